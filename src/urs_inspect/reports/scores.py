@@ -322,15 +322,13 @@ def _worst(
     pairs: Mapping[str, Sequence[tuple[int, int]]],
     resampling: Resampling,
 ) -> dict[str, Floats]:
-    """Key of a column -> p-values of its pairs in the worst case over all its questions; NaN if all are common.
-
-    Pairs that lack no score are tested as well: which questions are common may depend on the answers of a third model.
-    """
+    """Key of a column -> p-values of its pairs in the worst case over all its questions; NaN if all are common."""
     table, reweight = scores.table, scores.weights.reweight
     lowest, highest = (table.filled(score) for score in table.scale)
     p = {key: np.full(len(compared), np.nan) for key, compared in pairs.items()}
     for key, compared in pairs.items():
         chosen = columns[key]
+        # A third model's missing scores count as well: they decide which questions are common.
         if not compared or not table.unscored[chosen, : scores.ranked].any():
             continue
         column = difference_column(lowest[chosen], compared, highest[chosen], chosen)
