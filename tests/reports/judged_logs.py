@@ -30,7 +30,10 @@ def judgement(
         metadata={
             "outcome": outcome,
             "self_judged": self_judged,
-            "judges": [{"judge": name, "temperature": 0.0, "final": given} for name, given in finals.items()],
+            "judges": [
+                {"judge": name, "temperature_requested": 0.0, "temperature_sent": 0.0, "final": given}
+                for name, given in finals.items()
+            ],
             "judge_finals": [[name, given] for name, given in finals.items()],
             "answer_length": 10,
             "prompt_version": "urs 1",

@@ -12,8 +12,8 @@ from tests.reports.answer_rows import answers, ranking_of, row
 from urs_inspect.reports.answers import Answers
 from urs_inspect.reports.leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.leaderboard_report import report_leaderboard
-from urs_inspect.reports.scores import Resampling
 from urs_inspect.reports.tables import Report
+from urs_inspect.stats.bootstrap import Resampling
 
 TRIPLED = math.log2(3)
 

@@ -14,14 +14,13 @@ from tests.reports.golden_files import check_golden
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from tests.reports.task_logs import BROKEN, EMPTY, NOTHING, RAG, REFUSED, SEARCH, sample, write_assistant
 from urs_inspect._util import InputError
+from urs_inspect.logs.naming import model_names
 from urs_inspect.reports.assistants import (
     CHOSEN,
     FACTUAL,
     TRANSLATION,
     Comparison,
-    Service,
     compare_assistants,
-    distinct_services,
     read_assistants,
     report_assistants,
     without,
@@ -59,9 +58,9 @@ def test_services_are_named_by_what_answered(tmp_path: Path) -> None:
 
 
 def test_names_are_equal_only_for_equal_services() -> None:
-    one, other = (Service("search (folder:p)", {"search": f"folder:{folder}/p"}) for folder in "ab")
-    assert distinct_services([one, one]) == ["search (folder:p)"] * 2
-    names = distinct_services([one, other, one])
+    one, other = (("search (folder:p)", {"search": f"folder:{folder}/p"}) for folder in "ab")
+    assert model_names([one, one]) == ["search (folder:p)"] * 2
+    names = model_names([one, other, one])
     assert names[0] == names[2] != names[1]
     assert "folder:a/p" in names[0] and "folder:b/p" in names[1]
 

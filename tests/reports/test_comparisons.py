@@ -12,9 +12,9 @@ from tests.reports.answer_rows import answers, answers_of, model_of, models_of, 
 from urs_inspect.reports.answers import Answers
 from urs_inspect.reports.comparison_report import best_sentence
 from urs_inspect.reports.leaderboard_report import headline
-from urs_inspect.reports.scores import ALL, OrderedScores, Resampling, ScoreTable, compare_models, order_models
+from urs_inspect.reports.scores import ALL, OrderedScores, ScoreTable, compare_models, order_models
 from urs_inspect.reports.traffic import TrafficMix
-from urs_inspect.stats.bootstrap import Floats
+from urs_inspect.stats.bootstrap import Floats, Resampling
 
 NAN = math.nan
 RUNS = 250

@@ -14,8 +14,8 @@ from tests.reports.golden_files import check_golden
 from urs_inspect.reports.comparison_report import best_sentence, differences_table
 from urs_inspect.reports.leaderboard import Leaderboard, means_frame
 from urs_inspect.reports.leaderboard_report import report_leaderboard
-from urs_inspect.reports.scores import Resampling
 from urs_inspect.reports.tables import Report, csv_text
+from urs_inspect.stats.bootstrap import Resampling
 
 
 @pytest.fixture(scope="module")

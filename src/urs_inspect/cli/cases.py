@@ -27,6 +27,11 @@ _MAX_QUESTION = 60
 _PATH = click.Path(path_type=Path)
 
 
+@click.group()
+def cases() -> None:
+    """Cases of your own: import a survey, take over a review, describe what is left."""
+
+
 def vocabulary_of(rubric: "Rubric", solve_problem: str | None = None) -> "Vocabulary":
     """Intents by id, label in the data, name in any language, or reported name where that is of one intent only.
 
@@ -86,7 +91,7 @@ def _described(dataset: str, rubric: "Rubric", vocabulary: "Vocabulary") -> "Des
     return read_described(dataset, vocabulary, groups, languages)
 
 
-@click.command()
+@cases.command()
 @click.argument("dataset")
 @click.option("-o", "--output", type=_PATH, help="The .md file to write; else it is printed.")
 @click.option("--report", type=_PATH, help="What `cases import --report` wrote, to count drops.")
@@ -120,7 +125,7 @@ def datasheet(dataset: str, output: Path | None, report: Path | None, review: Pa
     )
 
 
-@click.command("import")
+@cases.command("import")
 @click.argument("survey", type=_PATH)
 @click.option("-o", "--output", required=True, type=_PATH, help="The .jsonl file to write.")
 @click.option("--report", type=_PATH, help="A .csv file for the dropped rows, with reasons.")
@@ -251,7 +256,7 @@ def _print(survey: "Survey", report: Path | None) -> None:
         )
 
 
-@click.command()
+@cases.command()
 @click.argument("log")
 @click.option("-o", "--output", required=True, type=_PATH, help="The .jsonl file to write.")
 @click.option("--cases", "dataset", help="Where the reviewed cases are now, if not where they were.")
@@ -311,12 +316,3 @@ def _excerpt(case: "ReviewedCase") -> str:
     """The beginning of a question; empty for one that may hold personal data."""
     text = "" if "personal data" in case.faults else " ".join(case.question.split())
     return text if len(text) <= _MAX_QUESTION else f"{text[: _MAX_QUESTION - 1]}…"
-
-
-@click.group()
-def cases() -> None:
-    """Cases of your own: import a survey, take over a review, describe what is left."""
-
-
-for _command in (import_, review, datasheet):
-    cases.add_command(_command)

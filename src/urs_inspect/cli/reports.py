@@ -26,11 +26,7 @@ _FILE = click.Path(path_type=Path)
 def _report_command(
     kind: str, rounds: int | None, *, figures: bool = False, page: bool = False, brief: str = ""
 ) -> Callable[..., click.Command]:
-    """Make a command of a function that makes a report.
-
-    It is written with `figures` in files, or as a `page` as well. With `brief`, only the sections of the first level
-    are printed, and this line where nothing is written.
-    """
+    """Make a command of a function that makes a report; with `brief`, few sections and this line are printed."""
 
     def decorate(make: Callable[..., Any]) -> click.Command:
         def run(logs: tuple[str, ...], output: Path | None, as_json: bool, **options: Any) -> None:

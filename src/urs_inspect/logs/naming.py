@@ -69,6 +69,13 @@ def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]
     return names
 
 
+def model_names(given: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
+    """Distinct names of models that differ by name or settings; equal ones share a name."""
+    different = [model for place, model in enumerate(given) if model not in given[:place]]
+    names = distinct_names(different)
+    return [whole_characters(names[different.index(model)]) for model in given]
+
+
 def sounds_secret(name: str) -> bool:
     """Whether a value of this name may be a secret, which must not be shown."""
     return _SECRET.search(name) is not None

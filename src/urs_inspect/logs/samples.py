@@ -10,7 +10,7 @@ import pandas as pd
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs import files
 from urs_inspect.logs.files import latest_runs, nothing_left, short_name
-from urs_inspect.logs.naming import distinct_names, whole_characters
+from urs_inspect.logs.naming import model_names
 from urs_inspect.logs.scored_runs import (
     SAVED,
     Query,
@@ -101,7 +101,7 @@ def read_sample_scores(
     unnamed = "no judge named" if any(run.judge for run in kept) else ""
     judge = refuse_different("judges", ((run.judge or unnamed, run.file) for run in kept), _TWO_JUDGES)
     chosen += [*_about_epochs(kept, reducer), *_about_arguments(kept)]
-    models = [whole_characters(name) for name in _model_names(kept)]
+    models = model_names([(run.of, {**run.settings, **run.arguments}) for run in kept])
     table = _frame(kept, models, query, chosen)
     runs = zip(kept, models, strict=True)
     return SampleScores(
@@ -152,14 +152,6 @@ def _about_arguments(runs: Sequence[ScoredRun]) -> list[str]:
             each = (f"{value[:60]} ({counted(len(of), 'model')}, such as {min(of)})" for value, of in models.items())
             about.append(f"{name}: {', '.join(each)}")
     return [f"Arguments of the task differ between models: {'; '.join(about)}."] if about else []
-
-
-def _model_names(runs: Sequence[ScoredRun]) -> list[str]:
-    """Names of the models, with the settings and arguments in which the logs of one model differ."""
-    of_runs = [(run.of, {**run.settings, **run.arguments}) for run in runs]
-    distinct = [model for place, model in enumerate(of_runs) if model not in of_runs[:place]]
-    names = distinct_names(distinct)
-    return [names[distinct.index(model)] for model in of_runs]
 
 
 # --- the table ---

@@ -12,12 +12,12 @@ from urs_inspect._util import counted
 from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.naming import short_names
 from urs_inspect.reports.comparison import ComparedModels, verdict_of
-from urs_inspect.reports.scores import ALL, OrderedScores, Resampling
+from urs_inspect.reports.scores import ALL, OrderedScores
 from urs_inspect.reports.tables import DASH, Format, Section, Table, listed, number, p_value, share
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import MeanColumn, bootstrap_means, mean_estimates, rank_intervals
 from urs_inspect.stats.adjusted_means import control_length, length_column
-from urs_inspect.stats.bootstrap import Scale
+from urs_inspect.stats.bootstrap import Resampling, Scale
 from urs_inspect.stats.means import MeanDraws, contrast, p_values
 from urs_inspect.stats.paired import Pair, all_pairs, mean_differences, worst_p_values
 

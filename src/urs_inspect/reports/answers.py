@@ -25,7 +25,7 @@ from urs_inspect.logs.files import (
     read_summaries,
     short_name,
 )
-from urs_inspect.logs.naming import distinct_names, model_settings, sounds_secret, whole_characters
+from urs_inspect.logs.naming import model_names, model_settings, sounds_secret, whole_characters
 from urs_inspect.logs.scores import (
     NOTHING,
     UNKNOWN,
@@ -121,7 +121,7 @@ def read_answers(logs: Iterable[str], judge_tasks: Sequence[str] = ()) -> Answer
     if not kept:
         left_out += [of_other_tasks(judge_logs, PACKAGE + TASK)] if judge_logs else []
         raise nothing_left("no finished log with answers scored by intent_judge", names, left_out)
-    models, tables = [whole_characters(model) for model in _model_names(kept)], list[pd.DataFrame]()
+    models, tables = model_names([(read.of, read.settings) for read in kept]), list[pd.DataFrame]()
     for read, model in zip(kept, models, strict=True):
         tables.append(read.table.copy())
         tables[-1].insert(1, "model", model)
@@ -243,16 +243,6 @@ def _references(metadata: Mapping[str, Any]) -> str:
     return f"{name} {str(given.get('sha256', ''))[:8]}".strip()
 
 
-def _model_names(logs: Sequence[JudgedLog]) -> list[str]:
-    """Names of the models, with the settings in which the logs of one model differ."""
-    settings: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for log in logs:
-        if log.settings not in settings[log.of]:
-            settings[log.of].append(log.settings)
-    names = {model: distinct_names([(model, facts) for facts in each]) for model, each in settings.items()}
-    return [names[log.of][settings[log.of].index(log.settings)] for log in logs]
-
-
 def _run(read: JudgedLog, model: str) -> Run:
     spec = read.log.eval
     return Run(
@@ -308,7 +298,7 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "judge_language": str(facts.get("judge_language", "")),
         "prompt_sha256": str(facts.get("prompt_sha256", "")),
         "rubric": str(facts.get("prompt_version", "")),
-        "answer_length": _length(facts, whole),
+        "answer_length": _number(facts.get("answer_length")),
         "input_tokens": own.sent,
         "output_tokens": own.received,
         "judge_input_tokens": judging.sent,
@@ -326,21 +316,16 @@ def _needs_whole(sample: EvalSampleSummary, log: EvalLog) -> bool:
     score = last_judgement(sample)
     if score is None:
         return False
-    facts = score.metadata or {}
-    finals = _judge_finals(facts)
-    if finals is None or "answer_length" not in facts:
-        return True
-    return _judged_itself_without_role(sample, log, [name for name, _ in finals])
+    finals = _judge_finals(score.metadata or {})
+    return finals is None or _judged_itself_without_role(sample, log, [name for name, _ in finals])
 
 
 def _judge_finals(facts: Mapping[str, Any]) -> list[tuple[str, float]] | None:
     """Each judge and its final score, NaN where it gave none; None if they are too long for a summary."""
-    short, judges = facts.get("judge_finals"), facts.get("judges", [])
-    if isinstance(short, list):
-        return [(whole_characters(str(name)), _number(final)) for name, final in short]
-    if not isinstance(judges, list):
+    given = facts.get("judge_finals", [])
+    if not isinstance(given, list):
         return None
-    return [(whole_characters(str(judge["judge"])), _number(judge.get("final"))) for judge in judges]
+    return [(whole_characters(str(name)), _number(final)) for name, final in given]
 
 
 def _earlier_scores(scores: Sequence[Score]) -> list[Score]:
@@ -364,16 +349,9 @@ def _metadata(sample: EvalSampleSummary, key: str, default: str) -> str:
 def _temperatures(facts: Mapping[str, Any]) -> str:
     shown, judges = list[str](), facts.get("judges")
     for judge in judges if isinstance(judges, list) else ():
-        requested = judge.get("temperature_requested", judge.get("temperature"))  # the second in logs of version 0.1
-        sent = judge.get("temperature_sent", requested) is not None
+        requested, sent = judge["temperature_requested"], judge["temperature_sent"] is not None
         shown.append("default" if requested is None else f"{requested:g}{'' if sent else NOT_SENT}")
     return ", ".join(shown)
-
-
-def _length(facts: Mapping[str, Any], whole: EvalSample | None) -> float:
-    if "answer_length" in facts:
-        return _number(facts["answer_length"])
-    return math.nan if whole is None else float(len(whole.output.completion))
 
 
 def _number(value: object) -> float:
@@ -386,10 +364,7 @@ def _number(value: object) -> float:
 def _split_usage(
     sample: EvalSampleSummary, log: EvalLog, judges: Sequence[str], whole: EvalSample | None
 ) -> tuple[Usage, Usage]:
-    """Usage of the model under test and of its judges.
-
-    That of judges is unknown where they judged an existing log: the log keeps the usage of its run.
-    """
+    """Usage of the model under test and of its judges; the latter unknown where they judged an existing log."""
     models, roles = sample.model_usage, sample.role_usage
     if not models:
         return UNKNOWN, NOTHING if not judges else UNKNOWN

@@ -15,7 +15,7 @@ from urs_inspect._util import counted
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, short_name
-from urs_inspect.logs.naming import distinct_names, model_settings, whole_characters
+from urs_inspect.logs.naming import model_names, model_settings
 from urs_inspect.logs.scores import SIMULATED, role_models
 from urs_inspect.reports.answers import ERROR, JudgedLog, read_judged_log
 from urs_inspect.reports.comparison import ROUNDS, ComparedModels, compare_table
@@ -23,7 +23,7 @@ from urs_inspect.reports.comparison import Comparison as Pair
 from urs_inspect.reports.comparison_report import best_sentence, pairs_table
 from urs_inspect.reports.conditions import BlockAnswers, blocks_of
 from urs_inspect.reports.published import published_section
-from urs_inspect.reports.scores import ALL, Resampling, ScoreTable, order_models, score_table
+from urs_inspect.reports.scores import ALL, ScoreTable, order_models, score_table
 from urs_inspect.reports.tables import (
     Format,
     Report,
@@ -36,7 +36,7 @@ from urs_inspect.reports.tables import (
 )
 from urs_inspect.rubrics import FINAL, LOWEST
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
-from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats
+from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats, Resampling
 
 TASK = "urs_assistants"
 _TABLES = ("assistants", "assistants_differences")
@@ -56,16 +56,8 @@ _TITLES = {
 _PUBLISHED = {FACTUAL: 14, TRANSLATION: 15}
 
 
-@dataclass(frozen=True)
-class Service:
-    """Who answered: the model, the assistant, or both by name, and facts that distinguish services of one name."""
-
-    name: str
-    facts: Mapping[str, str]
-
-
-def service_of(log: EvalLog) -> Service:
-    """Who answered in a log.
+def service_of(log: EvalLog) -> tuple[str, Mapping[str, str]]:
+    """Who answered in a log, by name, and facts that distinguish services of one name.
 
     A model alone by its name; an assistant with its search engine or translator, files without their folders, and the
     model before it if that answered.
@@ -74,7 +66,7 @@ def service_of(log: EvalLog) -> Service:
     assistant = str(arguments.get("assistant", "model"))
     settings = {name: str(value) for name, value in model_settings(log).items()}
     if assistant == "model":
-        return Service(log.eval.model, settings)
+        return log.eval.model, settings
     key = "translator" if assistant == "translator" else "search"
     given = str(arguments.get(key, ""))
     backend, _, rest = given.partition(":")
@@ -86,16 +78,8 @@ def service_of(log: EvalLog) -> Service:
         short = f"{backend}:{PurePath(rest).name}"
     name = f"{assistant} ({short})"
     if assistant in _NO_MODEL:
-        return Service(name, {key: given})
-    return Service(f"{log.eval.model}, {name}", {**settings, key: given, "pages": str(arguments.get("pages", ""))})
-
-
-def distinct_services(services: Sequence[Service]) -> list[str]:
-    """Names that are equal only for equal services."""
-    different: list[Service] = []
-    different += (service for service in services if service not in different)
-    names = distinct_names([(service.name, service.facts) for service in different])
-    return [names[different.index(service)] for service in services]
+        return name, {key: given}
+    return f"{log.eval.model}, {name}", {**settings, key: given, "pages": str(arguments.get("pages", ""))}
 
 
 @dataclass(frozen=True)
@@ -116,13 +100,13 @@ class AssistantAnswers:
 class _Log(JudgedLog):
     """A log as `latest_runs` takes it."""
 
-    service: Service
+    service: tuple[str, Mapping[str, str]]
     cases: str
 
     @property
     def of(self) -> str:
         """Who answered."""
-        return self.service.name
+        return self.service[0]
 
     def replaces(self, other: JudgedLog) -> bool:
         """Whether it has answers of the same service to some of the same questions under the same conditions."""
@@ -144,7 +128,7 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
     kept = latest_runs([log for header in headers if (log := _read(header, skipped)) is not None], skipped)
     if not kept:
         raise nothing_left(f"no finished log of {TASK} with scored answers", names, skipped)
-    shown = [whole_characters(name) for name in distinct_services([log.service for log in kept])]
+    shown = model_names([log.service for log in kept])
     models = {name for log in kept for name in (log.log.eval.model, *log.conditions.judges)}
     models |= {name for log in kept for names_of_role in role_models(log.log).values() for name in names_of_role}
     tables = [log.table.assign(model=name) for log, name in zip(kept, shown, strict=True)]
@@ -168,7 +152,7 @@ def _read(header: EvalLog, skipped: list[str]) -> _Log | None:
         why = ", ".join(f"{what} {count}" for what, count in counts)
         why += "".join(f"; such as {text}" for text, _ in reasons.most_common(1))
         skipped.append(
-            f"{short_name(header.location)} of {service_of(header).name} was left out: none of its {len(rows)} "
+            f"{short_name(header.location)} of {service_of(header)[0]} was left out: none of its {len(rows)} "
             f"answers has a score ({why})."
         )
         return None

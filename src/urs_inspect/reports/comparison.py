@@ -18,7 +18,6 @@ from urs_inspect.logs.samples import NO_GROUP
 from urs_inspect.reports.scores import (
     ALL,
     OrderedScores,
-    Resampling,
     columns_of_means,
     compare_models,
     order_models,
@@ -26,7 +25,7 @@ from urs_inspect.reports.scores import (
 )
 from urs_inspect.rubrics import FINAL
 from urs_inspect.stats import Estimate, MeanDifference, rank_intervals
-from urs_inspect.stats.bootstrap import LEVEL, SEED, Integers, Scale
+from urs_inspect.stats.bootstrap import LEVEL, SEED, Integers, Resampling, Scale
 from urs_inspect.stats.power import questions_needed, smallest_difference
 
 ROUNDS = 10_000

@@ -13,12 +13,12 @@ from urs_inspect.reports.agreement import Matched
 from urs_inspect.reports.alternatives import PAIRS, Alternative, compare, lost_leads
 from urs_inspect.reports.comparison import ComparedModels
 from urs_inspect.reports.human_data import HumanRatings, on_scale_of_judge
-from urs_inspect.reports.scores import ALL, DIGITS, Columns, OrderedScores, Resampling
+from urs_inspect.reports.scores import ALL, DIGITS, Columns, OrderedScores
 from urs_inspect.reports.tables import DASH, listed, number, p_value
 from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, MeanColumn, MeanDraws, bootstrap_means, mean_estimates
 from urs_inspect.stats.adjusted_means import PoweredMeans, RatedScores, powered_means
-from urs_inspect.stats.bootstrap import ratio
+from urs_inspect.stats.bootstrap import Resampling, ratio
 from urs_inspect.stats.means import contrast, effective_number, p_values
 from urs_inspect.stats.paired import Pair
 
@@ -218,10 +218,7 @@ def _compared(
 
 
 def _worth(found: PoweredMeans, model: int, n: int, equal: float, questions: int) -> tuple[float, float]:
-    """How many ratings of equal weight alone are as precise as n with the judge, and how many more halve the interval.
-
-    `equal` is the effective number of the n.
-    """
+    """How many equal ratings alone are as precise as n with the judge, and how many more halve the interval."""
     draws = (part.draws[:, model] for part in (found.corrected, found.people, found.predicted))
     whole, alone, floor = (float(np.nanvar(part)) for part in draws)
     if min(whole, alone) < _NO_SPREAD:

@@ -31,7 +31,6 @@ from urs_inspect.reports.conditions import (
 )
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers.crossval_judge import COPY
-from urs_inspect.solvers.answers import ANSWER
 from urs_inspect.stats import holm
 from urs_inspect.stats.bootstrap import Floats, Resampling
 from urs_inspect.stats.crossval import order_of, rating_bias, self_preference
@@ -142,9 +141,6 @@ def read_grid_log(log: EvalLog) -> GridLog:
         key = (str(about[name]) for name in KEY)
         rows.append((str(about["case"]), int(about["fold"]), *key, *_judged(sample), bool(about.get(COPY))))
     judgements = pd.DataFrame(rows, columns=_COLUMNS)
-    if facts.get("copies") and not judgements["copy"].any():
-        copied = _unmarked_copies(log)
-        judgements["copy"] = [pair in copied for pair in zip(judgements["model"], judgements["case"], strict=True)]
     conditions: dict[str, Any] = {name: convert(facts[name]) for name, convert in _CONDITIONS.items()}
     named = {"references by": facts["sources"], "answers of": facts["models"]}
     return GridLog(
@@ -163,16 +159,6 @@ def _judged(sample: EvalSampleSummary) -> tuple[str, float]:
     if (score := last_score(sample, "crossval_judge")) is None:
         return "not_judged", math.nan
     return str((score.metadata or {}).get("outcome", "unknown")), value_of(score, FINAL)
-
-
-def _unmarked_copies(log: EvalLog) -> set[tuple[str, str]]:
-    """Model and case of copies in a log of a version that counted them but did not mark their samples."""
-    abouts = [(sample.metadata, sample) for sample in read_log(log.location, without=ANSWERS_ONLY).samples or []]
-    return {
-        (str(about["model"]), str(about["case"]))
-        for about, sample in abouts
-        if about["source"] == about["model"] and ANSWER in about and str(about[ANSWER]).strip() == str(sample.target)
-    }
 
 
 def grids_of(logs: Iterable[GridLog]) -> list[Grid]:
@@ -401,10 +387,7 @@ def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
 
 
 def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per answer of a log and judge, and one with an empty `evaluator` for an answer without a judge.
-
-    `copy` is whether an answer is word for word its reference; there is no source.
-    """
+    """One row per answer of a log and judge, and one with an empty `evaluator` for an answer without a judge."""
     same = {name: str(rows[column].iloc[0]) for name, column in _OF_A_LOG.items()}
     spec, copies = read_log(same["log"], header_only=True).eval, set[tuple[str, int]]()
     if str((spec.metadata or {}).get("references", "")).startswith(f"{spec.model} ("):

@@ -286,11 +286,7 @@ def _run(
 
 
 def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Sample, float]]:
-    """The samples to run, each with the number of samples that it stands for; all judges of an answer go together.
-
-    The weights are calibrated: by language, the number of samples and the tokens of questions and references have their
-    true totals (the generalised regression estimator of Deville and Sarndal, 1992).
-    """
+    """The samples to run, each with the number of samples that it stands for; all judges of an answer go together."""
     groups: dict[object, list[Sample]] = defaultdict(list)
     for place, sample in enumerate(samples):
         facts = sample.metadata or {}
@@ -309,6 +305,7 @@ def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Samp
     places = [int((number + 0.5) * len(ordered) / count) for number in range(count)]
     weight, taken = len(ordered) / count, sizes[places]
     missing = sizes.sum(axis=0) - weight * taken.sum(axis=0)
+    # By language, number and tokens have their true totals (generalised regression: Deville and Sarndal, 1992).
     weights = weight * (1 + taken @ np.linalg.lstsq(weight * taken.T @ taken, missing, rcond=None)[0])
     return [(sample, float(w)) for place, w in zip(places, weights, strict=True) for sample in ordered[place]]
 

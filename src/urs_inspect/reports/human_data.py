@@ -299,10 +299,7 @@ class Satisfaction:
         )
 
     def _table(self, groups: Sequence[str]) -> Floats:
-        """One row per respondent, one column per intent; a row without a name is a respondent of its own.
-
-        A respondent may have answered about several intents that are reported together.
-        """
+        """One row per respondent, one column per intent; a row without a name is a respondent of its own."""
         given = pd.DataFrame(
             [(row.respondent or f"\x00{place}", row.group, row.value) for place, row in enumerate(self.rows)],
             columns=["person", "group", "value"],

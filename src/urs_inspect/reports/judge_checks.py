@@ -20,10 +20,10 @@ from urs_inspect.reports.answers import JUDGE_AGAIN, Answers
 from urs_inspect.reports.conditions import conditions_of
 from urs_inspect.reports.crossval import ALL, TASK, Scores, grids_of, preference_table, read_grid_log, read_judged_runs
 from urs_inspect.reports.human_data import HumanRatings
-from urs_inspect.reports.scores import Resampling
 from urs_inspect.reports.tables import DASH, Format, Section, Table, listed, number
 from urs_inspect.rubrics import FINAL
-from urs_inspect.stats import Estimate, bootstrap
+from urs_inspect.stats import Estimate, Resampling
+from urs_inspect.stats.bootstrap import pooled_deviation
 from urs_inspect.stats.correlation import rank_correlation
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _preferences(
         for run in read_judged_runs(replace(answers, table=table), []) if judges & {*table["base_model"]} else ():
             parts.append((run.scores, run.facts["rubric"], _THESE, frozenset(names)))
     for scores, rubric, source, same in parts:
-        table = preference_table(scores, bootstrap.Resampling(**vars(resampling)))
+        table = preference_table(scores, resampling)
         table = table[table["source"] == (ALL if len(scores.sources) > 1 else scores.sources[0])]
         for row in table[table["evaluator"].isin(judges)].to_dict("records"):
             key = "preference" if math.isnan(row["beyond"].value) else "beyond"
@@ -186,7 +186,7 @@ def judge_checks(
         rows.append(JudgeFact(_PEOPLE, panel, measure, str(rated[0].path), rho, 0.0, rubric))
     judged = zip(scored[FINAL], scored["earlier_finals"], strict=True)
     if groups := [[last, *first] for last, first in judged if first]:
-        spread, measure = bootstrap.pooled_deviation(groups), "standard deviation between judgements of an answer"
+        spread, measure = pooled_deviation(groups), "standard deviation between judgements of an answer"
         if not spread:
             measure += "; all are equal, as they are if the later ones came from a cache"
         rows.append(JudgeFact(_REPEATS, panel, measure, here, _number(spread, len(groups))))

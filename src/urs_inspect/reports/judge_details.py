@@ -3,7 +3,8 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,18 +26,12 @@ _SIMULATION = "SIMULATION: simulated judges; the numbers mean nothing."
 _VERDICTS = {"overall": "verdicts as a whole", "dimensions": "verdicts on dimensions"}
 
 
-def _in_percent(format_of: Format) -> Format:
-    """A format of shares that shows 0.5 as 50, without the sign."""
-
-    def text(value: Any) -> str:
-        if isinstance(value, Estimate):
-            return format_of(replace(value, value=100 * value.value, low=100 * value.low, high=100 * value.high))
-        return format_of(100 * value)
-
-    return text
+def _percent(value: Any, *, sign: bool = False) -> str:
+    """A share as `50` for 0.5; the heading has the sign."""
+    return number(1, sign=sign, percent=True)(value).replace("%", "")
 
 
-_percent, _points = _in_percent(number(1)), _in_percent(number(1, sign=True))
+_points = partial(_percent, sign=True)
 
 
 @dataclass(frozen=True)

@@ -300,11 +300,7 @@ def _accuracy_of(judge: JudgeResult, level: Level) -> float:
 def _paired_tests(
     judges: Sequence[JudgeResult], baselines: Sequence[JudgeResult], level: Level
 ) -> list[JudgeTest[JudgeResult]]:
-    """Test every model against every other and against the baseline with the best accuracy.
-
-    Two baselines are never tested: how they compare is known beforehand, and each test weakens the others. Baselines
-    among the judges take no part, nor does `copy_overall`, which is given labels.
-    """
+    """Test every model against every other and the best baseline; no two baselines, as each test weakens the others."""
     models = [judge for judge in judges if not judge.is_baseline and getattr(judge, level) is not None]
     rivals = [judge for judge in baselines if getattr(judge, level) is not None and judge.judge != TELLS_LABELS]
     best = max(rivals, key=lambda judge: _accuracy_of(judge, level), default=None)
@@ -369,11 +365,7 @@ def computed_baselines(judges: Sequence[JudgeResult]) -> list[JudgeResult]:
 def _common_orders(
     shown: Mapping[Key, Sequence[tuple[str, ...]]], named: set[str]
 ) -> tuple[str, dict[Key, tuple[str, ...]]]:
-    """The orders that all judges have in common: their name, and which responses came first by sample and epoch.
-
-    `both` if all judges saw both orders; else the order in which all saw a pair first, `ab` or `seeded`; `ab` if they
-    saw different ones.
-    """
+    """Name of the orders common to all judges, `ab` if they differ, and responses shown first by sample and epoch."""
     if shown and all(len(orders) == 2 for seen in shown.values() for orders in seen):
         return "both", {key: seen[0] for key, seen in shown.items()}
     firsts = {key: tuple({orders[0] for orders in seen}) for key, seen in shown.items()}

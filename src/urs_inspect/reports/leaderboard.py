@@ -24,7 +24,6 @@ from urs_inspect.reports.noise import Noise, noise_of
 from urs_inspect.reports.scores import (
     ALL,
     Columns,
-    Resampling,
     columns_of,
     in_order,
     order_models,
@@ -34,7 +33,7 @@ from urs_inspect.reports.scores import (
 from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric
 from urs_inspect.stats import Estimate, interval_alpha
-from urs_inspect.stats.bootstrap import LEVEL, SEED, pooled_deviation
+from urs_inspect.stats.bootstrap import LEVEL, SEED, Resampling, pooled_deviation
 from urs_inspect.stats.correlation import rank_correlation
 from urs_inspect.stats.means import effective_number
 
@@ -197,14 +196,7 @@ def _object_frame(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> pd.Da
 
 
 def _facts(answers: pd.DataFrame, names: Sequence[str], resampling: Resampling) -> dict[str, Any]:
-    """Facts of a model by its answers to the questions of the ranking, epochs included.
-
-    `self_judged` is a share of the scored answers; `judge_alpha` is Krippendorff's alpha (interval) between the judges
-    of a panel. `epoch_deviation` is the standard deviation between epochs of one question, pooled: each epoch answers
-    afresh, so that it holds what answering and judging again changes. `judge_deviation` is that between judgements of
-    one answer by the same judges. Tokens, dollars and seconds are sums; where some are unknown, the mean of the others
-    stands for them. Unknown numbers are NaN.
-    """
+    """Facts of a model by its answers to the questions of the ranking, epochs included; unknown numbers are NaN."""
     scored = answers.dropna(subset=FINAL)
     finals = [list(given) for _, given in scored.groupby("question")[FINAL]]
     judged = [[final, *earlier] for final, earlier in zip(scored[FINAL], scored["earlier_finals"], strict=True)]
@@ -260,6 +252,7 @@ def _length_bins(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sum(values: "pd.Series[float]") -> float:
+    """Sum in which the mean of the known numbers stands for the others."""
     known = values.dropna()
     return float(known.mean() * len(values)) if len(known) else math.nan
 

@@ -12,7 +12,7 @@ from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 from urs_inspect.stats import Estimate, MeanColumn, MeanDifference, bootstrap_means, mean_estimates, raking
-from urs_inspect.stats.bootstrap import Floats, Integers, Scale, number_clusters
+from urs_inspect.stats.bootstrap import Floats, Integers, Resampling, Scale, number_clusters
 from urs_inspect.stats.means import Reweight, p_values
 from urs_inspect.stats.paired import (
     all_pairs,
@@ -249,15 +249,6 @@ def _weights(facts: pd.DataFrame, mix: TrafficMix | None) -> Weights:
 # --- comparisons ---
 
 
-@dataclass(frozen=True)
-class Resampling:
-    """Settings of the bootstrap: rounds, in which whole questions are drawn; confidence level, 0 to 1; seed."""
-
-    rounds: int
-    level: float
-    seed: int
-
-
 def compare_models(
     scores: OrderedScores,
     columns: Mapping[str, Integers],
@@ -331,15 +322,13 @@ def _worst(
     pairs: Mapping[str, Sequence[tuple[int, int]]],
     resampling: Resampling,
 ) -> dict[str, Floats]:
-    """Key of a column -> p-values of its pairs in the worst case over all its questions; NaN if all are common.
-
-    Pairs that lack no score are tested as well: which questions are common may depend on the answers of a third model.
-    """
+    """Key of a column -> p-values of its pairs in the worst case over all its questions; NaN if all are common."""
     table, reweight = scores.table, scores.weights.reweight
     lowest, highest = (table.filled(score) for score in table.scale)
     p = {key: np.full(len(compared), np.nan) for key, compared in pairs.items()}
     for key, compared in pairs.items():
         chosen = columns[key]
+        # A third model's missing scores count as well: they decide which questions are common.
         if not compared or not table.unscored[chosen, : scores.ranked].any():
             continue
         column = difference_column(lowest[chosen], compared, highest[chosen], chosen)
