@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from urs_inspect.reports.scores import ALL, Resampling, ScoreTable, compare_models, order_models
+from urs_inspect.reports.scores import ALL, ScoreTable, compare_models, order_models
+from urs_inspect.stats.bootstrap import Resampling
 from urs_inspect.stats.paired import paired_p_values
 from urs_inspect.stats.power import smallest_difference
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import Any, cast
 
 import anyio
 import numpy as np
@@ -19,7 +20,7 @@ from urs_inspect.discrepancy import (
     similarity,
     similarity_names,
 )
-from urs_inspect.discrepancy.similarity import VectorSimilarity, compare_answers, shortlist
+from urs_inspect.discrepancy.similarity import Similarity, VectorSimilarity, compare_answers, shortlist
 from urs_inspect.discrepancy.vector_cache import cached_vectors
 from urs_inspect.discrepancy.vectors import Vectors
 
@@ -71,6 +72,9 @@ def test_a_user_adds_a_similarity(monkeypatch: pytest.MonkeyPatch) -> None:
     register_similarity("lengths", lambda argument: Lengths())
     assert load_similarity("lengths").name == "lengths"
     assert "lengths" in similarity_names()
+    register_similarity("nothing", lambda argument: cast(Similarity, object()))
+    with pytest.raises(InputError, match="none of the methods"):
+        load_similarity("nothing")
     for name in ("lengths", "a/b", ""):
         with pytest.raises(InputError, match="cannot be added"):
             register_similarity(name, lambda argument: Lengths())
@@ -145,6 +149,15 @@ def test_only_candidates_with_answers_are_compared() -> None:
     found = anyio.run(compare_answers, metric, ANSWERS, {PAIR: np.array([True, True, True, False])})[PAIR]
     assert found[:2].tolist() == [1.0, 0.0] and np.isnan(found[2:]).all()
     assert metric.calls == 2
+
+
+def test_values_may_be_a_list() -> None:
+    class Listed(Shared):
+        def compare(self, first: Sequence[str], second: Sequence[str]) -> Any:
+            return super().compare(first, second).tolist()
+
+    found, expected = (anyio.run(compare_answers, metric, ANSWERS, ALL)[PAIR] for metric in (Listed(), Shared()))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_what_failed_is_no_candidate() -> None:

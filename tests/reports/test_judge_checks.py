@@ -165,6 +165,10 @@ def test_people_by_their_ratings_and_repetition_by_judging_again(tmp_path: Path)
     board = board_of(tmp_path / "logs", human=read_human_ratings(ratings, (1.0, 10.0)))
     assert results(board, PEOPLE) == {str(ratings): (pytest.approx(1.0), 8)}
     assert results(board, REPEATS) == {"this ranking": (pytest.approx(math.sqrt(0.5)), 8)}
+    again = [answered(f"q{n}", judgement(float(n)), judgement(float(n))) for n in range(1, 9)]
+    write_judged(tmp_path / "again" / "a.eval", *again)
+    [equal] = facts_of(board_of(tmp_path / "again"), REPEATS)
+    assert equal.result is not None and equal.result.value == 0 and "cache" in equal.measure
     epochs = [answered(f"q{n}", judgement(float(n + e)), epoch=e) for n, e in product(range(1, 7), (1, 2))]
     write_judged(tmp_path / "epochs" / "a.eval", *epochs)  # which answer again
     assert [fact.result for fact in facts_of(board_of(tmp_path / "epochs"), REPEATS)] == [None]

@@ -119,7 +119,8 @@ def load_similarity(spec: str = DEFAULT_SIMILARITY, **options: Any) -> Similarit
         options: What the maker takes, as `base_url` for `openai` and `ask` for `llm`.
 
     Raises:
-        InputError: If it is unknown, what it needs is not installed, or it does not take these options.
+        InputError: If it is unknown, what it needs is not installed, it does not take these options, or it is no
+            similarity.
     """
     parsed = parse_similarity(spec)
     maker = _MAKERS[parsed.name]
@@ -127,11 +128,14 @@ def load_similarity(spec: str = DEFAULT_SIMILARITY, **options: Any) -> Similarit
         module, _, function = maker.partition(":")
         maker = getattr(import_module(f"urs_inspect.discrepancy.{module}"), function)
     try:
-        return maker(parsed.argument, **options)
+        made = maker(parsed.argument, **options)
     except TypeError as error:
         if "unexpected keyword" not in str(error) and "required" not in str(error):
             raise
         raise InputError(f"similarity '{spec}': {error}") from error
+    if not isinstance(made, VectorSimilarity | PairwiseSimilarity | AskedSimilarity):
+        raise InputError(f"similarity '{spec}' has no `name`, or none of the methods `encode`, `compare` and `ask`")
+    return made
 
 
 def checked_vectors(vectors: Vectors, count: int, name: str) -> Vectors:
