@@ -109,6 +109,9 @@ def test_only_what_failed_is_judged_again_and_scores_that_do_not_go_together_are
     ]
     for changed, said in changes:
         assert said in rejudge("--failed-only", file, "--metadata", told(judge, **changed), ends_with=1)
+    other = tmp_path / file.name
+    other.write_text(file.read_text("utf-8").replace("judge_call", "called"), "utf-8")
+    assert "judge all answers again" in rejudge("--failed-only", other, "--metadata", told(judge), ends_with=1)
     assert judge.count() == calls
     rejudge("--failed-only", file, "--metadata", told(judge))
     assert judge.count() == calls + 2

@@ -283,7 +283,12 @@ def _kept(
 
 
 def _check_call(record: Record, judged_with: Mapping[str, Any]) -> None:
-    for name, value in record.facts["judge_call"].items():
+    before = record.facts.get("judge_call")
+    if not isinstance(before, dict):
+        raise InputError(
+            "--failed-only: the file does not say how its judge was called (judge_call); judge all answers again"
+        )
+    for name, value in before.items():
         if value != judged_with.get(name):
             raise InputError(
                 f"--failed-only: the file was judged with {name} {value}, not {judged_with.get(name)}; scores of two "
