@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.judging.replies import PROPERTY, RUBRIC
+from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure, JudgePrompt, read_rating
 from urs_inspect.judging.failures import FAILURE_MODES
 from urs_inspect.judging.prompts import (
@@ -261,6 +262,11 @@ def test_prompts_name_all_choices(rubric: Rubric) -> None:
     bands = ("0.00 to 0.20", "0.21 to 0.40", "0.41 to 0.60", "0.61 to 0.80", "0.81 to 1.00")
     assert all(band in instructions for band in bands)
     assert read_similarity(instructions.rsplit("\n", 1)[1]) == 0.47  # the example
+
+
+def test_a_review_in_an_unknown_language_is_refused(rubric: Rubric) -> None:
+    with pytest.raises(InputError, match="judge_language: unknown value 'fr'; allowed: en, zh"):
+        case_review_prompt(rubric, "fr", "x")
 
 
 @pytest.mark.parametrize(

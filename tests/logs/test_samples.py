@@ -192,6 +192,10 @@ def test_epochs_count_as_the_log_reduced_them(tmp_path: Path, suffix: str) -> No
     values = ["C", "I", "I", "I"]
     log = write_log(tmp_path, values=values, epochs=2, reduced=("max", [1.0, 0.0]), suffix=suffix)
     assert by_model(read_sample_scores([log])) == {"a": [1.0, 0.0]}
+    lacking = write_log(tmp_path / "c", values=["C", FAILED, "I", "I"], epochs=2, reduced=("max", [1.0, 0.0]))
+    scores = read_sample_scores([lacking])
+    assert scores.table["value"].tolist() == [pytest.approx(math.nan, nan_ok=True), 0.0]
+    assert scores.answers["value"].notna().tolist() == [False, True]
     write_log(tmp_path, "b", values, epochs=2)
     with pytest.raises(InputError, match="reducers"):
         read_sample_scores([str(tmp_path)])
@@ -367,6 +371,11 @@ BAD: dict[str, tuple[Callable[[Path], list[str]], dict[str, str], list[str]]] = 
     "mixed": (lambda path: _one()(path) + _saved()(path), {}, ["1 log", "1 of lm-eval"]),
     "lm-eval list": (_saved(acc=[1]), {}, ["1 of 1", "[1]"]),
     "lm-eval metric": (_saved(), {"scorer": "x"}, ["'x'", "acc,none"]),
+    "lm-eval version 0": (
+        lambda at: [write_saved(at, str(m), [ACC], versions={"quiz": m}) for m in (0, 1)],
+        {},
+        ["versions", "0 (1 log"],
+    ),
     "lm-eval versions": (
         lambda at: [write_saved(at, m, [ACC], versions={"quiz": m}) for m in "12"],
         {},

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 from inspect_ai.scorer import Metric, SampleScore, Score, Value
-from pytest_inspect_evals.metrics import run_metrics
+from pytest_inspect_evals.metrics import assert_agreeing_epochs_change_nothing, run_metrics
 from scipy import stats
 
 from urs_inspect.judging.failures import FAILURE_MODES
@@ -76,6 +76,10 @@ def test_the_final_score_has_its_bounds_beside_it() -> None:
 def test_no_bounds_of_few_or_equal_scores_or_over_the_whole_scale(finals: list[float]) -> None:
     rows = compute(intent_report(), [scored(final) for final in finals])
     assert rows.keys().isdisjoint(("low", "high", "stderr"))
+
+
+def test_bounds_stay_within_the_scale() -> None:
+    assert compute(intent_report(), [scored(final) for final in (10, 10, 9, 10, 8, 10)])["high"] == 10
 
 
 def test_the_published_rubric_has_at_most_25_rows_with_the_outcomes(rubric: Rubric) -> None:
@@ -185,9 +189,20 @@ def judged(final: float, kindness: float = NONE) -> Score:
     return Score(value=value)
 
 
-def test_epochs_are_averaged_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The harness would download a tokenizer to count the tokens of its mock model.
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count tokens by characters: the harness would download a tokenizer to count those of its mock model."""
     monkeypatch.setattr("inspect_ai.model._model.count_text_tokens", len)
+
+
+@pytest.mark.usefixtures("offline")
+def test_epochs_that_agree_change_no_mean() -> None:
+    scores = [judged(3, 4), judged(7, 6), judged(NONE), Score.unscored(reason="grader_failed")]
+    assert_agreeing_epochs_change_nothing([intent_report()], scores, metadata=METADATA)
+
+
+@pytest.mark.usefixtures("offline")
+def test_epochs_are_averaged_first() -> None:
     # Epochs are reduced to their mean: 4, 7, 8, 9
     epochs = [
         [judged(3, 4), judged(5, 6)],

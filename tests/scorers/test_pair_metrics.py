@@ -234,3 +234,8 @@ def full_run(firsts: str = "a") -> list[SampleScore]:
 @pytest.fixture(scope="module")
 def full() -> list[SampleScore]:
     return full_run()
+
+
+def test_the_order_of_scores_changes_no_row(full: list[SampleScore]) -> None:
+    mixed = random.Random(1).sample(full, len(full))
+    assert report(mixed) == pytest.approx(report(full), nan_ok=True)

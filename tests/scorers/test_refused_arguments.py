@@ -19,8 +19,10 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize(
     ("scorer", "argument", "said"),
     [
+        ("intent_judge", "rubric=absent.yaml", "absent.yaml"),
         ("intent_judge", "judge_language=fr", "allowed: en, zh"),
         ("samer", "model=absent", "samer 'absent': no such folder"),
+        ("samer", "modl=absent", "samer: missing a required argument: 'model'; arguments: model, engine,"),
         ("human_choice", "votes=absent.jsonl", "absent.jsonl"),
         ("intent_judge", "rubrik=x", "intent_judge: got an unexpected keyword argument 'rubrik'; arguments: rubric,"),
     ],

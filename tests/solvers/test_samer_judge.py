@@ -61,6 +61,13 @@ def test_the_larger_number_is_better_selected_or_not() -> None:
     assert pair.verdict("Depth") == pair.verdict("Style") == "tie"  # Depth is selected, Style is not
 
 
+def test_swapped_responses_swap_the_verdict() -> None:
+    for one, other in (("longer", "long"), ("long", "longer"), ("same", "same")):
+        pair, swapped = SamerPair(judgement(one), judgement(other)), SamerPair(judgement(other), judgement(one))
+        for name in ("Overall", "Clarity", "Depth"):
+            assert swapped.verdict(name) == {"a": "b", "b": "a", "tie": "tie"}[pair.verdict(name)]
+
+
 def test_a_dimension_that_is_not_selected_has_a_verdict_of_its_own() -> None:
     # Both select Depth alone; on Style, which neither selects, they differ.
     low, high = (judged(Scored(raw({"Style": style}, {"Depth": 1}))) for style in (-1.0, 1.0))

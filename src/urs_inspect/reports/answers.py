@@ -349,7 +349,7 @@ def _metadata(sample: EvalSampleSummary, key: str, default: str) -> str:
 def _temperatures(facts: Mapping[str, Any]) -> str:
     shown, judges = list[str](), facts.get("judges")
     for judge in judges if isinstance(judges, list) else ():
-        requested, sent = judge["temperature_requested"], judge["temperature_sent"] is not None
+        requested, sent = judge.get("temperature_requested"), judge.get("temperature_sent") is not None
         shown.append("default" if requested is None else f"{requested:g}{'' if sent else NOT_SENT}")
     return ", ".join(shown)
 

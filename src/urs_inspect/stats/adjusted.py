@@ -286,8 +286,8 @@ def fit_rows(
 def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Places, Floats]:
     """Places by a fit, `extra` being its ratings less those of a plain one, and its coefficients, shape (1 + R, K).
 
-    The first row is of all battles, the others are draws; in points. Every second draw is without the pull of the
-    prior: it draws models that are far from each other together, and intervals about it alone would be too narrow.
+    The first row is of all battles, the others are draws; in points. Every second draw leaves out the pull of the
+    prior, which moves models that are far apart towards each other; with it in all draws intervals are too narrow.
     """
     values, influences = np.concatenate([fit.values, plain.values]), np.hstack([fit.influences, plain.influences])
     draws = np.vstack([values, influence_draws(values, influences, how.rounds, how.seed)])
