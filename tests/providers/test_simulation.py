@@ -3,16 +3,24 @@
 import json
 import re
 from pathlib import Path
+from statistics import median
 
 import pytest
 from inspect_ai.log import EvalLog
 
 from tests.tasks.scripted import number, run, samples_of
 from urs_inspect import urs
+from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.datasets.addition import addition_chains, addition_prompt
 from urs_inspect.judging.evolution import evolution_prompt
 from urs_inspect.judging.number_reply import read_result
-from urs_inspect.providers.simulation import SLIPS, simulate_answer, simulate_instruction, simulate_sum
+from urs_inspect.providers.simulation import (
+    _SENTENCE,
+    SLIPS,
+    simulate_answer,
+    simulate_instruction,
+    simulate_sum,
+)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -62,7 +70,7 @@ def test_an_answer_is_given_where_the_scenario_has_one(scenario: str, keys: set[
     assert json.loads(simulate_instruction(prompted("Paint a fence.", scenario), "strong") or "").keys() == keys
 
 
-QUESTION = "If leap years are every 4 years, why wasn't 1900 a leap year but 2000 was?"
+AS_IS = Vocabulary(lambda label: label, lambda label: label)
 
 
 def simulated(directory: Path, model: str, **options: int) -> EvalLog:
@@ -113,16 +121,22 @@ def test_usage_is_reported_so_that_the_harness_counts_nothing_itself(logs: dict[
         assert usage.total_tokens == usage.input_tokens + usage.output_tokens
 
 
-def test_answer_keeps_a_share_of_the_known_reference():
-    weak, strong = simulate_answer(QUESTION, 0.1), simulate_answer(f" {QUESTION}\n", 1.0)
-
-    assert weak == "[simulated answer] Because a solar year isn't exactly 365.25 days."
-    assert strong.startswith(weak)
-    assert len(strong) > len(weak)
+def test_strong_and_weak_differ_in_content_and_not_in_length():
+    cases = load_urs("sample", AS_IS).cases
+    strong = [simulate_answer(case.question, "strong") for case in cases]
+    weak = [simulate_answer(f" {case.question}\n", "weak") for case in cases]
+    assert len(cases) == 42
+    for better, worse, case in zip(strong, weak, cases, strict=True):
+        assert better != worse and not better.startswith(worse)
+        right = [set(_SENTENCE.findall(case.reference)) & set(_SENTENCE.findall(text)) for text in (better, worse)]
+        assert len(right[0]) >= len(right[1])
+    ratios = [len(worse) / len(better) for better, worse in zip(strong, weak, strict=True)]
+    assert 0.9 < median(ratios) < 1.1
+    assert 15 <= sum(ratio > 1 for ratio in ratios) <= 27
 
 
 def test_unknown_question_gets_an_answer_without_content():
-    answer = simulate_answer("What is new?" + "x" * 500, 1.0)
+    answer = simulate_answer("What is new?" + "x" * 500, "weak")
 
     assert answer.startswith("[simulated answer] This simulated model has nothing to say about: What is new?")
     assert len(answer) < 300

@@ -113,7 +113,8 @@ def simulate_instruction(prompt: str, model: str) -> str | None:
 SIMULATION = "urs_simulation"
 """Name of the provider, part of every simulated model's name in logs and tables."""
 
-_KEPT_SHARE = {"strong": 0.9, "weak": 0.4, "judge": 0.6}
+_RIGHT_SHARE = {"strong": 0.9, "weak": 0.4, "judge": 0.6}
+"""Share of the sentences of an answer that are those of the reference; the others are about something else."""
 _TO_RATE = "answer_to_rate"
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
 _EXAMPLE = re.compile(r"\{[^{}]*" + re.escape(json.dumps(PLACEHOLDER)) + r"[^{}]*\}")
@@ -121,7 +122,9 @@ _CONNECTIONS = 50
 
 
 class SimulationAPI(ModelAPI):
-    """Answers with a part of a known reference, its size depending on the model; judges by length and characters.
+    """Answers with a known reference in which some sentences, more or fewer by model, are about something else.
+
+    As a judge it goes by length and shared characters.
 
     A model of known quality answers with a text that contains its level, and every model judges such answers by it.
     """
@@ -136,8 +139,8 @@ class SimulationAPI(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         self._quality = read_quality(model_name)
-        if model_name not in _KEPT_SHARE and self._quality is None:
-            raise InputError(f"unknown simulated model '{model_name}'; allowed: {choices([*_KEPT_SHARE, FORM])}")
+        if model_name not in _RIGHT_SHARE and self._quality is None:
+            raise InputError(f"unknown simulated model '{model_name}'; allowed: {choices([*_RIGHT_SHARE, FORM])}")
 
     def max_connections(self) -> int:
         """No endpoint to spare."""
@@ -156,7 +159,7 @@ class SimulationAPI(ModelAPI):
         if text is None and self._quality is not None:
             text = self._quality.answer(input[-1].text, _epoch(), config.seed)
         if text is None:
-            text = simulate_answer(input[-1].text, _KEPT_SHARE[self.model_name])
+            text = simulate_answer(input[-1].text, self.model_name)
         output = ModelOutput.from_content(model=f"{SIMULATION}/{self.model_name}", content=text)
         sent, received = sum(len(message.text) for message in input) // 4, len(text) // 4
         # Without usage the harness counts tokens itself, for which it downloads a tokenizer.
@@ -170,14 +173,30 @@ def urs_simulation() -> type[ModelAPI]:
     return SimulationAPI
 
 
-def simulate_answer(question: str, kept_share: float) -> str:
-    """Give the first sentences of the embedded reference of a question, or a sentence without content."""
-    reference = _references().get(question.strip())
-    if reference is None:
+def simulate_answer(question: str, model: str) -> str:
+    """Give the embedded reference of a question with some sentences replaced, or a sentence without content.
+
+    A replaced sentence becomes one of another reference in the same language, whatever its length. How many are
+    replaced depends on the model, which ones on the texts alone: models differ in what is right and not in how much
+    they write, and `strong` and `weak` give no embedded question the same answer.
+    """
+    known = _references().get(question.strip())
+    if known is None:
         return f"{_LABEL} This simulated model has nothing to say about: {question.strip()[:200]}"
+    language, reference = known
+    others = [
+        sentence
+        for other_language, text in _references().values()
+        if other_language == language and text != reference
+        for sentence in _SENTENCE.findall(text)
+    ]
     sentences = _SENTENCE.findall(reference)
-    kept = sentences[: max(1, round(len(sentences) * kept_share))]
-    return f"{_LABEL} {''.join(kept).strip()}"
+    wrong = round(len(sentences) * (1 - _RIGHT_SHARE[model]))
+    order = sorted(range(len(sentences)), key=lambda place: _chance(model, question.strip(), f"order {place}"))
+    for place in order[:wrong]:
+        drawn = _chance(model, question.strip(), f"sentence {place}")
+        sentences[place] = others[int(drawn * len(others))]
+    return f"{_LABEL} {''.join(sentences).strip()}"
 
 
 def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
@@ -221,6 +240,7 @@ def _names_to_score(prompt: str) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _references() -> dict[str, str]:
+def _references() -> dict[str, tuple[str, str]]:
+    """Question -> language and reference of an embedded case."""
     as_is = Vocabulary(lambda label: label, lambda label: label)
-    return {case.question.strip(): case.reference for case in load_urs("sample", as_is).cases}
+    return {case.question.strip(): (case.language, case.reference) for case in load_urs("sample", as_is).cases}
