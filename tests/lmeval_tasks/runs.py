@@ -177,7 +177,7 @@ def numbers(found: dict[str, Any], task: str) -> dict[str, Any]:
 
 def records(found: dict[str, Any], task: str) -> dict[str, dict[str, Any]]:
     """Judged answers by id of the case."""
-    return {one["doc"]["id"]: json.loads(one["filtered_resps"][0]) for one in found["samples"][task]}
+    return {one["doc"]["id"]: one["doc"]["judgement"] for one in found["samples"][task]}
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:

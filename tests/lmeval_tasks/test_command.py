@@ -16,7 +16,10 @@ from tests.lmeval_tasks.runs import call, settings
 from tests.servers import ChatServer
 from urs_inspect._util import InputError
 from urs_inspect.lmeval_tasks import tasks_path
+from urs_inspect.lmeval_tasks.addition_task import AdditionTask
+from urs_inspect.lmeval_tasks.md_eval_task import MdEvalTask
 from urs_inspect.lmeval_tasks.rejudge import read_saved
+from urs_inspect.lmeval_tasks.urs_task import UrsTask
 
 
 def test_path_is_a_folder_of_tasks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -25,6 +28,15 @@ def test_path_is_a_folder_of_tasks(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert folder == Path(tasks_path())
     assert (folder / "urs.yaml").is_file()
     assert "/lm_eval/tasks/" not in str(folder)
+
+
+def test_the_readme_says_why_each_task_has_its_version() -> None:
+    readme = (Path(tasks_path()) / "README.md").read_text(encoding="utf-8")
+    _, _, changes = readme.partition("### Changelog")
+    entries = [" ".join(entry.split()) for entry in changes.split("\n- ")]
+    for name, task in (("urs", UrsTask), ("md_eval", MdEvalTask), ("urs_addition", AdditionTask)):
+        [reason] = [entry for entry in entries if f"`{name}`" in entry and f"{task.VERSION}:" in entry]
+        assert len(reason) > 80
 
 
 def test_help_names_the_commands(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -90,8 +90,7 @@ def half_failed(folder: Path, judge: ChatServer) -> Path:
     """Six judged answers of which two have no score."""
     found = run("urs", answering(lambda _: "An answer."), settings(judge), limit=6)
     for sample in found["samples"]["urs"][:2]:
-        record = json.loads(sample["filtered_resps"][0])
-        sample["filtered_resps"] = [json.dumps({**record, "scores": None, "outcome": "unscored_call_failed"})]
+        sample["doc"]["judgement"] |= {"scores": None, "outcome": "unscored_call_failed"}
     return saved(folder, found)
 
 
@@ -303,7 +302,7 @@ def test_samples_of_any_task_are_judged_by_a_rubric_with_one_intent(
     lines = [json.loads(line) for line in written.read_text("utf-8").splitlines()]
     assert [line["metrics"][:2] for line in lines] == [["exact_match", "urs_final"]] * 2
     facts = json.loads(written.with_suffix(".json").read_text("utf-8"))
-    finals = [json.loads(line["filtered_resps"][0])["scores"]["final"] for line in lines]
+    finals = [line["doc"]["judgement"]["scores"]["final"] for line in lines]
     assert facts["results"]["tickets"]["urs_intent_tickets,none"] == pytest.approx(sum(finals) / 2)
     assert (facts["judged_with"]["intent"], facts["judged_with"]["language"]) == ("ticket", "en")
     assert "urs_dataset" not in facts["answers"]

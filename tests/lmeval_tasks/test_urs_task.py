@@ -101,7 +101,7 @@ def test_means_and_standard_errors_by_hand(judge: ChatServer) -> None:
     found = run("urs", answering(answer), settings(judge))
     finals: dict[str, list[float]] = {}
     for sample in found["samples"]["urs"]:
-        final = json.loads(sample["filtered_resps"][0])["scores"]["final"]
+        final = sample["doc"]["judgement"]["scores"]["final"]
         for name in (
             "final",
             sample["doc"]["language"],
@@ -126,6 +126,14 @@ def test_one_language_and_the_cases_that_inspect_takes_with_the_same_limit(judge
     found = run("urs_en", answering(answer), settings(judge), limit=9)
     ids = [sample["doc"]["id"] for sample in found["samples"]["urs_en"]]
     assert ids == [sample.id for sample in urs(dataset="sample", language="en").dataset][:9]
+
+
+def test_filtered_resps_of_a_judged_sample_is_the_answer(judge: ChatServer) -> None:
+    found = run("urs", answering(lambda question: f"About {question[:30]}"), settings(judge), limit=4)
+    for sample in found["samples"]["urs"]:
+        assert sample["filtered_resps"] == sample["resps"][0]
+        assert sample["filtered_resps"][0].startswith("About ")
+        assert sample["doc"]["judgement"]["scores"]["final"] == sample["urs_final"]
 
 
 def test_predict_only_needs_no_judge() -> None:

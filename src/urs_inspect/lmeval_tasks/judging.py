@@ -1,7 +1,6 @@
 """Judging of many answers at once, by a model or by SaMer, and what is kept of each."""
 
 import asyncio
-import json
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -25,6 +24,8 @@ _BATCH = 256  # answers that SaMer evaluates between two looks at interrupts
 _INTERRUPTED = "Interrupted: judging ends with what is judged; once more to end everything and lose the answers"
 _NAMES = ("response", "scores", "judge", "outcome", "explanation")
 _CALL_FAILED = "call_failed"
+JUDGEMENT = "judgement"
+"""Key of a saved sample's document that holds the judgement of its answer."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,9 @@ class Record:
     explanation: str  # reasons, or what went wrong
     facts: dict[str, Any] = field(default_factory=dict)  # everything else
 
-    def to_json(self) -> str:
-        """As a text, which lm-eval keeps as it is."""
-        return json.dumps({**{name: getattr(self, name) for name in _NAMES}, **self.facts}, ensure_ascii=False)
+    def to_dict(self) -> dict[str, Any]:
+        """As a JSON object, which the document of a saved sample holds under `JUDGEMENT`."""
+        return {**{name: getattr(self, name) for name in _NAMES}, **self.facts}
 
     @property
     def is_empty(self) -> bool:
@@ -64,19 +65,16 @@ class Record:
         return " ".join(str(judges[-1].get("failure_detail") or self.explanation).split())
 
 
-def read_record(text: object) -> Record | None:
-    """Read what `Record.to_json` has written; None for anything else, as in samples of a run that did not judge."""
-    try:
-        values = json.loads(text) if isinstance(text, str) else None
-    except ValueError:
+def read_record(judgement: object) -> Record | None:
+    """Read what `Record.to_dict` has made; None for anything else, as in samples of a run that did not judge."""
+    if not isinstance(judgement, dict) or not set(_NAMES) <= set(judgement):
         return None
-    if not isinstance(values, dict) or not set(_NAMES) <= set(values):
-        return None
-    known = {name: values.pop(name) for name in _NAMES}
+    known = {name: judgement[name] for name in _NAMES}
+    facts = {name: value for name, value in judgement.items() if name not in _NAMES}
     scores = {} if known["scores"] is None else known["scores"]
     if not isinstance(scores, dict) or not all(isinstance(score, int | float) for score in scores.values()):
         return None
-    return Record(facts=values, **known)
+    return Record(facts=facts, **known)
 
 
 def of_values(values: Mapping[str, float] | None) -> dict[str, float] | None:

@@ -19,7 +19,7 @@ from tqdm import tqdm
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.judging import AnswerJudging, JudgeFailure
 from urs_inspect.lmeval_tasks.clients import call_parameters
-from urs_inspect.lmeval_tasks.judging import Record, judge_answers, judging_of, read_record, run_async
+from urs_inspect.lmeval_tasks.judging import JUDGEMENT, Record, judge_answers, judging_of, read_record, run_async
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
 from urs_inspect.lmeval_tasks.urs_task import UrsTask, answer_of, failures, measures_of, metrics_of, preflight
 from urs_inspect.logs.scored_runs import saved_results, task_and_date
@@ -100,7 +100,8 @@ def write_saved(
         old = {name for name in sample.line.get("metrics", ()) if name.startswith(_OWN_METRICS)}
         line = {key: value for key, value in sample.line.items() if key not in old}
         rest = [name for name in sample.line.get("metrics", ()) if name not in old]
-        lines.append({**line, "filtered_resps": [record.to_json()], "metrics": [*rest, *values], **values})
+        doc = {**line["doc"], JUDGEMENT: record.to_dict()}
+        lines.append({**line, "doc": doc, "metrics": [*rest, *values], **values})
     unfinished = target.with_name(f"{target.name}.unfinished")
     unfinished.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
     unfinished.replace(target)
@@ -121,18 +122,18 @@ def _saved(text: str, place: str, others: Mapping[str, str] | str) -> Saved:
     try:
         line = json.loads(text)
         doc, response = line["doc"], line["resps"][0][0]
-        [kept, *_] = line.get("filtered_resps") or [None]
+        record = read_record(doc.get(JUDGEMENT))
         missing = [name for name in _FIELDS if name not in doc]
         wrong = [name for name in _FIELDS if name in doc and not isinstance(doc[name], str)]
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise InputError(f"{place}: not a sample as lm-eval saves it ({type(error).__name__}: {error})") from error
     if missing:
         if isinstance(others, str):
             raise OtherTaskError(f"{place}: not a sample of urs, urs_en or urs_zh: no {', '.join(missing)}. {others}")
-        return Saved(line, response, read_record(kept), {**others, **_asked(line, place)})
+        return Saved(line, response, record, {**others, **_asked(line, place)})
     if wrong or not isinstance(response, str):
         raise InputError(f"{place}: not a sample of urs: {', '.join(wrong) or 'its response'} is no text")
-    return Saved(line, response, read_record(kept), doc)
+    return Saved(line, response, record, doc)
 
 
 def _asked(line: Mapping[str, Any], place: str) -> dict[str, str]:

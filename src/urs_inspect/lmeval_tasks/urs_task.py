@@ -12,12 +12,12 @@ from urs_inspect.datasets import UrsCase, Vocabulary, in_proportion, load_urs, s
 from urs_inspect.judging import Answer
 from urs_inspect.lmeval_tasks.clients import ReplyCache
 from urs_inspect.lmeval_tasks.judging import (
+    JUDGEMENT,
     Progress,
     Record,
     call_failed,
     judge_answers,
     judging_of,
-    read_record,
     try_judge,
 )
 from urs_inspect.lmeval_tasks.measured_task import Measure, MeasuredTask
@@ -90,6 +90,7 @@ class UrsTask(MeasuredTask):
         self._settings = read_settings((config or {}).get("metadata"))
         self._judging = judging_of(self._settings)
         self.measures = measures_of(self._judging.rubric, self._settings)
+        self._records: dict[tuple[str, str], Record] = {}  # by id of the case and answer
         super().__init__(config=config, **kwargs)
 
     def build_all_requests(self, *, rank: int = 0, **kwargs: Any) -> None:
@@ -99,7 +100,7 @@ class UrsTask(MeasuredTask):
         super().build_all_requests(rank=rank, **kwargs)
 
     def apply_filters(self) -> Any:
-        """Judge the answers of this process, all at once."""
+        """Judge the answers of this process, all at once; the answers stay as they are."""
         super().apply_filters()
         if self.predict_only:
             return self._instances
@@ -108,16 +109,20 @@ class UrsTask(MeasuredTask):
             with tqdm(total=len(answers), desc=f"Judging {self.config.task}") as bar:
                 records = self._judged(answers, bar.update)
             for instance, record in zip(self._instances, records, strict=True):
-                instance.filtered_resps[key] = record.to_json()
+                self._records[instance.doc["id"], instance.filtered_resps[key]] = record
             self._report_failures(records)
         return self._instances
 
+    def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """The metrics of one answer; its judgement goes into the document, which the sample keeps."""
+        if not self.predict_only:
+            # lm-eval takes every other value that is returned here for a number.
+            doc[JUDGEMENT] = self._records[doc["id"], results[0]].to_dict()
+        return super().process_results(doc, results)
+
     def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
         """The metrics of one answer."""
-        record = read_record(results[0])
-        if record is None:
-            raise ValueError("the record of a judged answer was changed after judging")
-        return metrics_of(doc, record, self._settings)
+        return metrics_of(doc, self._records[doc["id"], results[0]], self._settings)
 
     def _judged(self, answers: Sequence[Answer], progress: Progress) -> list[Record]:
         try:
