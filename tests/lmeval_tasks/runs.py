@@ -1,6 +1,5 @@
 """Runs of lm-eval with a model that answers as scripted, alone or as one process of several."""
 
-import json
 import sys
 import threading
 from collections.abc import Callable
