@@ -134,8 +134,25 @@ def test_what_changes_the_direction_of_writing_is_spelt_out(character: str) -> N
     [("a: 1\nb: 2\na: 3", 3), ("x:\n  - {k: 1, k: 1}", 2), ("'a': 1\na: 2", 2), ("1: x\n1: y", 2)],
 )
 def test_a_key_that_is_there_twice_is_refused_with_its_line(text: str, line: int) -> None:
-    with pytest.raises(yaml.YAMLError, match=f"there twice\n.*line {line},"):
+    with pytest.raises(yaml.YAMLError, match=rf"there twice \(line {line}: "):
         read_yaml(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("name: a\nlist: [1, 2\nkey: b: c", "line 3: key: b: c"),
+        ("name: [", "line 1"),
+        ("a: 1\n\tb: 2", "line 2"),
+        ("a: 1\nb: \x00", "line 2"),
+        ("a: 1\nb: !own x", "line 2: b: !own x"),
+    ],
+)
+def test_a_fault_of_yaml_is_one_line_that_names_the_faulty_one(text: str, line: str) -> None:
+    with pytest.raises(yaml.YAMLError) as caught:
+        read_yaml(text)
+    [message] = str(caught.value).splitlines()
+    assert line in message and "^" not in message
 
 
 def test_yaml_reads_as_before() -> None:

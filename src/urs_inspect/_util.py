@@ -20,7 +20,7 @@ def visible(text: str) -> str:
 
 
 def read_yaml(text: str) -> Any:
-    """Read YAML that a user wrote; the error of a key that a mapping has already names its line."""
+    """Read YAML that a user wrote; the message of a `yaml.YAMLError` is one line, with that of the fault."""
     import yaml
 
     class Loader(yaml.SafeLoader):
@@ -34,7 +34,27 @@ def read_yaml(text: str) -> Any:
                     seen.add((key.tag, key.value))
             return super().construct_mapping(node, deep)
 
-    return yaml.load(text, Loader)  # noqa: S506 - a kind of SafeLoader
+    try:
+        return yaml.load(text, Loader)  # noqa: S506 - a kind of SafeLoader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = "" if mark is None else f" ({_line(text, mark.line)})"
+        raise yaml.YAMLError(f"{error.problem or error.context}{where}") from error
+    except yaml.reader.ReaderError as error:
+        where = _line(text, text.count("\n", 0, error.position))
+        raise yaml.YAMLError(f"a character that YAML does not allow ({where})") from error
+
+
+def _line(text: str, place: int) -> str:
+    """Number and content of a line, cut short; `place` counts from 0."""
+    lines = text.splitlines()
+    content = lines[place].strip() if place < len(lines) else ""
+    return f"line {place + 1}: {content[:60]}" if content.isprintable() and content else f"line {place + 1}"
+
+
+def file_kind(path: Path) -> str:
+    """What an error message calls files such as this one: `'.txt' files`, or `files without an ending`."""
+    return f"'{path.suffix}' files" if path.suffix else "files without an ending"
 
 
 def is_blank(text: str) -> bool:

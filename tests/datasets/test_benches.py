@@ -447,6 +447,14 @@ def test_a_column_that_a_csv_header_lacks_is_named(column: str, write_rows: Writ
     assert error_of(path) == f"{path}: line 1: column '{column}' is missing; the header has: {', '.join(present)}"
 
 
+def test_a_column_that_all_rows_lack_is_named_once_per_file(write_rows: WriteRows) -> None:
+    rows = [changed(OWN, label=..., prompt=...)] * 30
+    assert error_of(write_rows("my.jsonl", rows)).splitlines() == [
+        f"{write_rows('my.jsonl', rows)}: columns 'prompt', 'label' are missing in all of 30 rows; "
+        "there are: response_a, response_b"
+    ]
+
+
 # --- a user's ratings ---
 
 OWN_RATING: dict[str, object] = {"prompt": "Why?", "response": "Because.", "rating": 7}

@@ -338,7 +338,8 @@ def test_rows_without_content_are_no_fault(write: Write) -> None:
 def test_a_file_of_another_kind_is_refused_and_the_readable_kinds_are_named(name: str, write: Write) -> None:
     path = write(name, HEADER + GOOD)
     hint = " (a workbook: save it as CSV in UTF-8, with commas)" if name == "my.XLSX" else ""
-    assert error_of(path) == f"{path}: cannot read '{path.suffix}' files; allowed: .csv, .jsonl{hint}"
+    kind = f"'{path.suffix}' files" if path.suffix else "files without an ending"
+    assert error_of(path) == f"{path}: cannot read {kind}; allowed: .csv, .jsonl{hint}"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

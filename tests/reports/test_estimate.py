@@ -186,6 +186,11 @@ def test_a_tokenizer_of_ones_own(tmp_path: Path) -> None:
         assert "tokenizer.json" in counter.assumption
 
 
+def test_a_price_may_be_written_in_powers_of_ten(tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text("m: {input: 1e-3, output: 1, input_cache_write: 0, input_cache_read: 0}")
+    assert load_prices(tmp_path / "prices.yaml").own["m"].input == 0.001
+
+
 def test_a_faulty_tokenizer_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file"):
         load_counter(tmp_path)
@@ -197,11 +202,12 @@ def test_a_faulty_tokenizer_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("m: 3", "m"),
-        ("m: {input: 1}", "m / output"),
+        ("m: 3", "m: must have prices, is 3; needed for each model: input, output"),
+        ("m: {input: 1}", "m: output, input_cache_write, input_cache_read missing"),
+        ("m: {input: a, output: 1, input_cache_write: 0, input_cache_read: 0}", "m / input: must be .*, is a; needed"),
         ("m: {input: -1, output: 1, input_cache_write: 0, input_cache_read: 0}", "m / input: must be .* at least 0"),
         ("m: {input: 1, output: .inf, input_cache_write: 0, input_cache_read: 0}", "m / output: must be"),
-        ("- m", "the file"),
+        ("- m", "the file must name models"),
         ("m: {input: [", "cannot read"),
         ("m: {input: 1, input: 2}", "the key 'input' is there twice"),
         (None, r"^--prices: no file '.*prices\.yaml'$"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import InputError, choices, file_kind
 from urs_inspect.annotation.agreement import Agreement, agreement
 from urs_inspect.annotation.queue import VOTING_KEY, BallotQueue, VotingPlan
 from urs_inspect.annotation.votes import (
@@ -44,7 +44,7 @@ def load_ballots(path: Path) -> tuple[Ballot, ...]:
         return read_ballots(path)
     if path.suffix.lower() in LOG_SUFFIXES:
         return _ballots_of_log(path)
-    raise InputError(f"{path}: cannot read '{path.suffix}' files; allowed: {choices((*LOG_SUFFIXES, '.jsonl'))}")
+    raise InputError(f"{path}: cannot read {file_kind(path)}; allowed: {choices((*LOG_SUFFIXES, '.jsonl'))}")
 
 
 def load_plan(path: Path) -> VotingPlan | None:

@@ -128,7 +128,7 @@ def _yaml(text: str, what: str) -> Any:
     try:
         return read_yaml(text)
     except yaml.YAMLError as error:
-        raise InputError(f"{what}: {getattr(error, 'problem', error)}") from error
+        raise InputError(f"{what}: {error}") from error
 
 
 def _maker(name: str) -> "Callable[[Mapping[str, Any]], Task]":

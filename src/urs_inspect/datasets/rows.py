@@ -12,7 +12,7 @@ from logging import getLogger
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import InputError, choices, counted, file_kind
 from urs_inspect.datasets.sources import PinnedFile, fetch, is_pinned, sha256_of
 
 logger = getLogger(__name__)
@@ -53,16 +53,21 @@ class Row:
 
 
 def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row], list[str]]:
-    """Read a user's `.csv` file with a header or `.jsonl` file with one object per line; UTF-8, with or without BOM."""
+    """Read a user's `.csv` file with a header or `.jsonl` file with one object per line; UTF-8, with or without BOM.
+
+    Of each sequence in `required` the file must have a column; the first name is that of the error.
+    """
     suffix = path.suffix.lower()
     if suffix not in READABLE:
         hint = f" (a workbook: {_AS_CSV})" if suffix in _WORKBOOKS else ""
-        raise InputError(f"{path}: cannot read '{path.suffix}' files; allowed: {choices(READABLE)}{hint}")
+        raise InputError(f"{path}: cannot read {file_kind(path)}; allowed: {choices(READABLE)}{hint}")
     if not path.is_file():
         raise InputError(f"no data file '{path}' (looked for {path.absolute()})")
     text = _read_text(path)
     if suffix == ".jsonl":
-        return _json_lines(path, text)
+        rows, errors = _json_lines(path, text)
+        _check_rows(path, rows, required)
+        return rows, errors
     if not text.strip():
         raise InputError(f"{path}: the file is empty")
     before = csv.field_size_limit(_LONGEST_CELL)  # the limit is that of the process
@@ -156,6 +161,18 @@ def _check_header(path: Path, header: list[str], required: Iterable[Sequence[str
             raise InputError(f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}")
     if twice := [column for column in dict.fromkeys(header) if header.count(column) > 1]:
         raise InputError(f"{path}: line 1: the header names a column twice: {choices(twice)}")
+
+
+def _check_rows(path: Path, rows: Sequence[Row], required: Iterable[Sequence[str]]) -> None:
+    """Refuse JSON Lines of which no row has a required column, as a header without it is refused: once per file."""
+    present: dict[str, None] = {}
+    for row in rows:
+        present |= dict.fromkeys(row.values)
+    missing = [columns[0] for columns in required if present.keys().isdisjoint(columns)]
+    if rows and missing:
+        names = choices(f"'{column}'" for column in missing)
+        what = f"column {names} is" if len(missing) == 1 else f"columns {names} are"
+        raise InputError(f"{path}: {what} missing in all of {counted(len(rows), 'row')}; there are: {choices(present)}")
 
 
 def _read_text(path: Path) -> str:

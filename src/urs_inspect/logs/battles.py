@@ -16,7 +16,7 @@ from inspect_ai import score
 from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 from inspect_ai.scorer import Scorer
 
-from urs_inspect._util import InputError, check_new_file, choices, counted
+from urs_inspect._util import InputError, check_new_file, choices, counted, file_kind
 from urs_inspect.annotation.agreement import Agreement, agreement, majorities
 from urs_inspect.annotation.campaign import BALLOT_KEY, LOG_SUFFIXES, load_ballots
 from urs_inspect.annotation.votes import read_votes, vote_files
@@ -410,7 +410,7 @@ def _read(file: str, say: Callable[[str], None], waiting: list[str]) -> Iterator
     elif Path(file).suffix.lower() in SUFFIXES:
         yield from read_vote_list(Path(file))
     else:
-        raise InputError(f"{file}: cannot read '{Path(file).suffix}' files; allowed: {choices((_LOG, *SUFFIXES))}")
+        raise InputError(f"{file}: cannot read {file_kind(Path(file))}; allowed: {choices((_LOG, *SUFFIXES))}")
 
 
 def _is_log(file: str) -> bool:

@@ -10,9 +10,8 @@ import pandas as pd
 import yaml
 from inspect_ai.log import read_eval_log_sample_summaries
 from inspect_ai.model import ModelCost, get_model_info
-from pydantic import TypeAdapter, ValidationError
 
-from urs_inspect._util import InputError, read_yaml
+from urs_inspect._util import InputError, choices, read_yaml
 from urs_inspect.logs.scores import Usage, usage_by_judge
 from urs_inspect.reports.answers import Answers, read_answers
 from urs_inspect.stats.bootstrap import student_interval
@@ -77,23 +76,39 @@ def load_prices(file: Path | None) -> Prices:
     if file is None:
         return Prices({})
     try:
-        own = TypeAdapter(dict[str, ModelCost]).validate_python(read_yaml(file.read_text(encoding="utf-8")))
+        raw = read_yaml(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"--prices: no file '{file}'") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f"--prices: cannot read '{file}': {error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = " / ".join(str(part) for part in first["loc"])
-        raise InputError(
-            f"--prices: {file}: {place or 'the file'}: {first['msg']}; needed for each model: input, output, "
-            "input_cache_write, input_cache_read, in US dollars for a million tokens"
-        ) from error
-    for model, price in own.items():
-        for part, value in price.model_dump().items():
-            if not 0 <= value < math.inf:
-                raise InputError(f"--prices: {file}: {model} / {part}: must be a number of at least 0, is {value}")
-    return Prices(own)
+    if not isinstance(raw, dict):
+        raise InputError(f"--prices: {file}: the file must name models, each with its prices; {_PRICE}")
+    return Prices({str(model): _price(price, f"--prices: {file}: {model}") for model, price in raw.items()})
+
+
+_PRICE = f"needed for each model: {choices(ModelCost.model_fields)}, in US dollars for a million tokens"
+
+
+def _price(given: object, place: str) -> ModelCost:
+    """The prices of one model, each a number of at least 0."""
+    if not isinstance(given, dict):
+        raise InputError(f"{place}: must have prices, is {given}; {_PRICE}")
+    if missing := [part for part in ModelCost.model_fields if part not in given]:
+        raise InputError(f"{place}: {choices(missing)} missing; {_PRICE}")
+    for part in ModelCost.model_fields:
+        if not 0 <= _number(given[part]) < math.inf:
+            raise InputError(f"{place} / {part}: must be a number of at least 0, is {given[part]}; {_PRICE}")
+    return ModelCost(**{part: _number(given[part]) for part in ModelCost.model_fields})
+
+
+def _number(given: object) -> float:
+    """A number, or a text with one, as which YAML reads 1e-3; NaN for anything else."""
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        return math.nan
+    try:
+        return float(given)
+    except (ValueError, OverflowError):
+        return math.nan
 
 
 def with_costs(answers: Answers, prices: Prices) -> Answers:
