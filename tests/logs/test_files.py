@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 import pytest
+from click.testing import CliRunner
 from inspect_ai.log import EvalConfig, EvalDataset, EvalError, EvalLog, list_eval_logs, read_eval_log, write_eval_log
 
 from tests.reports.judged_logs import answered, judgement, write_judged
@@ -33,6 +34,18 @@ def said_of(*names: Path) -> list[str]:
 def whole(path: Path, **facts: Any) -> Path:
     """A log with one judged answer."""
     return Path(write_judged(path, answered("0", judgement(5.0)), **facts))
+
+
+@pytest.mark.parametrize(
+    "command", ["report", "table", "compare", "judges", "robustness", "addition", "gate --margin 0.1 other"]
+)
+def test_a_file_of_another_kind_is_said_to_be_no_log(command: str, tmp_path: Path) -> None:
+    other = tmp_path / "answers.csv"
+    other.write_text("id,answer\n1,yes\n", encoding="utf-8")
+    words = [str(other) if word == "other" else word for word in command.split()]
+    result = CliRunner().invoke(main, [*words, str(other)])
+    assert "answers.csv was left out: not a log: logs are .eval or .json files" in result.output
+    assert "recorder" not in result.output
 
 
 # A file of 1,846, of which `--limit 4` took four; each epoch asks every question.

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlparse
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log, read_eval_log_sample_summaries
 
 from urs_inspect._util import InputError, counted
+from urs_inspect.annotation.campaign import LOG_SUFFIXES
 
 PACKAGE = "urs_inspect/"
 """What the names of this package's tasks begin with."""
@@ -96,6 +97,8 @@ def local_path(file: str) -> str:
 
 def read_log(file: str, header_only: bool = False, without: Collection[str] | None = None) -> EvalLog:
     """Read a log, `without` some fields of samples; then texts that inspect-ai stores separately are resolved."""
+    if Path(file).suffix.lower() not in LOG_SUFFIXES:
+        raise InputError(f"not a log '{file}': logs are {' or '.join(LOG_SUFFIXES)} files")
     try:
         return read_eval_log(
             file,
