@@ -9,7 +9,14 @@ from typing import Any, Literal
 
 from urs_inspect._util import InputError, is_blank
 from urs_inspect.judging.ask import UNKNOWN, Call, Temperature, ask
-from urs_inspect.judging.failures import ANSWER_CUT_OFF, STOPPED_AT_LIMIT, FailureMode, JudgeFailure, ScoreRecord
+from urs_inspect.judging.failures import (
+    ANSWER_CUT_OFF,
+    PARTIAL_PANEL,
+    STOPPED_AT_LIMIT,
+    FailureMode,
+    JudgeFailure,
+    ScoreRecord,
+)
 from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.prompts import PromptBuilder
 from urs_inspect.judging.score_reply import explain, read_reply
@@ -247,7 +254,7 @@ class AnswerJudging:
         records = [j.result for j in judgements if isinstance(j.result, ScoreRecord)]
         cut_off = case.answer.stop_reason in STOPPED_AT_LIMIT
         metadata = {
-            "outcome": "partial_panel" if len(records) < len(judgements) else ANSWER_CUT_OFF if cut_off else "judged",
+            "outcome": PARTIAL_PANEL if len(records) < len(judgements) else ANSWER_CUT_OFF if cut_off else "judged",
             "self_judged": any(j.self_judged for j in judgements),
             "judges": [j.to_metadata() for j in judgements],
             # Repeated in short: summaries of logs leave out what is longer than 1,000 characters, as panels easily are.

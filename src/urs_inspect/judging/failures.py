@@ -44,10 +44,13 @@ limit, or by a content filter."""
 ANSWER_CUT_OFF = "answer_cut_off"
 """Outcome of an answer that was cut off at the token limit, and judged as it is by all judges."""
 
+PARTIAL_PANEL = "partial_panel"
+"""Outcome of an answer that some judges of a panel scored, and others did not."""
+
 CUT_OFF = (ANSWER_CUT_OFF, "no_response_cut_off")
 """Outcomes of answers that were cut off at the token limit."""
 
-SCORED_OUTCOMES = ("judged", "partial_panel", ANSWER_CUT_OFF, *NO_RESPONSE)
+SCORED_OUTCOMES = ("judged", PARTIAL_PANEL, ANSWER_CUT_OFF, *NO_RESPONSE)
 """Outcomes of answers that have a score; all others are `unscored_<failure mode>`."""
 
 STOPPED_AT_LIMIT = ("max_tokens", "model_length")

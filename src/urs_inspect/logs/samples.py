@@ -100,7 +100,7 @@ def read_sample_scores(
     reducer = refuse_different("epoch reducers", ((run.reducer or "mean", run.file) for run in kept))
     unnamed = "no judge named" if any(run.judge for run in kept) else ""
     judge = refuse_different("judges", ((run.judge or unnamed, run.file) for run in kept), _TWO_JUDGES)
-    chosen += [*_about_epochs(kept, reducer), *_about_arguments(kept)]
+    chosen += [*_about_epochs(kept, reducer), *_about_arguments(kept), *_about_panels(kept)]
     models = model_names([(run.of, {**run.settings, **run.arguments}) for run in kept])
     table = _frame(kept, models, query, chosen)
     runs = zip(kept, models, strict=True)
@@ -152,6 +152,19 @@ def _about_arguments(runs: Sequence[ScoredRun]) -> list[str]:
             each = (f"{value[:60]} ({counted(len(of), 'model')}, such as {min(of)})" for value, of in models.items())
             about.append(f"{name}: {', '.join(each)}")
     return [f"Arguments of the task differ between models: {'; '.join(about)}."] if about else []
+
+
+def _about_panels(runs: Sequence[ScoredRun]) -> list[str]:
+    """A sentence on scores that are by a part of a panel of judges, if there are any."""
+    partial = sum(run.partial for run in runs)
+    if not partial:
+        return []
+    by_log = ", ".join(f"{run.partial:,} in {short_name(run.file)}" for run in runs)
+    return [
+        f"Only a part of the panel of judges gave {counted(partial, 'score')} ({by_log}): such a score rises or falls "
+        "with how lenient the remaining judges are, which no interval here covers. `urs-inspect report` compares "
+        "models by the same judges."
+    ]
 
 
 # --- the table ---

@@ -13,6 +13,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 
 from urs_inspect._util import InputError, choices, counted
+from urs_inspect.judging.failures import PARTIAL_PANEL
 from urs_inspect.logs import files
 from urs_inspect.logs.files import finished_headers, first_few, nothing_left, short_name
 from urs_inspect.logs.naming import model_settings, sounds_secret, whole_characters
@@ -63,6 +64,7 @@ class ScoredRun:
     simulated: bool = False
     reducer: str = ""  # of epochs; empty for one epoch
     key: str = ""  # of a dictionary score
+    partial: int = 0  # answers that only a part of a panel of judges scored
 
     @property
     def epochs(self) -> int:
@@ -260,7 +262,14 @@ def _read_log(log: EvalLog, choice: _Choice, query: Query, left_out: list[str]) 
         simulated=any(SIMULATED in name for name in [spec.model, *roles.values()]),
         reducer=reducer,
         key=key,
+        partial=sum(_by_part_of_panel(sample, what) for sample in samples),
     )
+
+
+def _by_part_of_panel(sample: _Sample, scorer: str) -> bool:
+    """Whether a part of a panel of judges failed on a sample that the others scored."""
+    score = (sample.scores or {}).get(scorer)
+    return score is not None and (score.metadata or {}).get("outcome") == PARTIAL_PANEL
 
 
 def _samples(log: EvalLog, query: Query, left_out: list[str]) -> list[_Sample] | None:

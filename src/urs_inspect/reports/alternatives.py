@@ -180,7 +180,7 @@ def equal_length(
     if used < FEWEST:
         return _none(f"that takes {FEWEST} questions without an empty answer, and there are {used}")
     how: dict[str, Any] = {"rounds": resampling.rounds, "seed": resampling.seed}
-    finals = table.finals[scores.common, :ranked]
+    finals = scores.comparable[:, :ranked]
     [found] = bootstrap_means(
         [length_column(finals, doublings)], len(finals), reweight=scores.common_weights.reweight, **how
     )
@@ -189,7 +189,7 @@ def equal_length(
         factor = " but for the same factor at every question" if control.by_model > 0 else ""
         return _none(f"the models' answers to a question are equally long{factor}")
     worst = (control.means, control.means)
-    if table.unscored[:, :ranked].any():  # then over all questions, lengths being as over the common ones
+    if table.incomplete[:, :ranked].any():  # then over all questions, lengths being as over the common ones
         all_questions = np.arange(len(table.finals))
         wanted = [MeanColumn(all_questions, table.filled(score)[:, :ranked]) for score in (LOWEST, HIGHEST)]
         wanted.append(length_column(finals, doublings, scores.common))

@@ -23,6 +23,7 @@ from urs_inspect.reports.scores import (
     order_models,
     score_table,
 )
+from urs_inspect.reports.tables import share
 from urs_inspect.rubrics import FINAL
 from urs_inspect.stats import Estimate, MeanDifference, rank_intervals
 from urs_inspect.stats.bootstrap import LEVEL, SEED, Integers, Resampling, Scale
@@ -75,7 +76,8 @@ class ComparedModels:
     `rank_to` (the ranks that the model may have: 1 + the number of models that are significantly better, and the number
     of ranked models less those that are significantly worse; None if not ranked), `mean_scored` (over all questions for
     which it has a score), `mean_lowest` and `mean_highest` (over all questions that it was asked, if each missing score
-    were the lowest or the highest), `answers`, `unscored` and `unscored_share`. A `Ranking` has more.
+    were the lowest or the highest), `answers`, `unscored` and `unscored_share`, in which an answer that only a part of
+    a panel scored counts by the share of the judges that failed. A `Ranking` has more.
     """
 
     models: pd.DataFrame
@@ -307,14 +309,14 @@ def compare_table(
     better = [(pair.first, pair.second) for pair in pairs[ALL] if pair.significant]
     ranks[: scores.ranked] = rank_intervals(scores.ranked, better)
     bounds = [scores.weights.means(v).tolist() for v in (table.finals, *map(table.filled, table.scale))]
-    asked, unscored = table.asked.sum(axis=0), table.unscored.sum(axis=0)
+    asked, unscored, missing = (counts.sum(axis=0) for counts in (table.asked, table.unscored, table.missing))
     rows = {
         "rank_from": [first for first, _ in ranks],
         "rank_to": [last for _, last in ranks],
         **dict(zip(("mean_scored", "mean_lowest", "mean_highest"), bounds, strict=True)),
         "answers": asked.tolist(),
         "unscored": unscored.tolist(),
-        "unscored_share": (unscored / np.maximum(asked, 1)).tolist(),
+        "unscored_share": (missing / np.maximum(asked, 1)).tolist(),
     }
     return ComparedModels(
         models=pd.DataFrame(rows, pd.Index(names), dtype=object),
@@ -342,7 +344,7 @@ def verdict_of(pair: MeanDifference, *, lacking: bool = True) -> Verdict:
 def _comparison(scores: OrderedScores, chosen: Integers, pair: MeanDifference) -> Comparison:
     table = scores.table
     first, second = table.models[pair.first], table.models[pair.second]
-    counts = {table.models[model]: int(table.unscored[chosen, model].sum()) for model in (pair.first, pair.second)}
+    counts = {table.models[model]: int(table.incomplete[chosen, model].sum()) for model in (pair.first, pair.second)}
     verdict = verdict_of(pair, lacking=any(counts.values()))
     depends = {name: n for name, n in counts.items() if n} if verdict == "depends on unscored answers" else {}
     numbers = pair.difference, pair.error, pair.p, pair.p_holm, pair.p_worst
@@ -369,9 +371,10 @@ def _negated(compared: ComparedModels) -> ComparedModels:
 def _missing_notes(scores: OrderedScores, noun: str) -> list[str]:
     """What missing scores take away, one sentence each."""
     table, asked, common = scores.table, len(scores.table.finals), len(scores.common)
+    by_panel = _panel_notes(scores)
     unscored = int(table.unscored.sum())
     if not unscored:
-        return []
+        return by_panel
     lacking = f"{unscored:,} of {int(table.asked.sum()):,} answers have no score."
     over = f"over the {common:,} of {asked:,} {noun}s for which"
     notes = [
@@ -396,4 +399,28 @@ def _missing_notes(scores: OrderedScores, noun: str) -> list[str]:
         f"{most_scored:,} of the model with the most."
         for name, number in zip(table.models[scores.ranked :], there[:, scores.ranked :].sum(axis=0), strict=True)
     ]
+    return notes + by_panel
+
+
+def _panel_notes(scores: OrderedScores) -> list[str]:
+    """Which judges of a panel failed on which share of the answers of each model, and what then counts."""
+    panel = scores.table.panel
+    if panel is None:
+        return []
+    asked = scores.table.asked.sum(axis=0)
+    given = panel.scored.sum(axis=0)
+    failures = []
+    for place, judge in enumerate(panel.judges):
+        shares = 1 - given[:, place] / np.maximum(asked, 1)
+        if shares.any():
+            of_models = [f"{name} {share(part)}" for name, part in zip(scores.table.models, shares, strict=True)]
+            failures.append(f"{judge} of {', '.join(of_models)}")
+    notes = [f"Some judges of the panel gave some answers no score: {'; '.join(failures)}."]
+    if scores.ranked < 2:
+        return [*notes, "An answer counts by the judges that scored it, at the level of the whole panel."]
+    notes.append(
+        "On each question only judges count that scored all ranked models, at the level of the whole panel, so that no "
+        "model gains by a strict judge that failed; in the worst case each score that a judge did not give counts "
+        "against the better model."
+    )
     return notes

@@ -193,7 +193,10 @@ def _rated_scores(scores: OrderedScores, human: HumanRatings, matched: Matched) 
     rows, columns = (cells.index.get_level_values(level).to_numpy(np.int64) for level in ("row", "column"))
     found[:, rows, columns] = cells.to_numpy().T
     found[0] = on_scale_of_judge(found[0], human.scale)
-    return RatedScores(table.finals[scores.common][:, : scores.ranked], *found), notes
+    judge = scores.comparable[:, : scores.ranked]
+    single = ~np.isnan(found[1]) & (table.asked[scores.common][:, : scores.ranked] == 1)
+    found[1] = np.where(single, judge, found[1])  # by the judges that count, where a part of a panel failed
+    return RatedScores(judge, *found), notes
 
 
 def _compared(
@@ -207,7 +210,7 @@ def _compared(
     if not best:
         return pd.DataFrame(columns=PAIRS), ()
     means = contrast(found[ALL].corrected, np.eye(scores.ranked)[:, best])
-    missing = ratio(scores.table.unscored.sum(axis=0), scores.table.asked.sum(axis=0))[best]
+    missing = ratio(scores.table.missing.sum(axis=0), scores.table.asked.sum(axis=0))[best]
 
     def filled(score: float) -> MeanDraws:
         values, draws = (part * (1 - missing) + score * missing for part in (means.values, means.draws))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from urs_inspect._util import InputError, counted
 from urs_inspect.datasets.references import DATASET
-from urs_inspect.judging.failures import SCORED_OUTCOMES
+from urs_inspect.judging.failures import PARTIAL_PANEL, SCORED_OUTCOMES
 from urs_inspect.logs.files import finished_headers, local_path, nothing_left, short_name
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED
@@ -59,7 +59,7 @@ CROSSVAL = ReportKind(
 )
 ROUNDS = 10_000
 
-_WITH_SCORE = frozenset(SCORED_OUTCOMES) - {"partial_panel"}
+_WITH_SCORE = frozenset(SCORED_OUTCOMES) - {PARTIAL_PANEL}
 _SCORE, _DIFFERENCE = number(2), number(2, sign=True)
 _EQUATION = (
     "Rating bias (URS paper, Equation 1): mean rating that an evaluator gives to the answers of model B with the "

@@ -30,6 +30,7 @@ from urs_inspect.reports.scores import (
     score_table,
     with_shares,
 )
+from urs_inspect.reports.tables import listed
 from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric
 from urs_inspect.stats import Estimate, interval_alpha
@@ -41,6 +42,8 @@ _BINS = 10
 _CORRELATION_ROUNDS = 1000
 """Ranks must be computed again in every round, which takes a hundred times as long as a mean."""
 _LANGUAGES = {"en": "English", "zh": "Chinese"}
+WITHOUT = "without/"
+"""Prefix of the columns with the share of answers that a judge of a panel did not score."""
 _USAGE = ("input_tokens", "output_tokens", "judge_input_tokens", "judge_output_tokens", "cost", "judge_cost", "seconds")
 
 
@@ -159,13 +162,21 @@ def _ranking(
     answers = block.table[block.table["question"].isin(table.facts.index)]
     rows = dict(iter(answers.groupby("model", sort=False)))
     models = [
-        {**row, **_facts(rows[name], [name, *block.conditions.judges], resampling)}
+        {
+            **row,
+            **_facts(rows[name], [name, *block.conditions.judges], resampling),
+            **_without_judges(rows[name], block.conditions.judges),
+        }
         for name, row in zip(names, compared.models.to_dict("records"), strict=True)
     ]
     criteria = tuple(in_order(table.criteria, rubric.criteria))
     facts = {
         "models": _object_frame(models, names),
-        "notes": (*notes, *compared.notes, *_answer_notes(answers, table.facts)),
+        "notes": (
+            *(*notes, *compared.notes),
+            *_answer_notes(answers, table.facts),
+            *_silent_judges(answers, block.conditions.judges),
+        ),
     }
     common = answers[answers["question"].isin(table.facts.index[scores.common])]
     return Ranking(
@@ -207,7 +218,6 @@ def _facts(answers: pd.DataFrame, names: Sequence[str], resampling: Resampling) 
         "answers": len(answers),
         "epochs": int(answers.groupby("question").size().max()) if len(answers) else 0,
         "unscored": len(answers) - len(scored),
-        "unscored_share": (len(answers) - len(scored)) / len(answers),
         "empty": int(answers["outcome"].isin(NO_RESPONSE).sum()),  # have the lowest score
         "errors": outcomes.get(ERROR, 0),
         "cut_off": int(answers["cut_off"].sum()),
@@ -221,6 +231,28 @@ def _facts(answers: pd.DataFrame, names: Sequence[str], resampling: Resampling) 
         "log": ", ".join(dict.fromkeys(map(short_name, answers["log"].unique()))),
         **{f"outcome/{name}": count for name, count in outcomes.items()},
     }
+
+
+def _without_judges(answers: pd.DataFrame, judges: Sequence[str]) -> dict[str, float]:
+    """Share of a model's answers that each judge of a panel gave no score, for the judges of which there are any.
+
+    An answer that no judge was asked about lacks no score.
+    """
+    if len(judges) < 2:
+        return {}
+    finals = pd.DataFrame(answers["judge_finals"].tolist(), columns=list(judges), index=answers.index)
+    not_asked = answers["outcome"].isin(NO_RESPONSE)
+    shares = (finals.isna() & ~not_asked.to_numpy()[:, None]).mean()
+    return {f"{WITHOUT}{judge}": float(shares[judge]) for judge in judges if shares[judge] > 0}
+
+
+def _silent_judges(answers: pd.DataFrame, judges: Sequence[str]) -> list[str]:
+    """A sentence on judges of a panel that scored no answer at all, while others did."""
+    speaking = {judge for finals in answers["judge_finals"] for judge, final in finals.items() if final == final}
+    silent = [judge for judge in judges if judge not in speaking]
+    if not silent or not speaking:
+        return []
+    return [f"{listed(silent)} scored no answer: this ranking is by the other judges of the panel alone."]
 
 
 def _judge_alpha(scored: pd.DataFrame) -> float:

@@ -27,7 +27,7 @@ from urs_inspect.reports.comparison_report import (
 )
 from urs_inspect.reports.figures import Figure, cost_plot, dumbbell_plot, length_plot
 from urs_inspect.reports.judge_checks import judge_section, judge_sentence
-from urs_inspect.reports.leaderboard import Leaderboard, Ranking, means_frame
+from urs_inspect.reports.leaderboard import WITHOUT, Leaderboard, Ranking, means_frame
 from urs_inspect.reports.noise import noise_section
 from urs_inspect.reports.published import published_sections
 from urs_inspect.reports.scores import ALL
@@ -176,7 +176,7 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     legend = {
         f"Means of the final score, 1 to 10, with {level_text(board.resampling.level)} intervals.": True,
         "From 1 to 10: the mean over all questions if each answer without a score got 1, and if each got 10.": (
-            models["unscored"] > 0
+            models["unscored_share"] > 0
         ).any(),
         ALERT: (models["unscored_share"] > UNSCORED_ALERT).any(),
         "What the answers cost is not known; --prices FILE gives prices.": models["cost"].isna().all(),
@@ -235,8 +235,8 @@ def _summary(ranking: Ranking) -> Table:
             formats[f"Rank, {other.title.lower()}"] = str
         bars += [other.title] if other is corrected else []
     data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
-    if (models["unscored"] > 0).any():
-        bounds = zip(models["unscored"], models["mean_lowest"], models["mean_highest"], strict=True)
+    if (models["unscored_share"] > 0).any():
+        bounds = zip(models["unscored_share"], models["mean_lowest"], models["mean_highest"], strict=True)
         data["From 1 to 10"] = [interval(low, high) if unscored else "" for unscored, low, high in bounds]
         formats["From 1 to 10"] = str
     if (models["self_judged"] > 0).any():
@@ -361,6 +361,8 @@ def _answers(ranking: Ranking, place: int) -> Section:
     if (models["epochs"] > 1).any():
         columns["epochs"] = ("Epochs", _COUNT)
     columns |= {name: (heading, _MEAN) for name, (heading, _) in known.items()}
+    without = [str(column) for column in models if str(column).startswith(WITHOUT)]
+    columns |= {name: (f"No score by {name.removeprefix(WITHOUT)}", share) for name in without}
     columns |= {name: (name.removeprefix("outcome/").replace("_", " "), _COUNT) for name in outcomes}
     notes = [
         "An empty answer has the lowest score, 1, without calling a judge. An error ended a sample before it was "

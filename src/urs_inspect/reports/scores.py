@@ -1,8 +1,8 @@
 """Scores of models on the same questions: their order, and which differences are significant."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 from urs_inspect.stats import Estimate, MeanColumn, MeanDifference, bootstrap_means, mean_estimates, raking
-from urs_inspect.stats.bootstrap import Floats, Integers, Resampling, Scale, number_clusters
+from urs_inspect.stats.bootstrap import Flags, Floats, Integers, Resampling, Scale, number_clusters, ratio
 from urs_inspect.stats.means import Reweight, p_values
 from urs_inspect.stats.paired import (
     all_pairs,
@@ -35,10 +35,46 @@ _FACTS = ("intent", "group", "language", "country")
 
 
 @dataclass(frozen=True)
+class PanelScores:
+    """What each judge of a panel gave, where some of them failed on answers that others scored.
+
+    Arrays are (questions, models, judges); judges that scored no answer at all are no part of the panel.
+    """
+
+    judges: tuple[str, ...]
+    finals: Floats  # mean over epochs; NaN where the judge scored none
+    scored: Integers  # number of answers that the judge scored
+    effects: Floats  # how far each judge is above the others on the same answers, shape (judges,); adds up to 0
+    partial: Integers  # number of answers that only a part of the panel scored, shape (questions, models)
+
+    def of(self, chosen: Integers, models: Sequence[int]) -> "PanelScores":
+        """Some questions and models, by their numbers and in their order."""
+        return replace(
+            self,
+            finals=self.finals[chosen][:, list(models)],
+            scored=self.scored[chosen][:, list(models)],
+            partial=self.partial[chosen][:, list(models)],
+        )
+
+    def means(self, kept: Flags) -> Floats:
+        """Mean over the judges that are kept, less what their leniency adds: shape (questions, models)."""
+        used = kept & ~np.isnan(self.finals)
+        sums = np.where(used, self.finals - self.effects, 0.0).sum(axis=2)
+        return ratio(sums, used.sum(axis=2))
+
+    def filled(self, asked: Integers, score: float) -> Floats:
+        """Mean over all judges, with this score for each one that was not given; NaN where a model was not asked."""
+        given = self.scored * np.nan_to_num(self.finals)
+        missing = asked[:, :, None] - self.scored
+        return ratio((given + missing * score).mean(axis=2), asked)
+
+
+@dataclass(frozen=True)
 class ScoreTable:
     """Scores of models on the same questions; epochs of a question are averaged first. Arrays are (questions, models).
 
-    `finals` is NaN where a model has no score, and the mean of the other epochs where some have none.
+    `finals` is NaN where a model has no score, and the mean of the other epochs where some have none. Where a part of a
+    panel failed, it is the mean of the other judges, less how far these are above the panel on the whole.
     """
 
     facts: pd.DataFrame  # one row per question (index), with intent, group, language and country, or as given
@@ -48,6 +84,19 @@ class ScoreTable:
     asked: Integers  # number of answers
     unscored: Integers  # number of answers without a score
     scale: Scale = _SCALE  # lowest and highest possible score
+    panel: PanelScores | None = None  # None where every score is by all judges
+
+    @property
+    def missing(self) -> Floats:
+        """Number of answers without a score; one that a part of a panel scored counts by the share of the others."""
+        if self.panel is None:
+            return self.unscored.astype(np.float64)
+        return np.asarray(self.asked - self.panel.scored.mean(axis=2), dtype=np.float64)
+
+    @property
+    def incomplete(self) -> Integers:
+        """Number of answers that no judge, or only a part of the panel, scored."""
+        return self.unscored if self.panel is None else self.unscored + self.panel.partial
 
     @property
     def clusters(self) -> Integers | None:
@@ -57,7 +106,12 @@ class ScoreTable:
         return number_clusters(self.facts["cluster"].tolist())
 
     def filled(self, score: float) -> Floats:
-        """Final scores in which each answer without a score has this one; NaN where a model was not asked."""
+        """Final scores in which each answer without a score has this one; NaN where a model was not asked.
+
+        A judge of a panel that failed has given this score as well.
+        """
+        if self.panel is not None:
+            return self.panel.filled(self.asked, score)
         known = (self.asked - self.unscored) * np.nan_to_num(self.finals)
         total = known + self.unscored * score
         return np.asarray(np.divide(total, self.asked, out=np.full(total.shape, np.nan), where=self.asked > 0))
@@ -72,7 +126,24 @@ class ScoreTable:
             self.asked[chosen][:, list(models)],
             self.unscored[chosen][:, list(models)],
             self.scale,
+            None if self.panel is None else self.panel.of(chosen, models),
         )
+
+    def by_common_judges(self, models: Flags) -> tuple[Floats, Flags]:
+        """Final scores in which some models have those of the same judges, and which questions have such judges.
+
+        On a question, a judge counts that scored an answer of each of these models. Without such a judge, and for the
+        other models, scores are as they are.
+        """
+        lacking: Flags = np.isnan(self.finals)
+        if self.panel is None:
+            return self.finals, np.logical_not(lacking[:, models].any(axis=1))
+        failed: Flags = np.isnan(self.panel.finals)
+        common: Flags = np.logical_not(failed[:, models].any(axis=1))  # (questions, judges)
+        by_common = self.panel.means(np.repeat(common[:, None], len(self.models), axis=1))
+        there: Flags = np.logical_or.reduce(common, axis=1)
+        counted_there = np.logical_and.outer(there, models)
+        return np.where(counted_there, by_common, self.finals), there
 
 
 def score_table(
@@ -94,16 +165,74 @@ def score_table(
     def counts(column: "pd.Series[int]") -> Integers:
         return np.nan_to_num(values(column.astype(float))).astype(np.int64)
 
+    panel = _panel(answers)
+    by_judge = None
+    finals = values(means[FINAL])
+    if panel is not None:
+        by_judge = _panel_scores(panel, answers, values)
+        finals = by_judge.means(np.ones(by_judge.finals.shape, dtype=np.bool_))
+        # A criterion counts by the judges of the final score only where these are all of the panel.
+        answers = answers.assign(**{name: answers[name].where(panel.notna().all(axis=1)) for name in criteria})
+        means = answers.groupby(["question", "model"], sort=True)[criteria].mean()
     scored = {name: values(means[name]) for name in criteria}
     return ScoreTable(
         facts,
         tuple(models),
-        values(means[FINAL]),
+        finals,
         {name.removeprefix(CRITERION): given for name, given in scored.items() if not np.isnan(given).all()},
         counts(asked),
         counts(asked - known),
         scale,
+        by_judge,
     )
+
+
+def _panel(answers: pd.DataFrame) -> pd.DataFrame | None:
+    """Final scores by judge, one column each, where a part of a panel failed on some answer; None where none did.
+
+    An answer that no judge was asked about has its score from all of them, and one without a score from none.
+    """
+    if "judge_finals" not in answers or not answers["judge_finals"].map(len).max() > 1:
+        return None
+    panel = pd.DataFrame(answers["judge_finals"].tolist(), index=answers.index).astype(float)
+    scored = answers[FINAL].notna()
+    panel.loc[~scored] = math.nan
+    panel = panel.dropna(axis=1, how="all")
+    nobody = panel.isna().all(axis=1)
+    for judge in panel:
+        panel[judge] = panel[judge].where(~(nobody & scored), answers[FINAL])
+    partial = panel.isna().any(axis=1) & scored
+    return panel if partial.any() else None
+
+
+def _panel_scores(
+    panel: pd.DataFrame, answers: pd.DataFrame, values: Callable[["pd.Series[float]"], Floats]
+) -> PanelScores:
+    """The scores of a panel by question and model; `values` makes an array of a column by question and model."""
+    cells = panel.groupby([answers["question"], answers["model"]], sort=True)
+    means, counts = cells.mean(), cells.count()
+    missing = panel.isna()
+    partial = (missing.any(axis=1) & ~missing.all(axis=1)).groupby([answers["question"], answers["model"]]).sum()
+    scored = np.stack([np.nan_to_num(values(counts[judge].astype(float))) for judge in panel], axis=2)
+    return PanelScores(
+        judges=tuple(map(str, panel)),
+        finals=np.stack([values(means[judge]) for judge in panel], axis=2),
+        scored=scored.astype(np.int64),
+        effects=_judge_effects(panel.to_numpy()),
+        partial=np.nan_to_num(values(partial.astype(float))).astype(np.int64),
+    )
+
+
+def _judge_effects(finals: Floats) -> Floats:
+    """Effect of each judge by least squares with an effect of each answer; `finals` are (answers, judges)."""
+    finals = finals[~np.isnan(finals).all(axis=1)]
+    known = (~np.isnan(finals)).astype(np.float64)
+    number = known.sum(axis=1, keepdims=True)
+    means = np.nansum(finals, axis=1, keepdims=True) / number
+    above = np.where(known > 0, finals - means, 0.0).sum(axis=0)
+    products = np.diag(known.sum(axis=0)) - known.T @ (known / number)
+    # Only differences between judges are known; of all solutions the shortest one adds up to 0.
+    return np.asarray(np.linalg.lstsq(products, above)[0], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -215,7 +344,9 @@ def order_models(table: ScoreTable, mix: TrafficMix | None = None) -> OrderedSco
     """Order models by their means over common questions, weighted by the shares of a mix, which must be possible."""
     scored = np.count_nonzero(~np.isnan(table.finals), axis=0)
     counts = (scored > 0) & (_SHARE * scored >= scored.max(initial=0))
-    common = np.flatnonzero(~np.isnan(table.finals[:, counts]).any(axis=1) & counts.any())
+    finals, comparable = table.by_common_judges(counts)
+    table = replace(table, finals=finals)
+    common = np.flatnonzero(comparable & counts.any())
     weights = _weights(table.facts, mix)
     try:
         common_weights = _weights(table.facts.iloc[common], mix if len(common) else None)
@@ -329,7 +460,7 @@ def _worst(
     for key, compared in pairs.items():
         chosen = columns[key]
         # A third model's missing scores count as well: they decide which questions are common.
-        if not compared or not table.unscored[chosen, : scores.ranked].any():
+        if not compared or not table.incomplete[chosen, : scores.ranked].any():
             continue
         column = difference_column(lowest[chosen], compared, highest[chosen], chosen)
         if reweight:
