@@ -68,7 +68,7 @@ def test_only_some_of_many_pairs_are_named() -> None:
 
 def test_some_contestants_of_a_pool() -> None:
     assert GIVEN.among(["b"]).contestants == ("b",)
-    with pytest.raises(InputError, match="no answers of 'c'; there are some of a, b"):
+    with pytest.raises(InputError, match="no answers of c; there are some of a, b"):
         GIVEN.among(["c"])
 
 

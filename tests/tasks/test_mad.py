@@ -275,6 +275,20 @@ def test_a_new_model_joins_the_models_of_the_logs(logs: Path, tmp_path: Path) ->
     assert len(read_comparisons(log.location)) == 6
 
 
+def test_after_a_model_joined_the_logs_of_both_runs_are_asked_for(logs: Path, tmp_path: Path) -> None:
+    before = compete(mad(responses=str(logs), k=2), tmp_path / "before", {"grader": Field().judge.model()})
+    joining = mad(responses=str(logs), previous=before.location, k=2)
+    joined = compete(joining, tmp_path / "after", Field("poor").roles()).location
+    fine: dict[str, Any] = {"coarse": joined, "target": "mockllm/good", "k": 2, "judge": "human"}
+    refused = compete(mad(responses=joined, **fine), tmp_path / "refused", None)
+    assert refused.error is not None
+    assert "no answers of mockllm/ace, mockllm/good" in refused.error.message
+    assert "its log and the logs with the earlier answers, both in responses" in refused.error.message
+    log = compete(mad(responses=[str(logs), joined], **fine), tmp_path / "fine", None)
+    assert log.status == "success", log.error
+    assert len(pairs(comparisons(log))) == 6
+
+
 def test_copies_of_earlier_comparisons_wait_for_people_as_before(logs: Path, tmp_path: Path) -> None:
     before = compete(mad(responses=str(logs), k=2, judge="human"), tmp_path / "before", None)
     assert rows(before) == {"comparisons": 0, "unread": 0, "awaiting votes": 2}

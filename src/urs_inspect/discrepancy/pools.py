@@ -56,11 +56,14 @@ class Pool:
         return tuple(sorted(self.responses))
 
     def among(self, names: Iterable[str]) -> "Pool":
-        """The pool with some of its contestants only; InputError if one is unknown."""
+        """The pool with some of its contestants only; InputError if there are no answers of one."""
         kept = list(names)
-        for name in kept:
-            if name not in self.responses:
-                raise InputError(f"contestants: no answers of '{name}'; there are some of {choices(self.contestants)}")
+        if missing := [name for name in kept if name not in self.responses]:
+            raise InputError(
+                f"responses: no answers of {choices(missing)}; there are some of {choices(self.contestants)}. A run with "
+                "previous= holds the answers of the models that joined only: name its log and the logs with the "
+                "earlier answers, both in responses"
+            )
         return replace(self, responses={name: self.responses[name] for name in kept})
 
     def answers(self, name: str) -> list[str]:
