@@ -10,7 +10,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog
 from inspect_ai.scorer import includes
 
-from tests.tasks.scripted import Script, run, samples_of
+from tests.tasks.scripted import Reply, Script, output, run, samples_of
 from urs_inspect.solvers import NULL_ANSWERS, evolve_instruction, null_answer
 
 
@@ -83,6 +83,35 @@ def test_the_static_part_comes_first_and_the_reply_is_kept(tmp_path: Path) -> No
     kept = sample.store["evolution"]
     assert (kept["usable"], kept["instruction"], kept["answer"]) == (True, "What drives the winds?", "Heat.")
     assert len(kept["prompt_sha256"]) == 64 and kept["prompt_version"] == "evolution 1, understanding"
+
+
+def test_after_a_refused_reply_the_generator_is_asked_once_more_with_the_reason(tmp_path: Path) -> None:
+    script = Script([json.dumps({"instruction": "Why?", "answer": "So."}), REPLY])
+    [sample] = samples_of(evolved(tmp_path, script.model("a"), [0]))
+    kept = sample.store["evolution"]
+    assert (kept["usable"], kept["instruction"], kept["calls"]) == (True, "What drives the winds?", 2)
+    first, second = script.seen
+    assert [message.role for message in second] == ["system", "user", "assistant", "user"]
+    assert second[:2] == first and "is the one that was given" in second[-1].text
+
+
+@pytest.mark.parametrize(
+    ("replies", "mode", "calls"),
+    [
+        (["No.", "No."], "unparseable", 2),
+        (["", REPLY], None, 2),
+        (["No.", RuntimeError("gone")], "unparseable", 2),
+        ([RuntimeError("gone"), REPLY], "call_failed", 1),
+        ([output(REPLY, "content_filter"), REPLY], "content_filter", 1),
+    ],
+)
+def test_what_a_second_call_cannot_mend_stays_refused(
+    replies: list[Reply], mode: str | None, calls: int, tmp_path: Path
+) -> None:
+    script = Script(replies)
+    [sample] = samples_of(evolved(tmp_path, script.model("a"), [0]))
+    kept = sample.store["evolution"]
+    assert (kept.get("mode"), kept["calls"], len(script.seen)) == (mode, calls, calls)
 
 
 def test_a_failed_call_is_noted(tmp_path: Path) -> None:

@@ -152,7 +152,8 @@ def test_near_duplicates_are_left_out_in_the_order_of_ids_and_their_parents_evol
 
 def test_garbage_and_a_failing_generator_are_counted_and_end_nothing(tmp_path: Path):
     good = Writer("good")
-    garbage = Script(["No.", written("Explain the created instruction."), written("Explain how a comet forms.", "")])
+    leak, unanswered = written("Explain the created instruction."), written("Explain how a comet forms.", "")
+    garbage = Script(["No.", "No.", leak, leak, unanswered, unanswered])  # each reply is asked for once more
     broken = Script(RuntimeError("the endpoint is gone"))
     log = run_evolve(
         tmp_path, [good.model(), garbage.model("garbage"), broken.model("broken")], rounds=3, duplicates=1.0
@@ -181,10 +182,10 @@ def test_replies_that_were_cut_off_are_not_read_and_where_nothing_is_kept_no_poo
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     comet = written("Explain a comet.")
-    cut = [output(comet, "max_tokens"), output(comet, "content_filter"), output(comet, "model_length")]
+    cut = [*[output(comet, "max_tokens")] * 2, output(comet, "content_filter"), output(comet, "model_length")]
     for replies, modes in (
         (cut, ("truncated", "content_filter", "context_overflow")),
-        ([output(comet, error="bad gateway"), output(""), output("")], ("call_failed", "empty_reply", "empty_reply")),
+        ([output(comet, error="bad gateway"), *[output("")] * 4], ("call_failed", "empty_reply", "empty_reply")),
     ):
         caplog.clear()
         with caplog.at_level(logging.WARNING):

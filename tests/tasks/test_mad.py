@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from inspect_ai.dataset import Sample

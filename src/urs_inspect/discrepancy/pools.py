@@ -60,9 +60,9 @@ class Pool:
         kept = list(names)
         if missing := [name for name in kept if name not in self.responses]:
             raise InputError(
-                f"responses: no answers of {choices(missing)}; there are some of {choices(self.contestants)}. A run with "
-                "previous= holds the answers of the models that joined only: name its log and the logs with the "
-                "earlier answers, both in responses"
+                f"responses: no answers of {choices(missing)}; there are some of {choices(self.contestants)}. "
+                "A run with previous= holds the answers of the models that joined only: name its log and the logs "
+                "with the earlier answers, both in responses"
             )
         return replace(self, responses={name: self.responses[name] for name in kept})
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
 
@@ -42,6 +42,11 @@ def evolution_prompt(scenario: str, instruction: str, reference: str = "") -> Ju
     # The material comes from the pool's own seeds and generators, who are asked for an object of this very form, so
     # that no injected result has to be taken out of it.
     return frame.prompt({"instruction": instruction, "reference": reference})
+
+
+def evolution_request_again(failure: "EvolutionFailure") -> str:
+    """The request for another reply in place of one that cannot be used."""
+    return str(_texts()["again"]).replace("{reason}", failure.detail)
 
 
 @lru_cache(maxsize=1)
@@ -92,6 +97,13 @@ EvolutionMode = Literal[
     "call_failed",
 ]
 """Why a call gave nothing usable."""
+
+EVOLVE_AGAIN: frozenset[EvolutionMode] = frozenset(get_args(EvolutionMode)) - {
+    "context_overflow",
+    "content_filter",
+    "call_failed",
+}
+"""Failures after which a generator is asked once more; the others would end in the same way."""
 
 EVOLUTION = "evolution"
 """Key of a sample's store under which the reply, and what was read from it, is kept."""

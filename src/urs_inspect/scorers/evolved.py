@@ -17,9 +17,10 @@ from urs_inspect.scorers.metrics import count_rows, facts_of
 def evolution_report() -> Metric:
     """Counts of an evolution, in all, by generator and by round.
 
-    Rows: `asked` (calls), `usable` (replies with an instruction), `kept` (in the pool), `near-duplicates` (usable but
-    not kept); `usable share generator=<name>` (of its calls, failed ones included), `kept generator=<name>`,
-    `kept round=<number>`; `failures <mode>`.
+    Rows: `asked` (instructions asked for, with one more call after a reply that cannot be used), `usable` (replies
+    with an instruction), `kept` (in the pool), `near-duplicates` (usable but not kept); `usable share
+    generator=<name>` (of those asked of it, failed calls included), `kept generator=<name>`, `kept round=<number>`;
+    `failures <mode>`.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -89,6 +90,7 @@ def evolved() -> Scorer:
             "outcome": "usable" if usable else f"refused_{mode}" if mode != _NO_REPLY else f"unscored_{mode}",
             "generator": record.get("generator", ""),
             "failure_mode": mode,
+            "calls": int(record.get("calls", 0)),
             "prompt_version": record.get("prompt_version", ""),
             "prompt_sha256": record.get("prompt_sha256", ""),
         }

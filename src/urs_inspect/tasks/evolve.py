@@ -121,7 +121,7 @@ def _item(sample: EvalSample) -> PoolItem | None:
     )
 
 
-EVOLVE_VERSION = "1-B"
+EVOLVE_VERSION = "2-B"
 """Comparability and interface of the task."""
 
 
@@ -141,9 +141,10 @@ def evolve(
 
     Run it with `--model none --model-role 'generator=[a, b, c]'`. Several generators take turns, so that no model's
     habits rule the pool. A round makes one new instruction out of the youngest one of every seed's line; the round ends
-    when all are there. Those that nearly repeat a seed or anything kept so far are then dropped. Where nothing was
-    kept, the same instruction is evolved again in the next round, by the next generator. Samples are called
-    `<seed>-r<round>`; a sample's metadata say what its `parent` was.
+    when all are there. After a reply that cannot be used its generator is asked once more. Those that nearly repeat a
+    seed or anything kept so far are then dropped. Where nothing was kept, the same instruction is evolved again in the
+    next round, by the next generator. Samples are called `<seed>-r<round>`; a sample's metadata say what its `parent`
+    was.
 
     The pool is written when the last round has ended. `urs` and `mad` read it; but instructions of the scenario
     `writing` have no answers, and `urs` refuses cases without a reference answer. `inspect eval-retry` resumes an
