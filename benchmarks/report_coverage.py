@@ -143,7 +143,7 @@ def made_up_answers(
             **{"question": [f"question {number:05}" for number in range(total)], "epoch": 1, **facts, "country": ""},
             **{"final": finals, "outcome": np.where(np.isnan(finals), "unscored_unparseable", "judged")},
             **{"judges": judge, "judge_finals": [{judge: final} for final in finals], "judge_temperatures": "0"},
-            **{"earlier_finals": [()] * total, "earlier_judge_finals": [()] * total, "cut_off": False},
+            **{"earlier_finals": [()] * total, "earlier_judge_finals": [()] * total, "cut_off": False, "not_shown": ""},
             **{"self_judged": False, "judge_language": "en", "prompt_sha256": "same", "rubric": "urs 1"},
             **{"dataset": "simulated", "dataset_sha256": "", "references": "", "task_version": "1-A"},
             **{"answer_length": np.floor(np.exp(generator.normal(6, 1, total))), "error": ""},

@@ -14,7 +14,7 @@ from tests.lmeval_tasks.conftest import judging
 from tests.lmeval_tasks.runs import ScriptedLM, answering, call, run, settings
 from tests.servers import ChatServer, fails
 from tests.test_documents import block
-from urs_inspect.lmeval_tasks.rejudge import _words, read_saved
+from urs_inspect.lmeval_tasks.rejudge import _conversation, read_saved
 from urs_inspect.lmeval_tasks.urs_task import UrsTask
 
 FIELDS = ("intent", "intent_group", "language", "question", "reference")
@@ -336,7 +336,9 @@ def test_tasks_without_answers_in_words_are_refused(tmp_path: Path, rubric: Path
 
 def test_a_chat_that_was_sent_to_an_api_is_the_question() -> None:
     one, two = [{"role": "user", "content": "Why?"}], {"role": "system", "content": "Be brief."}
-    assert _words(json.dumps(one)) == "Why?"
-    assert _words(json.dumps([two, *one])) == "system: Be brief.\n\nuser: Why?"
-    for text in ("Why?", "42", "[]", '["Why?"]', '{"role": "user"}', "null"):
-        assert _words(text) == text
+    assert _conversation(json.dumps(one)).text("en") == "Why?"
+    chat = _conversation(json.dumps([two, *one]))
+    assert "[System prompt]\nBe brief.\n\n[User]\nWhy?" in chat.text("en")
+    assert "[用户]\nWhy?" in chat.text("zh") and chat.query == "Why?"
+    for text in ("Why?", "42", "[]", '["Why?"]', '{"role": "user"}', "null", '[{"role": "x", "content": "Why?"}]'):
+        assert _conversation(text).text("en") == text

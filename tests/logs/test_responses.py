@@ -67,7 +67,7 @@ def test_log_probabilities_of_a_log_are_read(tmp_path: Path) -> None:
 def test_a_conversation_is_shown_whole(tmp_path: Path) -> None:
     turns = [ChatMessageUser(content="Hi"), ChatMessageAssistant(content="Yes?"), ChatMessageUser(content="Why?")]
     pool = read_pool([log(tmp_path / "a.eval", "p/a", answered("x", "one", input=turns))])
-    assert pool.instructions[0].text == "user: Hi\n\nassistant: Yes?\n\nuser: Why?"
+    assert pool.instructions[0].text.endswith("[User]\nHi\n\n[Assistant]\nYes?\n\n[User]\nWhy?")
     alone = read_pool([log(tmp_path / "b.eval", "p/a", answered("x", "one", input=turns[:1]))])
     assert alone.instructions[0].text == "Hi"
 

@@ -39,6 +39,7 @@ def row(model: str, question: str, final: float, **others: Any) -> dict[str, Any
         "final": final,
         "criterion/clarity": final,
         "criterion/factuality": math.nan,
+        "not_shown": "",
         "outcome": outcome,
         "cut_off": str(others.get("outcome", "")).endswith("_cut_off"),
         "judges": JUDGE,

@@ -116,6 +116,12 @@ def test_an_answer_that_was_cut_off_is_one_whatever_the_judging_led_to(
     assert row["cut_off"] is expected and row["outcome"] == outcome
 
 
+def test_what_the_judge_could_not_see_is_in_the_table(tmp_path: Path) -> None:
+    score = judgement(7.0, not_shown={"image": 2, "tool_result": 1})
+    [one, other] = rows(write_judged(tmp_path / "a.eval", answered("x", score), answered("y", judgement(7.0))))
+    assert (one["not_shown"], other["not_shown"]) == ("image 2, tool result 1", "")
+
+
 def test_a_real_run_reads_as_its_result_does(tmp_path: Path) -> None:
     [header] = inspect_eval(
         urs(dataset="sample"),

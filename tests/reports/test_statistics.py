@@ -171,6 +171,7 @@ def test_errors_and_unscored_answers_are_counted_and_never_a_score() -> None:
     ("facts", "said"),
     [
         ({"outcome": "answer_cut_off"}, ["2 of 4", ": a 2.", "--max-tokens"]),
+        ({"not_shown": "image 2"}, ["2 of 4", "could not see", "image 2: 2"]),
         ({"judge_temperatures": "1"}, ["temperatures: 0, 1"]),
         ({"judge_temperatures": "0 (not sent)"}, ["2 of 4", "not sent"]),  # no other temperature
     ],

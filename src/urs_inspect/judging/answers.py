@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 from urs_inspect._util import InputError, is_blank
+from urs_inspect.datasets.conversations import NOT_SHOWN, Conversation
 from urs_inspect.judging.ask import UNKNOWN, Call, Temperature, ask
 from urs_inspect.judging.failures import (
     ANSWER_CUT_OFF,
@@ -33,7 +34,7 @@ class Answer:
     Attributes:
         intent: Label of the intent.
         language: Label of the language.
-        question: The question; None if the case has none.
+        question: The question, or the conversation that the answer replies to; None if the case has none.
         reference: The reference answer.
         text: The answer; None if the model gave none at all.
         stop_reason: Why it ended.
@@ -42,7 +43,7 @@ class Answer:
 
     intent: str
     language: str
-    question: str | None
+    question: str | Conversation | None
     reference: str
     text: str | None
     stop_reason: str = "unknown"
@@ -144,7 +145,10 @@ class _Case:
     prompt: JudgePrompt
 
     def metadata(self) -> dict[str, Any]:
+        question = self.answer.question
+        not_shown = question.not_shown if isinstance(question, Conversation) else {}
         return {
+            **({NOT_SHOWN: not_shown} if not_shown else {}),
             "answer_length": len(self.answer.text or ""),
             "answer_stop_reason": self.answer.stop_reason,
             "prompt_version": self.prompt.version,
@@ -221,9 +225,12 @@ class AnswerJudging:
             return JudgeFailure(mode, f"Sample metadata '{mode.removeprefix('unknown_')}': {error}")
         if answer.question is None:
             return JudgeFailure("prompt_failed", "The case has no question in words.")
+        question = answer.question
         try:
+            if isinstance(question, Conversation):
+                question = question.text(language)
             prompt = self._builder.build(
-                intent, language, question=answer.question, reference=answer.reference, answer=answer.text or ""
+                intent, language, question=question, reference=answer.reference, answer=answer.text or ""
             )
         except Exception as error:  # whatever a text did to it, the answer must not be lost
             return JudgeFailure("prompt_failed", f"The prompt could not be built: {type(error).__name__}: {error}")

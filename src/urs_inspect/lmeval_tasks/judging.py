@@ -226,7 +226,7 @@ def _judge_with_samer(answers: Sequence[Answer], settings: JudgeSettings, progre
         try:
             while len(records) < len(answers) and not breaker.stopped:
                 batch = answers[len(records) : len(records) + _BATCH]
-                items = [QueryResponse(answer.question or "", answer.text or "") for answer in batch]
+                items = [QueryResponse(_query(answer), answer.text or "") for answer in batch]
                 judgements = await samer_judgement.judge(engine, items)
                 pairs = zip(batch, judgements, strict=True)
                 records += [_samer_record(answer, judgement, name, facts) for answer, judgement in pairs]
@@ -240,6 +240,14 @@ def _judge_with_samer(answers: Sequence[Answer], settings: JudgeSettings, progre
         return run_async(run())
 
 
+def _query(answer: Answer) -> str:
+    """What SaMer reads of the question: of a conversation the last message of the user."""
+    question = answer.question
+    if isinstance(question, str):
+        return question
+    return "" if question is None else question.query
+
+
 def _samer_record(
     answer: Answer, judgement: samer_judgement.Judgement | EngineFailure, judge_name: str, facts: Mapping[str, Any]
 ) -> Record:
@@ -250,4 +258,6 @@ def _samer_record(
     scores = of_values(samer_judgement.score_values(judgement))
     explanation = samer_judgement.explain_judgement(judgement)
     facts = {**facts, **samer_judgement.judgement_facts(judgement)}
+    if answer.question is not None and not isinstance(answer.question, str):
+        facts |= answer.question.not_in_query
     return Record(response, scores, judge_name, outcome, explanation, facts)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from lm_eval.utils import make_table
 from tqdm import tqdm
 
 from urs_inspect._util import InputError, choices, counted
+from urs_inspect.datasets.conversations import NOT_SHOWN, TURNS_NOT_SEEN, Conversation, named_kinds, of_messages, single
 from urs_inspect.judging import AnswerJudging, JudgeFailure
 from urs_inspect.lmeval_tasks.clients import call_parameters
 from urs_inspect.lmeval_tasks.judging import JUDGEMENT, Record, judge_answers, judging_of, read_record, run_async
@@ -136,7 +138,7 @@ def _saved(text: str, place: str, others: Mapping[str, str] | str) -> Saved:
     return Saved(line, response, record, doc)
 
 
-def _asked(line: Mapping[str, Any], place: str) -> dict[str, str]:
+def _asked(line: Mapping[str, Any], place: str) -> dict[str, Any]:
     """Question and reference of a sample of any task: the prompt that was sent, and the target."""
     try:
         arguments, target = line["arguments"]["gen_args_0"], str(line.get("target"))
@@ -148,16 +150,16 @@ def _asked(line: Mapping[str, Any], place: str) -> dict[str, str]:
         raise OtherTaskError(f"{place}: no answer in words, as of a task of multiple_choice or loglikelihood")
     if "arg_2" in arguments:
         raise OtherTaskError(f"{place}: a prompt with images or sounds, which the judge would not be shown")
-    return {"question": _words(text), "reference": "" if target == "None" else target}
+    return {"question": _conversation(text), "reference": "" if target == "None" else target}
 
 
-def _words(prompt: str) -> str:
-    """A prompt as a text; of a chat in JSON the content of its only message, or all messages with their roles."""
+def _conversation(prompt: str) -> Conversation:
+    """What was asked: the chat that a prompt in JSON holds, else the prompt as one message."""
     try:
-        chat = [(str(message["role"]), str(message["content"])) for message in json.loads(prompt)]
-    except (ValueError, KeyError, TypeError):
-        return prompt
-    return chat[0][1] if len(chat) == 1 else "\n\n".join(f"{role}: {content}" for role, content in chat) or prompt
+        chat = of_messages(json.loads(prompt))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return single(prompt)
+    return chat if chat.turns else single(prompt)
 
 
 @click.command()
@@ -343,8 +345,27 @@ def _write(
     target.with_suffix(".json").write_text(json.dumps(facts, ensure_ascii=False, indent=2), encoding="utf-8")
     click.echo(f"{len(saved)} answers of {file.name}, judged by {settings.judge_name} -> {target}")
     click.echo(make_table(facts))
+    for sentence in _not_all_seen(records):
+        click.echo(sentence, err=True)
     if summary := failures(records):
         click.echo(f"{summary} Once more: --failed-only {target}", err=True)
+
+
+def _not_all_seen(records: Sequence[Record]) -> list[str]:
+    """Sentences on what the judge could not see of the questions; empty if it saw everything."""
+    sentences = []
+    kinds = Counter[str]()
+    hidden = [record.facts[NOT_SHOWN] for record in records if record.facts.get(NOT_SHOWN)]
+    for not_shown in hidden:
+        kinds.update(not_shown)
+    if hidden:
+        sentences.append(
+            f"{len(hidden)} of {len(records)} questions hold what the judge cannot see, which the prompt names at its "
+            f"place: {named_kinds(kinds)}."
+        )
+    if cut := sum(bool(record.facts.get(TURNS_NOT_SEEN)) for record in records):
+        sentences.append(f"Of {cut} of {len(records)} conversations SaMer saw the last message of the user only.")
+    return sentences
 
 
 def results_of(metrics: Sequence[Mapping[str, float]]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from urs_inspect.discrepancy.pools import Instruction, Pool
 from urs_inspect.logs.files import finished_logs, nothing_left, short_name
 from urs_inspect.scorers.reference_outcome import outcome_of
 from urs_inspect.solvers.contest import RESPONSES
+from urs_inspect.solvers.conversations import conversation_of
 
 logger = getLogger(__name__)
 
@@ -126,12 +127,10 @@ def _instruction(sample: EvalSample, log: EvalLog) -> Instruction:
 
 
 def text_of(sample: EvalSample | EvalSampleSummary) -> str:
-    """The question of a sample, as one text."""
+    """The question of a sample, as one text; a conversation as a judge is shown it, in the sample's language."""
     if isinstance(sample.input, str):
         return sample.input
-    # What the user said last is what an answer answers; a conversation before it is shown as well.
-    parts = [f"{message.role}: {message.text}" for message in sample.input]
-    return sample.input[-1].text if len(parts) == 1 else "\n\n".join(parts)
+    return conversation_of(sample.input).text(str((sample.metadata or {}).get("language", "")))
 
 
 def _add_instruction(reading: _Reading, item: Instruction, file: str) -> None:

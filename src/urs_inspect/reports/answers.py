@@ -15,6 +15,7 @@ from inspect_ai.model import ModelConfig, ModelUsage
 from inspect_ai.scorer import Score
 
 from urs_inspect._util import InputError
+from urs_inspect.datasets.conversations import NOT_SHOWN, named_kinds
 from urs_inspect.logs.files import (
     PACKAGE,
     finished_headers,
@@ -79,13 +80,14 @@ class Answers:
 
     `table` has one row per log, question and epoch, with the columns log, model (its name, with the settings in which
     its logs differ), base_model (the name alone), task, question, epoch, intent, group, language, country (empty if
-    none), final (1 to 10, NaN if unscored), `criterion/<id>` (NaN where there is none), outcome, cut_off (at the token
-    limit), judges (joined by ", "), judge_finals (judge -> final score), earlier_finals (earlier final scores of the
-    same answer by the same judges), earlier_judge_finals (the same, judge -> final score each), judge_temperatures,
-    self_judged, judge_language, prompt_sha256, rubric, dataset, dataset_sha256, references (empty for those of the
-    data), task_version, answer_length (characters), input_tokens, output_tokens, judge_input_tokens,
-    judge_output_tokens, cost, judge_cost (US dollars), seconds, error (empty if none). Unknown numbers are NaN. By log,
-    question (as id) and epoch it joins the data frame of `inspect_ai.analysis.samples_df`.
+    none), final (1 to 10, NaN if unscored), `criterion/<id>` (NaN where there is none), not_shown (what no judge could
+    see of the question, such as `image 2`), outcome, cut_off (at the token limit), judges (joined by ", "),
+    judge_finals (judge -> final score), earlier_finals (earlier final scores of the same answer by the same judges),
+    earlier_judge_finals (the same, judge -> final score each), judge_temperatures, self_judged, judge_language,
+    prompt_sha256, rubric, dataset, dataset_sha256, references (empty for those of the data), task_version,
+    answer_length (characters), input_tokens, output_tokens, judge_input_tokens, judge_output_tokens, cost, judge_cost
+    (US dollars), seconds, error (empty if none). Unknown numbers are NaN. By log, question (as id) and epoch it joins
+    the data frame of `inspect_ai.analysis.samples_df`.
     """
 
     table: pd.DataFrame
@@ -287,6 +289,7 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "country": _metadata(sample, "country", "").strip(),
         "final": math.nan if counted is None else value_of(counted, FINAL),
         **{CRITERION + key: value_of(counted, key) for key in values if counted is not None and key != FINAL},
+        "not_shown": named_kinds(facts.get(NOT_SHOWN) or {}),
         "outcome": ERROR if error else NOT_JUDGED if score is None else str(facts.get("outcome", "unknown")),
         "cut_off": cut_off(facts),
         "judges": ", ".join(name for name, _ in panel),

@@ -301,6 +301,12 @@ def _answer_notes(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:
             f"{sum(cut.values()):,} of {len(answers):,} answers were cut off at the token limit: {named}. "
             "--max-tokens gives a model more room."
         )
+    if hidden := answers.loc[answers["not_shown"] != "", "not_shown"].value_counts().to_dict():
+        named = "; ".join(f"{what}: {count:,}" for what, count in hidden.items())
+        notes.append(
+            f"For {sum(hidden.values()):,} of {len(answers):,} answers the judge could not see a part of the question, "
+            f"which its prompt names ({named})."
+        )
     if unsent := int(answers["judge_temperatures"].str.contains(NOT_SENT, regex=False).sum()):
         notes.append(
             f"For {unsent:,} of {len(answers):,} answers the temperature that was requested of a judge was not sent by "

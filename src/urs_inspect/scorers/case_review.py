@@ -18,6 +18,7 @@ from urs_inspect.judging.replies import FLAGS, WANTED, CaseReview, read_case_rev
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.intent_judge import judge_of
 from urs_inspect.scorers.metrics import count_rows, defined, mean, value_of
+from urs_inspect.solvers.conversations import asked
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
 from urs_inspect.solvers.role_models import GRADER, bound_models
 from urs_inspect.stats.agreement import cohen_kappa, wilson_interval
@@ -103,9 +104,11 @@ def case_review(
         facts = state.metadata
         spoken = judge_language or str(facts["language"])
         language = spoken if spoken in REVIEW_LANGUAGES and spoken in loaded.languages else REVIEW_LANGUAGES[0]
-        prompt = case_review_prompt(loaded, language, state.input_text)
+        conversation = asked(state)
+        question = "" if conversation is None else conversation.text(language)
+        prompt = case_review_prompt(loaded, language, question)
         judge = judge_of(the_judge(), temperature, False, "", calls)
-        asked = await ask(
+        asked_for = await ask(
             judge.call,
             prompt,
             lambda text: read_case_review(text, loaded.intents),
@@ -114,14 +117,14 @@ def case_review(
         )
         record = {
             "judge": judge.name,
-            "calls": asked.calls,
+            "calls": asked_for.calls,
             "temperature_requested": judge.temperature,
-            "temperature_sent": asked.temperature_sent,
+            "temperature_sent": asked_for.temperature_sent,
             "prompt_version": prompt.version,
             "prompt_sha256": prompt.sha256,
             "judge_language": language,
         }
-        return _score(loaded, facts, asked, record)
+        return _score(loaded, facts, asked_for, record)
 
     return score
 

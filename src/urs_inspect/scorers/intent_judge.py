@@ -18,9 +18,11 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import collect
 
 from urs_inspect._arguments import Count, Flag, Temperature, Text, checked
+from urs_inspect.datasets.conversations import NOT_SHOWN, named_kinds
 from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, Judgement, Message, Reply
 from urs_inspect.judging.failures import STOPPED_AT_LIMIT
 from urs_inspect.scorers.metrics import groups_of, intent_report, last_score, outcome_counts
+from urs_inspect.solvers.conversations import asked
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
 from urs_inspect.solvers.role_models import bound_models
 
@@ -145,19 +147,19 @@ class AnswerJudge:
         answer = Answer(
             intent=str(metadata.get("intent", "")),
             language=str(metadata.get("language", "")),
-            question=_question(state),
+            question=asked(state),
             reference=target.text,
             text=output.completion if output.choices else None,
             stop_reason=output.stop_reason if output.choices else "unknown",
             error=output.error or "",
         )
 
-        def asked() -> list[Judge]:
+        def panel() -> list[Judge]:
             return [
                 judge_of(model, self._temperature, self._cache, model_under_test, self._calls) for model in judges()
             ]
 
-        judged = await self._judging.judge(answer, asked, _collect)
+        judged = await self._judging.judge(answer, panel, _collect)
         self._warn(judged, model_under_test)
         facts: dict[str, Any] = {
             "answer": output.completion,
@@ -169,8 +171,13 @@ class AnswerJudge:
         return Score.unscored(reason=judged.reason or "scoring_failed", **facts)
 
     def _warn(self, judged: Judged, model: str) -> None:
-        """Warn once per run of each judge that failed, and of each model whose answer was cut off."""
+        """Warn once per run of a judge that failed, an answer that was cut off, and what no judge can see."""
         warnings: dict[str, str] = {}
+        if not_shown := judged.metadata.get(NOT_SHOWN):
+            warnings["not shown"] = (
+                f"A question holds what the judge cannot see ({named_kinds(not_shown)}), for the first time in this "
+                "run. The prompt names it at its place; such answers are counted as 'not shown'."
+            )
         for judgement in judged.metadata.get("judges", ()):
             if judgement.get("failure_mode") == "call_failed":
                 warnings[f"failed/{judgement['judge']}"] = (
@@ -206,13 +213,6 @@ def judge_of(model: Model, temperature: float | None, cache: bool, model_under_t
 
     name = str(model)
     return Judge(name, call, config.temperature, name == model_under_test)
-
-
-def _question(state: TaskState) -> str | None:
-    try:
-        return state.input_text
-    except ValueError:  # a sample of another task, without a user message
-        return None
 
 
 async def _collect(judgements: Sequence[Awaitable[Judgement]]) -> Sequence[Judgement]:

@@ -10,6 +10,7 @@ from inspect_ai.log import EvalSample, EvalSampleSummary, HeadlineMetric
 from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 from inspect_ai.solver import TaskState
 
+from urs_inspect.datasets.conversations import NOT_SHOWN
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import mean_interval
 from urs_inspect.stats.bootstrap import pooled_deviation
@@ -116,6 +117,12 @@ def interval_rows(name: str, values: Sequence[float], scale: tuple[float, float]
     return {name: estimate.value, "low": estimate.low, "high": estimate.high, "stderr": deviation}
 
 
+def not_shown_row(scores: Iterable[SampleScore]) -> _Rows:
+    """The number of answers to questions of which no judge could see a part; no row where there is none."""
+    number = sum(bool(facts_of(score).get(NOT_SHOWN)) for score in scores)
+    return {"not shown": float(number)} if number else {}
+
+
 @metric
 def intent_report() -> Metric:
     """The final score with its interval, then means by intent and language, then of each criterion.
@@ -125,7 +132,8 @@ def intent_report() -> Metric:
     own `grouped()` stops the run if one sample lacks the key.
 
     Rows: `final`; `low` and `high`, its 95% interval, and `stderr`; the mean final score by reported intent and by
-    language; the mean of each criterion that was scored. `urs-inspect report` computes everything else from the log.
+    language; the mean of each criterion that was scored; `not shown`, the number of answers to questions of which the
+    judge could not see a part, if there are any. `urs-inspect report` computes everything else from the log.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -141,7 +149,7 @@ def intent_report() -> Metric:
                 if key != FINAL:
                     criteria[key].append(as_number(given))
         _add(rows, "criterion", criteria)
-        return {**rows}
+        return {**rows, **not_shown_row(scores)}
 
     return compute
 

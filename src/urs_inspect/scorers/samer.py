@@ -4,17 +4,18 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import partial
+from logging import getLogger
 from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
 from inspect_ai.hooks import Hooks, RunEnd, hooks
-from inspect_ai.model import ChatMessageUser
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import concurrency
 
 from urs_inspect._arguments import Count, Text, checked
+from urs_inspect.datasets.conversations import NOT_SHOWN, TURNS_NOT_SEEN
 from urs_inspect.samer.checkpoint import Dtype, fingerprint
 from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.engines import EngineFailure, QueryResponse
@@ -23,6 +24,9 @@ from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.judgement import Judgement, engine_facts, explain_judgement, judge, judgement_facts, score_values
 from urs_inspect.samer.reward import REWARD
 from urs_inspect.scorers.metrics import count_rows, facts_of, groups_of, interval_rows, last_score, mean, number_of
+from urs_inspect.solvers.conversations import asked
+
+logger = getLogger(__name__)
 
 _registered: list[type[Hooks]] = []
 
@@ -56,8 +60,9 @@ def samer_report(headline: str = OVERALL) -> Metric:
 
     Rows: `overall`; `low` and `high`, its 95% interval, and `stderr`; `overall intent_group=<intent>`
         and `overall language=<code>`, if there are several; counts of `no response`, `shortened`, `empty selection` and
-        `failures <mode>`. Epochs of a sample are averaged first, so that intervals are over samples. The 42 dimensions
-        and the means by scenario are in `urs-inspect samer weights`. Of a reward model also the mean of each output.
+        `failures <mode>`, and `not all seen`, answers to more than one message of text, if there are any. Epochs of a
+        sample are averaged first, so that intervals are over samples. The 42 dimensions and the means by scenario are
+        in `urs-inspect samer weights`. Of a reward model also the mean of each output.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -78,6 +83,8 @@ def samer_report(headline: str = OVERALL) -> Metric:
         facts = list(map(facts_of, scores))
         titles = list(_COUNTS)[: None if headline == OVERALL else -1]  # a reward model selects nothing
         rows |= {title: float(sum(bool(fact.get(_COUNTS[title])) for fact in facts)) for title in titles}
+        unseen = sum(bool(fact.get(TURNS_NOT_SEEN) or fact.get(NOT_SHOWN)) for fact in facts)
+        rows |= {"not all seen": float(unseen)} if unseen else {}
         return {**rows, **count_rows("failures", (str(mode) for fact in facts if (mode := fact.get("failure_mode"))))}
 
     return compute
@@ -112,7 +119,8 @@ def samer(
     The value holds `overall` (0 to 1) and every dimension: its score (0 to 1) if the model selects it for the query,
     and NaN if not. Selection, weights and the heads' raw outputs are in the metadata. The query is the text of the last
     user message of the input. SaMer has no place for earlier turns, system messages or a reference;
-    `metadata["turns_not_seen"]` says how many messages of the input it did not see.
+    `metadata["turns_not_seen"]` says how many messages of the conversation it did not see, `metadata["not_shown"]`
+    what is no text.
 
     An empty answer has 0 overall and on every selected dimension, with the reason `no_response`. A sample that could
     not be evaluated has NaN everywhere, `reason` and `metadata["failure_mode"]`; that never ends the run.
@@ -145,39 +153,39 @@ def _scorer(choice: EngineChoice) -> Scorer:
     """Scores answers by an engine, which is checked here."""
     reward = check_engine(choice, concurrency)
     known: dict[str, str] = {}
+    cautioned = False
 
     async def score(state: TaskState, target: Target) -> Score:
+        nonlocal cautioned
         answer = state.output.completion
         not_scored = partial(_not_scored, score_values(None, reward), answer)
         if not state.output.choices:
             return not_scored("no_answer", "The model gave no answer at all: a limit, or an error.")
-        query, not_seen = _query(state)
-        if query is None:
+        conversation = asked(state)
+        if conversation is None:
             return not_scored("no_query", "The input has no user message, which the evaluator needs.")
         opened = await shared_engine(choice, concurrency)
         if isinstance(opened, EngineFailure):
             return not_scored(opened.mode, opened.detail)
-        [result] = await judge(opened, [QueryResponse(query, answer)])
+        [result] = await judge(opened, [QueryResponse(conversation.query, answer)])
         if isinstance(result, EngineFailure):
             return not_scored(result.mode, result.detail)
         if reward is not None and not known and (folder := Path(getattr(opened, "folder", choice.model))).is_dir():
             known["fingerprint"] = await to_thread.run_sync(fingerprint, folder)
-        return _scored(result, {**engine_facts(opened), **known}, answer, not_seen)
+        unseen = conversation.not_in_query
+        if unseen and not cautioned:
+            cautioned = True
+            logger.warning(
+                f"{choice.kind} reads the last message of a user only: of a conversation it does not see the other "
+                f"turns, nor what is no text ({', '.join(unseen)}; for the first time in this run). Such answers are "
+                "counted as 'not all seen'."
+            )
+        return _scored(result, {**engine_facts(opened), **known}, answer, unseen)
 
     return score
 
 
-def _query(state: TaskState) -> tuple[str | None, int]:
-    """The query, None if there is none, and how many messages of the input are not part of it."""
-    given = state.input
-    if isinstance(given, str):
-        return given, 0
-    if not any(isinstance(message, ChatMessageUser) for message in given):
-        return None, len(given)
-    return state.input_text, len(given) - 1
-
-
-def _scored(result: Judgement, engine: Mapping[str, Any], answer: str, not_seen: int) -> Score:
+def _scored(result: Judgement, engine: Mapping[str, Any], answer: str, unseen: Mapping[str, Any]) -> Score:
     return Score(
         value={**score_values(result)},
         reason="no_response" if result.no_response else None,
@@ -186,7 +194,7 @@ def _scored(result: Judgement, engine: Mapping[str, Any], answer: str, not_seen:
         metadata={
             "outcome": "no_response" if result.no_response else "scored",
             **judgement_facts(result),
-            **({"turns_not_seen": not_seen} if not_seen else {}),
+            **unseen,
             "samer" if result.reward is None else "reward_model": engine,
         },
     )
