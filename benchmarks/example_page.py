@@ -116,7 +116,7 @@ def example(runs: int, processes: int) -> Report:
     battles, longer = arena()
     ranking = rank(battles)
     controlled = rank_controlled(battles, longer, ["length"])
-    ranked = ranking_report(ranking, adjusted=[controlled_section(controlled, ranking)])
+    ranked = ranking_report(ranking, adjusted=[controlled_section(controlled)])
     rules, replayed = shortcuts(), subsampled(runs, processes)
     ratings, neighbours, equal_length, win_rates = ranked.sections
     sections = [
@@ -159,8 +159,8 @@ def _findings(
         f"{PERCENT(longer[most].value)} of the pairs of {most} and on {PERCENT(longer[least].value)} of those of "
         f"{least}: a judge's accuracy says little without the rules' accuracy on the same pairs.",
         f"{ranking.battles:,} votes rank seven chatbots; {significant} of the {len(ranking.differences)} differences "
-        f"between neighbours are significant. At equal length {moved} moves most, by "
-        f"{number(0, sign=True)(changes[moved].value)} points, and {order}.",
+        f"between neighbours are significant. A regression on length, which cannot tell taste from substance, "
+        f"moves {moved} most, by {number(0, sign=True)(changes[moved].value)} points, and {order}.",
         f"{enough} votes, each given to the pair of models where it is worth most, come as close to the order of all "
         f"votes as {MARKS[-1]} votes given to the pairs in turn (RESAMPLED: {runs} random halves of the real votes).",
         f"Nothing here is simulated and no model was called. Made by `{EXAMPLE.command}`.",

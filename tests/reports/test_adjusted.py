@@ -36,7 +36,7 @@ def test_both_sections_of_a_ranking() -> None:
     plain = rank(battles, rounds=200)
     adjusted = [
         corrected_section(rank_corrected(ballots, rounds=200), verdicts, plain),
-        controlled_section(rank_controlled(battles, style[voted][:, None], ["length"], rounds=200), plain),
+        controlled_section(rank_controlled(battles, style[voted][:, None], ["length"], rounds=200)),
     ]
     report = ranking_report(plain, adjusted=adjusted)
     assert {"corrected", "controlled"} < report.facts.keys()

@@ -198,7 +198,7 @@ def test_many_studies_hit_the_truth_that_the_judge_misses() -> None:
     assert np.var(errors) < 0.7 * np.var(alone)
 
 
-# --- at equal length ---
+# --- a regression on length ---
 
 
 def controlled(scores: Floats, doublings: Floats, rounds: int = 50) -> tuple[LengthControl, MeanDraws]:
@@ -288,7 +288,6 @@ def test_what_changes_nothing(seed: int, points: float, factor: float) -> None:
     assert changed.slope.values[0] == pytest.approx(control.slope.values[0] + points)
     assert same.values == pytest.approx(differences.values)
     assert control.means.values.mean() == pytest.approx(scores.mean())
-    np.testing.assert_allclose(control.at_equal_length(bootstrap_table(scores, rounds=2)).draws, control.means.draws)
 
 
 def test_questions_with_an_empty_answer_say_nothing_about_the_slope() -> None:

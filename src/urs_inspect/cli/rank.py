@@ -131,7 +131,7 @@ def rank(
         sections.append(lambda ranking: corrected_section(corrected, verdicts, ranking))
     if features:
         controlled = rank_controlled(battles, styles, features, given=given, rounds=rounds, seed=seed)
-        sections.append(lambda ranking: controlled_section(controlled, ranking))
+        sections.append(lambda _: controlled_section(controlled))
     if prior is not None:
         weighed = _weighed(battles, prior, [] if people else sources, seed)
         sections.append(lambda ranking: prior_section(ranking, *weighed))

@@ -109,6 +109,11 @@ def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
     "directory of `annotate --rate`. Beside the judge's means there are means corrected by them.",
 )
 @click.option("--human-scale", help="Lowest and highest rating of --human; by default 1,10.")
+@click.option(
+    "--control",
+    type=click.Choice(["length"]),
+    help="Add a table of a regression of scores on length. It cannot tell taste from substance; no headline uses it.",
+)
 @click.option("--countries", type=click.IntRange(min=1), help="Most countries with a column of their own.")
 @click.option(
     "--prices",

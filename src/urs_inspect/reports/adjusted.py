@@ -24,6 +24,10 @@ _MOST_NAMED = 3
 
 _TIMES, _GAIN = "an answer with so many times as much as the other", "gains so many points"
 
+_DESCRIPTION = (
+    "This describes the votes and does not measure taste: what longer or more structured answers earn by being better "
+    "is taken away as well. Do not conclude from it which model is better."
+)
 _GIVEN = "The coefficients of the file count as exact: their own uncertainty is not part of any interval here."
 
 
@@ -75,13 +79,12 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
     return section, {"corrected": facts}
 
 
-def controlled_section(found: ControlledRanking, plain: Ranking) -> Adjusted:
+def controlled_section(found: ControlledRanking) -> Adjusted:
     """Ratings at equal style, and what differences of style are worth."""
     places, features = found.places, list(found.coefficients)
     style = "length" if features == ["length"] else "style"
-    warnings = _changes_of_order(f"At equal {style}", plain, _neighbours(places))
     notes = [
-        *warnings,
+        _DESCRIPTION,
         f"Ratings as they would be if both answers of each comparison had the same {choices(features)}: Bradley-Terry "
         "with the differences as covariates, "
         f"{'kept from the file of coefficients' if found.given else 'fitted together with the ratings'}.",
@@ -107,7 +110,8 @@ def controlled_section(found: ControlledRanking, plain: Ranking) -> Adjusted:
         "coefficients_given": found.given,
         "features_skipped": list(found.skipped),
     }
-    return Section(f"At equal {style}", notes, [table, effects], warnings=warnings), {"controlled": facts}
+    section = Section(f"At equal {style}, by a regression", notes, [table, effects], warnings=[_DESCRIPTION])
+    return section, {"controlled": facts}
 
 
 def prior_section(ranking: Ranking, prior: JudgePrior, weighed: WeighedRanking) -> Adjusted:

@@ -1,6 +1,5 @@
-"""The models of a ranking by other means than those of the judge's scores, such as at equal length of answers."""
+"""The models of a ranking by other means than those of the judge's scores, such as corrected by people's ratings."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,22 +8,15 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect._util import counted
-from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.naming import short_names
 from urs_inspect.reports.comparison import ComparedModels, verdict_of
-from urs_inspect.reports.scores import ALL, OrderedScores
-from urs_inspect.reports.tables import DASH, Format, Section, Table, listed, number, p_value, share
-from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
-from urs_inspect.stats import MeanColumn, bootstrap_means, mean_estimates, rank_intervals
-from urs_inspect.stats.adjusted_means import control_length, length_column
+from urs_inspect.reports.scores import ALL
+from urs_inspect.reports.tables import DASH, Format, Section, Table, listed, number, p_value
+from urs_inspect.stats import rank_intervals
 from urs_inspect.stats.bootstrap import Resampling, Scale
 from urs_inspect.stats.means import MeanDraws, contrast, p_values
 from urs_inspect.stats.paired import Pair, all_pairs, mean_differences, worst_p_values
 
-FEWEST = 10
-"""Fewest questions over which means at equal length are reported."""
-_COLLINEAR = 0.9
-"""Share of the variance of log length between models above which a note says that intervals are wide because of it."""
 PAIRS = ["first", "second", "better_by_judge", "verdict", "difference", "p", "p_holm", "p_worst"]
 """Columns of `Alternative.pairs`."""
 _MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
@@ -81,15 +73,20 @@ VERDICTS = {"not distinguishable": "cannot be distinguished"}
 _HEADINGS = {  # of the columns that are shown, in order
     **{"model": "Model", "column": "Questions of", "rank": "Rank"},
     **{"first": "First", "second": "Second", "better_by_judge": "Better by the judge", "verdict": "Verdict"},
-    **{"length": "Length (100% is the geometric mean)", "mean": "Judge's mean", "equal_length": "At equal length"},
-    **{"corrected": "Corrected by people", "people": "People alone", "rated": "Rated answers", "worth": "Worth"},
+    **{
+        "mean": "Judge's mean",
+        "corrected": "Corrected by people",
+        "people": "People alone",
+        "rated": "Rated answers",
+        "worth": "Worth",
+    },
     **{"more": "More to halve", "difference": "Difference", "p": "p", "p_holm": "p (Holm)", "p_worst": "p, worst case"},
 }
 _FORMATS: dict[str, Format] = {
-    **dict.fromkeys(("mean", "equal_length", "corrected", "people"), _MEAN),
+    **dict.fromkeys(("mean", "corrected", "people"), _MEAN),
     **dict.fromkeys(("rated", "worth", "more"), _COUNT),
     **dict.fromkeys(("p", "p_holm", "p_worst"), p_value),
-    **{"length": number(0, percent=True), "difference": _SIGNED},
+    "difference": _SIGNED,
 }
 
 
@@ -155,89 +152,3 @@ def lost_leads(pairs: pd.DataFrame, leads: Sequence[tuple[str, str]], models: Se
     verb = "does" if len(lost) == 1 else "do"
     text = f"{counted(len(lost), 'lead')} that the judge's scores call significant {verb} not survive {what}"
     return [f"{text}: {listed(lost, separator='; ')}."] if lost else []
-
-
-# --- at equal length ---
-
-
-def equal_length(
-    scores: OrderedScores, answers: pd.DataFrame, judged: ComparedModels, resampling: Resampling
-) -> Alternative:
-    """Compare the ranked models at equal length over the common questions, or say why that cannot be done.
-
-    Length is in characters, which logs have and every language defines. That a Chinese text has fewer than an English
-    one of the same content changes nothing, because answers to the same question are compared.
-    """
-    table, ranked = scores.table, scores.ranked
-    names, questions = table.models[:ranked], table.facts.index[scores.common]
-    if ranked < 2:
-        return _none("that takes two ranked models")
-    scored = answers[answers[FINAL].notna() & answers["model"].isin(names) & answers["question"].isin(questions)]
-    if unknown := int(scored["answer_length"].isna().sum()):
-        return _none(f"the length of {counted(unknown, 'answer')} is not known")
-    doublings = _doublings(scored).reindex(index=questions, columns=list(names)).to_numpy(dtype=np.float64)
-    used = int((~np.isnan(doublings).any(axis=1)).sum())
-    if used < FEWEST:
-        return _none(f"that takes {FEWEST} questions without an empty answer, and there are {used}")
-    how: dict[str, Any] = {"rounds": resampling.rounds, "seed": resampling.seed}
-    finals = scores.comparable[:, :ranked]
-    [found] = bootstrap_means(
-        [length_column(finals, doublings)], len(finals), reweight=scores.common_weights.reweight, **how
-    )
-    control = control_length(found)
-    if math.isnan(control.slope.values[0]):
-        factor = " but for the same factor at every question" if control.by_model > 0 else ""
-        return _none(f"the models' answers to a question are equally long{factor}")
-    worst = (control.means, control.means)
-    if table.incomplete[:, :ranked].any():  # then over all questions, lengths being as over the common ones
-        all_questions = np.arange(len(table.finals))
-        wanted = [MeanColumn(all_questions, table.filled(score)[:, :ranked]) for score in (LOWEST, HIGHEST)]
-        wanted.append(length_column(finals, doublings, scores.common))
-        *filled, found = bootstrap_means(wanted, len(table.finals), reweight=scores.weights.reweight, **how)
-        lowest, highest = map(control_length(found).at_equal_length, filled)
-        worst = (lowest, highest)
-    pairs, ranks = compare(control.means, worst, names, judged, resampling)
-    estimates = mean_estimates(control.means, resampling.level)
-    lengths = np.exp2(control.lengths.values).tolist()
-    rows = [
-        (name, ALL, *rank, length, mean, estimate)
-        for name, rank, length, mean, estimate in zip(
-            names, ranks, lengths, judged.means[ALL][:ranked], estimates, strict=True
-        )
-    ]
-    means = pd.DataFrame(rows, columns=["model", "column", "rank_from", "rank_to", "length", "mean", "equal_length"])
-    [slope] = mean_estimates(control.slope, resampling.level)
-    notes = [f"Doubling the length of an answer goes with {_SIGNED(slope)} points, question and model held fixed."]
-    if control.by_model > _COLLINEAR:
-        notes.append(
-            f"{share(control.by_model)} of the variance of log length lies between models: length and model can hardly "
-            "be separated, so that intervals at equal length are wide."
-        )
-    if empty := len(finals) - used:
-        notes.append(
-            f"An empty answer has the lowest score by rule, so that {counted(empty, 'question')} with one take no part "
-            "in this figure; the answer counts in its model's mean as it is."
-        )
-    lost = lost_leads(pairs, [lead for lead in judged.leads if lead[0] == names[0]], table.models, "at equal length")
-    facts = {"slope": slope, "by_model": control.by_model, "empty": empty, "lost_lead": lost[0] if lost else None}
-    explained = (
-        "At equal length: the mean that a model would have by this slope if its answers were as long as those of all "
-        "models to the same question. One slope for all models cannot tell a judge that likes length from users whom "
-        "more text serves: what longer answers earn by being better is taken away as well."
-    )
-    start = (*lost, *notes) if lost or slope.low > 0 or slope.high < 0 else ()
-    return Alternative("equal_length", "At equal length", means, pairs, (*notes, explained), start, tuple(lost), facts)
-
-
-def _none(reason: str) -> Alternative:
-    notes = (f"Nothing is computed at equal length: {reason}.",)
-    means, pairs = pd.DataFrame(columns=["model", "column"]), pd.DataFrame(columns=PAIRS)
-    return Alternative("equal_length", "At equal length", means, pairs, notes, facts={"reason": reason})
-
-
-def _doublings(scored: pd.DataFrame) -> pd.DataFrame:
-    """Mean over epochs of the binary logarithm of the length, NaN where one is empty; by question and model."""
-    with_text = ~scored["outcome"].isin(NO_RESPONSE) & (scored["answer_length"] > 0)
-    cells = np.log2(scored["answer_length"].where(with_text)).groupby([scored["question"], scored["model"]])
-    means: pd.Series[float] = cells.mean().where(cells.count() == cells.size())
-    return means.unstack("model")

@@ -200,9 +200,6 @@ def judge_checks(
     for check in _CHECKS.keys() - {row.check for row in rows} - {_LABELS}:
         rows.append(JudgeFact(check, panel, "", "run: " + _CHECKS[check][1].format(**words)))
     rows.sort(key=lambda row: (list(_CHECKS).index(row.check), row.source.endswith(_OTHER)))
-    if slope := ranking.equal_length.facts.get("slope"):
-        check, measure = "likes length, or longer answers are better", "points for doubling it"
-        rows.append(JudgeFact(check, panel, measure, here, slope))
     return pd.DataFrame([row[:-1] for row in rows if judges], columns=JudgeFact._fields[:-1], dtype=object)
 
 

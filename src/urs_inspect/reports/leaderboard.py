@@ -13,13 +13,14 @@ from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.files import short_name
 from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.agreement import Matched, match_blocks, unused
-from urs_inspect.reports.alternatives import Alternative, equal_length
+from urs_inspect.reports.alternatives import Alternative
 from urs_inspect.reports.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
 from urs_inspect.reports.comparison import ROUNDS, ComparedModels, compare_table
 from urs_inspect.reports.conditions import BlockAnswers, Conditions, blocks_of
 from urs_inspect.reports.corrected import correct_means
 from urs_inspect.reports.human_data import HumanRatings
 from urs_inspect.reports.judge_checks import judge_checks, read_judge_facts
+from urs_inspect.reports.lengths import LengthRegression, length_ratios, length_regression
 from urs_inspect.reports.noise import Noise, noise_of
 from urs_inspect.reports.scores import (
     ALL,
@@ -66,7 +67,6 @@ class Ranking(ComparedModels):
     conditions: Conditions
     differs_from_first: tuple[str, ...]  # reasons why they are not in the first ranking; empty for the first
     lengths: pd.DataFrame  # model, median length in characters, mean score and number of answers of about that length
-    equal_length: Alternative
     columns: Columns
     criteria: tuple[str, ...]  # ids, in the order of the rubric
     titles: dict[str, str]  # id of an intent, language or criterion -> its English name
@@ -74,6 +74,7 @@ class Ranking(ComparedModels):
     noise: Noise
     answers: pd.DataFrame  # rows of the table of answers that the ranking is about
     corrected: Alternative | None = None  # by people's ratings, where they were given
+    regression: LengthRegression | None = None  # of scores on length, where it was asked for
     judge_checks: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def title(self, key: str) -> str:
@@ -104,6 +105,7 @@ def make_leaderboard(
     traffic: TrafficMix | None = None,
     countries: int | None = None,
     human: HumanRatings | None = None,
+    control: str | None = None,
     rounds: int = ROUNDS,
     level: float = LEVEL,
     seed: int = SEED,
@@ -117,6 +119,7 @@ def make_leaderboard(
         traffic: Shares by which all means and intervals are weighted.
         countries: Most countries with a column of their own, the rest together; None for all.
         human: People's ratings of some answers, by which means are corrected.
+        control: `length` for a table of a regression of scores on length, with its warning.
         rounds: Rounds of the bootstrap, in which whole questions are drawn.
         level: Confidence level of all intervals, between 0 and 1.
         seed: Seed of the bootstrap.
@@ -135,7 +138,7 @@ def make_leaderboard(
     for place, block in enumerate(blocks):
         rated = (human, matched[place]) if human else None
         try:
-            ranking = _ranking(block, rubric, traffic, countries, resampling, rated)
+            ranking = _ranking(block, rubric, traffic, countries, resampling, rated, control)
             checks = judge_checks(ranking, block.table, rated, facts, resampling)
             rankings.append(replace(ranking, judge_checks=checks))
         except InputError as error:
@@ -152,6 +155,7 @@ def _ranking(
     countries: int | None,
     resampling: Resampling,
     rated: tuple[HumanRatings, Matched] | None,
+    control: str | None,
 ) -> Ranking:
     notes = list(block.notes)
     scores = order_models(with_shares(score_table(block.table, block.models), mix, notes), mix)
@@ -161,11 +165,13 @@ def _ranking(
     compared = compare_table(scores, columns.questions, tested, resampling, together=False)
     answers = block.table[block.table["question"].isin(table.facts.index)]
     rows = dict(iter(answers.groupby("model", sort=False)))
+    ratios = length_ratios(scores, answers).to_dict("index")
     models = [
         {
             **row,
             **_facts(rows[name], [name, *block.conditions.judges], resampling),
             **_without_judges(rows[name], block.conditions.judges),
+            **ratios[name],
         }
         for name, row in zip(names, compared.models.to_dict("records"), strict=True)
     ]
@@ -184,7 +190,6 @@ def _ranking(
         conditions=block.conditions,
         differs_from_first=block.differs_from_first,
         lengths=pd.concat([_length_bins(rows[name]).assign(model=name) for name in names], ignore_index=True),
-        equal_length=equal_length(scores, answers, compared, resampling),
         columns=columns,
         criteria=criteria,
         titles=_titles(columns, table.facts, criteria, rubric),
@@ -192,6 +197,7 @@ def _ranking(
         noise=noise_of(common, names[: scores.ranked], resampling.level),
         answers=answers,
         corrected=correct_means(scores, columns, *rated, compared, resampling) if rated else None,
+        regression=length_regression(scores, answers, compared.means[ALL], resampling) if control else None,
     )
 
 

@@ -25,9 +25,10 @@ from urs_inspect.reports.comparison_report import (
     unscored_text,
     verdict_notes,
 )
-from urs_inspect.reports.figures import Figure, cost_plot, dumbbell_plot, length_plot
+from urs_inspect.reports.figures import Figure, cost_plot, dumbbell_plot
 from urs_inspect.reports.judge_checks import judge_section, judge_sentence
 from urs_inspect.reports.leaderboard import WITHOUT, Leaderboard, Ranking, means_frame
+from urs_inspect.reports.lengths import length_section, length_sentence, times_text
 from urs_inspect.reports.noise import noise_section
 from urs_inspect.reports.published import published_sections
 from urs_inspect.reports.scores import ALL
@@ -53,10 +54,10 @@ from urs_inspect.stats import Estimate
 from urs_inspect.stats.bootstrap import fewest_clusters
 
 _FILES = (
-    *("leaderboard", "differences", "models", "lengths", "equal_length", "equal_length_differences", "noise"),
+    *("leaderboard", "differences", "models", "lengths", "equal_length", "noise"),
     *("corrected", "corrected_differences", "judge"),
 )
-LEADERBOARD = ReportKind("urs-inspect intent report", 3, "urs-inspect report", "report", _FILES, ("report.html",))
+LEADERBOARD = ReportKind("urs-inspect intent report", 4, "urs-inspect report", "report", _FILES, ("report.html",))
 _MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
 Linking = Callable[[Sequence[Section], Ranking, int], list[Section]]
 """Sections of a ranking, the ranking and its number -> the sections with links."""
@@ -89,8 +90,8 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
     same = ("conditions", "differs_from_first", "questions", "asked", "question_counts", "criteria", "titles")
     return {
         "block": place,
-        "headline": " ".join([*headline(ranking), *ranking.equal_length.warnings]).strip(),
-        "length": ranking.equal_length.facts,
+        "headline": " ".join(filter(None, [*headline(ranking), length_sentence(ranking)])),
+        **({"length": ranking.regression.facts} if ranking.regression else {}),
         "judge": judge_sentence(ranking),
         "models": ranking.names,
         **{name: getattr(ranking, name) for name in (*same, "traffic", "notes")},
@@ -179,24 +180,29 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
             models["unscored_share"] > 0
         ).any(),
         ALERT: (models["unscored_share"] > UNSCORED_ALERT).any(),
+        "Length: how many times as long a model's answers are as those of the first model (median over questions).": (
+            several and models["length_ratio"].notna().any()
+        ),
         "What the answers cost is not known; --prices FILE gives prices.": models["cost"].isna().all(),
         "The best: mean (number of questions), 'or' models that are not significantly worse; (depends) on answers "
         "without a score. Bold: significantly better than all others.": ranked,
     }
-    equal, corrected = ranking.equal_length, ranking.corrected
+    corrected = ranking.corrected
     first, more = headline(ranking)
-    notes = [first, _rests_on(ranking), more, judge_sentence(ranking), *(corrected.start[1:] if corrected else ())]
-    notes += [*equal.start, *_notes(ranking), *(text for text, holds in legend.items() if holds)]
+    notes = [first, _rests_on(ranking), more, length_sentence(ranking), judge_sentence(ranking)]
+    notes += corrected.start[1:] if corrected else ()
+    notes += [*_notes(ranking), *(text for text, holds in legend.items() if holds)]
     best = [_best(ranking)] if ranked else []
     means = Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=())
-    warnings = [*(corrected.warnings if corrected else ()), *equal.warnings]
+    warnings = list(corrected.warnings) if corrected else []
     tables = [*best, _summary(ranking), means, differences_table(ranking, place)]
     sections = [Section(title, list(filter(None, notes)), tables, warnings=warnings)]
     sections += [judge_section(ranking, place)] if ranking.conditions.judges else []
     sections += [_differences(ranking)] if several else []
     sections += [_intents(ranking), *_criteria(ranking), *_languages(ranking, place), _cost(ranking, place)]
     sections += [corrected.section(place, ranking.short)] if corrected else []
-    sections += [equal.section(place, ranking.short), *_lengths(ranking, place), _answers(ranking, place)]
+    sections += [*length_section(ranking, place, _axis(ranking)), _answers(ranking, place)]
+    sections += [ranking.regression.section(place)] if ranking.regression else []
     noise = noise_section(ranking.noise, ranking.short, place, ranking.traffic is not None)
     return [*sections, noise, _conditions(ranking)]
 
@@ -223,17 +229,19 @@ def _summary(ranking: Ranking) -> Table:
     models = ranking.models
     data = pd.DataFrame({"Model": ranking.names, "Rank": ranks_text(models), "Mean": ranking.means[ALL]})
     formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
-    equal, corrected = ranking.equal_length, ranking.corrected
+    corrected = ranking.corrected
     known = corrected is not None and corrected.over_all["rank_from"].notna().any()
     bars = ["Mean"]
-    for other in (*([] if equal.means.empty else [equal]), *([corrected] if corrected and known else [])):
-        over_all = other.over_all.reindex(ranking.names)
-        data[other.title] = list(over_all[other.name])
-        formats[other.title] = _MEAN
-        if other is corrected or equal.warnings:
-            data[f"Rank, {other.title.lower()}"] = ranks_text(over_all)
-            formats[f"Rank, {other.title.lower()}"] = str
-        bars += [other.title] if other is corrected else []
+    if corrected and known:
+        over_all = corrected.over_all.reindex(ranking.names)
+        ranks = f"Rank, {corrected.title.lower()}"
+        data[corrected.title] = list(over_all[corrected.name])
+        data[ranks] = ranks_text(over_all)
+        formats |= {corrected.title: _MEAN, ranks: str}
+        bars.append(corrected.title)
+    if models["length_ratio"].notna().any() and len(models) > 1:
+        data["Length"] = list(models["length_ratio"])
+        formats["Length"] = times_text
     data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
     if (models["unscored_share"] > 0).any():
         bounds = zip(models["unscored_share"], models["mean_lowest"], models["mean_highest"], strict=True)
@@ -380,29 +388,6 @@ def _model_table(data: pd.DataFrame, columns: _Columns, name: str = "", estimate
     headings = {"model": "Model"} | {column: heading for column, (heading, _) in columns.items()}
     formats = {column: shown for column, (_, shown) in columns.items()}
     return Table(data, formats, name, headings, list(headings), estimates=estimates)
-
-
-def _lengths(ranking: Ranking, place: int) -> list[Section]:
-    if ranking.lengths.empty:
-        return []
-    columns: _Columns = {"median_length": ("Median length", _COUNT), "length_correlation": ("Spearman's rho", _SIGNED)}
-    table = _model_table(ranking.models.reset_index(names="model"), columns)
-    bins = ranking.lengths.assign(block=place)[["block", "model", "length", "score", "answers"]]
-    notes = [
-        "Rho of length in characters and score over questions. Above zero may mean that the judge likes length, or "
-        "that longer answers are better."
-    ]
-    caption = (
-        "Does a longer answer score higher? Dots are about a tenth of a model's answers each, from the shortest to the "
-        "longest; faint lines are all models."
-    )
-    figure = Figure(
-        f"r{place}-lengths",
-        "Mean final score of each model by length of the answer",
-        caption,
-        lambda width: length_plot(bins.assign(model=bins["model"].map(ranking.short)), width, _axis(ranking)),
-    )
-    return [Section("Length and score", notes, [table, Table(bins, name="lengths", shown=())], 3, figures=[figure])]
 
 
 def _cost_of_1000(models: pd.DataFrame) -> "pd.Series[Any]":

@@ -1,4 +1,4 @@
-"""Adjusted means: of a judge's scores corrected by people's ratings of some answers, and at equal length of answers."""
+"""Adjusted means: of a judge's scores corrected by people's ratings of some answers, and by a regression on length."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -134,7 +134,7 @@ def _least_squares(sums: Floats) -> Floats:
     return found
 
 
-# --- at equal length ---
+# --- a regression on length ---
 
 
 @dataclass(frozen=True)
@@ -145,17 +145,6 @@ class LengthControl:
     means: MeanDraws  # of the M models at the mean length of their answers to each question
     lengths: MeanDraws  # mean doublings of each model's answers above those of all models to the same question
     by_model: float  # share of the variance of log length within questions that is between models; NaN if there is none
-
-    def at_equal_length(self, means: MeanDraws) -> MeanDraws:
-        """Other means of the same models and rounds at equal length, such as with missing scores filled in."""
-        values, draws = (
-            mean - slope * length
-            for mean, slope, length in (
-                (means.values, self.slope.values, self.lengths.values),
-                (means.draws, self.slope.draws, self.lengths.draws),
-            )
-        )
-        return MeanDraws(values, draws, means.n, means.seed)
 
 
 def length_column(scores: npt.ArrayLike, doublings: npt.ArrayLike, questions: Integers | None = None) -> MeanColumn:
