@@ -161,10 +161,44 @@ def test_what_is_broken_is_named(file: str, old: str, new: str, error: str, run:
     assert [line for line in result.output.splitlines() if line.startswith(f"{file}: ") and error in line]
 
 
+def test_a_directory_that_new_wrote_is_checked_file_by_file(run: Run, start: Path) -> None:
+    for kind in ("rubric", "cases", "pairs"):
+        result = run("check", kind)
+        assert result.exit_code == 0, result.output
+        assert result.output.count(", ok: ") == len(list((start / kind).iterdir()))
+    (start / "empty").mkdir()
+    assert "no file to check" in run("check", "empty").output
+
+
+JUDGED = [
+    ("question response_A response_B label", "A>B", "pairs", "rename question to prompt, response_A to response_a"),
+    ("question response_A response_B label", "A>B", "pairs", "in label write a, b or tie for A>B"),
+    ("input output_1 output_2 label", "1", "pairs", "rename input to prompt, output_1 to response_a, output_2"),
+    ("instruction response1 response2 annotator1", "1", "pairs", "add a column label"),
+    ("question reference response human_score", "2", "ratings", "rename question to prompt, human_score to rating"),
+    ("question references response model", "m", "answers", "answers (response) without labels"),
+]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "json"])
+@pytest.mark.parametrize(("columns", "last", "kind", "advice"), JUDGED)
+def test_pairs_ratings_and_answers_under_other_names_are_named_with_what_to_rename(
+    columns: str, last: str, kind: str, advice: str, ending: str, run: Run, tmp_path: Path
+) -> None:
+    names = columns.split()
+    row = dict(zip(names, [*("text" for _ in names[1:]), last], strict=True))
+    path = tmp_path / f"own.{ending}"
+    text = {"json": json.dumps([row]), "jsonl": json.dumps(row)}
+    path.write_text(text.get(ending, f"{','.join(row)}\n{','.join(row.values())}\n"), "utf-8")
+    result = run("check", path)
+    assert result.exit_code == 1
+    assert f"{path}: {kind}, error: " in result.output
+    assert advice in result.output
+
+
 def test_an_unknown_file_is_an_error_that_lists_the_kinds_and_a_kind_can_be_named(run: Run, start: Path) -> None:
     (start / "some.csv").write_text("a,b\n1,2\n")
     result = run("check", "some.csv")
     assert result.exit_code == 1
     assert all(kind in result.output for kind in _KINDS)
-    assert "is a directory" in run("check", "rubric").output
     assert "column 'prompt' is missing" in run("check", "--kind", "pairs", "some.csv").output

@@ -1,12 +1,13 @@
 """`urs-inspect demo`, `new` and `check`: a run with simulated models, files of one's own, what is wrong with them."""
 
 import json
+import re
 import shlex
 import shutil
 import sys
 import sysconfig
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +22,7 @@ from urs_inspect._util import InputError, choices, counted, read_yaml
 from urs_inspect.cli.cases import vocabulary_of
 from urs_inspect.cli.reports import parse_scale, print_tables
 from urs_inspect.datasets import UrsData, Vocabulary, load_urs
-from urs_inspect.datasets.rows import SURPLUS, read_records, read_table, refuse
+from urs_inspect.datasets.rows import SURPLUS, Row, read_records, read_table, refuse
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.rubrics import Rubric, load_rubric
 
@@ -116,16 +117,18 @@ _KINDS = {
 
 
 @click.command()
-@click.argument("files", metavar="FILES...", nargs=-1, required=True)
+@click.argument("named", metavar="FILES...", nargs=-1, required=True)
 @click.option("--kind", type=click.Choice(list(_KINDS)), help="What FILES are, rubrics aside, if not recognised.")
 @click.option("--scale", metavar="LOW,HIGH", help="Of ratings, by default 1,10; of satisfaction, by default 1,5.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def check(files: tuple[str, ...], kind: str | None, scale: str | None, as_json: bool) -> None:
+def check(named: tuple[str, ...], kind: str | None, scale: str | None, as_json: bool) -> None:
     """Say what is in FILES of your own and what is wrong with them, without a model.
 
+    Of a directory, as `new` writes it, the tables, rubrics and prompts in it are checked, not those further below.
     Each is recognised by its columns or keys and read as its task or command reads it. What names intents or languages
     is checked against the rubric among FILES, else against that of URS. The exit code is 1 if a file has an error.
     """
+    files = list(dict.fromkeys(file for name in named for file in _files_of(name)))
     kinds = {file: _kind_of(Path(file), kind) for file in files}
     rubrics, cases = ([file for file, (name, _) in kinds.items() if name == which] for which in ("rubric", "cases"))
     if len(rubrics) > 1 and len(rubrics) < len(kinds):
@@ -152,6 +155,20 @@ def check(files: tuple[str, ...], kind: str | None, scale: str | None, as_json: 
     click.get_current_context().exit(int(any(found["errors"] for found in checked)))
 
 
+_TABLES = (".csv", ".jsonl", ".json")
+_TEXTS = (".yaml", ".yml", ".jinja", ".j2")
+
+
+def _files_of(name: str) -> list[str]:
+    """A file, or the files of a directory that can be checked."""
+    if not Path(name).is_dir():
+        return [name]
+    files = sorted(str(path) for path in Path(name).iterdir() if path.suffix.lower() in (*_TABLES, *_TEXTS))
+    if not files:
+        raise InputError(f"{name}: no file to check; there could be {choices((*_TABLES, *_TEXTS))} files")
+    return files
+
+
 def _kind_of(path: Path, kind: str | None) -> tuple[str, str]:
     """The kind that has most of its keys or columns in a file, and a note on those it lacks, or why there is none."""
     if path.suffix.lower() in (".jinja", ".j2"):
@@ -167,22 +184,86 @@ def _kind_of(path: Path, kind: str | None) -> tuple[str, str]:
     best = max(enough, key=there.__getitem__, default="unknown")
     if kind is not None and best != "rubric":
         return kind, ""
+    exact = best != "unknown" and not lacks[best] and there[best] > 2
+    if path.suffix.lower() in _TABLES and not exact and (alike := _judged_texts(path, names)):
+        return alike
     if best == "unknown":
         allowed = "; ".join(f"{name} ({choices(columns[name])})" for name in columns)
         return best, f"has {choices(sorted(names)) or 'no key or column'}; name the --kind: {allowed}"
     return best, f"recognised as {best} without {choices(lacks[best])}; --kind names another" if lacks[best] else ""
 
 
+_PROMPT = ("prompt", "question", "instruction", "query", "input")
+_SAVED = ("response", "output", "completion", "generation")
+_ALIKE = {
+    "pairs": {
+        "prompt": _PROMPT,
+        "response_a": ("responsea", "response1", "outputa", "output1", "answera", "answer1"),
+        "response_b": ("responseb", "response2", "outputb", "output2", "answerb", "answer2"),
+        "label": ("label", "winner", "preference", "choice", "verdict", "better"),
+    },
+    "ratings": {
+        "prompt": _PROMPT,
+        "response": (*_SAVED, "answer"),
+        "rating": ("rating", "score", "humanrating", "humanscore"),
+    },
+    "answers": {"prompt": _PROMPT, "response": _SAVED},
+}
+"""Kind of table with texts that are judged -> column -> names that it often has elsewhere, without punctuation."""
+_LABELS = ("a", "b", "tie", "model_a", "model_b", "1", "2")
+_MOST_LABELS = 5
+
+
+def _judged_texts(path: Path, names: Collection[str]) -> tuple[str, str] | None:
+    """Pairs, ratings or answers under other names of columns, and what to rename; None for any other table."""
+    by_name = {re.sub(r"[\W_]", "", name.lower()): name for name in names}
+    for kind, columns in _ALIKE.items():
+        here = {column: _first_of(known, by_name) for column, known in columns.items()}
+        lacking = [column for column, name in here.items() if not name]
+        if lacking and (kind, lacking) != ("pairs", ["label"]):
+            continue
+        if kind == "answers":
+            return kind, (
+                f"prompts ({here['prompt']}) and answers ({here['response']}) without labels: `urs-inspect samer "
+                "score` reads them; judge_rating reads the columns prompt, response and rating"
+            )
+        task = "judge_pairwise" if kind == "pairs" else "judge_rating"
+        renamed = [f"{name} to {column}" for column, name in here.items() if name and name != column]
+        notes = [f"for {task} rename {choices(renamed)}"] if renamed else []
+        if lacking:
+            notes.append("add a column label: a, b or tie")
+        elif kind == "pairs" and (others := _other_labels(path, here["label"])):
+            notes.append(f"in label write a, b or tie for {choices(others)}")
+        return kind, "; ".join(notes)
+    return None
+
+
+def _first_of(known: Sequence[str], by_name: Mapping[str, str]) -> str:
+    return next((by_name[name] for name in known if name in by_name), "")
+
+
+def _other_labels(path: Path, column: str) -> list[str]:
+    """Labels, up to five, that no file of pairs may have."""
+    labels = dict.fromkeys(str(row.values.get(column)).strip() for row in _rows(path))
+    return [label for label in labels if label.lower() not in _LABELS][:_MOST_LABELS]
+
+
 def _names(path: Path) -> set[str]:
     """Columns of a table, or keys of a mapping and of the mappings in it."""
-    refuse(["is a directory; name the files in it"] if path.is_dir() else [])
     if path.suffix.lower() in (".yaml", ".yml"):
         raw = read_yaml(path.read_text(encoding="utf-8-sig"))
         parts = [raw, *raw.values()] if isinstance(raw, dict) else []
         return {str(key) for part in parts if isinstance(part, dict) for key in part}
+    names: set[str] = set()
+    for row in _rows(path):
+        names |= row.values.keys()
+    return names - {SURPLUS}
+
+
+def _rows(path: Path) -> list[Row]:
     rows, errors = read_records(path) if path.suffix.lower() == ".json" else read_table(path, ())
     refuse([] if rows else errors)
-    return {column for row in rows for column in row.values} - {SURPLUS}
+    return rows
 
 
 def _read(kind: str, file: str, rubric: str | None, cases: Sequence[str], scale: str | None) -> dict[str, Any]:

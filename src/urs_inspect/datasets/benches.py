@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import InputError, choices, file_kind
 from urs_inspect.datasets.cases import Vocabulary
 from urs_inspect.datasets.rows import READABLE, Fields, read_own, read_published
 from urs_inspect.datasets.sources import SOURCES
@@ -437,6 +437,8 @@ def _own_ratings(path: Path, name: str, scale: tuple[float, float], vocabulary: 
 
 
 def _own_path(bench: str, published: Mapping[str, object]) -> Path:
+    if Path(bench).suffix and Path(bench).is_file() and not bench.lower().endswith(READABLE):
+        raise InputError(f"{bench}: cannot read {file_kind(Path(bench))}; allowed: {choices(READABLE)}")
     if not bench.lower().endswith(READABLE):
         allowed = choices(published)
         raise InputError(f"unknown benchmark '{bench}'; allowed: {allowed}, or the path of a .csv or .jsonl file")
