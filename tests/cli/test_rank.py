@@ -47,6 +47,48 @@ def test_a_list_of_votes_is_ranked(run: Run, votes: Path) -> None:
     assert "No interval" not in output
 
 
+def test_published_judgements_are_ranked_by_a_mapping_of_columns_and_winners(
+    run: Run, facts: Callable[..., Any], tmp_path: Path
+) -> None:
+    outcomes = [*["model_1"] * 8, *["model_2"] * 3, *["inconsistent"] * 4, *["error"] * 2]
+    rows = [
+        {"question_id": place, "model_1": "가", "model_2": "나", "g1_winner": winner}
+        for place, winner in enumerate(outcomes)
+    ]
+    votes = write_rows(tmp_path / "judgements.jsonl", *rows)
+    names = tmp_path / "names.yaml"
+    names.write_text(
+        "columns: {model_a: model_1, model_b: model_2, winner: g1_winner}\n"
+        "winners: {model_1: model_a, model_2: model_b, inconsistent: tie, error: none}\n"
+    )
+    result = run("rank", votes, "--columns", names, "--rounds", "20")
+    assert result.exit_code == 0, result.output
+    assert "15 comparisons of 2 models on 15 instructions, 4 ties" in result.output
+    assert "left out 2 votes" in result.output
+    assert facts("rank", votes, "--columns", names, "--rounds", "20")["ranks"] == {"가": 1, "나": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("columns: {winner: verdict}", "the column 'verdict' is missing"),
+        ("columns: {judge: judge}", "unknown key 'judge'; allowed: model_a, model_b, winner"),
+        ("winners: {inconsistent: draw}", "unknown meaning 'draw'; allowed: model_a, model_b, tie, none"),
+        ("votes: {}", "keys columns and winners"),
+        ("winners: [", "cannot read"),
+        ("{}", "unknown winner 'inconsistent'; allowed: "),
+        ("{}", "`urs-inspect rank --columns FILE.yaml` can say what it means"),
+    ],
+)
+def test_a_mapping_that_does_not_fit_is_named(text: str, error: str, run: Run, tmp_path: Path) -> None:
+    votes = write_rows(tmp_path / "v.jsonl", {"model_a": "x", "model_b": "y", "winner": "inconsistent"})
+    names = tmp_path / "names.yaml"
+    names.write_text(text)
+    result = run("rank", votes, "--columns", names)
+    assert result.exit_code == 1
+    assert error in result.output
+
+
 def test_json_is_all_that_is_printed(facts: Callable[..., Any], votes: Path) -> None:
     found = facts("rank", votes, "--rounds", "50", "--seed", "7")
     assert found["models"] == ["a", "b", "c"]

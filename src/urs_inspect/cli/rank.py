@@ -55,6 +55,12 @@ if TYPE_CHECKING:
     help="What style is worth is kept from an earlier ranking, the output of --control with --json, so that a model "
     "that joins does not change it.",
 )
+@click.option(
+    "--columns",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="YAML file that says what columns and winners of a list of votes mean.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 @click.option("--rounds", type=click.IntRange(min=1), default=1000, show_default=True, help="Resamples.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the resamples.")
@@ -67,6 +73,7 @@ def rank(
     judge: str | None,
     control: str | None,
     coefficients: Path | None,
+    columns: Path | None,
     as_json: bool,
     rounds: int,
     seed: int,
@@ -87,11 +94,13 @@ def rank(
     """
     from urs_inspect.annotation.campaign import LOG_SUFFIXES
     from urs_inspect.logs.battles import (
+        AS_THEY_ARE,
         attach_votes,
         holds_ballot_votes,
         read_human_battles,
         read_judge_verdicts,
         read_styled_battles,
+        read_vote_columns,
     )
     from urs_inspect.reports.adjusted import Adjusted, controlled_section, corrected_section, prior_section
     from urs_inspect.reports.rankings import ranking_report, read_coefficients, read_leaderboard
@@ -118,11 +127,14 @@ def rank(
     given = read_coefficients(coefficients) if coefficients else None
     if judge is not None and not cast:
         raise InputError("judge: corrects people's votes; name their files with --votes")
+    if columns is not None and cast:
+        raise InputError("columns: only for lists of votes between models, not for votes about ballots")
+    names = AS_THEY_ARE if columns is None else read_vote_columns(columns)
     people = read_human_battles(sources, cast, _note) if cast else None
     if people:
         battles, styles = people.battles, people.styles(features)
     else:
-        battles, styles = read_styled_battles(sources, features, _note)
+        battles, styles = read_styled_battles(sources, features, _note, names)
     # Before the ratings by Elo, which take longest, so that an error comes early.
     sections: list[Callable[[Ranking], Adjusted]] = []
     if people and judge is not None:

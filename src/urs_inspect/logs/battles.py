@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 from inspect_ai import score
 from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 from inspect_ai.scorer import Scorer
 
-from urs_inspect._util import InputError, check_new_file, choices, counted, file_kind
+from urs_inspect._util import InputError, check_new_file, choices, counted, file_kind, read_yaml
 from urs_inspect.annotation.agreement import Agreement, agreement, majorities
 from urs_inspect.annotation.campaign import BALLOT_KEY, LOG_SUFFIXES, load_ballots
 from urs_inspect.annotation.votes import read_votes, vote_files
@@ -91,8 +92,53 @@ def _of_run(votes: Sequence[Vote], run: str) -> Iterator[Vote]:
         yield replace(vote, identity=f"{run}/{verdicts}/{vote.identity}" if run else "")
 
 
+logger = getLogger(__name__)
+
 SUFFIXES = (".json", ".jsonl", ".csv")
 """Kinds of files that votes are read from."""
+
+_NEEDED = ("model_a", "model_b", "winner")
+_LEFT_OUT = "none"
+_MEANINGS = ("model_a", "model_b", "tie", _LEFT_OUT)
+
+
+@dataclass(frozen=True)
+class VoteColumns:
+    """What the columns and the winners of a published list of votes mean."""
+
+    columns: Mapping[str, str]  # model_a, model_b or winner -> name of its column
+    winners: Mapping[str, str]  # winner in the list -> model_a, model_b, tie, or none for a vote that does not count
+
+
+AS_THEY_ARE = VoteColumns({}, {})
+
+
+def read_vote_columns(path: Path) -> VoteColumns:
+    """Read a YAML file with the keys `columns` and `winners`, each optional."""
+    try:
+        raw = read_yaml(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(f"columns: no file '{path}'") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"columns: cannot read '{path}' as YAML in UTF-8: {error}") from error
+    if not isinstance(raw, dict) or not raw.keys() <= {"columns", "winners"}:
+        raise InputError(f"{path}: must hold a mapping with the keys columns and winners")
+    columns = _texts(raw.get("columns"), f"{path}: columns")
+    winners = _texts(raw.get("winners"), f"{path}: winners")
+    if unknown := [name for name in columns if name not in _NEEDED]:
+        raise InputError(f"{path}: columns: unknown key '{unknown[0]}'; allowed: {choices(_NEEDED)}")
+    if unknown := [meaning for meaning in winners.values() if meaning not in _MEANINGS]:
+        raise InputError(f"{path}: winners: unknown meaning '{unknown[0]}'; allowed: {choices(_MEANINGS)}")
+    return VoteColumns(columns, winners)
+
+
+def _texts(given: object, place: str) -> dict[str, str]:
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise InputError(f"{place}: must be a mapping of names to texts")
+    return {str(name): _LEFT_OUT if value is None else str(value) for name, value in given.items()}
+
 
 _BETWEEN = "-vs-"
 _LONGEST_NAME = 200
@@ -102,27 +148,52 @@ _ORIGIN = ("judge", "annotator", "source", "id")
 _SIDES = ((1, "a"), (2, "b"))
 
 
-def read_vote_list(path: Path) -> list[Vote]:
+def read_vote_list(
+    path: Path, names: VoteColumns = AS_THEY_ARE, say: Callable[[str], None] = logger.warning
+) -> list[Vote]:
     """Read a file of votes: `.json` with a list or one object per line, `.jsonl`, or `.csv` with a header.
 
     Three layouts are read: rows with `model_a`, `model_b` and `winner`; the same with the instruction inside `data`, as
     the MAD paper published its annotations; and files `<model>-vs-<model>.jsonl` whose rows have the winner in
     `output`, as it published the votes of Chatbot Arena. Votes on one instruction (the column `instruction`, the one
-    inside `data`, else `question_id`) are one cluster; without any of these each vote is a cluster of its own.
+    inside `data`, else `question_id`) are one cluster; without any of these each vote is a cluster of its own. `names`
+    says what other columns and winners mean.
     """
     rows, faults = read_records(path) if path.suffix.lower() == ".json" else read_table(path, ())
     votes = []
+    left_out = 0
     for row in rows:
         try:
-            votes.append(_vote(path, row))
+            named = _named(row, names)
+            if named is None:
+                left_out += 1
+            else:
+                votes.append(_vote(path, named))
         except InputError as error:
             faults.append(f"{path}: {row.place}: {error}")
     if faults:
         more = f" (and {len(faults) - 1} more such faults)" if len(faults) > 1 else ""
         raise InputError(f"{faults[0]}{more}")
+    if left_out:
+        say(f"{path}: left out {counted(left_out, 'vote')} with a winner that --columns calls {_LEFT_OUT}")
     if not votes:
         raise InputError(f"{path}: no votes; rows with model_a, model_b and winner are expected")
     return votes
+
+
+def _named(row: Row, names: VoteColumns) -> Row | None:
+    """A row under the names of columns and winners that are read; None if its vote does not count."""
+    values = dict(row.values)
+    for key, column in names.columns.items():
+        if column not in row.values:
+            raise InputError(f"the column '{column}' is missing, which --columns names for {key}")
+        values[key] = row.values[column]
+    meaning = names.winners.get(str(values.get("winner")))
+    if meaning == _LEFT_OUT:
+        return None
+    if meaning is not None:
+        values["winner"] = meaning
+    return replace(row, values=values)
 
 
 def checked_name(value: object, key: str) -> str:
@@ -150,13 +221,17 @@ def _vote(path: Path, row: Row) -> Vote:
             raise InputError(f"a vote with 'output' stands in a file named <model>{_BETWEEN}<model>.jsonl")
         first, second = (checked_name(name, "the file name") for name in names)
     else:
-        if missing := [key for key in ("model_a", "model_b", "winner") if key not in values]:
+        if missing := [key for key in _NEEDED if key not in values]:
             raise InputError(f"'{missing[0]}' is missing; a vote needs model_a, model_b and winner")
         first, second = (checked_name(values[key], key) for key in ("model_a", "model_b"))
     winner = values["output" if arena else "winner"]
     if first == second:
         raise InputError(f"'{first}' is compared with itself; two models are needed")
-    battle = Battle(first, second, outcome_of(winner, first, second), _cluster(path, row))
+    try:
+        outcome = outcome_of(winner, first, second)
+    except InputError as error:
+        raise InputError(f"{error}; `urs-inspect rank --columns FILE.yaml` can say what it means") from None
+    battle = Battle(first, second, outcome, _cluster(path, row))
     known = {"judge": _ARENA_VOTER, "source": path.name, **values} if arena else values
     content = {**_data(row), **known}
     responses = tuple(content.get(f"response_{number}", content.get(f"response_{side}")) for number, side in _SIDES)
@@ -198,8 +273,6 @@ def _instruction_cluster(instruction: str) -> str:
     """The cluster of battles over the same instruction."""
     return f"instruction {instruction.strip()}"
 
-
-logger = getLogger(__name__)
 
 _LOG, _TASK, _HUMAN = ".eval", "mad", "human"
 
@@ -259,13 +332,19 @@ def read_battles(paths: Iterable[str | Path], say: Callable[[str], None] = logge
 
 
 def read_styled_battles(
-    paths: Iterable[str | Path], features: Sequence[str], say: Callable[[str], None] = logger.warning
+    paths: Iterable[str | Path],
+    features: Sequence[str],
+    say: Callable[[str], None] = logger.warning,
+    names: VoteColumns = AS_THEY_ARE,
 ) -> tuple[Battles, Floats]:
-    """`read_battles`, and the differences of style of their responses, shape (N, K), which then all must have."""
+    """`read_battles`, and the differences of style of their responses, shape (N, K), which then all must have.
+
+    `names` says what columns and winners of lists of votes mean.
+    """
     named, skipped = [str(path) for path in paths], list[str]()
     files = _distinct(named, skipped)
     waiting: list[str] = []
-    votes = _once(list(_unrepeated([list(_read(file, say, waiting)) for file in files], say)))
+    votes = _once(list(_unrepeated([list(_read(file, say, waiting, names)) for file in files], say)))
     if not votes:
         verb = "waits" if len(waiting) == 1 else "wait"
         people = f"; {counted(len(waiting), 'ballot')} {verb} for people's votes: name their files with --votes"
@@ -392,7 +471,7 @@ def _files(names: Iterable[str]) -> Iterator[str]:
         yield from found
 
 
-def _read(file: str, say: Callable[[str], None], waiting: list[str]) -> Iterator[Vote]:
+def _read(file: str, say: Callable[[str], None], waiting: list[str], names: VoteColumns) -> Iterator[Vote]:
     """The battles of a file; ballots of a log that people are to decide go to `waiting`."""
     if _is_log(file):
         try:
@@ -408,7 +487,7 @@ def _read(file: str, say: Callable[[str], None], waiting: list[str]) -> Iterator
         found = [vote for sample in samples if (vote := _judged(sample, people, log.location))]
         yield from _of_run(found, log.eval.eval_id)
     elif Path(file).suffix.lower() in SUFFIXES:
-        yield from read_vote_list(Path(file))
+        yield from read_vote_list(Path(file), names, say)
     else:
         raise InputError(f"{file}: cannot read {file_kind(Path(file))}; allowed: {choices((_LOG, *SUFFIXES))}")
 
