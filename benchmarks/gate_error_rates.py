@@ -3,8 +3,10 @@
 Paired scores are drawn anew in every simulation and go through the bounds and verdicts of the gate. Two-valued scores
 change in 10% of samples each way (margin 0.1, reached by 10% more losses), or only by losses; scores from 1 to 10 are a
 level (mean 7.5, standard deviation 1) of the sample plus noise (0.7 each time), rounded and cut, and are at the margin
-0.5 lower before rounding. In clusters of 5, what changes correlates within the cluster: the latent variable of a
-two-valued change by 0.3; each side of the other scores has an effect of its cluster (0.35).
+0.5 lower before rounding. Rare losses are of 2% of samples, among scores from 0 to 1 that all move a little: 0.05 or
+0.95 plus noise on both sides (0.001, far below the margin, or 0.05, above it). In clusters of 5, what changes
+correlates within the cluster: the latent variable of a two-valued change by 0.3; each side of the other scores has an
+effect of its cluster (0.35).
 
     python benchmarks/gate_error_rates.py [--simulations 4000] [--seed 0]
 
@@ -39,6 +41,7 @@ class Kind:
     name: str
     gain: float
     loss: float
+    noise: float = 0.0
 
     @property
     def reach(self) -> float:
@@ -70,18 +73,28 @@ class Kind:
         chance = ndtr(latent if size == 1 else math.sqrt(0.7) * latent + effect(math.sqrt(0.3)))
         gained, lost_ones = chance < self.gain, chance > 1 - self.gain - loss
         right = chance > self.gain + 0.3 * (1 - 2 * self.gain - loss)  # of those that do not change
-        return np.where(gained, 0.0, right), np.where(lost_ones, 0.0, gained | right)
+        old, new = np.where(gained, 0.0, right), np.where(lost_ones, 0.0, gained | right)
+        if not self.noise:
+            return old, new
+        moved = [0.05 + 0.9 * side + self.noise * rng.standard_normal(side.shape) for side in (old, new)]
+        return np.clip(moved[0], 0, 1), np.clip(moved[1], 0, 1)
 
     def margin(self) -> float:
         """The loss that is drawn, by a very large sample where it is not given."""
-        if not math.isnan(self.gain):
+        if not math.isnan(self.gain) and not self.noise:
             return self.loss
         return -float(
             np.mean([self.draw(np.random.default_rng(seed), 1000, 1000, 1, True).mean() for seed in range(8)])
         )
 
 
-KINDS = (Kind("two values", 0.1, 0.1), Kind("two values, only losses", 0.0, 0.1), Kind("1 to 10", math.nan, 0.5))
+KINDS = (
+    Kind("two values", 0.1, 0.1),
+    Kind("two values, only losses", 0.0, 0.1),
+    Kind("1 to 10", math.nan, 0.5),
+    Kind("rare losses, noise 0.001", 0.0, 0.02, 0.001),
+    Kind("rare losses, noise 0.05", 0.0, 0.02, 0.05),
+)
 
 
 def percent(share: float) -> str:

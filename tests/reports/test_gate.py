@@ -52,6 +52,24 @@ def test_decisions(gained, lost, margin, plain, equivalent):
     assert make_gate(*sides, margin=margin, equivalent=True).code == equivalent
 
 
+@pytest.mark.parametrize(
+    ("gained", "lost", "equivalent", "reason"),
+    [
+        (10, 60, False, "by more than the margin"),  # bounds -0.16 and -0.09
+        (10, 40, False, "not excluded"),  # bounds -0.10 and -0.05
+        (10, 60, True, "by more than the margin"),
+        (60, 10, True, "by more than the margin"),
+        (40, 10, True, "possibly by more than the margin"),
+    ],
+)
+def test_a_loss_that_is_certainly_beyond_the_margin_is_called_so(gained, lost, equivalent, reason):
+    gate = make_gate(scores(BASE), scores(changed(gained, lost)), margin=0.06, equivalent=equivalent)
+    first = gate.report.sections[0].notes[0]
+    assert gate.code == 1
+    assert reason in first
+    assert ("possibly" in first) == ("possibly" in reason)
+
+
 def test_verdicts_of_many_at_once():
     low, high = np.array([-0.05, -0.3, -0.3, np.nan, -0.15]), np.array([0.02, -0.1, 0.1, np.nan, -0.01])
     assert verdicts(low, high, 0.1).tolist() == [0, 1, 2, 2, 1]

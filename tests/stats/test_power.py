@@ -30,18 +30,20 @@ def slow_bounds(differences, clusters, reach, level):
     squares = sum(r**2 for r in residuals)
     error = math.sqrt(there / (there - 1) * squares) / n
     t = stats.t.ppf(level, there - 1)
-    changed = [total for total in sums if total]
-    size = math.sqrt(sum(total**2 for total in changed) / len(changed)) if changed else reach * n / there
-    unseen = -math.log(1 - level) * size * math.sqrt(1 - len(changed) / there) / n
+    whole = reach * n / there  # a cluster of mean size that loses all it can
+    reached = sum(total**2 for total in sums) / there / whole**2
+    unseen = -math.log(1 - level) * whole * math.sqrt(max(0, 1 - reached)) / n
     shift = sum(r**3 for r in residuals) / squares * (1 + 2 * t**2) / 6 / n if squares else 0
     half = math.hypot(t * error, unseen)
     return mean + shift - half, mean + shift + half
 
 
-def test_a_bound_over_symmetric_differences_that_are_never_0_is_students():
-    found = mean_bounds(drawn := np.array([[-3.0], [-2], [-1], [1], [2], [3], [-1], [1]]), reach=9)
+def test_a_bound_over_symmetric_differences_that_reach_both_ends_is_students():
+    drawn = np.array([[-3.0], [3], [-3], [3], [3], [-3], [3], [-3]])
+    bounds = mean_bounds(drawn, reach=3)
     low, high = stats.t.interval(0.9, len(drawn) - 1, drawn.mean(), stats.sem(drawn)[0])
-    assert [found.low[0], found.high[0]] == pytest.approx([low, high])
+    assert [bounds.low[0], bounds.high[0]] == pytest.approx([low, high])
+    assert bounds.unseen[0] == 0
 
 
 def test_where_no_score_changed_the_bound_is_the_rule_of_three():
@@ -79,7 +81,7 @@ def test_a_confidence_sequence_is_wider_than_a_bound_for_one_look_and_needs_more
     rng = np.random.default_rng(0)
     for n in (20, 100, 1000):
         column = rng.standard_normal((n, 1))
-        once, always = (mean_bounds(column, reach=9, sequential=sequential) for sequential in (False, True))
+        once, always = (mean_bounds(column, reach=1, sequential=sequential) for sequential in (False, True))
         assert 1.5 < always.halves[0] / once.halves[0] < 2.2
     assert np.isnan(mean_bounds(column[:7], reach=9, sequential=True).low[0])
     assert not np.isnan(mean_bounds(column[:7], reach=9).low[0])
@@ -89,7 +91,8 @@ def test_the_confidence_sequence_inverts_the_mixture():
     """At a bound, Lai's mixture of likelihood ratios is 1 / (2 alpha)."""
     column = np.random.default_rng(1).standard_normal(200)
     found = mean_bounds(column[:, None], reach=9, sequential=True)
-    centred = column - (found.values[0] - found.halves[0])
+    of_t = math.sqrt(found.halves[0] ** 2 - found.unseen[0] ** 2)
+    centred = column - (found.values[0] - of_t)
     n, weight = len(column), 12.5
     squares, total = (centred**2).sum(), centred.sum()
     grown = math.sqrt(weight / (n + weight)) * (1 - total**2 / ((n + weight) * squares)) ** (-n / 2)
@@ -106,9 +109,28 @@ def test_at_most_one_in_twenty_passes_a_true_loss_at_the_margin(size):
     assert (found.low > -0.1).mean() < 0.06
 
 
+def rare_losses(rng, n, of):
+    """Scores of 0 to 1 that move a little, of which one in fifty loses all; a mean loss of 0.02."""
+    lost = rng.random((n, of)) < 0.02
+    return np.clip(0.001 * rng.standard_normal((n, of)) - lost, -1, 1)
+
+
+def test_rare_losses_among_scores_that_all_move_a_little_pass_at_most_one_in_twenty_times():
+    bounds = mean_bounds(rare_losses(np.random.default_rng(0), 100, 4000), reach=1)
+    assert (bounds.low > -0.02).mean() <= 0.05
+
+
+def test_rare_losses_pass_at_most_one_in_twenty_times_over_all_looks():
+    series = rare_losses(np.random.default_rng(0), 1000, 500)
+    passed = np.zeros(500, dtype=bool)
+    for look in np.geomspace(20, 1000, 50).round().astype(int):
+        passed |= mean_bounds(series[:look], reach=1, sequential=True).low > -0.02
+    assert passed.mean() <= 0.05
+
+
 def test_power_is_how_often_equals_pass():
     rng = np.random.default_rng(3)
-    found = mean_bounds(rng.standard_normal((50, 4000)), reach=9)
+    found = mean_bounds(rng.standard_normal((50, 4000)), reach=5)
     for equivalent in (False, True):
         passed = (found.low > -0.4) & ((found.high < 0.4) | (not equivalent))
         printed = pass_power(0.4, float(found.halves.mean()), float(found.errors.mean()), 50, equivalent=equivalent)
@@ -121,12 +143,14 @@ def test_power_is_how_often_equals_pass():
 def test_with_the_questions_needed_the_power_is_80_percent(sequential):
     draws, margin = np.random.default_rng(4).standard_normal((3000, 500)), 0.2
     start = mean_bounds(draws[:100], reach=9)
-    needed = questions_to_pass(margin, 0.1, 100, 100, level=0.95, sequential=sequential)
+    options = {"level": 0.95, "sequential": sequential}
+    unseen = float(mean_bounds(draws[:100], reach=9, **options).unseen.mean())
+    needed = questions_to_pass(margin, 0.1, 100, 100, unseen=unseen, **options)
     assert needed is not None
     passed = (mean_bounds(draws[:needed], reach=9, sequential=sequential).low > -margin).mean()
     assert passed == pytest.approx(0.8, abs=0.06)
     assert start.errors.mean() == pytest.approx(0.1, abs=0.005)
-    assert questions_to_pass(-0.1, 0.1, 100, 100, level=0.95, sequential=sequential) is None
+    assert questions_to_pass(-0.1, 0.1, 100, 100, unseen=unseen, **options) is None
 
 
 def test_the_smallest_difference_is_that_of_the_questions_needed():

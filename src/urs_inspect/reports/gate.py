@@ -47,6 +47,10 @@ _REASONS = (
         "Cannot tell: it is not shown that NEW and BASE differ, nor that they differ by less than the margin of {:g}.",
     ),
 )  # without and with `--equivalent`, by exit code
+_CERTAIN = (
+    "Worse: NEW is significantly worse than BASE, by more than the margin of {:g}.",
+    "Different: NEW and BASE differ significantly, by more than the margin of {:g}.",
+)  # in place of exit code 1 above, where the bounds lie beyond the margin
 _CASES = ("Difference", "Missing scores all against NEW", "Missing scores all for NEW")
 _SIGNED, _PLAIN = number(3, sign=True), number(3)
 
@@ -128,7 +132,10 @@ class Decision:
     @property
     def reason(self) -> str:
         """The decision as a sentence, with its name before a colon."""
-        return _REASONS[self.rule.equivalent][self.code].format(self.rule.margin)
+        margin, equivalent = self.rule.margin, self.rule.equivalent
+        beyond = self.high < -margin or (equivalent and self.low > margin)
+        reason = _CERTAIN[equivalent] if self.code == 1 and beyond else _REASONS[equivalent][self.code]
+        return reason.format(margin)
 
     def estimate(self, case: int = 0, *, two_sided: bool = False) -> Estimate:
         """The mean difference of a case with its bounds."""
@@ -191,7 +198,7 @@ def make_gate(
     sections = [
         *simulation_section(base.simulated or new.simulated),
         _decision_section(base, new, scores, decision),
-        _power_section(power, len(rows), decision.code),
+        _power_section(power, len(rows), decision),
         *([_anchor_section(scores, decision, series)] if equivalent else []),
         *_other_sections(base, new, scores, [*one_sided, *left_out]),
     ]
@@ -275,7 +282,16 @@ def power_of(decision: Decision, n: int) -> Power:
     shift = float(np.abs(bounds.values[1 : 2 + rule.equivalent] - bounds.values[0]).max())
     margin, error, half, clusters = rule.margin - shift, bounds.errors[1], bounds.halves[1], int(bounds.clusters[1])
     level, always, equal = rule.level, rule.sequential, rule.equivalent
-    needed = questions_to_pass(margin, error, n, clusters, level=level, sequential=always, equivalent=equal)
+    needed = questions_to_pass(
+        margin,
+        error,
+        n,
+        clusters,
+        level=level,
+        sequential=always,
+        equivalent=equal,
+        unseen=float(bounds.unseen[1]),
+    )
     power = pass_power(margin, half, error, clusters, equivalent=equal)
     return Power(power, needed, passing_margin(half, error, clusters, equivalent=equal) + shift)
 
@@ -320,7 +336,7 @@ def _decision_section(base: SampleScores, new: SampleScores, scores: PairedScore
     return Section("Decision", notes, [table], warnings=notes[:1] if decision.code else ())
 
 
-def _power_section(power: Power, n: int, code: int) -> Section:
+def _power_section(power: Power, n: int, decision: Decision) -> Section:
     """What this comparison could have shown, and how many samples would."""
     if math.isnan(power.power):
         return Section("Power", ["Not known: all samples have the same difference, or there are no bounds."])
@@ -329,7 +345,13 @@ def _power_section(power: Power, n: int, code: int) -> Section:
         notes.append(f"No number of samples has a power of {share(POWER)} while so many scores are missing.")
     elif power.power < POWER:
         notes.append(f"A power of {share(POWER)} takes {power.samples_needed:,} samples.")
-    if code == 2:
+    unseen, clusters = float(decision.bounds.unseen[1]), int(decision.bounds.clusters[1])
+    if unseen >= decision.rule.margin:
+        notes.append(
+            f"So few do not pass this margin, whatever their scores: losses that are too rare to be among "
+            f"{counted(clusters, 'cluster')} may be as large as the scale allows, a mean loss of {_PLAIN(unseen)}."
+        )
+    if decision.code == 2:
         notes.append(
             f"With {counted(n, 'sample')}, a margin of {_PLAIN(power.margin_needed)} has a power of {share(POWER)}."
         )

@@ -72,6 +72,7 @@ class MeanBounds:
     halves: Floats  # what the bounds lie from the mean where differences are symmetric
     n: Integers  # known differences
     clusters: Integers
+    unseen: Floats  # part of `halves` that is for differences too rare to have been drawn
 
 
 FEWEST = fewest_clusters(LEVEL)  # clusters below which there are no bounds, whatever their level
@@ -86,35 +87,50 @@ def mean_bounds(
     level: float = 0.95,
     sequential: bool = False,
 ) -> MeanBounds:
-    """One-sided bounds of means of paired differences, which also hold where few differences are not 0.
+    """One-sided bounds of means of paired differences, which also hold where large differences are rare.
 
     Student's t of the clustered mean with two changes. The bounds move by `skew * (1 + 2 t^2) / 6 * error / sqrt(C)`
     (Hall, "On the Removal of Skewness by Transformation", 1992, the first term). The half-width is
-    `hypot(t * error, log(1 / alpha) * size * sqrt(unchanged) / n)`: the second part is the rule of three (Hanley and
-    Lippman-Hand, "If Nothing Goes Wrong, Is Everything All Right?", 1983) for differences that were not drawn, of the
-    usual size of those that were, and vanishes where no cluster is unchanged.
+    `hypot(t * error, log(1 / alpha) * reach / C * sqrt(1 - f))`: the second part is the rule of three (Hanley and
+    Lippman-Hand, "If Nothing Goes Wrong, Is Everything All Right?", 1983) for differences that were not drawn, which
+    may be as large as the scale allows. f is the mean square of the clusters' sums over that of the largest possible
+    ones: for scores of two values the share of samples that changed.
 
     With `sequential`, t is that of Lai's confidence sequence with a normal mixture (Wang and Ramdas, "Anytime-valid
     t-tests and confidence sequences for Gaussian means with unknown variance", 2023), exact for normal differences:
     the bounds hold at all looks together, however many there are and whatever ends them. They move only outwards.
 
-    Differences and clusters are as for `clustered_means`; `reach` is the largest possible difference, which is the size
-    where no difference was drawn. Alpha is 1 less the level of one bound, which is from 0.5 to 1.
+    Differences and clusters are as for `clustered_means`; `reach` is the largest possible difference. Alpha is 1 less
+    the level of one bound, which is from 0.5 to 1.
     """
-    means, (sums, counts) = clustered_means(differences, clusters), cluster_sums(differences, clusters)
-    there, n = np.maximum(means.clusters, 2), np.maximum(means.n, 1)
-    residuals, changed = sums - np.nan_to_num(means.values) * counts, np.count_nonzero(np.abs(sums) > 1e-9, axis=0)
-    size = np.where(changed > 0, np.sqrt(ratio((sums**2).sum(axis=0), changed)), reach * n / there)
+    means = clustered_means(differences, clusters)
+    sums, counts = cluster_sums(differences, clusters)
+    there = np.maximum(means.clusters, 2)
+    n = np.maximum(means.n, 1)
     chances, quantiles = _chances_and_quantiles(there, level, sequential)
-    unseen = -np.log(chances) * size * np.sqrt(1 - changed / there) / n
+
+    share_reached = (sums**2).sum(axis=0) / there / (reach * n / there) ** 2
+    unseen = -np.log(chances) * reach / there * np.sqrt(np.maximum(0.0, 1 - share_reached))
+    unseen = np.where(means.clusters < FEWEST, np.nan, unseen)
+
     spread = means.errors > 1e-12 * np.abs(means.values)
     halves = np.hypot(np.where(spread, quantiles, 0.0) * np.nan_to_num(means.errors), unseen)
-    halves = np.where(means.clusters < FEWEST, np.nan, halves)
+
+    residuals = sums - np.nan_to_num(means.values) * counts
     squares = np.where(spread, (residuals**2).sum(axis=0), np.inf)
     shift = (residuals**3).sum(axis=0) / squares * (1 + 2 * quantiles**2) / 6 / n
-    down, up = (np.minimum(shift, 0), np.maximum(shift, 0)) if sequential else (shift, shift)
-    low, high = means.values + down - halves, means.values + up + halves
-    return MeanBounds(means.values, means.errors, low, high, halves, means.n, means.clusters)
+    down = np.minimum(shift, 0) if sequential else shift
+    up = np.maximum(shift, 0) if sequential else shift
+    return MeanBounds(
+        values=means.values,
+        errors=means.errors,
+        low=means.values + down - halves,
+        high=means.values + up + halves,
+        halves=halves,
+        n=means.n,
+        clusters=means.clusters,
+        unseen=unseen,
+    )
 
 
 def _chances_and_quantiles(clusters: Integers, level: float, sequential: bool) -> tuple[Floats, Floats]:
@@ -158,14 +174,30 @@ def passing_margin(half: float, error: float, clusters: int, *, equivalent: bool
 
 
 def questions_to_pass(
-    margin: float, error: float, n: int, clusters: int, *, level: float, sequential: bool, equivalent: bool = False
+    margin: float,
+    error: float,
+    n: int,
+    clusters: int,
+    *,
+    unseen: float,
+    level: float,
+    sequential: bool,
+    equivalent: bool = False,
 ) -> int | None:
-    """Samples, in clusters as large as now, with which equals pass with power `POWER`; None where none suffice."""
+    """Samples, in clusters as large as now, with which equals pass with power `POWER`; None where none suffice.
+
+    `error` and `unseen` are those of `MeanBounds` over the n samples there are.
+    """
+    chance_now, _ = _chances_and_quantiles(np.array(clusters), level, sequential)
 
     def passing(there: int) -> float:
-        quantile = float(_chances_and_quantiles(np.array(there), level, sequential)[1])
-        now = error * math.sqrt(clusters / there)
-        return passing_margin(quantile * now, now, there, equivalent=equivalent) if there >= FEWEST else math.nan
+        if there < FEWEST:
+            return math.nan
+        chance, quantile = _chances_and_quantiles(np.array(there), level, sequential)
+        error_there = error * math.sqrt(clusters / there)
+        unseen_there = unseen * clusters / there * math.log(float(chance)) / math.log(float(chance_now))
+        half = math.hypot(float(quantile) * error_there, unseen_there)
+        return passing_margin(half, error_there, there, equivalent=equivalent)
 
     return _fewest_questions(margin, passing, n, clusters) if error > 0 else None
 
