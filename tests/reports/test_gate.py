@@ -141,6 +141,14 @@ def test_options_out_of_range_are_refused(options):
         make_gate(*constant(), **({"margin": 0.5, "scale": (1, 10)} | options))
 
 
+def test_a_margin_that_rare_losses_alone_can_exceed_is_called_out_of_reach():
+    base = [7.0, 8.0, 6.0, 7.0] * 10
+    new = [7.5, 7.5, 6.0, 7.0] * 10
+    for margin, out_of_reach in ((0.6, True), (0.8, False)):  # 40 samples and a scale of 9 points: 9 * 3 / 40 = 0.67
+        gate = make_gate(scores(base), scores(new), margin=margin, scale=(1, 10))
+        assert (gate.code, "rare" in notes(gate)) == ((2, True) if out_of_reach else (0, False))
+
+
 def test_samples_of_one_side_are_left_out_and_counted_up_to_half():
     ids = [f"s{place}" for place in range(100, 500)]
     found = make_gate(scores(BASE), scores(BASE, ids=ids), margin=0.5)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect.stats.bootstrap import LEVEL, Floats, Integers, fewest_clusters, ratio
+from urs_inspect.stats.bootstrap import LEVEL, Floats, Integers, fewest_clusters
 from urs_inspect.stats.paired import FEW, cluster_sums, clustered_means
 
 POWER = 0.8
