@@ -44,6 +44,7 @@ from tests.tasks.scripted import (
     score_of,
     value_of,
 )
+from urs_inspect._util import InputError
 from urs_inspect.judging.failures import ASK_AGAIN
 from urs_inspect.rubrics import Rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
@@ -686,3 +687,91 @@ def test_a_conversation_is_neutralised_as_a_question_is(tmp_path: Path):
     [[_, case]] = judge.seen
     assert case.text.count("</question>") == 1 and case.text.count("[Assistant]") == 1
     assert record(10) not in case.text
+
+
+# A judge that died in the middle of a run
+
+ALL_ANSWERS = [f"answer {level}" for level in range(2, 10)]
+
+
+def level_of(messages: list[ChatMessage]) -> str:
+    """The record of a judge that reads the level in an answer."""
+    return record(int(between(messages[1].text, "<answer_to_rate>", "</answer_to_rate>").removeprefix("answer ")))
+
+
+class _Dying:
+    """Answers some calls and fails from then on."""
+
+    def __init__(self, calls: int) -> None:
+        self._left = calls
+
+    def __call__(self, messages: list[ChatMessage]) -> Reply:
+        self._left -= 1
+        return RuntimeError("no route to host") if self._left < 0 else level_of(messages)
+
+
+def levels(tmp_path: Path, judge: Script) -> EvalLog:
+    scorer = [intent_judge(attempts=1), judge_outcome()]
+    task = many(answer_from_metadata(), *answering(*ALL_ANSWERS, ""), scorer=scorer)
+    return run(task, tmp_path, model="mockllm/answers", grader=judge.model())
+
+
+def judge_the_rest(log: EvalLog, action: Any, grader: Model, **options: Any) -> EvalLog:
+    scorers = [intent_judge(attempts=1, only_unscored=True, **options), judge_outcome()]
+    return score(log, scorers, model_roles={"grader": grader}, action=action, display="log")
+
+
+@pytest.fixture(scope="module")
+def half_judged(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
+    return levels(tmp_path_factory.mktemp("half"), Script(_Dying(3)))
+
+
+@pytest.mark.parametrize("action", ["append", "overwrite"])
+def test_only_what_is_unscored_is_judged_and_the_results_are_those_of_a_run_without_the_fault(
+    action: str, half_judged: EvalLog, tmp_path: Path
+):
+    whole = levels(tmp_path / "whole", Script(level_of))
+    assert metric_values(half_judged, "judge_outcome")["unscored_call_failed"] == 5
+    judge = Script(level_of)
+    write_eval_log(judge_the_rest(half_judged, action, judge.model()), path := str(tmp_path / "rest.eval"))
+    log = read_eval_log(path)
+    assert len(judge.seen) == 5
+    results = {result.name: result for result in (log.results.scores if log.results else [])}
+    for result in whole.results.scores if whole.results else []:
+        last = [results[name] for name in results if name.startswith(result.name)][-1]
+        assert {name: metric.value for name, metric in last.metrics.items()} == pytest.approx(
+            {name: metric.value for name, metric in result.metrics.items()}, nan_ok=True
+        )
+        assert (last.scored_samples, last.unscored_samples) == (9, 0)
+    outcome = [name for name in results if name.startswith("judge_outcome")][-1]
+    assert outcomes_in(log, outcome) == [*["judged"] * 8, "no_response"]
+
+
+def test_nothing_is_asked_where_nothing_is_unscored(half_judged: EvalLog):
+    judge = Script(level_of)
+    log = judge_the_rest(half_judged, "append", judge.model())
+    judge_the_rest(log, "append", judge.model())
+    assert len(judge.seen) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "reason"),
+    [
+        ("other", {}, "mockllm/judge, not mockllm/other"),
+        ("judge", {"temperature": 0.5}, "temperature 0.0, not 0.5"),
+        ("judge", {"judge_language": "zh"}, "prompt_sha256"),
+    ],
+)
+def test_what_is_left_is_not_judged_with_other_settings(
+    name: str, options: dict[str, Any], reason: str, half_judged: EvalLog
+):
+    judge = Script(level_of)
+    with pytest.raises(InputError, match=f"only_unscored: .*{reason}"):
+        judge_the_rest(half_judged, "overwrite", judge.model(name), **options)
+    assert not judge.seen
+
+
+def test_a_judge_that_fails_names_the_command_that_judges_the_rest(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    with caplog.at_level(logging.WARNING):
+        levels(tmp_path, Script(_Dying(0)))
+    assert "inspect score LOG" in caplog.text and "only_unscored=true" in caplog.text

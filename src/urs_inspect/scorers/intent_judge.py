@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from logging import getLogger
 from typing import Any
 
+from inspect_ai.event import ScoreEvent
+from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -18,15 +20,19 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import collect
 
 from urs_inspect._arguments import Count, Flag, Temperature, Text, checked
+from urs_inspect._util import InputError, choices
 from urs_inspect.datasets.conversations import NOT_SHOWN, named_kinds
 from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, Judgement, Message, Reply
-from urs_inspect.judging.failures import STOPPED_AT_LIMIT
-from urs_inspect.scorers.metrics import groups_of, intent_report, last_score, outcome_counts
+from urs_inspect.judging.failures import STOPPED_AT_LIMIT, JudgeFailure
+from urs_inspect.scorers.metrics import groups_of, intent_report, last_score, outcome_counts, scores_named
 from urs_inspect.solvers.conversations import asked
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
 from urs_inspect.solvers.role_models import bound_models
 
 logger = getLogger(__name__)
+
+JUDGE_THE_REST = "--scorer urs_inspect/intent_judge -S only_unscored=true --action append"
+"""Options of `inspect score` by which samples without a score are judged, and only those."""
 
 
 @scorer(metrics=[intent_report()])
@@ -39,6 +45,7 @@ def intent_judge(
     attempts: Count = 2,
     temperature: Temperature | None = 0.0,
     cache: Flag = False,
+    only_unscored: Flag = False,
 ) -> Scorer:
     """Score answers from 1 to 10, on the criteria of the user's intent and as a whole, with a model as judge.
 
@@ -57,6 +64,8 @@ def intent_judge(
         attempts: How often a judge is asked at most when its reply cannot be read; it is told the reason.
         temperature: Temperature of the judge, unless its role sets one; None for the provider's default.
         cache: Let the harness answer repeated judgements from its cache.
+        only_unscored: With `inspect score`, keep the last score of each sample that has one, without a call, and judge
+            the others. The judges, their temperature and the prompt must be those of the log.
 
     Returns:
         The scorer. Its value holds `final` and every criterion of the rubric, NaN for those of other intents.
@@ -80,9 +89,26 @@ def intent_judge(
         return [own]
 
     async def score(state: TaskState, target: Target) -> Score:
+        earlier = _earlier_score(state) if only_unscored else None
+        if earlier is not None:
+            judge.refuse_other_judging(earlier, state, target, judges())
+            if isinstance(earlier.value, dict):
+                return earlier.model_copy(deep=True)
         return await judge.score(state, target, judges, str(state.model))
 
     return score
+
+
+def _earlier_score(state: TaskState) -> Score | None:
+    """The last score of `intent_judge` in the log of a sample that is scored again; None if there is none.
+
+    Where scores are overwritten, the sample comes without them; its events still hold them.
+    """
+    if (score := last_score(state, "intent_judge")) is not None:
+        return score
+    events = [event for event in transcript().events if isinstance(event, ScoreEvent)]
+    scores = {event.scorer: event.score for event in events if event.scorer and not event.intermediate}
+    return next(reversed(scores_named(scores, "intent_judge")), None)
 
 
 @scorer(metrics=[outcome_counts()])
@@ -143,23 +169,14 @@ class AnswerJudge:
         `judges` gives the judges of the run; one with the name of the `model_under_test` judges itself.
         """
         self._calls.begin(state)
-        output, metadata = state.output, state.metadata or {}
-        answer = Answer(
-            intent=str(metadata.get("intent", "")),
-            language=str(metadata.get("language", "")),
-            question=asked(state),
-            reference=target.text,
-            text=output.completion if output.choices else None,
-            stop_reason=output.stop_reason if output.choices else "unknown",
-            error=output.error or "",
-        )
+        output = state.output
 
         def panel() -> list[Judge]:
             return [
                 judge_of(model, self._temperature, self._cache, model_under_test, self._calls) for model in judges()
             ]
 
-        judged = await self._judging.judge(answer, panel, _collect)
+        judged = await self._judging.judge(_answer(state, target), panel, _collect)
         self._warn(judged, model_under_test)
         facts: dict[str, Any] = {
             "answer": output.completion,
@@ -169,6 +186,28 @@ class AnswerJudge:
         if judged.value is not None:
             return Score(value=dict(judged.value), reason=judged.reason, **facts)
         return Score.unscored(reason=judged.reason or "scoring_failed", **facts)
+
+    def refuse_other_judging(self, earlier: Score, state: TaskState, target: Target, judges: Sequence[Model]) -> None:
+        """Raise `InputError` if an earlier score is of other judges, another temperature or another prompt."""
+        facts = earlier.metadata or {}
+        names = [str(model) for model in judges]
+        names_before = [name for name, _ in facts.get("judge_finals", ())] or facts.get("judges_not_asked", names)
+        temperatures = [_judge_config(model, self._temperature, self._cache).temperature for model in judges]
+        asked_before = facts.get("judges") or ()
+        temperatures_before = [judge.get("temperature_requested") for judge in asked_before] or temperatures
+        prompt = self._judging.prompt(_answer(state, target))
+        sha256 = None if isinstance(prompt, JudgeFailure) else prompt.sha256
+        compared = (
+            ("judge", choices(names_before), choices(names)),
+            ("temperature", choices(temperatures_before), choices(temperatures)),
+            ("prompt_sha256", facts.get("prompt_sha256", sha256), sha256),
+        )
+        for what, before, now in compared:
+            if before != now:
+                raise InputError(
+                    f"only_unscored: sample {state.sample_id} was judged with {what} {before}, not {now}; scores of "
+                    "two settings do not mix. Give those of that log, or judge all answers again"
+                )
 
     def _warn(self, judged: Judged, model: str) -> None:
         """Warn once per run of a judge that failed, an answer that was cut off, and what no judge can see."""
@@ -183,7 +222,7 @@ class AnswerJudge:
                 warnings[f"failed/{judgement['judge']}"] = (
                     f"The judge {judgement['judge']} failed, for the first time in this run: "
                     f"{judgement['failure_detail']} "
-                    "Answers are kept; samples left unscored can be judged later with `inspect score`."
+                    f"{SCORE_LATER} `inspect score LOG {JUDGE_THE_REST}` judges only those."
                 )
         if judged.metadata.get("answer_stop_reason") in STOPPED_AT_LIMIT:
             warnings[f"cut off/{model}"] = (
@@ -201,9 +240,7 @@ def judge_of(model: Model, temperature: float | None, cache: bool, model_under_t
 
     One with the name of the `model_under_test` judges itself. `calls` is what its calls share with those of others.
     """
-    # Without a role the judge is the model under test, whose own temperature is meant for its answers.
-    own = model.config.temperature if model.role else None
-    config = GenerateConfig(temperature=temperature if own is None else own, cache=True if cache else None)
+    config = _judge_config(model, temperature, cache)
 
     async def call(messages: Sequence[Message]) -> Reply:
         sent: list[ChatMessage] = [_MESSAGES[message.role](content=message.text) for message in messages]
@@ -213,6 +250,28 @@ def judge_of(model: Model, temperature: float | None, cache: bool, model_under_t
 
     name = str(model)
     return Judge(name, call, config.temperature, name == model_under_test)
+
+
+def _judge_config(model: Model, temperature: float | None, cache: bool) -> GenerateConfig:
+    """How a judge is called; its role may set a temperature of its own."""
+    # Without a role the judge is the model under test, whose own temperature is meant for its answers.
+    own = model.config.temperature if model.role else None
+    return GenerateConfig(temperature=temperature if own is None else own, cache=True if cache else None)
+
+
+def _answer(state: TaskState, target: Target) -> Answer:
+    """The answer of a sample, with what it answers."""
+    output = state.output
+    metadata = state.metadata or {}
+    return Answer(
+        intent=str(metadata.get("intent", "")),
+        language=str(metadata.get("language", "")),
+        question=asked(state),
+        reference=target.text,
+        text=output.completion if output.choices else None,
+        stop_reason=output.stop_reason if output.choices else "unknown",
+        error=output.error or "",
+    )
 
 
 async def _collect(judgements: Sequence[Awaitable[Judgement]]) -> Sequence[Judgement]:

@@ -51,7 +51,12 @@ def reason_of(modes: Iterable[str]) -> Reason:
 
 def scores_of(sample: TaskState | EvalSample | EvalSampleSummary, scorer: str) -> list[Score]:
     """All scores that a scorer gave a sample, the first one first; a later one is numbered, as `intent_judge-1`."""
-    return [score for name, score in (sample.scores or {}).items() if re.fullmatch(rf"{scorer}(-?\d+)?", name)]
+    return scores_named(sample.scores or {}, scorer)
+
+
+def scores_named(scores: Mapping[str, Score], scorer: str) -> list[Score]:
+    """Those of some scores, by name, that are of this scorer."""
+    return [score for name, score in scores.items() if re.fullmatch(rf"{scorer}(-?\d+)?", name)]
 
 
 def last_score(sample: TaskState | EvalSample | EvalSampleSummary, scorer: str) -> Score | None:
