@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -317,3 +318,73 @@ def test_the_table_is_in_the_order_of_corrected_means(scores: tuple[Floats, Floa
     assert "Judge's mean" in table.text().headings
     assert [table.data["Model"][row] for row, _ in table.marked] == ["second"]
     assert any("1 of them with a significant difference" in text for text in corrected.warnings)
+
+
+# --- who rated what ---
+
+
+def rated_by(raters: Mapping[str, tuple[str, ...]], every: int = 3) -> list[str]:
+    """Ratings of equal models by raters of some of them, of whom the first is the most lenient."""
+    generator = np.random.default_rng(7)
+    level = 6 + generator.normal(0, 0.7, (120, len(MODELS)))
+    lines = []
+    for place, (rater, models) in enumerate(raters.items()):
+        for model in models:
+            for number in range(place, 120, every):
+                rating = np.clip(np.rint(level[number, MODELS.index(model)] + 1.5 - place), 1, 10)
+                lines.append(f"{NAMES[number]},{model},{rating:g},{rater}")
+    return lines
+
+
+@pytest.fixture(scope="module")
+def equal() -> Answers:
+    """Models that a judge finds equal."""
+    generator = np.random.default_rng(8)
+    return judged(np.clip(np.rint(6 + generator.normal(0, 1, (120, 4))), 1, 10))
+
+
+def test_raters_of_one_model_each_decide_no_ranking(equal: Answers, tmp_path: Path) -> None:
+    first, second = MODELS[:2]
+    made = board(tmp_path / "a.csv", equal, rated_by({"ann": (first,), "bo": (second,)}))
+    ranking, corrected = corrected_of(made)
+    notes = notes_of(made)
+    assert "confounded" in notes[0] and ("first and second" in notes[0] or "second and first" in notes[0])
+    assert any("confounded" in text for text in ranking_section(made).warnings)
+    assert names_of(corrected) == [] and corrected.pairs.empty
+    assert not any("significantly above" in note or "change the order" in note for note in notes)
+    assert "Corrected by people" not in leaderboard_of(made).data
+    assert ranking.names[0] in {*MODELS}
+
+
+def test_a_model_with_raters_of_its_own_is_not_ranked_with_the_others(equal: Answers, tmp_path: Path) -> None:
+    first, second, third = MODELS[:3]
+    raters = {"ann": (first,), "bo": (second, third), "cy": (second, third)}
+    made = board(tmp_path / "a.csv", equal, rated_by(raters))
+    _, corrected = corrected_of(made)
+    assert set(names_of(corrected)) == {second, third}
+    [warning] = [text for text in corrected.warnings if "confounded" in text]
+    assert "of first and the other models" in warning and warning in notes_of(made)
+    assert math.isnan(row_of(corrected, first)["corrected"].value)
+
+
+def test_leniency_is_taken_out_where_raters_rated_several_models(equal: Answers, tmp_path: Path) -> None:
+    # Ann rates mostly the first model, and is two points more lenient than bo, who rates mostly the second.
+    first, second = MODELS[:2]
+    raters = {"ann": (first, second), "bo": (first, second), "cy": (first, second)}
+    lines = rated_by(raters)
+    few = [line for n, line in enumerate(lines) if n % 3 == 0 or not ((first in line) ^ ("ann" in line))]
+    _, blind = corrected_of(
+        board(tmp_path / "a.csv", equal, [line.rsplit(",", 1)[0] for line in few], "id,model,rating")
+    )
+    made = board(tmp_path / "b.csv", equal, few)
+    _, known = corrected_of(made)
+    gaps = [
+        row_of(found, first)["corrected"].value - row_of(found, second)["corrected"].value for found in (blind, known)
+    ]
+    assert gaps[0] > 0.6 and abs(gaps[1]) < 0.3
+    assert blind.pairs["verdict"].tolist() == ["significant"]
+    assert known.pairs["verdict"].tolist() == ["not distinguishable"]
+    [note] = [note for note in notes_of(made) if note.startswith("Intervals are about")]
+    assert "3 people" in note and "taken out" in note
+    assert known.facts["raters"] == 3
+    assert any("names no raters" in text for text in blind.start)

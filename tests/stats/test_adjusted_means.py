@@ -1,5 +1,6 @@
 """Adjusted means: by hand, against slow computations, against recorded values of other packages, and properties."""
 
+from dataclasses import replace
 from typing import Any
 
 import hypothesis
@@ -7,14 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
+from scipy.stats import binom
 
 from urs_inspect.stats.adjusted_means import (
+    ByRater,
     LengthControl,
     PoweredMeans,
     RatedScores,
     control_length,
     length_column,
     powered_means,
+    rater_effects,
+    ratings_by_same_raters,
 )
 from urs_inspect.stats.bootstrap import Floats
 from urs_inspect.stats.means import (
@@ -23,8 +28,9 @@ from urs_inspect.stats.means import (
     bootstrap_table,
     contrast,
     mean_estimates,
+    p_values,
 )
-from urs_inspect.stats.paired import all_pairs
+from urs_inspect.stats.paired import all_pairs, holm
 
 NAN = np.nan
 
@@ -196,6 +202,117 @@ def test_many_studies_hit_the_truth_that_the_judge_misses() -> None:
     assert (np.abs(np.mean(errors, axis=0)) < 4 * noise).all()
     assert np.mean(judged, axis=0)[2] > 1
     assert np.var(errors) < 0.7 * np.var(alone)
+
+
+# --- lenient and strict raters ---
+
+Plan = list[tuple[int, int, int]]
+"""Question, model and rater of each rating."""
+
+
+def plan(kind: str, generator: np.random.Generator, questions: int = 100) -> tuple[Plan, int, int]:
+    """Ratings of a study, and its numbers of models and raters."""
+
+    def some(number: int) -> list[int]:
+        return [int(question) for question in generator.choice(questions, number, replace=False)]
+
+    if kind == "random answers":
+        cells = [generator.choice(3 * questions, 20, replace=False).tolist() for _ in range(6)]
+        return [(cell // 3, cell % 3, rater) for rater, chosen in enumerate(cells) for cell in chosen], 3, 6
+    if kind == "mostly one model each":
+        numbers = {(0, 0): 40, (0, 1): 12, (1, 0): 12, (1, 1): 40}
+        models, raters = 2, 2
+    elif kind == "a chain":
+        numbers = {(0, 0): 20, (1, 0): 20, (1, 1): 20, (2, 1): 20}
+        models, raters = 3, 2
+    else:
+        numbers = {(0, 0): 40, (1, 1): 40}
+        models, raters = 2, 2
+    return [(q, model, rater) for (model, rater), n in numbers.items() for q in some(n)], models, raters
+
+
+def by_raters(kind: str, generator: np.random.Generator, leniency: float = 1.5) -> RatedScores:
+    """Equal models, rated by people of whom some are more lenient than others."""
+    questions = 100
+    ratings, models, raters = plan(kind, generator, questions)
+    level = 6 + generator.normal(0, 1, (questions, 1)) + generator.normal(0, 0.8, (questions, models))
+    judge = level + generator.normal(0, 0.8, level.shape)
+    lenient = generator.normal(0, leniency, raters)
+    shares = np.zeros((questions, models, raters))
+    parts = np.zeros_like(shares)
+    for question, model, rater in ratings:
+        shares[question, model, rater] = 1
+        parts[question, model, rater] = level[question, model] + lenient[rater] + generator.normal(0, 0.7)
+    number = np.maximum(shares.sum(axis=2, keepdims=True), 1)
+    shares, parts = shares / number, parts / number
+    people = np.where(shares.sum(axis=2) > 0, parts.sum(axis=2), NAN)
+    return replace(rated(judge, people), raters=ByRater(shares, parts))
+
+
+def most_significant(scores: RatedScores) -> float:
+    """The smallest corrected p-value of a difference between two models."""
+    means = estimate(scores, rounds=200).corrected
+    first, second = np.array(all_pairs(len(means.values))).T
+    own = np.eye(len(means.values))
+    return min(holm(p_values(contrast(means, own[:, first] - own[:, second])).tolist()))
+
+
+@pytest.mark.parametrize("kind", ["random answers", "mostly one model each", "a chain"])
+def test_lenient_raters_make_no_more_false_claims_than_nominal(kind: str) -> None:
+    generator = np.random.default_rng(4)
+    studies = [by_raters(kind, generator) for _ in range(80)]
+    false = sum(most_significant(scores) < 0.05 for scores in studies)
+    assert false <= binom.ppf(0.999, len(studies), 0.05)
+    if kind != "random answers":  # there all models have the same raters on average
+        blind = sum(most_significant(replace(scores, raters=None)) < 0.05 for scores in studies)
+        assert blind > len(studies) / 2
+
+
+def test_effects_of_raters_by_hand() -> None:
+    # The first rater gives 8 and 6, the second 5 and 3: 3 points less for both models.
+    parts = np.array([[[8.0, 5.0], [6.0, 3.0]]])
+    found = rater_effects(np.ones_like(parts), parts)
+    assert found.values == pytest.approx([1.5, -1.5])
+    assert found.influence == pytest.approx(np.zeros((1, 2)))
+    # Rated by one person each, models and raters cannot be told apart: both get half of the difference.
+    alone = parts * np.eye(2)
+    assert rater_effects(np.array([np.eye(2)]), alone).values == pytest.approx([1.25, -1.25])
+
+
+def test_effects_of_raters_move_with_the_questions_as_least_squares_do() -> None:
+    scores = by_raters("random answers", np.random.default_rng(5))
+    raters = scores.raters
+    assert raters is not None
+    found = rater_effects(raters.shares, raters.parts)
+    assert found.influence.sum(axis=0) == pytest.approx(np.zeros(6))
+    counts = np.ones(100)
+    counts[:3] = 1.01, 0.98, 1.02
+    moved = rater_effects(raters.shares * counts[:, None, None], raters.parts * counts[:, None, None])
+    change = moved.values - found.values
+    assert change - change.mean() == pytest.approx(
+        (counts @ found.influence) - (counts @ found.influence).mean(), abs=2e-4
+    )
+
+
+def test_ratings_by_the_same_raters_by_hand() -> None:
+    assert ratings_by_same_raters(np.array([[10.0], [10.0]]))[0, 1] == pytest.approx(10)
+    assert ratings_by_same_raters(np.array([[10.0], [40.0]]))[0, 1] == pytest.approx(16)  # 2 / (1/10 + 1/40)
+    assert ratings_by_same_raters(np.array([[10.0, 10.0], [10.0, 10.0]]))[0, 1] == pytest.approx(20)
+    assert ratings_by_same_raters(np.diag([50.0, 50.0]))[0, 1] < 0.001
+    # Each rater alone tells 2 / (1/50 + 1/1) of the difference, both together the sum.
+    assert ratings_by_same_raters(np.array([[50.0, 1.0], [1.0, 50.0]]))[0, 1] == pytest.approx(2 * 100 / 51)
+
+
+def test_raters_of_all_models_alike_change_no_difference() -> None:
+    generator = np.random.default_rng(6)
+    scores, _ = study(generator, share=1.0)
+    lenient = np.array([1.0, -1.0])
+    shares = np.full((*scores.people.shape, 2), 0.5)
+    parts = 0.5 * (scores.people[:, :, None] + lenient)
+    alike = replace(scores, raters=ByRater(shares, parts))
+    one, other = estimate(scores).corrected, estimate(alike).corrected
+    assert one.values == pytest.approx(other.values)
+    assert one.draws == pytest.approx(other.draws)
 
 
 # --- a regression on length ---

@@ -17,7 +17,13 @@ from urs_inspect.reports.scores import ALL, DIGITS, Columns, OrderedScores
 from urs_inspect.reports.tables import DASH, listed, number, p_value
 from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, MeanColumn, MeanDraws, bootstrap_means, mean_estimates
-from urs_inspect.stats.adjusted_means import PoweredMeans, RatedScores, powered_means
+from urs_inspect.stats.adjusted_means import (
+    ByRater,
+    PoweredMeans,
+    RatedScores,
+    powered_means,
+    ratings_by_same_raters,
+)
 from urs_inspect.stats.bootstrap import Resampling, ratio
 from urs_inspect.stats.means import contrast, effective_number, p_values
 from urs_inspect.stats.paired import Pair
@@ -53,7 +59,7 @@ def correct_means(
     """
     names, given = scores.table.models, scores.common_weights
     short = short_names(names)
-    rated, notes = _rated_scores(scores, human, matched)
+    rated, raters, notes = _rated_scores(scores, human, matched)
     known = np.zeros((len(scores.common), len(names)), dtype=bool)
     known[:, : scores.ranked] = ~np.isnan(rated.people)
     chosen = {key: np.flatnonzero(np.isin(scores.common, columns.questions[key])) for key in (ALL, *columns.groups)}
@@ -62,6 +68,8 @@ def correct_means(
     how: dict[str, Any] = {"reweight": given.reweight, "rounds": resampling.rounds, "seed": resampling.seed}
     found, coefficients = powered_means(rated, kept, **how) if kept else ({}, (0.0, 0.0))
     best = [model for model in range(len(names)) if kept and counts[ALL][model] >= FEWEST_RATED]
+    confounded = _confounded(rated, best)
+    best = [model for model in best if model not in confounded]
     best.sort(key=lambda model: -round(float(found[ALL].corrected.values[model]), DIGITS))
     pairs, ranks = _compared(scores, found, best, judged, resampling)
     rows = []
@@ -74,17 +82,19 @@ def correct_means(
                 weights = rated.weights[kept[key], model]
                 equal = effective_number(weights[~np.isnan(weights)])
                 rows.append((names[model], key, *rank, *numbers, *_worth(part, model, n, equal, len(kept[key]))))
-    few = {name: counts[ALL][model] for model, name in enumerate(names) if model not in best}
+    without = {name: counts[ALL][model] for model, name in enumerate(names) if model not in best}
     rows[len(best) : len(best)] = [
         (name, ALL, None, None, judged.means[ALL][names.index(name)], _UNKNOWN, _UNKNOWN, n, math.nan, math.nan)
-        for name, n in few.items()
+        for name, n in without.items()
     ]
+    few = {name: n for name, n in without.items() if n < FEWEST_RATED}
     fewer = ", ".join(f"{short[name]} {n}" for name, n in few.items())
     lacking = [f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {fewer}."]
     mapped = "People's ratings from {:g} to {:g} are mapped linearly to the judge's scale, 1 to 10.".format(
         *human.scale
     )
-    warnings = [human.doubt] if human.doubt else []
+    warnings = [_about_confounded([short[names[model]] for model in confounded], bool(best))] if confounded else []
+    warnings += [human.doubt] if human.doubt else []
     warnings += _unlike_all(scores, rated, human, how, notes) if best else []
     order = [names[model] for model in best]
     if order != [names[model] for model in sorted(best)]:
@@ -108,12 +118,13 @@ def correct_means(
         "Worth: how many ratings of equal weight without a judge give the same precision. More to halve: further "
         f"rated answers that would halve the interval; {DASH} where rating all answers would not.",
     )
-    few_rated = f"No model has {FEWEST_RATED} answers rated by people that count: {fewer}"
-    headline, worth = (
-        _in_words(means[: len(best)], pairs, short, human.weighted)
-        if best
-        else (f"{few_rated}. Nothing is corrected.", [])
-    )
+    if best:
+        headline, worth = _in_words(means[: len(best)], pairs, short, human.weighted)
+    elif confounded:
+        headline, worth = warnings.pop(0), []
+    else:
+        few_rated = f"No model has {FEWEST_RATED} answers rated by people that count: {fewer}"
+        headline, worth = f"{few_rated}. Nothing is corrected.", []
     return Alternative(
         name="corrected",
         title="Corrected by people",
@@ -123,13 +134,56 @@ def correct_means(
         start=(
             headline,
             *warnings,
+            *(_about_raters(raters) if best else []),
             *worth,
             *(lacking if few and best else []),
             *([mapped] if human.scale != _SCALE else []),
         ),
-        warnings=tuple(warnings),
-        facts={"coefficients_of_the_judge": coefficients},
+        warnings=tuple(warnings if best or not confounded else [headline, *warnings]),
+        facts={"coefficients_of_the_judge": coefficients, "raters": len(raters)},
     )
+
+
+def _confounded(rated: RatedScores, models: Sequence[int]) -> list[int]:
+    """Models that too few ratings by the same people link with the others, outside the largest linked group."""
+    if rated.raters is None or len(models) < 2:
+        return []
+    linked = ratings_by_same_raters(rated.raters.shares.sum(axis=0)) >= FEWEST_RATED
+    groups: list[list[int]] = []
+    for model in models:
+        reached = [group for group in groups if linked[model, group].any()]
+        groups = [group for group in groups if group not in reached]
+        groups.append(sorted({model}.union(*reached)))
+    largest = max(groups, key=len)
+    if len(largest) == 1:
+        return list(models)
+    return [model for model in models if model not in largest]
+
+
+def _about_confounded(names: Sequence[str], others: bool) -> str:
+    """That ratings of some models cannot be told from their raters."""
+    whom = [*names, "the other models"] if others else names
+    return (
+        f"Raters and models are confounded: too few answers of {listed(whom)} were rated by the same people, so that a "
+        "better model cannot be told from a more lenient rater. "
+        f"{f'No corrected mean of {listed(names)}' if others else 'Nothing is corrected'}."
+    )
+
+
+def _about_raters(raters: Sequence[str]) -> list[str]:
+    """Whom the intervals are about, and whether it is taken out how lenient each one is."""
+    if not any(raters):
+        return [
+            "The file names no raters: if other people rated one model than another, how lenient they are counts as a "
+            "difference of the models."
+        ]
+    people = counted(len(raters), "person", "people")
+    if len(raters) == 1:
+        return [f"Intervals are about this {people} who rated; others may rate otherwise."]
+    return [
+        f"Intervals are about these {people} who rated; others may rate otherwise. How lenient each one is beside the "
+        "others on the same models is taken out."
+    ]
 
 
 def _in_words(
@@ -162,8 +216,10 @@ def _in_words(
     return f"{text}.", [f"{worth} For {name}, {top['rated']:,} gave that of {top['worth']:,.0f}; {more}."]
 
 
-def _rated_scores(scores: OrderedScores, human: HumanRatings, matched: Matched) -> tuple[RatedScores, list[str]]:
-    """Scores and ratings of the ranked models on the common questions, and what was done and skipped."""
+def _rated_scores(
+    scores: OrderedScores, human: HumanRatings, matched: Matched
+) -> tuple[RatedScores, list[str], list[str]]:
+    """Scores and ratings of the ranked models on the common questions, their raters, and what was done and skipped."""
     rated, table = matched.answers, scores.table
     number_of = sum(len(by_rater) for by_rater in rated["ratings"])
     people = len({rater for by_rater in rated["ratings"] for rater in by_rater if rater})
@@ -196,7 +252,22 @@ def _rated_scores(scores: OrderedScores, human: HumanRatings, matched: Matched) 
     judge = scores.comparable[:, : scores.ranked]
     single = ~np.isnan(found[1]) & (table.asked[scores.common][:, : scores.ranked] == 1)
     found[1] = np.where(single, judge, found[1])  # by the judges that count, where a part of a panel failed
-    return RatedScores(judge, *found), notes
+    raters = sorted({rater for by_rater in place["ratings"] for rater in by_rater})
+    by_rater = _by_rater(place, raters, found[0].shape, human) if len(raters) > 1 else None
+    return RatedScores(judge, found[0], found[1], found[2], by_rater), raters, notes
+
+
+def _by_rater(place: pd.DataFrame, raters: Sequence[str], shape: tuple[int, ...], human: HumanRatings) -> ByRater:
+    """The ratings of answers, with the row and column of each, by rater; shape (questions, models)."""
+    shares, parts = np.zeros((2, *shape, len(raters)))
+    epochs = place.groupby(["row", "column"])["ratings"].transform("size")
+    for row, column, ratings, answers in zip(place["row"], place["column"], place["ratings"], epochs, strict=True):
+        for rater, rating in ratings.items():
+            cell = (int(row), int(column), raters.index(rater))
+            share = 1 / (len(ratings) * answers)
+            shares[cell] += share
+            parts[cell] += share * float(on_scale_of_judge(np.array(rating), human.scale))
+    return ByRater(shares, parts)
 
 
 def _compared(

@@ -18,6 +18,14 @@ _STEPS = 200
 
 
 @dataclass(frozen=True)
+class ByRater:
+    """Ratings of answers by R raters, arrays of shape (Q, M, R); 0 where a rater did not rate an answer."""
+
+    shares: Floats  # share of each rater in the mean rating of an answer; they add up to 1 where it was rated
+    parts: Floats  # what each rater adds to that mean
+
+
+@dataclass(frozen=True)
 class RatedScores:
     """Scores of a judge for all answers and ratings by people for some, on one scale; arrays of shape (Q, M)."""
 
@@ -25,6 +33,7 @@ class RatedScores:
     people: Floats  # NaN where there is no rating
     judge_of_rated: Floats  # the judge's score of what people rated, such as one of several epochs; else NaN
     weights: Floats  # how many answers a rated one stands for, up to a factor; above 0 where there is a rating
+    raters: ByRater | None = None  # where several raters are known: how lenient each one is, is then taken out
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,50 @@ class PoweredMeans:
     corrected: MeanDraws  # means of people's ratings, predicted by the judge and corrected by the ratings
     people: MeanDraws  # means of the ratings alone
     predicted: MeanDraws  # the noise in `corrected` that more ratings of the same questions do not reduce
+
+
+@dataclass(frozen=True)
+class RaterEffects:
+    """How lenient raters are, as far as ratings of the same models show it."""
+
+    values: Floats  # points above the mean of all ratings, shape (R,)
+    influence: Floats  # what each question adds to them, to the first order; adds up to 0, shape (Q, R)
+
+
+def rater_effects(shares: Floats, parts: Floats) -> RaterEffects:
+    """Effects of raters by least squares of ratings on rater and model.
+
+    Arguments are those of `ByRater`, weighted by answer. Only ratings of different models by one rater, or of one model
+    by different raters, tell raters from models; of raters that nothing links, all effects are as small as possible.
+    """
+    counts, totals = shares.sum(axis=0), parts.sum(axis=0)
+    models = len(counts)
+    by_model, by_rater = counts.sum(axis=1), counts.sum(axis=0)
+    inverse = np.linalg.pinv(np.block([[np.diag(by_model), counts], [counts.T, np.diag(by_rater)]]), hermitian=True)
+    solved = inverse @ np.concatenate([totals.sum(axis=1), totals.sum(axis=0)])
+    residuals = parts - shares * (solved[:models, None] + solved[None, models:])
+    influence = np.concatenate([residuals.sum(axis=2), residuals.sum(axis=1)], axis=1) @ inverse
+    effects, drift = solved[models:], influence[:, models:]
+    usual = by_rater / by_rater.sum()
+    return RaterEffects(effects - usual @ effects, drift - (drift @ usual)[:, None])
+
+
+def ratings_by_same_raters(counts: Floats) -> Floats:
+    """How many ratings of each of two models, all by the same raters, tell as much of their difference.
+
+    `counts` are numbers of ratings by model and rater, shape (M, R); the result has shape (M, M). With unit variance of
+    a rating, the difference of two models has the variance v by least squares on rater and model; n ratings of each by
+    the same raters have 2 / n. It is 0 where no chain of raters links the models, and infinite for a model and itself.
+    """
+    by_rater = np.maximum(counts.sum(axis=0), _NO_SPREAD)
+    information = np.diag(counts.sum(axis=1)) - counts @ (counts / by_rater).T
+    tiny = 1e-9 * max(float(counts.sum()), 1.0)
+    inverse = np.linalg.inv(information + tiny * np.eye(len(counts)))
+    own = np.diagonal(inverse)
+    variance = own[:, None] + own[None] - 2 * inverse
+    return np.where(
+        variance > 0, np.round(np.divide(2, variance, where=variance > 0, out=np.zeros_like(variance)), 6), np.inf
+    )
 
 
 def powered_means(
@@ -67,39 +120,83 @@ def powered_means(
     `columns` names sets of questions by their numbers; the means over each are estimated, by the same coefficients. `n`
     of a mean is the number of rated questions, where weights differ their effective number (Kish). Each round draws
     whole questions.
+
+    Where raters are known, how lenient each one is (`rater_effects` of rating less L) is taken out of the ratings, at
+    the level of all of them together, and what the rounds change of it is a part of the intervals, to the first order.
+    The fit of c takes it out as the ratings alone show it. `n` is then at most what the ratings tell of differences.
     """
     questions = len(scores.judge)
     common = scores.judge.mean(axis=1, keepdims=True)
     own, own_of_rated = scores.judge - common, scores.judge_of_rated - common
     shares = np.ones(questions) if reweight is None else reweight(np.ones((1, questions)))[0]
     known = ~np.isnan(scores.people)
+    weighed = shares[:, None] > 0
     weights = np.where(known, scores.weights * shares[:, None], 0.0)
     if coefficients is None:
         parts = np.stack([np.broadcast_to(common, own.shape), np.where(known, own_of_rated, 0.0)])
-        coefficients, without = _fit(parts, np.where(known, scores.people, 0.0), weights)
+        alone = _without_raters(scores, weights, np.zeros_like(weights)).people
+        coefficients, without = _fit(parts, np.where(known, alone, 0.0), weights)
     else:
         without = np.broadcast_to(np.array(coefficients), (questions, 2))
+    predictions = np.where(known, without[:, :1] * common + without[:, 1:] * own_of_rated, 0.0)
+    adjusted = _without_raters(scores, weights, predictions)
     wanted: list[MeanColumn] = []
     for chosen in columns.values():
         rated = chosen[known[chosen].any(axis=1)]
         centre, own_centre = (np.average(part[chosen], axis=0, weights=shares[chosen]) for part in (common, own))
         predicted = coefficients[0] * (common[chosen] - centre) + coefficients[1] * (own[chosen] - own_centre)
-        residual = scores.people[rated] - without[rated, :1] * (common[rated] - centre)
+        residual = adjusted.people[rated] - without[rated, :1] * (common[rated] - centre)
         residual -= without[rated, 1:] * (own_of_rated[rated] - own_centre)
         weight = np.where(known[rated], scores.weights[rated], np.nan)
-        sums = np.hstack([residual * weight, scores.people[rated] * weight, weight])
+        sums = np.hstack([residual * weight, adjusted.people[rated] * weight, weight])
         wanted += [MeanColumn(chosen, predicted), MeanColumn(rated, sums)]
-    draws = bootstrap_means(wanted, questions, reweight=reweight, rounds=rounds, seed=seed)
+    influence = np.divide(adjusted.influence, shares[:, None], out=np.zeros_like(adjusted.influence), where=weighed)
+    wanted.append(MeanColumn(np.arange(questions), influence * shares.sum()))
+    *draws, moved = bootstrap_means(wanted, questions, reweight=reweight, rounds=rounds, seed=seed)
     found = {}
     for (name, chosen), judged, rated_sums in zip(columns.items(), draws[::2], draws[1::2], strict=True):
         n = np.array([int(effective_number(part) + _NO_SPREAD) for part in weights[chosen].T])
+        n = np.minimum(n, adjusted.most)
         values, drawn = (np.split(part, 3, axis=-1) for part in (rated_sums.values, rated_sums.draws))
+        drift = moved.draws @ adjusted.rated_by(weights, chosen).T
         corrected, people = (
-            MeanDraws(ratio(values[part], values[2]), ratio(drawn[part], drawn[2]), n, seed) for part in (0, 1)
+            MeanDraws(ratio(values[part], values[2]), ratio(drawn[part], drawn[2]) - drift, n, seed) for part in (0, 1)
         )
         corrected = MeanDraws(corrected.values + judged.values, corrected.draws + judged.draws, n, seed)
         found[name] = PoweredMeans(corrected, people, judged)
     return found, coefficients
+
+
+@dataclass(frozen=True)
+class _Adjusted:
+    """Ratings at the level of all raters together."""
+
+    people: Floats
+    shares: Floats  # as of `ByRater`
+    influence: Floats  # as of `RaterEffects`
+    most: Floats  # most ratings that those of each model count for, shape (M,)
+
+    def rated_by(self, weights: Floats, chosen: Integers) -> Floats:
+        """Share of each rater in the weighted ratings of each model over some questions, shape (M, R)."""
+        sums = (weights[chosen][:, :, None] * self.shares[chosen]).sum(axis=0)
+        return np.nan_to_num(ratio(sums, np.broadcast_to(sums.sum(axis=1, keepdims=True), sums.shape)))
+
+
+def _without_raters(scores: RatedScores, weights: Floats, predictions: Floats) -> _Adjusted:
+    """Take out of ratings how lenient each rater is beside the predictions, shape (Q, M)."""
+    questions, models = weights.shape
+    raters = scores.raters
+    if raters is None:
+        nobody = np.zeros((questions, models, 0))
+        return _Adjusted(scores.people, nobody, np.zeros((questions, 0)), np.full(models, np.inf))
+    weighted = weights[:, :, None] * raters.shares
+    beyond = weights[:, :, None] * raters.parts - weighted * predictions[:, :, None]
+    effects = rater_effects(weighted, beyond)
+    linked = ratings_by_same_raters(raters.shares.sum(axis=0))
+    np.fill_diagonal(linked, 0.0)
+    most = np.floor(linked.max(axis=1)) if models > 1 else np.full(models, np.inf)
+    people = scores.people - raters.shares @ effects.values
+    return _Adjusted(people, raters.shares, effects.influence, most)
 
 
 def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, float], Floats]:
