@@ -21,7 +21,7 @@ from tests.samer.stubs import Opening
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.samer.engines import registry, shared
-from urs_inspect.solvers import preflight
+from urs_inspect.solvers import preflight, structured
 
 settings.register_profile("ci", max_examples=30, deadline=None, database=None)
 settings.register_profile("thorough", max_examples=500, deadline=None)
@@ -73,7 +73,8 @@ def _own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "inspect-cache"))
     monkeypatch.delenv("URS_INSPECT_DATA_DIR", raising=False)
-    monkeypatch.setattr(preflight, "_checked", set())  # a port may be that of another test's server
+    monkeypatch.setattr(preflight, "_checked", {})  # a port may be that of another test's server
+    structured.takes_schema.clear()
 
 
 _DATA_DIR = os.environ.get("URS_INSPECT_DATA_DIR")

@@ -24,6 +24,7 @@ class Request:
     number: int  # how many requests for the same model came before it
     model: str  # without its provider
     messages: list[dict[str, Any]]  # the chat so far, each message with `role` and `content`
+    schema: dict[str, Any] | None = None  # the JSON schema that the reply is to follow
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,8 @@ class ChatServer(LoopbackServer):
         model = str(body["model"])
         with self._arrived:
             number = sum(request.model == model for request in self.requests)
-            request = Request(number, model, body["messages"])
+            schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
+            request = Request(number, model, body["messages"], schema)
             self.requests.append(request)
             self._arrived.notify_all()
         return self.delayed(self.script(request))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from inspect import signature
-from typing import Annotated, Any, ParamSpec, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, get_type_hints
 
 import click
 from pydantic import (
@@ -126,6 +126,8 @@ def _bounds(value: Any) -> Any:
 
 
 Flag = Annotated[bool, Strict(), _must_be("true or false")]
+Structured = Annotated[Annotated[bool, Strict()] | Literal["auto"], _must_be("true, false or auto")]
+"""Whether judges are asked by a schema: always, never, or where the preflight saw that the server follows one."""
 Text = Annotated[str, Strict(), BeforeValidator(_not_blank), _must_be("a text")]
 Count = Annotated[int, Field(strict=True, ge=1), _must_be("a whole number of at least 1")]
 Natural = Annotated[int, Field(strict=True, ge=0), _must_be("a whole number of at least 0")]

@@ -434,3 +434,31 @@ def test_the_letter_prompt_defines_every_letter() -> None:
     assert all(f"{letter}: " in prompt.instructions for letter in LETTERS)
     assert prompt.case.endswith("A, B, C? Answer:")
     assert set(LETTERS.values()) == {"1", "2", "tie"} and all(len(letter) == 1 for letter in LETTERS)
+
+
+def test_schema_of_a_record_asks_for_what_the_prompt_shows_reasons_first() -> None:
+    rubric = load_rubric()
+    builder = PromptBuilder(rubric)
+    for language, texts in rubric.languages.items():
+        prompt = builder.build("leisure", language, question="Q", reference="R", answer="A")
+        other = builder.build("leisure", language, question="Q2", reference="R", answer="A")
+        assert prompt.schema is not None and prompt.schema == other.schema and prompt.key != other.key
+        criteria = [rubric.criteria[name][language].name for name in rubric.intents["leisure"].criteria]
+        names = ["analysis", "key", *criteria, texts.final.name]
+        assert list(prompt.schema["properties"]) == prompt.schema["required"] == names
+        assert prompt.schema["properties"][texts.final.name] == {"type": "integer", "minimum": 1, "maximum": 10}
+        for name in names[1:]:
+            assert f'"{name}"' in prompt.instructions
+
+
+def test_schemas_of_pairs_and_ratings_have_reasons_before_each_result() -> None:
+    joint = joint_prompt("chitchat", ["Logic"], "P", "A", "B").schema
+    assert joint is not None and list(joint["properties"]) == ["key", "Logic", "Overall"]
+    assert list(joint["properties"]["Overall"]["properties"]) == ["comparison", "winner"]
+    without_tie = overall_prompt("P", "A", "B", ties=False).schema
+    assert without_tie is not None and without_tie["properties"]["winner"]["enum"] == ["1", "2"]
+    choice = choice_prompt("general", "zh", "P", "A", "B").schema
+    assert choice is not None and choice["properties"]["winner"]["enum"] == ["1", "2", "tie"]
+    rating = rating_prompt("P", "A", "", lowest=0, highest=4).schema
+    assert rating is not None and list(rating["properties"]) == ["key", "reasons", "score"]
+    assert rating["properties"]["score"] == {"type": "integer", "minimum": 0, "maximum": 4}

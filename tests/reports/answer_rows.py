@@ -47,6 +47,7 @@ def row(model: str, question: str, final: float, **others: Any) -> dict[str, Any
         "earlier_judge_finals": (),
         "judge_temperatures": "0",
         "self_judged": False,
+        "structured": 0.0,
         "judge_language": language,
         "prompt_sha256": f"{intent}/{language}",
         "rubric": "urs 1",

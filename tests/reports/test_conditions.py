@@ -1,5 +1,6 @@
 """Which models may be ranked together, and why others may not."""
 
+import math
 import random
 from typing import Any
 
@@ -163,3 +164,13 @@ def test_blocks_of_more_models_come_first() -> None:
     judges = {"alone": "p/1", "a": "p/2", "b": "p/2", "c": "p/3", "d": "p/3", "e": "p/3"}
     blocks = blocks_of(table(*(rows(name, ONE, judges=judge) for name, judge in judges.items())))
     assert [len(block.models) for block in blocks] == [3, 2, 1]
+
+
+def test_models_judged_with_and_without_structured_output_stand_together_with_a_note() -> None:
+    [block] = blocks_of(table(rows("a", ONE, structured=1.0), rows("b", ONE), rows("c", ONE, structured=math.nan)))
+    [note] = block.notes
+    assert block.models == ("a", "b", "c")
+    assert "a 100 %" in note and "b 0 %" in note and "c" not in note.split("with it: ")[1].split(".")[0]
+    for share in (0.0, 1.0):
+        [block] = blocks_of(table(rows("a", ONE, structured=share), rows("b", ONE, structured=share)))
+        assert block.notes == ()

@@ -94,6 +94,7 @@ def test_scores_are_taken_over_and_the_metadata_say_who_judged_how(good: tuple[E
         "temperature_sent": "unknown",  # a model without a server has no request
         "self_judged": False,
         "calls": 1,
+        "structured": False,
         "final": 7,
         "criteria": criteria,
         "unkeyed": True,

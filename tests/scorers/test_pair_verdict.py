@@ -111,6 +111,7 @@ def test_joint_asks_once_for_everything(tmp_path: Path):
         "prompt_sha256": [joint_prompt("chitchat", [ONE, TWO], "", "", "").sha256],
         "temperature_requested": [None],
         "temperature_sent": ["unknown"],
+        "structured": [False],
     }
     assert (score_of(log, "pair_verdict").explanation or "").splitlines() == [
         "|  | label | verdict | a first |",

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from urs_inspect._util import InputError, is_blank
 from urs_inspect.datasets.conversations import NOT_SHOWN, Conversation
-from urs_inspect.judging.ask import UNKNOWN, Call, Temperature, ask
+from urs_inspect.judging.ask import UNKNOWN, Call, Message, Reply, Temperature, ask
 from urs_inspect.judging.failures import (
     ANSWER_CUT_OFF,
     PARTIAL_PANEL,
@@ -18,7 +18,7 @@ from urs_inspect.judging.failures import (
     JudgeFailure,
     ScoreRecord,
 )
-from urs_inspect.judging.frames import JudgePrompt
+from urs_inspect.judging.frames import JudgePrompt, Schema
 from urs_inspect.judging.prompts import PromptBuilder
 from urs_inspect.judging.score_reply import explain, read_reply
 from urs_inspect.rubrics import FINAL, LOWEST, load_rubric
@@ -59,12 +59,15 @@ class Judge:
         call: Sends messages to it.
         temperature: The temperature of these calls; None for the provider's default.
         self_judged: Whether it is the model under test.
+        call_by_schema: As `call`, with a schema of the reply if the judge takes one; None for a judge that is always
+            called without.
     """
 
     name: str
     call: Call
     temperature: float | None
     self_judged: bool
+    call_by_schema: Callable[[Schema, Sequence[Message]], Awaitable[Reply]] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ class Judgement:
         self_judged: Whether the judge is the model under test.
         unkeyed: Whether the scores come from a record without a key.
         temperature_sent: The temperature in the request to the provider, which may lack it.
+        structured: Whether the request had a schema of the reply.
     """
 
     judge: str
@@ -90,6 +94,7 @@ class Judgement:
     self_judged: bool
     unkeyed: bool = False
     temperature_sent: Temperature = UNKNOWN
+    structured: bool = False
 
     @property
     def final(self) -> int | None:
@@ -104,6 +109,7 @@ class Judgement:
             "temperature_sent": self.temperature_sent,
             "self_judged": self.self_judged,
             "calls": self.calls,
+            "structured": self.structured,
         }
         if isinstance(self.result, JudgeFailure):
             failure = {"failure_mode": self.result.mode, "failure_detail": self.result.detail}
@@ -237,8 +243,11 @@ class AnswerJudging:
         return _Case(answer, intent, language, prompt)
 
     async def _ask(self, judge: Judge, case: _Case) -> Judgement:
+        call, schema = judge.call, case.prompt.schema
+        if judge.call_by_schema is not None and schema is not None:
+            call = partial(judge.call_by_schema, schema)
         asked = await ask(
-            judge.call,
+            call,
             case.prompt,
             partial(read_reply, rubric=self.rubric, criteria=self.rubric.intents[case.intent].criteria),
             self.rubric.languages[case.language].ask_again,
@@ -254,6 +263,7 @@ class AnswerJudging:
             judge.self_judged,
             unkeyed=asked.unkeyed,
             temperature_sent=asked.temperature_sent,
+            structured=asked.structured,
         )
 
     def _combine(self, case: _Case, judgements: Sequence[Judgement]) -> Judged:
@@ -267,6 +277,7 @@ class AnswerJudging:
             # Repeated in short: summaries of logs leave out what is longer than 1,000 characters, as panels easily are.
             "judge_finals": [[j.judge, j.final] for j in judgements],
             "unkeyed": sum(j.unkeyed for j in judgements),
+            "structured": sum(j.structured for j in judgements),
             "criteria_missing": sum(len(record.missing) for record in records),
             **case.metadata(),
         }

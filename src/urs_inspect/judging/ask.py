@@ -40,12 +40,14 @@ class Reply:
             `content_filter`, or any other word, which means nothing here.
         error: The endpoint's error in place of a reply; empty if none.
         temperature_sent: The sampling temperature in the request.
+        structured: Whether the request had a schema of the reply.
     """
 
     text: str
     stop_reason: str = "stop"
     error: str = ""
     temperature_sent: Temperature = UNKNOWN
+    structured: bool = False
 
 
 Call = Callable[[Sequence[Message]], Awaitable[Reply]]
@@ -68,6 +70,7 @@ class Asked(Generic[ResultT]):
     calls: int
     unkeyed: bool = False  # whether the result comes from a record without a key
     temperature_sent: Temperature = UNKNOWN  # in the last request
+    structured: bool = False  # whether the last request had a schema of the reply
 
 
 async def ask(
@@ -87,6 +90,7 @@ async def ask(
     messages = messages_of(prompt)
     result: ResultT | JudgeFailure = JudgeFailure("call_failed", "The judge was not asked.")
     sent: Temperature = UNKNOWN
+    structured = False
     text, calls, unkeyed = "", 0, False
     while calls < attempts:
         calls += 1
@@ -100,12 +104,13 @@ async def ask(
                 continue
         else:
             text, sent = reply.text, reply.temperature_sent
+            structured = reply.structured
             keyed = read_keyed(text, prompt.key, read, conflict)
             result, unkeyed = stopped(reply.stop_reason, reply.error) or keyed.result, keyed.unkeyed
         if not isinstance(result, JudgeFailure) or result.mode not in ASK_AGAIN:
             break
         messages = _messages_again(prompt, text, result, again)
-    return Asked(result, text, calls, unkeyed and not isinstance(result, JudgeFailure), sent)
+    return Asked(result, text, calls, unkeyed and not isinstance(result, JudgeFailure), sent, structured)
 
 
 def stopped(stop_reason: str, error: str = "") -> JudgeFailure | None:

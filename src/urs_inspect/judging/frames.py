@@ -4,18 +4,23 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from urs_inspect._util import InputError
-from urs_inspect.judging.keys import KEY, KEY_PLACEHOLDER, record_key
+from urs_inspect.judging.keys import ANALYSIS, KEY, KEY_PLACEHOLDER, record_key
 from urs_inspect.judging.sanitize import KEY_MARK, MARK, FindInjected, delimiters_of, sanitize
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)
 _BLOCKS = {"instructions", "case"}
+
+Schema = Mapping[str, Any]
+"""A JSON schema."""
+_TEXT: Schema = {"type": "string"}
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,8 @@ class JudgePrompt:
         version: Name and version of the texts.
         sha256: SHA-256 of the frame and all its texts except the material and the key.
         key: What the judge's record must contain, which stands in the case part only; empty if none is asked for.
+        schema: The record as a JSON schema, for providers with structured output; the same for all cases of a kind.
+            None if the record has none.
     """
 
     instructions: str
@@ -36,6 +43,7 @@ class JudgePrompt:
     version: str
     sha256: str
     key: str = ""
+    schema: Schema | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -49,13 +57,14 @@ class Frame:
     version: str
     sha256: str
     keyed: bool
+    schema: Schema | None = None
 
     def prompt(self, materials: Mapping[str, str], find_injected: FindInjected = lambda text: ()) -> JudgePrompt:
         """Fill in texts of users and models by name, sanitized; `find_injected` finds injected results in them."""
         safe = {name: sanitize(text.strip(), self.delimiters, find_injected) for name, text in materials.items()}
         key = record_key(self.version, *(text.strip() for text in materials.values())) if self.keyed else ""
         case = _render(self.template, "case", {**self.context, **safe, KEY: key})
-        return JudgePrompt(self.instructions, case, self.version, self.sha256, key)
+        return JudgePrompt(self.instructions, case, self.version, self.sha256, key, self.schema)
 
 
 def build_frame(
@@ -66,11 +75,14 @@ def build_frame(
     materials: Sequence[str],
     needed: Sequence[str],
     example: Mapping[str, object] | None = None,
+    values: Mapping[str, Schema] | None = None,
 ) -> Frame:
     """Compile a template and render it once, so that a faulty one is found before any model is called.
 
     A template whose case part uses `key` asks for a key; the `example` of the record that the judge must write, for the
-    template `record_example`, then begins with one. `needed` are the materials that the template must use.
+    template `record_example`, then begins with one. `needed` are the materials that the template must use. `values` are
+    the placeholders of the example and the schema of what the judge writes in their place; without them the frame has
+    no schema of the record.
     """
     try:
         template = _compiled(source)
@@ -91,7 +103,49 @@ def build_frame(
             raise InputError(f"{place}: does not use {{{{ {name} }}}}, which every judge needs")
     keyed = example is not None and KEY_MARK in case
     digest = hashlib.sha256(f"{source}\x00{instructions}\x00{case}".encode()).hexdigest()
-    return Frame(template, context, instructions, delimiters_of(case), version, digest, keyed)
+    schema = None
+    if example is not None and values is not None:
+        schema = record_schema(example, values, keyed)
+    return Frame(template, context, instructions, delimiters_of(case), version, digest, keyed, schema)
+
+
+def record_schema(example: Mapping[str, object], values: Mapping[str, Schema], keyed: bool) -> Schema:
+    """The JSON schema of a record: reasons, the key, then what the example shows, in its order.
+
+    An example without a text of its own gets one, `analysis`, as its first entry. The key may be any text: a schema of
+    its own for each case would be compiled anew by the provider for each call.
+    """
+    first: dict[str, object] = {}
+    if not _holds_text(example, values):
+        first[ANALYSIS] = ""
+    if keyed:
+        first[KEY] = ""
+    return _object_schema({**first, **example}, values)
+
+
+def _holds_text(example: Mapping[str, object], values: Mapping[str, Schema]) -> bool:
+    for shown in example.values():
+        if isinstance(shown, Mapping):
+            if _holds_text(shown, values):
+                return True
+        elif shown not in values:
+            return True
+    return False
+
+
+def _object_schema(example: Mapping[str, object], values: Mapping[str, Schema]) -> Schema:
+    properties: dict[str, Schema] = {}
+    for name, shown in example.items():
+        if isinstance(shown, Mapping):
+            properties[name] = _object_schema(shown, values)
+        else:
+            properties[name] = values.get(str(shown), _TEXT)
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 @lru_cache(maxsize=64)

@@ -15,6 +15,8 @@ from urs_inspect.rubrics import normalise_key
 
 KEY = "key"
 """Name of the entry of a record that holds the key."""
+ANALYSIS = "analysis"
+"""Name of the first entry of a structured reply, which holds what a plain reply says before its record."""
 KEY_PLACEHOLDER = "<key>"
 """Placeholder of the key in the static part of a prompt, which must be the same for all cases."""
 

@@ -39,6 +39,7 @@ class PairReply:
     key: str = ""  # the key that the prompt asks for, if it asks for one
     temperature_requested: float | None = None  # None for the provider's default
     temperature_sent: Temperature = UNKNOWN
+    structured: bool = False  # whether the request had a schema of the reply
 
 
 _CUT_OFF: Mapping[str, JudgeFailure] = {
@@ -75,7 +76,7 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
     a judge may come to the opposite in the end.
     """
     if isinstance(reply, Mapping):
-        kept = {each.name: reply[each.name] for each in fields(PairReply)}
+        kept = {each.name: reply[each.name] for each in fields(PairReply) if each.name in reply}
         reply = PairReply(**{**kept, "asked": tuple(reply["asked"])})
     reading = partial(PairReading, reply.first, reply.asked)
     if reply.verdicts is not None:

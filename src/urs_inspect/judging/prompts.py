@@ -10,13 +10,13 @@ from typing import Any, Literal
 import yaml
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.judging.frames import Frame, JudgePrompt, build_frame
+from urs_inspect.judging.frames import Frame, JudgePrompt, Schema, build_frame
 from urs_inspect.judging.objects import Span, spans
 from urs_inspect.judging.pair_reply import First
 from urs_inspect.judging.sanitize import FindInjected
 from urs_inspect.judging.score_reply import score_objects
 from urs_inspect.judging.verdicts import OVERALL, Shown
-from urs_inspect.rubrics import Rubric
+from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.samer import load_taxonomy
 
 _HERE = Path(__file__).parent
@@ -28,6 +28,12 @@ RATING_PLACEHOLDER = "<whole number from {lowest} to {highest}>"
 WINNER = "1, 2 or tie"
 WINNER_WITHOUT_TIE = "1 or 2"
 YES_OR_NO = "yes or no"
+_VALUES: Mapping[str, Schema] = {
+    PLACEHOLDER: {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST},
+    WINNER: {"type": "string", "enum": ["1", "2", "tie"]},
+    WINNER_WITHOUT_TIE: {"type": "string", "enum": ["1", "2"]},
+}
+"""What a judge writes in the place of a placeholder."""
 
 
 class PromptBuilder:
@@ -102,6 +108,7 @@ def _intent_frame(rubric: Rubric, intent_id: str, language: str) -> Frame:
         ("question", "reference", "answer"),
         ("question", "answer"),
         dict.fromkeys([*(term.name for term in terms.values()), texts.final.name], PLACEHOLDER),
+        _VALUES,
     )
 
 
@@ -111,10 +118,12 @@ def template_frame(
     materials: Sequence[str],
     context: Mapping[str, object] | None = None,
     example: Mapping[str, object] | None = None,
+    values: Mapping[str, Schema] | None = None,
 ) -> Frame:
     """The frame of one of this room's templates, which must use all its materials."""
     source = (_HERE / "templates" / template).read_text(encoding="utf-8")
-    return build_frame(source, f"prompt '{template}'", version, context or {}, materials, materials, example)
+    place = f"prompt '{template}'"
+    return build_frame(source, place, version, context or {}, materials, materials, example, values)
 
 
 def _find_objects(words: str) -> FindInjected:
@@ -168,13 +177,14 @@ def _dimensions_frame(kind: str, scenario_id: str, dimensions: tuple[str, ...]) 
         "dimensions": [{"name": name, "definition": scenario.dimensions[name]} for name in dimensions],
     }
     version = f"{_PAIRS_VERSION}, {taxonomy.name} {taxonomy.version}"
-    return template_frame(f"{kind}.jinja", version, _PAIR, context, joint if kind == "joint" else verdict)
+    example = joint if kind == "joint" else verdict
+    return template_frame(f"{kind}.jinja", version, _PAIR, context, example, _VALUES)
 
 
 @lru_cache(maxsize=2)
 def _overall_frame(ties: bool) -> Frame:
     example = {"comparison": "evidence and comparison", "winner": WINNER if ties else WINNER_WITHOUT_TIE}
-    return template_frame("overall.jinja", _PAIRS_VERSION, _PAIR, {"ties": ties}, example)
+    return template_frame("overall.jinja", _PAIRS_VERSION, _PAIR, {"ties": ties}, example, _VALUES)
 
 
 def rating_prompt(prompt: str, response: str, reference: str, *, lowest: int, highest: int) -> JudgePrompt:
@@ -185,10 +195,12 @@ def rating_prompt(prompt: str, response: str, reference: str, *, lowest: int, hi
 
 @lru_cache(maxsize=16)
 def _rating_frame(lowest: int, highest: int, has_reference: bool) -> Frame:
-    example = {"reasons": "evidence", "score": RATING_PLACEHOLDER.format(lowest=lowest, highest=highest)}
+    placeholder = RATING_PLACEHOLDER.format(lowest=lowest, highest=highest)
+    example = {"reasons": "evidence", "score": placeholder}
+    values = {placeholder: {"type": "integer", "minimum": lowest, "maximum": highest}}
     context = {"lowest": lowest, "highest": highest, **_without_reference(has_reference)}
     materials = ("prompt", "reference", "response") if has_reference else ("prompt", "response")
-    return template_frame("rating.jinja", _PAIRS_VERSION, materials, context, example)
+    return template_frame("rating.jinja", _PAIRS_VERSION, materials, context, example, values)
 
 
 def _without_reference(has_reference: bool) -> dict[str, object]:
@@ -231,7 +243,8 @@ def _choice_frame(scenario: str, language: str, has_reference: bool) -> Frame:
     context = {"scenario": texts["scenarios"][scenario][language], "has_reference": has_reference}
     context |= _without_reference(has_reference)
     materials = (*_PAIR, "reference") if has_reference else _PAIR
-    return template_frame(f"choice.{language}.jinja", f"{texts['version']}, {scenario}", materials, context, example)
+    version = f"{texts['version']}, {scenario}"
+    return template_frame(f"choice.{language}.jinja", version, materials, context, example, _VALUES)
 
 
 @lru_cache(maxsize=1)

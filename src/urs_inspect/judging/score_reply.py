@@ -1,12 +1,13 @@
 """Scores in the reply of a judge, and what the log shows of a reply."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from urs_inspect.judging.failures import JudgeFailure, ScoreRecord
-from urs_inspect.judging.keys import holds_key
+from urs_inspect.judging.keys import ANALYSIS, holds_key
 from urs_inspect.judging.objects import MAX_HEIGHT, NESTED_KEYS, Pairs, Span, read_pairs, spans, unwrap, word_set
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric, normalise_key
 
@@ -239,7 +240,8 @@ def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str, key: 
 
     A reply without recognisable parts is quoted whole below the scores. `language` is that of the headings.
     """
-    parts = _parts(_without_scores(text, record, rubric, key), rubric, {*record.criteria, FINAL})
+    written = _without_scores(_unfolded(text), record, rubric, key)
+    parts = _parts(written, rubric, {*record.criteria, FINAL})
     final = rubric.languages[language].final.name
     lines = [f"**{final}: {record.final}**"]
     opening = parts.pop("", "").strip()
@@ -255,6 +257,18 @@ def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str, key: 
     if closing := parts.pop(FINAL, "").strip():
         lines += [f"### {final}", closing]
     return "\n\n".join(lines)
+
+
+def _unfolded(text: str) -> str:
+    """A structured reply in the form of a plain one, its analysis before the record; any other reply as it is."""
+    try:
+        reply = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(reply, dict) or not isinstance(reply.get(ANALYSIS), str):
+        return text
+    analysis = reply.pop(ANALYSIS)
+    return f"{analysis}\n\n{json.dumps(reply, ensure_ascii=False)}"
 
 
 def _without_scores(text: str, record: ScoreRecord, rubric: Rubric, key: str) -> str:

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-from urs_inspect.judging.keys import KEY
+from inspect_ai.util import JSONSchema
+
+from urs_inspect.judging.keys import ANALYSIS, KEY
 from urs_inspect.judging.prompts import RATING_PLACEHOLDER, WINNER, WINNER_WITHOUT_TIE, YES_OR_NO
 
 FORM = "quality-<1 to 10>[-lenient-<0 to 9>][-partial-<0 to 9>]"
@@ -143,6 +145,20 @@ def simulate_judgement(prompt: str, model: str) -> str | None:
     else:
         record = _verdicts(prompt, example, model)
     return f"{LABEL}\n\n{json.dumps({**key_in(prompt), **record}, ensure_ascii=False, indent=1)}"
+
+
+def in_schema(text: str, schema: JSONSchema) -> str:
+    """A judgement as one JSON object with the entries of a schema, in its order; a text without a record as it is."""
+    start = text.find("\n{")
+    try:
+        record = json.loads(text[start:]) if start >= 0 else None
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        return text
+    entries = {ANALYSIS: text[:start].strip(), **record}
+    ordered = {name: entries[name] for name in schema.properties or () if name in entries}
+    return json.dumps(ordered, ensure_ascii=False)
 
 
 def key_in(prompt: str) -> dict[str, str]:

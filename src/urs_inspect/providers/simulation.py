@@ -23,6 +23,7 @@ from urs_inspect.providers.simulated_judgement import (
     between,
     character_pairs,
     final_of,
+    in_schema,
     key_in,
     level_for,
     read_quality,
@@ -160,6 +161,8 @@ class SimulationAPI(ModelAPI):
             text = self._quality.answer(input[-1].text, _epoch(), config.seed)
         if text is None:
             text = simulate_answer(input[-1].text, self.model_name)
+        if config.response_schema is not None:
+            text = in_schema(text, config.response_schema.json_schema)
         output = ModelOutput.from_content(model=f"{SIMULATION}/{self.model_name}", content=text)
         sent, received = sum(len(message.text) for message in input) // 4, len(text) // 4
         # Without usage the harness counts tokens itself, for which it downloads a tokenizer.

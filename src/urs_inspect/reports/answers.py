@@ -83,11 +83,11 @@ class Answers:
     none), final (1 to 10, NaN if unscored), `criterion/<id>` (NaN where there is none), not_shown (what no judge could
     see of the question, such as `image 2`), outcome, cut_off (at the token limit), judges (joined by ", "),
     judge_finals (judge -> final score), earlier_finals (earlier final scores of the same answer by the same judges),
-    earlier_judge_finals (the same, judge -> final score each), judge_temperatures, self_judged, judge_language,
-    prompt_sha256, rubric, dataset, dataset_sha256, references (empty for those of the data), task_version,
-    answer_length (characters), input_tokens, output_tokens, judge_input_tokens, judge_output_tokens, cost, judge_cost
-    (US dollars), seconds, error (empty if none). Unknown numbers are NaN. By log, question (as id) and epoch it joins
-    the data frame of `inspect_ai.analysis.samples_df`.
+    earlier_judge_finals (the same, judge -> final score each), judge_temperatures, self_judged, structured
+    (share of the judges that were asked by a schema), judge_language, prompt_sha256, rubric, dataset, dataset_sha256,
+    references (empty for those of the data), task_version, answer_length (characters), input_tokens, output_tokens,
+    judge_input_tokens, judge_output_tokens, cost, judge_cost (US dollars), seconds, error (empty if none). Unknown
+    numbers are NaN. By log, question (as id) and epoch it joins the data frame of `inspect_ai.analysis.samples_df`.
     """
 
     table: pd.DataFrame
@@ -298,6 +298,7 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "earlier_judge_finals": tuple(dict(_judge_finals(score.metadata or {}) or []) for score in earlier),
         "judge_temperatures": _temperatures(facts),
         "self_judged": bool(facts.get("self_judged", False)),
+        "structured": _structured_share(facts, len(finals)),
         "judge_language": str(facts.get("judge_language", "")),
         "prompt_sha256": str(facts.get("prompt_sha256", "")),
         "rubric": str(facts.get("prompt_version", "")),
@@ -312,6 +313,11 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "error": error,
     }
     return {name: whole_characters(value) if isinstance(value, str) else value for name, value in row.items()}
+
+
+def _structured_share(facts: Mapping[str, Any], judges: int) -> float:
+    """Share of the judges that were asked by a schema; of none in older logs, NaN where no judge was called."""
+    return float(facts.get("structured", 0)) / judges if judges else math.nan
 
 
 def _needs_whole(sample: EvalSampleSummary, log: EvalLog) -> bool:

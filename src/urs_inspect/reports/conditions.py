@@ -229,6 +229,27 @@ def _answers(block: _Block, first: _Block) -> BlockAnswers:
 
 
 def _notes(block: _Block) -> list[str]:
+    return [*_structured_note(block), *_attempted_note(block)]
+
+
+def _structured_note(block: _Block) -> list[str]:
+    """A note where not all models were judged alike, with structured output of the judge or without."""
+    shares: dict[str, int] = {}
+    for entry in block.entries:
+        share = entry.table["structured"].mean()
+        if share == share:
+            shares[entry.model] = round(100 * float(share))
+    if len(set(shares.values())) < 2:
+        return []
+    listed = ", ".join(f"{model} {share} %" for model, share in shares.items())
+    return [
+        "Judged with structured output in part: the same judge may score otherwise with it than without. Share of "
+        f"judgements with it: {listed}. Judge all models with `-T structured=false`, or all with `true`, to compare "
+        "them alike."
+    ]
+
+
+def _attempted_note(block: _Block) -> list[str]:
     if all(entry.questions == block.questions for entry in block.entries):
         return []
     attempted = ", ".join(f"{entry.model} {len(entry.questions):,}" for entry in block.entries)

@@ -6,7 +6,7 @@ from inspect_ai.model import Model
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 
-from urs_inspect._arguments import Count, Temperature, Text, checked
+from urs_inspect._arguments import Count, Structured, Temperature, Text, checked
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging import AnswerJudging
 from urs_inspect.scorers.intent_judge import AnswerJudge
@@ -58,12 +58,14 @@ def crossval_judge(
     judge_language: Text | None = None,
     attempts: Count = 2,
     temperature: Temperature | None = 0.0,
+    structured: Structured = "auto",
 ) -> Scorer:
     """Score as `intent_judge` does, with the one judge that the sample's metadata names as `evaluator`.
 
     Arguments are those of `intent_judge`; the models with the role `grader` are the evaluators.
     """
-    judge = AnswerJudge(AnswerJudging(rubric, prompt, judge_language, attempts), temperature)
+    judging = AnswerJudging(rubric, prompt, judge_language, attempts)
+    judge = AnswerJudge(judging, temperature, structured=structured)
 
     async def score(state: TaskState, target: Target) -> Score:
         name, bound = str(state.metadata["evaluator"]), bound_models(GRADER)

@@ -1,6 +1,7 @@
 """`intent_judge` scores an answer by the criteria of the user's intent; `judge_outcome` counts how judging ended."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from logging import getLogger
 from typing import Any
 
@@ -19,11 +20,12 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import collect
 
-from urs_inspect._arguments import Count, Flag, Temperature, Text, checked
+from urs_inspect._arguments import Count, Flag, Structured, Temperature, Text, checked
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets.conversations import NOT_SHOWN, named_kinds
 from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, Judgement, Message, Reply
 from urs_inspect.judging.failures import STOPPED_AT_LIMIT, JudgeFailure
+from urs_inspect.judging.frames import Schema
 from urs_inspect.scorers.metrics import groups_of, intent_report, last_score, outcome_counts, scores_named
 from urs_inspect.solvers.conversations import asked
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
@@ -46,6 +48,7 @@ def intent_judge(
     temperature: Temperature | None = 0.0,
     cache: Flag = False,
     only_unscored: Flag = False,
+    structured: Structured = "auto",
 ) -> Scorer:
     """Score answers from 1 to 10, on the criteria of the user's intent and as a whole, with a model as judge.
 
@@ -66,6 +69,8 @@ def intent_judge(
         cache: Let the harness answer repeated judgements from its cache.
         only_unscored: With `inspect score`, keep the last score of each sample that has one, without a call, and judge
             the others. The judges, their temperature and the prompt must be those of the log.
+        structured: Whether judges are asked by a JSON schema of their reply: `true`, `false`, or `auto`, where the
+            preflight of the run saw that the judge's server follows one.
 
     Returns:
         The scorer. Its value holds `final` and every criterion of the rubric, NaN for those of other intents.
@@ -73,7 +78,8 @@ def intent_judge(
     Raises:
         InputError: If an argument cannot be used.
     """
-    judge = AnswerJudge(AnswerJudging(rubric, prompt, judge_language, attempts), temperature, cache)
+    judging = AnswerJudging(rubric, prompt, judge_language, attempts)
+    judge = AnswerJudge(judging, temperature, cache, structured)
     warned: set[str] = set()
 
     def judges() -> list[Model]:
@@ -154,11 +160,17 @@ class AnswerJudge:
     The sample's metadata must name its `intent` and `language`; its target is the reference answer.
     """
 
-    def __init__(self, judging: AnswerJudging, temperature: float | None, cache: bool = False) -> None:
+    def __init__(
+        self,
+        judging: AnswerJudging,
+        temperature: float | None,
+        cache: bool = False,
+        structured: Structured = False,
+    ) -> None:
         self._judging = judging
         self._temperature = temperature
         self._cache = cache
-        self._calls = JudgeCalls(SCORE_LATER)
+        self._calls = JudgeCalls(SCORE_LATER, structured)
         self._warned: set[str] = set()
 
     async def score(
@@ -242,14 +254,15 @@ def judge_of(model: Model, temperature: float | None, cache: bool, model_under_t
     """
     config = _judge_config(model, temperature, cache)
 
-    async def call(messages: Sequence[Message]) -> Reply:
+    async def call_by_schema(schema: Schema | None, messages: Sequence[Message]) -> Reply:
         sent: list[ChatMessage] = [_MESSAGES[message.role](content=message.text) for message in messages]
-        output, temperatures = await calls.generate(model, sent, config)
+        output, facts = await calls.generate(model, sent, config, schema)
         stop_reason = output.stop_reason if output.choices else "unknown"
-        return Reply(output.completion, stop_reason, output.error or "", temperatures.sent)
+        return Reply(output.completion, stop_reason, output.error or "", facts.sent, facts.structured)
 
     name = str(model)
-    return Judge(name, call, config.temperature, name == model_under_test)
+    call = partial(call_by_schema, None)
+    return Judge(name, call, config.temperature, name == model_under_test, call_by_schema)
 
 
 def _judge_config(model: Model, temperature: float | None, cache: bool) -> GenerateConfig:

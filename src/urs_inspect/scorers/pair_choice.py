@@ -18,7 +18,7 @@ from urs_inspect.judging.pair_reply import REPLIES, PairReading, final_verdict, 
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.metrics import as_number, count_rows, facts_of, number_of
-from urs_inspect.solvers.pair_asking import temperature_facts
+from urs_inspect.solvers.pair_asking import call_facts
 from urs_inspect.stats import Battle, Ranking, battles_of, rank
 
 _Key = tuple[tuple[str, str, float, str], ...]
@@ -249,7 +249,7 @@ def _judged(ballot: Ballot, replies: Sequence[Mapping[str, Any]], known: Mapping
         "unkeyed": sum(reading.unkeyed for given in readings.values() for reading in given),
         "prompt_sha256": sorted({str(reply.get("prompt_sha256", "")) for reply in replies}),
         "prompt_version": sorted({str(reply.get("prompt_version", "")) for reply in replies}),
-        **temperature_facts(replies),
+        **call_facts(replies),
         **known,
     }
     return _made(ballot, outcome, facts, _explained(ballot, readings, single))

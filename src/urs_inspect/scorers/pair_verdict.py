@@ -15,7 +15,7 @@ from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.metrics import mean, reason_of
 from urs_inspect.scorers.pair_metrics import judge_report
-from urs_inspect.solvers.pair_asking import temperature_facts
+from urs_inspect.solvers.pair_asking import call_facts
 
 _MAX_WORDS = 20_000
 """Characters of all replies to a pair together that an explanation quotes."""
@@ -151,7 +151,7 @@ def pair_verdict() -> Scorer:
                 "unkeyed": sum(reading.unkeyed for reading in readings),
                 "unknown_dimensions": [name for reading in readings for name in reading.unknown],
                 **(prompts if prompted else {}),
-                **temperature_facts(kept),
+                **call_facts(kept),
                 **({**pair_facts(evaluations), "evaluations": evaluations} if evaluations else {}),
             },
         )

@@ -15,7 +15,7 @@ from urs_inspect.judging.ask import stopped
 from urs_inspect.judging.keys import Read, read_keyed
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
 from urs_inspect.scorers.metrics import defined, facts_of, mean, number_of, reason_of
-from urs_inspect.solvers.give_rating import JUDGE_KEY, TEMPERATURES
+from urs_inspect.solvers.give_rating import CALL, JUDGE_KEY
 from urs_inspect.stats import Correlations, Estimate, clustered_mean, correlate
 
 GROUP = "group"
@@ -163,7 +163,7 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
         failed = result if isinstance(result, JudgeFailure) else None
         rating = math.nan if isinstance(result, JudgeFailure) else float(result.final)
         criteria = {} if isinstance(result, JudgeFailure) else result.criteria
-        temperatures: dict[str, Any] = state.store.get(TEMPERATURES, {})
+        call: dict[str, Any] = state.store.get(CALL, {})
         return Score(
             value={
                 GROUP: str(facts.get(GROUP, "")),
@@ -179,12 +179,22 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
                 "scale": list(scale),
                 "unkeyed": read.unkeyed and failed is None,
                 **({"criteria": criteria} if criteria else {}),
-                **{f"temperature_{name}": value for name, value in temperatures.items()},
+                **_call_facts(call),
                 **({"failure_mode": failed.mode, "failure_detail": failed.detail} if failed else {}),
             },
         )
 
     return score
+
+
+def _call_facts(call: Mapping[str, Any]) -> dict[str, Any]:
+    if not call:
+        return {}
+    return {
+        "temperature_requested": call["requested"],
+        "temperature_sent": call["sent"],
+        "structured": call["structured"],
+    }
 
 
 def load_named_rubric(name: str | None) -> Rubric | None:

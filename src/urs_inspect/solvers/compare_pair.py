@@ -6,7 +6,7 @@ from typing import Any
 from inspect_ai.model import GenerateConfig, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from urs_inspect._arguments import checked
+from urs_inspect._arguments import Structured, checked
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging.prompts import Orders, Protocol, orders_of, pair_calls
 from urs_inspect.judging.verdicts import OVERALL
@@ -44,6 +44,7 @@ def compare_pair(
     ties: bool = True,
     seed: int = 0,
     samer: dict[str, Any] | None = None,
+    structured: Structured = "auto",
 ) -> Solver:
     """Have the two responses in a sample's metadata compared, and keep every reply in the sample's store.
 
@@ -57,6 +58,8 @@ def compare_pair(
         ties: Whether a model may answer `overall` with a tie.
         seed: Seed of the coin and of the random baseline.
         samer: For `samer` and `reward_model`: `model` and the other arguments of that scorer.
+        structured: Whether a model is asked by a JSON schema of its reply: `true`, `false`, or `auto`, where the
+            preflight of the run saw that its server follows one.
 
     Raises:
         InputError: If an argument is unknown, or there is known to be no model where one is to judge.
@@ -66,7 +69,7 @@ def compare_pair(
         raise InputError(f"judge={REWARD_JUDGE} gives no verdicts on dimensions; use protocol=overall")
     choice = samer_choice(judge, samer)
     unused: set[str] = set()
-    judge_calls = JudgeCalls()
+    judge_calls = JudgeCalls(structured=structured)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         judge_calls.begin(state)

@@ -7,7 +7,7 @@ from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import collect
 
-from urs_inspect._arguments import checked, one_of
+from urs_inspect._arguments import Structured, checked, one_of
 from urs_inspect._util import InputError, choices
 from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.discrepancy.pools import MIN_CONTESTANTS
@@ -51,6 +51,7 @@ def contest(
     least: int = MIN_CONTESTANTS,
     seed: int = 0,
     samer: dict[str, Any] | None = None,
+    structured: Structured = "auto",
 ) -> Solver:
     """Have a sample's instruction answered by all contestants, or its ballot judged, as the sample's phase says.
 
@@ -64,12 +65,14 @@ def contest(
         least: How many contestants the run needs; 1 if others have answered in earlier runs.
         seed: Seed of the coin and of the random baseline.
         samer: For `samer` and `reward_model`: `model` and the other arguments of that scorer.
+        structured: Whether judges are asked by a JSON schema of their reply: `true`, `false`, or `auto`, where the
+            preflight of the run saw that their server follows one.
 
     Raises:
         InputError: If an argument is unknown.
     """
     check_contest_judge(judge)
-    judge_calls = JudgeCalls()
+    judge_calls = JudgeCalls(structured=structured)
     choice = samer_choice(judge, samer)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:

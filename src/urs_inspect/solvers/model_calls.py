@@ -1,9 +1,9 @@
-"""Calls of models of the harness: failures, the temperature that was sent, and judges that are no longer called."""
+"""Calls of models of the harness: failures, what was sent, and judges that are no longer called."""
 
 import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from logging import getLogger
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -12,16 +12,26 @@ import click
 from inspect_ai.event import ModelEvent
 from inspect_ai.hooks import Hooks, RunEnd, hooks
 from inspect_ai.log import transcript
-from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, GenerateConfig, Model, ModelOutput
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    ResponseSchema,
+)
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError
 
+from urs_inspect._arguments import Structured
 from urs_inspect._util import InputError
 from urs_inspect.assistants.backends import AssistantError
 from urs_inspect.judging.ask import UNKNOWN, CallsStopped, CircuitBreaker, Temperature
 from urs_inspect.judging.failures import JudgeFailure, describe_error
-from urs_inspect.judging.frames import JudgePrompt
-from urs_inspect.solvers.role_models import models_with
+from urs_inspect.judging.frames import JudgePrompt, Schema
+from urs_inspect.solvers.role_models import models_with, provider_of
+from urs_inspect.solvers.structured import ModelKey, is_structured, model_key, response_schema
 
 logger = getLogger(__name__)
 
@@ -81,11 +91,6 @@ _NO_CONNECTION = frozenset(
 """Names of errors, since each client library has its own: of Python (2), httpx, aiohttp, botocore."""
 
 
-def provider_of(model: Model) -> str:
-    """The harness's name of a model's provider."""
-    return str(model).partition("/")[0]
-
-
 def http_status(error: BaseException) -> int | None:
     """The HTTP status of a failed call, wherever the provider's client puts it."""
     for holder in (error, getattr(error, "response", None)):
@@ -116,15 +121,24 @@ def _is_unreachable(error: BaseException | None) -> bool:
     return False
 
 
+BAD_REQUEST = (400, 422)
+"""Status of a request that a server does not take as it is."""
+
+
 @dataclass(frozen=True)
-class Temperatures:
-    """The sampling temperature that a call asked for (None: the provider's default), and that in its request."""
+class CallFacts:
+    """What a call asked for.
+
+    The sampling temperature that was asked for (None: the provider's default), that in the request, and whether the
+    request had a schema of the reply.
+    """
 
     requested: float | None
     sent: Temperature
+    structured: bool = False
 
 
-def _temperatures(model: Model, last: str, config: GenerateConfig, before: int) -> Temperatures:
+def _facts(model: Model, last: str, config: GenerateConfig, before: int) -> CallFacts:
     """The temperature in the request of a call that has just ended, from the harness's own record of it."""
     try:
         events = transcript().history.events_from(before)
@@ -139,11 +153,11 @@ def _temperatures(model: Model, last: str, config: GenerateConfig, before: int) 
             and event.input[-1].text == last
         ):
             if event.call is None:  # the harness may not keep requests, and has none for a reply from its cache
-                return Temperatures(event.config.temperature, UNKNOWN)
+                return CallFacts(event.config.temperature, UNKNOWN)
             sent = _parameter(event.call.request)
             known = sent is not None or provider_of(model) in REMOTE
-            return Temperatures(event.config.temperature, sent if known else UNKNOWN)
-    return Temperatures(model.config.temperature if config.temperature is None else config.temperature, UNKNOWN)
+            return CallFacts(event.config.temperature, sent if known else UNKNOWN)
+    return CallFacts(model.config.temperature if config.temperature is None else config.temperature, UNKNOWN)
 
 
 def _parameter(request: Mapping[str, Any]) -> float | None:
@@ -167,10 +181,15 @@ class JudgeCalls:
     cut off. Other faults (429, 5xx, timeouts, connections that break off) may pass: they leave the count as it is, so
     that a short outage does not stop a judge. A temperature that was not sent is reported once. `remedy` is what is
     left to do when a judge was stopped.
+
+    `structured` says which judges are asked by the schema of their prompt. Where a server refuses one after all, the
+    judge is asked without it from then on, and that is reported once.
     """
 
-    def __init__(self, remedy: str = "Replies that came before are kept.") -> None:
+    def __init__(self, remedy: str = "Replies that came before are kept.", structured: Structured = False) -> None:
         self._remedy = remedy
+        self._structured = structured
+        self._plain: set[ModelKey] = set()
         self._breakers: WeakKeyDictionary[Model, CircuitBreaker] = WeakKeyDictionary()
         self._seen: dict[tuple[str, str | int, int], str] = {}
         self._cautioned: set[str] = set()
@@ -187,33 +206,75 @@ class JudgeCalls:
         self._seen[sample] = state.uuid
 
     async def generate(
-        self, model: Model, messages: Sequence[ChatMessage], config: GenerateConfig
-    ) -> tuple[ModelOutput, Temperatures]:
-        """Call a judge; `CallsStopped` is raised if it has failed too often in a row."""
-        return await self.watch(model, messages, config, lambda: model.generate(list(messages), config=config))
+        self,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        config: GenerateConfig,
+        schema: Schema | None = None,
+    ) -> tuple[ModelOutput, CallFacts]:
+        """Call a judge, by a schema if it takes one; `CallsStopped` is raised if it has failed too often in a row."""
 
-    async def ask(self, role: str, prompt: JudgePrompt) -> tuple[str | JudgeFailure, Temperatures | None]:
+        async def call(reply_schema: ResponseSchema | None) -> ModelOutput:
+            asked = config.merge(GenerateConfig(response_schema=reply_schema))
+            return await model.generate(list(messages), config=asked)
+
+        return await self.watch(model, messages, config, call, schema)
+
+    async def ask(self, role: str, prompt: JudgePrompt) -> tuple[str | JudgeFailure, CallFacts | None]:
         """Send a prompt to the first model with a role, at temperature 0: the reply, or why there is none.
 
-        The temperatures of the call are None if it failed.
+        The facts of the call are None if it failed.
         """
         model = models_with(role)[0]
         result = await attempt(self.generate(model, messages_of(prompt), GenerateConfig(temperature=0)))
         if isinstance(result, CallError):
             return JudgeFailure("call_failed", result), None
-        output, temperatures = result
+        output, facts = result
         if error := error_of(output):
             return JudgeFailure("call_failed", error), None
-        return output.completion, temperatures
+        return output.completion, facts
 
     async def watch(
         self,
         model: Model,
         messages: Sequence[ChatMessage],
         config: GenerateConfig,
+        call: Callable[[ResponseSchema | None], Awaitable[ModelOutput]],
+        schema: Schema | None = None,
+    ) -> tuple[ModelOutput, CallFacts]:
+        """As `generate`, for a call that is made otherwise, with the schema of the reply or None."""
+        key = model_key(model)
+        if schema is None or key in self._plain or not is_structured(model, self._structured):
+            return await self._watch(model, messages, config, lambda: call(None))
+        reply_schema = response_schema(schema)
+        try:
+            output, facts = await self._watch(model, messages, config, lambda: call(reply_schema))
+        except Exception as refusal:
+            if http_status(refusal) not in BAD_REQUEST or refusal_of(refusal):
+                raise
+            # If this fails as well, the schema was not what the server refused.
+            output, facts = await self._watch(model, messages, config, lambda: call(None))
+            self._ask_plainly(model, refusal)
+            return output, facts
+        return output, replace(facts, structured=True)
+
+    def _ask_plainly(self, model: Model, refusal: Exception) -> None:
+        """Ask a judge without a schema from now on."""
+        key = model_key(model)
+        if key not in self._plain:
+            self._plain.add(key)
+            logger.warning(
+                f"{model}: its server refused the schema of a structured reply: {describe_error(refusal)}. The judge "
+                "is asked without one from now on; scores record in `structured` how each judgement was asked for."
+            )
+
+    async def _watch(
+        self,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        config: GenerateConfig,
         call: Callable[[], Awaitable[ModelOutput]],
-    ) -> tuple[ModelOutput, Temperatures]:
-        """As `generate`, for a call that is made otherwise."""
+    ) -> tuple[ModelOutput, CallFacts]:
         breaker = self._breakers.setdefault(model, CircuitBreaker())
         if breaker.stopped:
             raise CallsStopped(breaker.stopped)
@@ -228,15 +289,16 @@ class JudgeCalls:
             raise
         arrived = output.choices and output.stop_reason in _ARRIVED
         self._note(breaker, model, "" if arrived else output.error or "")
-        temperatures, name = _temperatures(model, last, config, before), str(model)
-        if temperatures.requested is not None and temperatures.sent is None and name not in self._cautioned:
+        facts = _facts(model, last, config, before)
+        name = str(model)
+        if facts.requested is not None and facts.sent is None and name not in self._cautioned:
             self._cautioned.add(name)
             logger.warning(
-                f"{name}: temperature {temperatures.requested:g} was requested, but its provider's client did not "
+                f"{name}: temperature {facts.requested:g} was requested, but its provider's client did not "
                 "send it: the model runs at its default temperature. Logs record temperature_requested and "
                 "temperature_sent."
             )
-        return output, temperatures
+        return output, facts
 
     def _note(self, breaker: CircuitBreaker, model: Model, error: str) -> None:
         """Note how a call ended; where that stops the calls, report it now and again at the end of the run."""

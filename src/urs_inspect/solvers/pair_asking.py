@@ -62,26 +62,36 @@ async def _ask_pair(call: PairCall, judge_calls: JudgeCalls) -> PairReply:
     kept = partial(
         PairReply, call.first, call.asked, prompt_version=prompt.version, prompt_sha256=prompt.sha256, key=prompt.key
     )
-    result = await attempt(judge_calls.generate(call.model, messages_of(prompt), call.config))
+    calling = judge_calls.generate(call.model, messages_of(prompt), call.config, prompt.schema)
+    result = await attempt(calling)
     if isinstance(result, CallError):
         return kept(stop_reason="error", error=result)
-    output, temperatures = result
+    output, facts = result
     return kept(
         output.completion,
         output.stop_reason if output.choices else "error",
         (output.error or "")[:MAX_DETAIL],
-        temperature_requested=temperatures.requested,
-        temperature_sent=temperatures.sent,
+        temperature_requested=facts.requested,
+        temperature_sent=facts.sent,
+        structured=facts.structured,
     )
 
 
-def temperature_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The different temperatures that were requested and sent, for the log; nothing where no model was called."""
+def call_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The different temperatures that were requested and sent, and whether requests had a schema of the reply.
+
+    For the log; nothing where no model was called.
+    """
     called = [
         reply for reply in replies if reply.get("prompt_version") and reply["stop_reason"] not in (PENDING, "error")
     ]
-    names = ("temperature_requested", "temperature_sent")
-    return {name: list(dict.fromkeys(reply.get(name) for reply in called)) for name in names} if called else {}
+    if not called:
+        return {}
+    facts: dict[str, list[Any]] = {}
+    for name in ("temperature_requested", "temperature_sent"):
+        facts[name] = list(dict.fromkeys(reply.get(name) for reply in called))
+    facts["structured"] = sorted({bool(reply.get("structured")) for reply in called})
+    return facts
 
 
 def baseline_reply(kind: str, facts: Mapping[str, Any], first: First, sample_id: str, seed: int) -> PairReply:

@@ -64,6 +64,11 @@ def refuse_no_model(*, baselines: bool = True) -> None:
     judge_model(baselines=baselines)
 
 
+def provider_of(model: Model) -> str:
+    """The harness's name of a model's provider."""
+    return str(model).partition("/")[0]
+
+
 def is_none(model: Model) -> bool:
     """Whether this is the harness's name for no model, `none`."""
     return str(model).startswith("none/")

@@ -8,7 +8,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
-from urs_inspect._arguments import Flag, Natural, Samer, Text, checked, required, samer_arguments
+from urs_inspect._arguments import Flag, Natural, Samer, Structured, Text, checked, required, samer_arguments
 from urs_inspect._util import choices
 from urs_inspect.datasets import PAIR_BENCHES, PairCase, PairData, RatingData, load_pairs
 from urs_inspect.judging.prompts import Orders
@@ -50,7 +50,7 @@ def bench_facts(data: PairData | RatingData) -> dict[str, object]:
     return {"dataset": data.name, "dataset_sha256": data.sha256, "dataset_skipped": list(data.skipped)}
 
 
-JUDGE_PAIRWISE_VERSION = "2-B"
+JUDGE_PAIRWISE_VERSION = "2-C"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 
@@ -60,6 +60,7 @@ def judge_pairwise(
     bench: Text | None = None,
     orders: Orders = "seeded",
     judge: Text = "model",
+    structured: Structured = "auto",
     preflight: Flag = True,
     seed: Natural = 0,
     samer: Samer | None = None,
@@ -75,6 +76,8 @@ def judge_pairwise(
         orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where disagreement is a tie.
         judge: `model`; or with `--model none` `samer` or `reward_model` (both responses are evaluated, the larger
             number is better) or `baseline/<kind>`; kinds: longest, shortest, first, second, random, copy_overall.
+        structured: Whether the judge is asked by a JSON schema of its reply, as providers with structured output take:
+            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that its server follows one.
         preflight: Send the judge one tiny request before the first pair: a server that refuses it (401, 403, 404) ends
             the run.
         seed: Seed of the coin and of the random baseline.
@@ -88,7 +91,9 @@ def judge_pairwise(
     data = _overall(load_pairs(bench, dimension=load_taxonomy().dimension))
     return Task(
         dataset=MemoryDataset([pair_to_sample(case) for case in data.cases], name=data.name),
-        solver=compare_pair("overall", orders, judge, ties=data.has_ties, seed=seed, samer=options),
+        solver=compare_pair(
+            "overall", orders, judge, ties=data.has_ties, seed=seed, samer=options, structured=structured
+        ),
         scorer=pair_verdict(),
         config=GenerateConfig(temperature=0),
         version=JUDGE_PAIRWISE_VERSION,
@@ -96,7 +101,7 @@ def judge_pairwise(
         display_name=f"Judge pairwise: {data.name}",
         metadata=bench_facts(data),
         viewer=pair_viewer(data.name, group="Group", dimensions=False),
-        setup=preflight_setup(preflight, [], under_test=judge == "model"),
+        setup=preflight_setup(preflight, [], under_test=judge == "model", structured=structured),
     )
 
 

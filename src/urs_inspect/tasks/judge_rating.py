@@ -9,7 +9,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
-from urs_inspect._arguments import Flag, Natural, Scale, Text, checked, required
+from urs_inspect._arguments import Flag, Natural, Scale, Structured, Text, checked, required
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import RATING_BENCHES, RatingCase, RatingData, Vocabulary, load_ratings
 from urs_inspect.datasets.references import named
@@ -19,7 +19,7 @@ from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.scorers import rating_agreement
 from urs_inspect.scorers.rating_agreement import load_named_rubric
 from urs_inspect.solvers import give_rating
-from urs_inspect.solvers.give_rating import INSTRUCTIONS, JUDGE_KEY
+from urs_inspect.solvers.give_rating import INSTRUCTIONS, JUDGE_KEY, JUDGE_SCHEMA
 from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.tasks.judge_pairwise import bench_facts
 from urs_inspect.tasks.urs_cases import rubric_facts
@@ -27,7 +27,7 @@ from urs_inspect.tasks.viewer import rating_viewer
 
 logger = getLogger(__name__)
 
-JUDGE_RATING_VERSION = "2-A"
+JUDGE_RATING_VERSION = "2-B"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 
@@ -37,6 +37,7 @@ def judge_rating(
     bench: Text | None = None,
     rubric: Text | None = None,
     scale: Scale | None = None,
+    structured: Structured = "auto",
     preflight: Flag = True,
     seed: Natural = 0,
 ) -> Task:
@@ -51,17 +52,21 @@ def judge_rating(
             intent. The bench is then a file of your own, also with the columns reference, intent and language.
         scale: Lowest and highest possible label of your own file, such as `1,5`; with a rubric it is 1 to 10 unless
             given. The judge is offered the same scale, with a rubric that of the rubric, 1 to 10.
+        structured: Whether the judge is asked by a JSON schema of its reply, as providers with structured output take:
+            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that its server follows one.
         preflight: Send the judge one tiny request before the first rating: a server that refuses it (401, 403, 404)
             ends the run.
         seed: Seed of the order of the responses, so that `--limit` takes them from everywhere.
     """
     bench = required(bench, "bench", f"{choices(RATING_BENCHES)}, or the path of a .csv or .jsonl file")
     loaded = load_named_rubric(rubric)
-    rate = give_rating()  # refuses a run without a model before the data is fetched
+    rate = give_rating(structured)  # refuses a run without a model before the data is fetched
     data = _load(bench, loaded, cast("tuple[float, float] | None", scale))
     lowest, highest = (LOWEST, HIGHEST) if loaded else _whole_scale(data)
     prompt_of = _prompts(loaded, lowest, highest)
-    dataset = MemoryDataset([_to_sample(case, data, prompt_of(case)) for case in data.cases], name=data.name)
+    by_schema = structured is not False
+    samples = [_to_sample(case, data, prompt_of(case), by_schema) for case in data.cases]
+    dataset = MemoryDataset(samples, name=data.name)
     dataset.shuffle(seed)
     return Task(
         dataset=dataset,
@@ -73,7 +78,7 @@ def judge_rating(
         display_name=f"Judge rating: {data.name}",
         metadata=bench_facts(data) | (rubric_facts(loaded) if loaded else {}),
         viewer=rating_viewer(data.name, (lowest, highest), data.scale, group="Intent" if loaded else "Group"),
-        setup=preflight_setup(preflight, [], under_test=True),
+        setup=preflight_setup(preflight, [], under_test=True, structured=structured),
     )
 
 
@@ -113,7 +118,8 @@ def _prompts(rubric: Rubric | None, lowest: int, highest: int) -> Callable[[Rati
     )
 
 
-def _to_sample(case: RatingCase, data: RatingData, prompt: JudgePrompt) -> Sample:
+def _to_sample(case: RatingCase, data: RatingData, prompt: JudgePrompt, by_schema: bool) -> Sample:
+    schema = {JUDGE_SCHEMA: prompt.schema} if by_schema else {}
     return Sample(
         id=case.id,
         input=prompt.case,
@@ -129,6 +135,7 @@ def _to_sample(case: RatingCase, data: RatingData, prompt: JudgePrompt) -> Sampl
             "label_scale": list(data.scale),
             INSTRUCTIONS: prompt.instructions,
             JUDGE_KEY: prompt.key,
+            **schema,
             "prompt_version": prompt.version,
             "prompt_sha256": prompt.sha256,
         },

@@ -19,6 +19,7 @@ from urs_inspect._arguments import (
     Samer,
     Similarities,
     SimilarityOptions,
+    Structured,
     Target,
     TargetOptions,
     Text,
@@ -59,7 +60,7 @@ from urs_inspect.tasks.viewer import competition_viewer
 
 logger = getLogger(__name__)
 
-MAD_VERSION = "2-C"
+MAD_VERSION = "2-D"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 SIMILARITY = "similarity"
@@ -86,6 +87,7 @@ def mad(
     orders: Orders = "both",
     scenario: Annotated[str, one_of(comparison_scenarios)] = "general",
     judge_language: Text | None = None,
+    structured: Structured = "auto",
     preflight: Flag = True,
     previous: Text | None = None,
     coarse: Paths | None = None,
@@ -128,6 +130,8 @@ def mad(
         orders: `both` (twice, and disagreement is a tie), `ab` as the models are sorted, or `seeded` by a coin.
         scenario: Kind of task, for instructions that name none: general, understanding, reasoning, writing, coding.
         judge_language: Language of the judge's instructions, `en` or `zh`; by default that of each instruction.
+        structured: Whether judges are asked by a JSON schema of their reply, as providers with structured output take:
+            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that a judge's server follows one.
         preflight: Send each contestant and judge one tiny request before the first answer: a server that
             refuses it (401, 403, 404) ends the run before anything is spent.
         previous: Log of an earlier run whose comparisons stand: only pairs with a new contestant are compared
@@ -180,6 +184,7 @@ def mad(
         least=MIN_CONTESTANTS if answering else 1,
         seed=seed,
         samer=samer_arguments(samer, wanted=judge in LOCAL_JUDGES, condition="judge=samer or reward_model"),
+        structured=structured,
     )
     taken = competition_pool(pool, None if responses is None else as_list(responses), pool_size, seed)
     plan = _focused(plan, coarse, target)
@@ -213,7 +218,7 @@ def mad(
             **({} if voting is None else {VOTING_KEY: voting.to_dict()}),
         },
         viewer=competition_viewer(),
-        setup=preflight_setup(preflight, [CONTESTANT, *asked]),
+        setup=preflight_setup(preflight, [CONTESTANT, *asked], structured=structured),
     )
 
 

@@ -5,7 +5,18 @@ from inspect_ai.dataset import MemoryDataset
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
-from urs_inspect._arguments import ALL, Flag, Names, Natural, Samer, Text, checked, names, samer_arguments
+from urs_inspect._arguments import (
+    ALL,
+    Flag,
+    Names,
+    Natural,
+    Samer,
+    Structured,
+    Text,
+    checked,
+    names,
+    samer_arguments,
+)
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.judging.prompts import Orders, Protocol
 from urs_inspect.samer import load_taxonomy
@@ -17,7 +28,7 @@ from urs_inspect.solvers.role_models import LOCAL_JUDGES
 from urs_inspect.tasks.judge_pairwise import bench_facts, pair_to_sample
 from urs_inspect.tasks.viewer import pair_viewer
 
-MD_EVAL_VERSION = "2-B"
+MD_EVAL_VERSION = "2-C"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 
@@ -28,6 +39,7 @@ def md_eval(
     orders: Orders = "ab",
     judge: Text = "model",
     scenarios: Names = ALL,
+    structured: Structured = "auto",
     preflight: Flag = True,
     seed: Natural = 0,
     samer: Samer | None = None,
@@ -45,6 +57,8 @@ def md_eval(
             `protocol=overall`) or `baseline/<kind>`; kinds: longest, shortest,
             first, second, random, copy_overall.
         scenarios: `all`, or scenarios of the taxonomy, separated by commas.
+        structured: Whether the judge is asked by a JSON schema of its reply, as providers with structured output take:
+            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that its server follows one.
         preflight: Send the judge one tiny request before the first pair: a server that refuses it (401, 403, 404) ends
             the run.
         seed: Seed of the coin and of the random baseline.
@@ -55,7 +69,7 @@ def md_eval(
     # Everything is checked before the data is fetched, so that a mistake costs neither time nor traffic.
     chosen = names(scenarios, "scenarios", taxonomy.scenario_id)
     options = samer_arguments(samer, wanted=judge in LOCAL_JUDGES, condition="judge=samer or reward_model")
-    compare = compare_pair(protocol, orders, judge, seed=seed, samer=options)
+    compare = compare_pair(protocol, orders, judge, seed=seed, samer=options, structured=structured)
     data = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios))
     cases = [case for case in data.cases if chosen is None or case.group in chosen]
     return Task(
@@ -68,5 +82,5 @@ def md_eval(
         display_name="MD-Eval",
         metadata={**bench_facts(data), "taxonomy": f"{taxonomy.name} {taxonomy.version}"},
         viewer=pair_viewer("MD-Eval", group="Scenario", dimensions=protocol != "overall"),
-        setup=preflight_setup(preflight, [], under_test=judge == "model"),
+        setup=preflight_setup(preflight, [], under_test=judge == "model", structured=structured),
     )

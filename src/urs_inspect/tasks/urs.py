@@ -7,7 +7,19 @@ from inspect_ai.log import HeadlineMetric
 from inspect_ai.scorer import Scorer
 from inspect_ai.solver import generate
 
-from urs_inspect._arguments import ALL, Count, Flag, Names, Natural, Samer, Temperature, Text, checked, samer_arguments
+from urs_inspect._arguments import (
+    ALL,
+    Count,
+    Flag,
+    Names,
+    Natural,
+    Samer,
+    Structured,
+    Temperature,
+    Text,
+    checked,
+    samer_arguments,
+)
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome, samer_outcome
 from urs_inspect.scorers import samer as samer_scorer
@@ -16,7 +28,7 @@ from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.tasks.urs_cases import choose_cases
 from urs_inspect.tasks.viewer import intent_viewer, samer_viewer, with_samer
 
-URS_VERSION = "2-B"
+URS_VERSION = "2-C"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 
@@ -31,6 +43,7 @@ def urs(
     judge_language: Text | None = None,
     judge_attempts: Count = 2,
     judge_temperature: Temperature | None = 0.0,
+    structured: Structured = "auto",
     preflight: Flag = True,
     lenient: Flag = False,
     seed: Natural = 0,
@@ -53,6 +66,8 @@ def urs(
         judge_language: Language of the judge's prompt; by default that of each case.
         judge_attempts: How often a judge is asked at most when its reply cannot be read.
         judge_temperature: Temperature of the judge; null for the provider's default.
+        structured: Whether judges are asked by a JSON schema of their reply, as providers with structured output take:
+            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that a judge's server follows one.
         preflight: Send each judge one tiny request before the first answer: a server that refuses it (401, 403, 404)
             ends the run before anything is spent.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
@@ -76,6 +91,7 @@ def urs(
             judge_language=judge_language,
             attempts=judge_attempts,
             temperature=judge_temperature,
+            structured=structured,
         )
         scorers += [judge, judge_outcome()]
     if options is not None:
@@ -93,5 +109,5 @@ def urs(
         display_name="URS",
         metadata=chosen.facts(),
         viewer=with_samer(viewer) if scorer == "both" else viewer,
-        setup=preflight_setup(preflight, ["grader"] if with_judge else []),
+        setup=preflight_setup(preflight, ["grader"] if with_judge else [], structured=structured),
     )

@@ -18,6 +18,7 @@ from urs_inspect._arguments import (
     Names,
     Natural,
     Paths,
+    Structured,
     Temperature,
     Text,
     as_list,
@@ -41,7 +42,7 @@ from urs_inspect.tasks.viewer import crossval_viewer
 
 logger = getLogger(__name__)
 
-URS_CROSSVAL_VERSION = "2-B"
+URS_CROSSVAL_VERSION = "2-C"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 
@@ -147,6 +148,7 @@ def urs_crossval(
     judge_language: Text | None = None,
     judge_attempts: Count = 2,
     judge_temperature: Temperature | None = 0.0,
+    structured: Structured = "auto",
     preflight: Flag = True,
     lenient: Flag = False,
     seed: Natural = 0,
@@ -176,6 +178,8 @@ def urs_crossval(
         judge_language: Language of the judge's prompt; by default that of each case.
         judge_attempts: How often an evaluator is asked at most when its reply cannot be read.
         judge_temperature: Temperature of the evaluators; null for the provider's default.
+        structured: Whether judges are asked by a JSON schema of their reply, as providers with structured output take:
+            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that a judge's server follows one.
         preflight: Send each evaluator one tiny request first: a server that refuses it (401, 403, 404) ends the run.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the choice of cases.
@@ -190,6 +194,7 @@ def urs_crossval(
         judge_language=judge_language,
         attempts=judge_attempts,
         temperature=judge_temperature,
+        structured=structured,
     )
     judges = _evaluators(names(evaluators, "evaluators"))
     chosen = choose_cases(
@@ -220,7 +225,7 @@ def urs_crossval(
             "prompts_sha256": _prompts_sha256(loaded, judge_language),
         },
         viewer=crossval_viewer(loaded),
-        setup=preflight_setup(preflight, [GRADER]),
+        setup=preflight_setup(preflight, [GRADER], structured=structured),
     )
 
 

@@ -6,7 +6,7 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.log import HeadlineMetric
 
-from urs_inspect._arguments import Count, Flag, Natural, Text, checked
+from urs_inspect._arguments import Count, Flag, Natural, Structured, Text, checked
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.scorers.metrics import group_finals
@@ -28,6 +28,7 @@ def urs_probe(
     rubric: Text | None = None,
     prompt: Text | None = None,
     judge_language: Text | None = None,
+    structured: Structured = "auto",
     preflight: Flag = True,
     seed: Natural = 0,
 ) -> Task:
@@ -41,11 +42,13 @@ def urs_probe(
         rubric: Path of a YAML file with intents, criteria or languages of your own.
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
         judge_language: Language of the judge's prompt; by default that of each case.
+        structured: Whether judges are asked by a JSON schema of their reply, as providers with structured output take:
+            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that a judge's server follows one.
         preflight: Send the judge one tiny request first: a server that refuses it (401, 403, 404) ends the run.
         seed: Seed of the choice of cases.
     """
     loaded = load_rubric(rubric, prompt)
-    judge = intent_judge(rubric=rubric, prompt=prompt, judge_language=judge_language)
+    judge = intent_judge(rubric=rubric, prompt=prompt, judge_language=judge_language, structured=structured)
     chosen = choose_cases(loaded, dataset, seed=seed)
     samples = []
     taken: Counter[tuple[str, str]] = Counter()
@@ -67,5 +70,5 @@ def urs_probe(
         display_name="URS probe",
         metadata=chosen.facts(),
         viewer=intent_viewer(loaded, "URS probe"),
-        setup=preflight_setup(preflight, ["grader"]),
+        setup=preflight_setup(preflight, ["grader"], structured=structured),
     )
