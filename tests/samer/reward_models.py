@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from transformers import (
     AutoModelForSequenceClassification,
+    Gemma2Config,
     GPT2Config,
     LlamaConfig,
     PreTrainedTokenizerFast,
@@ -50,6 +51,7 @@ def tiny_reward_model(
     config: Any = {
         "llama": lambda: LlamaConfig(**_SIZES, **facts),
         "qwen2": lambda: Qwen2Config(**_SIZES, **facts),
+        "gemma2": lambda: Gemma2Config(**_SIZES, head_dim=32, attn_logit_softcapping=1.0, **facts),
         "gpt2": lambda: GPT2Config(n_embd=64, n_layer=2, n_head=2, n_positions=512, **facts),
     }[architecture]()
     torch.manual_seed(seed)

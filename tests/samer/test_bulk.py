@@ -345,6 +345,18 @@ def test_a_row_has_scores_of_all_dimensions_and_a_failure_none() -> None:
     assert {key for key, value in BAD.items() if value is not None} == {"id", "failure"}
 
 
+def test_a_column_that_is_not_utf_8_is_named_with_its_file(tmp_path: Path) -> None:
+    """Arrow takes any bytes for a text, and so do files that other programs write."""
+    texts = pyarrow.array([b"fine", b"caf\xe9"]).cast(pyarrow.binary()).view(pyarrow.string())
+    path = tmp_path / "latin.parquet"
+    parquet.write_table(pyarrow.table({"query": ["q", "q"], "response": texts}), path)
+    with pytest.raises(InputError, match=r"latin\.parquet: the column response is not UTF-8"):
+        check_rows(path)
+    write(tmp_path / "other.parquet", other=[1])
+    with pytest.raises(InputError, match=r"other\.parquet: row 1: missing query"):
+        check_rows(tmp_path / "other.parquet")
+
+
 def test_parquet_and_json_lines_hold_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk_output, "_ROW_GROUP", 2)
     rows = [GOOD, BAD, GOOD, GOOD, BAD]

@@ -164,16 +164,26 @@ def config(**values: Any) -> Callable[[Path], None]:
     return lambda folder: change_json(folder / "config.json", **values)
 
 
-def quantised(folder: Path) -> None:
+def quantised(folder: Path, kind: str = "I8") -> None:
     """One matrix of the backbone in 8 bits, all else as it was; its file is written anew."""
     name = "model.layers.0.mlp.up_proj.weight"
     file = folder / json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"][name]
     held = read_header(file)
     content = {one: file.read_bytes()[entry.start : entry.start + entry.size] for one, entry in held.items()}
     content[name] = b"\1" * (held[name].size // 4)
-    kinds = {one: "I8" if one == name else entry.dtype for one, entry in held.items()}
+    kinds = {one: kind if one == name else entry.dtype for one, entry in held.items()}
     head = header_bytes([(one, kinds[one], held[one].shape, len(raw)) for one, raw in content.items()])
     file.write_bytes(head + b"".join(content.values()))
+
+
+def second_file(folder: Path) -> None:
+    rewrite(folder, lambda tensors: tensors)
+    write_tensor_file(folder / "more.safetensors", {"model.norm.weight": np.ones(64, np.float32)})
+
+
+def parts_of_its_own(folder: Path) -> None:
+    rewrite(folder, lambda tensors: tensors | {"uncertainty.weight": np.ones((1, 64), np.float32)})
+    change_json(folder / "config.json", auto_map={"AutoModel": "own.Model"})
 
 
 FIRST_SCORE, SECOND_SCORE, LAST_GATE = HEAD_KEYS["scoring"][0], HEAD_KEYS["scoring"][1], HEAD_KEYS["predictor"][-1]
@@ -247,6 +257,51 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         lambda f: write_tokenizer(f, template="{% for m in messages %}{{ m.content }}{% endfor %}"),
         r"the chat template does not end a query with <\|eot_id\|>",
     ),
+    "a file of all weights beside shards": (
+        lambda f: write_tensor_file(f / "model.safetensors", {"model.norm.weight": np.ones(64, np.float32)}),
+        f"model.safetensors and {INDEX}, which names 3 files",
+    ),
+    "a second file of weights without an index": (
+        second_file,
+        f"model.safetensors and more.safetensors without {INDEX}",
+    ),
+    "parts of its own": (
+        parts_of_its_own,
+        r"1 tensor that the plain model does not have: uncertainty.weight and .* code of its own .auto_map.",
+    ),
+    "a bias of a head": (
+        weights(lambda t: t | {FIRST_SCORE.replace("weight", "bias"): np.ones(24, np.float32)}),
+        r"1 tensor that the plain model does not have: score.scoring_layer.0.bias",
+    ),
+    "8-bit floats without a scale": (
+        lambda f: quantised(f, "F8_E4M3"),
+        "1 weights are 8-bit floats without a scale: model.layers.0.mlp.up_proj.weight",
+    ),
+    "INF-ORM": (
+        weights(lambda t: no_heads(t) | {f"score.{n}.weight": np.ones((64, 64), np.float32) for n in (0, 2)}),
+        "a reward model of a kind that is not supported: a head of several layers .*INF-ORM",
+    ),
+    "GRM": (
+        weights(lambda t: no_heads(t) | {"v_head.summary.0.weight": np.ones((64, 64), np.float32)}),
+        "a reward model of a kind that is not supported: a value head .*GRM",
+    ),
+    "Nemotron": (
+        weights(lambda t: no_heads(t) | {"lm_head.weight": np.ones((270, 64), np.float32)}),
+        "a reward model of a kind that is not supported: a language head alone .*Nemotron",
+    ),
+    "an unknown kind of positions": (
+        config(rope_scaling={"rope_type": "spiral", "factor": 2.0}),
+        "config.json has rope_scaling of the type 'spiral'; expected default, linear",
+    ),
+    "an epsilon of text": (config(rms_norm_eps="1e-5"), "config.json has rms_norm_eps '1e-5'; expected a number"),
+    "a padding token beyond the vocabulary": (
+        config(pad_token_id=270),
+        "config.json has pad_token_id 270; expected a token's id, 0 to 269, or none",
+    ),
+    "a configuration of 100,000 levels": (
+        lambda f: (f / "config.json").write_text('{"a":' + "[" * 100_000),
+        "config.json: cannot be read as JSON",
+    ),
     "no tokenizer": (lambda f: (f / "tokenizer.json").unlink(), "tokenizer.json is missing"),
     "too small a vocabulary": (config(vocab_size=269), "the tokenizer has 270 tokens, the model 269"),
 }
@@ -299,6 +354,28 @@ def test_code_of_a_model_other_labels_and_other_widths_are_noted(copied: Copied,
     assert "config.json names code of its own (auto_map); it is never run" in notes
     assert "config.json has 1 labels; the released one has 84" in notes
     assert any("the scoring head has widths (24, 16, 16, 16); published are" in note for note in notes)
+
+
+def test_a_language_head_and_tables_of_positions_are_left_out(copied: Copied) -> None:
+    folder = copied("kept")
+    further = {"lm_head.weight": (270, 64), "model.layers.0.self_attn.rotary_emb.inv_freq": (16,)}
+    rewrite(folder, lambda tensors: tensors | {name: np.ones(shape, "f4") for name, shape in further.items()})
+    assert check_checkpoint(folder).errors == []
+
+
+def test_heads_of_any_kind_may_lie_beside_a_backbone_to_train_on(copied: Copied) -> None:
+    folder = copied("backbone")
+    rewrite(folder, armo)
+    assert check_checkpoint(folder, heads=False).errors == []
+    rewrite_backbone = {"model.layers.0.self_attn.q_proj.bias": np.ones(64, np.float32)}
+    write_tensor_file(folder / "model.safetensors", read_all(folder) | rewrite_backbone)
+    [error] = check_checkpoint(folder, heads=False).errors
+    assert "q_proj.bias" in error
+
+
+def read_all(folder: Path) -> dict[str, Array]:
+    file = folder / "model.safetensors"
+    return {name: read_tensor(file, entry) for name, entry in read_header(file).items()}
 
 
 def test_any_other_value_is_a_fault_of_the_folder(copied: Copied) -> None:

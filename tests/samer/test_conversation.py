@@ -146,6 +146,29 @@ def test_a_template_that_writes_a_query_differently_needs_two_passes(tmp_path: P
     assert encoded.query_ids != encoded.ids[: len(encoded.query_ids)]
 
 
+@pytest.mark.parametrize(
+    "template",
+    [
+        # As training kits write it; what is set within the block does not reach beyond it.
+        "{% set x = 1 %}{% for m in messages %}{{ m.role }}:\n{% generation %}\n{% set x = 2 %}{{ m.content }}"
+        "{{ '<|eot_id|>' }}\n{% endgeneration %}\n{{ x }}{% endfor %}",
+        "{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}{{ m.content }}{% endgeneration %}"
+        "{% else %}{{ m.content }}{% endif %}<|eot_id|>{% endfor %}",
+    ],
+)
+def test_blocks_of_generation_are_read_as_transformers_reads_them(tmp_path: Path, template: str) -> None:
+    write_tokenizer(tmp_path, template=template)
+    theirs: Any = AutoTokenizer.from_pretrained(tmp_path)
+    assert Conversations(tmp_path).render("the question", "an answer") == rendered(theirs, "the question", "an answer")
+
+
+def test_the_date_of_a_template_is_the_same_on_every_day(tmp_path: Path) -> None:
+    """Llama 3.2 falls back to this date; SmolLM3 calls the function without asking whether there is one."""
+    template = "{% set d = strftime_now('%d %b %Y') %}{{ d }}" + CHAT_TEMPLATE
+    write_tokenizer(tmp_path, template=template)
+    assert Conversations(tmp_path).render("q").startswith("26 Jul 2024")
+
+
 def test_a_template_in_a_file_of_its_own_and_one_of_several(folder: Path, tmp_path: Path) -> None:
     expected = Conversations(folder).encode("q", "r", LONG)
     own_file, several = tmp_path / "own_file", tmp_path / "several"
@@ -171,7 +194,12 @@ def test_a_template_in_a_file_of_its_own_and_one_of_several(folder: Path, tmp_pa
         ("{{ raise_exception('no user') }}", "the chat template fails: no user"),
         ("{{ ''.__class__.__mro__ }}", "the chat template fails: access to attribute '__class__'"),
         ("{{ messages.append(1) }}", "the chat template fails"),
-        ("{% for i in range(1000000000) %}{% endfor %}", "the chat template fails: Range too big"),
+        ("{% for i in range(1000000000) %}{% endfor %}", "the chat template fails: a call has the number"),
+        ("{{ 'x' * 1000000000 }}", "the chat template fails: a repetition 1,000,000,000 times"),
+        ("{{ 'x' | center(1000000000) }}", "the chat template fails: a call has the number"),
+        ("{{ '%1000000000d' % 1 }}", "the chat template fails: a format has the width"),
+        ("{{ 9 ** 1000000000 }}", "the chat template fails: an exponent of"),
+        ("{% for i in range(2000) %}{{ 'x' * 1000 }}{% endfor %}", r"adds 1,999,9\d\d characters"),
         ("{{ 1 / 0 }}", "the chat template fails: division by zero"),
     ],
 )
@@ -182,7 +210,9 @@ def test_a_template_that_cannot_be_used(tmp_path: Path, template: str | None, me
 
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json"])
-@pytest.mark.parametrize(("content", "message"), [(None, "is missing"), ("{", ""), ("[]", "")])
+@pytest.mark.parametrize(
+    ("content", "message"), [(None, "is missing"), ("{", ""), ("[]", ""), ('{"a":' + "[" * 100_000, "")]
+)
 def test_files_of_the_tokenizer_that_cannot_be_used(
     tmp_path: Path, name: str, content: str | None, message: str
 ) -> None:

@@ -288,7 +288,7 @@ def test_a_server_is_asked_what_it_is_and_its_requests_are_limited(small: Path) 
 def test_a_server_is_asked_again_after_a_while(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [100.0]
     monkeypatch.setattr(shared, "monotonic", lambda: clock[0])
-    monkeypatch.setattr("urs_inspect.samer.engines.vllm_server._wait_for_start", lambda state: 0.0)
+    monkeypatch.setattr("urs_inspect.samer.engines.vllm_server._wait_for_start", lambda *_: 0.0)
     with pooling_server(step_script(Conversations(small).end_of_turn, 64)) as server:
         wanted = EngineChoice(server.url, folder=str(small))
         for passed, asked in ((0, 1), (20, 1), (21, 2)):

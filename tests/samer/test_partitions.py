@@ -106,6 +106,15 @@ def test_what_cannot_be_begun_is_refused(parts: Path, tmp_path: Path, stub_engin
     assert "cannot read" in score(parts, out).output and not opening.made
 
 
+def test_all_files_that_cannot_be_used_are_named_at_once(parts: Path, tmp_path: Path, stub_engine: Any) -> None:
+    opening = stub_engine()
+    (parts / "0.parquet").write_bytes(b"PAR1 half")
+    write(parts / "2.parquet", query=["q"], other=["r"])
+    said = score(parts, tmp_path / "out").output
+    assert "2 of 4 files cannot be used" in said and not opening.made
+    assert "0.parquet" in said and "2.parquet: row 1: missing response" in said
+
+
 def test_reports_are_put_together_by_rows() -> None:
     reports = [BulkReport(3, 1, {"error": 1}, 0.5, 1, 2, 3), BulkReport(1, 0, {"error": 1}, float("nan"), 0, 0, 0)]
     assert module.merged([*reports, BulkReport(2, 1, {}, 0.25, 1, 0, 0)]) == BulkReport(

@@ -11,10 +11,11 @@ from typing import Any
 import anyio
 import numpy as np
 import pytest
+import torch
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
 
-from tests.samer.checkpoints import EOT
+from tests.samer.checkpoints import EOT, change_json
 from tests.samer.pooling_server import pooling_server, replies, says
 from tests.samer.reward_models import PLAIN, SlowReference, describe, tiny_reward_model
 from tests.tasks.scripted import metric_values, run, say
@@ -22,7 +23,7 @@ from urs_inspect._util import InputError
 from urs_inspect.samer import check_rows, judge, load_engine, score_file
 from urs_inspect.samer.checkpoint import fingerprint
 from urs_inspect.samer.checkpoint_check import check_model, open_model
-from urs_inspect.samer.engines import EngineFailure, QueryResponse
+from urs_inspect.samer.engines import EngineFailure, QueryResponse, registry
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine
 from urs_inspect.samer.judgement import Judgement, score_values
 from urs_inspect.scorers import pair_verdict, reward_model, samer
@@ -137,7 +138,12 @@ def test_what_is_not_finite_is_a_failure_and_no_score(model: Path, tmp_path: Pat
         ("config", {"architectures": ["InternLM2ForRewardModel"], "auto_map": {"AutoModel": "x.Y"}}, "never run"),
         ("config", {"model_type": "no_such_model", "auto_map": {"AutoModel": "x.Y"}}, "transformers cannot load it"),
         ("config", {"max_position_embeddings": 3}, "the model takes 3 tokens"),
-        ("config", {"vocab_size": 10}, "the model has"),
+        ("config", {"vocab_size": 10}, "pad_token_id 266; expected a token's id, 0 to 9"),
+        ("config", {"vocab_size": 269}, "embed_tokens.weight has shape"),
+        ("config", {"rms_norm_eps": "small"}, "rms_norm_eps 'small'"),
+        ("config", {"rope_parameters": {"rope_type": "spiral", "rope_theta": 1e4}}, "of the type 'spiral'"),
+        ("config", {"num_hidden_layers": "two"}, "transformers cannot load it"),
+        ("config", {"architectures": ["INFORMForSequenceClassification"]}, "run it as LlamaForSequenceClassification"),
         ("tokenizer_config", {"bos_token": None}, "bos_token"),
         ("tokenizer_config", {"chat_template": "x"}, "both the query"),
     ],
@@ -150,6 +156,45 @@ def test_folders_that_cannot_be_run_are_refused(
     path.write_text(json.dumps({name: value for name, value in content.items() if value is not None}))
     with pytest.raises(InputError, match=message):
         judged(path.parent, [QueryResponse("q", "r")])
+
+
+def test_the_check_refuses_what_engines_would_read_differently(model: Path, tmp_path: Path) -> None:
+    """A missing layer, which vLLM scored; a bias of the head, for which two engines differed; parts without a use."""
+    from safetensors.torch import load_file, save_file
+
+    layer = "model.layers.1."
+    changes: dict[str, tuple[dict[str, tuple[int, ...]], str, str]] = {
+        "layer": ({}, layer, "9 weights are missing: model.layers.1"),
+        "norm": ({}, "model.norm.", "1 weights are missing: model.norm.weight"),
+        "bias": ({"score.bias": (1,)}, "-", "1 tensor that the plain model does not have: score.bias"),
+        "parts": ({"uncertainty.weight": (1, 64)}, "-", "does not have: uncertainty.weight"),
+        "head": ({"v_head.weight": (1, 64)}, "score.", "a kind that is not supported: a value head"),
+    }
+    for name, (added, dropped, message) in changes.items():
+        folder = Path(shutil.copytree(model, tmp_path / name))
+        tensors = load_file(folder / "model.safetensors")
+        kept = {key: tensor for key, tensor in tensors.items() if not key.startswith(dropped)}
+        kept |= {key: torch.ones(shape) for key, shape in added.items()}
+        save_file(kept, folder / "model.safetensors", {"format": "pt"})
+        describe(folder, outputs=["quality"], overall="quality")
+        for engine in ("transformers", "vllm"):
+            with pytest.raises(InputError, match=message):
+                open_model(folder)
+            with pytest.raises(InputError, match=message):
+                registry._factory(engine)(str(folder))
+
+
+def test_a_model_that_caps_attention_is_run_eagerly(tmp_path: Path) -> None:
+    """Gemma 2, whose logits of attention are capped; `sdpa` cannot do that."""
+    folder = tiny_reward_model(tmp_path / "m", "gemma2")
+    items = texts(12, 5)
+    reference = SlowReference(folder)
+    expected = [reference.logits(item.query, item.response)[0] for item in items]
+    found = [judgement.evaluation.overall for judgement in judged(folder, items)]
+    np.testing.assert_allclose(found, expected, atol=1e-5, rtol=0)
+    change_json(folder / "config.json", attn_logit_softcapping=None)
+    uncapped = [judgement.evaluation.overall for judgement in judged(folder, items)]
+    assert np.abs(np.array(uncapped) - expected).max() > 0.01  # else the cap would not have been tested
 
 
 @pytest.mark.parametrize(

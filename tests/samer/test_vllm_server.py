@@ -2,6 +2,7 @@
 
 import base64
 import shutil
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -56,8 +57,8 @@ SOUND = step_script(EOT, HIDDEN)
 
 @pytest.fixture(autouse=True)
 def _quick_and_direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vllm_server, "_wait", lambda state: 0.0)
-    monkeypatch.setattr(vllm_server, "_wait_for_start", lambda state: 0.0)
+    monkeypatch.setattr(vllm_server, "_wait", lambda *_: 0.0)
+    monkeypatch.setattr(vllm_server, "_wait_for_start", lambda *_: 0.0)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("VLLM_API_KEY", raising=False)
 
@@ -293,6 +294,81 @@ def test_a_server_that_is_still_starting_and_a_name_among_several_models(small: 
         engine = opened_at(server.url, small, served="samer")
         assert engine.spec.max_length == 100
         assert server.asked[0]["model"] == "samer"
+
+
+@pytest.mark.parametrize("fault", [fails(429), fails(503), Response(drop=True)])
+def test_the_first_call_is_tried_again_where_that_may_help(small: Path, fault: Response) -> None:
+    script: Script = lambda number, body: fault if number < 2 else SOUND(number, body)  # noqa: E731
+    with pooling_server(script) as server:
+        opened_at(server.url, small, attempts=3)
+        assert len(server.asked) == 3
+    with pooling_server(lambda *_: fails(400)) as server, pytest.raises(InputError, match="does not pool"):
+        opened_at(server.url, small, attempts=3)
+    assert len(server.asked) == 1
+
+
+def test_a_server_that_trickles_holds_the_start_no_longer_than_the_timeout(small: Path) -> None:
+    """All attempts together, where each byte comes in time and the reply never does."""
+    with pooling_server(SOUND) as server:
+        server.trickle = 0.05
+        start = time.monotonic()
+        with pytest.raises(InputError, match=r"does not pool \(no whole reply within 0.5 s"):
+            opened_at(server.url, small, timeout=0.5, attempts=5)
+        assert time.monotonic() - start < 5.0
+
+
+def test_a_server_is_opened_from_within_an_event_loop(small: Path) -> None:
+    async def inside(url: str) -> ServerEngine:
+        return opened_at(url, small)
+
+    with pooling_server(SOUND) as server:
+        assert anyio.run(inside, server.url).spec.max_length == 512
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rows: rows * 0, "numbers of its reply to a short text are 0"),
+        (lambda rows: rows / np.linalg.norm(rows, axis=1, keepdims=True), "vectors have length 1"),
+        (lambda rows: rows, ""),
+    ],
+)
+def test_vectors_that_are_hardly_the_models_are_noticed(
+    small: Path, caplog: pytest.LogCaptureFixture, change: Any, said: str
+) -> None:
+    with pooling_server(pooled(lambda ids: change(step_rows(ids, EOT, HIDDEN)))) as server:
+        opened_at(server.url, small)
+    assert said in caplog.text
+    assert bool(caplog.records) is bool(said)
+
+
+@pytest.mark.parametrize("limit", [-5, 0, "long"])
+def test_a_length_that_is_none_is_noticed(small: Path, caplog: pytest.LogCaptureFixture, limit: object) -> None:
+    with pooling_server(SOUND) as server:
+        server.models = says({"data": [model("samer", max_model_len=limit)]})
+        assert opened_at(server.url, small).spec.max_length == 8192
+    assert f"max_model_len {limit!r}, which is no length; 8192 is used" in caplog.text
+
+
+DEEP = Response(200, b'{"data": ' + b"[" * 100_000 + b"]" * 100_000 + b"}")
+
+
+def test_replies_of_many_levels_are_one_line(small: Path) -> None:
+    with pooling_server(SOUND) as server:
+        server.models = DEEP
+        with pytest.raises(InputError, match=r"no vLLM server answers .*nested too deeply"):
+            opened_at(server.url, small)
+    levels: Any = 1.0
+    for _ in range(900):
+        levels = [levels]
+    for script in (lambda *_: DEEP, lambda *_: says({"data": [{"index": 0, "data": levels}]})):
+        with pooling_server(script) as server, pytest.raises(InputError, match="does not pool") as caught:
+            opened_at(server.url, small)
+        assert "\n" not in str(caught.value)
+    with opened(lambda *_: DEEP, small) as (engine, _):
+        [outcome] = score(engine, [ITEM])
+    assert isinstance(outcome, EngineFailure) and outcome.mode == "wrong_shape"
+    assert "no message" not in failure(503, DEEP.body.decode()).detail
 
 
 def test_the_folder_of_a_server_on_this_machine(small: Path, tmp_path: Path) -> None:

@@ -104,9 +104,24 @@ def _parquet_rows(path: Path) -> Iterator[BulkRow]:
         with parquet.ParquetFile(path, buffer_size=_BUFFER) as file:
             columns = [name for name in ("id", *_QUERY, *_RESPONSE) if name in file.schema_arrow.names]
             for batch in file.iter_batches(_READ, columns=columns):
-                yield from (_row(found, at := next(number), f"{path}: row {at}") for found in batch.to_pylist())
+                for row in _objects(batch, path):
+                    at = next(number)
+                    yield _row(row, at, f"{path}: row {at}")
     except (OSError, pyarrow.ArrowException) as error:
         raise InputError(f"cannot read '{path}': {one_line(error)}") from None
+
+
+def _objects(batch: Any, path: Path) -> list[dict[str, Any]]:
+    """The rows of a batch; its texts are decoded here, column by column."""
+    columns = {}
+    for name in batch.schema.names:
+        try:
+            columns[name] = batch.column(name).to_pylist()
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: the column {name} is not UTF-8 ({error.reason})") from error
+    if not columns:
+        return [{}] * batch.num_rows
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def _row(found: Mapping[str, Any], number: int, place: str) -> BulkRow:

@@ -1,7 +1,9 @@
 """Whether a folder is a SaMer checkpoint, and exactly what is wrong if not; no model is loaded."""
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,10 +20,11 @@ from urs_inspect.samer.checkpoint import (
 )
 from urs_inspect.samer.conversation import END_OF_TURN, Conversations
 from urs_inspect.samer.evaluation import HEAD_KEYS, HEAD_NAMES, PUBLISHED_WIDTHS, head_errors
-from urs_inspect.samer.reward import HEAD, load_description
+from urs_inspect.samer.reward import HEAD, load_description, unsupported_head
 from urs_inspect.samer.taxonomy import load_taxonomy
 from urs_inspect.samer.weights import (
     INTEGER_TYPES,
+    TensorEntry,
     WeightFiles,
     find_weights,
     finite_errors,
@@ -48,7 +51,11 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     "dtype": _FLOATS,
     "torch_dtype": _FLOATS,
 }
+_ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
 _WRAPPED = ("module.", "_orig_mod.", "base_model.model.")
+# Tensors that every engine leaves out, and that change no score: a language head, tables that are computed anyway.
+_LEFT_OUT = (r"^lm_head\.", r"\.rotary_emb\.inv_freq$")
+_SCALES = (r"_scale(_inv)?$",)  # of quantised weights
 _TRIAL = ("Why is the sky blue?", "Because of the way light scatters.")
 
 
@@ -125,7 +132,8 @@ def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = F
         if heads:
             layout = _check_weights(report, weights, config)
         else:
-            report.errors.extend(f"{folder}: {error}" for error in _backbone_errors(weights.shapes, config))
+            errors = [*_backbone_errors(weights.shapes, config), *_further_backbone_errors(weights.shapes, config)]
+            report.errors.extend(f"{folder}: {error}" for error in errors)
     conversations = report.attempt(lambda: Conversations(folder))
     if conversations is not None:
         report.attempt(lambda: _check_conversations(report, conversations, config or {}))
@@ -143,17 +151,27 @@ def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = F
 
 def _check_reward_model(report: Report, folder: Path, description: str | None, values: bool) -> None:
     """Look at a folder of a decoder with a linear head that is not SaMer; see `check_checkpoint`."""
-    config, weights = read_config(folder), find_weights(folder)
-    name, shape, labels = str((config.get("architectures") or "?")[0]), weights.shapes.get(HEAD, ()), labels_of(config)
+    config = read_config(folder)
+    weights = find_weights(folder)
+    name = str((config.get("architectures") or "?")[0])
     report.facts["architecture"] = f"{name} ({config.get('model_type')})"
     _describe_weights(report, weights)
+    if kind := unsupported_head(weights.shapes):
+        raise InputError(f"{folder}: {kind}")
     if not name.endswith("ForSequenceClassification"):
         raise InputError(f"{folder}: {name} is no ...ForSequenceClassification; a model's own code is never run")
+    shape, labels = weights.shapes.get(HEAD, ()), labels_of(config)
     if len(shape) != 2 or shape[0] != labels:
         raise InputError(
             f"{folder}: {HEAD} has shape {shape or 'none'}; expected a decoder's linear head for the {labels} labels "
             "of config.json (encoders are not run)"
         )
+    report.errors.extend(f"{folder}: {error}" for error in _number_errors(config))
+    if report.errors:
+        return
+    report.errors.extend(f"{folder}: {error}" for error in _classifier_errors(folder, name, weights.shapes, config))
+    if "auto_map" in config:
+        report.notes.append("config.json names code of its own (auto_map); it is never run")
     found = load_description(folder, description, shape[0])
     report.facts["outputs"] = ", ".join(found.names)
     report.facts["reward"] = " + ".join(f"{weight:g} x {output}" for output, weight in found.weights.items())
@@ -185,11 +203,80 @@ def _check_config(report: Report, folder: Path, config: Config) -> bool:
     for name, values in _VALUES.items():
         if (value := config.get(name)) is not None and value not in values:
             report.errors.append(f"{folder}: config.json has {name} {value!r}; expected {choices(values)}")
+    report.errors.extend(f"{folder}: {error}" for error in _number_errors(config))
     if "auto_map" in config:
         report.notes.append("config.json names code of its own (auto_map); it is never run")
     if "quantization_config" in config:
         report.notes.append("config.json declares quantised weights; these were not tried")
     return True
+
+
+def _number_errors(config: Config) -> Iterator[str]:
+    """A line for each value of `config.json` on which the engines would stumble while they load."""
+    for name in ("rms_norm_eps", "rope_theta"):
+        value = config.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value > 0):
+            yield f"config.json has {name} {value!r}; expected a number above 0"
+    for name in ("rope_scaling", "rope_parameters"):
+        yield from _rope_errors(name, config.get(name))
+    padding, rows = config.get("pad_token_id"), config.get("vocab_size")
+    if padding is None or not isinstance(rows, int):
+        return
+    if isinstance(padding, bool) or not isinstance(padding, int) or not -1 <= padding < rows:
+        yield f"config.json has pad_token_id {padding!r}; expected a token's id, 0 to {rows - 1:,}, or none"
+
+
+def _rope_errors(name: str, value: Any) -> Iterator[str]:
+    if value is None:
+        return
+    if not isinstance(value, dict):
+        yield f"config.json has {name} {value!r}; expected a mapping, or none"
+        return
+    if any(isinstance(entry, dict) for entry in value.values()):
+        return  # of models with several kinds of layers, each with its own; the library reads them
+    kind = value.get("rope_type", value.get("type"))
+    if kind is not None and kind not in _ROPE_TYPES:
+        yield f"config.json has {name} of the type {kind!r}; expected {choices(_ROPE_TYPES)}"
+
+
+def _classifier_errors(folder: Path, name: str, found: Shapes, config: Config) -> Iterator[str]:
+    """A line for each way in which the weights are not those of the plain classifier that the engines would run."""
+    try:
+        engine = import_module("urs_inspect.samer.neural.transformers_engine")
+    except ImportError as error:
+        raise InputError(
+            f"{folder}: the check of a reward model needs the package {error.name}: pip install 'urs-inspect[samer]'"
+        ) from error
+    plain = engine.plain_classifier(folder)
+    if plain.name != name:
+        yield f"config.json has the architecture {name}; transformers would run it as {plain.name}"
+        return
+    missing = [tensor for tensor in plain.shapes if tensor not in found]
+    if missing:
+        yield f"{len(missing)} weights are missing: {shortened_list(missing)}; download the folder again"
+    for tensor, shape in plain.shapes.items():
+        if tensor in found and found[tensor] != shape:
+            yield f"{tensor} has shape {found[tensor]}; expected {shape}, as config.json says"
+            return
+    yield from _further_errors(found, plain.shapes, config, (*_LEFT_OUT, *plain.left_out))
+
+
+def _further_errors(found: Shapes, expected: Iterable[str], config: Config, left_out: Iterable[str]) -> Iterator[str]:
+    """A line for tensors that no engine would use, or that only some would: the scores would be another model's."""
+    patterns = list(left_out)
+    if "quantization_config" in config:
+        patterns.extend(_SCALES)
+    ignored = re.compile("|".join(patterns))
+    known = set(expected)
+    further = [name for name in found if name not in known and not ignored.search(name)]
+    if not further:
+        return
+    code = " and config.json names code of its own (auto_map), which is never run" if "auto_map" in config else ""
+    number = "1 tensor" if len(further) == 1 else f"{len(further)} tensors"
+    yield (
+        f"{number} that the plain model does not have: {shortened_list(further)}{code}; "
+        "without them its scores would be those of another model"
+    )
 
 
 def _describe_weights(report: Report, weights: WeightFiles) -> None:
@@ -204,6 +291,19 @@ def _describe_weights(report: Report, weights: WeightFiles) -> None:
             f"{weights.folder}: {len(integers)} weights are of the type {types}, as quantisation writes them: "
             f"{shortened_list(entry.name for entry in integers)}; expected floating-point weights"
         )
+    names = set(weights.entries)
+    unscaled = [entry.name for entry in entries if _is_unscaled(entry, names)]
+    if unscaled:
+        report.errors.append(
+            f"{weights.folder}: {len(unscaled)} weights are 8-bit floats without a scale: {shortened_list(unscaled)}; "
+            "expected a tensor ..._scale or ..._scale_inv beside each, or weights of 16 or 32 bits"
+        )
+
+
+def _is_unscaled(entry: TensorEntry, names: Collection[str]) -> bool:
+    if not entry.dtype.startswith("F8_"):
+        return False
+    return f"{entry.name}_scale" not in names and f"{entry.name}_scale_inv" not in names
 
 
 def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Layout | None:
@@ -221,6 +321,7 @@ def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Layo
         return None
     errors = head_errors(heads, config["hidden_size"]) or _check_outputs(report, heads, config)
     errors.extend(_backbone_errors(shapes, config))
+    errors.extend(_further_errors(shapes, [*_backbone_shapes(config), *HEAD_NAMES], config, _LEFT_OUT))
     report.errors.extend(f"{folder}: {error}" for error in errors)
     return None if errors else layout
 
@@ -237,6 +338,8 @@ def _not_samer(shapes: Shapes) -> str | None:
         return "this is ArmoRM itself (gating and regression layers), SaMer's backbone; expected SaMer's heads score.*"
     if "score.weight" in shapes:
         return "a plain classifier (score.weight), not SaMer; expected three heads, such as " + missing[0]
+    if kind := unsupported_head(shapes):
+        return kind
     if len(missing) == len(HEAD_NAMES):
         return f"no heads of SaMer; expected {len(missing)} tensors score.*, such as {missing[0]}, or {HEAD}"
     return f"{len(missing)} weights of the heads are missing: {shortened_list(missing)}"
@@ -272,6 +375,12 @@ def _backbone_errors(shapes: Shapes, config: Config) -> Iterator[str]:
         if name in shapes and shapes[name] != shape:
             yield f"{name} has shape {shapes[name]}; expected {shape}, as config.json says"
             return
+
+
+def _further_backbone_errors(shapes: Shapes, config: Config) -> Iterator[str]:
+    """A line for tensors of the backbone that a plain Llama does not have; heads beside it do not count."""
+    own = {name: shape for name, shape in shapes.items() if name.startswith(_PREFIX)}
+    yield from _further_errors(own, _backbone_shapes(config), config, _LEFT_OUT)
 
 
 def _backbone_shapes(config: Config) -> dict[str, tuple[int, ...]]:

@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from datetime import date
+from functools import cached_property, wraps
 from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
@@ -12,6 +13,11 @@ from typing import Any, Literal
 from uuid import uuid4
 
 import jinja2
+from jinja2 import nodes
+from jinja2.exceptions import SecurityError
+from jinja2.ext import Extension
+from jinja2.parser import Parser
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from urs_inspect._util import InputError
@@ -30,6 +36,15 @@ SPARE = 1
 
 vLLM up to 0.26 never finishes an input of exactly its length that it computes in chunks.
 """
+
+TEMPLATE_DATE = date(2024, 7, 26)
+"""What `strftime_now` of a template gives on every day, so that a score does not depend on the day.
+
+Templates of Llama 3.1 and 3.2 fall back to this date where there is no such function.
+"""
+
+_MOST_CHARACTERS = 1_000_000  # that one operation of a template may make
+_MOST_EXPONENT = 64
 
 Ids = tuple[int, ...]
 
@@ -97,11 +112,15 @@ class Conversations:
         roles = ("user", "assistant")
         messages = [{"role": role, "content": content} for role, content in zip(roles, contents, strict=False)]
         try:
-            return self._template.render(
+            text = self._template.render(
                 messages=messages, tools=None, documents=None, add_generation_prompt=False, **self._named_tokens
             )
         except Exception as error:  # a template is a program, and may fail in any way
             raise InputError(f"{self.folder}: the chat template fails: {error}") from error
+        added = len(text) - sum(map(len, contents))
+        if added > _MOST_CHARACTERS:
+            raise InputError(f"{self.folder}: the chat template adds {added:,} characters to a conversation")
+        return text
 
     def encode(
         self, query: str, response: str, max_length: int, *, overlong: Overlong = "shorten", bos: Bos = "single"
@@ -196,7 +215,7 @@ def read_json(path: Path, expected: str) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError(f"{path.parent}: {path.name} is missing; expected {expected}") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as JSON") from error
     if not isinstance(content, dict):
         raise InputError(f"{path}: expected a mapping")
@@ -236,15 +255,83 @@ def _read_template(folder: Path, config: Mapping[str, Any]) -> str:
 def _compiled(folder: Path, source: str) -> jinja2.Template:
     """A template in a sandbox, because it comes with a model."""
     # The settings under which chat templates are written everywhere.
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-    )
+    environment = _Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", _Generation])
     environment.globals["raise_exception"] = _refuse
+    environment.globals["strftime_now"] = TEMPLATE_DATE.strftime
     environment.filters["tojson"] = lambda value, **options: json.dumps(value, ensure_ascii=False, **options)
     try:
         return environment.from_string(source)
-    except jinja2.TemplateError as error:
+    except (jinja2.TemplateError, RecursionError) as error:
         raise InputError(f"{folder}: the chat template is not valid: {error}") from error
+
+
+class _Generation(Extension):
+    """`{% generation %}` marks what an assistant wrote, for training; it writes its content as it is."""
+
+    tags = {"generation"}  # noqa: RUF012 - as the base class has it
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        """Read the block."""
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        return nodes.Scope(body, lineno=line)
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """Also bounds what one operation, call or filter may make, such as `'x' * 1000000000`."""
+
+    intercepted_binops = frozenset({"*", "**", "%"})
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        del self.globals["lipsum"]
+        for name in ("center", "format", "indent"):
+            self.filters[name] = _bounded_filter(self.filters[name])
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """Compute, unless the result would be too large."""
+        if operator == "%" and isinstance(left, str):
+            _refuse_widths(left)
+        if operator == "**" and (not isinstance(right, int) or abs(right) > _MOST_EXPONENT):
+            raise SecurityError(f"an exponent of {right!r}; allowed are {_MOST_EXPONENT} at most")
+        if operator == "*":
+            _refuse_repetition(left, right)
+            _refuse_repetition(right, left)
+        return super().call_binop(context, operator, left, right)
+
+    def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call, unless a number that may stand for a length is too large."""
+        _refuse_lengths([*args, *kwargs.values()])
+        return super().call(context, function, *args, **kwargs)
+
+
+def _bounded_filter(whole: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(whole)
+    def bounded(value: Any, *args: Any, **kwargs: Any) -> Any:
+        _refuse_lengths([*args, *kwargs.values()])
+        _refuse_widths(str(value))
+        return whole(value, *args, **kwargs)
+
+    return bounded
+
+
+def _refuse_repetition(sequence: Any, times: Any) -> None:
+    if not isinstance(sequence, str | list | tuple) or not isinstance(times, int):
+        return
+    if len(sequence) * times > _MOST_CHARACTERS:
+        raise SecurityError(f"a repetition {times:,} times; its result may have {_MOST_CHARACTERS:,} characters")
+
+
+def _refuse_lengths(values: Iterable[Any]) -> None:
+    for value in values:
+        if isinstance(value, int) and abs(value) > _MOST_CHARACTERS:
+            raise SecurityError(f"a call has the number {value:,}; allowed are {_MOST_CHARACTERS:,} at most")
+
+
+def _refuse_widths(text: str) -> None:
+    """Refuse a format such as `%1000000000d`."""
+    for width in re.findall(r"%[^a-zA-Z%]*?(\d{7,}|\*)", text):
+        raise SecurityError(f"a format has the width {width}; allowed are {_MOST_CHARACTERS:,} at most")
 
 
 def _refuse(message: str) -> None:

@@ -43,8 +43,21 @@ def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
     if twice := [str(path) for path in paths if names_out[path.stem] > 1]:
         raise InputError(f"{' and '.join(twice[:2])} would be written to the same file in {folder}")
     with ThreadPoolExecutor(_READERS) as threads:
-        list(threads.map(lambda path: next(read_rows(path), None), paths))
+        faults = [fault for fault in threads.map(_first_row_fault, paths) if fault]
+    if len(faults) == 1:
+        raise InputError(faults[0])
+    if faults:
+        raise InputError(f"{len(faults):,} of {len(paths):,} files cannot be used: {'; '.join(faults)}")
     return [(path, folder.absolute() / f"{path.stem}.parquet") for path in paths]
+
+
+def _first_row_fault(path: Path) -> str:
+    """What is wrong with a file by its first row; empty if nothing is."""
+    try:
+        next(read_rows(path), None)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def unfinished(partitions: Sequence[Partition], facts: Mapping[str, Any], *, overwrite: bool) -> list[Partition]:

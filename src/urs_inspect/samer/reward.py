@@ -1,7 +1,7 @@
 """Reward models besides SaMer: a linear head at the last token, what its outputs mean, and the prompt it reads."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -18,6 +18,29 @@ from urs_inspect.samer.weights import Array
 DESCRIPTION = "reward.yaml"  # file in a model's folder that says what the outputs of its head mean
 HEAD, REWARD = "score.weight", "reward"  # the head's weights in a checkpoint; name of the overall score
 Kind = Literal["samer", "reward_model"]  # what a folder, or a server's model, is
+
+
+_OTHER_HEADS = (  # a pattern of tensor names -> what they are, and a published model that has them
+    (r"^(gating|regression_layer)\.", "a head with gating (gating, regression_layer), as ArmoRM has"),
+    (r"^v_head\.", "a value head (v_head), as GRM has"),
+    (r"^score\.\d+\.", "a head of several layers (score.0, ...), as INF-ORM has"),
+    (r"^classifier\.", "the head of an encoder (classifier)"),
+    (r"^lm_head\.", "a language head alone (lm_head), a logit of which is the reward of Nemotron's"),
+)
+
+
+def unsupported_head(names: Iterable[str]) -> str | None:
+    """What a folder without SaMer's heads is, if its tensors are those of a reward model of another kind."""
+    tensors = list(names)
+    if HEAD in tensors:
+        return None
+    for pattern, head in _OTHER_HEADS:
+        if any(re.search(pattern, name) for name in tensors):
+            return (
+                f"a reward model of a kind that is not supported: {head}; supported are SaMer, and a decoder with "
+                f"one linear head, {HEAD}"
+            )
+    return None
 
 
 class Output(BaseModel):

@@ -75,7 +75,7 @@ def _header(path: Path) -> tuple[dict[str, Any], int, int]:
             header = json.loads(file.read(length))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not a safetensors file (its header is not JSON)") from error
     if not isinstance(header, dict):
         raise InputError(f"{path}: not a safetensors file (its header is not a mapping)")
@@ -223,20 +223,31 @@ def find_weights(folder: Path) -> WeightFiles:
     index = folder / INDEX
     if index.is_file():
         return _indexed(folder, index)
-    if (folder / _SINGLE).is_file():
-        entries = read_header(folder / _SINGLE)
-        return WeightFiles(folder, entries, dict.fromkeys(entries, _SINGLE), indexed=False)
-    raise InputError(f"{folder}: {_why_none(folder)}")
+    if not (folder / _SINGLE).is_file():
+        raise InputError(f"{folder}: {_why_none(folder)}")
+    beside = sorted(path.name for path in folder.glob("*.safetensors") if path.name != _SINGLE)
+    if beside:
+        raise InputError(
+            f"{folder}: {_SINGLE} and {shortened_list(beside)} without {INDEX}; vLLM would read all of them, "
+            f"transformers the first only; keep the files of one model"
+        )
+    entries = read_header(folder / _SINGLE)
+    return WeightFiles(folder, entries, dict.fromkeys(entries, _SINGLE), indexed=False)
 
 
 def _indexed(folder: Path, index: Path) -> WeightFiles:
     try:
         files = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"{index}: not an index; expected JSON with a mapping `weight_map`") from error
     if not isinstance(files, dict) or not all(isinstance(n, str) and Path(n).name == n for n in files.values()):
         raise InputError(f"{index}: `weight_map` must name files of this folder")
     names = sorted(set(files.values()))
+    if names != [_SINGLE] and (folder / _SINGLE).is_file():
+        raise InputError(
+            f"{folder}: {_SINGLE} and {INDEX}, which names {len(names)} files; transformers would read the first, "
+            "vLLM the others; keep the files of one model"
+        )
     if missing := [name for name in names if not (folder / name).is_file()]:
         raise InputError(
             f"{folder}: {len(missing)} of {len(names)} weight files are missing: {shortened_list(missing)}; "

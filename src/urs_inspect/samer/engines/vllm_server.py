@@ -6,11 +6,13 @@ import json
 import math
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from logging import getLogger
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import anyio
@@ -18,15 +20,8 @@ import httpx
 import numpy as np
 from anyio import to_thread
 from anyio.lowlevel import RunVar
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    Retrying,
-    retry_if_exception,
-    stop_after_attempt,
-    wait_exponential,
-    wait_random_exponential,
-)
+from numpy.typing import NDArray
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer.checkpoint import HEADS_FILE, conversations_of, description_of, resolve_weights_at
@@ -52,7 +47,11 @@ _LENGTH = 8192  # of the published model; a server's own limit, if less, counts
 _AT_ONCE = 32  # requests without a limit of the caller's
 _LONGEST_WAIT = 30.0  # seconds between two attempts
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # after these the same request may succeed
+_OPENING = 60.0  # most seconds for each of the two questions to a server before a run, all attempts together
 _MOST_TEXT = 200  # characters of a server's own message that go into an error
+
+_LOG = getLogger(__name__)
+_T = TypeVar("_T")
 
 Connections = Callable[[], AbstractAsyncContextManager[Any]]
 """Makes the context in which one request is sent; inspect-ai's `concurrency(...)` limits and shows them."""
@@ -92,17 +91,33 @@ def make_server(
         raise InputError(f"max_length {max_length}; expected 1 or more")
     options = ServerOptions(timeout, attempts, connections)
     url = base_address(samer)
-    with httpx.Client(base_url=url, timeout=min(timeout, 60.0), headers=_headers()) as client:
-        entry = _served_model(client, url, served, attempts)
-        path = _own_folder(url, entry) if folder is None else Path(folder).expanduser()
-        limit, length = entry.get("max_model_len"), max_length or _LENGTH
-        length = min(length, limit) if isinstance(limit, int) and limit > 0 else length
-        reward = description_of(path, description)
-        spec = EngineSpec(url, resolve_weights_at(path, weights_at), bos, "as served", length, overlong, reward)
-        conversations, heads = conversations_of(path, reward), reward or _heads(path)
-        engine = ServerEngine(spec, conversations, heads, str(entry["id"]), options)
-        _check_reply(client, engine, conversations)
+    patience = min(timeout, _OPENING)
+    entry = _in_own_loop(_served_model, url, served, attempts, patience)
+    path = _own_folder(url, entry) if folder is None else Path(folder).expanduser()
+    reward = description_of(path, description)
+    length = _usable_length(url, entry, max_length)
+    spec = EngineSpec(url, resolve_weights_at(path, weights_at), bos, "as served", length, overlong, reward)
+    conversations, heads = conversations_of(path, reward), reward or _heads(path)
+    engine = ServerEngine(spec, conversations, heads, str(entry["id"]), options)
+    _in_own_loop(_check_reply, engine, conversations, attempts, patience)
     return engine
+
+
+def _in_own_loop(ask: Callable[..., Awaitable[_T]], *given: Any) -> _T:
+    """Run an asynchronous function to its end, whether or not the caller is in an event loop."""
+    with ThreadPoolExecutor(1, thread_name_prefix="samer-server") as thread:
+        return thread.submit(anyio.run, ask, *given).result()
+
+
+def _usable_length(url: str, entry: Mapping[str, Any], max_length: int | None) -> int:
+    """The length to use: the user's, or the published model's, and never more than the server's."""
+    limit = entry.get("max_model_len")
+    if isinstance(limit, int) and limit > 0:
+        return min(max_length or _LENGTH, limit)
+    length = max_length or _LENGTH
+    if limit is not None:
+        _LOG.warning(f"samer={url}: the server reports max_model_len {limit!r}, which is no length; {length} is used")
+    return length
 
 
 class ServerEngine:
@@ -197,27 +212,57 @@ class ServerEngine:
 def _wait(state: RetryCallState) -> float:
     """Seconds until the next attempt: what the server asks for, else longer each time, with a random part."""
     error = state.outcome.exception() if state.outcome else None
-    asked = error.response.headers.get("Retry-After", "") if isinstance(error, httpx.HTTPStatusError) else ""
-    if asked.isdecimal():
-        return min(float(asked), _LONGEST_WAIT)
+    asked = _retry_after(error)
+    if asked is not None:
+        return asked
     return wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)(state)
+
+
+def _retry_after(error: BaseException | None) -> float | None:
+    """Seconds that a server asks to wait, by its header."""
+    if not isinstance(error, httpx.HTTPStatusError):
+        return None
+    asked = error.response.headers.get("Retry-After", "")
+    return min(float(asked), _LONGEST_WAIT) if asked.isdecimal() else None
 
 
 # ## What a server is
 
 
-_wait_for_start = wait_exponential(multiplier=0.5, max=4.0)
+def _wait_for_start(attempt: int, error: Exception) -> float:
+    """Seconds until the next attempt: what the server asks for, else longer each time."""
+    asked = _retry_after(error)
+    if asked is not None:
+        return asked
+    return float(min(4.0, 0.5 * 2 ** (attempt - 1)))
 
 
-def _served_model(client: httpx.Client, url: str, served: str | None, attempts: int) -> Mapping[str, Any]:
+async def _ask(url: str, attempts: int, patience: float, method: str, path: str, **content: Any) -> Any:
+    """The JSON of a reply; what may pass is asked again, and all attempts together end after `patience` seconds.
+
+    `InputError` says why there is none. Its cause is the last attempt's error.
+    """
+    # A client's own time-out is between two bytes; a server that trickles would never reach it.
+    last: Exception = TimeoutError()
+    with anyio.move_on_after(patience):
+        async with httpx.AsyncClient(base_url=url, timeout=patience, headers=_headers()) as client:
+            for attempt in range(1, attempts + 1):
+                try:
+                    return _decoded(await client.request(method, path, **content))
+                except (httpx.HTTPError, ReplyError) as error:
+                    last = error
+                if attempt == attempts or not _may_pass(last):
+                    raise last
+                await anyio.sleep(_wait_for_start(attempt, last))
+    raise last
+
+
+async def _served_model(url: str, served: str | None, attempts: int, patience: float) -> Mapping[str, Any]:
     """The server's own description of the model; a server that is still starting is asked again for a few seconds."""
-    retrying = Retrying(
-        retry=retry_if_exception(_may_pass), stop=stop_after_attempt(attempts), wait=_wait_for_start, reraise=True
-    )
     try:
-        body = retrying(lambda: _decoded(client.get("/v1/models")))
-    except (httpx.HTTPError, ReplyError) as error:
-        raise InputError(f"samer={url}: no vLLM server answers ({_described(error)})") from error
+        body = await _ask(url, attempts, patience, "GET", "/v1/models")
+    except (httpx.HTTPError, ReplyError, TimeoutError) as error:
+        raise InputError(f"samer={url}: no vLLM server answers ({_described(error, patience)})") from error
     entries = body.get("data") if isinstance(body, Mapping) else None
     models = [entry for entry in entries or [] if isinstance(entry, Mapping) and isinstance(entry.get("id"), str)]
     fitting = [entry for entry in models if served in {None, entry["id"]}]
@@ -243,20 +288,23 @@ def _heads(folder: Path) -> Heads:
     return load_heads(file) if file.is_file() else open_checkpoint(folder).heads()
 
 
-def _check_reply(client: httpx.Client, engine: ServerEngine, conversations: Conversations) -> None:
+async def _check_reply(engine: ServerEngine, conversations: Conversations, attempts: int, patience: float) -> None:
     """Refuse a server whose reply to a short conversation has another shape; of the same shape any model passes."""
     where, pooling = f"samer={engine.spec.model}", engine.pooling
     ids = conversations.encode("a", "b", engine.spec.max_length, bos=engine.spec.bos).ids
     help_ = f"start it with {shlex.join(stock_options(pooling.end_of_turn))}"
+    body = pooling_body(engine.served, [ids])
     try:
-        reply = _decoded(client.post("/pooling", json=pooling_body(engine.served, [ids])))
-        shape = shape_of(_read_data(reply, 1)[0])
-    except (httpx.HTTPError, ReplyError) as error:
+        reply = await _ask(engine.spec.model, attempts, patience, "POST", "/pooling", json=body)
+        [numbers] = _read_data(reply, 1)
+        shape = shape_of(numbers)
+    except (httpx.HTTPError, ReplyError, TimeoutError) as error:
         status = error.response.status_code if isinstance(error, httpx.HTTPStatusError) else None
         hint = f"; {help_}" if status in {400, 404, 405, 501} else ""
-        raise InputError(f"{where}: the server does not pool ({_described(error)}){hint}") from error
+        raise InputError(f"{where}: the server does not pool ({_described(error, patience)}){hint}") from error
     expected = pooling.size(ids)
     if shape == expected:
+        _notice_odd_vectors(where, np.asarray(numbers, np.float64).reshape(expected), help_)
         return
     heads = engine._heads
     if isinstance(heads, Heads) and len(shape) == 2 and shape[0] == expected[0] and shape[1] != 3 * heads.dimensions:
@@ -265,6 +313,16 @@ def _check_reply(client: httpx.Client, engine: ServerEngine, conversations: Conv
             f"{expected[1]:,}"
         )
     raise InputError(f"{where}: a reply of shape {shape}; expected {expected}; export the checkpoint and {help_}")
+
+
+def _notice_odd_vectors(where: str, rows: NDArray[np.float64], help_: str) -> None:
+    """Say what numbers of the right shape are, if they can hardly be the model's."""
+    if not rows.any():
+        _LOG.warning(f"{where}: all {rows.size:,} numbers of its reply to a short text are 0; its scores mean nothing")
+    elif rows.ndim == 2 and np.allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-3):
+        _LOG.warning(
+            f"{where}: its vectors have length 1, as if normalised, which SaMer's heads do not expect; {help_}"
+        )
 
 
 def stock_options(end_of_turn: int) -> tuple[str, ...]:
@@ -345,7 +403,7 @@ def shape_of(data: Any) -> tuple[int, ...]:
     """The shape of nested lists of numbers."""
     try:
         return np.asarray(data, np.float64).shape
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         raise ReplyError("wrong_shape", "a result is not made of lists of numbers of one length") from None
 
 
@@ -355,8 +413,8 @@ def _decoded(response: httpx.Response) -> Any:
         raise httpx.HTTPStatusError("", request=response.request, response=response)
     try:
         return response.json()
-    except ValueError:
-        raise ReplyError("wrong_shape", "the reply is not JSON") from None
+    except (ValueError, RecursionError):
+        raise ReplyError("wrong_shape", "the reply is not JSON, or nested too deeply") from None
 
 
 def _may_pass(error: BaseException) -> bool:
@@ -378,9 +436,11 @@ def failure(status: int, text: str) -> ReplyError:
     return ReplyError("unreachable" if status in _TRANSIENT else "refused", detail)
 
 
-def _described(error: BaseException) -> str:
+def _described(error: BaseException, patience: float) -> str:
     if isinstance(error, httpx.HTTPStatusError):
         return failure(error.response.status_code, error.response.text).detail
+    if isinstance(error, TimeoutError):
+        return f"no whole reply within {patience:g} s"
     return one_line(error)
 
 
@@ -390,6 +450,6 @@ def _message(text: str) -> str:
         body = httpx.Response(200, text=text).json()
         error = body.get("error", body) if isinstance(body, Mapping) else body
         found = error.get("message") or error.get("detail") if isinstance(error, Mapping) else error
-    except ValueError:
+    except (ValueError, RecursionError):
         found = text
     return " ".join(str(found).split())[:_MOST_TEXT] or "no message"

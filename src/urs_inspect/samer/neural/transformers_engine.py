@@ -1,18 +1,30 @@
 """transformers as engine, and as embedder of texts for training."""
 
 import gc
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from transformers import AutoModelForSequenceClassification, LlamaModel
+from transformers import AutoConfig, AutoModelForSequenceClassification, LlamaModel
 from transformers.utils import logging as transformers_logging
 
 from urs_inspect._util import InputError
-from urs_inspect.samer.checkpoint import BACKBONE, BACKBONE_DTYPE, BACKBONE_FINGERPRINT, Checkpoint, Dtype, fingerprint
+from urs_inspect.samer.checkpoint import (
+    BACKBONE,
+    BACKBONE_DTYPE,
+    BACKBONE_FINGERPRINT,
+    Checkpoint,
+    Dtype,
+    fingerprint,
+    read_config,
+)
 from urs_inspect.samer.checkpoint_check import open_backbone
 from urs_inspect.samer.conversation import SPARE, Bos, Conversations, Encoded, Overlong
 from urs_inspect.samer.engines.protocol import (
@@ -195,12 +207,40 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
         yield group
 
 
+@dataclass(frozen=True)
+class PlainClassifier:
+    """What transformers makes of a classifier's configuration."""
+
+    name: str  # of its class, such as `LlamaForSequenceClassification`
+    shapes: dict[str, tuple[int, ...]]  # of its weights, by their names in a checkpoint
+    left_out: tuple[str, ...]  # patterns of names that a checkpoint may hold besides
+
+
+def plain_classifier(folder: Path) -> PlainClassifier:
+    """The classifier that a folder's `config.json` describes, without reading a weight or taking memory for one."""
+    try:
+        with _quiet():
+            config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            with torch.device("meta"):
+                make: Any = AutoModelForSequenceClassification.from_config
+                model = make(config, trust_remote_code=False)
+    except Exception as error:  # of a configuration's values, which the library reads without checking all of them
+        raise InputError(f"{folder}: transformers cannot load it: {one_line(error)}") from error
+    parameters = dict(model.named_parameters())
+    # From version 5 on, the library joins some weights, such as those of experts, while it reads them.
+    joins = find_spec("transformers.core_model_loading") is not None
+    stored = parameters
+    if joins:
+        stored = import_module("transformers.core_model_loading").revert_weight_conversion(model, parameters)
+    buffers = [f"^{re.escape(name)}$" for name, _ in model.named_buffers()]
+    ignored = getattr(model, "_keys_to_ignore_on_load_unexpected", None) or ()
+    shapes = {name: tuple(tensor.shape) for name, tensor in stored.items()}
+    return PlainClassifier(type(model).__name__, shapes, (*buffers, *ignored))
+
+
 def _loaded_classifier(folder: Path, dtype: str, device: str) -> Any:
     """A frozen decoder with a linear head; refused if what follows a text, such as padding, changes its numbers."""
-    try:
-        model = _loaded(folder, dtype, device, AutoModelForSequenceClassification)
-    except (ImportError, KeyError, OSError, RuntimeError, ValueError) as error:  # unknown to the library, or unfit
-        raise InputError(f"{folder}: transformers cannot load it: {one_line(error)}") from error
+    model = _loaded(folder, dtype, device, AutoModelForSequenceClassification)
     alone, followed = (_gathered(model, [Reading((1, 2, 3, *rest), (2,))], device) for rest in ((), (4, 5)))
     if not np.allclose(alone, followed, rtol=0.05, atol=0.05, equal_nan=True):
         raise InputError(f"{folder}: tokens after a text change its numbers; expected causal attention")
@@ -209,19 +249,26 @@ def _loaded_classifier(folder: Path, dtype: str, device: str) -> Any:
 
 def _loaded(folder: Path, dtype: str, device: str, architecture: Any = _Llama) -> Any:
     """A frozen Llama; the folder was checked before, since the library fills in what is missing at random."""
-    with _quiet():
-        model, found = architecture.from_pretrained(
-            folder,
-            dtype=_TYPES[dtype],
-            attn_implementation="sdpa",
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-        )
+    # Where nothing is named, the library takes `sdpa` if the model can, else `eager`. Older versions took `sdpa` for
+    # models that cap the logits of attention, such as Gemma 2, and did not cap them.
+    capped = read_config(folder).get("attn_logit_softcapping") is not None
+    try:
+        with _quiet():
+            model, found = architecture.from_pretrained(
+                folder,
+                dtype=_TYPES[dtype],
+                attn_implementation="eager" if capped else None,
+                use_safetensors=True,
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+            )
+            model = model.eval().requires_grad_(False).to(device)
+    except Exception as error:  # unknown to the library, unfit, or too large: it raises many kinds
+        raise InputError(f"{folder}: transformers cannot load it: {one_line(error)}") from error
     if missing := sorted(found["missing_keys"]):
         raise InputError(f"{folder}: no numbers for {shortened_list(missing)}; expected all weights of the model")
-    return model.eval().requires_grad_(False).to(device)
+    return model
 
 
 @contextmanager
