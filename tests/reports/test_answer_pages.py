@@ -63,7 +63,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def written(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("out")
-    done = _report(logs, "-o", output, "--answers")
+    done = _report(logs, "-o", output, "--answers", "--viewer")
     assert done.exit_code == 0, done.output
     return output
 
@@ -110,6 +110,18 @@ def test_every_link_leads_to_an_answer_and_answers_are_sorted(written: Path) -> 
     assert listed.partition("#")[2] in ids[written / listed.partition("#")[0]]
 
 
+def test_inspect_view_is_copied_only_if_asked(logs: Path, written: Path, tmp_path: Path) -> None:
+    done = _report(logs / "1", "-o", tmp_path / "out", "--answers")
+    assert done.exit_code == 0, done.output
+    assert f"Written: {tmp_path / 'out' / 'report.html'}, " in done.output  # the page comes first
+    assert not (tmp_path / "out" / "view").exists()
+    pages = sorted((tmp_path / "out" / "answers").iterdir())
+    assert pages and not any("view/" in link for page in pages for link in _links(page))
+    assert sum(file.stat().st_size for file in (tmp_path / "out" / "answers").iterdir()) < 200_000
+    assert (written / "view" / "index.html").is_file()
+    assert "needs --answers" in _report(logs / "1", "-o", tmp_path / "out", "--viewer").output
+
+
 def test_a_later_report_replaces_its_own_files_and_no_others(logs: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
     assert "needs -o" in _report(logs, "--answers").output
@@ -122,11 +134,11 @@ def test_a_later_report_replaces_its_own_files_and_no_others(logs: Path, tmp_pat
     (output / "answers.jsonl").unlink()
     (output / "answers" / "mine.html").write_text("mine", encoding="utf-8")
     (output / "view").mkdir()
-    done = _report(logs / "1", "-o", output, "--answers")
+    done = _report(logs / "1", "-o", output, "--answers", "--viewer")
     assert done.exit_code == 0 and "inspect view is not written" in done.output
     assert not any("view/" in link for page in (output / "answers").iterdir() for link in _links(page))
     (output / "view").rmdir()
-    assert _report(logs / "2", "-o", output, "--answers").exit_code == 0
+    assert _report(logs / "2", "-o", output, "--answers", "--viewer").exit_code == 0
     (output / "answers" / "mine-0123abcd.html").write_text("mine", encoding="utf-8")
     assert len(list((output / "answers").iterdir())) == 5 and (output / "view" / "index.html").is_file()
     (output / "view" / "logs" / "judged again.eval").write_text("mine", encoding="utf-8")
@@ -142,7 +154,7 @@ def test_a_run_that_is_cut_off_leaves_nothing_and_linked_folders_stay(logs: Path
     with patch("urs_inspect.reports.answer_pages._files", side_effect=KeyboardInterrupt):
         assert _report(logs / "1", "-o", output, "--answers").exit_code == 1
     assert not list(output.iterdir())
-    assert _report(logs / "1", "-o", output, "--answers").exit_code == 0
+    assert _report(logs / "1", "-o", output, "--answers", "--viewer").exit_code == 0
     for name in ("answers", "view"):
         (output / name).rename(tmp_path / name)
         (output / name).symlink_to(tmp_path / name)

@@ -124,13 +124,18 @@ def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
 @click.option(
     "--answers",
     is_flag=True,
-    help="Write the answers that count and their judgements as well: tables, pages to which the report links, and the "
-    "logs in inspect view.",
+    help="Write the answers that count and their judgements as well: tables, and pages to which the report links.",
+)
+@click.option(
+    "--viewer",
+    is_flag=True,
+    help="With --answers: inspect view with a copy of the logs as well (11 MB and the logs), linked from each answer.",
 )
 def report(
     logs: tuple[str, ...],
     *,
     answers: bool,
+    viewer: bool,
     traffic: Path | None,
     human: Path | None,
     human_scale: str | None,
@@ -157,6 +162,8 @@ def report(
     output: Path | None = click.get_current_context().params["output"]
     if answers and output is None:
         raise InputError("--answers writes files, and needs -o DIRECTORY")
+    if viewer and not answers:
+        raise InputError("--viewer needs --answers, whose pages link to it")
     if answers and output is not None:
         check_directory(output, ANSWERS)
     texts = load_rubric(rubric)
@@ -170,7 +177,7 @@ def report(
     mix = None if traffic is None else read_traffic(traffic, texts, countries)
     board, said = make_leaderboard(read, rubric=texts, traffic=mix, human=ratings, **options), list[str]()
     if answers and output is not None:
-        made = report_with_answers(board, output, said, len(read.table))
+        made = report_with_answers(board, output, said, len(read.table), viewer=viewer)
     else:
         made, said = report_leaderboard(board), [] if output is None else remove_answers(output)
     for sentence in said:

@@ -61,8 +61,8 @@ _SERVE = "python -m http.server --bind 127.0.0.1"
 _APP = '<div id="app"></div>'
 
 
-def report_with_answers(board: Leaderboard, output: Path, said: list[str], read: int) -> Report:
-    """Write the answers of a leaderboard, and make its report with links to them.
+def report_with_answers(board: Leaderboard, output: Path, said: list[str], read: int, *, viewer: bool) -> Report:
+    """Write the answers of a leaderboard, and make its report with links to them; with `viewer` inspect view as well.
 
     Texts are read from the logs of the board; what an earlier report wrote in its directory `output` is replaced.
     `said` gets a sentence about what is written and about everything that could not be; `read` is how many answers
@@ -77,8 +77,9 @@ def report_with_answers(board: Leaderboard, output: Path, said: list[str], read:
         with TemporaryDirectory(prefix=".answers-", dir=output) as folder:  # until all is written, the earlier stay
             (Path(folder) / "answers").mkdir()
             free = "view" in earlier or not (view.is_symlink() or view.exists())
-            bundle = _bundle(board, Path(folder) / "view", said) if free else {}
-            said += [] if free else [f"inspect view is not written: {view} is not as a report wrote it."]
+            bundle = _bundle(board, Path(folder) / "view", said) if viewer and free else {}
+            if viewer and not free:
+                said.append(f"inspect view is not written: {view} is not as a report wrote it.")
             names = _files(board, bundle, Path(folder), said)
             if taken := [name for name in names if name not in earlier and (output / name).exists()]:
                 raise InputError(f"output: '{output}' holds {choices(taken)}, which no report wrote; move them")

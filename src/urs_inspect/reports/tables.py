@@ -286,15 +286,15 @@ class Report:
             more: Further files, such as a page: name -> function that makes it.
 
         Returns:
-            The files.
+            The files, `more` first.
 
         Raises:
             InputError: As `check_directory`, or if the directory cannot be made or written to.
         """
-        contents: dict[str, bytes | str] = {f"{self.kind.stem}.md": self.markdown()}
+        contents: dict[str, bytes | str] = {name: make() for name, make in (more or {}).items()}
+        contents[f"{self.kind.stem}.md"] = self.markdown()
         contents |= {f"{name}.csv": csv_text(table) for name, table in self.tables().items()}
         contents |= {name: draw() if callable(draw) else draw for name, draw in self.figures.items()}
-        contents |= {name: make() for name, make in (more or {}).items()}
         # A file of the user's that happens to have the name of a table is not overwritten either.
         kind = replace(self.kind, more=(*self.kind.more, *contents))
         return write_directory(directory, {**contents, self.kind.json: self.json()}, kind)
