@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +23,6 @@ from urs_inspect.judging.prompts import (
 from urs_inspect.judging.replies import (
     FLAGS,
     CaseReview,
-    asked_similarity,
     read_case_review,
     read_scenario,
     read_similarity,
@@ -267,25 +265,3 @@ def test_prompts_name_all_choices(rubric: Rubric) -> None:
 def test_a_review_in_an_unknown_language_is_refused(rubric: Rubric) -> None:
     with pytest.raises(InputError, match="judge_language: unknown value 'fr'; allowed: en, zh"):
         case_review_prompt(rubric, "fr", "x")
-
-
-@pytest.mark.parametrize(
-    ("replies", "result", "calls"),
-    [
-        (["no", '{"score": 0.4}'], 0.4, 2),
-        (["no", "no"], "unparseable: The reply has no JSON object with a score.", 2),
-        # Asking again cannot help.
-        ([JudgeFailure("content_filter", "The provider refused.")], "content_filter: The provider refused.", 1),
-    ],
-)
-def test_an_unreadable_similarity_is_asked_for_again(
-    replies: list[str | JudgeFailure], result: float | str, calls: int
-) -> None:
-    seen: list[JudgePrompt] = []
-
-    async def ask(prompt: JudgePrompt) -> str | JudgeFailure:
-        seen.append(prompt)
-        return replies[len(seen) - 1]
-
-    assert anyio.run(asked_similarity(ask), "a", "b") == result
-    assert len(seen) == calls and len({prompt.case for prompt in seen}) == 1

@@ -6,6 +6,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
+import anyio
 import pytest
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalError, EvalLog, EvalSample
@@ -29,10 +30,12 @@ from tests.tasks.contests import (
 from tests.tasks.scripted import Script, between, output, run, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.allocation import Allocator
+from urs_inspect.judging import JudgeFailure, JudgePrompt
 from urs_inspect.logs.comparisons import read_comparisons
 from urs_inspect.logs.responses import read_pool
 from urs_inspect.tasks import mad, urs
 from urs_inspect.tasks.competition import RunAttempt
+from urs_inspect.tasks.mad import asked_similarity
 
 ALL = list(combinations(sorted(STRENGTHS), 2))
 RANKED = ["mockllm/ace", "mockllm/good", "mockllm/poor"]
@@ -392,3 +395,25 @@ def test_being_asked_while_something_is_under_way_or_all_was_given_is_a_new_atte
     over = RunAttempt()
     over.issue([])
     assert over.past
+
+
+@pytest.mark.parametrize(
+    ("replies", "result", "calls"),
+    [
+        (["no", '{"score": 0.4}'], 0.4, 2),
+        (["no", "no"], "unparseable: The reply has no JSON object with a score.", 2),
+        # Asking again cannot help.
+        ([JudgeFailure("content_filter", "The provider refused.")], "content_filter: The provider refused.", 1),
+    ],
+)
+def test_an_unreadable_similarity_is_asked_for_again(
+    replies: list[str | JudgeFailure], result: float | str, calls: int
+) -> None:
+    seen: list[JudgePrompt] = []
+
+    async def ask(prompt: JudgePrompt) -> str | JudgeFailure:
+        seen.append(prompt)
+        return replies[len(seen) - 1]
+
+    assert anyio.run(asked_similarity(ask), "a", "b") == result
+    assert len(seen) == calls and len({prompt.case for prompt in seen}) == 1

@@ -67,7 +67,7 @@ def test_embedded_sample_runs_to_the_end_and_its_log_says_what_was_run(simulated
     assert simulated.status == "success"
     assert len(samples_of(simulated)) == len(finals(simulated)["final"]) == 42
     assert metric_values(simulated, "judge_outcome") == {"judged": 42}
-    assert (simulated.eval.task, simulated.eval.task_version) == ("urs_inspect/urs", "2-C")
+    assert (simulated.eval.task, simulated.eval.task_version) == ("urs_inspect/urs", "3-C")
     assert (simulated.eval.task_args["dataset"], simulated.eval.dataset.name) == ("sample", "sample")
     facts = simulated.eval.metadata or {}
     assert (facts["rubric"], facts["rubric_sha256"]) == ("urs 2", rubric.sha256)

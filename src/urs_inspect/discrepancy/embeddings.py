@@ -253,7 +253,7 @@ def _one_line(error: Exception) -> str:
 
 
 Ask = Callable[[str, str], Awaitable[float | str]]
-"""Asks about two texts: the similarity between 0 and 1, or why there is none. `judging.asked_similarity` makes one."""
+"""Asks about two texts: the similarity between 0 and 1, or why there is none. The task `mad` makes one."""
 
 _AT_ONCE = 32
 

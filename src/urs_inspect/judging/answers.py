@@ -19,6 +19,7 @@ from urs_inspect.judging.failures import (
     ScoreRecord,
 )
 from urs_inspect.judging.frames import JudgePrompt, Schema
+from urs_inspect.judging.keys import REPLY_COUNTS
 from urs_inspect.judging.prompts import PromptBuilder
 from urs_inspect.judging.score_reply import explain, read_reply
 from urs_inspect.rubrics import FINAL, LOWEST, load_rubric
@@ -81,9 +82,12 @@ class Judgement:
         calls: How often the judge was asked.
         temperature: The temperature that was requested; None for the provider's default.
         self_judged: Whether the judge is the model under test.
-        unkeyed: Whether the scores come from a record without a key.
+        unkeyed: Whether the last reply had a record without the key, whether it counted or not.
         temperature_sent: The temperature in the request to the provider, which may lack it.
         structured: Whether the request had a schema of the reply.
+        asked_again: Whether the judge was asked again, because a reply could not be read or lacked the key.
+        near_key: Whether the key of the record is misspelled.
+        several_records: Whether the reply had an earlier record with the key and another final score.
     """
 
     judge: str
@@ -95,6 +99,9 @@ class Judgement:
     unkeyed: bool = False
     temperature_sent: Temperature = UNKNOWN
     structured: bool = False
+    asked_again: bool = False
+    near_key: bool = False
+    several_records: bool = False
 
     @property
     def final(self) -> int | None:
@@ -110,13 +117,14 @@ class Judgement:
             "self_judged": self.self_judged,
             "calls": self.calls,
             "structured": self.structured,
+            **{name: getattr(self, name) for name in REPLY_COUNTS},
         }
         if isinstance(self.result, JudgeFailure):
             failure = {"failure_mode": self.result.mode, "failure_detail": self.result.detail}
             return {**facts, **failure, "reply": self.reply}
         missing = {"criteria_missing": list(self.result.missing)} if self.result.missing else {}
         scores = {"final": self.result.final, "criteria": self.result.criteria}
-        return {**facts, **scores, "unkeyed": self.unkeyed, **missing}
+        return {**facts, **scores, **missing}
 
 
 @dataclass(frozen=True)
@@ -252,7 +260,6 @@ class AnswerJudging:
             partial(read_reply, rubric=self.rubric, criteria=self.rubric.intents[case.intent].criteria),
             self.rubric.languages[case.language].ask_again,
             attempts=self._attempts,
-            conflict=ScoreRecord.falls_short_of,
         )
         return Judgement(
             judge.name,
@@ -264,6 +271,9 @@ class AnswerJudging:
             unkeyed=asked.unkeyed,
             temperature_sent=asked.temperature_sent,
             structured=asked.structured,
+            asked_again=asked.asked_again,
+            near_key=asked.near_key,
+            several_records=asked.several_records,
         )
 
     def _combine(self, case: _Case, judgements: Sequence[Judgement]) -> Judged:
@@ -276,7 +286,7 @@ class AnswerJudging:
             "judges": [j.to_metadata() for j in judgements],
             # Repeated in short: summaries of logs leave out what is longer than 1,000 characters, as panels easily are.
             "judge_finals": [[j.judge, j.final] for j in judgements],
-            "unkeyed": sum(j.unkeyed for j in judgements),
+            **{name: sum(getattr(judgement, name) for judgement in judgements) for name in REPLY_COUNTS},
             "structured": sum(j.structured for j in judgements),
             "criteria_missing": sum(len(record.missing) for record in records),
             **case.metadata(),

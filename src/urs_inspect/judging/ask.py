@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from urs_inspect.judging.failures import ASK_AGAIN, MAX_DETAIL, FailureMode, JudgeFailure, describe_error
 from urs_inspect.judging.frames import JudgePrompt
-from urs_inspect.judging.keys import KEY, Reader, read_keyed
+from urs_inspect.judging.keys import KEY, Read, Reader, read_keyed
 
 _STOPPED: Mapping[str, tuple[FailureMode, str]] = {
     "model_length": ("context_overflow", "The case does not fit into the judge's context."),
@@ -68,9 +68,12 @@ class Asked(Generic[ResultT]):
     result: ResultT | JudgeFailure
     reply: str  # the last one
     calls: int
-    unkeyed: bool = False  # whether the result comes from a record without a key
+    unkeyed: bool = False  # whether the last reply has a record without the key, which counts or not
     temperature_sent: Temperature = UNKNOWN  # in the last request
     structured: bool = False  # whether the last request had a schema of the reply
+    asked_again: bool = False  # because a reply could not be read, or lacked the key
+    near_key: bool = False
+    several_records: bool = False
 
 
 async def ask(
@@ -80,37 +83,55 @@ async def ask(
     again: str,
     *,
     attempts: int,
-    conflict: Callable[[ResultT, ResultT], bool] = lambda last, earlier: False,
 ) -> Asked[ResultT]:
     """Ask a judge, up to `attempts` times while its reply cannot be read.
 
-    Later requests are `again`, with the reason for `{reason}`; `conflict` is that of `read_keyed`. Never raises for
-    what a judge or its endpoint does.
+    Later requests are `again`, with the reason for `{reason}`. Never raises for what a judge or its endpoint does.
     """
     messages = messages_of(prompt)
-    result: ResultT | JudgeFailure = JudgeFailure("call_failed", "The judge was not asked.")
+    last: Read[ResultT] = Read(JudgeFailure("call_failed", "The judge was not asked."), False)
     sent: Temperature = UNKNOWN
     structured = False
-    text, calls, unkeyed = "", 0, False
+    text = ""
+    calls = 0
+    was_refused = False
     while calls < attempts:
         calls += 1
         try:
             reply = await call(messages)
         except CallsStopped as reason:
-            result, calls = JudgeFailure("call_failed", str(reason)), calls - 1
+            calls -= 1
+            last = Read(JudgeFailure("call_failed", str(reason)), False)
         except Exception as error:  # whatever an endpoint does, the answers of the run are kept
-            result, text = JudgeFailure("call_failed", describe_error(error)), ""
+            text = ""
+            last = Read(JudgeFailure("call_failed", describe_error(error)), False)
             if isinstance(error, json.JSONDecodeError):  # a broken body may pass, but clients do not retry it
                 continue
         else:
-            text, sent = reply.text, reply.temperature_sent
+            text = reply.text
+            sent = reply.temperature_sent
             structured = reply.structured
-            keyed = read_keyed(text, prompt.key, read, conflict)
-            result, unkeyed = stopped(reply.stop_reason, reply.error) or keyed.result, keyed.unkeyed
-        if not isinstance(result, JudgeFailure) or result.mode not in ASK_AGAIN:
+            cut_off = stopped(reply.stop_reason, reply.error)
+            if cut_off is None:
+                last = read_keyed(text, prompt.key, read, needs_key=prompt.needs_key)
+            else:
+                last = Read(cut_off, False)
+        failure = last.result
+        if not isinstance(failure, JudgeFailure) or failure.mode not in ASK_AGAIN:
             break
-        messages = _messages_again(prompt, text, result, again)
-    return Asked(result, text, calls, unkeyed and not isinstance(result, JudgeFailure), sent, structured)
+        was_refused = True
+        messages = messages_again(prompt, text, failure, again)
+    return Asked(
+        last.result,
+        text,
+        calls,
+        unkeyed=last.unkeyed,
+        temperature_sent=sent,
+        structured=structured,
+        asked_again=was_refused and calls > 1,
+        near_key=last.near_key,
+        several_records=last.several_records,
+    )
 
 
 def stopped(stop_reason: str, error: str = "") -> JudgeFailure | None:
@@ -127,7 +148,15 @@ def messages_of(prompt: JudgePrompt) -> list[Message]:
     return [*system, Message("user", prompt.case)]
 
 
-def _messages_again(prompt: JudgePrompt, reply: str, failure: JudgeFailure, again: str) -> list[Message]:
+KEY_AGAIN = (
+    "Your reply could not be used: {reason} Judge the same case again, and end with the JSON object, which has the key "
+    "as its first entry."
+)
+"""What a judge of pairs or ratings is sent where it is not certain which record is its own."""
+
+
+def messages_again(prompt: JudgePrompt, reply: str, failure: JudgeFailure, again: str = KEY_AGAIN) -> list[Message]:
+    """What is sent to a judge whose reply could not be used: `again`, with the reason for `{reason}`, and the key."""
     request = again.replace("{reason}", failure.detail)
     if prompt.key:
         request += f'\n"{KEY}": "{prompt.key}"'

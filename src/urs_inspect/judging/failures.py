@@ -19,6 +19,7 @@ FailureMode = Literal[
     "conflicting_scores",
     "conflicting_verdicts",
     "wrong_key",
+    "no_key",
     "refusal",
     "empty_reply",
     # the provider cut the reply short
@@ -59,10 +60,13 @@ STOPPED_AT_LIMIT = ("max_tokens", "model_length")
 ASK_AGAIN: frozenset[FailureMode] = frozenset(
     (
         *("unparseable", "missing_final", "not_a_number", "not_an_integer", "out_of_range", "conflicting_scores"),
-        *("wrong_key", "refusal", "empty_reply", "truncated"),
+        *("wrong_key", "no_key", "refusal", "empty_reply", "truncated"),
     )
 )
 """Failures after which a judge is asked again. A filter, an overflow or a dead endpoint gives the same answer twice."""
+
+KEY_FAULTS: frozenset[FailureMode] = frozenset(("no_key", "conflicting_scores"))
+"""Failures after which also a judge of pairs or ratings is asked again: which record is its own, is not certain."""
 
 
 @dataclass(frozen=True)

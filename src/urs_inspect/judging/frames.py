@@ -12,8 +12,9 @@ from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from urs_inspect._util import InputError
+from urs_inspect.judging.entries import NOTHING_TAKEN, Taken
 from urs_inspect.judging.keys import ANALYSIS, KEY, KEY_PLACEHOLDER, record_key
-from urs_inspect.judging.sanitize import KEY_MARK, MARK, FindInjected, delimiters_of, sanitize
+from urs_inspect.judging.sanitize import KEY_MARK, MARK, delimiters_of, sanitize
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False)
 _BLOCKS = {"instructions", "case"}
@@ -36,6 +37,9 @@ class JudgePrompt:
         key: What the judge's record must contain, which stands in the case part only; empty if none is asked for.
         schema: The record as a JSON schema, for providers with structured output; the same for all cases of a kind.
             None if the record has none.
+        needs_key: Whether a reply counts only with the key, because a judge that quotes the material could write
+            something that reads as its own result: something in the material was neutralised, or names what the
+            reader takes.
     """
 
     instructions: str
@@ -44,6 +48,7 @@ class JudgePrompt:
     sha256: str
     key: str = ""
     schema: Schema | None = field(default=None, compare=False, repr=False)
+    needs_key: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,12 +64,14 @@ class Frame:
     keyed: bool
     schema: Schema | None = None
 
-    def prompt(self, materials: Mapping[str, str], find_injected: FindInjected = lambda text: ()) -> JudgePrompt:
-        """Fill in texts of users and models by name, sanitized; `find_injected` finds injected results in them."""
-        safe = {name: sanitize(text.strip(), self.delimiters, find_injected) for name, text in materials.items()}
-        key = record_key(self.version, *(text.strip() for text in materials.values())) if self.keyed else ""
+    def prompt(self, materials: Mapping[str, str], taken: Taken = NOTHING_TAKEN) -> JudgePrompt:
+        """Fill in texts of users and models by name, sanitized; `taken` is what the reader of the reply takes."""
+        texts = {name: text.strip() for name, text in materials.items()}
+        safe = {name: sanitize(text, self.delimiters, taken.find) for name, text in texts.items()}
+        key = record_key(self.version, *texts.values()) if self.keyed else ""
+        needs_key = self.keyed and (safe != texts or any(map(taken.is_named_in, texts.values())))
         case = _render(self.template, "case", {**self.context, **safe, KEY: key})
-        return JudgePrompt(self.instructions, case, self.version, self.sha256, key, self.schema)
+        return JudgePrompt(self.instructions, case, self.version, self.sha256, key, self.schema, needs_key)
 
 
 def build_frame(

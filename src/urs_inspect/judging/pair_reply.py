@@ -1,13 +1,14 @@
 """Verdicts on a pair of responses: what is kept of a call about a pair, and how its reply is read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from urs_inspect.judging.ask import UNKNOWN, Temperature
-from urs_inspect.judging.failures import JudgeFailure
-from urs_inspect.judging.keys import Read, read_keyed
+from urs_inspect.judging.failures import FailureMode, JudgeFailure
+from urs_inspect.judging.frames import JudgePrompt
+from urs_inspect.judging.keys import REPLY_COUNTS, Read, read_keyed
 from urs_inspect.judging.verdicts import OVERALL, Shown, Verdicts, read_verdict, read_verdicts
 
 REPLIES = "pair_replies"
@@ -37,6 +38,8 @@ class PairReply:
     prompt_version: str = ""  # empty without a prompt, like the hash
     prompt_sha256: str = ""
     key: str = ""  # the key that the prompt asks for, if it asks for one
+    needs_key: bool = False  # whether the reply counts only with the key; logs of earlier versions do not say
+    asked_again: bool = False  # whether this is the reply to a second request, since the first one lacked the key
     temperature_requested: float | None = None  # None for the provider's default
     temperature_sent: Temperature = UNKNOWN
     structured: bool = False  # whether the request had a schema of the reply
@@ -61,12 +64,28 @@ class PairReading:
     detail: str = ""
     unknown: tuple[str, ...] = ()  # names in the reply that were not asked for
     reply: str = ""
-    unkeyed: bool = False  # whether the verdicts come from a record without a key
+    unkeyed: bool = False  # whether the reply had verdicts without the key, which count or not
+    asked_again: bool = False
+    near_key: bool = False
+    several_records: bool = False
     computed: bool = field(default=False, compare=False)  # whether the reply is our own Markdown
+
+    @property
+    def failure(self) -> JudgeFailure | None:
+        """Why no verdict could be read; None if some could."""
+        if not self.mode or self.verdicts:
+            return None
+        return JudgeFailure(cast(FailureMode, self.mode), self.detail)
 
     def to_metadata(self) -> dict[str, Any]:
         """The failure as the log keeps it."""
         return {"mode": self.mode, "first": self.first, "asked": list(self.asked), "detail": self.detail}
+
+
+def reply_counts(readings: Iterable[PairReading]) -> dict[str, int]:
+    """How many replies were without the key, were asked for again, and so on, as the log keeps it."""
+    given = list(readings)
+    return {name: sum(getattr(reading, name) for reading in given) for name in REPLY_COUNTS}
 
 
 def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
@@ -78,7 +97,7 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
     if isinstance(reply, Mapping):
         kept = {each.name: reply[each.name] for each in fields(PairReply) if each.name in reply}
         reply = PairReply(**{**kept, "asked": tuple(reply["asked"])})
-    reading = partial(PairReading, reply.first, reply.asked)
+    reading = partial(PairReading, reply.first, reply.asked, asked_again=reply.asked_again)
     if reply.verdicts is not None:
         return reading(reply.verdicts, reply=reply.reply, computed=True)
     if reply.failure:
@@ -86,27 +105,34 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
     failure = _CUT_OFF.get(reply.stop_reason)
     if failure is None and (reply.error or reply.stop_reason == "error"):
         return reading({}, "call_failed", reply.error or "The call gave no reply.", reply=reply.reply)
-    read = _read_keyed(reply.reply, reply.key, reply.asked)
+    read = _read_keyed(reply.reply, reply.key, reply.asked, reply.needs_key)
+    reading = partial(
+        reading,
+        reply=reply.reply,
+        unkeyed=read.unkeyed,
+        near_key=read.near_key,
+        several_records=read.several_records,
+    )
     result = failure if failure and len(reply.asked) == 1 else read.result
     if isinstance(result, JudgeFailure):
         failure = failure or result
-        return reading({}, failure.mode, failure.detail, reply=reply.reply)
+        return reading({}, failure.mode, failure.detail)
     verdicts = {name: shown and unswap(shown, reply.first) for name, shown in result.verdicts.items()}
     missing = [name for name, verdict in verdicts.items() if verdict is None]
     mode, detail = (MISSING_VERDICT, f"No single verdict on {', '.join(missing)}.") if missing else ("", "")
     if failure:
         mode, detail = failure.mode, failure.detail
-    return reading(verdicts, mode, detail, result.unknown, reply.reply, read.unkeyed)
+    return reading(verdicts, mode, detail, result.unknown)
 
 
-def _read_keyed(text: str, key: str, asked: tuple[str, ...]) -> Read[Verdicts]:
+def _read_keyed(text: str, key: str, asked: tuple[str, ...], needs_key: bool) -> Read[Verdicts]:
     def read(part: str) -> Verdicts | JudgeFailure:
         if len(asked) > 1:
             return read_verdicts(part, asked)
         verdict = read_verdict(part, asked[0])
         return verdict if isinstance(verdict, JudgeFailure) else Verdicts({asked[0]: verdict})
 
-    return read_keyed(text, key, read, Verdicts.falls_short_of, together=True, names=asked)
+    return read_keyed(text, key, read, needs_key=needs_key, together=True, names=asked)
 
 
 @dataclass(frozen=True)
@@ -154,22 +180,26 @@ class PairAnnotation:
 
 
 def read_annotation(
-    replies: Mapping[First, str | JudgeFailure], dimensions: Sequence[str], keys: Mapping[First, str] | None = None
+    replies: Mapping[First, str | JudgeFailure],
+    dimensions: Sequence[str],
+    prompts: Mapping[First, JudgePrompt] | None = None,
 ) -> PairAnnotation:
     """Combine the replies of both orders, each under the response shown first: a preference that changes is a tie.
 
-    Never raises and never guesses: a verdict that one of the replies lacks is no preference. `keys` are those that the
-    prompts asked for, if any.
+    Never raises and never guesses: a verdict that one of the replies lacks is no preference. `prompts` are those that
+    were replied to; without them no reply needs a key.
     """
     asked = (*dimensions, OVERALL)
-    readings = [
-        read_pair_reply(
-            PairReply(first, asked, error=reply.detail, failure=reply.mode)
-            if isinstance(reply, JudgeFailure)
-            else PairReply(first, asked, reply, key=(keys or {}).get(first, ""))
-        )
-        for first, reply in replies.items()
-    ]
+    readings: list[PairReading] = []
+    for first, reply in replies.items():
+        prompt = (prompts or {}).get(first)
+        if isinstance(reply, JudgeFailure):
+            kept = PairReply(first, asked, error=reply.detail, failure=reply.mode)
+        elif prompt is None:
+            kept = PairReply(first, asked, reply)
+        else:
+            kept = PairReply(first, asked, reply, key=prompt.key, needs_key=prompt.needs_key)
+        readings.append(read_pair_reply(kept))
     final = compare_with_labels(dict.fromkeys(asked, ""), readings).verdicts
     winner = final.pop(OVERALL)
     failures = tuple(reading.mode for reading in readings if reading.mode)

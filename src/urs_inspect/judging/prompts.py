@@ -1,7 +1,6 @@
 """Prompts of judges: answers by intent, pairs, choices, letters, ratings, scenarios, similarities, case reviews."""
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -10,13 +9,14 @@ from typing import Any, Literal
 import yaml
 
 from urs_inspect._util import InputError, choices
+from urs_inspect.judging.entries import Entry, Taken, taken_by_name
 from urs_inspect.judging.frames import Frame, JudgePrompt, Schema, build_frame
-from urs_inspect.judging.objects import Span, spans
+from urs_inspect.judging.objects import Span
 from urs_inspect.judging.pair_reply import First
-from urs_inspect.judging.sanitize import FindInjected
-from urs_inspect.judging.score_reply import score_objects
-from urs_inspect.judging.verdicts import OVERALL, Shown
-from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
+from urs_inspect.judging.replies import RATING_NAMES, REVIEW_NAMES, SCENARIO_NAMES, SIMILARITY_NAMES
+from urs_inspect.judging.score_reply import SCORED_NAMES, read_number, score_objects
+from urs_inspect.judging.verdicts import OVERALL, Shown, read_word, verdict_names
+from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, normalise_key
 from urs_inspect.samer import load_taxonomy
 
 _HERE = Path(__file__).parent
@@ -52,6 +52,7 @@ class PromptBuilder:
             InputError: If a frame cannot be rendered; the message names the frame, its language and the fault.
         """
         self.rubric = rubric
+        self._taken = scores_taken(rubric)
         self._frames = {
             (intent, language): _intent_frame(rubric, intent, language)
             for intent in rubric.intents
@@ -75,7 +76,19 @@ class PromptBuilder:
             The prompt.
         """
         materials = {"question": question, "reference": reference, "answer": answer}
-        return self._frames[intent, language].prompt(materials, lambda text: injected_scores(text, self.rubric))
+        return self._frames[intent, language].prompt(materials, self._taken)
+
+
+def scores_taken(rubric: Rubric) -> Taken:
+    """What the reader of scores takes: its own complete objects, and entries with a name and a score of the rubric."""
+    names = rubric.keys_by_spelling
+
+    def takes(entry: Entry) -> bool:
+        if entry.name in SCORED_NAMES:  # "criterion": "Factuality", with its score in the next entry
+            return normalise_key(entry.value) in names
+        return entry.name in names and (entry.is_object or isinstance(read_number(entry.name, entry.value), int))
+
+    return Taken(lambda text: injected_scores(text, rubric), takes)
 
 
 def injected_scores(text: str, rubric: Rubric) -> list[Span]:
@@ -126,21 +139,20 @@ def template_frame(
     return build_frame(source, place, version, context or {}, materials, materials, example, values)
 
 
-def _find_objects(words: str) -> FindInjected:
-    """A function that finds objects, those inside strings too, which hold one of the words (a pattern)."""
-    pattern = re.compile(words, re.IGNORECASE)
-
-    def find(text: str) -> list[Span]:
-        candidates = {span for inside in (False, True) for span in spans(text, inside)}
-        return [span for span in candidates if pattern.search(text, span.start, span.end)]
-
-    return find
+@lru_cache(maxsize=1024)
+def _verdicts_taken(asked: tuple[str, ...]) -> Taken:
+    """What the reader of verdicts takes where these were asked for."""
+    return taken_by_name(verdict_names(asked), lambda value: read_word(value) is not None)
 
 
-_injected_verdicts = _find_objects("winner|verdict|overall|rating|score")
-_injected_scenarios = _find_objects("scenario|category|kind")
-_injected_similarities = _find_objects("score|similarity|rating")
-_injected_reviews = _find_objects("understandable|self_contained|personal_data|harmful|intent")
+@lru_cache(maxsize=16)
+def _ratings_taken(lowest: int, highest: int) -> Taken:
+    return taken_by_name(RATING_NAMES, lambda value: isinstance(read_number("score", value, lowest, highest), int))
+
+
+_SIMILARITIES_TAKEN = taken_by_name(SIMILARITY_NAMES, bool)
+_SCENARIOS_TAKEN = taken_by_name(SCENARIO_NAMES, bool)
+_REVIEWS_TAKEN = taken_by_name(REVIEW_NAMES, bool)
 
 _PAIRS_VERSION = "pairs 3"
 _PAIR = ("prompt", "response_1", "response_2")
@@ -148,21 +160,23 @@ _PAIR = ("prompt", "response_1", "response_2")
 
 def joint_prompt(scenario: str, dimensions: Sequence[str], prompt: str, first: str, second: str) -> JudgePrompt:
     """Ask for a verdict on every dimension of a scenario given, and overall, in one reply (SaMer paper, Table A3)."""
-    return _pair_prompt(_dimensions_frame("joint", scenario, tuple(dimensions)), prompt, first, second)
+    frame = _dimensions_frame("joint", scenario, tuple(dimensions))
+    return _pair_prompt(frame, (*dimensions, OVERALL), prompt, first, second)
 
 
 def dimension_prompt(scenario: str, dimension: str, prompt: str, first: str, second: str) -> JudgePrompt:
     """Ask for a verdict on one dimension only."""
-    return _pair_prompt(_dimensions_frame("per_dimension", scenario, (dimension,)), prompt, first, second)
+    return _pair_prompt(_dimensions_frame("per_dimension", scenario, (dimension,)), (dimension,), prompt, first, second)
 
 
 def overall_prompt(prompt: str, first: str, second: str, *, ties: bool) -> JudgePrompt:
     """Ask which response is better as a whole; `ties` says whether a tie is allowed."""
-    return _pair_prompt(_overall_frame(ties), prompt, first, second)
+    return _pair_prompt(_overall_frame(ties), (OVERALL,), prompt, first, second)
 
 
-def _pair_prompt(frame: Frame, prompt: str, first: str, second: str) -> JudgePrompt:
-    return frame.prompt({"prompt": prompt, "response_1": first, "response_2": second}, _injected_verdicts)
+def _pair_prompt(frame: Frame, asked: tuple[str, ...], prompt: str, first: str, second: str) -> JudgePrompt:
+    materials = {"prompt": prompt, "response_1": first, "response_2": second}
+    return frame.prompt(materials, _verdicts_taken(asked))
 
 
 @lru_cache(maxsize=1024)
@@ -190,7 +204,8 @@ def _overall_frame(ties: bool) -> Frame:
 def rating_prompt(prompt: str, response: str, reference: str, *, lowest: int, highest: int) -> JudgePrompt:
     """Ask for one rating of a response on a scale of whole numbers; the reference may be empty."""
     frame = _rating_frame(lowest, highest, bool(reference.strip()))
-    return frame.prompt({"prompt": prompt, "reference": reference, "response": response}, _injected_verdicts)
+    materials = {"prompt": prompt, "reference": reference, "response": response}
+    return frame.prompt(materials, _ratings_taken(lowest, highest))
 
 
 @lru_cache(maxsize=16)
@@ -229,7 +244,7 @@ def choice_prompt(
     """
     frame = _choice_frame(scenario, language, bool(reference.strip()))
     material = {"prompt": prompt, "reference": reference, "response_1": first, "response_2": second}
-    return frame.prompt(material, _injected_verdicts)
+    return frame.prompt(material, _verdicts_taken((OVERALL,)))
 
 
 @lru_cache(maxsize=32)
@@ -260,7 +275,7 @@ _MEANINGS = {"A": "response 1 is better", "B": "response 2 is better", "C": "the
 
 def letter_prompt(prompt: str, first: str, second: str) -> JudgePrompt:
     """Ask which response is better as a whole, by a letter."""
-    return _pair_prompt(_letter_frame(), prompt, first, second)
+    return _pair_prompt(_letter_frame(), (OVERALL,), prompt, first, second)
 
 
 @lru_cache(maxsize=1)
@@ -274,7 +289,7 @@ OTHER = "default"
 
 def scenario_prompt(prompt: str) -> JudgePrompt:
     """Ask for the scenario of a prompt, one of the taxonomy's."""
-    return _scenario_frame().prompt({"prompt": prompt}, _injected_scenarios)
+    return _scenario_frame().prompt({"prompt": prompt}, _SCENARIOS_TAKEN)
 
 
 @lru_cache(maxsize=1)
@@ -291,7 +306,7 @@ def _scenario_frame() -> Frame:
 
 def similarity_prompt(first: str, second: str) -> JudgePrompt:
     """Ask how similar two texts are, on a scale from 0 to 1 with five bands."""
-    return _similarity_frame().prompt({"text_1": first, "text_2": second}, _injected_similarities)
+    return _similarity_frame().prompt({"text_1": first, "text_2": second}, _SIMILARITIES_TAKEN)
 
 
 @lru_cache(maxsize=1)
@@ -316,7 +331,7 @@ def case_review_prompt(rubric: Rubric, language: str, question: str) -> JudgePro
         raise InputError(f"judge_language: unknown value '{language}'; allowed: {choices(REVIEW_LANGUAGES)}")
     intents = tuple((name, intent.text[language].definition) for name, intent in rubric.intents.items())
     frame = _case_review_frame(f"{rubric.name} {rubric.version}", language, intents)
-    return frame.prompt({"question": question}, _injected_reviews)
+    return frame.prompt({"question": question}, _REVIEWS_TAKEN)
 
 
 @lru_cache(maxsize=8)

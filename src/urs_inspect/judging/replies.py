@@ -5,16 +5,13 @@ contains it. They never raise and never guess; anything else is a `JudgeFailure`
 """
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from urs_inspect.judging.failures import ASK_AGAIN, JudgeFailure
-from urs_inspect.judging.frames import JudgePrompt
-from urs_inspect.judging.keys import read_keyed
+from urs_inspect.judging.failures import JudgeFailure
 from urs_inspect.judging.objects import Span, read_pairs, spans, unwrap, word_set
-from urs_inspect.judging.prompts import similarity_prompt
 from urs_inspect.judging.score_reply import read_number, shown, without_record
 from urs_inspect.rubrics import normalise_key
 
@@ -39,6 +36,11 @@ _REVIEW = _spellings(
     intent="intent user_intent 意图",
     plausible_intents="plausible_intents plausible_intent 可能的意图",
 )
+RATING_NAMES = frozenset(_RATING)
+SIMILARITY_NAMES = frozenset(_SIMILARITY)
+SCENARIO_NAMES = frozenset(_SCENARIO)
+REVIEW_NAMES = frozenset(_REVIEW)
+"""Names of entries that each reader takes, as `normalise_key` gives them."""
 WANTED = {"understandable": True, "self_contained": True, "personal_data": False, "harmful": False}
 """Questions that a case review answers with yes or no -> what the answer must be for a case to pass."""
 FLAGS = tuple(WANTED)
@@ -185,24 +187,3 @@ def _yes_or_no(flag: str, value: object) -> bool | JudgeFailure:
     if word in _YES | _NO:
         return word in _YES
     return JudgeFailure("unparseable", f"'{flag}' is {shown(value)}, neither yes nor no.")
-
-
-def asked_similarity(
-    ask: Callable[[JudgePrompt], Awaitable[str | JudgeFailure]],
-) -> Callable[[str, str], Awaitable[float | str]]:
-    """The similarity `llm`: a function of two texts that gives a similarity from 0 to 1, or a failure in words.
-
-    `ask` sends both prompt parts to a model and gives its reply, or the failure; it is called twice at most.
-    """
-
-    async def similarity(first: str, second: str) -> float | str:
-        result: float | JudgeFailure = JudgeFailure("call_failed", "The model was not asked.")
-        for _ in range(2):
-            prompt = similarity_prompt(first, second)
-            reply = await ask(prompt)
-            result = reply if isinstance(reply, JudgeFailure) else read_keyed(reply, prompt.key, read_similarity).result
-            if not isinstance(result, JudgeFailure) or result.mode not in ASK_AGAIN:
-                break
-        return f"{result.mode}: {result.detail}" if isinstance(result, JudgeFailure) else result
-
-    return similarity

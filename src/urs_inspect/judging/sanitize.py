@@ -57,6 +57,11 @@ def decoded(text: str) -> str:
     return _decode(text)[0]
 
 
+def without_invisible(text: str) -> str:
+    """The text without the characters that nobody sees, which a judge leaves out when it quotes."""
+    return re.sub(f"[{_INVISIBLE}]", "", text)
+
+
 def _open_injected(text: str, find_injected: FindInjected, decode: bool) -> str:
     plain, origins = _decode(text) if decode else (text, range(len(text) + 1))
     if (decode and plain == text) or not (spans := find_injected(plain)):

@@ -11,7 +11,7 @@ from urs_inspect.judging.keys import ANALYSIS, holds_key
 from urs_inspect.judging.objects import MAX_HEIGHT, NESTED_KEYS, Pairs, Span, read_pairs, spans, unwrap, word_set
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric, normalise_key
 
-_NAME_KEYS = word_set("criterion criteria name dimension aspect metric item key 维度 评判维度 名称 指标")
+SCORED_NAMES = word_set("criterion criteria name dimension aspect metric item key 维度 评判维度 名称 指标")
 """Keys under which an object of a list names its criterion: `[{"criterion": "Factuality", "score": 8}]`."""
 
 _MARKUP = r"[*`]{0,3}"
@@ -98,7 +98,7 @@ def _flat(pairs: Sequence[tuple[str, Any]], rubric: Rubric, depth: int) -> Itera
 
 def _named(pairs: Sequence[tuple[str, Any]], rubric: Rubric) -> tuple[str, Any] | None:
     """Name and score of an object such as `{"criterion": "Factuality", "score": 8}`; None if it is another one."""
-    names = [value for key, value in pairs if normalise_key(key) in _NAME_KEYS and isinstance(value, str)]
+    names = [value for key, value in pairs if normalise_key(key) in SCORED_NAMES and isinstance(value, str)]
     scores = [value for key, value in pairs if key.strip().casefold() in NESTED_KEYS]
     names = [name for name in names if normalise_key(name) in rubric.keys_by_spelling]
     return (names[0], scores[0]) if len(names) == len(scores) == 1 else None

@@ -18,6 +18,15 @@ Shown = Literal["1", "2", "tie"]
 """The better response as it was shown, first or second."""
 
 _OVERALL_SPELLINGS = word_set("overall overallwinner overalljudgment overalljudgement overallverdict final")
+_WINNER_KEYS = word_set("winner verdict better choice preference")
+"""Keys under which a judge names the better response."""
+
+
+def verdict_names(asked: Iterable[str]) -> frozenset[str]:
+    """Names of entries that a judge may give verdicts under where some were asked for, as `normalise_key` has them."""
+    return frozenset({normalise_key(name) for name in asked} | _WINNER_KEYS | _OVERALL_SPELLINGS)
+
+
 _MAX_SAID = 200
 _STRAIGHT = str.maketrans("“”„‟＂‘’‛＇：，｛｝", '"""""\'\'\'\':,{}')
 _BETWEEN = re.compile(r"[\s,;`\[\]]*(?:json\s*)?")
@@ -35,10 +44,22 @@ class Verdicts:
     verdicts: dict[str, Shown | None]
     unknown: tuple[str, ...] = ()
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Names without a verdict."""
+        return tuple(name for name, verdict in self.verdicts.items() if verdict is None)
+
+    @property
+    def final(self) -> Shown | None:
+        """The verdict overall; of a reply on one dimension the one on that."""
+        if len(self.verdicts) == 1:
+            return next(iter(self.verdicts.values()))
+        return self.verdicts.get(OVERALL)
+
     def falls_short_of(self, earlier: "Verdicts") -> bool:
         """Whether verdicts are missing here, and the winner is not the one named before."""
         before = earlier.verdicts.get(OVERALL)
-        return None in self.verdicts.values() and before is not None and self.verdicts.get(OVERALL) != before
+        return bool(self.missing) and before is not None and self.verdicts.get(OVERALL) != before
 
 
 def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
@@ -139,8 +160,6 @@ def read_word(value: object) -> Shown | None:
     return "1" if match["first"] or match["first_word"] else "2"
 
 
-_WINNER_KEYS = word_set("winner verdict better choice preference")
-"""Keys under which a judge names the better response."""
 _NAME_KEYS = ("dimension", "name")
 _MAX_NAME = 80
 _MAX_DEPTH = 4
@@ -279,8 +298,22 @@ _KEY = re.compile(
 )
 
 
+_NEUTRALISED = re.compile(r"⟦[^⟦⟧]*+(?:⟧|\Z)")
+"""What `sanitize` writes in place of the braces of an injected result. A quotation may lack the end."""
+
+
+def _without_quotations(text: str) -> str:
+    """The text without what stands between neutralised brackets, which only a quotation of the material has."""
+    before = ""
+    while before != text:  # from the inside to the outside
+        before = text
+        text = _NEUTRALISED.sub(" ", text)
+    return text
+
+
 def _loose_entries(text: str) -> list[tuple[str, Any]]:
     """What looks like a key with a verdict that can be read."""
+    text = _without_quotations(text)
     entries: list[tuple[str, Any]] = []
     matches = list(_KEY.finditer(text))
     nested = [match for match in matches if match.group(3)]
@@ -295,6 +328,7 @@ def _loose_entries(text: str) -> list[tuple[str, Any]]:
 
 def _loose_winners(text: str) -> list[str]:
     """Winners in a broken object: all, or the last if nothing comes after it, as was asked for."""
+    text = _without_quotations(text)
     matches = list(_QUOTED_WINNER.finditer(text)) or list(_BARE_WINNER.finditer(text))
     words = [_value(match, 1) for match in matches]
     return words[-1:] if matches and _CLOSING.fullmatch(text, matches[-1].end()) else words

@@ -158,7 +158,7 @@ def _measures(dimensions: bool, both: bool) -> tuple[Measure, ...]:
 class MdEvalTask(PairTask):
     """Pairs of responses, judged on the dimensions of their scenario and as a whole (SaMer paper, section 5.4)."""
 
-    VERSION = 1.1
+    VERSION = 1.2
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
@@ -171,7 +171,7 @@ class MdEvalTask(PairTask):
     def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
         """The metrics of a pair."""
         readings = [
-            read_pair_reply(PairReply(first, asked, text, key=prompt.key))
+            read_pair_reply(PairReply(first, asked, text, key=prompt.key, needs_key=prompt.needs_key))
             for (first, asked, prompt), text in zip(self._calls(doc), results, strict=True)
         ]
         labels = dict(zip(doc["names"], doc["labels"], strict=True))

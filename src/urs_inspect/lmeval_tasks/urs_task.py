@@ -84,7 +84,7 @@ def preflight(settings: JudgeSettings) -> None:
 class UrsTask(MeasuredTask):
     """Questions that real users reported, judged by the criteria of each user's intent (URS paper, section 4)."""
 
-    VERSION = 1.2
+    VERSION = 1.3
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         self._settings = read_settings((config or {}).get("metadata"))

@@ -7,15 +7,7 @@ from typing import Any
 
 from inspect_ai.event import ScoreEvent
 from inspect_ai.log import transcript
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
-    GenerateConfig,
-    Model,
-    get_model,
-)
+from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import collect
@@ -28,7 +20,7 @@ from urs_inspect.judging.failures import STOPPED_AT_LIMIT, JudgeFailure
 from urs_inspect.judging.frames import Schema
 from urs_inspect.scorers.metrics import groups_of, intent_report, last_score, outcome_counts, scores_named
 from urs_inspect.solvers.conversations import asked
-from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
+from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls, chat_messages
 from urs_inspect.solvers.role_models import bound_models
 
 logger = getLogger(__name__)
@@ -147,13 +139,6 @@ def judge_outcome() -> Scorer:
     return score
 
 
-_MESSAGES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
-    "system": ChatMessageSystem,
-    "user": ChatMessageUser,
-    "assistant": ChatMessageAssistant,
-}
-
-
 class AnswerJudge:
     """Judges the answer of a sample (URS paper, section 4.1) with models of inspect-ai.
 
@@ -255,8 +240,7 @@ def judge_of(model: Model, temperature: float | None, cache: bool, model_under_t
     config = _judge_config(model, temperature, cache)
 
     async def call_by_schema(schema: Schema | None, messages: Sequence[Message]) -> Reply:
-        sent: list[ChatMessage] = [_MESSAGES[message.role](content=message.text) for message in messages]
-        output, facts = await calls.generate(model, sent, config, schema)
+        output, facts = await calls.generate(model, chat_messages(messages), config, schema)
         stop_reason = output.stop_reason if output.choices else "unknown"
         return Reply(output.completion, stop_reason, output.error or "", facts.sent, facts.structured)
 

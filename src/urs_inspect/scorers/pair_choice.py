@@ -14,7 +14,7 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.agreement import Majority, majorities
 from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.discrepancy.ballots import OUTCOMES, Ballot
-from urs_inspect.judging.pair_reply import REPLIES, PairReading, final_verdict, read_pair_reply
+from urs_inspect.judging.pair_reply import REPLIES, PairReading, final_verdict, read_pair_reply, reply_counts
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.metrics import as_number, count_rows, facts_of, number_of
@@ -246,7 +246,7 @@ def _judged(ballot: Ballot, replies: Sequence[Mapping[str, Any]], known: Mapping
         "flips": sum(None not in given.values() and len(set(given.values())) > 1 for given in orders.values()),
         "failures": [failure["mode"] for failure in failed],
         "failure_details": failed,
-        "unkeyed": sum(reading.unkeyed for given in readings.values() for reading in given),
+        **reply_counts(reading for given in readings.values() for reading in given),
         "prompt_sha256": sorted({str(reply.get("prompt_sha256", "")) for reply in replies}),
         "prompt_version": sorted({str(reply.get("prompt_version", "")) for reply in replies}),
         **call_facts(replies),

@@ -10,7 +10,7 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect.judging.keys import KEY
-from urs_inspect.judging.pair_reply import REPLIES, PairReading, compare_with_labels, read_pair_reply
+from urs_inspect.judging.pair_reply import REPLIES, PairReading, compare_with_labels, read_pair_reply, reply_counts
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.metrics import mean, reason_of
@@ -148,7 +148,7 @@ def pair_verdict() -> Scorer:
                 "verdicts": outcome.orders,
                 "failures": [reading.mode for reading in failed],
                 "failure_details": [reading.to_metadata() for reading in failed],
-                "unkeyed": sum(reading.unkeyed for reading in readings),
+                **reply_counts(readings),
                 "unknown_dimensions": [name for reading in readings for name in reading.unknown],
                 **(prompts if prompted else {}),
                 **call_facts(kept),

@@ -5,17 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError
-from urs_inspect.judging import JudgeFailure, ScoreRecord, read_rating, read_reply
-from urs_inspect.judging.ask import stopped
-from urs_inspect.judging.keys import Read, read_keyed
-from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
+from urs_inspect.judging import JudgeFailure
 from urs_inspect.scorers.metrics import defined, facts_of, mean, number_of, reason_of
-from urs_inspect.solvers.give_rating import CALL, JUDGE_KEY
+from urs_inspect.solvers.give_rating import (
+    ASKED_AGAIN,
+    CALL,
+    load_named_rubric,
+    read_rating_output,
+    scale_of,
+)
 from urs_inspect.stats import Correlations, Estimate, clustered_mean, correlate
 
 GROUP = "group"
@@ -124,9 +126,6 @@ def agreement(items: Sequence[RatedItem]) -> RatingAgreement:
     )
 
 
-URS_RUBRIC = "urs"
-"""Name of the built-in rubric, where a rubric is optional."""
-
 DISTANCE = "distance"
 """Key of the distance between rating and label in the value of a score."""
 
@@ -154,11 +153,11 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
     if rubric is None and lowest >= highest:
         raise InputError(f"scale: must have a lowest rating below a highest, got {lowest} and {highest}")
     loaded = load_named_rubric(rubric)
-    scale = (lowest, highest) if loaded is None else (LOWEST, HIGHEST)
+    scale = scale_of(loaded, lowest, highest)
 
     async def score(state: TaskState, target: Target) -> Score:
         facts = state.metadata
-        read = _read(state.output, loaded, facts, scale)
+        read = read_rating_output(state.output, loaded, facts, scale)
         result = read.result
         failed = result if isinstance(result, JudgeFailure) else None
         rating = math.nan if isinstance(result, JudgeFailure) else float(result.final)
@@ -177,7 +176,10 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
                 "label": facts["rating"],
                 "label_scale": facts["label_scale"],
                 "scale": list(scale),
-                "unkeyed": read.unkeyed and failed is None,
+                "unkeyed": read.unkeyed,
+                "asked_again": bool(state.store.get(ASKED_AGAIN, False)),
+                "near_key": read.near_key,
+                "several_records": read.several_records,
                 **({"criteria": criteria} if criteria else {}),
                 **_call_facts(call),
                 **({"failure_mode": failed.mode, "failure_detail": failed.detail} if failed else {}),
@@ -195,29 +197,6 @@ def _call_facts(call: Mapping[str, Any]) -> dict[str, Any]:
         "temperature_sent": call["sent"],
         "structured": call["structured"],
     }
-
-
-def load_named_rubric(name: str | None) -> Rubric | None:
-    """The rubric of that name: None for none, `urs` for the built-in one, else the path of a file laid over it."""
-    return None if name is None else load_rubric(None if name == URS_RUBRIC else name)
-
-
-def _read(
-    output: ModelOutput, rubric: Rubric | None, facts: Mapping[str, Any], scale: tuple[int, int]
-) -> Read[ScoreRecord]:
-    """A rating is read as a record without criteria."""
-    if (failure := stopped(output.stop_reason if output.choices else "unknown", output.error or "")) is not None:
-        return Read(failure, False)
-    if not output.choices:
-        return Read(JudgeFailure("no_answer", "The sample ended before the judge replied."), False)
-
-    def read(text: str) -> ScoreRecord | JudgeFailure:
-        if rubric is not None:
-            return read_reply(text, rubric, rubric.intents[str(facts.get("intent", ""))].criteria)
-        rating = read_rating(text, *scale)
-        return rating if isinstance(rating, JudgeFailure) else ScoreRecord(rating, {})
-
-    return read_keyed(output.completion, str(facts.get(JUDGE_KEY, "")), read, ScoreRecord.falls_short_of)
 
 
 def _explained(facts: dict[str, Any], failed: JudgeFailure | None, reply: str) -> str:

@@ -1,6 +1,6 @@
 """`annotate_pair`: a judge compares two responses dimension by dimension (SaMer paper, section 3.3)."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 from inspect_ai.model import ModelOutput, model_roles
@@ -10,13 +10,15 @@ from inspect_ai.util import collect
 from urs_inspect._arguments import checked
 from urs_inspect._util import InputError
 from urs_inspect.judging.failures import JudgeFailure
+from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.keys import read_keyed
-from urs_inspect.judging.pair_reply import ANNOTATION, First, read_annotation
+from urs_inspect.judging.pair_reply import ANNOTATION, First, PairReply, read_annotation, read_pair_reply
 from urs_inspect.judging.prompts import joint_prompt, scenario_prompt
 from urs_inspect.judging.replies import read_scenario
+from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.sources import Unpaired, second_response
-from urs_inspect.solvers.model_calls import JudgeCalls
+from urs_inspect.solvers.model_calls import CallFacts, JudgeCalls
 from urs_inspect.solvers.role_models import GRADER, models_with
 
 CLASSIFIER = "classifier"
@@ -85,15 +87,25 @@ async def _scenario(record: dict[str, Any], prompt: str, calls: JudgeCalls) -> s
     role = CLASSIFIER if CLASSIFIER in model_roles() else GRADER
     _one_model(role)
     asked = scenario_prompt(prompt)
-    reply, temperatures = await calls.ask(role, asked)
+    scenarios = tuple(load_taxonomy().scenarios)
+
+    def read(reply: str) -> str | JudgeFailure:
+        return read_keyed(
+            reply, asked.key, lambda text: read_scenario(text, scenarios), needs_key=asked.needs_key
+        ).result
+
+    reply, temperatures, _ = await calls.ask(role, asked, lambda reply: _failure(read(reply)))
     record |= {"scenario_prompt_sha256": asked.sha256, "scenario_prompt_version": asked.version}
     if temperatures is not None:
         record |= {f"scenario_temperature_{name}": value for name, value in asdict(temperatures).items()}
     if isinstance(reply, JudgeFailure):
         return reply
     record["scenario_reply"] = reply
-    scenarios = tuple(load_taxonomy().scenarios)
-    return read_keyed(reply, asked.key, lambda text: read_scenario(text, scenarios)).result
+    return read(reply)
+
+
+def _failure(result: str | JudgeFailure) -> JudgeFailure | None:
+    return result if isinstance(result, JudgeFailure) else None
 
 
 async def _compare(record: dict[str, Any], facts: dict[str, Any], orders: str, calls: JudgeCalls) -> None:
@@ -105,13 +117,19 @@ async def _compare(record: dict[str, Any], facts: dict[str, Any], orders: str, c
         first: joint_prompt(record["scenario"], dimensions, facts["prompt"], *shown)
         for first, shown in responses.items()
     }
-    results = await collect(*[calls.ask(GRADER, prompt) for prompt in prompts.values()])
-    replies = {first: reply for first, (reply, _) in zip(prompts, results, strict=True)}
-    keys = {first: prompt.key for first, prompt in prompts.items()}
-    record |= asdict(read_annotation(replies, dimensions, keys))
+    asked = (*dimensions, OVERALL)
+
+    async def ask(first: First, prompt: JudgePrompt) -> tuple[str | JudgeFailure, CallFacts | None, bool]:
+        kept = PairReply(first, asked, key=prompt.key, needs_key=prompt.needs_key)
+        return await calls.ask(GRADER, prompt, lambda reply: read_pair_reply(replace(kept, reply=reply)).failure)
+
+    results = await collect(*[ask(first, prompt) for first, prompt in prompts.items()])
+    replies = {first: reply for first, (reply, _, _) in zip(prompts, results, strict=True)}
+    record |= asdict(read_annotation(replies, dimensions, prompts))
+    record["asked_again"] = sum(asked_again for _, _, asked_again in results)
     record["replies"] = {first: reply if isinstance(reply, str) else asdict(reply) for first, reply in replies.items()}
     record |= {"prompt_sha256": prompts["a"].sha256, "prompt_version": prompts["a"].version}
-    if temperatures := [known for _, known in results if known is not None]:
+    if temperatures := [known for _, known, _ in results if known is not None]:
         record["temperature_requested"] = list(dict.fromkeys(known.requested for known in temperatures))
         record["temperature_sent"] = list(dict.fromkeys(known.sent for known in temperatures))
 

@@ -14,6 +14,7 @@ from inspect_ai.hooks import Hooks, RunEnd, hooks
 from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
+    ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
@@ -27,8 +28,8 @@ from inspect_ai.util import LimitExceededError
 from urs_inspect._arguments import Structured
 from urs_inspect._util import InputError
 from urs_inspect.assistants.backends import AssistantError
-from urs_inspect.judging.ask import UNKNOWN, CallsStopped, CircuitBreaker, Temperature
-from urs_inspect.judging.failures import JudgeFailure, describe_error
+from urs_inspect.judging.ask import UNKNOWN, CallsStopped, CircuitBreaker, Message, Temperature, messages_again
+from urs_inspect.judging.failures import KEY_FAULTS, JudgeFailure, describe_error
 from urs_inspect.judging.frames import JudgePrompt, Schema
 from urs_inspect.solvers.role_models import models_with, provider_of
 from urs_inspect.solvers.structured import ModelKey, is_structured, model_key, response_schema
@@ -62,6 +63,27 @@ def error_of(output: ModelOutput) -> str:
 def messages_of(prompt: JudgePrompt) -> list[ChatMessage]:
     """A prompt as messages of the harness."""
     return [ChatMessageSystem(content=prompt.instructions), ChatMessageUser(content=prompt.case)]
+
+
+_MESSAGES: Mapping[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
+    "system": ChatMessageSystem,
+    "user": ChatMessageUser,
+    "assistant": ChatMessageAssistant,
+}
+
+
+def chat_messages(messages: Sequence[Message]) -> list[ChatMessage]:
+    """Messages to a judge as messages of the harness."""
+    return [_MESSAGES[message.role](content=message.text) for message in messages]
+
+
+@dataclass(frozen=True)
+class JudgeOutput:
+    """The output of a call of a judge, and whether it was asked again because of its key."""
+
+    output: ModelOutput
+    facts: "CallFacts"
+    asked_again: bool = False
 
 
 # fmt: off
@@ -220,19 +242,48 @@ class JudgeCalls:
 
         return await self.watch(model, messages, config, call, schema)
 
-    async def ask(self, role: str, prompt: JudgePrompt) -> tuple[str | JudgeFailure, CallFacts | None]:
+    async def generate_keyed(
+        self,
+        model: Model,
+        prompt: JudgePrompt,
+        config: GenerateConfig,
+        failure_of: Callable[[ModelOutput], JudgeFailure | None],
+    ) -> JudgeOutput:
+        """Send a prompt to a judge, and ask once more where it is not certain which record of its reply is its own.
+
+        `failure_of` says why an output cannot be read; None if it can.
+        """
+        output, facts = await self.generate(model, messages_of(prompt), config, prompt.schema)
+        failure = failure_of(output)
+        if failure is None or failure.mode not in KEY_FAULTS:
+            return JudgeOutput(output, facts)
+        again = chat_messages(messages_again(prompt, output.completion, failure))
+        output, facts = await self.generate(model, again, config, prompt.schema)
+        return JudgeOutput(output, facts, asked_again=True)
+
+    async def ask(
+        self,
+        role: str,
+        prompt: JudgePrompt,
+        failure_of: Callable[[str], JudgeFailure | None] = lambda reply: None,
+    ) -> tuple[str | JudgeFailure, CallFacts | None, bool]:
         """Send a prompt to the first model with a role, at temperature 0: the reply, or why there is none.
 
-        The facts of the call are None if it failed.
+        The facts of the call are None if it failed; the last value says whether it was asked again, because of
+        a failure that `failure_of` finds in a reply.
         """
+
+        def failure_of_output(output: ModelOutput) -> JudgeFailure | None:
+            return None if error_of(output) else failure_of(output.completion)
+
         model = models_with(role)[0]
-        result = await attempt(self.generate(model, messages_of(prompt), GenerateConfig(temperature=0)))
+        asking = self.generate_keyed(model, prompt, GenerateConfig(temperature=0), failure_of_output)
+        result = await attempt(asking)
         if isinstance(result, CallError):
-            return JudgeFailure("call_failed", result), None
-        output, facts = result
-        if error := error_of(output):
-            return JudgeFailure("call_failed", error), None
-        return output.completion, facts
+            return JudgeFailure("call_failed", result), None, False
+        if error := error_of(result.output):
+            return JudgeFailure("call_failed", error), None, result.asked_again
+        return result.output.completion, result.facts, result.asked_again
 
     async def watch(
         self,

@@ -1,23 +1,23 @@
 """Verdicts on a pair of responses by a model, by SaMer or by a baseline, and keeping them in the sample's store."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from inspect_ai.model import GenerateConfig, Model
+from inspect_ai.model import GenerateConfig, Model, ModelOutput
 from inspect_ai.solver import TaskState
 from inspect_ai.util import collect, concurrency
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging.failures import MAX_DETAIL
 from urs_inspect.judging.frames import JudgePrompt
-from urs_inspect.judging.pair_reply import PENDING, REPLIES, First, PairReply
+from urs_inspect.judging.pair_reply import PENDING, REPLIES, First, PairReply, read_pair_reply
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.engines import EngineFailure, QueryResponse
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine, shared_engine
 from urs_inspect.samer.judgement import EVALUATIONS, Judgement, engine_facts, explain_judgements, judge, judgement_facts
-from urs_inspect.solvers.model_calls import CallError, JudgeCalls, attempt, messages_of
+from urs_inspect.solvers.model_calls import CallError, JudgeCalls, attempt
 from urs_inspect.solvers.role_models import LOCAL_JUDGES, SAMER_JUDGE
 from urs_inspect.stats import baseline_verdicts, encode
 
@@ -60,20 +60,31 @@ async def ask_pairs(
 async def _ask_pair(call: PairCall, judge_calls: JudgeCalls) -> PairReply:
     prompt = call.prompt
     kept = partial(
-        PairReply, call.first, call.asked, prompt_version=prompt.version, prompt_sha256=prompt.sha256, key=prompt.key
+        PairReply,
+        call.first,
+        call.asked,
+        prompt_version=prompt.version,
+        prompt_sha256=prompt.sha256,
+        key=prompt.key,
+        needs_key=prompt.needs_key,
     )
-    calling = judge_calls.generate(call.model, messages_of(prompt), call.config, prompt.schema)
-    result = await attempt(calling)
+
+    def reply_of(output: ModelOutput) -> PairReply:
+        stop_reason = output.stop_reason if output.choices else "error"
+        return kept(output.completion, stop_reason, (output.error or "")[:MAX_DETAIL])
+
+    asking = judge_calls.generate_keyed(
+        call.model, prompt, call.config, lambda output: read_pair_reply(reply_of(output)).failure
+    )
+    result = await attempt(asking)
     if isinstance(result, CallError):
         return kept(stop_reason="error", error=result)
-    output, facts = result
-    return kept(
-        output.completion,
-        output.stop_reason if output.choices else "error",
-        (output.error or "")[:MAX_DETAIL],
-        temperature_requested=facts.requested,
-        temperature_sent=facts.sent,
-        structured=facts.structured,
+    return replace(
+        reply_of(result.output),
+        asked_again=result.asked_again,
+        temperature_requested=result.facts.requested,
+        temperature_sent=result.facts.sent,
+        structured=result.facts.structured,
     )
 
 

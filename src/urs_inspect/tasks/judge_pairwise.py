@@ -50,7 +50,7 @@ def bench_facts(data: PairData | RatingData) -> dict[str, object]:
     return {"dataset": data.name, "dataset_sha256": data.sha256, "dataset_skipped": list(data.skipped)}
 
 
-JUDGE_PAIRWISE_VERSION = "2-C"
+JUDGE_PAIRWISE_VERSION = "3-C"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 

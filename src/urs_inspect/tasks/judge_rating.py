@@ -17,17 +17,23 @@ from urs_inspect.judging import JudgePrompt, PromptBuilder
 from urs_inspect.judging.prompts import rating_prompt
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.scorers import rating_agreement
-from urs_inspect.scorers.rating_agreement import load_named_rubric
 from urs_inspect.solvers import give_rating
-from urs_inspect.solvers.give_rating import INSTRUCTIONS, JUDGE_KEY, JUDGE_SCHEMA
+from urs_inspect.solvers.give_rating import (
+    INSTRUCTIONS,
+    JUDGE_KEY,
+    JUDGE_NEEDS_KEY,
+    JUDGE_SCHEMA,
+    load_named_rubric,
+)
 from urs_inspect.solvers.preflight import preflight_setup
+from urs_inspect.solvers.role_models import refuse_no_model
 from urs_inspect.tasks.judge_pairwise import bench_facts
 from urs_inspect.tasks.urs_cases import rubric_facts
 from urs_inspect.tasks.viewer import rating_viewer
 
 logger = getLogger(__name__)
 
-JUDGE_RATING_VERSION = "2-B"
+JUDGE_RATING_VERSION = "3-B"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 
@@ -60,7 +66,7 @@ def judge_rating(
     """
     bench = required(bench, "bench", f"{choices(RATING_BENCHES)}, or the path of a .csv or .jsonl file")
     loaded = load_named_rubric(rubric)
-    rate = give_rating(structured)  # refuses a run without a model before the data is fetched
+    refuse_no_model(baselines=False)  # before the data is fetched
     data = _load(bench, loaded, cast("tuple[float, float] | None", scale))
     lowest, highest = (LOWEST, HIGHEST) if loaded else _whole_scale(data)
     prompt_of = _prompts(loaded, lowest, highest)
@@ -70,7 +76,7 @@ def judge_rating(
     dataset.shuffle(seed)
     return Task(
         dataset=dataset,
-        solver=rate,
+        solver=give_rating(lowest, highest, rubric, structured),
         scorer=rating_agreement(lowest, highest, rubric),
         config=GenerateConfig(temperature=0),
         version=JUDGE_RATING_VERSION,
@@ -136,6 +142,7 @@ def _to_sample(case: RatingCase, data: RatingData, prompt: JudgePrompt, by_schem
             INSTRUCTIONS: prompt.instructions,
             JUDGE_KEY: prompt.key,
             **schema,
+            JUDGE_NEEDS_KEY: prompt.needs_key,
             "prompt_version": prompt.version,
             "prompt_sha256": prompt.sha256,
         },

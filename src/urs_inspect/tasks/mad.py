@@ -1,6 +1,6 @@
 """MAD: find where models differ, compare there, rank with few judgements."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from logging import getLogger
@@ -37,8 +37,10 @@ from urs_inspect.discrepancy.matchmaking import NEEDS_PROBABILITIES, Rules, chec
 from urs_inspect.discrepancy.pools import MIN_CONTESTANTS, Pool, check_pool
 from urs_inspect.discrepancy.similarity import AskedSimilarity, Similarity, VectorSimilarity
 from urs_inspect.judging import JudgeFailure, JudgePrompt
-from urs_inspect.judging.prompts import Orders, comparison_scenarios
-from urs_inspect.judging.replies import asked_similarity
+from urs_inspect.judging.failures import ASK_AGAIN
+from urs_inspect.judging.keys import read_keyed
+from urs_inspect.judging.prompts import Orders, comparison_scenarios, similarity_prompt
+from urs_inspect.judging.replies import read_similarity
 from urs_inspect.logs.battles import read_battles
 from urs_inspect.logs.comparisons import Comparison, read_comparisons, read_judge_prior
 from urs_inspect.scorers import pair_choice
@@ -60,7 +62,7 @@ from urs_inspect.tasks.viewer import competition_viewer
 
 logger = getLogger(__name__)
 
-MAD_VERSION = "2-D"
+MAD_VERSION = "3-D"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 SIMILARITY = "similarity"
@@ -277,6 +279,30 @@ def _similarity(given: SimilarityOptions) -> Similarity:
 
         options["ask"] = asked_similarity(ask)
     return load_similarity(given.name, **options)
+
+
+def asked_similarity(
+    ask: Callable[[JudgePrompt], Awaitable[str | JudgeFailure]],
+) -> Callable[[str, str], Awaitable[float | str]]:
+    """The similarity `llm`: a function of two texts that gives a similarity from 0 to 1, or a failure in words.
+
+    `ask` sends both prompt parts to a model and gives its reply, or the failure; it is called twice at most.
+    """
+
+    async def similarity(first: str, second: str) -> float | str:
+        result: float | JudgeFailure = JudgeFailure("call_failed", "The model was not asked.")
+        for _ in range(2):
+            prompt = similarity_prompt(first, second)
+            reply = await ask(prompt)
+            if isinstance(reply, JudgeFailure):
+                result = reply
+            else:
+                result = read_keyed(reply, prompt.key, read_similarity, needs_key=prompt.needs_key).result
+            if not isinstance(result, JudgeFailure) or result.mode not in ASK_AGAIN:
+                break
+        return f"{result.mode}: {result.detail}" if isinstance(result, JudgeFailure) else result
+
+    return similarity
 
 
 def _focused(plan: Plan, coarse: str | list[str] | None, target: object) -> Plan:

@@ -28,7 +28,7 @@ from urs_inspect.solvers.role_models import LOCAL_JUDGES
 from urs_inspect.tasks.judge_pairwise import bench_facts, pair_to_sample
 from urs_inspect.tasks.viewer import pair_viewer
 
-MD_EVAL_VERSION = "2-C"
+MD_EVAL_VERSION = "3-C"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 

@@ -21,7 +21,7 @@ from urs_inspect.tasks.viewer import annotation_viewer
 
 logger = getLogger(__name__)
 
-SAMER_ANNOTATE_VERSION = "2-A"
+SAMER_ANNOTATE_VERSION = "3-A"
 """Comparability and interface of the task."""
 PAIRS = "pairs"
 """Source of files in the training format, whose dimensions are annotated anew."""

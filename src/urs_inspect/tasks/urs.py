@@ -28,7 +28,7 @@ from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.tasks.urs_cases import choose_cases
 from urs_inspect.tasks.viewer import intent_viewer, samer_viewer, with_samer
 
-URS_VERSION = "2-C"
+URS_VERSION = "3-C"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 

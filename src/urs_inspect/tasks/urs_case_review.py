@@ -12,7 +12,7 @@ from urs_inspect.solvers.role_models import roles_known
 from urs_inspect.tasks.urs_cases import choose_cases
 from urs_inspect.tasks.viewer import case_review_viewer
 
-URS_CASE_REVIEW_VERSION = "2-B"
+URS_CASE_REVIEW_VERSION = "3-B"
 """Comparability and interface of the task: the number changes when reviews do, the letter when arguments do."""
 
 

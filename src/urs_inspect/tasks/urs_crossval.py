@@ -42,7 +42,7 @@ from urs_inspect.tasks.viewer import crossval_viewer
 
 logger = getLogger(__name__)
 
-URS_CROSSVAL_VERSION = "2-C"
+URS_CROSSVAL_VERSION = "3-C"
 """Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
 
 
