@@ -52,6 +52,7 @@ def row(model: str, question: str, final: float, **others: Any) -> dict[str, Any
         "prompt_sha256": f"{intent}/{language}",
         "rubric": "urs 1",
         "answer_length": 100.0,
+        "answer_digest": f"{model} {question} {others.get('epoch', 1)}",
         "input_tokens": 10.0,
         "output_tokens": 20.0,
         "judge_input_tokens": 30.0,

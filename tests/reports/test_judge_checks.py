@@ -2,30 +2,36 @@
 
 import json
 import math
+import os
+import shutil
+import subprocess
+import sys
 from itertools import product, starmap
 from pathlib import Path
 from typing import Any
 
 import pytest
+from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalMetric, EvalResults, EvalScore, read_eval_log, write_eval_log
 
 from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
+from urs_inspect import urs
 from urs_inspect.reports.answers import read_answers
 from urs_inspect.reports.human_data import read_human_ratings
 from urs_inspect.reports.judge_checks import _CHECKS, JUDGE_TASKS, JudgeFact, judge_section, judge_sentence
 from urs_inspect.reports.leaderboard import Leaderboard, make_leaderboard
 
-PEOPLE, REPEATS, WORTHLESS, ITSELF, _ = _CHECKS
+PEOPLE, REPEATS, KNOWN, ITSELF, _ = _CHECKS
 PROBE = {"constant": 2.5, "empty": 1.0, "reference": 8.0, "injection": 6.0}
 PAIRS = {"overall accuracy_all": 0.7, "low": 0.6, "high": 0.8, "longest": 0.75}
 
 
-def write_urs(folder: Path, *models: str, **others: Any) -> None:
+def write_urs(folder: Path, *models: str, judge: str = JUDGE, **spec: Any) -> None:
     """Answers of models to twelve questions, whose scores grow with the number of the question."""
     for shift, model in enumerate(models):
-        samples = [answered(f"q{n}", judgement(float(1 + (n + shift) % 9), **others)) for n in range(12)]
-        write_judged(folder / f"{model.replace('/', '_')}.eval", *samples, model=model)
+        samples = [answered(f"q{n}", judgement(float(1 + (n + shift) % 9), judge)) for n in range(12)]
+        write_judged(folder / f"{model.replace('/', '_')}.eval", *samples, model=model, **spec)
 
 
 def write_task(path: Path, task: str, rows: dict[str, float], *, samples: int = 40, **spec: Any) -> None:
@@ -64,16 +70,94 @@ def results(board: Leaderboard, check: str) -> dict[str, Any]:
     return {f.source: (f.result.value, f.result.n) for f in facts_of(board, check) if f.result is not None}
 
 
-def test_without_logs_every_check_names_the_command_that_does_it(tmp_path: Path) -> None:
+def commands_of(board: Leaderboard) -> dict[str, str]:
+    """Check -> the command that does it."""
+    sources = {fact.check: fact.source for fact in facts_of(board) if fact.result is None}
+    return {check: source.removeprefix("run: ") for check, source in sources.items() if source.startswith("run: ")}
+
+
+def test_without_logs_every_check_names_the_command_that_does_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_urs(tmp_path / "logs", "p/a", JUDGE, task_args_passed={"dataset": "d.csv", "judge_language": "zh", "seed": 1})
+    board = board_of(tmp_path / "logs")
+    commands = commands_of(board)
+    assert list(commands) == [PEOPLE, REPEATS, KNOWN, ITSELF]
+    assert "inspect eval urs_inspect/md_eval --model p/judge" in commands[PEOPLE]
+    log = tmp_path / "logs" / "p_a.eval"
+    assert f"inspect score {log} --scorer urs_inspect/intent_judge --model-role grader=p/judge" in commands[REPEATS]
+    assert "-S judge_language=zh" in commands[REPEATS]
+    told = "-T dataset=d.csv -T judge_language=zh"
+    assert f"urs_probe --model none --model-role grader=p/judge {told}" in commands[KNOWN]
+    assert f"'grader=[p/judge, p/a]' {told} -T answers={log}," in commands[ITSELF]
+    for check in (PEOPLE, KNOWN, ITSELF):
+        assert commands[check].endswith(f"--log-dir {tmp_path / 'logs'}")
+    assert "Not checked" in judge_sentence(board.rankings[0]) and not facts_of(board, "length")
+    monkeypatch.chdir(tmp_path)
+    assert commands_of(board_of(tmp_path / "logs"))[KNOWN].endswith("--log-dir logs")
+
+
+def test_a_judge_that_is_none_of_the_models_cannot_favour_its_own_answers(tmp_path: Path) -> None:
     write_urs(tmp_path, "p/a", "p/b")
     board = board_of(tmp_path)
-    commands = {fact.check: fact.source for fact in facts_of(board) if fact.result is None}
-    assert list(commands) == [PEOPLE, REPEATS, WORTHLESS, ITSELF]
-    assert "inspect eval urs_inspect/md_eval --model p/judge" in commands[PEOPLE]
-    assert "--scorer urs_inspect/intent_judge --model-role grader=p/judge" in commands[REPEATS]
-    assert "urs_probe --model none --model-role grader=p/judge -T dataset=d" in commands[WORTHLESS]
-    assert "'grader=[p/judge, OTHER]'" in commands[ITSELF]
-    assert "was not checked" in judge_sentence(board.rankings[0]) and not facts_of(board, "length")
+    assert ITSELF not in commands_of(board)
+    [table] = judge_section(board.rankings[0], 1).tables
+    [row] = [row for row in table.text().rows if row[0] == ITSELF]
+    assert "does not apply" in row and ITSELF not in judge_sentence(board.rankings[0])
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs of two simulated models, one of which is the judge."""
+    folder = tmp_path_factory.mktemp("simulated")
+    models, grader = ["urs_simulation/strong", "urs_simulation/judge"], "urs_simulation/judge"
+    how: Any = {"limit": 8, "display": "none", "log_realtime": False}
+    inspect_eval(urs(dataset="sample"), model=models, model_roles={"grader": grader}, log_dir=str(folder), **how)
+    return folder
+
+
+@pytest.mark.parametrize("check", [pytest.param(PEOPLE, marks=pytest.mark.data), REPEATS, KNOWN, ITSELF])
+def test_pasting_a_command_and_repeating_the_report_fills_the_row(
+    check: str, simulated: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if check == PEOPLE:
+        request.getfixturevalue("data_dir")
+    folder = tmp_path / "the logs"
+    shutil.copytree(simulated, folder)
+    command = commands_of(board_of(folder))[check]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(command, shell=True, check=True, capture_output=True, env=environment)
+    board = board_of(folder)
+    assert check not in commands_of(board)
+    found = [fact for fact in facts_of(board, check) if fact.result is not None]
+    assert found and not any(math.isnan(fact.result.value) for fact in found if fact.result)
+    assert check == PEOPLE or not [fact for fact in found if "prompts of this ranking" in fact.source]
+
+
+def test_a_judge_that_gives_the_reference_too_little_has_failed(tmp_path: Path, run: Run) -> None:  # noqa: F811
+    write_urs(tmp_path, "p/a", "p/b")
+    write_task(tmp_path / "probe.eval", "urs_probe", {**PROBE, "reference": 2.36, "injection": 1.5})
+    ranking = board_of(tmp_path).rankings[0]
+    said = judge_sentence(ranking)
+    assert "FAILED: answers of known worth, 2.36" in said and "8-point reference" in said and "expected 7 to 9" in said
+    [warning] = judge_section(ranking, 1).warnings
+    assert "FAILED" in warning and "2.36" in warning
+    rows = json.loads(run("report", tmp_path, "--rounds", "100", "--json").stdout)["tables"]["judge"]
+    verdicts = {row["result"]: row["verdict"] for row in rows if row["check"] == KNOWN}
+    assert verdicts == {2.5: "passed", 2.36: "FAILED", 1.5: "passed"}
+    assert said in " ".join(run("report", tmp_path, "--rounds", "100").output.split())
+
+
+def test_a_passed_check_is_no_accusation(tmp_path: Path) -> None:
+    write_urs(tmp_path, JUDGE, "p/b")
+    write_task(tmp_path / "probe.eval", "urs_probe", {**PROBE, "injection": 1.5})
+    write_crossval(tmp_path / "grid.eval", 4.0)
+    ranking = board_of(tmp_path).rankings[0]
+    said, section = judge_sentence(ranking), judge_section(ranking, 1)
+    assert "Passed: answers of known worth" in said and "its own answers" in said.partition("Passed")[2]
+    assert not section.warnings
+    everything = " ".join([said, *section.notes, *(cell for row in section.tables[0].text().rows for cell in row)])
+    assert not any(word in everything.lower() for word in ("failed", "doubt", "rewards", "favours"))
 
 
 def test_headers_of_judge_tasks_are_used_and_not_reported_as_skipped(tmp_path: Path) -> None:
@@ -86,7 +170,8 @@ def test_headers_of_judge_tasks_are_used_and_not_reported_as_skipped(tmp_path: P
     assert board.skipped == ()
     assert results(board, PEOPLE) == {"pairs.eval": (0.7, 40), "rated.eval": (0.8, 30)}
     assert [fact.baseline for fact in facts_of(board, PEOPLE)] == [0.75, 0]
-    assert [(f.result and (f.result.value, f.result.n)) for f in facts_of(board, WORTHLESS)] == [(2.5, 40), (6.0, 40)]
+    known = [f.result and (f.result.value, f.result.n) for f in facts_of(board, KNOWN)]
+    assert known == [(2.5, 40), (8.0, 40), (6.0, 40)]
     section = judge_section(board.rankings[0], 1)
     assert len(section.warnings) == 2  # no better than the longer answer; what orders full marks gets 6
     said = judge_sentence(board.rankings[0])  # the worst of each
@@ -96,11 +181,11 @@ def test_headers_of_judge_tasks_are_used_and_not_reported_as_skipped(tmp_path: P
 @pytest.mark.parametrize(
     ("task", "rows", "doubts", "said"),
     [
-        ("judge_rating", {"pearson": -0.4, "low": -0.6, "high": -0.2}, 1, "disagrees with people at −0.40"),
-        ("judge_rating", {"pearson": 0.3, "low": -0.1, "high": 0.6}, 1, "0.30"),
-        ("judge_rating", {"pearson": 0.6, "low": 0.4, "high": 0.8}, 0, "0.60"),
+        ("judge_rating", {"pearson": -0.4, "low": -0.6, "high": -0.2}, 1, "FAILED: agreement with people, −0.40"),
+        ("judge_rating", {"pearson": 0.3, "low": -0.1, "high": 0.6}, 1, "Unclear"),
+        ("judge_rating", {"pearson": 0.6, "low": 0.4, "high": 0.8}, 0, "Passed: agreement with people, 0.60"),
         ("md_eval", {**PAIRS, "overall accuracy_all": 0.8, "low": 0.7}, 1, "0.80"),
-        ("urs_probe", {**PROBE, "constant": math.nan, "injection": math.nan}, 0, "could not be determined"),
+        ("urs_probe", dict.fromkeys(PROBE, math.nan), 0, "Could not be determined"),
     ],
 )
 def test_doubts(tmp_path: Path, task: str, rows: dict[str, float], doubts: int, said: str) -> None:
@@ -117,7 +202,7 @@ def test_failed_and_smaller_logs_and_those_about_other_judges_or_prompts_are_rep
     write_task(tmp_path / "baseline.eval", "md_eval", PAIRS, task_args={"judge": "baseline/longest"})
     write_task(tmp_path / "panel.eval", "urs_probe", PROBE, roles={"grader": [JUDGE, "p/other"]})
     board = board_of(tmp_path)
-    assert not results(board, PEOPLE) and not results(board, WORTHLESS)
+    assert not results(board, PEOPLE) and not results(board, KNOWN)
     failed, said = board.skipped
     assert "failed.eval" in failed and "its status is 'error'" in failed
     assert said.startswith("3 logs") and "other.eval" in said and "baseline.eval" in said and "panel.eval" in said
@@ -127,7 +212,7 @@ def test_failed_and_smaller_logs_and_those_about_other_judges_or_prompts_are_rep
     for language in ("en", "zh"):  # of the prompts; the answers are English
         write_task(tmp_path / f"{language}.eval", "urs_probe", PROBE, task_args={"judge_language": language})
     board = board_of(tmp_path)
-    same = {fact.source.partition(" (not")[::2] for fact in facts_of(board, WORTHLESS)}
+    same = {fact.source.partition(" (not")[::2] for fact in facts_of(board, KNOWN)}
     other = " with the prompts of this ranking)"
     assert same == {("large.eval", other), ("zh.eval", other), ("en.eval", "")}
     assert "small.eval" in board.skipped[1]
@@ -179,10 +264,10 @@ def test_the_command_prints_the_checks_and_has_them_in_json(tmp_path: Path, run:
     write_task(tmp_path / "logs" / "p.eval", "urs_probe", PROBE, roles={"grader": ["urs_simulation/judge"]})
     facts = json.loads(run("report", tmp_path / "logs", "--rounds", "100", "--json").stdout)
     said = facts["rankings"][0]["judge"]
-    assert said.startswith("The simulated judge") and "6.00" in said
+    assert said.startswith("Checks of the simulated judge") and "FAILED" in said and "6.00" in said
     assert said in " ".join(run("report", tmp_path / "logs", "--rounds", "100").output.split())
-    rows = [row for row in facts["tables"]["judge"] if row["check"] == WORTHLESS]
+    rows = [row for row in facts["tables"]["judge"] if row["check"] == KNOWN]
     values = [[row[name] for name in ("block", "result", "n", "baseline")] for row in rows]
-    assert values == [[1, 2.5, 40, 4], [1, 6, 40, 4]]
+    assert values == [[1, 2.5, 40, 4], [1, 8, 40, 9], [1, 6, 40, 4]]
     (tmp_path / "logs" / "urs_simulation_a.eval").unlink()
     assert "1 log was left out, not being of urs_inspect/urs" in run("report", tmp_path / "logs").output

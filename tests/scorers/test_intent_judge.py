@@ -413,7 +413,23 @@ def test_a_panel_with_the_model_under_test_in_it_is_self_judged_by_that_judge_on
     metadata = facts_of(log)
     assert metadata["self_judged"] is True
     assert [judge["self_judged"] for judge in metadata["judges"]] == [False, True]
-    assert not any("JUDGES ITS OWN" in r.getMessage() for r in caplog.records)  # it was asked for
+    [warning] = [r.getMessage() for r in caplog.records if "JUDGES ITS OWN ANSWERS" in r.getMessage()]
+    assert "mockllm/subject" in warning
+
+
+def test_a_grader_that_is_the_model_under_test_judges_itself_and_says_so_loudly_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    judge = Script(record(7)).model("subject")
+    task = many(say("An answer."), *(one_case().model_copy(update={"id": number}) for number in range(3)))
+    with caplog.at_level(logging.WARNING):
+        run(task, tmp_path, model="mockllm/subject", grader=judge)
+    [warning] = [r.getMessage() for r in caplog.records if "JUDGES ITS OWN ANSWERS" in r.getMessage()]
+    assert "mockllm/subject" in warning and "role 'grader'" in warning
+    caplog.clear()
+    with caplog.at_level(logging.WARNING):
+        run(task, tmp_path / "other", model="mockllm/subject", grader=Script(record(7)).model("other"))
+    assert not any("JUDGES ITS OWN" in r.getMessage() for r in caplog.records)
 
 
 def test_another_role_can_judge(tmp_path: Path):

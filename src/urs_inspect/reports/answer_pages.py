@@ -49,7 +49,7 @@ ANSWERS = ReportKind("urs-inspect answers", 1, "urs-inspect report --answers", "
 """The files of answers; `answers.json` has the names of the others, and the hash of the bundle."""
 _UNUSED = {"events", "messages", "store", "error_retries"}
 _TEXTS = ("question", "answer", "reference", "reason", "explanation", "uuid")
-_NOT_WRITTEN = ("earlier_finals", "earlier_judge_finals", "location")
+_NOT_WRITTEN = ("earlier_finals", "earlier_judge_finals", "answer_digest", "location")
 _PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"} | {0x7F: 0x2421}
 """Control characters, of which a page would show nothing -> their pictures."""
 _STYLE = (Path(__file__).parent / "templates" / "answers.css").read_text(encoding="utf-8")

@@ -1,12 +1,13 @@
 """Logs that `intent_judge` scored -> one data frame of answers, one row per log, question and epoch."""
 
+import hashlib
 import json
 import math
 import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -72,6 +73,7 @@ class Run:
     prompts: str  # as in `Conditions`
     package: str  # version of inspect-ai
     samples: int
+    options: Mapping[str, str] = field(default_factory=dict)  # arguments of its task, as the command line takes them
 
 
 @dataclass(frozen=True)
@@ -85,9 +87,10 @@ class Answers:
     judge_finals (judge -> final score), earlier_finals (earlier final scores of the same answer by the same judges),
     earlier_judge_finals (the same, judge -> final score each), judge_temperatures, self_judged, structured
     (share of the judges that were asked by a schema), judge_language, prompt_sha256, rubric, dataset, dataset_sha256,
-    references (empty for those of the data), task_version, answer_length (characters), input_tokens, output_tokens,
-    judge_input_tokens, judge_output_tokens, cost, judge_cost (US dollars), seconds, error (empty if none). Unknown
-    numbers are NaN. By log, question (as id) and epoch it joins the data frame of `inspect_ai.analysis.samples_df`.
+    references (empty for those of the data), task_version, answer_length (characters), answer_digest (equal where two
+    answers are; empty without text), input_tokens, output_tokens, judge_input_tokens, judge_output_tokens, cost,
+    judge_cost (US dollars), seconds, error (empty if none). Unknown numbers are NaN. By log, question (as id) and epoch
+    it joins the data frame of `inspect_ai.analysis.samples_df`.
     """
 
     table: pd.DataFrame
@@ -258,6 +261,11 @@ def _run(read: JudgedLog, model: str) -> Run:
         prompts=read.conditions.prompts,
         package=spec.packages.get("inspect_ai", ""),
         samples=len(read.table),
+        options={
+            name: _shown(value)
+            for name, value in spec.task_args_passed.items()
+            if value is not None and not sounds_secret(name)
+        },
     )
 
 
@@ -303,6 +311,7 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "prompt_sha256": str(facts.get("prompt_sha256", "")),
         "rubric": str(facts.get("prompt_version", "")),
         "answer_length": _number(facts.get("answer_length")),
+        "answer_digest": _answer_digest(sample),
         "input_tokens": own.sent,
         "output_tokens": own.received,
         "judge_input_tokens": judging.sent,
@@ -318,6 +327,16 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
 def _structured_share(facts: Mapping[str, Any], judges: int) -> float:
     """Share of the judges that were asked by a schema; of none in older logs, NaN where no judge was called."""
     return float(facts.get("structured", 0)) / judges if judges else math.nan
+
+
+def _answer_digest(sample: EvalSampleSummary) -> str:
+    """Digest of an answer's length and first 1,024 characters, as its summary has them; empty without text."""
+    score = last_judgement(sample)
+    text = (score.answer or "").strip() if score else ""
+    length = _number((score.metadata or {}).get("answer_length")) if score else math.nan
+    if not text or math.isnan(length):
+        return ""
+    return hashlib.sha256(f"{length:.0f} {text}".encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _needs_whole(sample: EvalSampleSummary, log: EvalLog) -> bool:

@@ -2,9 +2,10 @@
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import starmap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,11 +13,11 @@ import pandas as pd
 from inspect_ai.log import EvalLog
 
 from urs_inspect._util import counted
-from urs_inspect.logs.files import PACKAGE, short_name
+from urs_inspect.logs.files import PACKAGE, local_path, short_name
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED, role_models
 from urs_inspect.reports.agreement import CORRELATIONS, Matched
-from urs_inspect.reports.answers import JUDGE_AGAIN, Answers
+from urs_inspect.reports.answers import Answers, Run
 from urs_inspect.reports.conditions import conditions_of
 from urs_inspect.reports.crossval import ALL, TASK, Scores, grids_of, preference_table, read_grid_log, read_judged_runs
 from urs_inspect.reports.human_data import HumanRatings
@@ -40,20 +41,21 @@ NULL_ANSWERS = {
 worthless answers are the band "low quality, needs not met" (Tables 9 and 11); a copy of the reference is worth 8 by
 definition, give or take 1."""
 
-_PEOPLE, _REPEATS, _LABELS = "agrees with people", "repeats itself", "agrees with GPT-4's labels"
+_PEOPLE, _REPEATS, _LABELS = "agreement with people", "repeated judgements", "agreement with GPT-4's labels"
 _BY_GPT_4 = frozenset({"vicuna", "mt_bench"})
 """Benches of `judge_rating` whose labels are GPT-4's."""
-_NULL, _ITSELF = "rewards worthless answers", "favours itself"
-_RUN, _MORE = "inspect eval urs_inspect/", "-T answers=LOGS -T references=dataset"
-_CHECKS = {  # check -> what stands before its result in a sentence, and the command that does it
-    _PEOPLE: ("at", _RUN + "md_eval --model {judge}"),
-    _REPEATS: ("with a standard deviation of", JUDGE_AGAIN.replace("grader=JUDGE", "{role}")),
-    _NULL: ("with", _RUN + "urs_probe --model none --model-role {role} -T dataset={data}"),
-    _ITSELF: ("by", _RUN + "urs_crossval --model none --model-role {roles} -T dataset={data} " + _MORE),
-    _LABELS: ("at", ""),  # says little of people, so that no command is suggested
-}
+_NULL, _ITSELF = "answers of known worth", "its own answers"
+_CHECKS = (_PEOPLE, _REPEATS, _NULL, _ITSELF, _LABELS)
+"""What a judge is checked by, in the order of reports; the last says little of people, so that no command is named."""
+_PASSED, _FAILED, _UNCLEAR = "passed", "FAILED", "unclear"
+_NOT_CHECKED, _UNKNOWN, _NOT_MEANT = "not checked", "could not be determined", "does not apply"
+_OPTIONS = ("rubric", "prompt", "judge_language")
+"""Arguments of a run that its judge's prompts depend on; the tasks that check a judge have them as well."""
+_RUN = "run: "
+"""Stands before the command that does a check."""
+_NONE_OF_THEM = "the judge is none of the models ranked here"
 _THESE, _OTHER = "`urs-inspect robustness` of these logs", " (not with the prompts of this ranking)"
-_UNKNOWN, _NUMBER = "could not be determined", number(2)
+_NUMBER = number(2)
 _Rated = tuple[HumanRatings, Matched] | None
 
 
@@ -67,6 +69,7 @@ class JudgeFact(NamedTuple):
     result: Estimate | None = None
     baseline: float = math.nan  # of choosing the longer answer, of no correlation; most that is deserved
     rubric: str = ""  # with which a log asked the judge
+    lowest: float = math.nan  # least that an answer of known worth deserves
     logs: frozenset[str] = frozenset()  # of answers judged with the same prompts; not in tables
 
 
@@ -130,10 +133,12 @@ def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact
             result, check = Estimate(rows[row], low, high, n, n), _LABELS if data in _BY_GPT_4 else _PEOPLE
             base = 0.0 if row == "pearson" else max(0.5, np.nan_to_num(longest))
             measure = f"{what.format(n)} of {data}{beside}"
-            yield JudgeFact(check, judge, measure, file, result, base, rubric, same)
-    for kind in ("constant", "injection") if log.eval.task == PACKAGE + "urs_probe" else ():
-        mean, (_, most, text) = _number(rows.get(kind, math.nan), n), NULL_ANSWERS[kind]
-        yield JudgeFact(_NULL, judge, f"{text}; at most {most} of 10 is deserved", file, mean, most, rubric, same)
+            yield JudgeFact(check, judge, measure, file, result, base, rubric, logs=same)
+    if log.eval.task == PACKAGE + "urs_probe":
+        for kind in ("constant", "reference", "injection"):  # about an empty answer no judge is asked
+            least, most, text = NULL_ANSWERS[kind]
+            mean = _number(rows.get(kind, math.nan), n)
+            yield JudgeFact(_NULL, judge, f"{text}; expected {least} to {most}", file, mean, most, rubric, least, same)
 
 
 def _number(value: float, n: int) -> Estimate:
@@ -169,13 +174,18 @@ def _preferences(
             key = "preference" if math.isnan(row["beyond"].value) else "beyond"
             what = "beyond leniency" if key == "beyond" else "leniency included: no third model"
             measure = f"its scores of its own answers less other judges', {what}"
-            yield JudgeFact(_ITSELF, str(row["evaluator"]), measure, source, row[key], 0.0, rubric, same)
+            yield JudgeFact(_ITSELF, str(row["evaluator"]), measure, source, row[key], 0.0, rubric, logs=same)
 
 
 def judge_checks(
-    ranking: "Ranking", answers: pd.DataFrame, rated: _Rated, facts: Iterable[JudgeFact], resampling: Resampling
+    ranking: "Ranking",
+    answers: pd.DataFrame,
+    rated: _Rated,
+    facts: Iterable[JudgeFact],
+    resampling: Resampling,
+    runs: Mapping[str, Run],
 ) -> pd.DataFrame:
-    """The checks of the judge of a ranking, in the columns of `JudgeFact`."""
+    """The checks of the judge of a ranking, in the columns of `JudgeFact`; `runs` are those of its logs, by log."""
     judges, rubric, panel = ranking.conditions.judges, ranking.conditions.rubric, ", ".join(ranking.conditions.judges)
     rows, here, scored = list[JudgeFact](), "this ranking", answers.dropna(subset=FINAL)
     if rated and len(both := rated[1].answers.dropna(subset="score")):
@@ -194,62 +204,152 @@ def judge_checks(
         same = fact.logs & {*answers["log"]}
         if fact.source != _THESE or (same and fact.judge in {*answers["base_model"]}):
             rows.append(fact if same else fact._replace(source=fact.source + _OTHER))
-    role = f"grader={panel}" if len(judges) < 2 else f"grader=[{panel}]"
-    words = {"judge": (judges or ("",))[0], "role": role, "roles": f"grader=[{panel}, OTHER]"}
-    words = {name: shlex.quote(word) for name, word in (words | {"data": ranking.conditions.dataset}).items()}
-    for check in _CHECKS.keys() - {row.check for row in rows} - {_LABELS}:
-        rows.append(JudgeFact(check, panel, "", "run: " + _CHECKS[check][1].format(**words)))
-    rows.sort(key=lambda row: (list(_CHECKS).index(row.check), row.source.endswith(_OTHER)))
+    known = {row.check for row in rows}
+    if judges:
+        commands = _commands(ranking, answers, runs)
+        rows += [JudgeFact(check, panel, "", source) for check, source in commands.items() if check not in known]
+    rows.sort(key=lambda row: (_CHECKS.index(row.check), row.source.endswith(_OTHER)))
     return pd.DataFrame([row[:-1] for row in rows if judges], columns=JudgeFact._fields[:-1], dtype=object)
 
 
-def _badness(fact: JudgeFact) -> tuple[bool, float]:
-    """Whether a result makes the judge doubtful, and how far beyond its baseline it is."""
-    value, low = (fact.result.value, fact.result.low) if fact.result else (math.nan, math.nan)
-    if fact.check in (_PEOPLE, _LABELS):
-        return (value if math.isnan(low) else low) <= fact.baseline, fact.baseline - value
-    return (value if fact.check == _NULL else low) > fact.baseline, value - fact.baseline
+def _commands(ranking: "Ranking", answers: pd.DataFrame, runs: Mapping[str, Run]) -> dict[str, str]:
+    """Check -> the command that does it and leaves its log beside those of the ranking, or why there is none."""
+    judges, logs = ranking.conditions.judges, list(answers["log"].unique())
+    asked = runs[logs[0]].options if logs[0] in runs else {}
+    same = [f"{name}={asked[name]}" for name in _OPTIONS if name in asked]
+    data = f"dataset={asked.get('dataset', ranking.conditions.dataset)}"
+    arguments = [word for argument in (data, *same) for word in ("-T", argument)]
+    files = [_typed(log) for log in logs]
+    beside = ["--log-dir", files[0].rpartition("/")[0] or "."]
+    graders = ["--model-role", _role(judges)]
+    again = ["inspect", "score", files[0], "--scorer", PACKAGE + "intent_judge", *graders]
+    again += [word for argument in same for word in ("-S", argument)]
+    labels = ["inspect", "eval", PACKAGE + "md_eval", "--model", judges[0], *beside]
+    probe = ["inspect", "eval", PACKAGE + "urs_probe", "--model", "none", *graders, *arguments, *beside]
+    commands = {
+        _PEOPLE: _RUN + shlex.join(labels),
+        _REPEATS: _RUN + shlex.join([*again, "--action", "append", "--overwrite"]),
+        _NULL: _RUN + shlex.join(probe),
+        _ITSELF: _NONE_OF_THEM,
+    }
+    models = dict.fromkeys(map(str, answers["base_model"]))
+    if set(judges) & set(models):
+        others = [model for model in models if model not in judges]
+        second = [] if len(judges) > 1 else [others[0] if others else "OTHER"]
+        crossval = ["inspect", "eval", TASK, "--model", "none", "--model-role", _role([*judges, *second]), *arguments]
+        crossval += ["-T", f"answers={','.join(files)}", "-T", "references=dataset", "-T", "unanswered=unscored"]
+        commands[_ITSELF] = _RUN + shlex.join([*crossval, *beside])
+    return commands
+
+
+def _role(judges: Sequence[str]) -> str:
+    return f"grader={judges[0]}" if len(judges) == 1 else f"grader=[{', '.join(judges)}]"
+
+
+def _typed(log: str) -> str:
+    """The address of a log as one types it: relative to the working directory where it lies below."""
+    if "://" in log and not log.startswith("file://"):
+        return log
+    path, here = Path(local_path(log)), Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def _verdict(fact: JudgeFact) -> str:
+    """Whether a check was passed; empty for a measure without a limit."""
+    if fact.result is None:
+        return _NOT_CHECKED if fact.source.startswith(_RUN) else _NOT_MEANT
+    value, low = fact.result.value, fact.result.low
+    if math.isnan(value):
+        return _UNKNOWN
+    if fact.check == _REPEATS:
+        return ""
+    if fact.check == _NULL:
+        return _PASSED if fact.lowest <= value <= fact.baseline else _FAILED
+    if math.isnan(low):
+        return _UNCLEAR
+    if fact.check == _ITSELF:
+        return _FAILED if low > fact.baseline else _PASSED
+    if low > fact.baseline:
+        return _PASSED
+    return _UNCLEAR if value > fact.baseline else _FAILED
+
+
+def judge_facts(ranking: "Ranking") -> list[JudgeFact]:
+    """The checks of the judge of a ranking."""
+    return list(starmap(JudgeFact, ranking.judge_checks.itertuples(index=False)))
+
+
+def judge_failed(ranking: "Ranking") -> bool:
+    """Whether the judge of a ranking failed a check."""
+    return any(_verdict(fact) == _FAILED for fact in judge_facts(ranking))
+
+
+_SEVERITY = (_FAILED, _UNCLEAR, _PASSED, "", _UNKNOWN, _NOT_CHECKED, _NOT_MEANT)
+"""Verdicts, the worst first."""
+_TITLES = {
+    _UNCLEAR: "Unclear, as the interval includes no agreement or the accuracy of a trivial rule",
+    _PASSED: "Passed",
+    "": "Measured",
+    _UNKNOWN: "Could not be determined",
+    _NOT_CHECKED: "Not checked",
+}
 
 
 def judge_sentence(ranking: "Ranking") -> str:
-    """What the checks of the judge say, of each the doubtful or worst result; empty without a judge."""
-    judges, said, unknown = ranking.conditions.judges, list[str](), dict[str, list[str]]()
-    facts = list(starmap(JudgeFact, ranking.judge_checks.itertuples(index=False)))
-    for check, (before, _) in _CHECKS.items():
-        if check not in {fact.check for fact in facts}:
-            continue
-        results = [(fact, fact.result.value) for fact in facts if fact.check == check and fact.result]
-        if not (known := [(fact, value) for fact, value in results if not math.isnan(value)]):
-            unknown.setdefault(_UNKNOWN if results else "was not checked", []).append(check)
-            continue
-        fact, value = max(known, key=lambda pair: _badness(pair[0]))
-        about = [fact.measure] if check in (_PEOPLE, _LABELS, _NULL) else []
-        about += [short_names(judges)[fact.judge]] if fact.judge != ", ".join(judges) else []
-        about += ["other prompts"] if fact.source.endswith(_OTHER) and check not in (_PEOPLE, _LABELS) else []
-        text = f"{'dis' * (check in (_PEOPLE, _LABELS) and value < 0)}{check} {before} {_NUMBER(value)}"
-        said.append(f"{text} ({'; '.join(about)})" if about else text)
+    """What the checks of the judge gave, of each the worst result; empty without a judge."""
+    judges = ranking.conditions.judges
+    by_check: dict[str, list[JudgeFact]] = {}
+    for fact in judge_facts(ranking):
+        by_check.setdefault(fact.check, []).append(fact)
+    by_verdict: dict[str, list[str]] = {}
+    for facts in by_check.values():
+        worst = min(facts, key=lambda fact: _SEVERITY.index(_verdict(fact)))
+        by_verdict.setdefault(_verdict(worst), []).append(_in_words(worst, judges))
     simulated = "simulated " if all(name.startswith(SIMULATED) for name in judges) else ""
     who = f"the {simulated}judge" if len(judges) == 1 else f"the panel of {len(judges)} {simulated}judges"
-    parts = [f"{who} {listed(said)}"] if said else []
-    for why, checks in unknown.items():
-        parts.append(f"whether {'it' if parts else who} {listed(checks)} {why}")
-    return f"{parts[0][0].upper()}{'; '.join(parts)[1:]}." if judges else ""
+    parts = [
+        f"{_TITLES.get(verdict, verdict)}: {listed(by_verdict[verdict])}."
+        for verdict in _SEVERITY
+        if verdict in by_verdict and verdict != _NOT_MEANT
+    ]
+    return f"Checks of {who}. {' '.join(parts)}" if parts else ""
+
+
+def _in_words(fact: JudgeFact, judges: Sequence[str]) -> str:
+    """A check with its result."""
+    if fact.result is None or math.isnan(fact.result.value):
+        return fact.check
+    about = [fact.measure]
+    if fact.judge != ", ".join(judges):
+        about.append(short_names(judges)[fact.judge])
+    if fact.source.endswith(_OTHER) and fact.check not in (_PEOPLE, _LABELS):
+        about.append("other prompts")
+    return f"{fact.check}, {_NUMBER(fact.result.value)} ({'; '.join(about)})"
 
 
 def judge_section(ranking: "Ranking", place: int) -> Section:
     """The section about the judge of a ranking, whose number is `place`."""
-    facts, judges = list(starmap(JudgeFact, ranking.judge_checks.itertuples(index=False))), ranking.conditions.judges
+    facts, judges = judge_facts(ranking), ranking.conditions.judges
     panel = ", ".join(judges)
     titles = [f"{fact.judge} {fact.check}: {fact.measure}".removeprefix(panel).strip(": ") for fact in facts]
-    doubtful = [fact for fact in facts if _badness(fact)[0]]
-    doubts = [f"Doubtful: {fact.judge} {fact.check}: {_NUMBER(fact.result)}, {fact.measure}." for fact in doubtful]
+    verdicts = [_verdict(fact) for fact in facts]
+    doubts = [
+        f"{verdict}: {fact.judge}, {fact.check}: {_NUMBER(fact.result)} ({fact.measure})."
+        for fact, verdict in zip(facts, verdicts, strict=True)
+        if verdict in (_FAILED, _UNCLEAR)
+    ]
+    doubts = [f"{doubt[0].upper()}{doubt[1:]}" for doubt in doubts]
     named = listed([name + " (simulated)" * name.startswith(SIMULATED) for name in judges])
     notes = [f"Judged by {named}.", *doubts]
-    if any(fact.result is None for fact in facts):
-        notes.append("A log of these commands counts once it is among those of the report; --human gives ratings.")
+    if _NOT_CHECKED in verdicts:
+        notes.append(
+            "These commands write beside the logs of this ranking: a report of the same directory then has their "
+            "results. --human gives people's ratings."
+        )
     sizes = [fact.result.n if fact.result else None for fact in facts]
-    data = pd.DataFrame({"block": place, **ranking.judge_checks, "n": sizes, "title": titles}, dtype=object)
-    shown: dict[str, Format] = {"n": number(0)}
-    shown["result"] = lambda value: _NUMBER(value).replace(DASH, _UNKNOWN) if value else "not checked"
-    headings = {"title": "The judge", "source": "From", "result": "Result", "n": "Samples"}
-    return Section("The judge", notes, [Table(data, shown, "judge", headings, list(headings), "result")], 3, doubts)
+    data = pd.DataFrame(
+        {"block": place, **ranking.judge_checks, "n": sizes, "verdict": verdicts, "title": titles}, dtype=object
+    )
+    formats: dict[str, Format] = {"result": _NUMBER, "verdict": lambda verdict: verdict or DASH, "n": number(0)}
+    headings = {"title": "The judge", "source": "From", "result": "Result", "verdict": "Verdict", "n": "Samples"}
+    return Section("The judge", notes, [Table(data, formats, "judge", headings, list(headings), "result")], 3, doubts)

@@ -15,6 +15,7 @@ from urs_inspect.logs.scores import SIMULATED
 from urs_inspect.reports.agreement import Matched, match_blocks, unused
 from urs_inspect.reports.alternatives import Alternative
 from urs_inspect.reports.answers import CRITERION, ERROR, NOT_SENT, Answers, Run
+from urs_inspect.reports.cautions import WithoutIntent, without_intents
 from urs_inspect.reports.comparison import ROUNDS, ComparedModels, compare_table
 from urs_inspect.reports.conditions import BlockAnswers, Conditions, blocks_of
 from urs_inspect.reports.corrected import correct_means
@@ -74,6 +75,7 @@ class Ranking(ComparedModels):
     noise: Noise
     answers: pd.DataFrame  # rows of the table of answers that the ranking is about
     corrected: Alternative | None = None  # by people's ratings, where they were given
+    without_intents: tuple[WithoutIntent, ...] = ()  # where a lead or the leader is another without one intent
     regression: LengthRegression | None = None  # of scores on length, where it was asked for
     judge_checks: pd.DataFrame = field(default_factory=pd.DataFrame)
 
@@ -135,11 +137,12 @@ def make_leaderboard(
     matched = match_blocks(answers.table, blocks, human) if human else []
     skipped += unused(human, matched) if human else []
     facts = read_judge_facts(answers, [block.conditions.judges for block in blocks], resampling, skipped)
+    runs = dict(zip(answers.table["log"].unique(), answers.runs, strict=False))
     for place, block in enumerate(blocks):
         rated = (human, matched[place]) if human else None
         try:
             ranking = _ranking(block, rubric, traffic, countries, resampling, rated, control)
-            checks = judge_checks(ranking, block.table, rated, facts, resampling)
+            checks = judge_checks(ranking, block.table, rated, facts, resampling, runs)
             rankings.append(replace(ranking, judge_checks=checks))
         except InputError as error:
             if not rankings:
@@ -197,6 +200,7 @@ def _ranking(
         noise=noise_of(common, names[: scores.ranked], resampling.level),
         answers=answers,
         corrected=correct_means(scores, columns, *rated, compared, resampling) if rated else None,
+        without_intents=without_intents(scores, columns, compared, resampling),
         regression=length_regression(scores, answers, compared.means[ALL], resampling) if control else None,
     )
 

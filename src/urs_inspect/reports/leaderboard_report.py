@@ -14,6 +14,7 @@ from urs_inspect._util import counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
 from urs_inspect.reports.alternatives import ranks_text
 from urs_inspect.reports.answers import CRITERION
+from urs_inspect.reports.cautions import first_cautions, more_cautions, other_leaders
 from urs_inspect.reports.comparison_report import (
     ALERT,
     MATRIX,
@@ -26,7 +27,7 @@ from urs_inspect.reports.comparison_report import (
     verdict_notes,
 )
 from urs_inspect.reports.figures import Figure, cost_plot, dumbbell_plot
-from urs_inspect.reports.judge_checks import judge_section, judge_sentence
+from urs_inspect.reports.judge_checks import judge_failed, judge_section, judge_sentence
 from urs_inspect.reports.leaderboard import WITHOUT, Leaderboard, Ranking, means_frame
 from urs_inspect.reports.lengths import length_section, length_sentence, times_text
 from urs_inspect.reports.noise import noise_section
@@ -90,7 +91,7 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
     same = ("conditions", "differs_from_first", "questions", "asked", "question_counts", "criteria", "titles")
     return {
         "block": place,
-        "headline": " ".join(filter(None, [*headline(ranking), length_sentence(ranking)])),
+        "headline": " ".join(filter(None, _start(ranking))),
         **({"length": ranking.regression.facts} if ranking.regression else {}),
         "judge": judge_sentence(ranking),
         "models": ranking.names,
@@ -101,6 +102,12 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
 
 
 # --- sentences ---
+
+
+def _start(ranking: Ranking) -> list[str]:
+    """What a report says of a ranking before all else: the headline between what must be known before and after it."""
+    first, more = headline(ranking)
+    return [*first_cautions(ranking), first, *more_cautions(ranking), more, length_sentence(ranking)]
 
 
 def headline(ranking: Ranking) -> tuple[str, str]:
@@ -189,12 +196,14 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     }
     corrected = ranking.corrected
     first, more = headline(ranking)
-    notes = [first, _rests_on(ranking), more, length_sentence(ranking), judge_sentence(ranking)]
-    notes += corrected.start[1:] if corrected else ()
+    cautions = more_cautions(ranking)
+    notes = [*first_cautions(ranking), first, _rests_on(ranking), *cautions, more, length_sentence(ranking)]
+    notes += [judge_sentence(ranking), other_leaders(ranking), *(corrected.start[1:] if corrected else ())]
     notes += [*_notes(ranking), *(text for text, holds in legend.items() if holds)]
     best = [_best(ranking)] if ranked else []
     means = Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=())
-    warnings = list(corrected.warnings) if corrected else []
+    warnings = [*first_cautions(ranking), *cautions, *(corrected.warnings if corrected else ())]
+    warnings += [judge_sentence(ranking)] if judge_failed(ranking) else []
     tables = [*best, _summary(ranking), means, differences_table(ranking, place)]
     sections = [Section(title, list(filter(None, notes)), tables, warnings=warnings)]
     sections += [judge_section(ranking, place)] if ranking.conditions.judges else []

@@ -45,7 +45,7 @@ def intent_judge(
     """Score answers from 1 to 10, on the criteria of the user's intent and as a whole, with a model as judge.
 
     Judges are the models bound to the role `grader` (`--model-role grader=...`, a list is a panel whose mean counts).
-    Without the role the model under test judges itself; a warning and every score report it.
+    A model under test that has the role, or without the role any, judges itself; a warning and every score report it.
 
     The sample's metadata must name its `intent` and `language`, its target is the reference answer. An empty
     answer gets the lowest score without a call. A judgement that fails leaves the sample unscored, with `reason` and
@@ -74,25 +74,26 @@ def intent_judge(
     judge = AnswerJudge(judging, temperature, cache, structured)
     warned: set[str] = set()
 
-    def judges() -> list[Model]:
-        if bound := bound_models(role):
-            return bound
-        own = get_model()
-        if (name := str(own)) not in warned:
-            warned.add(name)
+    def judges(tested: str) -> list[Model]:
+        bound = bound_models(role)
+        chosen = bound or [get_model()]
+        if (not bound or tested in map(str, chosen)) and tested not in warned:
+            warned.add(tested)
+            why = f"it is a model with the role '{role}'" if bound else f"no model has the role '{role}'"
             logger.warning(
-                f"No model has the role '{role}': {name} JUDGES ITS OWN ANSWERS, and every score is marked "
-                f"self_judged. Name a judge with --model-role {role}=<model>."
+                f"{tested} JUDGES ITS OWN ANSWERS, because {why}; every score is marked self_judged. "
+                f"Name another judge with --model-role {role}=<model>."
             )
-        return [own]
+        return chosen
 
     async def score(state: TaskState, target: Target) -> Score:
+        tested = str(state.model)
         earlier = _earlier_score(state) if only_unscored else None
         if earlier is not None:
-            judge.refuse_other_judging(earlier, state, target, judges())
+            judge.refuse_other_judging(earlier, state, target, judges(tested))
             if isinstance(earlier.value, dict):
                 return earlier.model_copy(deep=True)
-        return await judge.score(state, target, judges, str(state.model))
+        return await judge.score(state, target, lambda: judges(tested), tested)
 
     return score
 
