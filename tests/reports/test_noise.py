@@ -1,6 +1,7 @@
 """Where the noise of a ranking comes from, in its report."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,31 @@ def test_judges_that_never_differ_are_named() -> None:
     assert "(of which a and twin never differ)" in next(note for note in notes if note.startswith("Best majority"))
     assert not any("never differ" in note for note in panel_section(right.drop(columns="twin"), None, prompts).notes)
     assert " points on average" in notes[-1]
+
+
+@pytest.mark.parametrize("verdicts", [True, False])
+def test_a_judge_of_noise_makes_a_panel_worth_more_and_is_seen_to_make_it_worse(verdicts: bool) -> None:
+    generator = np.random.default_rng(2)
+    labels = generator.normal(size=400)
+    shared = generator.normal(size=400)
+    sure = pd.DataFrame({name: labels + shared + 0.4 * generator.normal(size=400) for name in "abc"})
+    with_noise = sure.assign(noise=2 * generator.normal(size=400))
+    if verdicts:
+        sure, with_noise = ((given.mul(labels, axis=0) > 0).astype(float) for given in (sure, with_noise))
+    worth, error = [], []
+    for given in (sure, with_noise):
+        section = panel_section(given, None if verdicts else labels, list(range(400)))
+        text = " ".join(section.notes)
+        [number] = re.findall(r"judges are worth ([\d.]+)", text)
+        [off] = re.findall(r"of all judges is ([\d.]+)", text)
+        worth.append(float(number))
+        error.append(float(off))
+    assert worth[1] > worth[0] + 0.4 and error[1] > error[0]
+    assert "without noise" in text
+    table = section.tables[0].data.set_index("judge")
+    assert table["error alone"].idxmax() == "noise"
+    [without] = [str(column) for column in table if "without it" in str(column)]
+    assert verdicts or table[without].idxmin() == "noise"
 
 
 def test_too_few_judges_or_prompts_are_said() -> None:

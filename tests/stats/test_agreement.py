@@ -22,6 +22,7 @@ from urs_inspect.stats.agreement import (
     cohen_kappa,
     effective_judges,
     nominal_alpha,
+    panel_error,
     wilson_interval,
 )
 
@@ -289,3 +290,13 @@ def test_a_panel_is_never_measured_on_the_half_that_chose_it() -> None:
     best = best_panel(right, None, range(60), splits=200)
     assert best.apparent > 0.6
     assert best.held_out < 0.55
+
+
+def test_the_error_of_a_panel_by_hand() -> None:
+    # Majorities: right, a tie, wrong, wrong.
+    right = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
+    assert panel_error(right, None) == pytest.approx(2.5 / 4)
+    labels = np.array([1.0, 2.0, 3.0, 4.0])
+    assert panel_error(np.array([2 * labels + 1]), labels) == pytest.approx(0, abs=1e-9)  # another scale is no error
+    # Against each other, the mean says nothing about the labels.
+    assert panel_error(np.array([labels, labels[::-1]]), labels) == pytest.approx(labels.std())

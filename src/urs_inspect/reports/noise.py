@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from urs_inspect._util import counted
 from urs_inspect.reports.answers import JUDGE_AGAIN
 from urs_inspect.reports.tables import DASH, Format, Section, Table, level_text, number, share
 from urs_inspect.rubrics import FINAL
-from urs_inspect.stats.agreement import best_panel, effective_judges
+from urs_inspect.stats.agreement import best_panel, effective_judges, panel_error
 from urs_inspect.stats.bootstrap import Clusters, Floats
 from urs_inspect.stats.variance_components import (
     COMPONENTS,
@@ -181,6 +182,7 @@ def panel_section(values: pd.DataFrame, labels: Floats | None, prompts: Clusters
         if labels is None
         else ("Pearson's r", "mean", "a rating's distance from its judge's line on the label")
     )
+    errors_of = _panel_errors(values, None if labels is None else labels[known])
     gains = [100 * gain if labels is None else gain for gain in (best.held_out - best.single, *best.gain)]
     gain, low, high = map(number(1, sign=True) if labels is None else number(3, sign=True), gains)
     same = [two for two in combinations(values, 2) if (values[two[0]] == values[two[1]]).all()]
@@ -192,6 +194,7 @@ def panel_section(values: pd.DataFrame, labels: Floats | None, prompts: Clusters
     notes += [
         f"{len(judges)} judges are worth {number(1)(worth.votes)} independent ones: their errors on the "
         f"{counted(len(values), 'item')} that all have judged correlate by {number(2)(worth.correlation)} on average.",
+        _error_of_all(errors_of, judges, rule, labels is None),
         *(
             [f"Judges that never differ ({alike}): {twins}. Both in a panel are one judge with two votes."]
             if same
@@ -206,5 +209,37 @@ def panel_section(values: pd.DataFrame, labels: Floats | None, prompts: Clusters
         f"{high} in 95% of splits.",
     ]
     heading = "correlation with the others' errors"
-    rows = pd.DataFrame({"judge": judges, heading: worth.correlations})
-    return Section(title, notes, [Table(rows, {heading: number(2)})], level=3)
+    alone, without = "error alone", f"error of the {rule} without it"
+    columns = {"judge": judges, alone: errors_of.alone, without: errors_of.without, heading: worth.correlations}
+    shown = number(1, percent=True) if labels is None else number(2)
+    return Section(title, notes, [Table(pd.DataFrame(columns), {alone: shown, without: shown, heading: number(2)})], 3)
+
+
+class _PanelErrors(NamedTuple):
+    """Errors of the panel of all judges, of each judge alone, and of the panel without it."""
+
+    all: float
+    alone: list[float]
+    without: list[float]
+
+
+def _panel_errors(values: pd.DataFrame, labels: Floats | None) -> _PanelErrors:
+    judges = values.to_numpy().T
+    places = range(len(judges))
+    return _PanelErrors(
+        panel_error(judges, labels),
+        [panel_error(judges[[place]], labels) for place in places],
+        [panel_error(np.delete(judges, place, axis=0), labels) for place in places],
+    )
+
+
+def _error_of_all(found: _PanelErrors, judges: Sequence[str], rule: str, verdicts: bool) -> str:
+    """The error of the panel, with and without the worst judge: what independence alone does not show."""
+    shown = number(1, percent=True) if verdicts else number(2)
+    unit = "of the items" if verdicts else "points, the standard deviation of the labels from their line on it"
+    worst = int(np.argmax(found.alone))
+    return (
+        "Independent errors are not small ones: a judge that guesses raises this number as well. The error of the "
+        f"{rule} of all judges is {shown(found.all)} ({unit}), without {judges[worst]}, whose own error is the largest "
+        f"({shown(found.alone[worst])}), it is {shown(found.without[worst])}."
+    )

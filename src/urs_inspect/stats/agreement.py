@@ -191,6 +191,21 @@ def effective_judges(errors: Floats, clusters: Clusters, level: float = LEVEL) -
     return EffectiveJudges(Estimate(votes, least, most, **size), Estimate(value, low, min(high, 1.0), **size), each)
 
 
+def panel_error(values: Floats, labels: Floats | None) -> float:
+    """How far the panel of some judges is from the labels.
+
+    Without `labels`, `values` are 1 for a right and 0 for a wrong verdict, and the error is the share of items on which
+    the majority is wrong, 0 to 1, a tie counting as a half. With labels, `values` are ratings, and it is the standard
+    deviation of the labels from their line on the mean rating, in points of the labels: that of the labels where the
+    mean says nothing about them. Shape of `values`: (judges, items).
+    """
+    mean = values.mean(axis=0)
+    if labels is None:
+        return float(np.mean((mean < 0.5) + 0.5 * (mean == 0.5)))
+    line = np.column_stack([np.ones(len(labels)), mean])
+    return float(np.std(labels - line @ np.linalg.lstsq(line, labels)[0]))
+
+
 @dataclass(frozen=True)
 class HeldOutPanel:
     """The best small panel: chosen on one half of the prompts, measured on the other."""
