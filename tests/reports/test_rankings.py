@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.stats.fights import fights, random_fights, rows
 from urs_inspect._util import InputError
 from urs_inspect.logs.battles import read_battles
 from urs_inspect.logs.comparisons import read_comparisons
-from urs_inspect.reports.rankings import ranking_dict, read_leaderboard
+from urs_inspect.reports.rankings import ranking_dict, ranking_report, read_leaderboard
 from urs_inspect.stats import compare_leaderboard, rank
 
 
@@ -52,6 +53,14 @@ def test_groups_that_do_not_compare_are_said() -> None:
     found = ranking_dict(rank(fights("a=b", "c=d"), rounds=5))
     assert (found["connected"], found["groups"]) == (False, [["a", "b"], ["c", "d"]])
     assert found["message"].startswith("No chain of comparisons links (a, b) and (c, d)")
+
+
+def test_the_ranks_of_a_table_are_not_said_to_hold_together() -> None:
+    report = ranking_report(rank(random_fights(3, 100, 30, seed=3), rounds=50))
+    [note] = [note for section in report.sections for note in section.notes if "interval of a rank" in note]
+    assert "that model alone" in note and "do not all hold together" in note
+    single, together = re.findall(r"(\d+)%", note)
+    assert int(together) < int(single) < 95
 
 
 def test_a_leaderboard_comes_along() -> None:

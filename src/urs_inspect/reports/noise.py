@@ -210,7 +210,7 @@ def panel_section(values: pd.DataFrame, labels: Floats | None, prompts: Clusters
     ]
     heading = "correlation with the others' errors"
     alone, without = "error alone", f"error of the {rule} without it"
-    columns = {"judge": judges, alone: errors_of.alone, without: errors_of.without, heading: worth.correlations}
+    columns = {"judge": judges, heading: worth.correlations, alone: errors_of.alone, without: errors_of.without}
     shown = number(1, percent=True) if labels is None else number(2)
     return Section(title, notes, [Table(pd.DataFrame(columns), {alone: shown, without: shown, heading: number(2)})], 3)
 
