@@ -95,7 +95,7 @@ def test_everything_readable_is_read(text: str):
 
 WORDS: dict[str, tuple[object, ...]] = {
     "1": ("1", 1, "A", "a", "Response 1", "response_1", "Response A", "Assistant A", "[[A]]", "**1**", "First",
-          " '1'. ", "１", "Dialogue 1", "(1)", "#1"),
+          " '1'. ", "１", "(1)", "#1"),
     "2": ("2", 2, "B", "Response 2", "RESPONSE B", "Answer 2", "second", "assistant2"),
     "tie": ("tie", "Tie", "TIED", "equal", "draw", "same", "both", "neither", "tie."),
 }  # fmt: skip
@@ -111,7 +111,8 @@ def test_words_for_a_verdict(verdict: str, word: object):
 NO_VERDICT: tuple[object, ...] = (
     "", None, True, False, 0, 3, 12, -1, 1.5, 10**5000, [], ["1"], {}, "3", "C", "-1", "≠1", "not 1", "1.2", "12",
     "1 or 2", "1, 2 or tie", "1/2", "unclear", "Response 1 is not better", "Response", "first of all",
-    "no tie", "x" * 5000, "1 (worse)", "1 (weaker)", "1 (the other is better)", "2 - clearly inferior", "1（较差）",
+    "no tie", "x" * 5000, "Dialogue 1",  # no judge was seen to write it: benchmarks/reading_rules.py
+    "1 (worse)", "1 (weaker)", "1 (the other is better)", "2 - clearly inferior", "1（较差）",
     "Response A, although the other is stronger", "1 (though less complete)", "A (loses on depth)", "2（虽好但另有错）",
 )  # fmt: skip
 

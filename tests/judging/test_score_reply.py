@@ -335,7 +335,7 @@ SHAPES = {
     "three levels": {"evaluation": {"scores": {name: {"score": 8} for name in QA}, "Final Score": 7}},
     "four levels": {"result": {"evaluation": {"scores": EVERY, "Final Score": 7}}},
     "Chinese list": {
-        "评分": [{"维度": RUBRIC.criteria[name]["zh"].name, "分数": "八分"} for name in QA],
+        "评分": [{"维度": RUBRIC.criteria[name]["zh"].name, "分数": "8分"} for name in QA],
         "综合得分": 7,
     },
 }
@@ -349,13 +349,11 @@ def test_every_shape_of_a_record_keeps_all_scores(shape: object, write: Callable
 
 # fmt: off
 PLAIN = (
-    '"8 out of 10"', '"8 of 10"', "8 out of 10", '"八分"', '"八"', "八分", '"8 (good)"', '"8 - good"', "8 (good)",
-    '"**8**"', "**8**", '"**8**/10"', '"`8`"', '"8分（很好）"', '"八分（十分好）"',
+    '"8 out of 10"', '"8 of 10"', "8 out of 10", '"8 (good)"', '"8 - good"', "8 (good)",
+    '"**8**"', "**8**", '"**8**/10"', '"`8`"', '"8分（很好）"',
     '"8（满分10分）"', '"8 (out of 10)"',
-    '"8/10 points"', '"8 points out of 10"', '"8: clear and right"', '"8 — good"', '"8, clear"', '"8 out of ten"',
-    '"8 of ten points"', '"8 good"', '"8 very good."', '"8 stars"', '"8 overall"', '"8分左右"', '"约8分"',
-    '"大约8分左右"', "约8分", '"约八分"', '"about 8"', '"8 (out of ten)"', '"8 (one minor flaw)"',
-    '"8 (as the answer is one of the best)"',
+    '"8/10 points"', '"8 points out of 10"', '"8: clear and right"', '"8 — good"', '"8, clear"',
+    '"8 (one minor flaw)"', '"8 (as the answer is one of the best)"',
 )
 AMBIGUOUS = (
     "8 (9 for style)", "8 - 9", "7 to 8", "8 (was 7)", "8 - or rather nine", "8 (half a point off)", "八分半",
@@ -363,6 +361,8 @@ AMBIGUOUS = (
     "8 (one for style)", "8 percent", "8%", "8 plus", "8 to nine", "8 good, 9 great",
     "9 out", "约8到9分", "8左右9", "8 hundred", "above 8",
     "almost 8", "8 not good", "8 out of ten, or nine",
+    # No judge was seen to write these: benchmarks/reading_rules.py.
+    "about 8", "约8分", "8分左右", "8 good", "8 stars", "8 out of ten", "八分",
 )
 # fmt: on
 
@@ -372,11 +372,6 @@ def test_a_number_with_a_unit_or_a_remark_is_that_number(value: str):
     assert read(f'{{"Factuality": {value}, "Final Score": 7}}') == EIGHT_AND_SEVEN
     result = read(f'{{"Clarity": 5, "Final Score": {value}}}')
     assert isinstance(result, ScoreRecord) and result.final == 8
-
-
-def test_chinese_numerals_up_to_ten_are_read():
-    numerals = [read(f'{{"综合得分": "{numeral}分"}}') for numeral in "一二三四五六七八九十"]
-    assert numerals == [ScoreRecord(number, MISSING) for number in range(1, 11)]
 
 
 @pytest.mark.parametrize("value", AMBIGUOUS)

@@ -16,28 +16,22 @@ SCORED_NAMES = word_set("criterion criteria name dimension aspect metric item ke
 
 _MARKUP = r"[*`]{0,3}"
 _NUMBER = re.compile(
-    rf"(?:(?:about|around|roughly|approximately)\s+|约|大约|大概)?{_MARKUP}([+-]?\d{{1,99}})(?:\.(\d{{1,99}}))?{_MARKUP}\s*"
-    r"(?:(?:分|points?\b)?\s*(?:/|\b(?:out\s+)?of\b)\s*(\d{1,6}|ten\b)(?:\.0+)?\s*(?:分|points?\b)?|分|points?\b)?"
+    rf"{_MARKUP}([+-]?\d{{1,99}})(?:\.(\d{{1,99}}))?{_MARKUP}\s*"
+    r"(?:(?:分|points?\b)?\s*(?:/|\b(?:out\s+)?of\b)\s*(\d{1,6})(?:\.0+)?\s*(?:分|points?\b)?|分|points?\b)?"
     rf"{_MARKUP}\s*(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _REMARK = re.compile(
-    r"[(（](?P<inside>[^()（）]*)[)）]?\s*|(?:[-–—](?=\s)|——|[:：;；,，])\s*(?P<after>.*)"
-    r"|(?:左右|上下|很好|较好|良好|优秀|不错|一般|较差|stars?\b|marks?\b|overall\b"
-    r"|(?:very\s+|quite\s+|pretty\s+)?(?:good|great|excellent|decent|fair|solid|strong|okay|ok|weak|poor|bad)\b)[\s.。!！]*",
-    re.DOTALL | re.IGNORECASE,
+    r"[(（](?P<inside>[^()（）]*)[)）]?\s*|(?:[-–—](?=\s)|——|[:：;；,，])\s*(?P<after>.*)",
+    re.DOTALL,
 )
-"""What may follow a number: "8 (good)", "8 - good", "8 stars"."""
+"""What may follow a number: "8 (good)", "8 - good"."""
 _OTHER_NUMBER = re.compile(
     r"\d|\b(?:zero|two|three|four|five|six|seven|eight|nine|ten|half)\b"
     r"|\bone\b(?!\s+(?:of|minor|small|slight|little|major|serious|flaw|error|mistake|issue|gap|detail|omission)\b)|[半零两一二三四五六七八九]\s*分",
     re.IGNORECASE,
 )
 """A remark with another number leaves open which one is meant."""
-_CHINESE = re.compile(
-    r"\A((?:约|大约|大概)?)([一二三四五六七八九十])(?=\s*分?(?:左右|上下)?(?:\s*[(（].*)?\Z)", re.DOTALL
-)
-_DIGITS = "一二三四五六七八九十"
 _ABSENT = frozenset({"", "-", "null", "none", "nan", "n/a", "na", "无", "不适用"})
 _REFUSAL = re.compile(
     r"\b(?:I(?:'m| am) (?:sorry|unable)|I (?:can(?:not|'t)|won't|must decline)|as an AI\b.{0,40}\bcannot)"
@@ -183,7 +177,7 @@ def _is_unreadable(value: int | JudgeFailure | None) -> bool:
 
 
 def read_number(key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHEST) -> int | JudgeFailure | None:
-    """Read the score of `key` from a value: 8, 8.0, "8", "8/10", "8 out of ten", "约8分", "八分", "8 (good)".
+    """Read the score of `key` from a value: 8, 8.0, "8", "8/10", "8 out of 10", "8分", "8 (good)".
 
     A remark behind the number must not hold another one. None where the judge left the score out.
     """
@@ -195,12 +189,11 @@ def read_number(key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHE
     text = str(value).strip().strip("*").strip()
     if text.casefold() in _ABSENT:
         return None
-    text = _CHINESE.sub(lambda match: f"{match[1]}{_DIGITS.index(match[2]) + 1}", text)
     match = _NUMBER.fullmatch(text)
     if match is None or not _is_remark(match[4], highest):
         return JudgeFailure("not_a_number", f"{score}, not a number.")
     whole, decimals, denominator, _ = match.groups()
-    if denominator is not None and (int(denominator) if denominator.isdigit() else 10) != highest:
+    if denominator is not None and int(denominator) != highest:
         return JudgeFailure("out_of_range", f"{score}, not out of {highest}.")
     if decimals is not None and decimals.strip("0"):
         return JudgeFailure("not_an_integer", f"{score}, not a whole number.")
@@ -217,8 +210,7 @@ def _is_remark(text: str, highest: int) -> bool:
     if match is None:
         return False
     remark = (match["inside"] or match["after"] or "").strip()
-    end = f"(?:{highest}|ten)" if highest == 10 else str(highest)
-    return bool(re.fullmatch(rf"(?:/|out of|满分)\s*{end}\s*分?", remark)) or not _OTHER_NUMBER.search(remark)
+    return bool(re.fullmatch(rf"(?:/|out of|满分)\s*{highest}\s*分?", remark)) or not _OTHER_NUMBER.search(remark)
 
 
 def shown(value: Any) -> str:

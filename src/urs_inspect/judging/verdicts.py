@@ -120,7 +120,7 @@ def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
 
 _WORD = re.compile(
     r"""[\s"'*_`\[(#]{0,9}
-        (?:(?:(?:response|dialogue|answer|assistant|回答|助手|回复)[\s_-]{0,3})?(?:(?P<first>1|a)|(?P<second>2|b))
+        (?:(?:(?:response|answer|assistant|回答|助手|回复)[\s_-]{0,3})?(?:(?P<first>1|a)|(?P<second>2|b))
           |(?P<first_word>first|第一个(?:回答)?)|(?P<second_word>second|第二个(?:回答)?)
           |(?P<tie>tied?|equal|draw|same|both|neither|平局|平手|相当))
         [\s"'*_`\]).]{0,9}""",
