@@ -4,8 +4,10 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import click
@@ -127,11 +129,46 @@ def check_new_file(path: Path, *suffixes: str, option: str = "output") -> None:
     """Refuse a file of another suffix, one that exists, and one that cannot be written, before any work is done."""
     if path.suffix.lower() not in suffixes:
         raise InputError(f"{option}: must be the name of a {' or '.join(suffixes)} file, got '{path}'")
-    if path.exists() or path.is_symlink():
+    with writing(path, option):
+        there = os.path.lexists(path)
+    if there:
         raise InputError(f"{option}: there is a file '{path}' already; move it away, or name another")
-    folder = path.absolute().parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise InputError(f"{option}: no folder '{folder}' that can be written to")
+    check_folder(path.absolute().parent, option)
+
+
+def check_folder(folder: Path, option: str = "output", *, make: bool = False) -> None:
+    """Refuse a folder that is missing or cannot be written to, such as one on a full disk, before any work is done.
+
+    With `make` it may be missing, as it is made later; then the nearest folder above it counts.
+    """
+    with writing(folder, option):
+        while make and not os.path.lexists(folder):
+            folder = folder.absolute().parent
+        if not folder.is_dir():
+            raise InputError(f"{option}: no folder '{folder}'")
+        with TemporaryFile(dir=folder) as probe:
+            probe.write(b" ")
+
+
+@contextmanager
+def writing(path: Path, option: str = "output") -> Iterator[None]:
+    """Report what keeps a file or folder from being written as an `InputError` that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{option}: cannot write to '{path}': {error.strerror or error}") from error
+
+
+def write_new_file(path: Path, text: str, option: str = "output") -> None:
+    """Write a file that is not there yet: all of it, or none, with an `InputError`."""
+    with writing(path, option):
+        file = path.open("x", encoding="utf-8", newline="\n")
+        try:
+            with file:
+                file.write(text)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
 
 
 def lock_file(descriptor: int, *, wait: bool = False) -> None:

@@ -216,6 +216,15 @@ def test_a_judge_that_is_given_up_ends_all_files(
     assert all(scored(written))
 
 
+def test_a_place_that_cannot_be_written_to_is_refused_before_the_judge_is_asked(
+    judge: ChatServer, tmp_path: Path, generated: dict[str, Any], rejudge: Rejudge
+) -> None:
+    file = saved(tmp_path / "plain", generated)
+    said = rejudge(file, "-o", file / "below", "--metadata", told(judge), ends_with=1)
+    assert f"output: no folder '{file}'" in said
+    assert not judge.requests
+
+
 def test_a_judge_that_cannot_be_had_is_one_line(tmp_path: Path, generated: dict[str, Any], rejudge: Rejudge) -> None:
     file = saved(tmp_path, first_of(generated, 1))
     away = json.dumps({"judge_base_url": "http://127.0.0.1:9/v1", "judge_retries": 0})

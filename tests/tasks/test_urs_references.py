@@ -165,7 +165,7 @@ def test_of_several_epochs_the_first_counts(tmp_path: Path) -> None:
 def test_own_cases_need_no_references_of_their_own_and_a_changed_question_is_noticed(tmp_path: Path) -> None:
     row = {"id": "mine", "question": "Why?", "user_intent": "Leisure", "language": "EN"}
     data = str(write_rows(tmp_path / "own.jsonl", row))
-    with pytest.raises(InputError, match="column 'reference_ans': missing"):
+    with pytest.raises(InputError, match="column 'reference_ans' is missing"):
         urs(dataset=data)
     log = ask(tmp_path, dataset=data)
     assert [item.question_sha256 for item in read_references(log.location).items] == [question_sha256("Why?")]

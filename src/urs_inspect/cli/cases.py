@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect._util import InputError, check_new_file, choices, counted
+from urs_inspect._util import InputError, check_new_file, choices, counted, write_new_file
 from urs_inspect.cli.output import print_text_table, table_of
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def datasheet(dataset: str, output: Path | None, report: Path | None, review: Pa
     if output is None:
         click.echo(text)
         return
-    output.write_text(text, encoding="utf-8")
+    write_new_file(output, text)
     Console(soft_wrap=True, highlight=False).print(
         f"{counted(len(described.cases), 'case')} described in {escape(str(output))}."
     )
@@ -200,7 +200,7 @@ def import_(
         ),
     )
     if report is not None:
-        report.write_text(dropped_csv(imported), encoding="utf-8")
+        write_new_file(report, dropped_csv(imported), "report")
     _print(imported, report)
     if not imported.rows:
         raise InputError(f"{survey}: no rows")
@@ -217,7 +217,7 @@ def import_(
         )
     if datasheet is not None:
         described = _described(str(output), loaded, vocabulary)
-        datasheet.write_text(datasheet_of(described, imported.dropped), encoding="utf-8")
+        write_new_file(datasheet, datasheet_of(described, imported.dropped), "datasheet")
         console.print(f"What they are about is described in {escape(str(datasheet))}.")
 
 
@@ -285,7 +285,7 @@ def review(log: str, output: Path, dataset: str | None, report: Path | None, rub
             *(Removed(case.id, case.faults) for case in others),
             *(Removed(name, (UNSEEN,)) for name in unreached),
         ]
-        report.write_text(removed_csv(removed), encoding="utf-8")
+        write_new_file(report, removed_csv(removed), "report")
     console = Console(soft_wrap=True, highlight=False)
     for sentence in skipped:
         console.print(sentence, markup=False)
@@ -293,10 +293,8 @@ def review(log: str, output: Path, dataset: str | None, report: Path | None, rub
         console.print(f"The status of the run is '{reviews.status}': cases that it did not reach are not written.")
     if not reviews.passed:
         raise InputError(f"no case of '{log}' passed")
-    with output.open("x", encoding="utf-8", newline="\n") as file:
-        file.writelines(
-            json.dumps(row, ensure_ascii=False) + "\n" for name, row in rows.items() if name in reviews.passed
-        )
+    kept = [json.dumps(row, ensure_ascii=False) + "\n" for name, row in rows.items() if name in reviews.passed]
+    write_new_file(output, "".join(kept))
     console.print(
         f"{len(reviews.passed)} of {counted(len(reviews.cases), 'reviewed case')} passed; they are in "
         f"{escape(str(output))} (judge: {escape(', '.join(reviews.judges)) or 'not known'})."

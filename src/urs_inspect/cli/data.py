@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect._util import InputError, check_new_file, counted
+from urs_inspect._util import InputError, check_new_file, counted, write_new_file
 from urs_inspect.datasets.sources import (
     SOURCES,
     PinnedFile,
@@ -98,8 +98,7 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     answers = read_reference_logs(logs, skipped)
     if keep_cut:
         answers = with_cut(answers)
-    with output.open("x", encoding="utf-8", newline="\n") as file:
-        file.writelines(reference_lines(answers))
+    write_new_file(output, "".join(reference_lines(answers)))
     console = Console()
     verb = "is" if len(answers.usable) == 1 else "are"
     console.print(

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, check_folder, write_new_file
 from urs_inspect.cli.output import print_report
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def judges(logs: tuple[str, ...], published: str, by: tuple[str, ...], csv_file:
 
     if csv_file is not None and csv_file.exists():
         raise InputError(f"csv: {csv_file} exists already; name a new file")
+    if csv_file is not None:
+        check_folder(csv_file.absolute().parent, "csv")
     skipped: list[str] = []
     found = list(finished_logs(logs, skipped))
     pairs, ratings = read_judges(found), read_ratings(found)
@@ -71,7 +73,7 @@ def judges(logs: tuple[str, ...], published: str, by: tuple[str, ...], csv_file:
     console = Console()
     print_report(report, console)
     if csv_file is not None:
-        csv_file.write_text(csv_text(report.tables()[NUMBERS]), encoding="utf-8")
+        write_new_file(csv_file, csv_text(report.tables()[NUMBERS]), "csv")
         console.print(f"\nAll numbers: {csv_file}", markup=False, highlight=False, soft_wrap=True)
 
 

@@ -17,7 +17,7 @@ from lm_eval.api.metrics import mean_stderr
 from lm_eval.utils import make_table
 from tqdm import tqdm
 
-from urs_inspect._util import InputError, choices, counted
+from urs_inspect._util import InputError, check_folder, choices, counted, writing
 from urs_inspect.datasets.conversations import NOT_SHOWN, TURNS_NOT_SEEN, Conversation, named_kinds, of_messages, single
 from urs_inspect.judging import AnswerJudging, JudgeFailure
 from urs_inspect.lmeval_tasks.clients import call_parameters
@@ -105,7 +105,11 @@ def write_saved(
         doc = {**line["doc"], JUDGEMENT: record.to_dict()}
         lines.append({**line, "doc": doc, "metrics": [*rest, *values], **values})
     unfinished = target.with_name(f"{target.name}.unfinished")
-    unfinished.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    try:
+        unfinished.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
     unfinished.replace(target)
 
 
@@ -203,6 +207,8 @@ def rejudge(
     for file, target in targets.items():
         if twice := [other for other in read if other != file and targets[other] == target]:
             raise InputError(f"{file} and {twice[0]} would both be written to {target}; give one of them")
+    for target in targets.values():
+        check_folder(target.parent, make=True)
     kept = {file: _kept(read[file] if failed_only else (), settings, judging, judged_with[file]) for file in read}
     preflight(settings)
     for place, (file, saved) in enumerate(read.items()):
@@ -322,8 +328,9 @@ def _write(
     metrics = [metrics_of(sample.doc, record, settings) for sample, record in zip(saved, records, strict=True)]
     task, results, run = task_and_date(file)[0], results_of(metrics), run_of(file)
     of_urs = not saved[0].given
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_saved(target, saved, records, metrics)
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_saved(target, saved, records, metrics)
     upwards = {measure.name: measure.higher_is_better for measure in measures_of(judging.rubric, settings)}
     facts = {
         "results": {task: results},
@@ -342,7 +349,8 @@ def _write(
         # The cases are described under `answers`.
         "judge": settings.model_dump(exclude={"urs_dataset"}),
     }
-    target.with_suffix(".json").write_text(json.dumps(facts, ensure_ascii=False, indent=2), encoding="utf-8")
+    with writing(target.with_suffix(".json")):
+        target.with_suffix(".json").write_text(json.dumps(facts, ensure_ascii=False, indent=2), encoding="utf-8")
     click.echo(f"{len(saved)} answers of {file.name}, judged by {settings.judge_name} -> {target}")
     click.echo(make_table(facts))
     for sentence in _not_all_seen(records):

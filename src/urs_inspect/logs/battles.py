@@ -17,7 +17,7 @@ from inspect_ai import score
 from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 from inspect_ai.scorer import Scorer
 
-from urs_inspect._util import InputError, check_new_file, choices, counted, file_kind, read_yaml
+from urs_inspect._util import InputError, check_new_file, choices, counted, file_kind, read_yaml, writing
 from urs_inspect.annotation.agreement import Agreement, agreement, majorities
 from urs_inspect.annotation.campaign import BALLOT_KEY, LOG_SUFFIXES, load_ballots
 from urs_inspect.annotation.votes import read_votes, vote_files
@@ -523,7 +523,17 @@ def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
 def attach_votes(source: Path, votes: list[str], output: Path) -> None:
     """Write a copy of a finished log of `mad` with the score `human_choice` for every ballot, and ratings from it."""
     check_new_file(output, *LOG_SUFFIXES)
-    write_eval_log(scored_copy(read_log(str(source)), human_choice(votes), "human_choice"), str(output))
+    write_copy(scored_copy(read_log(str(source)), human_choice(votes), "human_choice"), output)
+
+
+def write_copy(log: EvalLog, output: Path) -> None:
+    """Write a log to a file that is not there yet: all of it, or none, with an `InputError`."""
+    with writing(output):
+        try:
+            write_eval_log(log, str(output))
+        except BaseException:
+            output.unlink(missing_ok=True)
+            raise
 
 
 def scored_copy(log: EvalLog, scorer: Scorer, name: str) -> EvalLog:

@@ -72,8 +72,11 @@ def scripts() -> str:
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         new = kept.with_suffix(f".{os.getpid()}")
-        new.write_text(text, encoding="utf-8")
-        new.replace(kept)  # another process may write at the same time
+        try:
+            new.write_text(text, encoding="utf-8")
+            new.replace(kept)  # another process may write at the same time
+        finally:
+            new.unlink(missing_ok=True)
     return text
 
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from inspect_ai.log import write_eval_log
 
 from urs_inspect._util import InputError, check_new_file, choices, counted
 from urs_inspect.annotation.campaign import LOG_SUFFIXES
 from urs_inspect.annotation.rating_queue import Answer
 from urs_inspect.annotation.ratings import RatingReading, holds_ratings, rating_agreement, read_ratings
 from urs_inspect.datasets.rows import SURPLUS, Fields, Row, first_errors, read_table, refuse, shown
-from urs_inspect.logs.battles import holds_ballot_votes, read_battles, read_human_battles, scored_copy
+from urs_inspect.logs.battles import holds_ballot_votes, read_battles, read_human_battles, scored_copy, write_copy
 from urs_inspect.logs.comparisons import judged_by_people
 from urs_inspect.logs.files import finished_logs, log_files, read_log, short_name
 from urs_inspect.logs.responses import text_of
@@ -497,5 +496,5 @@ def attach_ratings(logs: Sequence[str], ratings: Path, output: Path) -> tuple[in
     here = sum(len((score.metadata or {}).get("raters", ())) for score in scores if score)
     if not here:
         raise InputError(f"{ratings}: no rating is about an answer in {logs[0]}")
-    write_eval_log(scored, str(output))
+    write_copy(scored, output)
     return here, read_ratings([ratings])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from urs_inspect._util import InputError, choices, escaped
+from urs_inspect._util import InputError, check_folder, choices, escaped, writing
 from urs_inspect.stats import Estimate
 
 if TYPE_CHECKING:
@@ -340,8 +340,9 @@ def plain(value: Any) -> Any:
 
 def check_directory(directory: Path, kind: ReportKind) -> None:
     """Refuse a file, and a directory with files of the report's names that are not of such a report."""
-    if directory.exists() and not directory.is_dir():
+    if directory.is_file():
         raise InputError(f"output: '{directory}' is a file; name a directory")
+    check_folder(directory, make=True)
     there = [file.name for pattern in (*kind.others, kind.json) for file in sorted(directory.glob(pattern))]
     try:
         found = json.loads((directory / kind.json).read_text(encoding="utf-8"))
@@ -357,16 +358,23 @@ def check_directory(directory: Path, kind: ReportKind) -> None:
 def write_directory(directory: Path, contents: Mapping[str, str | bytes], kind: ReportKind) -> tuple[Path, ...]:
     """Write the files of a report, and remove what an earlier one has beside them."""
     check_directory(directory, kind)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            # A log may hold lone surrogates, which UTF-8 cannot encode.
-            data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
-            (directory / name).write_bytes(data)
+    fresh = not directory.exists()
+    new = [directory / name for name in contents if not (directory / name).exists()]
+    with writing(directory):
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            for name, content in contents.items():
+                # A log may hold lone surrogates, which UTF-8 cannot encode.
+                data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+                (directory / name).write_bytes(data)
+        except OSError:
+            for path in new:
+                path.unlink(missing_ok=True)
+            if fresh and directory.exists():
+                directory.rmdir()
+            raise
         for pattern in kind.others:
             for stale in directory.glob(pattern):
                 if stale.name not in contents:
                     stale.unlink()
-    except OSError as error:
-        raise InputError(f"output: cannot write to '{directory}': {error.strerror or error}") from error
     return tuple(directory / name for name in contents)

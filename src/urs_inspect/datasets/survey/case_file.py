@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import InputError, choices, write_new_file
 from urs_inspect.datasets.rows import Row, read_table
 
 FORMAT = "format"
@@ -96,19 +96,20 @@ def write_cases(path: Path, cases: Iterable[SurveyCase]) -> None:
 
     Satisfaction is a number where it was given as one.
     """
-    with path.open("x", encoding="utf-8", newline="\n") as file:
-        for case in cases:
-            columns: dict[str, object] = {
-                "id": case.id,
-                "question": case.question,
-                "reference_ans": case.reference,
-                "user_intent": case.intent,
-                "language": case.language,
-            }
-            optional: dict[str, object] = {"country": case.country, "service": case.service}
-            optional |= {"satisfaction": _number(case.satisfaction), "personal_data": list(case.flags)}
-            columns |= {name: value for name, value in optional.items() if value not in ("", [])}
-            file.write(json.dumps(columns, ensure_ascii=False) + "\n")
+    lines = []
+    for case in cases:
+        columns: dict[str, object] = {
+            "id": case.id,
+            "question": case.question,
+            "reference_ans": case.reference,
+            "user_intent": case.intent,
+            "language": case.language,
+        }
+        optional: dict[str, object] = {"country": case.country, "service": case.service}
+        optional |= {"satisfaction": _number(case.satisfaction), "personal_data": list(case.flags)}
+        columns |= {name: value for name, value in optional.items() if value not in ("", [])}
+        lines.append(json.dumps(columns, ensure_ascii=False) + "\n")
+    write_new_file(path, "".join(lines))
 
 
 def _number(text: str) -> str | int | float:
