@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inspect_ai.scorer import Score
 from scipy import stats
 
 from tests.reports.answer_rows import answers, model_of, ranking_of, row
@@ -156,6 +157,23 @@ def test_compare_and_gate_say_that_scores_are_by_a_part_of_a_panel(tmp_path: Pat
     notes = make_gate(base, new, margin=1.0, scale=(1.0, 10.0)).report.sections[0].notes
     assert any("part of the panel" in note and "a.eval" in note for note in notes)
     assert "panel" not in new.chosen
+
+
+@pytest.mark.parametrize(("raters", "confounded"), [({"a": "ann", "b": "bo"}, True), ({"a": "ann", "b": "ann"}, False)])
+def test_compare_names_raters_and_says_where_they_are_confounded_with_models(
+    raters: dict[str, str], confounded: bool, tmp_path: Path
+) -> None:
+    for name, rater in raters.items():
+        samples = [
+            answered(
+                f"q{number}", judgement(8.0), scores={"human_rating": Score(value=7, metadata={"raters": {rater: 7}})}
+            )
+            for number in range(12)
+        ]
+        write_judged(tmp_path / f"{name}.eval", *samples, model=f"p/{name}")
+    read = read_sample_scores([str(tmp_path)], scorer="human_rating")
+    assert f"p/b by {raters['b']} (12)" in read.chosen
+    assert ("confounded" in read.chosen) == confounded
 
 
 # --- false claims, of equal models ---

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
@@ -20,6 +21,7 @@ from urs_inspect.logs.scored_runs import (
     runs_of_lm_eval,
     saved_files,
 )
+from urs_inspect.stats.adjusted_means import FEWEST_BY_SAME_RATERS, ratings_by_same_raters
 
 NO_GROUP = "(none)"
 """Group of samples that have none."""
@@ -102,6 +104,7 @@ def read_sample_scores(
     judge = refuse_different("judges", ((run.judge or unnamed, run.file) for run in kept), _TWO_JUDGES)
     chosen += [*_about_epochs(kept, reducer), *_about_arguments(kept), *_about_panels(kept)]
     models = model_names([(run.of, {**run.settings, **run.arguments}) for run in kept])
+    chosen += _about_raters(kept, models)
     table = _frame(kept, models, query, chosen)
     runs = zip(kept, models, strict=True)
     return SampleScores(
@@ -165,6 +168,29 @@ def _about_panels(runs: Sequence[ScoredRun]) -> list[str]:
         "with how lenient the remaining judges are, which no interval here covers. `urs-inspect report` compares "
         "models by the same judges."
     ]
+
+
+def _about_raters(runs: Sequence[ScoredRun], models: Sequence[str]) -> list[str]:
+    """Sentences on whose ratings the scores are, and on models that these people do not link."""
+    raters = sorted({rater for run in runs for rater in run.raters})
+    if not raters:
+        return []
+    names = sorted(set(models))
+    counts = np.zeros((len(names), len(raters)))
+    for run, model in zip(runs, models, strict=True):
+        for rater, number in run.raters.items():
+            counts[names.index(model), raters.index(rater)] += number
+    by_model = []
+    for name, numbers in zip(names, counts, strict=True):
+        people = [f"{rater} ({n:.0f})" for rater, n in zip(raters, numbers, strict=True) if n]
+        by_model.append(f"{name} by {', '.join(people) or 'nobody'}")
+    about = [
+        f"Scores are people's ratings: {'; '.join(by_model)}. How lenient each rater is, is not taken out here; "
+        "`urs-inspect report --human` does."
+    ]
+    if (ratings_by_same_raters(counts) < FEWEST_BY_SAME_RATERS).any():
+        about.insert(0, "Raters and models are confounded: a better model cannot be told from a more lenient rater.")
+    return about
 
 
 # --- the table ---

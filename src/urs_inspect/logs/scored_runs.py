@@ -65,6 +65,7 @@ class ScoredRun:
     reducer: str = ""  # of epochs; empty for one epoch
     key: str = ""  # of a dictionary score
     partial: int = 0  # answers that only a part of a panel of judges scored
+    raters: Mapping[str, int] = field(default_factory=dict)  # people whose ratings the scores are -> number of answers
 
     @property
     def epochs(self) -> int:
@@ -262,14 +263,21 @@ def _read_log(log: EvalLog, choice: _Choice, query: Query, left_out: list[str]) 
         simulated=any(SIMULATED in name for name in [spec.model, *roles.values()]),
         reducer=reducer,
         key=key,
-        partial=sum(_by_part_of_panel(sample, what) for sample in samples),
+        partial=sum(_facts(sample, what).get("outcome") == PARTIAL_PANEL for sample in samples),
+        raters=Counter(str(rater) for sample in samples for rater in _raters(sample, what)),
     )
 
 
-def _by_part_of_panel(sample: _Sample, scorer: str) -> bool:
-    """Whether a part of a panel of judges failed on a sample that the others scored."""
+def _facts(sample: _Sample, scorer: str) -> Mapping[str, Any]:
+    """The metadata of the score that a scorer gave a sample."""
     score = (sample.scores or {}).get(scorer)
-    return score is not None and (score.metadata or {}).get("outcome") == PARTIAL_PANEL
+    return {} if score is None else score.metadata or {}
+
+
+def _raters(sample: _Sample, scorer: str) -> Iterable[str]:
+    """The people who rated a sample, as `human_rating` names them."""
+    raters = _facts(sample, scorer).get("raters") if "human_rating" in scorer else None
+    return raters if isinstance(raters, dict) else ()
 
 
 def _samples(log: EvalLog, query: Query, left_out: list[str]) -> list[_Sample] | None:

@@ -18,6 +18,7 @@ from urs_inspect.reports.tables import DASH, listed, number, p_value
 from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, MeanColumn, MeanDraws, bootstrap_means, mean_estimates
 from urs_inspect.stats.adjusted_means import (
+    FEWEST_BY_SAME_RATERS,
     ByRater,
     PoweredMeans,
     RatedScores,
@@ -148,7 +149,7 @@ def _confounded(rated: RatedScores, models: Sequence[int]) -> list[int]:
     """Models that too few ratings by the same people link with the others, outside the largest linked group."""
     if rated.raters is None or len(models) < 2:
         return []
-    linked = ratings_by_same_raters(rated.raters.shares.sum(axis=0)) >= FEWEST_RATED
+    linked = ratings_by_same_raters(rated.raters.shares.sum(axis=0)) >= FEWEST_BY_SAME_RATERS
     groups: list[list[int]] = []
     for model in models:
         reached = [group for group in groups if linked[model, group].any()]

@@ -13,6 +13,9 @@ _NO_SPREAD = 1e-12
 """Sums of squared deviations of scores below this are rounding errors."""
 _EQUAL_LENGTH = 1e-9
 """Lengths whose spread is a smaller share of what it was are equal except for rounding errors."""
+FEWEST_BY_SAME_RATERS = 10
+"""Fewest ratings of each of two models by the same raters that tell a better model from a more lenient rater, as of
+`ratings_by_same_raters`."""
 _STEPS = 200
 """Steps of coordinate descent over two coefficients; each shrinks the error by their squared correlation."""
 
