@@ -18,6 +18,7 @@ from inspect_ai.log import (
     EvalSample,
     EvalSampleReductions,
     EvalSpec,
+    read_eval_log,
     write_eval_log,
 )
 from inspect_ai.model import GenerateConfig, ModelConfig
@@ -266,6 +267,30 @@ def test_scores_of_different_judges_are_refused(tmp_path: Path) -> None:
             read_sample_scores([first, other])
     # Scores without a judge compare whatever the judge.
     assert read_sample_scores([write_log(tmp_path, m, **judged_by(m, "match")) for m in "ef"]).judge == ""
+
+
+@pytest.mark.parametrize(
+    ("facts", "structured"),
+    [
+        ({}, "false"),
+        ({"structured": True}, "true"),
+        ({"structured": [True, False]}, "in part"),
+        ({"structured": 2, "judge_finals": [["x", 7], ["y", 8]]}, "true"),
+        ({"structured": 1, "judge_finals": [["x", 7], ["y", 8]]}, "in part"),
+        ({"structured": 0, "judge_finals": [["x", 7]]}, "false"),
+    ],
+)
+def test_runs_judged_with_structured_output_are_named(tmp_path: Path, facts: dict[str, Any], structured: str) -> None:
+    plain = write_log(tmp_path, "a", task_args={"structured": "auto"})
+    other = write_log(tmp_path, "b", task_args={"structured": "auto"})
+    log = read_eval_log(other)
+    for sample in log.samples or []:
+        for score in (sample.scores or {}).values():
+            score.metadata = facts
+    write_eval_log(log, other)
+    assert read_sample_scores([other]).structured == structured
+    sentence = read_sample_scores([plain, other]).chosen
+    assert ("structured:" in sentence) == (structured != "false")
 
 
 def test_task_arguments_that_differ_between_models_are_named(tmp_path: Path) -> None:

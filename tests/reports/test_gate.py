@@ -209,3 +209,12 @@ def test_the_report_names_simulated_models():
     found = make_gate(replace(scores(BASE), simulated=True), scores(BASE), margin=0.1)
     assert found.report.sections[0].title == "Simulation"
     assert "SIMULATION" in found.report.markdown()
+
+
+def test_sides_judged_with_and_without_structured_output_are_named():
+    without, with_it = scores(BASE), replace(scores(changed(10, 10)), structured="true")
+    assert "Structured output of the judge: false in BASE, true in NEW" in notes(
+        make_gate(without, with_it, margin=0.05)
+    )
+    both = (replace(side, structured="true") for side in (without, with_it))
+    assert "Structured output" not in notes(make_gate(*both, margin=0.05))

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -15,6 +15,8 @@ CREATED, FILE = "created", "file"
 _BARE = ("protocol", "orders", "rubric", CREATED, FILE)
 """Facts whose value is clear without their name."""
 _SKIPPED = ("bench", "judge")
+STRUCTURED = "structured"
+"""Argument of tasks that judge, and fact of their scores."""
 _SETTINGS = ("temperature", "top_p", "top_k", "max_tokens", "reasoning_effort", "reasoning_tokens", "effort")
 _SPEED = {
     *("max_connections", "adaptive_connections", "max_retries", "timeout", "attempt_timeout", "stream_idle_timeout"),
@@ -37,10 +39,30 @@ def facts_of(log: EvalLog) -> dict[str, str]:
         facts |= {name: getattr(call.config, name) for name in _SETTINGS}
     facts = {n: value for n, value in log.eval.model_args.items() if isinstance(value, (str, int, float))} | facts
     facts |= {"rubric": (log.eval.metadata or {}).get("rubric"), "version": log.eval.task_version}
-    scores = (score for sample in log.samples or [] for score in (sample.scores or {}).values())
-    facts["prompts"] = next((version for s in scores if (version := (s.metadata or {}).get("prompt_version"))), None)
+    about = [score.metadata or {} for sample in log.samples or [] for score in (sample.scores or {}).values()]
+    facts["prompts"] = next((version for each in about if (version := each.get("prompt_version"))), None)
+    facts[STRUCTURED] = structured_of(about)  # what became of the argument, which may be `auto`
     shown = {name: _shown(value) for name, value in facts.items() if value is not None and not sounds_secret(name)}
     return {**shown, CREATED: log.eval.created[:19].replace("T", " "), FILE: PurePosixPath(log.location).name}
+
+
+def structured_of(facts: Iterable[Mapping[str, Any]]) -> str | None:
+    """Whether judges were asked by a schema, of the metadata of scores: `true`, `in part`, or None for never."""
+    asked: set[bool] = set()
+    for known in facts:
+        given = known.get(STRUCTURED)
+        if isinstance(given, bool):
+            asked.add(given)
+        elif isinstance(given, list):  # of a pair, which may be shown twice
+            asked.update(map(bool, given))
+        elif isinstance(given, int):  # the number of judges that were asked so
+            judges = known.get("judge_finals")
+            asked.add(given > 0)
+            if isinstance(judges, list) and given < len(judges):
+                asked.add(False)
+    if True not in asked:
+        return None
+    return "in part" if False in asked else "true"
 
 
 def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:

@@ -11,7 +11,7 @@ import pandas as pd
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs import files
 from urs_inspect.logs.files import latest_runs, nothing_left, short_name
-from urs_inspect.logs.naming import model_names
+from urs_inspect.logs.naming import STRUCTURED, model_names
 from urs_inspect.logs.scored_runs import (
     SAVED,
     Query,
@@ -57,6 +57,7 @@ class SampleScores:
     version: str = ""  # of the task; empty if not known
     dataset: str = ""
     judge: str = ""  # models in the role of a judge, the same for all runs; empty if none is known
+    structured: str = "false"  # whether judges were asked by a schema: "true", "in part", "false"
     simulated: bool = False  # whether a model, or a model in any role, is simulated
 
     @property
@@ -119,6 +120,7 @@ def read_sample_scores(
         version=read.version,
         dataset=read.dataset,
         judge=judge,
+        structured=" and ".join(sorted({run.arguments.get(STRUCTURED, "false") for run in kept})),
         simulated=any(run.simulated for run in kept),
     )
 

@@ -16,7 +16,7 @@ from urs_inspect._util import InputError, choices, counted
 from urs_inspect.judging.failures import PARTIAL_PANEL
 from urs_inspect.logs import files
 from urs_inspect.logs.files import finished_headers, first_few, nothing_left, short_name
-from urs_inspect.logs.naming import model_settings, sounds_secret, whole_characters
+from urs_inspect.logs.naming import STRUCTURED, model_settings, sounds_secret, structured_of, whole_characters
 from urs_inspect.logs.responses import text_of
 from urs_inspect.logs.scores import SIMULATED, answered_by, role_models
 
@@ -250,6 +250,9 @@ def _read_log(log: EvalLog, choice: _Choice, query: Query, left_out: list[str]) 
     judges = {role: models for role, models in roles.items() if _JUDGE_ROLE.search(role)}
     others = {role: models for role, models in roles.items() if role not in judges}
     arguments = {**spec.task_args, "solver": spec.solver, "solver_args": spec.solver_args or None, **others}
+    arguments[STRUCTURED] = structured_of(
+        _facts(sample, what) for sample in samples
+    )  # what became of the argument, which may be `auto`
     return ScoredRun(
         file=log.location,
         of=answered_by(log),

@@ -315,6 +315,11 @@ def _decision_section(base: SampleScores, new: SampleScores, scores: PairedScore
         notes.append(f"No bounds: too few clusters with scores of both sides ({clusters}).")
     elif missing < n and not np.nan_to_num(scores.differences[:, 0]).any():
         notes.append(f"No score changed; the bounds allow for changes in other samples. {scores.scale_note}")
+    if base.structured != new.structured:
+        notes.append(
+            f"Structured output of the judge: {base.structured} in BASE, {new.structured} in NEW. The same judge may "
+            "score otherwise with it than without."
+        )
     if scores.lower_is_better:
         notes.append("Lower scores are better: differences are reversed, so that NEW is better above 0.")
     notes += [f"Task {base.task}, score {base.scorer}.", *dict.fromkeys(filter(None, (base.chosen, new.chosen)))]
