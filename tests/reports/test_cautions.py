@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.answer_rows import answers, answers_of, ranking_of, row
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
-from urs_inspect.reports.cautions import first_cautions, more_cautions, other_leaders
+from urs_inspect.reports.cautions import first_cautions, intent_notes, more_cautions
 from urs_inspect.reports.leaderboard import Ranking
 
 INTENTS = ("leisure", "factual_qa", "api")
@@ -133,18 +134,35 @@ def test_a_lead_that_rests_on_one_intent_is_said_by_its_name() -> None:
 def test_a_lead_in_every_intent_rests_on_none() -> None:
     ranking = ranking_by_intent(dict.fromkeys(INTENTS, 1.0))
     assert ranking.beside_best("all")[0].significant
-    assert more_cautions(ranking) == [] and ranking.without_intents == ()
+    assert more_cautions(ranking) == intent_notes(ranking) == [] and ranking.without_intents == ()
 
 
-def test_a_lead_that_no_intent_may_be_left_out_of_is_said_to_need_them_all() -> None:
+def test_a_lead_that_needs_every_question_does_not_rest_on_one_intent() -> None:
     ranking = ranking_by_intent(dict.fromkeys(INTENTS, 0.19))
-    assert ranking.beside_best("all")[0].significant
-    [said] = more_cautions(ranking)
+    assert ranking.beside_best("all")[0].significant and more_cautions(ranking) == []
+    [said] = intent_notes(ranking)
     assert "not significant without the questions of any one of" in said and "Leisure" in said and "Factual" in said
 
 
 def test_another_leader_without_one_intent_is_named() -> None:
     ranking = ranking_by_intent({"leisure": 0.5, "factual_qa": -0.2, "api": -0.1})
     assert ranking.names[0] == "p/first" and not ranking.beside_best("all")[0].significant
-    assert "second without Leisure" in other_leaders(ranking)
-    assert other_leaders(ranking_by_intent(dict.fromkeys(INTENTS, 1.0))) == ""
+    assert ["second without Leisure" in said for said in intent_notes(ranking)] == [True]
+
+
+def test_uniform_leads_are_seldom_said_to_rest_on_one_intent_and_planted_ones_mostly() -> None:
+    """Two models, 42 questions of three intents: leads everywhere, and all of the lead in one intent."""
+    generator = np.random.default_rng(0)
+    names = [f"{INTENTS[n % 3]}-en-{n:02}" for n in range(42)]
+    inside = np.array([name.startswith("leisure") for name in names])
+    said = {}
+    for kind, leads in (("uniform", np.full(42, 0.45)), ("planted", 1.5 * inside)):
+        counts = []
+        for _ in range(40):
+            base = generator.normal(6, 1, 42)
+            better = base + leads + generator.normal(0, 1, 42)
+            ranking = ranking_of(answers_of({"p/first": better.tolist(), "p/second": base.tolist()}, names), rounds=2)
+            if ranking.names[0] == "p/first" and ranking.beside_best("all")[0].significant:
+                counts.append(any("RESTS ON ONE" in sentence for sentence in more_cautions(ranking)))
+        said[kind] = sum(counts) / len(counts)
+    assert said["uniform"] <= 0.15 and said["planted"] >= 0.7

@@ -97,11 +97,18 @@ def test_without_logs_every_check_names_the_command_that_does_it(
     assert commands_of(board_of(tmp_path / "logs"))[KNOWN].endswith("--log-dir logs")
 
 
+def test_a_terminal_prints_each_command_as_one_line(tmp_path: Path, run: Run) -> None:  # noqa: F811
+    write_urs(tmp_path, "p/a", JUDGE)
+    lines = [line for line in run("table", tmp_path).output.splitlines() if line.startswith("run: ")]
+    assert [line.removeprefix("run: ") for line in lines] == list(commands_of(board_of(tmp_path)).values())
+    assert len(lines) == 4
+
+
 def test_a_judge_that_is_none_of_the_models_cannot_favour_its_own_answers(tmp_path: Path) -> None:
     write_urs(tmp_path, "p/a", "p/b")
     board = board_of(tmp_path)
     assert ITSELF not in commands_of(board)
-    [table] = judge_section(board.rankings[0], 1).tables
+    table = judge_section(board.rankings[0], 1).tables[0]
     [row] = [row for row in table.text().rows if row[0] == ITSELF]
     assert "does not apply" in row and ITSELF not in judge_sentence(board.rankings[0])
 

@@ -116,6 +116,8 @@ def _shared(least: Sequence[int], wanted: Sequence[int], room: int) -> list[int]
 
 def print_report(report: "Report", console: Console) -> None:
     """Print the sections of a report, their tables as wide as the terminal with nothing cut off."""
+    from urs_inspect.reports.tables import COMMAND
+
     for section in report.sections:
         tables = [(table, text) for table in section.tables if (text := table.text()).headings and text.rows]
         if section.appendix or (section.tables and not tables and not section.notes):
@@ -123,6 +125,7 @@ def print_report(report: "Report", console: Console) -> None:
         console.print(f"\n[bold]{escape(section.title)}[/bold]", highlight=False)
         for note in section.notes:
             style = "bold red" if note in section.warnings else ""
-            console.print(escape(visible(note)), highlight=False, style=style)
+            whole = note.startswith(COMMAND)
+            console.print(escape(visible(note)), highlight=False, style=style, soft_wrap=whole)
         for table, text in tables:
             print_text_table(text, console, table.title)

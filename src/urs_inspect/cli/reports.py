@@ -94,8 +94,8 @@ def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
     "leaderboard_report.LEADERBOARD",
     10_000,
     page=True,
-    brief="Nothing was written. -o DIRECTORY writes a page with intents, languages, criteria, paired tests and cost, "
-    "and the same as tables; `urs-inspect table` prints them.",
+    brief="Nothing was written. -o DIRECTORY writes a page with intents, languages, criteria, paired tests, cost and "
+    "commands that check the judge, and the same as tables; `urs-inspect table` prints them.",
 )
 @click.option(
     "--traffic",

@@ -21,7 +21,7 @@ from urs_inspect.reports.answers import Answers, Run
 from urs_inspect.reports.conditions import conditions_of
 from urs_inspect.reports.crossval import ALL, TASK, Scores, grids_of, preference_table, read_grid_log, read_judged_runs
 from urs_inspect.reports.human_data import HumanRatings
-from urs_inspect.reports.tables import DASH, Format, Section, Table, listed, number
+from urs_inspect.reports.tables import COMMAND, DASH, Format, Section, Table, listed, number
 from urs_inspect.rubrics import FINAL
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats.bootstrap import pooled_deviation
@@ -51,8 +51,6 @@ _PASSED, _FAILED, _UNCLEAR = "passed", "FAILED", "unclear"
 _NOT_CHECKED, _UNKNOWN, _NOT_MEANT = "not checked", "could not be determined", "does not apply"
 _OPTIONS = ("rubric", "prompt", "judge_language")
 """Arguments of a run that its judge's prompts depend on; the tasks that check a judge have them as well."""
-_RUN = "run: "
-"""Stands before the command that does a check."""
 _NONE_OF_THEM = "the judge is none of the models ranked here"
 _THESE, _OTHER = "`urs-inspect robustness` of these logs", " (not with the prompts of this ranking)"
 _NUMBER = number(2)
@@ -227,9 +225,9 @@ def _commands(ranking: "Ranking", answers: pd.DataFrame, runs: Mapping[str, Run]
     labels = ["inspect", "eval", PACKAGE + "md_eval", "--model", judges[0], *beside]
     probe = ["inspect", "eval", PACKAGE + "urs_probe", "--model", "none", *graders, *arguments, *beside]
     commands = {
-        _PEOPLE: _RUN + shlex.join(labels),
-        _REPEATS: _RUN + shlex.join([*again, "--action", "append", "--overwrite"]),
-        _NULL: _RUN + shlex.join(probe),
+        _PEOPLE: COMMAND + shlex.join(labels),
+        _REPEATS: COMMAND + shlex.join([*again, "--action", "append", "--overwrite"]),
+        _NULL: COMMAND + shlex.join(probe),
         _ITSELF: _NONE_OF_THEM,
     }
     models = dict.fromkeys(map(str, answers["base_model"]))
@@ -238,7 +236,7 @@ def _commands(ranking: "Ranking", answers: pd.DataFrame, runs: Mapping[str, Run]
         second = [] if len(judges) > 1 else [others[0] if others else "OTHER"]
         crossval = ["inspect", "eval", TASK, "--model", "none", "--model-role", _role([*judges, *second]), *arguments]
         crossval += ["-T", f"answers={','.join(files)}", "-T", "references=dataset", "-T", "unanswered=unscored"]
-        commands[_ITSELF] = _RUN + shlex.join([*crossval, *beside])
+        commands[_ITSELF] = COMMAND + shlex.join([*crossval, *beside])
     return commands
 
 
@@ -257,7 +255,7 @@ def _typed(log: str) -> str:
 def _verdict(fact: JudgeFact) -> str:
     """Whether a check was passed; empty for a measure without a limit."""
     if fact.result is None:
-        return _NOT_CHECKED if fact.source.startswith(_RUN) else _NOT_MEANT
+        return _NOT_CHECKED if fact.source.startswith(COMMAND) else _NOT_MEANT
     value, low = fact.result.value, fact.result.low
     if math.isnan(value):
         return _UNKNOWN
@@ -343,13 +341,21 @@ def judge_section(ranking: "Ranking", place: int) -> Section:
     notes = [f"Judged by {named}.", *doubts]
     if _NOT_CHECKED in verdicts:
         notes.append(
-            "These commands write beside the logs of this ranking: a report of the same directory then has their "
-            "results. --human gives people's ratings."
+            "Commands that do what was not checked, and write beside the logs of this ranking, so that a report of the "
+            "same directory then has the result; --human gives people's ratings:"
         )
+        notes += [fact.source for fact in facts if fact.source.startswith(COMMAND)]
     sizes = [fact.result.n if fact.result else None for fact in facts]
     data = pd.DataFrame(
         {"block": place, **ranking.judge_checks, "n": sizes, "verdict": verdicts, "title": titles}, dtype=object
     )
+    shown = data.assign(
+        source=["the command above" if fact.source.startswith(COMMAND) else fact.source for fact in facts]
+    )
     formats: dict[str, Format] = {"result": _NUMBER, "verdict": lambda verdict: verdict or DASH, "n": number(0)}
     headings = {"title": "The judge", "source": "From", "result": "Result", "verdict": "Verdict", "n": "Samples"}
-    return Section("The judge", notes, [Table(data, formats, "judge", headings, list(headings), "result")], 3, doubts)
+    tables = [
+        Table(shown, formats, headings=headings, shown=list(headings)),
+        Table(data, name="judge", main="result", shown=()),
+    ]
+    return Section("The judge", notes, tables, 3, doubts)

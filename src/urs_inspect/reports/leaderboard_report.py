@@ -14,7 +14,7 @@ from urs_inspect._util import counted
 from urs_inspect.judging.failures import SCORED_OUTCOMES
 from urs_inspect.reports.alternatives import ranks_text
 from urs_inspect.reports.answers import CRITERION
-from urs_inspect.reports.cautions import first_cautions, more_cautions, other_leaders
+from urs_inspect.reports.cautions import first_cautions, intent_notes, more_cautions
 from urs_inspect.reports.comparison_report import (
     ALERT,
     MATRIX,
@@ -198,7 +198,7 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     first, more = headline(ranking)
     cautions = more_cautions(ranking)
     notes = [*first_cautions(ranking), first, _rests_on(ranking), *cautions, more, length_sentence(ranking)]
-    notes += [judge_sentence(ranking), other_leaders(ranking), *(corrected.start[1:] if corrected else ())]
+    notes += [judge_sentence(ranking), *intent_notes(ranking), *(corrected.start[1:] if corrected else ())]
     notes += [*_notes(ranking), *(text for text, holds in legend.items() if holds)]
     best = [_best(ranking)] if ranked else []
     means = Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=())

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 DASH = "–"
 """Shown where a number is not known."""
 UNKNOWN = "not known"
+COMMAND = "run: "
+"""Begins a note that is a command: a terminal prints it as one line, so that it can be copied."""
 Format = Callable[[Any], str]
 _MOST_NAMES = 4
 
