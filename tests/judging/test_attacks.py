@@ -3,7 +3,7 @@
 import html
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -167,7 +167,7 @@ def _shown(prompt: JudgePrompt, tag: str) -> str:
     return prompt.case.split(f"<{tag}>\n", 1)[1].split(f"\n</{tag}>", 1)[0]
 
 
-def _keyed(prompt: JudgePrompt, record: dict[str, object]) -> str:
+def _keyed(prompt: JudgePrompt, record: Mapping[str, object]) -> str:
     return json.dumps({"key": prompt.key, **record}, ensure_ascii=False)
 
 

@@ -136,7 +136,12 @@ def test_records_without_a_key_and_missing_criteria_are_counted(tmp_path: Path):
     assert (metadata["unkeyed"], metadata["criteria_missing"]) == (1, 4)
     outcome = score_of(log, "judge_outcome")
     assert isinstance(outcome.value, dict) and outcome.value["outcome"] == "judged"
-    assert outcome.metadata == {"unkeyed": 1, "criteria_missing": 4}
+    counts = {"mockllm/keyed": {"replies": 1}, "mockllm/weak": {"replies": 1, "unkeyed": 1}}
+    assert outcome.metadata == {"reply_counts": counts, "criteria_missing": 4}
+    # Unscored samples count as well: the rows are those of the scorer that sees them.
+    assert log.results is not None
+    rows = {name: metric.value for score in log.results.scores for name, metric in score.metrics.items()}
+    assert rows["unkeyed mockllm/weak"] == 1 and "unkeyed mockllm/keyed" not in rows
 
 
 @pytest.mark.parametrize(
@@ -547,7 +552,7 @@ ANSWERS = ["good", "good", "bad", "filtered", "dead", ""]
 OUTCOMES = [
     *("judged", "judged", "unscored_unparseable", "unscored_content_filter", "unscored_call_failed", "no_response"),
 ]
-COUNTED = {"judged": 2, "no_response": 1, "unscored": 3}
+COUNTED = {"judged": 2, "no_response": 1, "unscored": 3, "unkeyed": 2}
 """More than three outcomes: those of unscored samples count together."""
 
 
@@ -592,7 +597,10 @@ def test_outcomes_are_counted_with_the_reason_and_the_kind_of_case(counted: Eval
 def test_every_epoch_counts_and_part_of_a_panel_apart(tmp_path: Path):
     log = outcomes(tmp_path, [failing("a"), Script(record(5)).model("b")], epochs=2)
     # b judges all five answers that are not empty, a judges two of them.
-    assert metric_values(log, "judge_outcome") == {"judged": 4, "partial_panel": 6, "no_response": 2}
+    assert metric_values(log, "judge_outcome") == {
+        **{"judged": 4, "partial_panel": 6, "no_response": 2},
+        **{"unkeyed mockllm/a": 4, "unkeyed mockllm/b": 10},
+    }
 
 
 def again(log: EvalLog, scorer: Any, action: Any) -> EvalLog:
@@ -618,12 +626,12 @@ def test_an_outcome_that_is_appended_is_that_of_the_last_judgement(one_by_one: b
         for result in results
         if result.name.startswith("judge_outcome")
     ]
-    assert counts == [COUNTED, {"judged": 5, "no_response": 1}]
+    assert counts == [COUNTED, {"judged": 5, "no_response": 1, "unkeyed": 5}]
 
 
 def test_overwritten_judgement_is_the_one_that_counts(counted: EvalLog):
     log = again(counted, [intent_judge(attempts=1), judge_outcome()], "overwrite")
-    assert metric_values(log, "judge_outcome") == {"judged": 5, "no_response": 1}
+    assert metric_values(log, "judge_outcome") == {"judged": 5, "no_response": 1, "unkeyed": 5}
 
 
 def test_case_that_was_not_judged_has_no_outcome(tmp_path: Path):

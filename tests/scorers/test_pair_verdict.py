@@ -106,6 +106,7 @@ def test_joint_asks_once_for_everything(tmp_path: Path):
         "failures": [],
         "failure_details": [],
         **{"unkeyed": 1, "asked_again": 0, "near_key": 0, "several_records": 0},
+        "reply_counts": {"mockllm/judge": {"replies": 1, "unkeyed": 1}},
         "unknown_dimensions": [],
         "prompt_version": joint_prompt("chitchat", [ONE, TWO], "", "", "").version,
         "prompt_sha256": [joint_prompt("chitchat", [ONE, TWO], "", "", "").sha256],

@@ -19,8 +19,8 @@ from urs_inspect.judging.failures import (
     ScoreRecord,
 )
 from urs_inspect.judging.frames import JudgePrompt, Schema
-from urs_inspect.judging.keys import REPLY_COUNTS
 from urs_inspect.judging.prompts import PromptBuilder
+from urs_inspect.judging.reply_counts import BY_JUDGE, REPLY_COUNTS, counts_of
 from urs_inspect.judging.score_reply import explain, read_reply
 from urs_inspect.rubrics import FINAL, LOWEST, load_rubric
 
@@ -287,6 +287,7 @@ class AnswerJudging:
             # Repeated in short: summaries of logs leave out what is longer than 1,000 characters, as panels easily are.
             "judge_finals": [[j.judge, j.final] for j in judgements],
             **{name: sum(getattr(judgement, name) for judgement in judgements) for name in REPLY_COUNTS},
+            BY_JUDGE: _reply_counts(judgements),
             "structured": sum(j.structured for j in judgements),
             "criteria_missing": sum(len(record.missing) for record in records),
             **case.metadata(),
@@ -332,3 +333,15 @@ class AnswerJudging:
             body = f"**No score: {result.mode}.** {result.detail}"
             return f"{head}\n\n{body}" + (f"\n\nThe reply was:\n\n{reply}" if reply else "")
         return f"{head}\n\n{explain(reply, result, self.rubric, case.language, case.prompt.key)}"
+
+
+def _reply_counts(judgements: Sequence[Judgement]) -> dict[str, dict[str, int]]:
+    """The counts of the replies that came, by judge."""
+    replies: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        if not isinstance(judgement.result, JudgeFailure) or judgement.result.mode != "call_failed":
+            replies.setdefault(judgement.judge, []).append(judgement)
+    counts: dict[str, dict[str, int]] = {}
+    for judge, given in replies.items():
+        counts |= counts_of(judge, given)
+    return counts

@@ -18,9 +18,6 @@ KEY = "key"
 """Name of the entry of a record that holds the key."""
 ANALYSIS = "analysis"
 """Name of the first entry of a structured reply, which holds what a plain reply says before its record."""
-REPLY_COUNTS = ("unkeyed", "asked_again", "near_key", "several_records")
-"""What is counted of the replies of a judge: without the key, after a reply that was refused, with a misspelled key,
-and with several records of different final results."""
 KEY_PLACEHOLDER = "<key>"
 """Placeholder of the key in the static part of a prompt, which must be the same for all cases."""
 

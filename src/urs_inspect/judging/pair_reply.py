@@ -1,6 +1,6 @@
 """Verdicts on a pair of responses: what is kept of a call about a pair, and how its reply is read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Literal, cast
@@ -8,7 +8,8 @@ from typing import Any, Literal, cast
 from urs_inspect.judging.ask import UNKNOWN, Temperature
 from urs_inspect.judging.failures import FailureMode, JudgeFailure
 from urs_inspect.judging.frames import JudgePrompt
-from urs_inspect.judging.keys import REPLY_COUNTS, Read, read_keyed
+from urs_inspect.judging.keys import Read, read_keyed
+from urs_inspect.judging.reply_counts import BY_JUDGE, REPLY_COUNTS, counts_of
 from urs_inspect.judging.verdicts import OVERALL, Shown, Verdicts, read_verdict, read_verdicts
 
 REPLIES = "pair_replies"
@@ -82,10 +83,13 @@ class PairReading:
         return {"mode": self.mode, "first": self.first, "asked": list(self.asked), "detail": self.detail}
 
 
-def reply_counts(readings: Iterable[PairReading]) -> dict[str, int]:
-    """How many replies were without the key, were asked for again, and so on, as the log keeps it."""
-    given = list(readings)
-    return {name: sum(getattr(reading, name) for reading in given) for name in REPLY_COUNTS}
+def reply_counts(readings: Mapping[str, Sequence[PairReading]]) -> dict[str, Any]:
+    """How many replies were without the key, were asked for again, and so on, as the log keeps it; by judge."""
+    every = [reading for given in readings.values() for reading in given]
+    by_judge: dict[str, dict[str, int]] = {}
+    for judge, given in readings.items():
+        by_judge |= counts_of(judge, [reading for reading in given if reading.reply and not reading.computed])
+    return {**{name: sum(getattr(reading, name) for reading in every) for name in REPLY_COUNTS}, BY_JUDGE: by_judge}
 
 
 def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:

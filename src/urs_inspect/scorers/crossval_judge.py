@@ -9,6 +9,7 @@ from inspect_ai.solver import TaskState
 from urs_inspect._arguments import Count, Structured, Temperature, Text, checked
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging import AnswerJudging
+from urs_inspect.judging.reply_counts import BY_JUDGE
 from urs_inspect.scorers.intent_judge import AnswerJudge
 from urs_inspect.scorers.metrics import final_of, groups_of, last_score, mean, outcome_counts
 from urs_inspect.solvers.role_models import GRADER, bound_models
@@ -93,14 +94,16 @@ def crossval_cell() -> Scorer:
         judged = last_score(state, "crossval_judge")
         if judged is None:
             return None
+        facts = judged.metadata or {}
         return Score(
             value={
                 **{key: _short_first(str(state.metadata[key])) for key in _CELL},
-                "outcome": str((judged.metadata or {}).get("outcome", "unknown")),
+                "outcome": str(facts.get("outcome", "unknown")),
                 **groups_of(state.metadata),
             },
             answer=judged.answer,
             reason=judged.reason,
+            metadata={name: facts[name] for name in (BY_JUDGE,) if facts.get(name)},
         )
 
     return score

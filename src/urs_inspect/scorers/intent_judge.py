@@ -18,6 +18,7 @@ from urs_inspect.datasets.conversations import NOT_SHOWN, named_kinds
 from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, Judgement, Message, Reply
 from urs_inspect.judging.failures import STOPPED_AT_LIMIT, JudgeFailure
 from urs_inspect.judging.frames import Schema
+from urs_inspect.judging.reply_counts import BY_JUDGE, UnkeyedWatch
 from urs_inspect.scorers.metrics import groups_of, intent_report, last_score, outcome_counts, scores_named
 from urs_inspect.solvers.conversations import asked
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls, chat_messages
@@ -134,7 +135,7 @@ def judge_outcome() -> Scorer:
             # The list of samples shows the answer of one scorer, and not always that of the judge.
             answer=judged.answer,
             reason=judged.reason,
-            metadata={name: facts[name] for name in ("unkeyed", "criteria_missing") if facts.get(name)},
+            metadata={name: facts[name] for name in (BY_JUDGE, "criteria_missing") if facts.get(name)},
         )
 
     return score
@@ -158,6 +159,7 @@ class AnswerJudge:
         self._cache = cache
         self._calls = JudgeCalls(SCORE_LATER, structured)
         self._warned: set[str] = set()
+        self._unkeyed = UnkeyedWatch()
 
     async def score(
         self, state: TaskState, target: Target, judges: Callable[[], Sequence[Model]], model_under_test: str
@@ -228,6 +230,8 @@ class AnswerJudge:
                 "are cut off keep their scores and are counted as answer_cut_off, or as no_response_cut_off where "
                 "nothing was left of them; raise --max-tokens if the model needs more room."
             )
+        for warning in self._unkeyed.note(judged.metadata):
+            logger.warning(warning)
         for key in warnings.keys() - self._warned:
             self._warned.add(key)
             logger.warning(warnings[key])

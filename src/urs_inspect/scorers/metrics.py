@@ -11,6 +11,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 from inspect_ai.solver import TaskState
 
 from urs_inspect.datasets.conversations import NOT_SHOWN
+from urs_inspect.judging.reply_counts import header_rows, summed
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import mean_interval
 from urs_inspect.stats.bootstrap import pooled_deviation
@@ -182,7 +183,8 @@ def outcome_counts() -> Metric:
     """How often judging ended in which way, `judged` first: at most three rows, so that a log's header stays short.
 
     Of more than three different outcomes, those of unscored samples count together (`unscored`), and then the rest but
-    `judged` (`other`). `urs-inspect table` and the list of samples name each.
+    `judged` (`other`). `urs-inspect table` and the list of samples name each. Then, where there are any, replies of
+    judges that are `unkeyed`, `asked again`, with a `near key` or `several records`; with several judges one row each.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -190,7 +192,8 @@ def outcome_counts() -> Metric:
         for kept, name in ((None, _UNSCORED), ({JUDGED, _UNSCORED}, "other")):
             if len(counts) > _MOST_OUTCOMES:
                 counts = _together(counts, kept, name)
-        return {name: float(counts[name]) for name in sorted(counts, key=lambda name: (name != JUDGED, name))}
+        rows = {name: float(counts[name]) for name in sorted(counts, key=lambda name: (name != JUDGED, name))}
+        return {**rows, **header_rows(summed(facts_of(score) for score in scores))}
 
     return compute
 

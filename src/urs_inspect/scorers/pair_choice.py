@@ -246,7 +246,7 @@ def _judged(ballot: Ballot, replies: Sequence[Mapping[str, Any]], known: Mapping
         "flips": sum(None not in given.values() and len(set(given.values())) > 1 for given in orders.values()),
         "failures": [failure["mode"] for failure in failed],
         "failure_details": failed,
-        **reply_counts(reading for given in readings.values() for reading in given),
+        **reply_counts(readings),
         "prompt_sha256": sorted({str(reply.get("prompt_sha256", "")) for reply in replies}),
         "prompt_version": sorted({str(reply.get("prompt_version", "")) for reply in replies}),
         **call_facts(replies),

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
 from urs_inspect.judging.pair_reply import final_verdict
+from urs_inspect.judging.reply_counts import header_rows, summed
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.scorers.metrics import defined, facts_of
 from urs_inspect.stats import Estimate, Verdicts, baseline_verdicts, encode, longer_response, measure
@@ -45,7 +46,8 @@ def judge_report() -> Metric:
     interval, `low` and `high`; `longest`, the accuracy of preferring the longer response, asked as the judge was; and
     `unread`, the share of verdicts that could not be read. The same for verdicts on dimensions: `dimension
     accuracy_all`, `dimension low` and so on. Then those of `rating.JudgeMeasures` that say most; `failures`, and
-    `unknown dimensions` if there are any. The viewer shows the first five, each with the first letters of its name.
+    `unknown dimensions` if there are any, as well as replies that are `unkeyed`, `asked again`, with a `near key` or
+    `several records`. The viewer shows the first five, each with the first letters of its name.
 
     By scenario, need and dimension, with all measures, intervals, baselines and failures by mode, the same log is
     counted by `urs-inspect judges`. The harness computes a metric at every refresh of the display as well, up to once a
@@ -64,6 +66,7 @@ def judge_report() -> Metric:
         rows |= {**habits, "failures": float(sum(len(facts_of(score).get("failures", ())) for score in scores))}
         if unknown := sum(len(facts_of(score).get("unknown_dimensions", ())) for score in scores):
             rows["unknown dimensions"] = float(unknown)
+        rows |= header_rows(summed(facts_of(score) for score in scores))
         return {**defined(rows, HEADLINE)}
 
     return compute

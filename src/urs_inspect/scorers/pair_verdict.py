@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from logging import getLogger
 from typing import Any
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer
@@ -11,11 +12,14 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect.judging.keys import KEY
 from urs_inspect.judging.pair_reply import REPLIES, PairReading, compare_with_labels, read_pair_reply, reply_counts
+from urs_inspect.judging.reply_counts import UnkeyedWatch
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.metrics import mean, reason_of
 from urs_inspect.scorers.pair_metrics import judge_report
 from urs_inspect.solvers.pair_asking import call_facts
+
+logger = getLogger(__name__)
 
 _MAX_WORDS = 20_000
 """Characters of all replies to a pair together that an explanation quotes."""
@@ -116,6 +120,7 @@ def pair_verdict() -> Scorer:
     verdicts that disagree are a tie. The reason says what kept a verdict from being read. The metadata holds labels and
     verdicts, asked for ones only; `judge_report` counts them.
     """
+    watch = UnkeyedWatch()
 
     async def score(state: TaskState, target: Target) -> Score:
         facts = state.metadata
@@ -128,6 +133,9 @@ def pair_verdict() -> Scorer:
         failed = [reading for reading in readings if reading.mode]
         # One that was cut off may have all verdicts.
         unread = [each.mode for each in failed if not each.verdicts or None in each.verdicts.values()]
+        counts = reply_counts({str(state.model): readings})
+        for warning in watch.note(counts):
+            logger.warning(warning)
         evaluations: list[dict[str, Any]] = state.store.get(EVALUATIONS, [])
         prompted = [reply for reply in kept if reply.get("prompt_version")]  # a baseline has no prompts
         prompts = {
@@ -148,7 +156,7 @@ def pair_verdict() -> Scorer:
                 "verdicts": outcome.orders,
                 "failures": [reading.mode for reading in failed],
                 "failure_details": [reading.to_metadata() for reading in failed],
-                **reply_counts(readings),
+                **counts,
                 "unknown_dimensions": [name for reading in readings for name in reading.unknown],
                 **(prompts if prompted else {}),
                 **call_facts(kept),

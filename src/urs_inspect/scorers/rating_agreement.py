@@ -3,6 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from logging import getLogger
+from types import SimpleNamespace
 from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
@@ -10,6 +12,8 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure
+from urs_inspect.judging.keys import Read
+from urs_inspect.judging.reply_counts import BY_JUDGE, UnkeyedWatch, counts_of, header_rows, summed
 from urs_inspect.scorers.metrics import defined, facts_of, mean, number_of, reason_of
 from urs_inspect.solvers.give_rating import (
     ASKED_AGAIN,
@@ -19,6 +23,8 @@ from urs_inspect.solvers.give_rating import (
     scale_of,
 )
 from urs_inspect.stats import Correlations, Estimate, clustered_mean, correlate
+
+logger = getLogger(__name__)
 
 GROUP = "group"
 """Key of the group in metadata and value alike: columns of the viewer are values."""
@@ -81,6 +87,7 @@ def rating_report() -> Metric:
             "mean difference": result.difference.value,
             "distance": mean(distances),
             "failures": float(sum(bool(item.failure) for item in items)),
+            **header_rows(summed(facts_of(score) for score in scores)),
         }
         return {**defined(rows, "pearson")}
 
@@ -155,11 +162,16 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
     loaded = load_named_rubric(rubric)
     scale = scale_of(loaded, lowest, highest)
 
+    watch = UnkeyedWatch()
+
     async def score(state: TaskState, target: Target) -> Score:
         facts = state.metadata
         read = read_rating_output(state.output, loaded, facts, scale)
         result = read.result
         failed = result if isinstance(result, JudgeFailure) else None
+        counts = _reply_counts(str(state.model), read, state)
+        for warning in watch.note(counts):
+            logger.warning(warning)
         rating = math.nan if isinstance(result, JudgeFailure) else float(result.final)
         criteria = {} if isinstance(result, JudgeFailure) else result.criteria
         call: dict[str, Any] = state.store.get(CALL, {})
@@ -176,10 +188,7 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
                 "label": facts["rating"],
                 "label_scale": facts["label_scale"],
                 "scale": list(scale),
-                "unkeyed": read.unkeyed,
-                "asked_again": bool(state.store.get(ASKED_AGAIN, False)),
-                "near_key": read.near_key,
-                "several_records": read.several_records,
+                **counts,
                 **({"criteria": criteria} if criteria else {}),
                 **_call_facts(call),
                 **({"failure_mode": failed.mode, "failure_detail": failed.detail} if failed else {}),
@@ -187,6 +196,17 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
         )
 
     return score
+
+
+def _reply_counts(judge: str, read: Read[Any], state: TaskState) -> dict[str, Any]:
+    counts = {
+        "unkeyed": read.unkeyed,
+        "asked_again": bool(state.store.get(ASKED_AGAIN, False)),
+        "near_key": read.near_key,
+        "several_records": read.several_records,
+    }
+    replies = [SimpleNamespace(**counts)] if state.output.completion else []
+    return {**counts, BY_JUDGE: counts_of(judge, replies)}
 
 
 def _call_facts(call: Mapping[str, Any]) -> dict[str, Any]:
