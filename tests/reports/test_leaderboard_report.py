@@ -98,6 +98,14 @@ def test_equal_models_share_the_highest_mean_and_have_no_interval() -> None:
     assert [model.ranks for model in models_of(ranking)] == [(1, 2), (1, 2)]
 
 
+def test_one_model_has_no_rank_and_no_word_about_others() -> None:
+    alone = replace(rich_board(), rankings=(ranking_of(answers_of({"a": [5.0, 6.0, 7.0]})),))
+    text = report_leaderboard(alone).markdown()
+    assert "a has a mean score of 6.00." in text
+    assert "| Rank |" not in text
+    assert "No other model" not in text
+
+
 def test_one_model_with_or_without_scores_is_a_report_of_its_own() -> None:
     board = Leaderboard((), (), (), Resampling(200, 0.95, 0), "")
     assert [section.title for section in report_leaderboard(board).sections][:2] == ["Runs", "Method"]

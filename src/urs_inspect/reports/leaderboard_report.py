@@ -130,10 +130,9 @@ def _judged_headline(ranking: Ranking) -> tuple[str, str]:
     facts: Any = ranking.models.loc[top]
     unscored = (
         f"{facts['unscored']:,} of {counted(facts['answers'], 'answer')} have no score: over all questions, the mean "
-        f"would be {facts['mean_lowest']:.2f} if they got 1 and {facts['mean_highest']:.2f} if they got 10. "
+        f"would be {facts['mean_lowest']:.2f} if they got 1 and {facts['mean_highest']:.2f} if they got 10."
     )
-    more = f"{unscored if facts['unscored'] else ''}No other model is ranked here."
-    return f"{ranking.short[top]} has a mean score of {mean}{over}.", more
+    return f"{ranking.short[top]} has a mean score of {mean}{over}.", unscored if facts["unscored"] else ""
 
 
 def _rests_on(ranking: Ranking) -> str:
@@ -236,7 +235,11 @@ def _best(ranking: Ranking) -> Table:
 
 def _summary(ranking: Ranking) -> Table:
     models = ranking.models
-    data = pd.DataFrame({"Model": ranking.names, "Rank": ranks_text(models), "Mean": ranking.means[ALL]})
+    several = models["rank_from"].notna().sum() > 1
+    data = pd.DataFrame({"Model": ranking.names})
+    if several:
+        data["Rank"] = ranks_text(models)
+    data["Mean"] = list(ranking.means[ALL])
     formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
     corrected = ranking.corrected
     known = corrected is not None and corrected.over_all["rank_from"].notna().any()
@@ -245,8 +248,10 @@ def _summary(ranking: Ranking) -> Table:
         over_all = corrected.over_all.reindex(ranking.names)
         ranks = f"Rank, {corrected.title.lower()}"
         data[corrected.title] = list(over_all[corrected.name])
-        data[ranks] = ranks_text(over_all)
-        formats |= {corrected.title: _MEAN, ranks: str}
+        formats[corrected.title] = _MEAN
+        if several:
+            data[ranks] = ranks_text(over_all)
+            formats[ranks] = str
         bars.append(corrected.title)
     if models["length_ratio"].notna().any() and len(models) > 1:
         data["Length"] = list(models["length_ratio"])
