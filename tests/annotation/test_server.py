@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,19 @@ def test_one_person_is_led_to_a_page_that_names_no_model(client: TestClient, rat
     assert not any(words in page for words in ("Reference", "apple"))
     assert shown(page)[1][-1] == "final"
     assert len(shown(page)[1]) == 6
+
+
+@pytest.mark.parametrize(
+    ("code", "document"), [("ja", "ja"), ("pt-BR", "pt-BR"), ("zh", "en"), ("", "en"), ('"><script>', "en")]
+)
+def test_the_document_has_the_language_of_questions_that_the_page_has_no_texts_in(
+    code: str, document: str, tmp_path: Path
+) -> None:
+    with visiting(campaign(tmp_path / "ratings", "me", of=[replace(answer(0), language=code)])) as client:
+        rating = client.get("/rate/me").text
+    for page in (page_of(tmp_path, language=code), rating):
+        assert f'<html lang="{document}">' in page
+        assert '<body lang="en">' in page
 
 
 def test_the_answers_stand_where_the_vote_says(client: TestClient, tmp_path: Path) -> None:

@@ -30,6 +30,13 @@ def test_a_plain_run(tmp_path: Path) -> None:
     )
 
 
+def test_a_language_of_an_own_rubric_has_its_name_from_the_log(tmp_path: Path) -> None:
+    sample = answered("x", judgement(7.0), metadata={"language": "ja"})
+    log = write_judged(tmp_path / "a.eval", sample, metadata={"languages": {"ja": "Japanese"}})
+    assert ranking_of(read_answers([log])).title("ja") == "Japanese"
+    assert ranking_of(read_answers([write_judged(tmp_path / "b.eval", sample)])).title("ja") == "ja"
+
+
 def test_everything_that_was_set(tmp_path: Path) -> None:
     given = {"intents": ["leisure", "api"], "lenient": True, "judge_temperature": None, "dataset": "a b.csv"}
     log = header(

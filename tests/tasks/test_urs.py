@@ -71,6 +71,7 @@ def test_embedded_sample_runs_to_the_end_and_its_log_says_what_was_run(simulated
     assert (simulated.eval.task_args["dataset"], simulated.eval.dataset.name) == ("sample", "sample")
     facts = simulated.eval.metadata or {}
     assert (facts["rubric"], facts["rubric_sha256"]) == ("urs 2", rubric.sha256)
+    assert facts["languages"] == {code: language.name for code, language in rubric.languages.items()}
     assert re.fullmatch("[0-9a-f]{64}", str(facts["dataset_sha256"]))
     assert "references" not in facts
     assert simulated.results is not None and simulated.results.headline is not None

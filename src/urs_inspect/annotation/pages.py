@@ -1,6 +1,7 @@
 """Pages of the voting server: safe Markdown, texts, templates."""
 
 import math
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -97,6 +98,8 @@ def _heading(token: Token) -> str:
 
 
 LANGUAGES = ("en", "zh")
+_CODE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+"""What can be the language of an HTML element, of what a log may say."""
 
 
 @cache
@@ -115,7 +118,17 @@ def texts(language: str) -> dict[str, Any]:
 def session_page(session: Session | RatingSession, language: str) -> str:
     """The whole page of a session."""
     kind, shown = _shown(session, language)
+    shown["material_language"] = _material_language(session, language)
     return _render(f"{kind}.html.jinja", language, kind, **shown, here=f"/{kind}/{session.annotator}")
+
+
+def _material_language(session: Session | RatingSession, language: str) -> str:
+    """Language of the document: that of the questions in the log, where the page has no texts in it."""
+    if isinstance(session, RatingSession):
+        read = session.current.answer.language if session.current else ""
+    else:
+        read = session.current.language if session.current else ""
+    return language if read in LANGUAGES or not _CODE.fullmatch(read) else read
 
 
 def session_fragment(session: Session | RatingSession, language: str) -> str:
@@ -223,7 +236,8 @@ def _render(template: str, language: str, kind: str = "vote", **values: Any) -> 
     other = next(each for each in LANGUAGES if each != language)
     said = texts(language)
     said = {**said, **said["rating"]} if kind == "rate" else said
-    return _environment().get_template(template).render(t=said, language=language, other=other, **values)
+    known = {"t": said, "language": language, "other": other, "material_language": language}
+    return _environment().get_template(template).render({**known, **values})
 
 
 @cache

@@ -74,6 +74,7 @@ class Run:
     package: str  # version of inspect-ai
     samples: int
     options: Mapping[str, str] = field(default_factory=dict)  # arguments of its task, as the command line takes them
+    languages: Mapping[str, str] = field(default_factory=dict)  # code -> name in the rubric of the run
 
 
 @dataclass(frozen=True)
@@ -266,7 +267,14 @@ def _run(read: JudgedLog, model: str) -> Run:
             for name, value in spec.task_args_passed.items()
             if value is not None and not sounds_secret(name)
         },
+        languages=_languages(spec.metadata or {}),
     )
+
+
+def _languages(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Names of languages by code, as the log of a run with any rubric has them."""
+    names = metadata.get("languages")
+    return {str(code): str(name) for code, name in names.items()} if isinstance(names, dict) else {}
 
 
 # --- samples ---

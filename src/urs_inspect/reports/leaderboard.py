@@ -1,7 +1,7 @@
 """Answers -> leaderboard: rankings of models with their means, differences and other facts."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -138,10 +138,13 @@ def make_leaderboard(
     skipped += unused(human, matched) if human else []
     facts = read_judge_facts(answers, [block.conditions.judges for block in blocks], resampling, skipped)
     runs = dict(zip(answers.table["log"].unique(), answers.runs, strict=False))
+    languages: dict[str, str] = {}
+    for run in answers.runs:
+        languages |= run.languages
     for place, block in enumerate(blocks):
         rated = (human, matched[place]) if human else None
         try:
-            ranking = _ranking(block, rubric, traffic, countries, resampling, rated, control)
+            ranking = _ranking(block, rubric, languages, traffic, countries, resampling, rated, control)
             checks = judge_checks(ranking, block.table, rated, facts, resampling, runs)
             rankings.append(replace(ranking, judge_checks=checks))
         except InputError as error:
@@ -154,6 +157,7 @@ def make_leaderboard(
 def _ranking(
     block: BlockAnswers,
     rubric: Rubric,
+    languages: Mapping[str, str],
     mix: TrafficMix | None,
     countries: int | None,
     resampling: Resampling,
@@ -195,7 +199,7 @@ def _ranking(
         lengths=pd.concat([_length_bins(rows[name]).assign(model=name) for name in names], ignore_index=True),
         columns=columns,
         criteria=criteria,
-        titles=_titles(columns, table.facts, criteria, rubric),
+        titles=_titles(columns, table.facts, criteria, rubric, languages),
         traffic=Traffic(mix.source, mix.shares, effective_number(scores.common_weights.values)) if mix else None,
         noise=noise_of(common, names[: scores.ranked], resampling.level),
         answers=answers,
@@ -331,8 +335,13 @@ def _answer_notes(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:
     return notes
 
 
-def _titles(columns: Columns, facts: pd.DataFrame, criteria: Iterable[str], rubric: Rubric) -> dict[str, str]:
-    """Id of a part, intent, language or criterion -> its English name, or the id with blanks for underlines."""
+def _titles(
+    columns: Columns, facts: pd.DataFrame, criteria: Iterable[str], rubric: Rubric, known: Mapping[str, str]
+) -> dict[str, str]:
+    """Id of a part, intent, language or criterion -> its English name, or the id with blanks for underlines.
+
+    Languages that the rubric lacks have their names in `known`, which the logs give by code.
+    """
 
     def named(name: str, texts: Any) -> str:
         return str(texts["en"].name) if "en" in texts else name.replace("_", " ").capitalize()
@@ -341,10 +350,8 @@ def _titles(columns: Columns, facts: pd.DataFrame, criteria: Iterable[str], rubr
         name: named(name, rubric.intents[name].text if name in rubric.intents else {}) for name in facts["intent"]
     }
     parts = {part: part.rpartition(": ") for part in columns.parts}
-    languages = {
-        code: _LANGUAGES.get(code) or (rubric.languages[code].name if code in rubric.languages else code)
-        for code in columns.languages
-    }
+    named_languages = {code: language.name for code, language in rubric.languages.items()}
+    languages = {code: {**known, **named_languages, **_LANGUAGES}.get(code, code) for code in columns.languages}
     return {
         **{group: group for group in columns.groups},
         **intents,

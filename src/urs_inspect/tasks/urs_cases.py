@@ -50,8 +50,12 @@ class ChosenCases:
 
 
 def rubric_facts(rubric: Rubric) -> dict[str, object]:
-    """What identifies the rubric of a run, for the log."""
-    return {"rubric": f"{rubric.name} {rubric.version}", "rubric_sha256": rubric.sha256}
+    """What identifies the rubric of a run, and the names of its languages by code, for the log."""
+    return {
+        "rubric": f"{rubric.name} {rubric.version}",
+        "rubric_sha256": rubric.sha256,
+        "languages": {code: language.name for code, language in rubric.languages.items()},
+    }
 
 
 def choose_cases(
