@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-VLLM_VENV ?= .venv-vllm
+VLLM ?= 0.32.0
+VLLM_VENV ?= .venv-vllm-$(VLLM)
+VLLM_FILES := tests/samer/vllm-$(VLLM)
 VLLM_BIN := $(VLLM_VENV)/bin
 DOCS_VENV ?= .venv-docs
 DOCS_BIN := $(DOCS_VENV)/bin
@@ -14,7 +16,7 @@ help:
 	@echo "make demo    install into $(VENV) and run URS with simulated models"
 	@echo "make test    the test suite without what needs vLLM or starts Ray"
 	@echo "make test-ray    partitions on a local Ray, workers and driver killed in the midst"
-	@echo "make test-vllm   the rest: real vLLM engines on the CPU (Linux), in an environment of their own"
+	@echo "make test-vllm   the rest: real vLLM engines on the CPU (Linux), in an environment of their own; VLLM=0.26.0 for the oldest"
 	@echo "make test-package   what a release ships: built, installed and run outside the checkout"
 	@echo "make bench   ratios to floors and references; writes docs/benchmarks.md"
 	@echo "make check   lint, types and import contracts"
@@ -50,8 +52,8 @@ test-ray: $(VENV)/installed-dev
 # uv, because pip cannot leave out what a package lists. It does not read pip's settings, so a folder of wheels is handed on;
 # where that folder holds no torch for a CPU, uv knows where PyTorch keeps them.
 UV_PIP = $(VLLM_BIN)/uv pip install --quiet --python $(VLLM_BIN)/python --index-strategy unsafe-best-match \
-	--requirements tests/samer/vllm-requirements.txt --override tests/samer/vllm-overrides.txt --editable .
-$(VLLM_VENV)/installed: pyproject.toml tests/samer/vllm-requirements.txt tests/samer/vllm-overrides.txt
+	--requirements $(VLLM_FILES)/requirements.txt --override $(VLLM_FILES)/overrides.txt --editable .
+$(VLLM_VENV)/installed: pyproject.toml $(VLLM_FILES)/requirements.txt $(VLLM_FILES)/overrides.txt
 	$(PYTHON) -m venv $(VLLM_VENV)
 	$(VLLM_BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	export UV_FIND_LINKS="$${UV_FIND_LINKS:-$${PIP_FIND_LINKS:-}}"; $(UV_PIP) || $(UV_PIP) --torch-backend cpu
@@ -129,4 +131,4 @@ lock: $(VENV)/installed
 	$(BIN)/uv lock --check
 
 clean:
-	rm -rf $(VENV) $(VLLM_VENV) $(DOCS_VENV) dist site
+	rm -rf $(VENV) .venv-vllm-* $(DOCS_VENV) dist site

@@ -238,6 +238,7 @@ class SamerOptions(_Options):
     folder: Text | None = None  # for a server on another machine: its tokeniser and heads
     dtype: Dtype = "auto"
     description: Text | None = None  # of a reward model: a file that says what its outputs mean
+    engine_options: dict[str, Any] | None = None  # of vLLM in this process, such as `gpu_memory_utilization`
 
 
 class SimilarityOptions(_Options):
@@ -276,7 +277,8 @@ def samer_arguments(samer: object, *, wanted: bool, condition: str) -> dict[str,
     if not wanted:
         raise InputError(f"samer: only with {condition}")
     given = SamerOptions.model_validate(samer).model_dump()
-    return {name: value for name, value in given.items() if name != "description" or value is not None}
+    optional = {"description", "engine_options"}
+    return {name: value for name, value in given.items() if name not in optional or value is not None}
 
 
 _SAMER_OPTIONS = [name for name in SamerOptions.model_fields if name != "model"]

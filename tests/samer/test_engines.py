@@ -114,6 +114,42 @@ def opening(stub_engine: Callable[..., Opening]) -> Opening:
     return stub_engine()
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gpu_memory": 0.5}, "unknown option 'gpu_memory'; allowed: gpu_memory_utilization, tensor_parallel_size"),
+        ({"gpu_memory_utilization": "half"}, "gpu_memory_utilization must be a number above 0 and at most 1"),
+        ({"gpu_memory_utilization": 1.5}, "at most 1, got 1.5"),
+        ({"gpu_memory_utilization": float("nan")}, "at most 1, got nan"),
+        ({"tensor_parallel_size": 0}, "tensor_parallel_size must be a whole number of at least 1, got 0"),
+        ({"tensor_parallel_size": True}, "at least 1, got True"),
+        ({"max_num_batched_tokens": 2.5}, "max_num_batched_tokens must be a whole number"),
+        ({"max_model_len": -1}, "max_model_len must be a whole number of at least 1, got -1"),
+        ("0.5", "must be options of vLLM by name, got '0.5'"),
+    ],
+)
+def test_options_of_vllm_are_checked_before_an_engine_is_opened(small: Path, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=f"engine_options: .*{message}"):
+        EngineChoice(str(small), "vllm", engine_options=options)
+
+
+def test_options_of_vllm_reach_it_and_no_other_engine(small: Path) -> None:
+    given = {"gpu_memory_utilization": 0.5, "max_model_len": 100}
+    made = EngineChoice(str(small), "vllm", engine_options=given)
+    assert made.options() == {
+        "bos": "single", "overlong": "shorten", "max_length": 100, "gpu_memory_utilization": 0.5,
+    }  # fmt: skip
+    assert hash(made) == hash(EngineChoice(str(small), "vllm", max_length=100))
+    assert made == EngineChoice(str(small), "vllm", engine_options=given)
+    assert made != EngineChoice(str(small), "vllm", engine_options={"max_model_len": 100})
+    with pytest.raises(InputError, match="max_model_len 100, but max_length 50"):
+        EngineChoice(str(small), "vllm", max_length=50, engine_options=given)
+    with pytest.raises(InputError, match="engine_options: only with engine vllm, not with engine transformers"):
+        EngineChoice(str(small), "transformers", engine_options=given)
+    with pytest.raises(InputError, match="engine_options: a server has its own; give them to `vllm serve`"):
+        EngineChoice("http://127.0.0.1:1", engine_options=given)
+
+
 def choice(folder: Path, **options: Any) -> EngineChoice:
     return EngineChoice(str(folder), "stub", **options)
 

@@ -12,17 +12,23 @@ from typing import Any
 import anyio
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 
 from tests.samer.checkpoints import declaring, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.pooling_server import HIDDEN, check_equal, expected, step_rows
+from urs_inspect._arguments import Samer, check, samer_arguments
 from urs_inspect._util import InputError
+from urs_inspect.cli import main
 from urs_inspect.samer.checkpoint_check import open_checkpoint
+from urs_inspect.samer.engines import shared
 from urs_inspect.samer.engines.protocol import EngineFailure, QueryResponse, Scored
 from urs_inspect.samer.engines.registry import load_engine
+from urs_inspect.samer.engines.shared import EngineChoice, check_engine
 from urs_inspect.samer.engines.vllm_local import VllmEngine, make_vllm
 from urs_inspect.samer.export import exported_folder
 from urs_inspect.samer.weights import Array
+from urs_inspect.scorers import samer
 
 ITEMS = [QueryResponse(f"question {n}", f"answer {n}") for n in range(12)]
 
@@ -185,6 +191,48 @@ def test_vllm_cannot_load_it(folder: Path, fake: FakeVllm) -> None:
 def test_options_that_are_samers_own(folder: Path, fake: FakeVllm, option: str) -> None:
     with pytest.raises(InputError, match=f"vllm.*{option} cannot be set"):
         load_engine(str(folder), engine="vllm", **{option: False})
+
+
+def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
+    folder: Path, fake: FakeVllm, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    options = {"gpu_memory_utilization": 0.5, "tensor_parallel_size": 2, "max_model_len": 100}
+    wanted = {"gpu_memory_utilization": 0.5, "tensor_parallel_size": 2, "max_model_len": 100, "runner": "pooling"}
+    monkeypatch.setattr(shared, "find_spec", lambda name: name)  # vLLM counts as installed
+    task = samer_arguments(
+        check("samer", {"model": str(folder), "engine": "vllm", "engine_options": options}, Samer),
+        wanted=True,
+        condition="scorer=samer",
+    )
+    assert task is not None
+    for choice in (EngineChoice(**task), EngineChoice(str(folder), "vllm", engine_options=options)):
+        check_engine(choice)
+        load_engine(choice.model, engine=choice.engine, **choice.options())
+        assert wanted.items() <= fake.arguments.items()
+    assert samer(str(folder), engine="vllm", engine_options=options)
+    with pytest.raises(InputError, match="engine_options: tensor_parallel_size must be"):
+        samer(str(folder), engine="vllm", engine_options={"tensor_parallel_size": "two"})
+
+    fake.arguments = {}
+    rows = tmp_path / "in.jsonl"
+    rows.write_text('{"query": "q", "response": "r"}\n', encoding="utf-8")
+    command = ["samer", "score", str(rows), str(tmp_path / "out.jsonl"), "--model", str(folder), "--engine", "vllm"]
+
+    def run(text: str) -> Result:
+        return CliRunner().invoke(main, [*command, "--engine-options", text])
+
+    for text, said in (
+        ("{tensor_parallel_size: two}", "tensor_parallel_size must be a whole number"),
+        ("{", "--engine-options: not a mapping"),
+        ("0.5", "must be options of vLLM by name"),
+    ):
+        failed = run(text)
+        assert failed.exit_code == 1 and said in failed.output and not fake.arguments
+    assert run("{gpu_memory_utilization: 0.5, tensor_parallel_size: 2, max_model_len: 100}").exit_code == 0
+    assert wanted.items() <= fake.arguments.items()
+    command[3] = str(tmp_path / "out")
+    with_ray = CliRunner().invoke(main, [*command, "--ray", "--engine-options", "{tensor_parallel_size: 2}"])
+    assert "--ray gives each worker one GPU" in with_ray.output
 
 
 @pytest.mark.parametrize("length", [None, 100])

@@ -113,6 +113,7 @@ def samer(
     max_length: Count | None = None,
     folder: Text | None = None,
     dtype: Dtype = "auto",
+    engine_options: dict[str, Any] | None = None,
 ) -> Scorer:
     """Score answers with a SaMer model (SaMer paper, section 4): no judge model is called.
 
@@ -142,11 +143,25 @@ def samer(
         dtype: Type that an engine in this process computes the backbone in: `float32`, `bfloat16`, `float16`; `auto`:
             the type of the checkpoint's weights, but with `transformers` on a CPU `float32`. The type that was used is
             in `metadata["samer"]`.
+        engine_options: Of vLLM in this process: `gpu_memory_utilization`, `tensor_parallel_size`,
+            `max_num_batched_tokens` and `max_model_len` (the same as `max_length`).
 
     Raises:
         InputError: If the folder is no SaMer checkpoint, the server cannot be used, or an argument is unknown.
     """
-    return _scorer(EngineChoice(model, engine, weights_at, bos, overlong, max_length, folder, dtype, kind="samer"))
+    choice = EngineChoice(
+        model,
+        engine,
+        weights_at,
+        bos,
+        overlong,
+        max_length,
+        folder,
+        dtype,
+        kind="samer",
+        engine_options=engine_options,
+    )
+    return _scorer(choice)
 
 
 def _scorer(choice: EngineChoice) -> Scorer:
@@ -220,6 +235,7 @@ def reward_model(
     folder: Text | None = None,
     dtype: Dtype = "auto",
     description: Text | None = None,
+    engine_options: dict[str, Any] | None = None,
 ) -> Scorer:
     """Score answers with a reward model: a decoder with a linear head at the last token; no judge model is called.
 
@@ -235,12 +251,21 @@ def reward_model(
         folder: For a server on another machine: a folder with its configuration, tokeniser and description.
         dtype: As for `samer`.
         description: File that says what the outputs mean; `reward.yaml` in the folder if there is one.
+        engine_options: As for `samer`.
 
     Raises:
         InputError: If the folder is no reward model's, the server cannot be used, or an argument is unknown.
     """
     choice = EngineChoice(
-        model, engine, None, "single", overlong, max_length, folder, dtype, description, "reward_model"
+        model,
+        engine,
+        overlong=overlong,
+        max_length=max_length,
+        folder=folder,
+        dtype=dtype,
+        description=description,
+        kind="reward_model",
+        engine_options=engine_options,
     )
     return _scorer(choice)
 

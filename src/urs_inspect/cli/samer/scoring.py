@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, read_yaml
 from urs_inspect.cli.output import table_of
 from urs_inspect.samer.checkpoint import Dtype
 from urs_inspect.samer.conversation import Bos, Overlong
@@ -133,6 +133,17 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
             say(f"{what + ':':<11}{text}")
 
 
+def _read_engine_options(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+    if text is None:
+        return None
+    from yaml import YAMLError
+
+    try:
+        return read_yaml(text)
+    except YAMLError as error:
+        raise InputError(f"--engine-options: not a mapping such as {{gpu_memory_utilization: 0.8}}: {text}") from error
+
+
 _engine_options = options(
     click.option("--model", required=True, help="Folder of a checkpoint, or address of a vLLM server."),
     click.option("--engine", default="auto", show_default=True, help="auto, vllm, server or transformers."),
@@ -151,6 +162,13 @@ _engine_options = options(
         get_args(Dtype),
         "auto",
         help="Type that an engine in this process computes in; auto: the checkpoint's (transformers on a CPU: float32)",
+    ),
+    click.option(
+        "--engine-options",
+        callback=_read_engine_options,
+        metavar="MAPPING",
+        help="For vLLM in this process, such as '{gpu_memory_utilization: 0.8, tensor_parallel_size: 2}'; also "
+        "max_num_batched_tokens and max_model_len.",
     ),
 )
 

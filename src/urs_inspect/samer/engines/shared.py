@@ -1,8 +1,8 @@
 """One engine for all callers with the same options: checked before a run, opened when it is first needed, kept."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from logging import getLogger
@@ -19,6 +19,7 @@ from urs_inspect.samer.checkpoint_check import open_model
 from urs_inspect.samer.conversation import Bos, Overlong
 from urs_inspect.samer.engines.protocol import Engine, EngineFailure, one_line
 from urs_inspect.samer.engines.registry import engine_for, load_engine, missing_package
+from urs_inspect.samer.engines.vllm_local import check_engine_options
 from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.reward import Description, Kind
 
@@ -46,6 +47,8 @@ class EngineChoice:
     dtype: Dtype = "auto"  # of an engine in this process; a server chooses its own
     description: str | None = None  # of a reward model: a file that says what its outputs mean
     kind: Kind | None = None  # what the model must be
+    # Of vLLM in this process, by the names of `vllm_local.ENGINE_OPTIONS`; `max_model_len` becomes `max_length`.
+    engine_options: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         for name in ("model", "engine", "folder", "description"):
@@ -55,6 +58,20 @@ class EngineChoice:
         length = self.max_length
         if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
             raise InputError(f"samer: max_length must be a whole number of at least 1, got {length!r}")
+        if self.engine_options is not None:
+            self._settle_engine_options()
+
+    def _settle_engine_options(self) -> None:
+        if self.is_server:
+            raise InputError("samer: engine_options: a server has its own; give them to `vllm serve`")
+        if self.engine not in {"auto", "vllm"}:
+            raise InputError(f"samer: engine_options: only with engine vllm, not with engine {self.engine}")
+        options = check_engine_options(self.engine_options)
+        length = options.pop("max_model_len", None)
+        if length is not None and self.max_length not in {None, length}:
+            raise InputError(f"samer: engine_options: max_model_len {length}, but max_length {self.max_length}")
+        object.__setattr__(self, "engine_options", options)
+        object.__setattr__(self, "max_length", length or self.max_length)
 
     @property
     def is_server(self) -> bool:
@@ -63,7 +80,9 @@ class EngineChoice:
 
     def options(self) -> dict[str, Any]:
         """Options for `load_engine`; those that are not given are left to the engine."""
-        given = {name: value for name, value in asdict(self).items() if name not in {"model", "engine", "kind"}}
+        own = {"model", "engine", "kind", "engine_options"}
+        given = {name: value for name, value in asdict(self).items() if name not in own}
+        given |= self.engine_options or {}
         if self.dtype == "auto":
             del given["dtype"]  # a server has no such option
         return {name: value for name, value in given.items() if value is not None}
