@@ -664,3 +664,33 @@ def test_dialogues_are_unwrapped_whole(data_dir: Path) -> None:
         wrapped = f"{case.prompt} \n\n###Response to evaluate:\n{case.response}\n\n###Reference Answer (Score 5):"
         assert wrapped in row["instruction"]
         assert case.rating == pytest.approx(sum(row["gpt4_score"]) / 3)
+
+
+# --- conversations, and columns that would be lost ---
+
+TALK = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}]
+RATED: dict[str, object] = {"prompt": "Why?", "response": "Because.", "rating": 3}
+
+
+def without_prompt(row: dict[str, object], **others: object) -> dict[str, object]:
+    return {name: value for name, value in row.items() if name != "prompt"} | others
+
+
+def test_messages_may_stand_in_place_of_the_prompt(write_rows: WriteRows) -> None:
+    [pair] = own(write_rows("pairs.jsonl", [without_prompt(OWN, messages=TALK)])).cases
+    [rated] = load_ratings(str(write_rows("rated.jsonl", [without_prompt(RATED, messages=TALK)])), scale=(1, 5)).cases
+    assert pair.conversation is not None and pair.conversation.query == "Why?"
+    for case in (pair, rated):
+        assert "[System prompt]\nBe brief.\n\n[User]\nWhy?" in case.prompt
+
+
+@pytest.mark.parametrize("changes", [{"messages": TALK}, {"system": "Be brief."}, {"image": "a.png"}])
+def test_a_second_prompt_and_columns_that_change_it_are_refused(
+    changes: dict[str, object], write_rows: WriteRows
+) -> None:
+    [column] = changes
+    pairs, rated = write_rows("pairs.jsonl", [{**OWN, **changes}]), write_rows("rated.jsonl", [{**RATED, **changes}])
+    with pytest.raises(InputError) as caught:
+        load_ratings(str(rated), scale=(1, 5))
+    for path, error in ((pairs, error_of(pairs)), (rated, str(caught.value))):
+        assert error.startswith(f"{path}: line 1: column '{column}'") and "\n" not in error

@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -168,7 +169,7 @@ def write(tmp_path: Path) -> Write:
 VOCABULARY = Vocabulary(load_rubric().intent_id, load_rubric().language_code)
 
 
-def read(path: Path, lenient: bool = False, **options: bool) -> UrsData:
+def read(path: Path, lenient: bool = False, **options: Any) -> UrsData:
     return read_cases(path, "my data", VOCABULARY, id_prefix="my", lenient=lenient, **options)
 
 
@@ -592,3 +593,91 @@ def test_a_users_file_is_named_by_its_path_and_read_leniently_on_request(
 def test_an_unknown_dataset_is_an_error_that_names_what_is_allowed(name: str) -> None:
     with pytest.raises(InputError, match=f"^unknown dataset '{name}'; allowed: urs, sample, or the path of a .csv or "):
         load_urs(name, VOCABULARY)
+
+
+# --- conversations, columns that would be lost, clusters ---
+
+TALK = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "First?"},
+    {"role": "assistant", "content": "Yes."},
+    {"role": "user", "content": "Second?"},
+]
+OWN = {"reference_ans": "Because.", "user_intent": "Leisure", "language": "EN"}
+
+
+def lines_of(*rows: dict[str, Any]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_messages_may_stand_in_place_of_the_question(write: Write) -> None:
+    rows = ({**OWN, "messages": TALK}, {**OWN, "question": "Why?"}, {**OWN, "messages": TALK, "language": "CN"})
+    cell = json.dumps(TALK).replace('"', '""')
+    as_csv = f'{HEADER[:-1]},messages\n,Because.,Leisure,EN,"{cell}"\nWhy?,Because.,Leisure,EN,\n'
+    for path in (write("own.jsonl", lines_of(*rows)), write("own.csv", as_csv)):
+        talk, plain, *_ = read(path).cases
+        assert talk.conversation is not None
+        assert [(turn.role, turn.text) for turn in talk.conversation.turns] == [tuple(one.values()) for one in TALK]
+        assert "[User]\nFirst?" in talk.question and talk.question.endswith("Second?")
+        assert plain.conversation is None and plain.question == "Why?"
+    assert "[用户]\nFirst?" in read(write("own.jsonl", lines_of(*rows))).cases[2].question
+
+
+@pytest.mark.parametrize(
+    ("row", "named"),
+    [
+        ({**OWN, "messages": TALK, "question": "Why?"}, "stands in place of 'question'"),
+        ({**OWN, "messages": TALK[:3]}, "the last message must be the user's"),
+        ({**OWN, "messages": "Why?"}, "must be a list of {role, content}"),
+        ({**OWN, "messages": [{"role": "user", "content": "\ud800"}]}, "half a character"),
+        ({**OWN, "messages": []}, "must be a list of {role, content}"),
+    ],
+)
+def test_messages_that_cannot_be_asked_are_one_error_of_their_line(
+    row: dict[str, Any], named: str, write: Write
+) -> None:
+    path = write("own.jsonl", lines_of({**OWN, "question": "Why?"}, row))
+    first, hint = error_of(path).splitlines()
+    assert first.startswith(f"{path}: line 2: column 'messages': ") and named in first
+    assert hint == HINT
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "hint"),
+    [
+        *((name, "Be brief.", "column 'messages'") for name in ("system", "System_Prompt", "history", "context")),
+        ("history", ["First?"], "column 'messages'"),
+        *((name, "a.png", "only texts are asked") for name in ("image", "images", "audio", "video", "attachments")),
+        ("tools", [{"name": "search"}], "only texts are asked"),
+    ],
+)
+def test_a_column_that_changes_what_is_asked_is_refused_once(
+    column: str, value: object, hint: str, write: Write
+) -> None:
+    row = {**OWN, "question": "Why?"}
+    path = write("own.jsonl", lines_of(row, {**row, column: value}, {**row, column: value}))
+    for lenient in (False, True):
+        error = error_of(path, lenient=lenient)
+        assert error.startswith(f"{path}: line 2: column '{column}' changes what is asked") and hint in error
+        assert "\n" not in error
+
+
+def test_such_a_column_without_content_and_others_are_no_fault(write: Write) -> None:
+    row = {**OWN, "question": "Why?", "system": " ", "image": None, "history": "", "service": "x", "satisfaction": 4}
+    assert len(read(write("own.jsonl", lines_of(row))).cases) == 1
+
+
+def test_cases_name_their_cluster_in_the_column_user_or_one_of_choice(write: Write) -> None:
+    rows = [
+        {**OWN, "question": f"{number}?", "user": user, "session": session}
+        for number, (user, session) in enumerate([("ann", 1), ("ann", 2), (7, 2), (None, "")])
+    ]
+    path = write("own.jsonl", lines_of(*rows))
+    assert [case.cluster for case in read(path).cases] == ["ann", "ann", "7", ""]
+    assert [case.cluster for case in read(path, cluster="session").cases] == ["1", "2", "2", ""]
+    with pytest.raises(InputError, match=r"column 'visit' is missing"):
+        read(path, cluster="visit")
+    with pytest.raises(InputError, match=r"cluster: the cases of 'sample' name no users"):
+        load_urs("sample", VOCABULARY, cluster="user")
+    wrong = write("wrong.jsonl", lines_of({**OWN, "question": "Why?", "user": ["ann"]}))
+    assert "column 'user': must be text" in error_of(wrong)

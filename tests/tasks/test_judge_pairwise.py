@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from inspect_ai import Task
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
 
+from tests.samer.stubs import Opening
 from tests.tasks.scripted import Reply, Script, judge_numbers, run, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
@@ -190,3 +192,21 @@ def test_no_model_to_judge_is_a_clear_error(data_dir: Path, tmp_path: Path):
     assert log.status == "error" and log.error is not None
     assert "--model none cannot judge" in log.error.message
     assert "-T judge=baseline/longest" in log.error.message
+
+
+def test_a_judge_of_pairs_sees_the_conversation_and_samer_its_last_message(
+    tmp_path: Path, stub_engine: Callable[..., Opening], caplog: pytest.LogCaptureFixture
+):
+    talk = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}]
+    row = {"messages": talk, "response_a": "Because.", "response_b": "It is so.", "label": "a"}
+    path = tmp_path / "own.jsonl"
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    judge = Script('{"comparison": "x", "winner": "1"}')
+    judged(judge_pairwise(bench=str(path), preflight=False), tmp_path / "model", judge)
+    assert "[System prompt]\nBe brief.\n\n[User]\nWhy?" in judge.seen[0][-1].text
+    opening = stub_engine()
+    samer = {"model": str(tmp_path), "engine": "stub"}
+    log = run(judge_pairwise(bench=str(path), judge="samer", samer=samer), tmp_path / "samer", model="none/none")
+    assert log.status == "success", log.error
+    assert {item.query for item in opening.asked} == {"Why?"}
+    assert "1 of 1 prompts are conversations" in caplog.text

@@ -20,7 +20,9 @@ from urs_inspect.cli.estimate import estimate
 from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets.references import question_sha256
 from urs_inspect.rubrics import Rubric
+from urs_inspect.tasks.urs_assistants import urs_assistants
 from urs_inspect.tasks.urs_cases import asked_cases, case_to_sample
+from urs_inspect.tasks.urs_references import urs_references
 
 
 @pytest.mark.parametrize(("country", "kept"), [("中国", {"country": "中国"}), ("", {})])
@@ -229,3 +231,54 @@ def test_references_that_the_run_needs_and_lacks_are_still_missing(
     assert "needs references for these alone where `inspect eval` chooses them by `--limit` or `--sample-id`" in said
     with pytest.raises(InputError, match=r"38 of 42 cases: .* in a script, name a file of these cases as `dataset`"):
         urs(dataset="sample", references=str(tmp_path / "refs.jsonl"))
+
+
+# ## Cases that are conversations
+
+TALK = [
+    {"role": "system", "content": "Recommend silent films only."},
+    {"role": "user", "content": "I liked Sunrise."},
+    {"role": "assistant", "content": "A classic."},
+    {"role": "user", "content": "What next?"},
+]
+
+
+def conversations(tmp_path: Path) -> str:
+    case = {"reference_ans": "Watch Nosferatu.", "user_intent": "Leisure", "language": "EN", "user": "ann"}
+    rows = [{**case, "id": "talk", "messages": TALK}, {**case, "id": "plain", "question": "Which film?"}]
+    path = tmp_path / "talks.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def test_the_model_is_sent_the_messages_and_the_judge_sees_them(tmp_path: Path) -> None:
+    model, judge = Script("Watch Faust."), Script('{"Engagement": 7, "Creativity": 6, "Final Score": 7}')
+    task = urs(dataset=conversations(tmp_path), preflight=False)
+    log = run(task, tmp_path, model=model.model("answers"), grader=judge.model())
+    asked = {len(messages): [(one.role, one.text) for one in messages] for messages in model.seen}
+    assert asked == {4: [tuple(one.values()) for one in TALK], 1: [("user", "Which film?")]}
+    shown = [between(messages[-1].text, "<question>", "</question>").strip() for messages in judge.seen]
+    assert "Which film?" in shown
+    [talk] = [text for text in shown if text != "Which film?"]
+    assert talk.index("[System prompt]\nRecommend") < talk.index("[Assistant]\nA classic.") < talk.index("What next?")
+    assert {str(sample.id): sample.metadata["cluster"] for sample in samples_of(log)} == {"talk": "ann", "plain": "ann"}
+
+
+def test_references_of_a_conversation_serve_the_conversation(tmp_path: Path) -> None:
+    dataset = conversations(tmp_path)
+    log = run(urs_references(dataset=dataset), tmp_path / "logs", model=Script("Watch Faust.").model("answers"))
+    task = urs(dataset=dataset, references=log.location, preflight=False)
+    assert {sample.target for sample in task.dataset} == {"Watch Faust."}
+
+
+def test_tasks_that_ask_one_text_refuse_conversations(tmp_path: Path) -> None:
+    dataset = conversations(tmp_path)
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    (folder / "page.md").write_text("# Faust\n\nA film.\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"asks one text, and of these cases 1 \(talk\) are conversations"):
+        urs_assistants(assistant="search", search=f"folder:{folder}", dataset=dataset, ids="talk")
+    from urs_inspect.lmeval_tasks.urs_task import load_cases
+
+    with pytest.raises(InputError, match=r"lm-eval asks one text, and of these cases 1 \(talk\)"):
+        load_cases(urs_dataset=dataset)

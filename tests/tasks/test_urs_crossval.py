@@ -159,7 +159,8 @@ def test_the_cases_are_those_that_a_limit_takes(tmp_path: Path, places: dict[str
 
 def test_folds_are_dealt_by_hand() -> None:
     kinds = ["a/en", "b/en", "a/en", "a/zh", "a/en", "b/en"]
-    cases = [UrsCase(str(n), "?", "", *kind.split("/")) for n, kind in enumerate(kinds)]
+    parts = [kind.split("/") for kind in kinds]
+    cases = [UrsCase(str(n), "?", "", intent, language) for n, (intent, language) in enumerate(parts)]
     # Kind by kind: a/en 0 2 4, a/zh 3, b/en 1 5.
     assert deal(cases, 2) == {"0": 1, "2": 2, "4": 1, "3": 2, "1": 1, "5": 2}
     assert deal(cases, 1) == dict.fromkeys("024315", 1)

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, get_args
 
 from urs_inspect._util import InputError, choices, file_kind
 from urs_inspect.datasets.cases import Vocabulary
+from urs_inspect.datasets.conversations import MESSAGES, Conversation, hint_of, question_of
 from urs_inspect.datasets.rows import READABLE, Fields, read_own, read_published
 from urs_inspect.datasets.sources import SOURCES
 
@@ -31,6 +32,7 @@ class PairCase:
     label: Preference  # which is better overall
     group: str  # subset or scenario that it is reported in
     dimensions: Mapping[str, Preference] = field(default_factory=dict)  # labels by dimension, where there are any
+    conversation: Conversation | None = None  # of several messages; `prompt` is then what a judge is shown of it
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,9 @@ def _wrapped_rating(fields: Fields, case_id: str, column: str, group: str) -> Ra
 
 # --- pairs ---
 
+_PROMPT_LANGUAGE = "en"
+"""Language of the prompts of judges of pairs, and of ratings without a rubric."""
+
 
 @dataclass(frozen=True)
 class _PairColumns:
@@ -176,14 +181,16 @@ class _PairColumns:
     dimensions: Callable[[Fields], Mapping[str, Preference]] = lambda fields: {}
 
     def __call__(self, fields: Fields, case_id: str) -> PairCase:
+        prompt, conversation = question_of(fields, self.prompt, _PROMPT_LANGUAGE)
         return PairCase(
             id=case_id,
-            prompt=fields.text(self.prompt),
+            prompt=prompt,
             response_a=fields.text(self.response_a, blank=True),  # no answer is an answer
             response_b=fields.text(self.response_b, blank=True),
             label=fields.label(self.label, self.labels),
             group=self.group(fields),
             dimensions=self.dimensions(fields),
+            conversation=conversation,
         )
 
 
@@ -247,9 +254,9 @@ def load_pairs(bench: str, *, dimension: Callable[[str], str] | None = None) -> 
 
     Args:
         bench: A name in `PAIR_BENCHES`, or the path of a `.csv` file with a header or a `.jsonl` file with one object
-            per line. Columns: prompt, response_a and response_b (which may be empty), label (a, b or tie; also model_a,
-            model_b, 1, 2), and optionally id, group, and dimensions, an object of dimensions and labels (in CSV: as
-            JSON in a cell).
+            per line. Columns: prompt (or messages, a list of `{role, content}`), response_a and response_b (which may
+            be empty), label (a, b or tie; also model_a, model_b, 1, 2), and optionally id, group, and dimensions, an
+            object of dimensions and labels (in CSV: as JSON in a cell).
         dimension: Turns the name of a dimension in a user's file into that of a taxonomy, or raises `InputError`;
             without it any name is allowed.
 
@@ -322,17 +329,28 @@ def _own_pairs(path: Path, name: str, dimension: Callable[[str], str] | None) ->
     labels: Mapping[str, Preference] = {
         "a": "a", "b": "b", "tie": "tie", "model_a": "a", "model_b": "b", "1": "a", "2": "b"
     }  # fmt: skip
-    required = ("prompt", "response_a", "response_b", "label")
+    required = ("response_a", "response_b", "label")
     columns = _PairColumns(
+        "prompt",
         *required,
         labels,
         lambda fields: fields.optional("group", "all").strip(),
         lambda fields: {} if fields.blank("dimensions") else fields.labels("dimensions", labels, dimension),
     )
-    cases, sha256 = read_own(
-        path, [(column,) for column in required], lambda fields, number: columns(fields, fields.identifier(number))
-    )
+
+    def build(fields: Fields, number: str) -> PairCase:
+        return columns(fields, fields.identifier(number))
+
+    cases, sha256 = read_own(path, _own_columns(required), build, hint=_HINT)
     return PairData(name, sha256, cases)
+
+
+_HINT = hint_of("prompt")
+
+
+def _own_columns(others: Iterable[str]) -> list[tuple[str, ...]]:
+    """Columns that a user's file must have, `messages` in place of the prompt."""
+    return [("prompt", MESSAGES), *[(column,) for column in others]]
 
 
 # --- ratings ---
@@ -384,8 +402,9 @@ def load_ratings(
 
     Args:
         bench: A name in `RATING_BENCHES`, or the path of a `.csv` file with a header or a `.jsonl` file with one object
-            per line. Columns: prompt, response (which may be empty), rating (a number, or in JSON a list of numbers
-            whose mean counts), and optionally id, group, reference, intent and language.
+            per line. Columns: prompt (or messages, a list of `{role, content}`), response (which may be empty), rating
+            (a number, or in JSON a list of numbers whose mean counts), and optionally id, group, reference, intent and
+            language.
         scale: Lowest and highest possible rating of a user's file, for which it must be given; a published benchmark
             has its own.
         vocabulary: How intents and languages in a user's file become ids of a rubric, which makes these two columns
@@ -420,9 +439,10 @@ def _own_ratings(path: Path, name: str, scale: tuple[float, float], vocabulary: 
     def build(fields: Fields, default_id: str) -> RatingCase:
         intent = fields.resolved(vocabulary.intent, "intent") if vocabulary else fields.optional("intent")
         language = fields.resolved(vocabulary.language, "language") if vocabulary else fields.optional("language")
+        prompt, _ = question_of(fields, "prompt", language if vocabulary else _PROMPT_LANGUAGE)
         return RatingCase(
             id=fields.identifier(default_id),
-            prompt=fields.text("prompt"),
+            prompt=prompt,
             response=fields.text("response", blank=True),
             rating=fields.rating("rating", low, high),
             group=fields.optional("group", intent or "all").strip(),
@@ -431,8 +451,10 @@ def _own_ratings(path: Path, name: str, scale: tuple[float, float], vocabulary: 
             language=language.strip(),
         )
 
-    required = ("prompt", "response", "rating", *(("intent", "language") if vocabulary else ()))
-    cases, sha256 = read_own(path, [(column,) for column in required], build)
+    required = ["response", "rating"]
+    if vocabulary:
+        required += ["intent", "language"]
+    cases, sha256 = read_own(path, _own_columns(required), build, hint=_HINT)
     return RatingData(name, sha256, scale, cases)
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from urs_inspect._util import InputError
-from urs_inspect.datasets.rows import Fields, build_cases, first_errors, read_table, refuse
+from urs_inspect.datasets.conversations import MESSAGES, Conversation, hint_of, question_of
+from urs_inspect.datasets.rows import Fields, build_cases, first_errors, read_table, refuse, refuse_ignored
 from urs_inspect.datasets.sources import URS, fetch, sha256_of
 
 
@@ -21,6 +22,8 @@ class UrsCase:
     intent: str  # intent id of the rubric
     language: str  # language code of the rubric
     country: str = ""  # that the user came from, as the file names it
+    conversation: Conversation | None = None  # of several messages; `question` is then what a judge is shown of it
+    cluster: str = ""  # what cases that belong together share, such as their user; empty for a case by itself
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,12 @@ def in_proportion(cases: Sequence[UrsCase], seed: int) -> list[UrsCase]:
 
 
 # What a case needs, and the column names that are taken for it.
-_QUESTION = ("question",)
+_QUESTION = ("question", MESSAGES)
 _REFERENCE = ("reference_ans", "reference")
 _INTENT = ("user_intent", "intent")
 _LANGUAGE = ("language",)
+USER = "user"
+"""Column whose values name the clusters of cases, unless another one is named."""
 _SAMPLE = Path(__file__).parent / "urs_sample.jsonl"
 
 
@@ -90,18 +95,20 @@ def read_cases(
     id_prefix: str,
     lenient: bool = False,
     need_references: bool = True,
+    cluster: str | None = None,
 ) -> UrsData:
     """Read a file of cases.
 
     Args:
         path: A `.csv` file with a header, or a `.jsonl` file with one object per line; UTF-8, with or without BOM.
-            Columns: question, reference_ans (or reference), user_intent (or intent), language, and optionally id and
-            country, which may be blank.
+            Columns: question (or messages, a list of `{role, content}`), reference_ans (or reference), user_intent (or
+            intent), language, and optionally id, country and user, which may be blank.
         name: What the data is called in logs.
         vocabulary: How labels become ids.
         id_prefix: Prefix of the ids given to rows without one: `<prefix>_0001` for the first row of data.
         lenient: Skip invalid rows and list them, instead of refusing the file.
         need_references: Whether every row needs a reference; else it may be blank, or the column missing.
+        cluster: Column whose values name the clusters; by default `user`, if there is one.
 
     Returns:
         The cases in the order of the file.
@@ -111,18 +118,28 @@ def read_cases(
     """
 
     def build(fields: Fields, default_id: str) -> UrsCase:
+        intent = fields.resolved(vocabulary.intent, *_INTENT)
+        language = fields.resolved(vocabulary.language, *_LANGUAGE)
+        question, conversation = question_of(fields, "question", language)
         without = not need_references and all(fields.blank(column) for column in _REFERENCE)
         return UrsCase(
-            question=fields.text(*_QUESTION),
+            question=question,
             reference="" if without else fields.text(*_REFERENCE),
-            intent=fields.resolved(vocabulary.intent, *_INTENT),
-            language=fields.resolved(vocabulary.language, *_LANGUAGE),
+            intent=intent,
+            language=language,
             country=fields.optional("country").strip(),
             id=fields.identifier(default_id),
+            conversation=conversation,
+            cluster=fields.name(cluster or USER),
         )
 
-    required = (_QUESTION, *([_REFERENCE] if need_references else []), _INTENT, _LANGUAGE)
+    required = [_QUESTION, _INTENT, _LANGUAGE]
+    if need_references:
+        required.insert(1, _REFERENCE)
+    if cluster is not None:
+        required.append((cluster,))
     rows, unparsed = read_table(path, required)
+    refuse_ignored(path, rows, hint_of("question"))
     cases, invalid = build_cases(path, rows, build, id_prefix)
     errors = unparsed + invalid
     if not lenient:
@@ -132,7 +149,14 @@ def read_cases(
     return UrsData(name, sha256_of(path), tuple(cases), tuple(errors))
 
 
-def load_urs(dataset: str, vocabulary: Vocabulary, *, lenient: bool = False, need_references: bool = True) -> UrsData:
+def load_urs(
+    dataset: str,
+    vocabulary: Vocabulary,
+    *,
+    lenient: bool = False,
+    need_references: bool = True,
+    cluster: str | None = None,
+) -> UrsData:
     """Load cases by name or path.
 
     Args:
@@ -141,6 +165,7 @@ def load_urs(dataset: str, vocabulary: Vocabulary, *, lenient: bool = False, nee
         vocabulary: How labels in the file become ids of the rubric.
         lenient: Skip invalid rows of a user's file instead of refusing it.
         need_references: Whether every row of a user's file needs a reference answer.
+        cluster: Column of a user's file whose values name the clusters of cases; by default `user`, if there is one.
 
     Returns:
         The cases, in the order of the file. Published cases are called `urs_0001` to `urs_1846` by row.
@@ -148,6 +173,8 @@ def load_urs(dataset: str, vocabulary: Vocabulary, *, lenient: bool = False, nee
     Raises:
         InputError: If the data is unavailable or a row is invalid.
     """
+    if cluster is not None and dataset in ("urs", "sample"):
+        raise InputError(f"cluster: the cases of '{dataset}' name no users or other clusters; give a file of your own")
     if dataset == "urs":
         return read_cases(fetch(URS), "urs", vocabulary, id_prefix="urs")
     if dataset == "sample":
@@ -155,4 +182,12 @@ def load_urs(dataset: str, vocabulary: Vocabulary, *, lenient: bool = False, nee
     if not dataset.lower().endswith((".csv", ".jsonl")):
         raise InputError(f"unknown dataset '{dataset}'; allowed: urs, sample, or the path of a .csv or .jsonl file")
     path = Path(dataset).expanduser()
-    return read_cases(path, dataset, vocabulary, id_prefix=path.stem, lenient=lenient, need_references=need_references)
+    return read_cases(
+        path,
+        dataset,
+        vocabulary,
+        id_prefix=path.stem,
+        lenient=lenient,
+        need_references=need_references,
+        cluster=cluster,
+    )

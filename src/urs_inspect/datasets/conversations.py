@@ -12,7 +12,7 @@ from typing import Any, Literal
 import yaml
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.datasets.rows import parse_json, shown
+from urs_inspect.datasets.rows import SURROGATE, Fields, parse_json, shown
 
 Role = Literal["system", "user", "assistant", "tool"]
 Kind = Literal["image", "audio", "video", "document", "tool_call", "tool_result", "other"]
@@ -237,6 +237,30 @@ def _part(part: object) -> str | NotShown:
 # --- messages in a user's file ---
 
 
+MESSAGES = "messages"
+"""Column of a user's file that may stand in place of the question."""
+
+
+def hint_of(column: str) -> str:
+    """Where a text belongs that is part of a conversation; `column` is that of the question."""
+    return f"put it into the column '{MESSAGES}', a list of {{role, content}}, in place of '{column}'"
+
+
+def question_of(fields: Fields, column: str, language: str) -> tuple[str, Conversation | None]:
+    """The question of a row, from its column or from `messages` in its place: its text, and the conversation if any."""
+    if fields.blank(MESSAGES):
+        return fields.text(column), None
+    if not fields.blank(column):
+        fields.note(MESSAGES, f"stands in place of '{column}'; give one of the two")
+        return "", None
+    try:
+        conversation = read_messages(fields.values[MESSAGES])
+    except InputError as error:
+        fields.note(MESSAGES, str(error))
+        return "", None
+    return conversation.text(language), conversation
+
+
 def read_messages(value: object) -> Conversation:
     """The conversation in a cell `messages`: a list of `{role, content}`, in CSV written as JSON.
 
@@ -267,4 +291,6 @@ def _file_turn(message: object, number: int) -> Turn:
         raise InputError(f"{place}: content must be text, is {shown(content)}; images and other files are not sent")
     if not content.strip():
         raise InputError(f"{place}: content is empty")
+    if SURROGATE.search(content):
+        raise InputError(f"{place}: content holds half a character")
     return Turn(role, (content,))

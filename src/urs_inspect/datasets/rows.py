@@ -35,7 +35,8 @@ _SIGNATURES = {
     b"\xff\xfe": "text in UTF-16; save it in UTF-8",
     b"\xfe\xff": "text in UTF-16; save it in UTF-8",
 }  # first bytes of files that are often given in place of text in UTF-8
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character, which no log and no request could hold."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,7 @@ class Fields:
             self.note(column, f"must be text, is {shown(value)}")
         elif not blank and not value.strip():
             self.note(column, "empty")
-        elif unpaired := _SURROGATE.search(value):  # no log and no request could hold it
+        elif unpaired := SURROGATE.search(value):  # no log and no request could hold it
             self.note(column, f"{unpaired.group()!a} is half a character")
         else:
             return value
@@ -253,7 +254,7 @@ class Fields:
     def identifier(self, default: str) -> str:
         """Read the column `id`, a text or whole number; the default replaces a missing or empty one."""
         value = self.values.get("id")
-        if isinstance(value, bool) or not isinstance(value, (str, int, type(None))) or _SURROGATE.search(str(value)):
+        if isinstance(value, bool) or not isinstance(value, (str, int, type(None))) or SURROGATE.search(str(value)):
             self.note("id", f"must be text, is {shown(value)}")
         return default if value is None or not str(value).strip() else str(value).strip()
 
@@ -307,6 +308,13 @@ class Fields:
         if not 0 < value < math.inf:
             self.note(column, f"must be a number above 0, is {shown(self.values.get(column))}")
         return value
+
+    def name(self, column: str) -> str:
+        """Read a text or whole number that may be missing or blank, as a text."""
+        value = self.values.get(column)
+        if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+            return "" if value is None else str(value)
+        return self.optional(column).strip()
 
     def one_of(self, column: str, allowed: Collection[str]) -> str:
         """Read a text that must be one of a set."""
@@ -385,9 +393,41 @@ def read_published(source: PinnedFile, build: Build[CaseT], prefix: str) -> tupl
     return _valid_cases(path, read_records(path), build, prefix)
 
 
-def read_own(path: Path, required: Iterable[Sequence[str]], build: Build[CaseT]) -> tuple[tuple[CaseT, ...], str]:
-    """Read the cases of a user's file, called `<name of the file>_0001` and so on, and the file's hash."""
-    return _valid_cases(path, read_table(path, required), build, path.stem)
+def read_own(
+    path: Path, required: Iterable[Sequence[str]], build: Build[CaseT], *, hint: str = ""
+) -> tuple[tuple[CaseT, ...], str]:
+    """Read the cases of a user's file, called `<name of the file>_0001` and so on, and the file's hash.
+
+    With a `hint`, columns that would change what is asked are refused as by `refuse_ignored`.
+    """
+    rows, unparsed = read_table(path, required)
+    if hint:
+        refuse_ignored(path, rows, hint)
+    return _valid_cases(path, (rows, unparsed), build, path.stem)
+
+
+_TEXT_BESIDE = {
+    *("system", "system_prompt", "system_message"),
+    *("history", "chat_history", "conversation", "dialogue", "dialog", "context"),
+}
+_NO_TEXT = {"image", "images", "audio", "video", "videos", "attachment", "attachments", "tools", "tool_calls"}
+"""Columns that are part of what a user asks, as other tools name them. To ask without them is another question."""
+
+
+def refuse_ignored(path: Path, rows: Iterable[Row], hint: str) -> None:
+    """Refuse a file with a column that would change what is asked, and that is not read; once for each column.
+
+    `hint` says where such a text belongs.
+    """
+    errors: dict[str, str] = {}
+    for row in rows:
+        for column, value in row.values.items():
+            name = column.strip().casefold()
+            if name not in _TEXT_BESIDE | _NO_TEXT or column in errors or not _has_content([value]):
+                continue
+            help_ = hint if name in _TEXT_BESIDE else "only texts are asked; remove the column if it may be left out"
+            errors[column] = f"{path}: {row.place}: column '{column}' changes what is asked, and is not read: {help_}"
+    refuse(list(errors.values()))
 
 
 def _valid_cases(

@@ -152,6 +152,7 @@ class PoolItem:
 
 _TEXT_COLUMNS = ("instruction", "question")
 _REFERENCE_COLUMNS = ("reference_ans", "reference", "answer", "output")
+_HINT = "write it into the instruction itself"
 _INTENT_COLUMNS = ("user_intent", "intent")
 _CHINESE = re.compile("(?s)^(?!.*[\u3040-\u30ff]).*[\u4e00-\u9fff]")
 """Chinese characters and no kana."""
@@ -176,7 +177,7 @@ def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
             seed=name,
         )
 
-    seeds, _ = read_own(path, (_TEXT_COLUMNS,), build)
+    seeds, _ = read_own(path, (_TEXT_COLUMNS,), build, hint=_HINT)
     return seeds
 
 
@@ -212,7 +213,7 @@ def load_pool_file(path: str, *, scenarios: Collection[str] = ()) -> tuple[str, 
             scenario=scenario,
         )
 
-    instructions, sha256 = read_own(Path(path).expanduser(), (_TEXT_COLUMNS,), build)
+    instructions, sha256 = read_own(Path(path).expanduser(), (_TEXT_COLUMNS,), build, hint=_HINT)
     return path, sha256, instructions
 
 

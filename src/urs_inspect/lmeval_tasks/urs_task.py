@@ -9,6 +9,7 @@ from tqdm import tqdm
 from datasets import Dataset
 from urs_inspect._util import InputError
 from urs_inspect.datasets import UrsCase, Vocabulary, in_proportion, load_urs, select
+from urs_inspect.datasets.references import named
 from urs_inspect.judging import Answer
 from urs_inspect.lmeval_tasks.clients import ReplyCache
 from urs_inspect.lmeval_tasks.judging import (
@@ -26,6 +27,8 @@ from urs_inspect.rubrics import FINAL, Rubric, load_rubric
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine
 from urs_inspect.samer.judgement import score_keys
 
+logger = getLogger(__name__)
+
 _SEED = 0
 
 
@@ -39,6 +42,16 @@ def load_cases(language: str | None = None, **metadata: Any) -> dict[str, Datase
     data = load_urs(settings.urs_dataset, Vocabulary(rubric.intent_id, rubric.language_code))
     languages = None if language is None else [rubric.language_code(language)]
     cases = in_proportion(select(data.cases, languages=languages, intents=None), _SEED)
+    if talks := [case.id for case in cases if case.conversation is not None]:
+        raise InputError(
+            f"urs_dataset: {data.name}: lm-eval asks one text, and of these cases {named(talks)} are conversations; "
+            "`inspect eval urs_inspect/urs` asks them message by message"
+        )
+    if any(case.cluster for case in cases):
+        logger.warning(
+            f"{data.name} names the users of its questions: the standard errors of lm-eval take each question as "
+            "independent. `inspect eval urs_inspect/urs` takes the questions of one user together."
+        )
 
     def row(case: UrsCase) -> dict[str, str]:
         return {
@@ -53,8 +66,6 @@ def load_cases(language: str | None = None, **metadata: Any) -> dict[str, Datase
 
     return {"test": Dataset.from_list([row(case) for case in cases])}
 
-
-logger = getLogger(__name__)
 
 _MOST_OF_A_REASON = 300  # characters
 _OVERALL = "overall"

@@ -18,6 +18,8 @@ from urs_inspect.stats.bootstrap import pooled_deviation
 
 SCALE = (float(LOWEST), float(HIGHEST))
 JUDGED = "judged"
+CLUSTER = "cluster"
+"""Key of a sample's metadata: what samples that belong together share, such as their user."""
 
 HEADLINE = HeadlineMetric(scorer="intent_judge", metric=FINAL)
 """The row that stands for a run of `intent_judge`."""

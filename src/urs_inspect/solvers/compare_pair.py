@@ -34,6 +34,9 @@ from urs_inspect.stats import BASELINES
 
 logger = getLogger(__name__)
 
+QUERY = "query"
+"""Key of a sample's metadata: of a conversation, the message that an evaluator of one message reads."""
+
 
 @solver
 @checked
@@ -81,7 +84,8 @@ def compare_pair(
             unused.add(str(model))
             logger.warning(f"judge={judge} judges without a model: {model} is not called; use --model none")
         if choice is not None:
-            pair = await samer_pair(state, choice, facts["prompt"], facts["response_a"], facts["response_b"])
+            query = facts.get(QUERY, facts["prompt"])
+            pair = await samer_pair(state, choice, query, facts["response_a"], facts["response_b"])
             names = (*judged.get("dimensions", {}), OVERALL)
             if isinstance(pair, SamerPair):
                 table, text = pair.table(names), pair.explained(("response a", "response b"))

@@ -16,6 +16,7 @@ from urs_inspect.samer import Taxonomy, load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers.pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair
+from urs_inspect.solvers.compare_pair import QUERY
 from urs_inspect.solvers.preflight import preflight_setup
 from urs_inspect.solvers.role_models import LOCAL_JUDGES
 from urs_inspect.tasks.viewer import pair_viewer
@@ -39,6 +40,7 @@ def pair_to_sample(case: PairCase, taxonomy: Taxonomy | None = None) -> Sample:
             "response_b": case.response_b,
             "label": case.label,
             "dimensions": dict(case.dimensions),
+            **({} if case.conversation is None else {QUERY: case.conversation.query}),
         },
     )
 
@@ -71,8 +73,8 @@ def judge_pairwise(
 
     Args:
         bench: `hhh`, `llmbar`, `llmbar/<subset>`, `autoj`, `autoj/no_ties`, `preference_bench`, `alpaca_eval`, or the
-            path of a `.csv` or `.jsonl` file with the columns prompt, response_a, response_b and label. There is no
-            default.
+            path of a `.csv` or `.jsonl` file with the columns prompt (or messages, a list of `{role, content}`),
+            response_a, response_b and label. There is no default.
         orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where disagreement is a tie.
         judge: `model`; or with `--model none` `samer` or `reward_model` (both responses are evaluated, the larger
             number is better) or `baseline/<kind>`; kinds: longest, shortest, first, second, random, copy_overall.
@@ -89,6 +91,12 @@ def judge_pairwise(
     options = samer_arguments(samer, wanted=judge in LOCAL_JUDGES, condition="judge=samer or reward_model")
     compare_pair("overall", orders, judge, seed=seed, samer=options)
     data = _overall(load_pairs(bench, dimension=load_taxonomy().dimension))
+    talks = sum(case.conversation is not None and bool(case.conversation.not_in_query) for case in data.cases)
+    if talks and judge in LOCAL_JUDGES:
+        logger.warning(
+            f"{data.name}: {talks} of {len(data.cases)} prompts are conversations; judge={judge} sees the "
+            "last message of the user only"
+        )
     return Task(
         dataset=MemoryDataset([pair_to_sample(case) for case in data.cases], name=data.name),
         solver=compare_pair(

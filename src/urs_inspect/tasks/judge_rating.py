@@ -53,7 +53,8 @@ def judge_rating(
 
     Args:
         bench: `vicuna`, `flask`, `feedback_bench`, `mt_bench`, or the path of a `.csv` or `.jsonl` file with the
-            columns prompt, response, rating and optionally id, group and reference. There is no default.
+            columns prompt (or messages, a list of `{role, content}`), response, rating and optionally id, group and
+            reference. There is no default.
         rubric: `urs`, or the path of a rubric of your own: the judge is asked as in the task `urs`, and measured by
             intent. The bench is then a file of your own, also with the columns reference, intent and language.
         scale: Lowest and highest possible label of your own file, such as `1,5`; with a rubric it is 1 to 10 unless

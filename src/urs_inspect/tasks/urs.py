@@ -50,6 +50,7 @@ def urs(
     references: Text | None = None,
     scorer: Literal["judge", "samer", "both"] = "judge",
     samer: Samer | None = None,
+    cluster: Text | None = None,
 ) -> Task:
     """Questions that real users reported, judged by the criteria of each user's intent (URS paper, section 4).
 
@@ -58,7 +59,8 @@ def urs(
 
     Args:
         dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a CSV or JSON Lines file
-            with the columns question, reference_ans, user_intent, language and optionally id and country.
+            with the columns question (or messages, a list of `{role, content}`), reference_ans, user_intent, language
+            and optionally id, country and user.
         language: `all`, or languages of the cases: `en`, `zh`.
         intents: `all`, or intents of the cases, separated by commas.
         rubric: Path of a YAML file with intents, criteria or languages of your own.
@@ -79,6 +81,8 @@ def urs(
         scorer: `judge`, `samer` (the scorer of that name; arguments of the judge are not used), or `both`.
         samer: Folder of a SaMer checkpoint, address of a vLLM server, or options of the scorer `samer` such as
             `{model: DIR, engine: transformers, dtype: bfloat16}`.
+        cluster: Column of your own file whose values name the questions that belong together, such as those of one
+            user: they are one cluster in every interval and test. By default `user`, if there is one.
     """
     loaded = load_rubric(rubric, prompt)
     with_judge, with_scores = scorer != "samer", scorer != "judge"
@@ -97,7 +101,15 @@ def urs(
     if options is not None:
         scorers += [samer_scorer(**options), samer_outcome()]
     chosen = choose_cases(
-        loaded, dataset, language, intents, seed=seed, lenient=lenient, references=references, only_asked=True
+        loaded,
+        dataset,
+        language,
+        intents,
+        seed=seed,
+        lenient=lenient,
+        references=references,
+        only_asked=True,
+        cluster=cluster,
     )
     viewer = intent_viewer(loaded, "URS") if with_judge else samer_viewer("URS")
     return Task(

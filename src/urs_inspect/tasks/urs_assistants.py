@@ -12,6 +12,7 @@ from urs_inspect._util import InputError
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets.published import load_published_urs
+from urs_inspect.datasets.references import named
 from urs_inspect.logs.scores import ASSISTANT
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
@@ -80,6 +81,10 @@ def urs_assistants(
     intents = ALL if ids is not None else "factual_qa" if kind == "factual" else "text_assistant"
     chosen = choose_cases(loaded, dataset, language, intents, seed=seed, references=references)
     taken = _draw(chosen.cases, kind, count, seed) if ids is None else _by_id(chosen.cases, ids)
+    if talks := [case.id for case in taken if case.conversation is not None and assistant != "model"]:
+        raise InputError(
+            f"dataset: assistant={assistant} asks one text, and of these cases {named(talks)} are conversations"
+        )
     given = search if search is not None else translator
     number = 14 if kind == "factual" else 15
     return Task(

@@ -15,6 +15,8 @@ from urs_inspect.datasets import UrsCase, UrsData, Vocabulary, in_proportion, lo
 from urs_inspect.datasets.references import References, unusable, with_references
 from urs_inspect.logs.responses import read_references
 from urs_inspect.rubrics import Rubric
+from urs_inspect.scorers.metrics import CLUSTER
+from urs_inspect.solvers.conversations import chat_of
 
 logger = getLogger(__name__)
 
@@ -69,17 +71,20 @@ def choose_cases(
     references: str | None = None,
     need_references: bool = True,
     only_asked: bool = False,
+    cluster: str | None = None,
 ) -> ChosenCases:
     """Read the cases that a task is about; all arguments are checked before data is fetched.
 
     With `only_asked`, cases that the running command leaves out need none of the given `references`; where some have
-    none, those cases are not among the chosen ones.
+    none, those cases are not among the chosen ones. `cluster` names the column of the cases' clusters, by default
+    `user`, if there is one.
     """
     languages = names(language, "language", rubric.language_code)
     chosen = names(intents, "intents", rubric.intent_id)
     given = None if references is None else read_references(references)
     vocabulary = Vocabulary(rubric.intent_id, rubric.language_code)
-    data = load_urs(dataset, vocabulary, lenient=lenient, need_references=need_references and given is None)
+    needed = need_references and given is None
+    data = load_urs(dataset, vocabulary, lenient=lenient, need_references=needed, cluster=cluster)
     if data.skipped:
         logger.warning(f"{len(data.skipped)} faulty rows of {data.name} were skipped, the first: {data.skipped[0]}")
     cases = in_proportion(select(data.cases, languages=languages, intents=chosen), seed)
@@ -89,16 +94,17 @@ def choose_cases(
 
 
 def case_to_sample(case: UrsCase, rubric: Rubric) -> Sample:
-    """Map a case to a sample; the model is asked the question without edge whitespace."""
+    """Map a case to a sample; the model is asked the question without edge whitespace, a conversation as messages."""
     return Sample(
         id=case.id,
-        input=case.question.strip(),
+        input=case.question.strip() if case.conversation is None else chat_of(case.conversation),
         target=case.reference.strip(),
         metadata={
             "intent": case.intent,
             "intent_group": rubric.intents[case.intent].group,
             "language": case.language,
             **({"country": case.country} if case.country else {}),
+            **({CLUSTER: case.cluster} if case.cluster else {}),
         },
     )
 
