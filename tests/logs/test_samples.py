@@ -216,6 +216,19 @@ def test_clusters_and_groups_are_metadata(tmp_path: Path) -> None:
     assert set(plain["group"]) == {""}
 
 
+def test_clusters_that_a_task_of_this_package_names_count_without_an_option(tmp_path: Path) -> None:
+    facts: list[dict[str, Any]] = [{"cluster": "ann"}, {"cluster": "ann"}, {"cluster": ""}, {}]
+    own = read_sample_scores([write_log(tmp_path, values="CCIC", metadata=facts, task="urs_inspect/urs")])
+    assert list(own.table["cluster"]) == ["ann", "ann", "sample 2", "sample 3"]
+    assert "2 of 4 samples have no 'cluster'" in own.chosen
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "unnamed").mkdir()
+    foreign = read_sample_scores([write_log(tmp_path / "foreign", values="CCIC", metadata=facts)])
+    unnamed = read_sample_scores([write_log(tmp_path / "unnamed", values="CCIC", task="urs_inspect/urs")])
+    for scores in (foreign, unnamed):
+        assert list(scores.table["cluster"]) == list(scores.table["sample"]) and "cluster" not in scores.chosen
+
+
 def test_long_metadata_is_read_from_whole_samples(tmp_path: Path) -> None:
     facts = [{"page": "word " * 400 + end} for end in "xyx"]
     table = read_sample_scores([write_log(tmp_path, values="CCI", metadata=facts)], cluster="page").table

@@ -36,6 +36,7 @@ def row(model: str, question: str, final: float, **others: Any) -> dict[str, Any
         "group": groups.get(intent, "Solve Problem"),
         "language": language,
         "country": "",
+        "cluster": "",
         "final": final,
         "criterion/clarity": final,
         "criterion/factuality": math.nan,

@@ -93,7 +93,11 @@ def rows(*logs: str) -> list[dict[str, Any]]:
 def test_a_row_holds_what_the_log_says(tmp_path: Path) -> None:
     usage = {"p/model": tokens(100, 20, 0.5), JUDGE: tokens(900, 80, 0.25)}
     one = answered(
-        "x", judgement(7.0), model_usage=usage, role_usage={"grader": usage[JUDGE]}, metadata={"country": " Chile "}
+        "x",
+        judgement(7.0),
+        model_usage=usage,
+        role_usage={"grader": usage[JUDGE]},
+        metadata={"country": " Chile ", "cluster": "ann"},
     )
     log = write_judged(tmp_path / "a.eval", one)
     [found] = rows(log)
@@ -101,7 +105,7 @@ def test_a_row_holds_what_the_log_says(tmp_path: Path) -> None:
     used = {"input_tokens": 100.0, "output_tokens": 20.0, "judge_input_tokens": 900.0, "judge_output_tokens": 80.0}
     used |= {"cost": 0.5, "judge_cost": 0.25, "answer_length": 10.0}
     used["answer_digest"] = found["answer_digest"]
-    expected = row("p/model", "x", 7.0, log=log, country="Chile", prompt_sha256="e" * 64, **used)
+    expected = row("p/model", "x", 7.0, log=log, country="Chile", cluster="ann", prompt_sha256="e" * 64, **used)
     assert repr(found) == repr({name: expected[name] for name in found}) and found.keys() == expected.keys()
 
 

@@ -359,3 +359,62 @@ def test_the_benchmark_of_coverage_makes_answers_that_a_report_can_read() -> Non
     found = simulate(population("sample"), EQUAL[:3], rounds=50, seed=0)
     assert set(found.columns) >= {("all", "all"), ("differences", "differences of two models")}
     assert found.orders[FALSE] in (False, True)
+
+
+# --- questions of one user ---
+
+
+def of_users(seed: int, named: bool) -> Answers:
+    """Two equally good models on 8 users' 12 questions, where one or the other suits a user better."""
+    generator = np.random.default_rng(seed)
+    suits = np.repeat(generator.normal(0, 0.66, 8), 12)
+    finals = {
+        "a": np.clip(5.5 + suits / 2 + generator.normal(0, 0.53, 96), 1, 10),
+        "b": np.clip(5.5 - suits / 2 + generator.normal(0, 0.53, 96), 1, 10),
+    }
+    found = answers_of(finals)
+    if named:
+        user = "user " + (found.table["question"].str[-3:].astype(int) // 12).astype(str)
+        found = replace(found, table=found.table.assign(cluster=user))
+    return found
+
+
+def significant(found: Answers, **options: Any) -> bool:
+    ranking = make_leaderboard(found, rounds=100, **options).rankings[0]
+    return bool(ranking.leads)
+
+
+def test_questions_of_one_user_are_one_cluster_in_means_and_tests_of_a_report() -> None:
+    seeds = range(24)
+    unnamed = sum(significant(of_users(seed, named=False)) for seed in seeds)
+    named = sum(significant(of_users(seed, named=True)) for seed in seeds)
+    assert unnamed >= 7 and named <= 3  # of 24; 10 and 1 to be expected
+    ranking = ranking_of(of_users(0, named=True))
+    [pair] = ranking.comparisons["all"]
+    assert {pair.difference.clusters, ranking.mean("a").clusters, ranking.mean("a", "Leisure").clusters} == {8}
+    assert ranking.mean("a").n == 96
+    plain = ranking_of(of_users(0, named=False))
+    assert pair.error > 1.5 * plain.comparisons["all"][0].error
+    assert any("96 questions come from 8 clusters" in note for note in ranking.notes)
+    assert not any("clusters" in note for note in plain.notes)
+
+
+def test_clusters_count_under_a_mix_and_in_the_worst_case_too() -> None:
+    found = of_users(0, named=True)
+    mix = TrafficMix("mix.yaml", {"intents": {"leisure": 1.0}})
+    weighted = make_leaderboard(found, traffic=mix, rounds=300).rankings[0]
+    [pair] = weighted.comparisons["all"]
+    assert pair.difference.clusters == 8 and pair.p > 0.05
+    lacking = found.table.assign(final=found.table["final"].where(found.table["question"] != "leisure-en-000"))
+    for ranking in (ranking_of(replace(found, table=lacking)), ranking_of(replace(found, table=lacking), traffic=mix)):
+        assert ranking.comparisons["all"][0].p_worst > 0.05
+
+
+def test_questions_without_a_cluster_are_their_own(caplog: pytest.LogCaptureFixture) -> None:
+    found = of_users(1, named=True)
+    some = found.table["cluster"].where(found.table["cluster"] != "user 0", "")
+    ranking = ranking_of(replace(found, table=found.table.assign(cluster=some)))
+    assert ranking.mean("a").clusters == 7 + 12
+    moved = found.table["cluster"].where(found.table["model"] != "b", "another")
+    ranking = ranking_of(replace(found, table=found.table.assign(cluster=moved)))
+    assert any("different clusters for 96 questions" in note for note in ranking.notes)

@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any, get_args
 
 import pytest
@@ -26,10 +27,13 @@ from urs_inspect.scorers.metrics import (
 NONE = math.nan
 
 
-def scored(final: object, *, id: str = "s", metadata: dict[str, Any] | None = None, **criteria: float) -> SampleScore:
-    """A sample with a final score and criteria; `metadata` is the sample's."""
+_numbers = count()
+
+
+def scored(final: object, *, id: str = "", metadata: dict[str, Any] | None = None, **criteria: float) -> SampleScore:
+    """A sample with a final score and criteria, by default another one each time; `metadata` is the sample's."""
     value: Any = {FINAL: final, **criteria}
-    return SampleScore(score=Score(value=value), sample_id=id, sample_metadata=metadata)
+    return SampleScore(score=Score(value=value), sample_id=id or f"s{next(_numbers)}", sample_metadata=metadata)
 
 
 def unscored(**metadata: Any) -> SampleScore:
@@ -72,6 +76,25 @@ def test_the_final_score_has_its_bounds_beside_it() -> None:
     assert (rows["low"], rows["high"], rows["stderr"]) == pytest.approx((low, high, stats.sem(values)))
 
 
+def test_questions_of_one_cluster_and_epochs_of_one_question_count_together() -> None:
+    values = {"ann": [3, 5, 4], "bo": [8, 9], "cy": [6], "dee": [2, 3], "eve": [7, 7, 8, 7], "flo": [5]}
+    named = [scored(value, metadata={"cluster": user}) for user, given in values.items() for value in given]
+    epochs = [scored(value, id=user) for user, given in values.items() for value in given]
+    flat = [value for given in values.values() for value in given]
+    mean = sum(flat) / len(flat)
+    # By hand: CR1, the squares of the summed deviations of each cluster, and Student's t with C - 1 degrees of freedom.
+    squares = sum(sum(value - mean for value in given) ** 2 for given in values.values())
+    error = math.sqrt(6 / 5 * squares) / len(flat)
+    half = stats.t.ppf(0.975, 5) * error
+    for scores in (named, epochs):
+        rows = compute(intent_report(), scores)
+        assert (rows["final"], rows["stderr"]) == pytest.approx((mean, error))
+        assert (rows["low"], rows["high"]) == pytest.approx((mean - half, mean + half))
+    alone = compute(intent_report(), [scored(value) for value in flat])
+    assert alone["stderr"] == pytest.approx(stats.sem(flat)) and alone["stderr"] < 0.7 * error
+    assert "low" not in compute(intent_report(), named[:6])  # three clusters are too few for an interval
+
+
 @pytest.mark.parametrize("finals", [[4], [1, 10, 9, 2, 5], [7] * 40, [1, 10] * 3])
 def test_no_bounds_of_few_or_equal_scores_or_over_the_whole_scale(finals: list[float]) -> None:
     rows = compute(intent_report(), [scored(final) for final in finals])
@@ -86,6 +109,7 @@ def test_the_published_rubric_has_at_most_25_rows_with_the_outcomes(rubric: Rubr
     scores = [
         SampleScore(
             score=Score(value=dict.fromkeys(rubric.score_keys, 1.0 + number % 9)),
+            sample_id=f"{number} {language}",
             sample_metadata={"intent_group": intent.group, "language": language},
         )
         for number, intent in enumerate(rubric.intents.values())
@@ -104,7 +128,8 @@ def test_a_criterion_of_a_users_rubric_is_a_row_and_one_without_scores_is_none()
 
 
 def test_names_that_are_taken_hide_no_row() -> None:
-    scores = [scored(3, metadata={"intent_group": "low", "language": "creativity"}, creativity=5, final_touch=2)] * 6
+    taken = {"intent_group": "low", "language": "creativity"}
+    scores = [scored(3, metadata=taken, creativity=5, final_touch=2) for _ in range(6)]
     scores.append(scored(4, metadata={"intent_group": "low", "language": "final"}, creativity=5, final_touch=2))
     rows = compute(intent_report(), scores)
     assert rows["final"] == rows["intent low"] == pytest.approx(22 / 7)

@@ -324,3 +324,22 @@ def test_intervals_under_given_shares_cover_the_truth() -> None:
     assert 0.915 < np.mean([one.low <= 4.8 <= one.high for one in found]) < 0.985
     # 1.96 * 2 * sqrt(0.8^2 / 30 + 0.2^2 / 30)
     assert np.mean([one.high - one.low for one in found]) == pytest.approx(0.59, rel=0.1)
+
+
+def test_clusters_are_drawn_whole_with_weights_as_well() -> None:
+    generator = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(6), [1, 2, 3, 4, 5, 6])
+    values = generator.normal(size=(21, 2))
+    values[:3, 1] = math.nan
+    column = MeanColumn(np.arange(21), values)
+    [plain] = bootstrap_means([column], 21, clusters=clusters, rounds=200)
+    [weighted] = bootstrap_means([column], 21, clusters=clusters, reweight=lambda counts: 3 * counts, rounds=200)
+    assert weighted.draws == pytest.approx(plain.draws) and weighted.values == pytest.approx(plain.values)
+    assert weighted.clusters.tolist() == plain.clusters.tolist() == [6, 4] and plain.n.tolist() == [21, 18]
+    kinds = generator.integers(0, 2, 21)
+    rake = raking([Margin(kinds, np.array([0.7, 0.3]))])
+    [raked] = bootstrap_means([column], 21, clusters=clusters, reweight=rake, rounds=200)
+    counts = np.concatenate(list(resample(6, 200)))
+    for drawn, found in zip(counts, raked.draws[:, 0], strict=True):
+        of_kind = [np.average(values[kinds == kind, 0], weights=drawn[clusters[kinds == kind]]) for kind in (0, 1)]
+        assert found == pytest.approx(0.7 * of_kind[0] + 0.3 * of_kind[1], abs=1e-6)

@@ -14,6 +14,7 @@ from tests.stats.fights import checked
 from tests.stats.slow import expanded
 from urs_inspect.stats import holm
 from urs_inspect.stats.bootstrap import resample
+from urs_inspect.stats.means import MeanColumn, bootstrap_means, mean_estimates
 from urs_inspect.stats.paired import (
     FEW,
     all_pairs,
@@ -203,3 +204,38 @@ def test_rank_intervals_hold_the_true_rank_where_every_claim_is_true(order: list
     true = [(order[first], order[second]) for first, second in all_pairs(6)]
     found = rank_intervals(6, [pair for pair in true if generator.random() < 0.4])
     assert all(found[model][0] <= rank <= found[model][1] for rank, model in enumerate(order, start=1))
+
+
+# --- questions of one user ---
+
+USERS, EACH = 8, 12
+
+
+def of_users(columns: int, seed: int = 3) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Differences of two equal models on 8 users' 12 questions, with 43 % of the variance between users; and users."""
+    generator = np.random.default_rng(seed)
+    of_user = np.repeat(generator.normal(size=(USERS, columns)), EACH, axis=0)
+    own = generator.normal(size=(USERS * EACH, columns))
+    return math.sqrt(0.43) * of_user + math.sqrt(0.57) * own, np.repeat(np.arange(USERS), EACH)
+
+
+def test_equal_models_on_the_questions_of_few_users_differ_by_chance_only_if_users_are_not_named() -> None:
+    differences, users = of_users(2000)
+    unnamed = float((paired_p_values(differences) < 0.05).mean())
+    named = float((paired_p_values(differences, users) < 0.05).mean())
+    assert unnamed > 0.38  # promised are 5 %
+    assert 0.03 < named < 0.07
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_over_few_users_hold_the_truth(weighted: bool) -> None:
+    differences, users = of_users(600)
+    column = MeanColumn(np.arange(len(users)), differences)
+
+    def share_that_misses(clusters: npt.NDArray[np.int64] | None) -> float:
+        reweight = (lambda counts: counts / counts.sum(axis=1, keepdims=True)) if weighted else None
+        [found] = bootstrap_means([column], len(users), clusters=clusters, reweight=reweight, rounds=500)
+        return float(np.mean([not each.low <= 0 <= each.high for each in mean_estimates(found)]))
+
+    assert share_that_misses(None) > 0.38
+    assert share_that_misses(users) < 0.09

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from urs_inspect.logs.scored_runs import (
     runs_of_lm_eval,
     saved_files,
 )
+from urs_inspect.scorers.metrics import CLUSTER
 from urs_inspect.stats.adjusted_means import FEWEST_BY_SAME_RATERS, ratings_by_same_raters
 
 NO_GROUP = "(none)"
@@ -83,12 +84,13 @@ def read_sample_scores(
     inspect-ai (C 1, P 0.5, I and N 0). What failed or was not scored has no score.
 
     `logs` are log files of inspect-ai, `samples_*.jsonl` of lm-eval, or directories of them. `scorer` is one (`metric`
-    or `metric,filter` of lm-eval), by default the task's headline metric; `value` a key of a dictionary score, alone or
-    as `scorer.key`; `cluster` and `by` are keys of the samples' metadata (fields of lm-eval's documents) whose values
-    are clusters and groups; of `task` the part after the last "/" is enough. `InputError` if logs cannot be compared, a
-    value is no number, a scorer or key is unknown, or nothing is left.
+    or `metric,filter` of lm-eval), by default the task's headline metric; `value` a key of a dictionary score, alone
+    or as `scorer.key`; `cluster` and `by` are keys of the samples' metadata (fields of lm-eval's documents) whose
+    values are clusters and groups, without a `cluster` that of this package's own tasks if samples name one; of `task`
+    the part after the last "/" is enough. `InputError` if logs cannot be compared, a value is no number, a scorer or
+    key is unknown, or nothing is left.
     """
-    names, query = list(logs), Query(scorer, value, cluster, by, task)
+    names, query = list(logs), Query(scorer, value, cluster or CLUSTER, by, task)
     chosen, left_out = list[str](), list[str]()
     others = [file for file in files.log_files(names) if not SAVED.search(file)]
     if (saved := saved_files(names)) and others:
@@ -106,6 +108,8 @@ def read_sample_scores(
     chosen += [*_about_epochs(kept, reducer), *_about_arguments(kept), *_about_panels(kept)]
     models = model_names([(run.of, {**run.settings, **run.arguments}) for run in kept])
     chosen += _about_raters(kept, models)
+    if cluster is None and not _names_clusters(read.task, kept):
+        query = replace(query, cluster=None)
     table = _frame(kept, models, query, chosen)
     runs = zip(kept, models, strict=True)
     return SampleScores(
@@ -198,6 +202,11 @@ def _about_raters(runs: Sequence[ScoredRun], models: Sequence[str]) -> list[str]
 # --- the table ---
 
 
+def _names_clusters(task: str, runs: Sequence[ScoredRun]) -> bool:
+    """Whether samples of a task of this package name clusters; what others call so may be anything."""
+    return task.startswith(files.PACKAGE) and any(run.table["cluster"].notna().any() for run in runs)
+
+
 def _frame(runs: Sequence[ScoredRun], models: Sequence[str], query: Query, chosen: list[str]) -> pd.DataFrame:
     """The table of `SampleScores`; what a log does not know of a sample is taken from the others."""
     parts = [
@@ -215,8 +224,10 @@ def _frame(runs: Sequence[ScoredRun], models: Sequence[str], query: Query, chose
         if missing := table.loc[table[column].isna(), "sample"].nunique():
             how = f"their group is {NO_GROUP}" if option == "by" else "each is a cluster of its own"
             chosen.append(f"{missing:,} of {counted(table['sample'].nunique(), 'sample')} have no '{key}': {how}.")
-    own = table["sample"] if query.cluster is None else "sample " + table["sample"]
-    table["cluster"] = table["cluster"].fillna(own)
+    if query.cluster is None:
+        table["cluster"] = table["sample"]
+    else:
+        table["cluster"] = table["cluster"].fillna("sample " + table["sample"])
     table["group"] = "" if query.by is None else table["group"].fillna(NO_GROUP)
     return table[["sample", "model", "value", "cluster", "group", "input", "epochs", "scored"]]
 

@@ -43,6 +43,7 @@ from urs_inspect.logs.scores import (
 )
 from urs_inspect.reports.conditions import Conditions, changed, conditions_of, prompts_of
 from urs_inspect.rubrics import FINAL
+from urs_inspect.scorers.metrics import CLUSTER
 
 TASK = "urs"
 """The task whose logs these are."""
@@ -83,15 +84,16 @@ class Answers:
 
     `table` has one row per log, question and epoch, with the columns log, model (its name, with the settings in which
     its logs differ), base_model (the name alone), task, question, epoch, intent, group, language, country (empty if
-    none), final (1 to 10, NaN if unscored), `criterion/<id>` (NaN where there is none), not_shown (what no judge could
-    see of the question, such as `image 2`), outcome, cut_off (at the token limit), judges (joined by ", "),
-    judge_finals (judge -> final score), earlier_finals (earlier final scores of the same answer by the same judges),
-    earlier_judge_finals (the same, judge -> final score each), judge_temperatures, self_judged, structured
-    (share of the judges that were asked by a schema), judge_language, prompt_sha256, rubric, dataset, dataset_sha256,
-    references (empty for those of the data), task_version, answer_length (characters), answer_digest (equal where two
-    answers are; empty without text), input_tokens, output_tokens, judge_input_tokens, judge_output_tokens, cost,
-    judge_cost (US dollars), seconds, error (empty if none). Unknown numbers are NaN. By log, question (as id) and epoch
-    it joins the data frame of `inspect_ai.analysis.samples_df`.
+    none), cluster (such as the user; empty for a question by itself), final (1 to 10, NaN if unscored),
+    `criterion/<id>` (NaN where there is none), not_shown (what no judge could see of the question, such as `image 2`),
+    outcome, cut_off (at the token limit), judges (joined by ", "), judge_finals (judge -> final score), earlier_finals
+    (earlier final scores of the same answer by the same judges), earlier_judge_finals (the same, judge -> final score
+    each), judge_temperatures, self_judged, structured (share of the judges that were asked by a schema),
+    judge_language, prompt_sha256, rubric, dataset, dataset_sha256, references (empty for those of the data),
+    task_version, answer_length (characters), answer_digest (equal where two answers are; empty without text),
+    input_tokens, output_tokens, judge_input_tokens, judge_output_tokens, cost, judge_cost (US dollars), seconds, error
+    (empty if none). Unknown numbers are NaN. By log, question (as id) and epoch it joins the data frame of
+    `inspect_ai.analysis.samples_df`.
     """
 
     table: pd.DataFrame
@@ -303,6 +305,7 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "group": _metadata(sample, "intent_group", _metadata(sample, "intent", "unknown")),
         "language": _metadata(sample, "language", "unknown"),
         "country": _metadata(sample, "country", "").strip(),
+        CLUSTER: _metadata(sample, CLUSTER, "").strip(),
         "final": math.nan if counted is None else value_of(counted, FINAL),
         **{CRITERION + key: value_of(counted, key) for key in values if counted is not None and key != FINAL},
         "not_shown": named_kinds(facts.get(NOT_SHOWN) or {}),

@@ -66,7 +66,12 @@ def correct_means(
     chosen = {key: np.flatnonzero(np.isin(scores.common, columns.questions[key])) for key in (ALL, *columns.groups)}
     counts = {key: known[rows].sum(axis=0).tolist() for key, rows in chosen.items()}
     kept = {key: rows for key, rows in chosen.items() if given.values[rows].any() and max(counts[key]) >= FEWEST_RATED}
-    how: dict[str, Any] = {"reweight": given.reweight, "rounds": resampling.rounds, "seed": resampling.seed}
+    how: dict[str, Any] = {
+        "reweight": given.reweight,
+        "clusters": scores.common_clusters,
+        "rounds": resampling.rounds,
+        "seed": resampling.seed,
+    }
     found, coefficients = powered_means(rated, kept, **how) if kept else ({}, (0.0, 0.0))
     best = [model for model in range(len(names)) if kept and counts[ALL][model] >= FEWEST_RATED]
     confounded = _confounded(rated, best)
@@ -313,7 +318,7 @@ def _unlike_all(
     sums = np.stack([(weights * own).sum(axis=1), weights.sum(axis=1)], axis=1)[rated]
     [found] = bootstrap_means([MeanColumn(rated, sums)], len(own), **how)
     value, draws = (ratio(part[..., :1], part[..., 1:]) for part in (found.values, found.draws))
-    off = MeanDraws(value, draws, found.n[:1], found.seed)
+    off = MeanDraws(value, draws, found.n[:1], found.seed, None if found.drawn is None else found.drawn[:1])
     [estimate], p = mean_estimates(off), float(p_values(off)[0])
     deviations = abs(estimate.value) / own.std() if own.std() > 0 else 0.0
     figures = (

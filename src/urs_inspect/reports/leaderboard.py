@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, counted
 from urs_inspect.judging.failures import NO_RESPONSE
 from urs_inspect.logs.files import short_name
 from urs_inspect.logs.scores import SIMULATED
@@ -26,6 +26,7 @@ from urs_inspect.reports.noise import Noise, noise_of
 from urs_inspect.reports.scores import (
     ALL,
     Columns,
+    ScoreTable,
     columns_of,
     in_order,
     order_models,
@@ -35,8 +36,9 @@ from urs_inspect.reports.scores import (
 from urs_inspect.reports.tables import listed
 from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric
+from urs_inspect.scorers.metrics import CLUSTER
 from urs_inspect.stats import Estimate, interval_alpha
-from urs_inspect.stats.bootstrap import LEVEL, SEED, Resampling, pooled_deviation
+from urs_inspect.stats.bootstrap import LEVEL, SEED, Resampling, number_clusters, pooled_deviation
 from urs_inspect.stats.correlation import rank_correlation
 from urs_inspect.stats.means import effective_number
 
@@ -187,6 +189,7 @@ def _ranking(
         "models": _object_frame(models, names),
         "notes": (
             *(*notes, *compared.notes),
+            *_cluster_notes(answers, table),
             *_answer_notes(answers, table.facts),
             *_silent_judges(answers, block.conditions.judges),
         ),
@@ -278,11 +281,14 @@ def _judge_alpha(scored: pd.DataFrame) -> float:
 
 def _length_correlation(answers: pd.DataFrame, resampling: Resampling) -> Estimate:
     """Spearman's rho of length and final score over questions."""
-    means = answers.groupby("question", sort=True)[["answer_length", FINAL]].mean()
+    questions = answers.groupby("question", sort=True)
+    means = questions[["answer_length", FINAL]].mean()
+    named = questions[CLUSTER].first()
+    clusters = [f"cluster {name}" if name else f"question {question}" for question, name in named.items()]
     return rank_correlation(
         means["answer_length"].to_numpy(),
         means[FINAL].to_numpy(),
-        np.arange(len(means)),
+        number_clusters(clusters),
         rounds=min(resampling.rounds, _CORRELATION_ROUNDS),
         level=resampling.level,
         seed=resampling.seed,
@@ -304,6 +310,23 @@ def _sum(values: "pd.Series[float]") -> float:
 
 
 # --- notes and titles ---
+
+
+def _cluster_notes(answers: pd.DataFrame, table: ScoreTable) -> list[str]:
+    """How many clusters the questions come from, where some are named."""
+    notes = []
+    if table.clusters is not None:
+        number, questions = int(table.clusters.max()) + 1, len(table.facts)
+        notes.append(
+            f"The {counted(questions, 'question')} come from {counted(number, 'cluster')}, such as their users: all "
+            "intervals and tests are over clusters."
+        )
+    several = answers[answers[CLUSTER] != ""].groupby("question")[CLUSTER].nunique() > 1
+    if several.any():
+        notes.append(
+            f"Logs name different clusters for {counted(int(several.sum()), 'question')}; for each, one of them counts."
+        )
+    return notes
 
 
 def _answer_notes(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:

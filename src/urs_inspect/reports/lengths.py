@@ -213,6 +213,7 @@ def length_regression(
         [length_column(finals, doublings)],
         len(finals),
         reweight=scores.common_weights.reweight,
+        clusters=scores.common_clusters,
         rounds=resampling.rounds,
         seed=resampling.seed,
     )

@@ -14,6 +14,7 @@ from urs_inspect._util import counted
 from urs_inspect.reports.answers import JUDGE_AGAIN
 from urs_inspect.reports.tables import DASH, Format, Section, Table, level_text, number, share
 from urs_inspect.rubrics import FINAL
+from urs_inspect.scorers.metrics import CLUSTER
 from urs_inspect.stats.agreement import best_panel, effective_judges, panel_error
 from urs_inspect.stats.bootstrap import Clusters, Floats
 from urs_inspect.stats.variance_components import (
@@ -80,6 +81,8 @@ def noise_of(answers: pd.DataFrame, models: Sequence[str], level: float) -> Nois
     if negative:
         named = ", ".join(f"{name.replace('_', ' by ')} ({counted(count, 'row')})" for name, count in negative.items())
         notes.append(f"Negative estimates of components count as 0: {named}, of {counted(len(found), 'row')}.")
+    if (scored[CLUSTER] != "").any():
+        notes.append(_CLUSTERS)
     return Noise(pd.DataFrame([_row(*row, split, level) for row, split in found.items()]), tuple(notes), level)
 
 
@@ -115,6 +118,12 @@ def _row(kind: str, first: str, second: str, split: VarianceComponents, level: f
         "one_more_judge": split.margin(level, judges=split.judges + 1) + 0 * of["judge"],
         "judged_once_more": split.margin(level, judgements=2) + 0 * of["judgement"],
     }
+
+
+_CLUSTERS = (
+    "The split takes questions as independent: that those of one cluster, such as a user, are alike is no part of it. "
+    "These half-widths may therefore be smaller than those of the intervals above."
+)
 
 
 def noise_section(noise: Noise, short: Mapping[str, str], place: int, weighted: bool) -> Section:

@@ -11,6 +11,7 @@ from urs_inspect._util import InputError
 from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
+from urs_inspect.scorers.metrics import CLUSTER
 from urs_inspect.stats import Estimate, MeanColumn, MeanDifference, bootstrap_means, mean_estimates, raking
 from urs_inspect.stats.bootstrap import Flags, Floats, Integers, Resampling, Scale, number_clusters, ratio
 from urs_inspect.stats.means import Reweight, p_values
@@ -31,7 +32,7 @@ _SHARE = 2
 """A model with scores for fewer than half as many questions as the model with the most is not ranked: it would decide
 over which questions all others are ranked."""
 _SCALE: Scale = (float(LOWEST), float(HIGHEST))
-_FACTS = ("intent", "group", "language", "country")
+_FACTS = ("intent", "group", "language", "country", CLUSTER)
 
 
 @dataclass(frozen=True)
@@ -101,9 +102,9 @@ class ScoreTable:
     @property
     def clusters(self) -> Integers | None:
         """Number of each question's cluster, shape (questions,); None if each is one of its own."""
-        if "cluster" not in self.facts or self.facts["cluster"].is_unique:
+        if CLUSTER not in self.facts or self.facts[CLUSTER].is_unique:
             return None
-        return number_clusters(self.facts["cluster"].tolist())
+        return number_clusters(self.facts[CLUSTER].tolist())
 
     def filled(self, score: float) -> Floats:
         """Final scores in which each answer without a score has this one; NaN where a model was not asked.
@@ -153,7 +154,7 @@ def score_table(
 
     The order of logs therefore changes no interval. `kept` are the columns that become facts of questions.
     """
-    facts = answers.groupby("question", sort=True)[list(kept)].first()
+    facts = _question_facts(answers, kept)
     criteria = [name for name in answers.columns if str(name).startswith(CRITERION)]
     cells = answers.groupby(["question", "model"], sort=True)
     means, asked, known = cells[[FINAL, *criteria]].mean(), cells.size(), cells[FINAL].count()
@@ -185,6 +186,16 @@ def score_table(
         scale,
         by_judge,
     )
+
+
+def _question_facts(answers: pd.DataFrame, kept: Sequence[str]) -> pd.DataFrame:
+    """Facts of each question; a question without a named cluster is one of its own."""
+    if CLUSTER not in kept:
+        return answers.groupby("question", sort=True)[list(kept)].first()
+    named = answers[CLUSTER].where(answers[CLUSTER] != "")
+    facts = answers.assign(**{CLUSTER: "cluster " + named}).groupby("question", sort=True)[list(kept)].first()
+    own = pd.Series("question " + facts.index, index=facts.index)
+    return facts.assign(**{CLUSTER: facts[CLUSTER].fillna(own)})
 
 
 def _panel(answers: pd.DataFrame) -> pd.DataFrame | None:
@@ -335,6 +346,12 @@ class OrderedScores:
     common_weights: Weights
 
     @property
+    def common_clusters(self) -> Integers | None:
+        """Number of the cluster of each common question; None if each is one of its own."""
+        clusters = self.table.clusters
+        return None if clusters is None else number_clusters(clusters[self.common])
+
+    @property
     def comparable(self) -> Floats:
         """Final scores on the common questions; NaN for models that are not ranked."""
         return np.where(np.arange(len(self.table.models)) < self.ranked, self.table.finals[self.common], np.nan)
@@ -403,8 +420,7 @@ def compare_models(
     kept = {key: np.flatnonzero(np.isin(scores.common, chosen)) for key, chosen in columns.items()}
     pairs = {key: _pairs(scores, finals, key, there, baseline) for key, there in kept.items()}
     wanted = [difference_column(finals[there], pairs[key], questions=there) for key, there in kept.items()]
-    reweight, clusters = scores.common_weights.reweight, scores.table.clusters
-    drawn_by = None if clusters is None else number_clusters(clusters[scores.common])
+    reweight, drawn_by = scores.common_weights.reweight, scores.common_clusters
     draws = bootstrap_means(
         [*others, *wanted], len(finals), reweight=reweight, clusters=drawn_by, rounds=rounds, seed=seed
     )
@@ -465,7 +481,9 @@ def _worst(
         column = difference_column(lowest[chosen], compared, highest[chosen], chosen)
         if reweight:
             rounds, seed = resampling.rounds, resampling.seed
-            [drawn] = bootstrap_means([column], len(table.finals), reweight=reweight, rounds=rounds, seed=seed)
+            [drawn] = bootstrap_means(
+                [column], len(table.finals), reweight=reweight, clusters=table.clusters, rounds=rounds, seed=seed
+            )
             values, plain = drawn.values, p_values(drawn)
         else:
             clusters = _part(table.clusters, chosen)

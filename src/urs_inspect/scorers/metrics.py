@@ -14,7 +14,7 @@ from urs_inspect.datasets.conversations import NOT_SHOWN
 from urs_inspect.judging.reply_counts import header_rows, summed
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import mean_interval
-from urs_inspect.stats.bootstrap import pooled_deviation
+from urs_inspect.stats.bootstrap import pooled_deviation, standard_error
 
 SCALE = (float(LOWEST), float(HIGHEST))
 JUDGED = "judged"
@@ -115,14 +115,24 @@ def count_rows(prefix: str, names: Iterable[str]) -> _Rows:
     return {f"{prefix} {name}": float(count) for name, count in sorted(Counter(names).items())}
 
 
-def interval_rows(name: str, values: Sequence[float], scale: tuple[float, float] | None) -> _Rows:
-    """Rows of a mean: `<name>`, NaN without values; then `low`, `high` and `stderr`, if an interval is reported."""
-    estimate = mean_interval(values, scale=scale)
+def interval_rows(
+    name: str, values: Sequence[float], scale: tuple[float, float] | None, clusters: Sequence[str] | None = None
+) -> _Rows:
+    """Rows of a mean: `<name>`, NaN without values; then `low`, `high` and `stderr`, if an interval is reported.
+
+    `clusters` names the cluster of each value; by default all are independent.
+    """
+    estimate = mean_interval(values, scale=scale, clusters=clusters)
     if math.isnan(estimate.low):
         return {name: estimate.value}
-    squares = math.fsum((value - estimate.value) ** 2 for value in values)
-    deviation = math.sqrt(squares / (estimate.n - 1) / estimate.n)
-    return {name: estimate.value, "low": estimate.low, "high": estimate.high, "stderr": deviation}
+    error = standard_error(values, clusters)
+    return {name: estimate.value, "low": estimate.low, "high": estimate.high, "stderr": error}
+
+
+def cluster_of(score: SampleScore) -> str:
+    """The cluster of a score: that which its sample names, else the sample, whose epochs belong together."""
+    named = str((score.sample_metadata or {}).get(CLUSTER) or "").strip()
+    return f"cluster {named}" if named else f"sample {score.sample_id}"
 
 
 def not_shown_row(scores: Iterable[SampleScore]) -> _Rows:
@@ -139,13 +149,15 @@ def intent_report() -> Metric:
     harness copies every score once for each key that has metrics of its own, at every refresh of the display; and its
     own `grouped()` stops the run if one sample lacks the key.
 
-    Rows: `final`; `low` and `high`, its 95% interval, and `stderr`; the mean final score by reported intent and by
+    Rows: `final`; `low` and `high`, its 95% interval over samples, or clusters of them where samples name any, and
+    `stderr`; the mean final score by reported intent and by
     language; the mean of each criterion that was scored; `not shown`, the number of answers to questions of which the
     judge could not see a part, if there are any. `urs-inspect report` computes everything else from the log.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        rows = interval_rows(FINAL, _known(map(final_of, scores)), SCALE)
+        scored = [score for score in scores if not math.isnan(final_of(score))]
+        rows = interval_rows(FINAL, [final_of(score) for score in scored], SCALE, [cluster_of(s) for s in scored])
         for label, key in (("intent", "intent_group"), ("language", "language")):
             groups: dict[str, list[float]] = defaultdict(list)
             for score in scores:

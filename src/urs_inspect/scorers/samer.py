@@ -23,7 +23,16 @@ from urs_inspect.samer.engines.shared import EngineChoice, check_engine, close_e
 from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.judgement import Judgement, engine_facts, explain_judgement, judge, judgement_facts, score_values
 from urs_inspect.samer.reward import REWARD
-from urs_inspect.scorers.metrics import count_rows, facts_of, groups_of, interval_rows, last_score, mean, number_of
+from urs_inspect.scorers.metrics import (
+    cluster_of,
+    count_rows,
+    facts_of,
+    groups_of,
+    interval_rows,
+    last_score,
+    mean,
+    number_of,
+)
 from urs_inspect.solvers.conversations import asked
 
 logger = getLogger(__name__)
@@ -66,7 +75,10 @@ def samer_report(headline: str = OVERALL) -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        rows = interval_rows(headline, _sample_means(scores, headline), SCALE if headline == OVERALL else None)
+        samples = _by_sample(scores, headline)
+        clusters = [cluster for cluster, _ in samples]
+        means = [value for _, value in samples]
+        rows = interval_rows(headline, means, SCALE if headline == OVERALL else None, clusters)
         if headline == REWARD:
             names = {name: 0 for score in scores if isinstance(score.score.value, dict) for name in score.score.value}
             rows |= {name: mean(_sample_means(scores, name)) for name in names}
@@ -92,11 +104,18 @@ def samer_report(headline: str = OVERALL) -> Metric:
 
 def _sample_means(scores: Iterable[SampleScore], key: str) -> list[float]:
     """One number per sample: the mean over its epochs that have one."""
+    return [value for _, value in _by_sample(scores, key)]
+
+
+def _by_sample(scores: Iterable[SampleScore], key: str) -> list[tuple[str, float]]:
+    """Cluster and number of each sample: the mean over its epochs that have one."""
     samples: dict[str, list[float]] = defaultdict(list)
+    clusters: dict[str, str] = {}
     for score in scores:
         if not math.isnan(value := number_of(score, key)):
             samples[str(score.sample_id)].append(value)
-    return list(map(mean, samples.values()))
+            clusters[str(score.sample_id)] = cluster_of(score)
+    return [(clusters[name], mean(values)) for name, values in samples.items()]
 
 
 when_used(close_after_run)  # for solvers in which SaMer judges as well

@@ -98,6 +98,7 @@ def powered_means(
     *,
     coefficients: tuple[float, float] | None = None,
     reweight: Reweight | None = None,
+    clusters: Integers | None = None,
     rounds: int = ROUNDS,
     seed: int = SEED,
 ) -> tuple[dict[str, PoweredMeans], tuple[float, float]]:
@@ -122,7 +123,7 @@ def powered_means(
 
     `columns` names sets of questions by their numbers; the means over each are estimated, by the same coefficients. `n`
     of a mean is the number of rated questions, where weights differ their effective number (Kish). Each round draws
-    whole questions.
+    whole questions, or whole `clusters` of them; coefficients are fitted question by question all the same.
 
     Where raters are known, how lenient each one is (`rater_effects` of rating less L) is taken out of the ratings, at
     the level of all of them together, and what the rounds change of it is a part of the intervals, to the first order.
@@ -155,17 +156,19 @@ def powered_means(
         wanted += [MeanColumn(chosen, predicted), MeanColumn(rated, sums)]
     influence = np.divide(adjusted.influence, shares[:, None], out=np.zeros_like(adjusted.influence), where=weighed)
     wanted.append(MeanColumn(np.arange(questions), influence * shares.sum()))
-    *draws, moved = bootstrap_means(wanted, questions, reweight=reweight, rounds=rounds, seed=seed)
+    *draws, moved = bootstrap_means(wanted, questions, reweight=reweight, clusters=clusters, rounds=rounds, seed=seed)
     found = {}
     for (name, chosen), judged, rated_sums in zip(columns.items(), draws[::2], draws[1::2], strict=True):
         n = np.array([int(effective_number(part) + _NO_SPREAD) for part in weights[chosen].T])
         n = np.minimum(n, adjusted.most)
         values, drawn = (np.split(part, 3, axis=-1) for part in (rated_sums.values, rated_sums.draws))
         drift = moved.draws @ adjusted.rated_by(weights, chosen).T
+        groups = None if rated_sums.drawn is None else np.minimum(n, rated_sums.drawn[: len(n)])
         corrected, people = (
-            MeanDraws(ratio(values[part], values[2]), ratio(drawn[part], drawn[2]) - drift, n, seed) for part in (0, 1)
+            MeanDraws(ratio(values[part], values[2]), ratio(drawn[part], drawn[2]) - drift, n, seed, groups)
+            for part in (0, 1)
         )
-        corrected = MeanDraws(corrected.values + judged.values, corrected.draws + judged.draws, n, seed)
+        corrected = MeanDraws(corrected.values + judged.values, corrected.draws + judged.draws, n, seed, groups)
         found[name] = PoweredMeans(corrected, people, judged)
     return found, coefficients
 
@@ -275,8 +278,8 @@ def control_length(found: MeanDraws) -> LengthControl:
     after the means of questions and of models have been taken from both; as every model answers every question, sums
     over questions give it, so that a round costs as much as a few more means.
 
-    Rounds draw whole questions, so that intervals are clustered by question. The slope is one for all models: a judge
-    that rewards length, and users whom more text serves better, look the same to it.
+    Rounds draw whole questions, or clusters of them, so that intervals are clustered by these. The slope is one for
+    all models: a judge that rewards length, and users whom more text serves better, look the same to it.
     """
     models = (found.values.size - 2) // 4
     rows = np.vstack([found.values, found.draws])
@@ -286,11 +289,11 @@ def control_length(found: MeanDraws) -> LengthControl:
     slope = ratio(product - (x * y).sum(axis=1), np.where(within > _EQUAL_LENGTH * total, within, 0.0))[:, None]
     by_model = float((1 - ratio(np.maximum(within, 0.0), total))[0])
     slopes, means, longer = (
-        MeanDraws(part[0], part[1:], n, found.seed)
-        for part, n in (
-            (slope, found.n[-1:]),
-            (scores - slope * lengths, found.n[:models]),
-            (lengths, found.n[:models]),
+        MeanDraws(part[0], part[1:], found.n[chosen], found.seed, None if found.drawn is None else found.drawn[chosen])
+        for part, chosen in (
+            (slope, slice(-1, None)),
+            (scores - slope * lengths, slice(models)),
+            (lengths, slice(models)),
         )
     )
     return LengthControl(slopes, means, longer, by_model)

@@ -115,13 +115,16 @@ def check_level(level: float) -> None:
         raise ValueError(f"level must lie between 0 and 1, got {level}")
 
 
-def mean_interval(values: Sequence[float], level: float = LEVEL, *, scale: Scale | None = None) -> Estimate:
-    """Mean of independent values, with the interval that logs, tables and pages report.
+def mean_interval(
+    values: Sequence[float], level: float = LEVEL, *, scale: Scale | None = None, clusters: Clusters | None = None
+) -> Estimate:
+    """Mean of values, with the interval that logs, tables and pages report.
 
     Args:
-        values: One value per question, so that they are independent.
+        values: The values, such as one per question.
         level: Confidence level, between 0 and 1.
         scale: Lowest and highest possible value; None if there are no limits.
+        clusters: Id of each value's cluster, such as the user who asked; by default all values are independent.
 
     Returns:
         The interval of `student_interval`, by the rule of `reported_bounds`.
@@ -129,26 +132,42 @@ def mean_interval(values: Sequence[float], level: float = LEVEL, *, scale: Scale
     Raises:
         ValueError: If `level` is not between 0 and 1.
     """
-    return student_interval(values, level).reported(scale)
+    return student_interval(values, level, clusters=clusters).reported(scale)
 
 
-def student_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:
-    """Mean of independent values, however few, and its two-sided interval `mean ± t(n - 1) * s / sqrt(n)`.
+def student_interval(values: Sequence[float], level: float = LEVEL, *, clusters: Clusters | None = None) -> Estimate:
+    """Mean of values, however few, and its two-sided interval `mean ± t(n - 1) * s / sqrt(n)`.
 
-    `s` is the sample standard deviation. NaN without values; no bounds for a single one.
+    `s` is the sample standard deviation. NaN without values; no bounds for a single one. Of values in C clusters it is
+    `mean ± t(C - 1) * e`, where `e` is the clustered standard error (CR1, as of `clustered_means`).
     """
     check_level(level)
     n = len(values)
     if n == 0:
         return Estimate(math.nan, math.nan, math.nan, 0, 0, level, rounds=0)
     mean = math.fsum(values) / n
-    if n == 1:
-        return Estimate(mean, math.nan, math.nan, 1, 1, level, rounds=0)
+    groups = n if clusters is None else len(set(clusters))
+    if groups == 1:
+        return Estimate(mean, math.nan, math.nan, n, 1, level, rounds=0)
     from scipy.special import stdtrit
 
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
-    margin = float(stdtrit(n - 1, (1 + level) / 2)) * deviation / math.sqrt(n)
-    return Estimate(mean, mean - margin, mean + margin, n, n, level, rounds=0)
+    margin = float(stdtrit(groups - 1, (1 + level) / 2)) * standard_error(values, clusters)
+    return Estimate(mean, mean - margin, mean + margin, n, groups, level, rounds=0)
+
+
+def standard_error(values: Sequence[float], clusters: Clusters | None = None) -> float:
+    """Standard error of the mean of two values or more, in two clusters or more; all independent by default."""
+    n = len(values)
+    mean = math.fsum(values) / n
+    deviations = [value - mean for value in values]
+    if clusters is None or len(set(clusters)) == n:
+        deviation = math.sqrt(math.fsum(value**2 for value in deviations) / (n - 1))
+        return deviation / math.sqrt(n)
+    sums: dict[Hashable, float] = {}
+    for value, cluster in zip(deviations, clusters, strict=True):
+        sums[cluster] = sums.get(cluster, 0.0) + value
+    squares = math.fsum(value**2 for value in sums.values())
+    return math.sqrt(len(sums) / (len(sums) - 1) * squares) / n
 
 
 def pooled_deviation(groups: Sequence[Sequence[float]]) -> float:

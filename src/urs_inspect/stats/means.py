@@ -1,6 +1,6 @@
 """Means with intervals: of clustered items, of many columns over the same resamples, with weights, weighted sums."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -44,6 +44,9 @@ def clustered_mean(values: npt.ArrayLike, clusters: Clusters, **options: Unpack[
     sums = cluster_counts(names, np.stack([known, np.ones(len(names))], axis=1))
     return counted_estimate(lambda counts: counts[:, 0] / counts[:, 1], sums, len(names), how)
 
+
+_BLOCK = 1 << 22
+"""Most weights held at a time, 32 MB."""
 
 Reweight = Callable[[Floats], Floats]
 """How often each question was drawn -> its weight, shape (B, Q) both."""
@@ -101,7 +104,6 @@ def bootstrap_means(
         columns: The columns.
         questions: Number of questions Q from which each round draws Q.
         reweight: Turns how often questions were drawn into weights; by default each counts as often as it was drawn.
-            Not with clusters.
         clusters: Number of each question's cluster, from 0 without gaps, shape (Q,): whole clusters are drawn. By
             default each question is one.
         rounds: Number of rounds R.
@@ -111,32 +113,45 @@ def bootstrap_means(
         One result per column. A weighted mean is the sum of weight times value over the sum of the weights, over the
         questions that have a value.
     """
-    if clusters is not None and reweight is not None:
-        raise ValueError("clusters cannot be reweighted")
-    questions = questions if clusters is None else int(clusters.max(initial=-1)) + 1
-    prepared = [_prepare(column, questions, clusters) for column in columns]
+    # Weights differ within a cluster; without them a cluster is as good as one question.
+    merged = clusters if reweight is None else None
+    units = questions if merged is None else int(merged.max(initial=-1)) + 1
+    prepared = [_prepare(column, units, merged) for column in columns]
     weighted = reweight or (lambda counts: counts)
-    points = [_means(weighted(np.ones((1, questions))), column)[0] for column in prepared] if questions else []
+    points = [_means(weighted(np.ones((1, units))), column)[0] for column in prepared] if units else []
     draws = [np.empty((rounds, column.values.shape[1])) for column in columns]
     start = 0
-    for counts in resample(questions, rounds, seed) if questions else ():
+    for counts in _resampled(units, clusters if merged is None else None, rounds, seed) if units else ():
         weights = weighted(counts)
         for column, into in zip(prepared, draws, strict=True):
             into[start : start + len(weights)] = _means(weights, column)
         start += len(weights)
-    if not questions:
+    if not units:
         points = [np.full(into.shape[1], np.nan) for into in draws]
         draws = [np.full_like(into, np.nan) for into in draws]
     return [
-        MeanDraws(
-            point,
-            drawn,
-            np.count_nonzero(~np.isnan(column.values), axis=0),
-            seed,
-            None if clusters is None else np.count_nonzero(units.patterns[:, units.pattern], axis=0),
-        )
-        for point, drawn, column, units in zip(points, draws, columns, prepared, strict=True)
+        MeanDraws(point, drawn, np.count_nonzero(~np.isnan(column.values), axis=0), seed, _drawn(column, clusters))
+        for point, drawn, column in zip(points, draws, columns, strict=True)
     ]
+
+
+def _resampled(questions: int, clusters: Integers | None, rounds: int, seed: int) -> Iterator[Floats]:
+    """How often each question was drawn, with its whole cluster, in blocks of rounds."""
+    if clusters is None:
+        yield from resample(questions, rounds, seed)
+        return
+    block = max(1, _BLOCK // questions)
+    for counts in resample(int(clusters.max()) + 1, rounds, seed):
+        for start in range(0, len(counts), block):
+            yield counts[start : start + block][:, clusters]
+
+
+def _drawn(column: MeanColumn, clusters: Integers | None) -> Integers | None:
+    """Numbers of clusters with a value; None where each question is one."""
+    if clusters is None:
+        return None
+    known = ~np.isnan(column.values)
+    return np.count_nonzero(cluster_counts(clusters[column.questions], known), axis=0)
 
 
 def bootstrap_table(table: Floats, *, rounds: int = ROUNDS, seed: int = SEED) -> MeanDraws:

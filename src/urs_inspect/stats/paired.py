@@ -240,7 +240,7 @@ def compare_means(
         values: One row per question, one column per model, shape (Q, M); NaN where there is no value, for reasons that
             must have nothing to do with it.
         clusters: Id of each question's cluster, such as the prompt of a pair, shape (Q,); by default each is one of its
-            own. Not with weights.
+            own.
         reweight: As for `bootstrap_means`.
         options: Rounds, level and seed of the bootstrap; see `Resampling`.
 
