@@ -149,6 +149,7 @@ def made_up_answers(
                 "cut_off": False,
                 "not_shown": "",
                 "cluster": "",
+                "structured": 0.0,
             },
             **{"self_judged": False, "judge_language": "en", "prompt_sha256": "same", "rubric": "urs 1"},
             **{"dataset": "simulated", "dataset_sha256": "", "references": "", "task_version": "1-A"},

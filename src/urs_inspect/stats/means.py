@@ -151,7 +151,8 @@ def _drawn(column: MeanColumn, clusters: Integers | None) -> Integers | None:
     if clusters is None:
         return None
     known = ~np.isnan(column.values)
-    return np.count_nonzero(cluster_counts(clusters[column.questions], known), axis=0)
+    counts = cluster_counts(clusters[column.questions], known)
+    return np.asarray(np.count_nonzero(counts, axis=0), dtype=np.int64)
 
 
 def bootstrap_table(table: Floats, *, rounds: int = ROUNDS, seed: int = SEED) -> MeanDraws:
