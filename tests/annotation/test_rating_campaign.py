@@ -95,6 +95,27 @@ def test_an_undo_shows_the_answer_again_with_its_scores(tmp_path: Path) -> None:
     one.close()
 
 
+def test_who_cannot_tell_gives_no_score_and_others_may_still_rate(tmp_path: Path) -> None:
+    both = campaign(tmp_path, "ann", "ben", of=answers(2), checks=1.0)
+    ann, ben = both.sessions
+    assert ann.current is not None
+    unrated = ann.current.id
+    ann.cannot_tell(unrated, 2.0)
+    assert (ann.done, both.raters_of[unrated]) == (1, set())
+    assert rate(ann) != unrated
+    assert rate(ben) == unrated
+    assert all(not item.check or item.answer.id != unrated for item in ann._in_order())
+    reading = read_ratings([tmp_path])
+    assert [(one.annotator, one.answer_id) for one in reading.cannot_tell] == [("ann", unrated)]
+    assert ("ann", unrated) not in [(one.annotator, one.answer_id) for one in reading.ratings]
+    agreement, _ = both.report()
+    assert [(person.rater, person.cannot_tell) for person in agreement.raters] == [("ann", 1), ("ben", 0)]
+    ann.undo(unrated)
+    assert ann.done == 1
+    assert not read_ratings([tmp_path]).cannot_tell
+    both.close()
+
+
 def test_checks_come_later_and_are_rated_once(tmp_path: Path) -> None:
     one = campaign(tmp_path, "me", of=answers(30), checks=0.4)
     [session] = one.sessions

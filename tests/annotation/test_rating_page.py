@@ -29,7 +29,7 @@ from urs_inspect.annotation.ratings import Rating, read_ratings
 
 pytestmark = pytest.mark.browser
 
-_SHARED = ("--reference", "--raters", "9")  # each test rates under names of its own
+_SHARED = ("--raters", "9")  # each test rates under names of its own
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +167,44 @@ def test_two_people_get_different_answers_and_go_on_after_a_crash(browser: Brows
         press(page, "!")  # the same page goes on, with the score that was chosen
         expect_done(page, 3)
         assert [rating.final for rating in ratings(server) if rating.annotator == "Ann"] == [3, 3, 4]
+
+
+def test_the_reference_stands_beside_the_scale_that_speaks_of_it(browser: Browser, tmp_path: Path) -> None:
+    for options, shown in (((), True), (("--no-reference",), False)):
+        folder = tmp_path / str(shown)
+        folder.mkdir()
+        with (
+            _serving(folder, shown_logs(folder / "logs"), "--annotator", "me", *options) as server,
+            visiting(browser, server, "/rate/me", **LAPTOP, color_scheme="light") as (page, watch),
+        ):
+            reference = page.get_by_text("The reference answer.", exact=True)
+            spoken_of = page.locator(".bands dd").filter(has_text="reference answer")
+            expect(reference).to_be_visible() if shown else expect(reference).to_have_count(0)
+            expect(spoken_of).to_have_count(2 if shown else 0)
+            assert watch.problems == []
+
+
+def test_who_cannot_tell_goes_on_without_a_score(browser: Browser, tmp_path: Path) -> None:
+    options = ("--annotator", "me", "--questions-language", "en")
+    with (
+        _serving(tmp_path, shown_logs(tmp_path / "logs"), *options) as server,
+        visiting(browser, server, "/rate/me", **LAPTOP, color_scheme="light") as (page, watch),
+    ):
+        expect(page.locator("#rated")).to_have_attribute("data-total", "10")  # without the two to a Chinese question
+        page.wait_for_timeout(SETTLED)
+        page.get_by_role("button", name="Cannot tell").click()
+        expect_done(page, 1)
+        rate(page, "c", 2)
+        take_picture(page, "rate_cannot_tell")
+        rate(page, "666666!", 3)
+        page.get_by_role("link", name="Agreement").click()
+        cells = page.locator("tbody td").all_inner_texts()
+        assert (cells[0], cells[5]) == ("1", "2")
+        page.get_by_role("link", name="Back to rating").click()
+        rate(page, "u", 2)
+        assert watch.problems == []
+    reading = read_ratings([tmp_path / "ratings"])
+    assert (len(reading.ratings), len(reading.cannot_tell), reading.errors) == (0, 2, ())
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -80,7 +80,8 @@ def test_one_person_is_led_to_a_page_that_names_no_model(client: TestClient, rat
     page = rater.get("/rate/me").text
     [number] = re.findall(r"Answer (\d) of somebody", page)
     assert all(words in page for words in (f"Question {number}?", "Covers the core of what the user needs"))
-    assert not any(words in page for words in ("Reference", "apple"))
+    assert f"Reference {number}." in page and "About as good as the reference answer" in page
+    assert "apple" not in page
     assert shown(page)[1][-1] == "final"
     assert len(shown(page)[1]) == 6
 
@@ -149,6 +150,31 @@ def test_the_reference_is_folded_or_shown_by_choice(tmp_path: Path) -> None:
         page = client.get("/rate/me").text
         assert re.search(r"Reference \d\.", page)
         assert shown(page)[1] == ["final"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_scale_speaks_of_a_reference_only_beside_one(tmp_path: Path, language: str) -> None:
+    """The built-in rubric's own words are replaced, in every language."""
+    known = replace(answer(0), reference="The truth.")
+    unknown = replace(answer(0), reference="")
+    word = {"en": "the reference answer", "zh": "参考答案"}[language]
+    for name, of, options in (("known", known, {}), ("unknown", unknown, {}), ("hidden", known, {"reference": False})):
+        with visiting(campaign(tmp_path / name, "me", of=[of], **options)) as client:
+            page = client.get(f"/rate/me?language={language}").text
+        bands = page[page.index('<details class="bands"') : page.index("<fieldset")]
+        assert (word in bands, "The truth." in page) == ((True, True) if name == "known" else (False, False))
+        assert bands.count("<dd>") == 5
+
+
+def test_a_rater_who_cannot_tell_gets_the_next_answer(rater: TestClient, tmp_path: Path) -> None:
+    first = rater.get("/rate/me").text
+    body = {"answer": shown(first)[0], "seconds": 1.5}
+    page = rater.post("/rate/me/cannot_tell", json=body, headers=SENT).text
+    assert shown(page)[0] != shown(first)[0]
+    reading = read_ratings([tmp_path / "ratings"])
+    assert (len(reading.ratings), len(reading.cannot_tell)) == (0, 1)
+    undone = rater.post("/rate/me/undo", json={"answer": shown(first)[0]}, headers=SENT).text
+    assert shown(undone)[0] == shown(first)[0] and "checked" not in undone
 
 
 def test_chinese_is_asked_for_or_set(tmp_path: Path, client: TestClient) -> None:
@@ -331,7 +357,8 @@ def test_the_overview_counts_ratings_and_names_no_model(tmp_path: Path) -> None:
         report = re.sub(r"\s+", " ", client.get("/report?annotator=me").text)
         assert "of 6 of 6 answers; checks are not counted" in report
         cells = re.findall(r'<t[hd] (?:scope="row"|class="right")>([^<]*)<', report)
-        assert cells[-14:] == ["me", "6", "6.0", "3.0", "6", "0.0", "2 s", "you", "1", "9.0", "3.0", "0", "–", "3 s"]
+        assert cells[-16:-8] == ["me", "6", "6.0", "3.0", "6", "0.0", "0", "2 s"]
+        assert cells[-8:] == ["you", "1", "9.0", "3.0", "0", "–", "0", "3 s"]
         assert "apple" not in report
 
 

@@ -19,8 +19,9 @@ from tests.cli.conftest import Run, Said, cells_of
 from tests.reports.judged_logs import answered, judgement, write_judged
 from urs_inspect._util import InputError
 from urs_inspect.annotation.rating_queue import ToRate, draw
+from urs_inspect.annotation.ratings import inclusion_weights
 from urs_inspect.annotation.votes import Vote
-from urs_inspect.discrepancy.ballots import write_ballots
+from urs_inspect.discrepancy.ballots import Ballot, write_ballots
 from urs_inspect.reports.agreement_report import report_agreement
 from urs_inspect.reports.human_data import answers_to_rate, read_human_ratings
 from urs_inspect.rubrics import load_rubric
@@ -104,8 +105,8 @@ def test_the_report_counts_ratings_raters_and_what_does_not_count(run: Run, logs
     assert "8 ratings are about other answers" in result.output
     assert f"does not count: {ratings / 'ben.jsonl'}: line 10: not JSON" in result.output
     assert cells_of(result.output) == [
-        ["ann", "5", "4.0", "1.0", "0", "-", "3"],
-        ["ben", "5", "3.0", "1.0", "0", "-", "3"],
+        ["ann", "5", "4.0", "1.0", "0", "-", "0", "3"],
+        ["ben", "5", "3.0", "1.0", "0", "-", "0", "3"],
     ]
 
 
@@ -277,6 +278,71 @@ def test_a_copy_of_the_log_has_the_ratings_as_scores(
     assert found.results.scores[0].metrics["rated_mean"].value == pytest.approx(mean)
     assert found.eval.model == "p/apple"
     assert "there is a file" in refused(*command)
+
+
+def test_answers_that_somebody_could_not_rate_are_counted_and_no_score(
+    run: Run, said: Said, logs: Path, ratings: Path, tmp_path: Path
+) -> None:
+    before = read_human_ratings(ratings, (1, 10)).ratings
+    unrated = queue(logs)[9]
+    line = rating(unrated.answer, 1, "ann", cannot_tell=True, threshold=unrated.threshold).to_line()
+    assert "rating" not in json.loads(line)
+    with (ratings / "ann.jsonl").open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    assert [one.rating for one in read_human_ratings(ratings, (1, 10)).ratings] == [one.rating for one in before]
+    output = run("annotate", logs, "--rate", "--ratings", ratings, "--report").output
+    assert [row[6] for row in cells_of(output)] == ["1", "0"]
+    assert "could not tell: 1 answer" in report_agreement([str(logs)], human=ratings).markdown()
+    copy = tmp_path / "copy.eval"
+    log = logs / f"{unrated.answer.model.removeprefix('p/')}.eval"
+    output = said("annotate", log, "--rate", "--ratings", ratings, "--output", copy)
+    assert "could not tell: 1" in output
+    scores = {str(one.id): one.scores or {} for one in read_eval_log(str(copy)).samples or []}
+    assert "human_rating" not in scores[unrated.answer.question]
+
+
+def test_only_answers_to_questions_of_one_language_are_rated(
+    run: Run, refused: Said, logs: Path, tmp_path: Path
+) -> None:
+    english = next(drawn.answer for drawn in queue(logs) if drawn.answer.language == "en")
+    write(tmp_path / "ratings" / "me.jsonl", rating(english, 5).to_line())
+    command = ("annotate", logs, "--rate", "--ratings", tmp_path / "ratings", "--report", "--questions-language")
+    assert "1 ratings are about other answers" in run(*command, "zh").output
+    assert "1 of 10 answers" in run(*command, "en").output
+    assert "no question in 'fr'; there are: en, zh" in refused(*command, "fr")
+
+
+def test_only_pairs_of_answers_to_questions_of_one_language_are_voted_on(
+    run: Run, refused: Said, tmp_path: Path
+) -> None:
+    tea = Ballot.between("tea", "茶？", {"apple": "x", "pear": "y"}, language="zh")
+    write_ballots([ballot(0), tea], tmp_path / "ballots.jsonl")
+    cast(tmp_path / "votes", "ann", "tie")
+    command = (
+        "annotate",
+        tmp_path / "ballots.jsonl",
+        "--votes",
+        tmp_path / "votes",
+        "--report",
+        "--questions-language",
+    )
+    assert "1 votes are about other ballots" in run(*command, "zh").output
+    assert "1 votes on 1 pairs" in run(*command, "en").output
+    assert "no question in 'fr'; there are: en, zh" in refused(*command, "fr")
+
+
+def test_answers_of_one_language_stand_for_those_of_this_language(logs: Path) -> None:
+    """The last answer of each language has no threshold: all of its language were rated, not all of the model."""
+    answers = answers_to_rate([str(logs)], load_rubric())[0]
+    tea = draw([answer for answer in answers if answer.language == "zh"])
+    [first, *_] = draw([answer for answer in answers if answer.language == "en"])
+    given = [
+        rating(first.answer, 5, questions="en", rate=first.rate, threshold=first.threshold),
+        *[rating(one.answer, 5, questions="zh", rate=one.rate, threshold=one.threshold) for one in tea],
+    ]
+    weights = inclusion_weights(given)
+    assert {weights[one.answer.id] for one in tea} == {1.0}
+    assert weights[first.answer.id] > 1
 
 
 def test_ratings_of_another_scale_and_empty_ones_are_refused(ratings: Path, tmp_path: Path) -> None:

@@ -203,20 +203,26 @@ def _to_rate(session: RatingSession, language: str) -> dict[str, Any]:
     rubric, answer, before = campaign.rubric, item.answer, session.taken_back
     code = language if language in rubric.languages else next(iter(rubric.languages))
     terms = [(name, rubric.criteria[name][code]) for name in campaign.criteria(answer)]
+    reference = _material(answer.reference) if campaign.reference else None
+    bands = rubric.languages[code].bands
+    if reference is None and code in LANGUAGES:
+        without = {text["band"]: text["instead"] for text in texts(code)["rating"]["bands_without_reference"]}
+        bands = tuple(without.get(band, band) for band in bands)
+    scored_before = before is not None and before.about == item.id and not before.cannot_tell
     return shown | {
         "instruction": _material(answer.instruction),
         "answer": _material(answer.text),
-        "reference": _material(answer.reference) if campaign.reference else None,
+        "reference": reference,
         "intent": rubric.intents[answer.intent].text[code],
         "scales": [
             *((name, term.name, term.definition) for name, term in terms),
             (FINAL, rubric.languages[code].final.name, ""),
         ],
-        "bands": list(zip(rubric.bands, rubric.languages[code].bands, strict=True)),
+        "bands": list(zip(rubric.bands, bands, strict=True)),
         "rubric_language": code,
         "scores": range(LOWEST, HIGHEST + 1),
         # The scores of a rating that was just taken back, so that one can be changed.
-        "given": {FINAL: before.final, **before.criteria} if before and before.about == item.id else {},
+        "given": {FINAL: before.final, **before.criteria} if before and scored_before else {},
     }
 
 

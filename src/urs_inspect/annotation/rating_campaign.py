@@ -76,7 +76,8 @@ class RatingSession(OwnItems[ToRate]):
     def _is_left(self, item: ToRate, held: int = 0) -> bool:
         """Whether this person can still rate it, when so many others have it on their pages."""
         if item.id in self.store.events or item.check:
-            return item.id not in self.store.events and item.answer.id in self.store.events
+            first = self.store.events.get(item.answer.id)
+            return item.id not in self.store.events and first is not None and not first.cannot_tell
         raters = self.campaign.raters_of.get(item.id, ())
         return len(raters) - (self.annotator in raters) + held < self.campaign.raters
 
@@ -87,26 +88,38 @@ class RatingSession(OwnItems[ToRate]):
         if set(criteria) != set(wanted):
             given = choices(criteria) or "none"
             raise InputError(f"criteria must be {choices(wanted) or 'empty'}, got {given}; the rating was not recorded")
+        rating = replace(self._decision(item, seconds), final=final, criteria={name: criteria[name] for name in wanted})
+        with self.campaign.mutex:
+            self.store.add(rating)
+            if not item.check:
+                self.campaign.raters_of[item.answer.id].add(self.annotator)
+            self.shown = self.taken_back = None
+
+    def cannot_tell(self, item_id: str, seconds: float) -> None:
+        """Record that this person cannot rate an answer, which others may still rate; errors as for `rate`."""
+        item = self._find(item_id, "the decision was not recorded")
+        with self.campaign.mutex:
+            self.store.add(replace(self._decision(item, seconds), cannot_tell=True))
+            if not item.check:
+                self.campaign.raters_of[item.answer.id].discard(self.annotator)
+            self.shown = self.taken_back = None
+
+    def _decision(self, item: ToRate, seconds: float) -> Rating:
+        """A rating of an item without its scores."""
         answer = item.answer
-        rating = Rating(
+        return Rating(
             question=answer.question,
             model=answer.model,
             epoch=answer.epoch,
             annotator=self.annotator,
             answer=answer.text_digest,
             check=item.check,
-            final=final,
-            criteria={name: criteria[name] for name in wanted},
             rate=item.rate,
             threshold=item.threshold,
             seconds=seconds,
             time=now(),
+            questions=self.campaign.questions,
         )
-        with self.campaign.mutex:
-            self.store.add(rating)
-            if not item.check:
-                self.campaign.raters_of[answer.id].add(self.annotator)
-            self.shown = self.taken_back = None
 
     def undo(self, item_id: str) -> None:
         """Take a rating back, if there is one: repeating it does no harm."""
@@ -134,13 +147,16 @@ class RatingCampaign(People[RatingSession]):
         raters: int = 1,
         checks: float = 0.0,
         final_only: bool = False,
-        reference: bool = False,
+        reference: bool = True,
+        questions: str = "",
     ) -> None:
         """Open the sessions of the annotators; without any, anybody may rate under a name of their own.
 
-        `raters` is how many people rate an answer, `checks` the share of answers that a person rates twice, and
-        `reference` whether the page offers the reference answer.
+        `raters` is how many people rate an answer, `checks` the share of answers that a person rates twice,
+        `reference` whether the page shows the reference answer, and `questions` the language of the questions where
+        the queue has only those of one.
         """
+        self.questions = questions
         self.queue, self.rubric, self.raters, self.reference = tuple(queue), rubric, raters, reference
         self.language = "zh" if {item.answer.language for item in queue} == {"zh"} else "en"
         self.mutex = threading.RLock()

@@ -31,7 +31,10 @@ from urs_inspect.stats.bootstrap import Estimate
 
 @dataclass(frozen=True)
 class Rating:
-    """What one person gave one answer, 1 to 10 each, or, with `undone`, that it was taken back."""
+    """What one person gave one answer, 1 to 10 each.
+
+    With `cannot_tell` the person gave no score, and with `undone` took a decision back; the scores mean nothing then.
+    """
 
     question: str  # id
     model: str
@@ -46,6 +49,8 @@ class Rating:
     seconds: float = math.nan  # how long the answer was in view; NaN if not known
     time: str = ""  # ISO 8601 in UTC; empty if not known
     undone: bool = False
+    cannot_tell: bool = False
+    questions: str = ""  # language of the questions, where only those of one were drawn
 
     @cached_property
     def answer_id(self) -> str:
@@ -59,11 +64,12 @@ class Rating:
 
     def to_line(self) -> str:
         """The rating as one line of a file, without the line break."""
+        scores = {"rating": self.final, "criteria": dict(self.criteria)}
+        drawn = {"weight": round(1 / self.rate, 6), "threshold": self.threshold}
         given = {
-            "rating": self.final,
-            "criteria": dict(self.criteria),
-            "weight": round(1 / self.rate, 6),
-            "threshold": self.threshold,
+            **({"cannot_tell": True} if self.cannot_tell else scores),
+            **drawn,
+            **({"questions": self.questions} if self.questions else {}),
             "seconds": None if math.isnan(self.seconds) else round(self.seconds, 2),
         }
         return event_line(
@@ -79,8 +85,9 @@ def parse_rating(line: bytes) -> Rating:
     values = event_values(line)
     if "ballot" in values:
         raise ValueError(A_VOTE)
-    if not isinstance(values.get("check", False), bool):
-        raise ValueError("check must be true or false")
+    for name in ("check", "cannot_tell"):
+        if not isinstance(values.get(name, False), bool):
+            raise ValueError(f"{name} must be true or false")
     return Rating(
         question=event_text(values, "id"),
         model=event_text(values, "model"),
@@ -94,15 +101,22 @@ def parse_rating(line: bytes) -> Rating:
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **({"cannot_tell": True} if values.get("cannot_tell") else _scores(values)),
+        "questions": event_text(values, "questions") if values.get("questions") else "",
+        "rate": 1 / _positive(values.get("weight", 1), "weight"),
+        "threshold": None if values.get("threshold") is None else _positive(values["threshold"], "threshold"),
+        "seconds": event_seconds(values.get("seconds")),
+    }
+
+
+def _scores(values: Mapping[str, Any]) -> dict[str, Any]:
     criteria = values.get("criteria") or {}
     if not isinstance(criteria, dict):
         raise ValueError("criteria must be an object of scores")
     return {
         "final": _whole(values, "rating", LOWEST, HIGHEST),
         "criteria": {name: _whole(criteria, name, LOWEST, HIGHEST) for name in criteria},
-        "rate": 1 / _positive(values.get("weight", 1), "weight"),
-        "threshold": None if values.get("threshold") is None else _positive(values["threshold"], "threshold"),
-        "seconds": event_seconds(values.get("seconds")),
     }
 
 
@@ -137,13 +151,17 @@ class RatingReading:
     checks: tuple[tuple[Rating, Rating], ...]  # two of one answer by one person; the second counts for nothing else
     replaced: int  # ratings that the same person replaced later
     undone: int  # ratings that were taken back and not made again
+    cannot_tell: tuple[Rating, ...]  # answers that a person could not rate, which are no ratings
     errors: tuple[str, ...]  # lines that are no ratings, with their place; they stay in their files and do not count
 
     def about(self, answers: Collection[str]) -> Self:
         """The reading without ratings of answers other than those of these ids."""
         ratings = tuple(rating for rating in self.ratings if rating.answer_id in answers)
         return replace(
-            self, ratings=ratings, checks=tuple(pair for pair in self.checks if pair[0].answer_id in answers)
+            self,
+            ratings=ratings,
+            checks=tuple(pair for pair in self.checks if pair[0].answer_id in answers),
+            cannot_tell=tuple(one for one in self.cannot_tell if one.answer_id in answers),
         )
 
 
@@ -166,22 +184,33 @@ def read_ratings(paths: Iterable[str | Path]) -> RatingReading:
     final, replaced, undone, errors = read_events(files, parse_rating, "ratings")
     if not final and any(error.endswith(A_VOTE) for error in errors):
         raise InputError(f"{files[0]}: holds votes about ballots, not ratings; `urs-inspect rank` reads them")
-    given = [rating for rating in final if not rating.undone]
+    decisions = [rating for rating in final if not rating.undone]
+    cannot_tell = tuple(rating for rating in decisions if rating.cannot_tell and not rating.check)
+    given = [rating for rating in decisions if not rating.cannot_tell]
     first = {(rating.annotator, rating.answer_id): rating for rating in given if not rating.check}
     checks = [(first.get((rating.annotator, rating.answer_id)), rating) for rating in given if rating.check]
     ratings = tuple(first.values())
     known = tuple((before, again) for before, again in checks if before)
-    return RatingReading(ratings, inclusion_weights(ratings), known, replaced, undone, errors)
+    weights = inclusion_weights([*ratings, *cannot_tell])
+    return RatingReading(ratings, weights, known, replaced, undone, cannot_tell, errors)
 
 
 def inclusion_weights(ratings: Iterable[Rating]) -> dict[str, float]:
-    """Inverse inclusion probabilities by answer, given how far each model's answers have been drawn (see `ToRate`)."""
-    reached: dict[str, float] = defaultdict(float)
+    """Inverse inclusion probabilities by answer, given how far each model's answers have been drawn (see `ToRate`).
+
+    Where only questions of one language were drawn, these count by themselves.
+    """
+    reached: dict[tuple[str, str], float] = defaultdict(float)
     first: dict[str, Rating] = {}  # where logs were added in between, so that an answer has one weight
     for rating in ratings:
         first.setdefault(rating.answer_id, rating)
-        reached[rating.model] = max(reached[rating.model], math.inf if rating.threshold is None else rating.threshold)
-    return {answer: 1 / -math.expm1(-rating.rate * reached[rating.model]) for answer, rating in first.items()}
+        threshold = math.inf if rating.threshold is None else rating.threshold
+        drawn = (rating.model, rating.questions)
+        reached[drawn] = max(reached[drawn], threshold)
+    return {
+        answer: 1 / -math.expm1(-rating.rate * reached[rating.model, rating.questions])
+        for answer, rating in first.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -195,6 +224,7 @@ class RaterReport:
     checks: int  # answers rated twice
     from_own: float  # mean distance between the two ratings of these
     seconds: float  # median time in view per rating
+    cannot_tell: int  # answers that the person could not rate
 
 
 @dataclass(frozen=True)
@@ -218,7 +248,7 @@ def rating_agreement(reading: RatingReading) -> RatingAgreement:
     for rating in reading.ratings:
         by_answer[rating.answer_id][rating.annotator] = rating
     given = list(by_answer.values())
-    raters = sorted({rating.annotator for rating in reading.ratings})
+    raters = sorted({rating.annotator for rating in (*reading.ratings, *reading.cannot_tell)})
     table = np.array([[each[name].final if name in each else math.nan for each in given] for name in raters])
     table = table.reshape(len(raters), len(given))
     questions = [next(iter(each.values())).question for each in given]
@@ -244,9 +274,10 @@ def _rater(name: str, given: Sequence[Mapping[str, Rating]], reading: RatingRead
     return RaterReport(
         rater=name,
         ratings=len(own),
-        mean=fmean(rating.final for rating in own),
+        mean=fmean(rating.final for rating in own) if own else math.nan,
         from_others=fmean(others) if others else math.nan,
         checks=len(twice),
         from_own=fmean(twice) if twice else math.nan,
         seconds=median(times) if times else math.nan,
+        cannot_tell=sum(one.annotator == name for one in reading.cannot_tell),
     )

@@ -59,6 +59,13 @@ class RateBody(BaseModel):
     seconds: float = Field(ge=0, le=_DAY * 365, allow_inf_nan=False)
 
 
+class CannotTellBody(BaseModel):
+    """That an answer cannot be rated by this person, as the page sends it."""
+
+    answer: str = Field(max_length=100)
+    seconds: float = Field(ge=0, le=_DAY * 365, allow_inf_nan=False)
+
+
 class EnterBody(BaseModel):
     """Who wants to vote."""
 
@@ -149,6 +156,12 @@ def _add_decisions(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
         def rate(request: Request, annotator: str, body: RateBody) -> Response:
             session = campaign.session(annotator)
             session.rate(body.answer, body.final, body.criteria, body.seconds)
+            return HTMLResponse(pages.session_fragment(session, _language(request)))
+
+        @app.post("/rate/{annotator}/cannot_tell")
+        def cannot_tell(request: Request, annotator: str, body: CannotTellBody) -> Response:
+            session = campaign.session(annotator)
+            session.cannot_tell(body.answer, body.seconds)
             return HTMLResponse(pages.session_fragment(session, _language(request)))
     else:
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from urs_inspect._util import InputError, counted
+from urs_inspect._util import InputError, choices, counted
 
 if TYPE_CHECKING:
     from urs_inspect.annotation import VoteReading
@@ -52,6 +52,11 @@ _VOTING = ("votes", "order")
     show_default=True,
     help="Everybody gets the pairs in the given order, or each in a random order of their own.",
 )
+@click.option(
+    "--questions-language",
+    metavar="CODE",
+    help="Only questions in this language, such as en or zh, for people who read no other.",
+)
 @click.option("--open/--no-open", "open_browser", default=False, help="Whether to open the page in a browser.")
 @click.option("--report", is_flag=True, help="Print how far the people agree, and end.")
 @click.option("--rate", is_flag=True, help="Rate single answers of logs of urs, 1 to 10; the options below are for it.")
@@ -67,7 +72,12 @@ _VOTING = ("votes", "order")
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Rate the first so many answers of the random order.")
 @click.option("--final-only", is_flag=True, help="Ask for the final score alone, without the intent's criteria.")
-@click.option("--reference", is_flag=True, help="Offer the reference answer beside the question.")
+@click.option(
+    "--reference/--no-reference",
+    default=True,
+    show_default=True,
+    help="Show the reference answer, of which the scale speaks. Without one the scale does not.",
+)
 @click.option(
     "--checks",
     type=click.FloatRange(0, 1),
@@ -89,6 +99,7 @@ def annotate(
     host: str,
     language: str | None,
     order: str,
+    questions_language: str | None,
     open_browser: bool,
     report: bool,
     rate: bool,
@@ -110,9 +121,11 @@ def annotate(
     console = Console(soft_wrap=True, highlight=False)
     campaign: Campaign | RatingCampaign | None
     if rate:
-        campaign = _rating(sources, annotators, report, console, **rating)
+        campaign = _rating(sources, annotators, report, console, questions=questions_language, **rating)
     else:
-        campaign = _voting(sources, annotators, report, console, votes, shuffled=order == "own")
+        campaign = _voting(
+            sources, annotators, report, console, votes, shuffled=order == "own", questions=questions_language
+        )
     if campaign is not None:
         with contextlib.closing(campaign):
             _print_files(campaign, console)
@@ -127,6 +140,7 @@ def _voting(
     votes: Path,
     *,
     shuffled: bool,
+    questions: str | None,
 ) -> "Campaign | None":
     """The campaign to serve; None where the command only reports."""
     from urs_inspect.annotation import load_ballots
@@ -138,6 +152,13 @@ def _voting(
     ballots, plan = load_ballots(Path(sources[0])), load_plan(Path(sources[0]))
     if plan is not None and shuffled:
         raise InputError(f"order: 'own' is not possible, since allocation={plan.allocation} of the log gives the order")
+    if questions is not None:
+        if plan is not None:
+            raise InputError(
+                f"questions-language: not with allocation={plan.allocation} of the log, which chooses pairs"
+            )
+        _check_language(questions, (ballot.language for ballot in ballots))
+        ballots = tuple(ballot for ballot in ballots if ballot.language == questions)
     voting = Campaign(ballots, votes, () if report else annotators, shuffled=shuffled, plan=plan)
     if report:
         _print_votes(voting, console)
@@ -161,6 +182,7 @@ def _rating(
     limit: int | None,
     rubric: str | None,
     output: Path | None,
+    questions: str | None,
     **options: Any,
 ) -> "RatingCampaign | None":
     """The campaign to serve; None where the command only reports or writes a copy of a log."""
@@ -176,8 +198,12 @@ def _rating(
         return None
     loaded = load_rubric(rubric)
     answers, skipped = answers_to_rate(sources, loaded)
+    if questions is not None:
+        _check_language(questions, (answer.language for answer in answers))
+        answers = tuple(answer for answer in answers if answer.language == questions)
     queue = draw(answers)[:limit]
-    campaign = RatingCampaign(queue, loaded, ratings, () if report else annotators, **options)
+    people = () if report else annotators
+    campaign = RatingCampaign(queue, loaded, ratings, people, questions=questions or "", **options)
     if report:
         _print_ratings(campaign, console)
         return None
@@ -186,6 +212,13 @@ def _rating(
     for sentence in (*skipped, f"{counted(len(answers), 'answer')} of {models}{first}."):
         console.print(escape(sentence))
     return campaign
+
+
+def _check_language(wanted: str, there: Iterable[str]) -> None:
+    """Refuse a language in which there is no question."""
+    languages = sorted(set(there))
+    if wanted not in languages:
+        raise InputError(f"questions-language: no question in '{wanted}'; there are: {choices(languages)}")
 
 
 def _print_voting(queue: "BallotQueue", console: Console) -> None:
@@ -249,16 +282,19 @@ def _print_ratings(campaign: "RatingCampaign", console: Console) -> None:
             f"Krippendorff's alpha of final scores: {_number(alpha.value, '.2f')}{interval}, on "
             f"{counted(alpha.n, 'answer')} with several ratings."
         )
+    if found.raters:
         rows = [
             (
                 *map(str, (person.rater, person.ratings)),
                 *(_number(value, ".1f") for value in (person.mean, person.from_others)),
                 str(person.checks),
-                *(_number(value, form) for value, form in ((person.from_own, ".1f"), (person.seconds, ".0f"))),
+                _number(person.from_own, ".1f"),
+                str(person.cannot_tell),
+                _number(person.seconds, ".0f"),
             )
             for person in found.raters
         ]
-        _print_table("rater|ratings|mean|from others|rated twice|from own|median seconds", rows, console)
+        _print_table("rater|ratings|mean|from others|rated twice|from own|cannot tell|median seconds", rows, console)
     _print_uncounted("ratings", "answers", found.ratings, len(reading.ratings), reading, console)
 
 
@@ -290,6 +326,8 @@ def _print_attached(here: int, reading: "RatingReading", ratings: Path, console:
     console.print(f"{here} of {counted(total, 'rating')} {verb} about this log's answers{others}.", markup=False)
     if reading.checks:
         console.print(f"{counted(len(reading.checks), 'repeated rating')} to check a rater, not counted.")
+    if reading.cannot_tell:
+        console.print(f"Without a rating, because the person could not tell: {len(reading.cannot_tell)}.")
     _print_faults("ratings", reading, console)
 
 

@@ -162,7 +162,9 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
         for weight in [reading.weights[each.answer_id]]
     )
     replaced = f"{counted(reading.replaced, 'rating')} replaced later by the same person, {reading.undone} taken back."
+    untold = f"Without a rating, because the person could not tell: {counted(len(reading.cannot_tell), 'answer')}."
     notes = [
+        *([untold] if reading.cannot_tell else []),
         *([replaced] if reading.replaced or reading.undone else []),
         *(f"Not a rating: {error}" for error in first_errors(reading.errors)),
     ]

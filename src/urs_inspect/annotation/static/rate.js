@@ -62,7 +62,14 @@ function undo() {
   if (answer) send("undo", { answer }, session.querySelector("[data-undo]"), main.dataset.undone).then(start);
 }
 
+function cannotTell() {
+  const answer = item().dataset.answer;
+  if (!answer) return;
+  send("cannot_tell", { answer, seconds: seconds() }, session.querySelector("[data-cannot-tell]"), main.dataset.saved).then(start);
+}
+
 session.addEventListener("click", (event) => {
+  if (event.target.closest("[data-cannot-tell]")) cannotTell();
   if (event.target.closest("[data-undo]")) undo();
 });
 
@@ -93,7 +100,8 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "Enter" && !event.target.closest("button, summary, a")) {
     event.preventDefault();
     save();
-  } else if (event.key === "u" || event.key === "U") undo();
+  } else if (event.key === "c" || event.key === "C") cannotTell();
+  else if (event.key === "u" || event.key === "U") undo();
 });
 
 start();

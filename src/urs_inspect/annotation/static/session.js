@@ -49,7 +49,7 @@ function tell(text) {
 
 async function send(action, body, button, message) {
   // To take back what was just saved is no second click; to take back one more may be.
-  if (busy || (performance.now() - shownAt < SETTLE && (action !== "undo" || last !== "cast"))) return;
+  if (busy || (performance.now() - shownAt < SETTLE && (action !== "undo" || last === "" || last === "undo"))) return;
   busy = true;
   button?.classList.add("chosen");
   session.setAttribute("aria-busy", "true");
