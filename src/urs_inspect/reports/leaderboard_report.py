@@ -236,10 +236,8 @@ def _best(ranking: Ranking) -> Table:
 def _summary(ranking: Ranking) -> Table:
     models = ranking.models
     several = models["rank_from"].notna().sum() > 1
-    data = pd.DataFrame({"Model": ranking.names})
-    if several:
-        data["Rank"] = ranks_text(models)
-    data["Mean"] = list(ranking.means[ALL])
+    ranks_shown = {"Rank": ranks_text(models)} if several else {}
+    data = pd.DataFrame({"Model": ranking.names, **ranks_shown, "Mean": ranking.means[ALL]})
     formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
     corrected = ranking.corrected
     known = corrected is not None and corrected.over_all["rank_from"].notna().any()
