@@ -80,7 +80,7 @@ def labelled() -> Iterator[tuple[str, bool, list[str], Codes, Floats, Integers]]
 
 
 def shortcuts(rounds: int = 2000) -> pd.DataFrame:
-    """One row per bench: pairs, ties, and how often each rule names the response that people prefer."""
+    """One row per bench: pairs, ties, and how often each rule names the response that the labels prefer."""
     rows = []
     for bench, ordered, ids, labels, lengths, clusters in labelled():
         row: dict[str, object] = {"bench": bench, "pairs": len(labels), "ties": int((labels == TIE).sum())}
@@ -155,7 +155,7 @@ def _findings(
     in_turn, adaptive = taus.values()
     enough = next(votes for votes, tau in zip(MARKS, adaptive, strict=True) if tau >= in_turn[-1])
     return [
-        "A rule that reads no answer, 'the longer answer wins', agrees with people on "
+        "A rule that reads no answer, 'the longer answer wins', agrees with the labels on "
         f"{PERCENT(longer[most].value)} of the pairs of {most} and on {PERCENT(longer[least].value)} of those of "
         f"{least}: a judge's accuracy says little without the rules' accuracy on the same pairs.",
         f"{ranking.battles:,} votes rank seven chatbots; {significant} of the {len(ranking.differences)} differences "
@@ -170,11 +170,13 @@ def _findings(
 def _shortcut_section(rules: pd.DataFrame) -> Section:
     shares = sorted(estimate.value for estimate in rules["longer answer"])
     notes = [
-        f"'The longer answer wins' agrees with people on {PERCENT(shares[0])} of the pairs of one set and on "
+        f"'The longer answer wins' agrees with the labels on {PERCENT(shares[0])} of the pairs of one set and on "
         f"{PERCENT(shares[-1])} of those of another.",
-        "How often each rule names the response that people prefer, over the pairs whose label is no tie; of two "
+        "How often each rule names the response that the labels prefer, over the pairs whose label is no tie; of two "
         "responses of equal length the length rules name neither, which counts as wrong. Brackets: 95% intervals over "
         "resampled prompts.",
+        "The labels of MD-Eval are GPT-4o's, verified by three students; those of the other sets are as their authors "
+        "publish them.",
         "The first answer is that of the file; a dash where the files do not say which answer came first. The coin is "
         "seeded and differs from 50% by chance alone.",
         "Vicuna Bench and MT-Bench, which the package reads as well, are rated by GPT-4 and are therefore not here.",

@@ -103,7 +103,7 @@ def test_an_unknown_command_is_refused() -> None:
 ALONE = """
 import json, os, sys
 from importlib import import_module
-import anyio, asyncio, evalica, httpx, jinja2, numpy, platformdirs, scipy.stats, tenacity, yaml
+import anyio, asyncio, httpx, jinja2, numpy, platformdirs, scipy.stats, tenacity, yaml
 from pydantic import BaseModel, RootModel
 
 for name in sys.argv[1:]:

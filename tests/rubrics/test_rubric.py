@@ -163,6 +163,23 @@ intents:
 """
 
 
+ENGLISH = "\n".join(line for line in ADDITION.splitlines() if "zh:" not in line)
+
+
+def test_a_rubric_may_be_in_english_only(tmp_path: Path):
+    rubric = overlay(tmp_path, f"languages: [en]\n{ENGLISH}")
+    assert list(rubric.languages) == ["en"]
+    assert "complaint" in rubric.intents and "empathy" in rubric.criteria
+    with pytest.raises(InputError, match="no text in language 'zh'"):
+        overlay(tmp_path, ENGLISH)
+
+
+@pytest.mark.parametrize("languages", ["[]", "[de]", "[en, de]"])
+def test_a_list_names_only_languages_that_there_are(languages: str, tmp_path: Path):
+    with pytest.raises(InputError, match="languages: a list may name en, zh"):
+        overlay(tmp_path, f"languages: {languages}")
+
+
 def test_a_file_adds_a_criterion_and_an_intent(tmp_path: Path):
     rubric = overlay(tmp_path, ADDITION)
     assert (rubric.name, rubric.version) == ("own", "2")
@@ -344,7 +361,7 @@ criteria: {richness: {en: {aliases: [logic]}}} => criteria.richness: 'logic' als
 criteria: {richness: {en: {name: Final score}}} => criteria.richness: 'Final score' also names the final score
 languages: {english: {name: x}} => languages.english
 languages: {no: {name: Norsk}} => languages. + valid string
-languages: [de] => languages: must be a mapping of language code to texts
+languages: [de] => languages: a list may name en, zh, got de
 version: 3 => version: + valid string
 languages: {en: {frame: nowhere.jinja}} => languages.en.frame: no file + nowhere.jinja
 """.strip().splitlines()

@@ -1,7 +1,9 @@
 """Tests of `urs_inspect.stats.agreement`."""
 
 import math
+import tomllib
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import evalica
@@ -94,6 +96,34 @@ def test_alpha_is_that_of_slow_code_and_of_the_harness(ratings: Ratings) -> None
     if len(units) >= 2:  # for a single unit the harness still gives a number
         metric: Any = krippendorff_alpha("interval")
         assert alpha == pytest.approx(metric([SampleScore(score=Score(value=[*unit])) for unit in units]), abs=1e-9)
+
+
+RECORDED = [  # interval alpha of evalica 0.4.2; the first table is that of Krippendorff (2011), part C
+    (
+        [
+            [1, 2, 3, 3, 2, 1, 4, 1, 2, NONE, NONE, NONE],
+            [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NONE, 3],
+            [NONE, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NONE],
+            [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NONE],
+        ],
+        0.8491071428571428,
+    ),
+    ([[7, 6.5, 3, 9], [8, 6, NONE, 9], [6, 7.5, 4, 2]], 0.08060453400503775),
+    ([[1, 10, 5], [10, 1, 5]], -0.6598360655737705),
+]
+
+
+@pytest.mark.parametrize(("ratings", "alpha"), RECORDED)
+def test_interval_alpha_is_what_evalica_computed(ratings: Ratings, alpha: float) -> None:
+    assert interval_alpha(ratings) == pytest.approx(alpha, abs=1e-12)
+
+
+def test_the_package_does_not_need_evalica() -> None:
+    root = Path(__file__).parents[2]
+    users = [path for path in (root / "src").rglob("*.py") if "evalica" in path.read_text("utf-8")]
+    assert users == []
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    assert not [name for name in project["dependencies"] if name.startswith("evalica")]
 
 
 @checked

@@ -3,7 +3,7 @@
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -289,6 +289,12 @@ def _overlay(base: dict[str, Any], path: Path) -> dict[str, Any]:
                 "so that its results are never mistaken for URS"
             )
     languages = user.get("languages")
+    if isinstance(languages, list):
+        if extends != "urs":
+            raise InputError(f"{path}: languages: a list chooses among those of urs; here it must be a mapping")
+        base = _only(base, languages, path)
+        del user["languages"]
+        languages = None
     if languages is not None and not isinstance(languages, dict):
         raise InputError(f"{path}: languages: must be a mapping of language code to texts")
     for code, language in (languages or {}).items():
@@ -299,6 +305,13 @@ def _overlay(base: dict[str, Any], path: Path) -> dict[str, Any]:
                 "frame_source": frame.name,
             }
     return _merge(base, user) if extends == "urs" else user
+
+
+def _only(base: dict[str, Any], codes: Sequence[object], path: Path) -> dict[str, Any]:
+    """The built-in rubric with some of its languages only, so that a user need not write texts in the others."""
+    if not codes or not set(map(str, codes)) <= base["languages"].keys():
+        raise InputError(f"{path}: languages: a list may name {choices(base['languages'])}, got {choices(codes)}")
+    return {**base, "languages": {code: texts for code, texts in base["languages"].items() if code in codes}}
 
 
 def _merge(base: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:
