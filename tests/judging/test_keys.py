@@ -542,3 +542,11 @@ def test_a_single_verdict_or_rating_with_the_key_counts(own: dict[str, object], 
     wrong = read_keyed(json.dumps({"key": OTHER, **own}), KEY, read_any).result
     assert isinstance(wrong, JudgeFailure) and wrong.mode == "wrong_key"
     assert read_keyed(json.dumps(own), KEY, read_any) == Read(expected, unkeyed=True)
+
+
+def test_a_reply_beyond_a_limit_is_not_read_and_takes_no_time() -> None:
+    begun = time.perf_counter()
+    result = read_keyed("{" * 1_000_000, "", lambda text: pytest.fail("it was read")).result
+    assert isinstance(result, JudgeFailure) and result.mode == "unparseable"
+    assert "1,000,000 characters" in result.detail
+    assert time.perf_counter() - begun < 0.5

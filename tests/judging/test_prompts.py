@@ -3,7 +3,9 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -12,11 +14,15 @@ from tests.judging.replies import INTENTS, RUBRIC
 from tests.tasks.scripted import between
 from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure, JudgePrompt, PromptBuilder, read_rating, read_reply, read_verdict
+from urs_inspect.judging.ask import messages_again
+from urs_inspect.judging.failures import ASK_AGAIN, KEY_FAULTS
 from urs_inspect.judging.keys import KEY_PLACEHOLDER
 from urs_inspect.judging.prompts import (
     _HERE,
     LETTERS,
     PLACEHOLDER,
+    REVIEW_AGAIN,
+    case_review_prompt,
     choice_prompt,
     comparison_languages,
     comparison_scenarios,
@@ -462,3 +468,25 @@ def test_schemas_of_pairs_and_ratings_have_reasons_before_each_result() -> None:
     rating = rating_prompt("P", "A", "", lowest=0, highest=4).schema
     assert rating is not None and list(rating["properties"]) == ["key", "reasons", "score"]
     assert rating["properties"]["score"] == {"type": "integer", "minimum": 0, "maximum": 4}
+
+
+CHINESE = choice_prompt("general", "zh", "为什么？", "因为。", "所以。")
+ASKED_IN_CHINESE = [
+    (
+        PromptBuilder(load_rubric()).build("leisure", "zh", question="为什么？", reference="因为。", answer="所以。"),
+        "rubric",
+    ),
+    (CHINESE, ""),
+    (case_review_prompt(load_rubric(), "zh", "为什么？"), REVIEW_AGAIN["zh"]),
+]
+
+
+@pytest.mark.parametrize("mode", sorted({*ASK_AGAIN, *KEY_FAULTS} - {"empty_reply", "truncated"}))
+@pytest.mark.parametrize(("prompt", "again"), ASKED_IN_CHINESE)
+def test_a_second_request_is_in_the_language_of_the_first(prompt: JudgePrompt, again: str, mode: Any) -> None:
+    text = load_rubric().languages["zh"].ask_again if again == "rubric" else again
+    failure = JudgeFailure(mode, "The reply has no JSON object with the scores.")
+    request = messages_again(prompt, "no record", failure, text)[-1].text
+    words = re.findall("[A-Za-z]{2,}", request.replace(prompt.key, ""))
+    assert set(words) <= {"JSON", "key"}, request
+    assert "no JSON object" in messages_again(replace(prompt, language="en"), "no", failure, "{reason}")[-1].text

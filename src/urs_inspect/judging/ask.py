@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from urs_inspect.judging.failures import ASK_AGAIN, MAX_DETAIL, FailureMode, JudgeFailure, describe_error
 from urs_inspect.judging.frames import JudgePrompt
-from urs_inspect.judging.keys import KEY, Read, Reader, read_keyed
+from urs_inspect.judging.keys import KEY, MAX_READ, Read, Reader, read_keyed
 
 _STOPPED: Mapping[str, tuple[FailureMode, str]] = {
     "model_length": ("context_overflow", "The case does not fit into the judge's context."),
@@ -148,19 +148,41 @@ def messages_of(prompt: JudgePrompt) -> list[Message]:
     return [*system, Message("user", prompt.case)]
 
 
-KEY_AGAIN = (
-    "Your reply could not be used: {reason} Judge the same case again, and end with the JSON object, which has the key "
-    "as its first entry."
-)
+_KEY_AGAIN: Mapping[str, str] = {
+    "en": "Your reply could not be used: {reason} Judge the same case again, and end with the JSON object, which has "
+    "the key as its first entry.",
+    "zh": "你的回复无法使用：{reason} 请重新评判同一个案例，并以 JSON 对象结尾，其第一项是 key。",
+}
 """What a judge of pairs or ratings is sent where it is not certain which record is its own."""
+_REASONS: Mapping[str, Mapping[FailureMode, str]] = {
+    "zh": {
+        "unparseable": "回复中没有可用的 JSON 对象。",
+        "missing_final": "JSON 对象中没有综合得分。",
+        "not_a_number": "有一项分数不是数字。",
+        "not_an_integer": "有一项分数不是整数。",
+        "out_of_range": "有一项分数超出了范围。",
+        "conflicting_scores": "回复中有互相矛盾的分数。",
+        "conflicting_verdicts": "回复中有互相矛盾的结论。",
+        "wrong_key": "JSON 对象中的 key 不正确。",
+        "no_key": "JSON 对象中没有 key。",
+        "refusal": "回复拒绝了评判。",
+        "empty_reply": "回复为空。",
+        "truncated": "回复因长度限制被截断。",
+    }
+}
+"""Reasons in other languages than that of the details in the log, so that a request is in one language."""
 
 
-def messages_again(prompt: JudgePrompt, reply: str, failure: JudgeFailure, again: str = KEY_AGAIN) -> list[Message]:
-    """What is sent to a judge whose reply could not be used: `again`, with the reason for `{reason}`, and the key."""
-    request = again.replace("{reason}", failure.detail)
+def messages_again(prompt: JudgePrompt, reply: str, failure: JudgeFailure, again: str = "") -> list[Message]:
+    """What is sent to a judge whose reply could not be used: `again`, with the reason for `{reason}`, and the key.
+
+    The reason is in the language of the prompt, where that is English or Chinese, else in English.
+    """
+    again = again or _KEY_AGAIN.get(prompt.language, _KEY_AGAIN["en"])
+    request = again.replace("{reason}", _REASONS.get(prompt.language, {}).get(failure.mode, failure.detail))
     if prompt.key:
         request += f'\n"{KEY}": "{prompt.key}"'
-    if failure.mode in ("truncated", "empty_reply") or not reply.strip():
+    if failure.mode in ("truncated", "empty_reply") or not reply.strip() or len(reply) > MAX_READ:
         *system, case = messages_of(prompt)
         return [*system, Message("user", f"{case.text}\n\n{request}")]
     return [*messages_of(prompt), Message("assistant", reply), Message("user", request)]

@@ -40,6 +40,7 @@ class JudgePrompt:
         needs_key: Whether a reply counts only with the key, because a judge that quotes the material could write
             something that reads as its own result: something in the material was neutralised, or names what the
             reader takes.
+        language: Code of the language that it is written in, in which the judge is asked again.
     """
 
     instructions: str
@@ -49,6 +50,7 @@ class JudgePrompt:
     key: str = ""
     schema: Schema | None = field(default=None, compare=False, repr=False)
     needs_key: bool = False
+    language: str = field(default="en", compare=False)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,9 @@ _ENTRY_LEAD = re.compile(r"[\[［,，]\s*\Z")
 _ENTRY_SCORES = NESTED_KEYS | {"winner", "verdict"}
 
 ResultT = TypeVar("ResultT")
+MAX_READ = 200_000
+"""Characters of the longest reply that is read; judges' replies have some thousands."""
+
 Reader = Callable[[str], ResultT | JudgeFailure]
 """Reads a result from a text that may hold one; never raises."""
 
@@ -221,6 +224,9 @@ def read_keyed(
     contradicts an earlier one, or is followed by a whole result without the key that differs. `together`: whether
     several objects with the key may make up one result.
     """
+    if len(text) > MAX_READ:
+        detail = f"The reply has {len(text):,} characters; up to {MAX_READ:,} are read."
+        return Read(JudgeFailure("unparseable", detail), False)
     if not key:
         result = read(text)
         return Read(result, not isinstance(result, JudgeFailure))

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -76,7 +77,7 @@ class PromptBuilder:
             The prompt.
         """
         materials = {"question": question, "reference": reference, "answer": answer}
-        return self._frames[intent, language].prompt(materials, self._taken)
+        return replace(self._frames[intent, language].prompt(materials, self._taken), language=language)
 
 
 def scores_taken(rubric: Rubric) -> Taken:
@@ -244,7 +245,7 @@ def choice_prompt(
     """
     frame = _choice_frame(scenario, language, bool(reference.strip()))
     material = {"prompt": prompt, "reference": reference, "response_1": first, "response_2": second}
-    return frame.prompt(material, _verdicts_taken((OVERALL,)))
+    return replace(frame.prompt(material, _verdicts_taken((OVERALL,))), language=language)
 
 
 @lru_cache(maxsize=32)
@@ -331,7 +332,7 @@ def case_review_prompt(rubric: Rubric, language: str, question: str) -> JudgePro
         raise InputError(f"judge_language: unknown value '{language}'; allowed: {choices(REVIEW_LANGUAGES)}")
     intents = tuple((name, intent.text[language].definition) for name, intent in rubric.intents.items())
     frame = _case_review_frame(f"{rubric.name} {rubric.version}", language, intents)
-    return frame.prompt({"question": question}, _REVIEWS_TAKEN)
+    return replace(frame.prompt({"question": question}, _REVIEWS_TAKEN), language=language)
 
 
 @lru_cache(maxsize=8)
