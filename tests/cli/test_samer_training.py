@@ -22,6 +22,7 @@ from tests.samer.checkpoints import CHAT_TEMPLATE, head_tensors, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import pair
 from urs_inspect.cli import main
+from urs_inspect.cli.samer import training as training_command
 from urs_inspect.discrepancy import similarity
 from urs_inspect.discrepancy.vector_cache import VectorCache
 from urs_inspect.samer import evaluation as heads_module
@@ -87,6 +88,10 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
     report = json.loads((out / "training.json").read_text(encoding="utf-8"))
     assert report["weights_at"] == "query" and report["settings"]["loss"]["name"] == "paper"
     assert [record["phase"] for record in report["history"]] == ["predictor", "joint", "joint", "joint"]
+    assert set(report["held_out"]) == {"overall", "overall_with_equal_weights"}
+    assert (
+        f"with equal weights of the dimensions {report['held_out']['overall_with_equal_weights']:.1%}" in result.output
+    )
     picture = (out / "curves.svg").read_text(encoding="utf-8")
     assert picture.startswith("<svg") and "held-out accuracy" in picture
 
@@ -94,6 +99,17 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
     assert again.exit_code == 0
     for name in ("heads.safetensors", "training.json", "curves.svg"):
         assert (tmp_path / "again" / name).read_bytes() == (out / name).read_bytes()
+
+
+@pytest.mark.parametrize(("trained_weights", "warned"), [(0.709, True), (0.718, False), (0.8, False)])
+def test_trained_weights_that_lose_to_equal_ones_are_warned_of(
+    trained_weights: float, warned: bool, capsys: pytest.CaptureFixture[str]
+):
+    training_command._say_equal_weights(trained_weights, 0.718)
+    said = capsys.readouterr().out
+    assert f"overall {trained_weights:.1%}, with equal weights of the dimensions 71.8%" in said
+    assert ("warning: equal weights do better" in said) is warned
+    assert ("--learning-rate 1e-3 --epochs 12" in said) is warned
 
 
 def test_the_released_codes_losses_and_a_picture_that_fails(

@@ -152,9 +152,11 @@ def test_killed_workers_and_drivers_cost_no_row_and_change_no_byte(small: Path, 
     assert listening == {"127.0.0.1"}
     driver.kill()
     driver.wait()
+    killed = time.monotonic()
     for worker in workers:  # which end seconds after it
         with suppress(psutil.NoSuchProcess):
             while worker.status() != psutil.STATUS_ZOMBIE:
+                assert time.monotonic() < killed + 10
                 time.sleep(0.01)
     kept = {name: entry for name, entry in files(out).items() if name.endswith(".parquet")}
     driver = start(len(kept))

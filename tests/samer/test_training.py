@@ -34,7 +34,7 @@ from urs_inspect.samer.training import (
     split_off,
     write_training,
 )
-from urs_inspect.samer.training.vectors import unit_scale
+from urs_inspect.samer.training.vectors import unit_scale, with_equal_weights
 
 NAMES = ("Logic", "Style", "Depth")
 
@@ -374,3 +374,12 @@ def test_every_out_of_distribution_scenario_has_one_of_ours(data_dir: Path):
     rows = json.loads((data_dir / "md_eval" / "ood_autoj.json").read_text(encoding="utf-8"))
     assert {row["scenario"] for row in rows} == set(related_scenarios())
     assert set(related_scenarios().values()) <= set(TAXONOMY.scenarios)
+
+
+def test_equal_weights_are_the_mean_over_the_selected_dimensions():
+    scores = np.array([[[0.9, 0.2, 0.4], [0.1, 0.8, 0.6]], [[0.5, 0.5, 0.5], [0.7, 0.1, 0.0]]])
+    selected = np.array([[True, True, False], [False, False, True]])
+    given = PairPredictions(np.zeros((2, 2)), scores, selected, np.zeros((2, 3)))
+    equal = with_equal_weights(given)
+    np.testing.assert_allclose(equal.overall, [[0.55, 0.45], [0.5, 0.0]])
+    assert equal.winners.tolist() == [1, 1]

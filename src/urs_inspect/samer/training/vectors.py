@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -215,6 +215,14 @@ def predict_pairs(heads: Heads, vectors: PairVectors, weights_at: WeightsAt = "r
         selected=np.array([found.selected for found in sides[0]], bool).reshape(shape),
         weights=by_pair("weights").mean(axis=0),
     )
+
+
+def with_equal_weights(predictions: PairPredictions) -> PairPredictions:
+    """The same predictions, the overall score being the mean over the selected dimensions."""
+    selected = predictions.selected[:, None, :]
+    sums = np.where(selected, predictions.scores, 0.0).sum(axis=2)
+    counts = selected.sum(axis=2)
+    return replace(predictions, overall=sums / counts)
 
 
 @dataclass(frozen=True)
