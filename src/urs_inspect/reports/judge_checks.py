@@ -212,32 +212,41 @@ def judge_checks(
 
 def _commands(ranking: "Ranking", answers: pd.DataFrame, runs: Mapping[str, Run]) -> dict[str, str]:
     """Check -> the command that does it and leaves its log beside those of the ranking, or why there is none."""
-    judges, logs = ranking.conditions.judges, list(answers["log"].unique())
+    judges = ranking.conditions.judges
+    logs = list(answers["log"].unique())
     asked = runs[logs[0]].options if logs[0] in runs else {}
-    same = [f"{name}={asked[name]}" for name in _OPTIONS if name in asked]
+    prompts = [f"{name}={asked[name]}" for name in _OPTIONS if name in asked]
     data = f"dataset={asked.get('dataset', ranking.conditions.dataset)}"
-    arguments = [word for argument in (data, *same) for word in ("-T", argument)]
+    same_task = _flags("-T", [data, *prompts])
     files = [_typed(log) for log in logs]
     beside = ["--log-dir", files[0].rpartition("/")[0] or "."]
     graders = ["--model-role", _role(judges)]
-    again = ["inspect", "score", files[0], "--scorer", PACKAGE + "intent_judge", *graders]
-    again += [word for argument in same for word in ("-S", argument)]
     labels = ["inspect", "eval", PACKAGE + "md_eval", "--model", judges[0], *beside]
-    probe = ["inspect", "eval", PACKAGE + "urs_probe", "--model", "none", *graders, *arguments, *beside]
+    again = ["inspect", "score", files[0], "--scorer", PACKAGE + "intent_judge", *graders, *_flags("-S", prompts)]
+    probe = ["inspect", "eval", PACKAGE + "urs_probe", "--model", "none", *graders, *same_task, *beside]
     commands = {
         _PEOPLE: COMMAND + shlex.join(labels),
         _REPEATS: COMMAND + shlex.join([*again, "--action", "append", "--overwrite"]),
         _NULL: COMMAND + shlex.join(probe),
         _ITSELF: _NONE_OF_THEM,
     }
-    models = dict.fromkeys(map(str, answers["base_model"]))
+    models = list(dict.fromkeys(map(str, answers["base_model"])))
     if set(judges) & set(models):
-        others = [model for model in models if model not in judges]
-        second = [] if len(judges) > 1 else [others[0] if others else "OTHER"]
-        crossval = ["inspect", "eval", TASK, "--model", "none", "--model-role", _role([*judges, *second]), *arguments]
-        crossval += ["-T", f"answers={','.join(files)}", "-T", "references=dataset", "-T", "unanswered=unscored"]
-        commands[_ITSELF] = COMMAND + shlex.join([*crossval, *beside])
+        evaluators = list(judges)
+        if len(judges) == 1:
+            others = [model for model in models if model not in judges]
+            evaluators.append(others[0] if others else "OTHER")
+        compared = _flags("-T", [f"answers={','.join(files)}", "references=dataset", "unanswered=unscored"])
+        crossval = ["inspect", "eval", TASK, "--model", "none", "--model-role", _role(evaluators)]
+        commands[_ITSELF] = COMMAND + shlex.join([*crossval, *same_task, *compared, *beside])
     return commands
+
+
+def _flags(flag: str, values: Iterable[str]) -> list[str]:
+    words = []
+    for value in values:
+        words += [flag, value]
+    return words
 
 
 def _role(judges: Sequence[str]) -> str:
