@@ -101,6 +101,10 @@ def test_ratios_and_overlap_of_lengths_by_hand() -> None:
     assert models.loc["p/b", "length_ratio"] == pytest.approx(math.sqrt(2))  # the median of 2, 2, 1/2 and 1
     assert list(models.loc["p/b", ["length_overlap", "length_questions"]]) == [2, 4]
     assert models.loc["p/a", "length_ratio"] == 1
+    level = [[row("p/a", f"leisure-en-{n}", 9.0) for n in range(4)], []]
+    level[1] = [row("p/b", f"leisure-en-{n}", 5.0, answer_length=50.0 if n < 2 else 200.0) for n in range(4)]
+    equal: Any = ranking_of(answers(*level)).models  # neither usually writes less: each does in half of the questions
+    assert list(equal.loc["p/b", ["length_ratio", "length_overlap"]]) == [1, 2]
     tables[1][0] |= {"answer_length": 0.0, "outcome": "no_response"}
     without: Any = ranking_of(answers(*tables)).models
     assert without.loc["p/b", "length_questions"] == 3

@@ -48,7 +48,7 @@ def length_ratios(scores: OrderedScores, answers: pd.DataFrame) -> pd.DataFrame:
         differences = doublings[:, place] - doublings[:, 0]
         differences = differences[~np.isnan(differences)]
         usual = float(np.median(differences)) if len(differences) else math.nan
-        overlap = int((differences * np.sign(usual) <= 0).sum()) if len(differences) else 0
+        overlap = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
         rows[model] = 2**usual, overlap, len(differences)
     return pd.DataFrame.from_dict(
         rows, orient="index", columns=["length_ratio", "length_overlap", "length_questions"], dtype=object
