@@ -116,6 +116,11 @@ def test_means_and_standard_errors_by_hand(judge: ChatServer) -> None:
         assert metric(found, "urs", f"urs_{name}") == pytest.approx(mean)
         assert metric(found, "urs", f"urs_{name}_stderr") == pytest.approx(error)
     assert metric(found, "urs", "urs_judge_failed") == 0
+    records = [sample["doc"]["judgement"] for sample in found["samples"]["urs"]]
+    unkeyed = sum(record.get("unkeyed", 0) for record in records) / len(records)
+    assert metric(found, "urs", "urs_judge_unkeyed") == pytest.approx(unkeyed)
+    for name in ("asked_again", "near_key", "several_records"):
+        assert metric(found, "urs", f"urs_judge_{name}") == 0
 
 
 def test_one_language_and_the_cases_that_inspect_takes_with_the_same_limit(judge: ChatServer) -> None:

@@ -46,6 +46,7 @@ def row(model: str, question: str, final: float, **others: Any) -> dict[str, Any
         "judges": JUDGE,
         "earlier_finals": (),
         "earlier_judge_finals": (),
+        "reply_counts": {},
         "judge_temperatures": "0",
         "self_judged": False,
         "structured": 0.0,

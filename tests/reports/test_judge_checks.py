@@ -13,16 +13,18 @@ from typing import Any
 import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalMetric, EvalResults, EvalScore, read_eval_log, write_eval_log
+from inspect_ai.scorer import Score
 
 from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from urs_inspect import urs
+from urs_inspect.logs.samples import read_sample_scores
 from urs_inspect.reports.answers import read_answers
 from urs_inspect.reports.human_data import read_human_ratings
 from urs_inspect.reports.judge_checks import _CHECKS, JUDGE_TASKS, JudgeFact, judge_section, judge_sentence
 from urs_inspect.reports.leaderboard import Leaderboard, make_leaderboard
 
-PEOPLE, REPEATS, KNOWN, ITSELF, _ = _CHECKS
+PEOPLE, REPEATS, KNOWN, ITSELF, _, KEYS = _CHECKS
 PROBE = {"constant": 2.5, "empty": 1.0, "reference": 8.0, "injection": 6.0}
 PAIRS = {"overall accuracy_all": 0.7, "low": 0.6, "high": 0.8, "longest": 0.75}
 
@@ -278,3 +280,28 @@ def test_the_command_prints_the_checks_and_has_them_in_json(tmp_path: Path, run:
     assert values == [[1, 2.5, 40, 4], [1, 8, 40, 9], [1, 6, 40, 4]]
     (tmp_path / "logs" / "urs_simulation_a.eval").unlink()
     assert "1 log was left out, not being of urs_inspect/urs" in run("report", tmp_path / "logs").output
+
+
+@pytest.mark.parametrize(("unkeyed", "verdict"), [(0, ""), (1, "passed"), (3, "FAILED")])
+def test_a_judge_that_leaves_out_the_key_fails_a_check(unkeyed: int, verdict: str, tmp_path: Path) -> None:
+    def score(number: int) -> Score:
+        counts = {"replies": 1} | ({"unkeyed": 1} if number < unkeyed else {})
+        return judgement(float(1 + number % 9), reply_counts={JUDGE: counts})
+
+    for model in ("p/a", "p/b"):
+        samples = [answered(f"q{n}", score(n)) for n in range(25)]
+        write_judged(tmp_path / "logs" / f"{model[-1]}.eval", *samples, model=model)
+    board = board_of(tmp_path / "logs")
+    facts = facts_of(board, KEYS)
+    if not unkeyed:
+        assert facts == []
+        return
+    [fact] = facts
+    assert fact.result is not None and fact.result.value == 2 * unkeyed / 50
+    assert f"unkeyed: {2 * unkeyed}" in fact.measure
+    section = judge_section(board.rankings[0], 0)
+    assert any(note.startswith(f"FAILED: {JUDGE}, {KEYS}") for note in section.notes) == (verdict == "FAILED")
+    # `gate` and `compare` say it as well.
+    chosen = read_sample_scores([str(tmp_path / "logs")], scorer="intent_judge", value="final").chosen
+    assert f"Replies of {JUDGE}: 50; of these unkeyed {2 * unkeyed}." in chosen
+    assert ("left out the key" in chosen) == (verdict == "FAILED")

@@ -23,7 +23,14 @@ from urs_inspect.judging import AnswerJudging, JudgeFailure
 from urs_inspect.lmeval_tasks.clients import call_parameters
 from urs_inspect.lmeval_tasks.judging import JUDGEMENT, Record, judge_answers, judging_of, read_record, run_async
 from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
-from urs_inspect.lmeval_tasks.urs_task import UrsTask, answer_of, failures, measures_of, metrics_of, preflight
+from urs_inspect.lmeval_tasks.urs_task import (
+    UrsTask,
+    about_replies,
+    failures,
+    measures_of,
+    metrics_of,
+    preflight,
+)
 from urs_inspect.logs.scored_runs import saved_results, task_and_date
 from urs_inspect.rubrics import Rubric
 
@@ -355,6 +362,8 @@ def _write(
     click.echo(make_table(facts))
     for sentence in _not_all_seen(records):
         click.echo(sentence, err=True)
+    if warning := about_replies(records):
+        click.echo(warning, err=True)
     if summary := failures(records):
         click.echo(f"{summary} Once more: --failed-only {target}", err=True)
 

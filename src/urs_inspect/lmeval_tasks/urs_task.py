@@ -11,6 +11,7 @@ from urs_inspect._util import InputError
 from urs_inspect.datasets import UrsCase, Vocabulary, in_proportion, load_urs, select
 from urs_inspect.datasets.references import named
 from urs_inspect.judging import Answer
+from urs_inspect.judging.reply_counts import REPLY_COUNTS, summed, unkeyed_warning
 from urs_inspect.lmeval_tasks.clients import ReplyCache
 from urs_inspect.lmeval_tasks.judging import (
     JUDGEMENT,
@@ -144,6 +145,8 @@ class UrsTask(MeasuredTask):
             return [call_failed(answer.text or "", self._settings.judge_name, text) for answer in answers]
 
     def _report_failures(self, records: Sequence[Record]) -> None:
+        if warning := about_replies(records):
+            logger.warning(warning)
         if summary := failures(records):
             logger.error(
                 f"{summary} If samples are saved (--log_samples --output_path), judge them later, generating nothing: "
@@ -177,6 +180,7 @@ def measures_of(rubric: Rubric, settings: JudgeSettings) -> tuple[Measure, ...]:
         *_parts(rubric, settings),
         Measure(f"{start}_judge_failed", higher_is_better=False),
         Measure(f"{start}_no_response", higher_is_better=False),
+        *(Measure(name, higher_is_better=False) for name in _reply_metrics(settings).values()),
     )
 
 
@@ -190,6 +194,7 @@ def metrics_of(doc: Mapping[str, Any], record: Record, settings: JudgeSettings) 
     shares = {
         f"{start}_judge_failed": float(scores is None),
         f"{start}_no_response": float(record.is_empty),
+        **{metric: float(bool(record.facts.get(name))) for name, metric in _reply_metrics(settings).items()},
     }
     if scores is None:
         return shares
@@ -203,6 +208,17 @@ def metrics_of(doc: Mapping[str, Any], record: Record, settings: JudgeSettings) 
         **{f"{start}_{kind}_{_short(key)}": float(value) for key, value in scores.items() if key != head},
         **shares,
     }
+
+
+def _reply_metrics(settings: JudgeSettings) -> dict[str, str]:
+    """What is counted of a judge's replies -> the metric; nothing for SaMer, which gives none."""
+    return {name: f"urs_judge_{name}" for name in REPLY_COUNTS} if settings.judge == "model" else {}
+
+
+def about_replies(records: Sequence[Record]) -> str:
+    """The warning about a judge that leaves out the key too often, in one line; else empty."""
+    warnings = (unkeyed_warning(*judge) for judge in summed(record.facts for record in records).items())
+    return " ".join(filter(None, warnings))
 
 
 def _parts(rubric: Rubric, settings: JudgeSettings) -> list[Measure]:

@@ -1,6 +1,6 @@
 """Scores in logs of any inspect-ai task, or in samples saved by lm-eval -> one data frame of samples and models."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
+from urs_inspect.judging.reply_counts import Counts, sentences
 from urs_inspect.logs import files
 from urs_inspect.logs.files import latest_runs, nothing_left, short_name
 from urs_inspect.logs.naming import STRUCTURED, model_names
@@ -106,6 +107,7 @@ def read_sample_scores(
     unnamed = "no judge named" if any(run.judge for run in kept) else ""
     judge = refuse_different("judges", ((run.judge or unnamed, run.file) for run in kept), _TWO_JUDGES)
     chosen += [*_about_epochs(kept, reducer), *_about_arguments(kept), *_about_panels(kept)]
+    chosen += _about_replies(kept)
     models = model_names([(run.of, {**run.settings, **run.arguments}) for run in kept])
     chosen += _about_raters(kept, models)
     if cluster is None and not _names_clusters(read.task, kept):
@@ -197,6 +199,15 @@ def _about_raters(runs: Sequence[ScoredRun], models: Sequence[str]) -> list[str]
     if (ratings_by_same_raters(counts) < FEWEST_BY_SAME_RATERS).any():
         about.insert(0, "Raters and models are confounded: a better model cannot be told from a more lenient rater.")
     return about
+
+
+def _about_replies(runs: Sequence[ScoredRun]) -> list[str]:
+    """Sentences on judges that left out or misspelled the key, or were asked again, if there are any."""
+    total: Counts = {}
+    for run in runs:
+        for judge, numbers in run.reply_counts.items():
+            total.setdefault(judge, Counter()).update(numbers)
+    return sentences(total)
 
 
 # --- the table ---

@@ -14,6 +14,7 @@ from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.judging.failures import PARTIAL_PANEL
+from urs_inspect.judging.reply_counts import Counts, summed
 from urs_inspect.logs import files
 from urs_inspect.logs.files import finished_headers, first_few, nothing_left, short_name
 from urs_inspect.logs.naming import STRUCTURED, model_settings, sounds_secret, structured_of, whole_characters
@@ -65,6 +66,7 @@ class ScoredRun:
     reducer: str = ""  # of epochs; empty for one epoch
     key: str = ""  # of a dictionary score
     partial: int = 0  # answers that only a part of a panel of judges scored
+    reply_counts: Counts = field(default_factory=dict)  # of the judges' replies, by judge
     raters: Mapping[str, int] = field(default_factory=dict)  # people whose ratings the scores are -> number of answers
 
     @property
@@ -267,6 +269,7 @@ def _read_log(log: EvalLog, choice: _Choice, query: Query, left_out: list[str]) 
         reducer=reducer,
         key=key,
         partial=sum(_facts(sample, what).get("outcome") == PARTIAL_PANEL for sample in samples),
+        reply_counts=summed(_facts(sample, what) for sample in samples),
         raters=Counter(str(rater) for sample in samples for rater in _raters(sample, what)),
     )
 

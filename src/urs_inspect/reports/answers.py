@@ -17,6 +17,7 @@ from inspect_ai.scorer import Score
 
 from urs_inspect._util import InputError
 from urs_inspect.datasets.conversations import NOT_SHOWN, named_kinds
+from urs_inspect.judging.reply_counts import BY_JUDGE
 from urs_inspect.logs.files import (
     PACKAGE,
     finished_headers,
@@ -88,7 +89,7 @@ class Answers:
     `criterion/<id>` (NaN where there is none), not_shown (what no judge could see of the question, such as `image 2`),
     outcome, cut_off (at the token limit), judges (joined by ", "), judge_finals (judge -> final score), earlier_finals
     (earlier final scores of the same answer by the same judges), earlier_judge_finals (the same, judge -> final score
-    each), judge_temperatures, self_judged, structured (share of the judges that were asked by a schema),
+    each), reply_counts (judge -> how many of its replies were `unkeyed`, `asked_again` and so on), judge_temperatures, self_judged, structured (share of the judges that were asked by a schema),
     judge_language, prompt_sha256, rubric, dataset, dataset_sha256, references (empty for those of the data),
     task_version, answer_length (characters), answer_digest (equal where two answers are; empty without text),
     input_tokens, output_tokens, judge_input_tokens, judge_output_tokens, cost, judge_cost (US dollars), seconds, error
@@ -315,6 +316,7 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "judge_finals": dict(panel),
         "earlier_finals": tuple(value_of(score, FINAL) for score in earlier),
         "earlier_judge_finals": tuple(dict(_judge_finals(score.metadata or {}) or []) for score in earlier),
+        "reply_counts": facts.get(BY_JUDGE) or {},
         "judge_temperatures": _temperatures(facts),
         "self_judged": bool(facts.get("self_judged", False)),
         "structured": _structured_share(facts, len(finals)),

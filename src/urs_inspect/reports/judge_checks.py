@@ -2,6 +2,7 @@
 
 import math
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import starmap
@@ -13,6 +14,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog
 
 from urs_inspect._util import counted
+from urs_inspect.judging.reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
 from urs_inspect.logs.files import PACKAGE, local_path, short_name
 from urs_inspect.logs.naming import short_names
 from urs_inspect.logs.scores import SIMULATED, role_models
@@ -45,7 +47,8 @@ _PEOPLE, _REPEATS, _LABELS = "agreement with people", "repeated judgements", "ag
 _BY_GPT_4 = frozenset({"vicuna", "mt_bench"})
 """Benches of `judge_rating` whose labels are GPT-4's."""
 _NULL, _ITSELF = "answers of known worth", "its own answers"
-_CHECKS = (_PEOPLE, _REPEATS, _NULL, _ITSELF, _LABELS)
+_KEYS = "replies without the key"
+_CHECKS = (_PEOPLE, _REPEATS, _NULL, _ITSELF, _LABELS, _KEYS)
 """What a judge is checked by, in the order of reports; the last says little of people, so that no command is named."""
 _PASSED, _FAILED, _UNCLEAR = "passed", "FAILED", "unclear"
 _NOT_CHECKED, _UNKNOWN, _NOT_MEANT = "not checked", "could not be determined", "does not apply"
@@ -202,12 +205,29 @@ def judge_checks(
         same = fact.logs & {*answers["log"]}
         if fact.source != _THESE or (same and fact.judge in {*answers["base_model"]}):
             rows.append(fact if same else fact._replace(source=fact.source + _OTHER))
+    rows += _keys(answers, judges)
     known = {row.check for row in rows}
     if judges:
         commands = _commands(ranking, answers, runs)
         rows += [JudgeFact(check, panel, "", source) for check, source in commands.items() if check not in known]
     rows.sort(key=lambda row: (_CHECKS.index(row.check), row.source.endswith(_OTHER)))
     return pd.DataFrame([row[:-1] for row in rows if judges], columns=JudgeFact._fields[:-1], dtype=object)
+
+
+def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> list[JudgeFact]:
+    """Of each judge that left out or misspelled the key, or was asked again, how often."""
+    facts: list[JudgeFact] = []
+    counts = summed({BY_JUDGE: of_answer} for of_answer in answers["reply_counts"])
+    for judge in judges:
+        numbers = counts.get(judge, Counter())
+        if not any(numbers[name] for name in REPLY_COUNTS):
+            continue
+        replies = numbers[REPLIES]
+        each = ", ".join(f"{name.replace('_', ' ')}: {numbers[name]:,}" for name in REPLY_COUNTS)
+        measure = f"share of {counted(replies, 'reply', 'replies')}; {each}"
+        share = numbers["unkeyed"] / replies
+        facts.append(JudgeFact(_KEYS, judge, measure, "this ranking", _number(share, replies), MOST_UNKEYED))
+    return facts
 
 
 def _commands(ranking: "Ranking", answers: pd.DataFrame, runs: Mapping[str, Run]) -> dict[str, str]:
@@ -270,6 +290,8 @@ def _verdict(fact: JudgeFact) -> str:
         return _UNKNOWN
     if fact.check == _REPEATS:
         return ""
+    if fact.check == _KEYS:
+        return _FAILED if value > fact.baseline else _PASSED
     if fact.check == _NULL:
         return _PASSED if fact.lowest <= value <= fact.baseline else _FAILED
     if math.isnan(low):

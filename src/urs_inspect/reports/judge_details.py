@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect.datasets.published import PublishedTable, load_published
+from urs_inspect.judging.reply_counts import header_rows, sentences
 from urs_inspect.reports.judges import LEVELS, DatasetJudges, JudgeResult, Key, Level, LoggedJudge, RatingJudge
 from urs_inspect.reports.noise import FEWEST_JUDGES, panel_section
 from urs_inspect.reports.tables import DASH, Format, Report, ReportKind, Section, Table, number, p_value
@@ -39,9 +40,10 @@ class Detail:
     """One number about a judge."""
 
     level: str  # `overall`, `dimensions` or `ratings`; empty for a count of failures
-    by: str  # `all`, what items are grouped by (`scenario`, `need`, `dimension`, `intent`, `language`), or `failure`
-    group: str  # for a failure its mode
-    measure: str  # `count` for failures
+    by: str  # `all`, what items are grouped by (`scenario`, `need`, `dimension`, `intent`, `language`), `failure`
+    # or `replies`
+    group: str  # for a failure its mode; for replies `unkeyed`, `asked again`, `near key` or `several records`
+    measure: str  # `count` for failures and replies
     estimate: Estimate  # without an interval where none is reported
 
     def text(self) -> str:
@@ -68,7 +70,7 @@ def pair_details(judge: JudgeResult) -> list[Detail]:
     failures = Counter(mode for metadata in facts for mode in metadata.get("failures", ()))
     if unknown := sum(len(metadata.get("unknown_dimensions", ())) for metadata in facts):
         failures["unknown dimensions"] = unknown
-    return [*details, *_failures(failures)]
+    return [*details, *_failures(failures), *_reply_counts(judge)]
 
 
 def rating_details(judge: RatingJudge) -> list[Detail]:
@@ -85,7 +87,8 @@ def rating_details(judge: RatingJudge) -> list[Detail]:
         for group in groups:
             found = agreement([item for item in items if item.places[field] == group])
             details += _agreement("scenario" if field == "group" else field, group, found)
-    return [*details, *_failures(Counter(item.failure for item in items if item.failure))]
+    failures = Counter(item.failure for item in items if item.failure)
+    return [*details, *_failures(failures), *_reply_counts(judge)]
 
 
 def _agreement(by: str, group: str, found: RatingAgreement) -> list[Detail]:
@@ -104,6 +107,20 @@ def _failures(counts: Counter[str]) -> list[Detail]:
         Detail("", "failure", mode, "count", Estimate(float(count), math.nan, math.nan, count, 0))
         for mode, count in sorted(counts.items())
     ]
+
+
+def _reply_counts(judge: LoggedJudge) -> list[Detail]:
+    """How many replies were without the key, asked again and so on, where there are any."""
+    rows = header_rows({judge.name: Counter(judge.reply_counts)}) if judge.reply_counts else {}
+    return [
+        Detail("", "replies", name, "count", Estimate(number, math.nan, math.nan, int(number), 0))
+        for name, number in rows.items()
+    ]
+
+
+def _reply_notes(judges: Sequence[LoggedJudge]) -> list[str]:
+    """What there is to say of judges that left out or misspelled the key, or were asked again."""
+    return sentences({judge.name: Counter(judge.reply_counts) for judge in judges if judge.reply_counts})
 
 
 # --- the report ---
@@ -312,7 +329,7 @@ def _habits_notes(dataset: DatasetJudges[JudgeResult]) -> list[str]:
         halo = max(halos, key=lambda estimate: estimate.n).value
         of_labels = "" if math.isnan(halo) else f"; {halo:.1%} of the labels do"
         notes.append(f"Halo: verdicts on dimensions that equal the overall verdict, no ties{of_labels}.")
-    return notes + _effort_notes(dataset.judges)
+    return notes + _effort_notes(dataset.judges) + _reply_notes(dataset.judges)
 
 
 def _effort_notes(judges: Sequence[LoggedJudge]) -> list[str]:
@@ -357,6 +374,7 @@ def _rating_sections(dataset: DatasetJudges[RatingJudge], by: Sequence[str], num
         "Correlations and mean difference (rating less label, on the scale of the labels) are over the ratings that "
         "were parsed; Kendall is tau-b.",
         *_effort_notes(judges),
+        *_reply_notes(judges),
         *_partial_note(dataset, "responses"),
     ]
     tests = [

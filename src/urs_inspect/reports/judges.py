@@ -1,6 +1,7 @@
 """Logs of judged pairs and rated responses -> the judges of each dataset, and which of every two is better."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -12,6 +13,7 @@ from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import SampleScore, Score
 
 from urs_inspect._util import InputError
+from urs_inspect.judging.reply_counts import summed
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.logs.naming import distinct_names, facts_of
 from urs_inspect.logs.scores import SIMULATED, last_score
@@ -88,6 +90,8 @@ class LoggedJudge:
     location: str  # of the log; empty for a computed baseline
     facts: Mapping[str, str] = field(repr=False)  # of the log, as from `facts_of`
     items: Mapping[Key, Any] = field(repr=False)  # scores or ratings by sample and epoch
+    reply_counts: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """How many of its replies came, and were `unkeyed`, `asked_again` and so on; empty where no model was asked."""
 
     @property
     def simulated(self) -> bool:
@@ -202,6 +206,14 @@ def _effort(log: EvalLog, judged: Collection[Key]) -> Effort:
     return effort([sample for sample in log.samples or [] if (str(sample.id), sample.epoch) in judged])
 
 
+def _reply_counts(scores: Scores) -> Mapping[str, int]:
+    """The counts in the metadata of scores by one judge."""
+    counts: Counter[str] = Counter()
+    for of_judge in summed(score.score.metadata for score in scores.values()).values():
+        counts.update(of_judge)
+    return counts
+
+
 def _adjusted(tests: Sequence[JudgeTest[Judge]]) -> list[JudgeTest[Judge]]:
     """Tests of one level with their p-values adjusted by Holm."""
     p_values = holm([test.p for test in tests])
@@ -256,6 +268,7 @@ def read_judge(log: EvalLog) -> JudgeResult | None:
     return result_of(
         judge,
         scores,
+        reply_counts=_reply_counts(scores),
         protocol=str(arguments.get("protocol", "overall")),
         orders=str(arguments.get("orders", "")),
         seed=int(arguments.get("seed", 0)),
@@ -474,6 +487,7 @@ def read_rating_judge(log: EvalLog) -> RatingJudge | None:
         location=log.location,
         facts=facts_of(log),
         items=items,
+        reply_counts=_reply_counts({key: score for key, score in scores if key in items}),
         rubric=str((log.eval.metadata or {}).get("rubric", "")),
         agreement=agreement(list(items.values())),
         by_intent={intent: agreement(members) for intent, members in sorted(intents.items())},
