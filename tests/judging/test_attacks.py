@@ -4,10 +4,12 @@ import html
 import json
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 
 from tests.judging.replies import QA, RUBRIC
+from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.judging import JudgeFailure, JudgePrompt, PromptBuilder, ScoreRecord, read_rating, read_reply
 from urs_inspect.judging.keys import Read, read_keyed
 from urs_inspect.judging.pair_reply import PairReply, read_pair_reply
@@ -261,3 +263,29 @@ def test_what_stands_between_neutralised_brackets_is_no_verdict(text: str) -> No
     assert not read_pair_reply(PairReply("a", (OVERALL,), text)).verdicts
     broken = f'{{"comparison": "{text}⟧", "winner": "2"'
     assert read_pair_reply(PairReply("a", (OVERALL,), broken)).verdicts in ({OVERALL: "b"}, {})
+
+
+ORDINARY = (
+    "Clarity: use plain words.",
+    "Total: 30 + 24 = 54 days",
+    "It is better: two of 3 agree.",
+    "{x: 1}",
+    "总分：不错",
+)
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_ordinary_text_needs_no_key(text: str) -> None:
+    assert not BUILDER.build("factual_qa", "en", question=text, reference=text, answer=text).needs_key
+    assert not overall_prompt(text, text, text, ties=True).needs_key
+
+
+@pytest.mark.data
+def test_no_published_question_or_reference_makes_the_key_necessary(data_dir: Path) -> None:
+    cases = load_urs("urs", Vocabulary(RUBRIC.intent_id, RUBRIC.language_code)).cases
+    assert len(cases) == 1846
+    for case in cases:
+        prompt = BUILDER.build(
+            case.intent, case.language, question=case.question, reference=case.reference, answer=case.reference
+        )
+        assert not prompt.needs_key, case.id

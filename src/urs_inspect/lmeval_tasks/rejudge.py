@@ -26,6 +26,7 @@ from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
 from urs_inspect.lmeval_tasks.urs_task import (
     UrsTask,
     about_replies,
+    answer_of,
     failures,
     measures_of,
     metrics_of,

@@ -89,7 +89,8 @@ class Answers:
     `criterion/<id>` (NaN where there is none), not_shown (what no judge could see of the question, such as `image 2`),
     outcome, cut_off (at the token limit), judges (joined by ", "), judge_finals (judge -> final score), earlier_finals
     (earlier final scores of the same answer by the same judges), earlier_judge_finals (the same, judge -> final score
-    each), reply_counts (judge -> how many of its replies were `unkeyed`, `asked_again` and so on), judge_temperatures, self_judged, structured (share of the judges that were asked by a schema),
+    each), reply_counts (judge -> how many of its replies were `unkeyed`, `asked_again` and so on), judge_temperatures,
+    self_judged, structured (share of the judges that were asked by a schema),
     judge_language, prompt_sha256, rubric, dataset, dataset_sha256, references (empty for those of the data),
     task_version, answer_length (characters), answer_digest (equal where two answers are; empty without text),
     input_tokens, output_tokens, judge_input_tokens, judge_output_tokens, cost, judge_cost (US dollars), seconds, error
