@@ -98,7 +98,10 @@ def test_every_cell_is_judged_once_by_its_evaluator_with_its_reference(tmp_path:
         "C (mockllm) rating bias": -3,
         "C (mockllm) mean": 5,
     }
-    assert metric_values(log, "crossval_cell") == {"judged": 48}
+    assert metric_values(log, "crossval_cell") == {
+        "judged": 48,
+        **{"unkeyed mockllm/A": 24, "unkeyed mockllm/C": 24},
+    }
     own = {str(sample.id): sample for sample in urs(dataset="sample").dataset}
     for name, judge in judges.items():
         asked = Counter[tuple[str, str, str]]()
@@ -220,7 +223,10 @@ def test_judgements_that_fail_have_no_score_and_a_reason(tmp_path: Path, places:
         mode = "unparseable" if sample.metadata["evaluator"] == "mockllm/C" else "call_failed"
         assert math.isnan(score.as_float()) and score.reason == "grader_failed"
         assert (score.metadata or {})["failure_mode"] == mode
-    assert metric_values(log, "crossval_cell") == {"unscored_unparseable": 6, "unscored_call_failed": 6}
+    assert metric_values(log, "crossval_cell") == {
+        **{"unscored_unparseable": 6, "unscored_call_failed": 6},
+        "asked again": 6,
+    }
     assert len(judges["C"].seen) == 12  # asked once more
 
 
@@ -257,7 +263,7 @@ def test_missing_answers_are_refused_or_left_without_a_score(tmp_path: Path, cap
     judge = Script(final(7))
     log = crossval(tmp_path, places, {"C": judge}, {"unanswered": "unscored"})
     assert len(judge.seen) == 4
-    assert metric_values(log, "crossval_cell") == {"judged": 4, "unscored_no_answer": 2}
+    assert metric_values(log, "crossval_cell") == {"judged": 4, "unscored_no_answer": 2, "unkeyed": 4}
     assert "4 judge calls in all" in caplog.text
 
 
