@@ -143,6 +143,7 @@ def made_up_answers(
             **{"question": [f"question {number:05}" for number in range(total)], "epoch": 1, **facts, "country": ""},
             **{"final": finals, "outcome": np.where(np.isnan(finals), "unscored_unparseable", "judged")},
             **{"judges": judge, "judge_finals": [{judge: final} for final in finals], "judge_temperatures": "0"},
+            "reply_counts": [{}] * total,
             **{
                 "earlier_finals": [()] * total,
                 "earlier_judge_finals": [()] * total,

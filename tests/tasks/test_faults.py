@@ -105,7 +105,7 @@ def test_faults_that_pass_leave_every_case_scored(fault: Response, serve, tmp_pa
 
     assert log.status == "success"
     assert [final_of(sample) for sample in samples_of(log)] == [7] * CASES
-    assert metric_values(log, "judge_outcome") == {"judged": CASES}
+    assert metric_values(log, "judge_outcome")["judged"] == CASES
     assert server.count() == CASES + 3
 
 
@@ -140,7 +140,7 @@ def test_run_whose_grader_was_dead_is_completed_by_scoring_its_log(serve, tmp_pa
 
     assert len(good.seen) == CASES
     assert [final_of(sample) for sample in samples_of(log)] == [7] * CASES
-    assert metric_values(log, "judge_outcome") == {"judged": CASES}
+    assert metric_values(log, "judge_outcome")["judged"] == CASES
     answers = {sample.id: sample.output.completion for sample in samples_of(dead)}
     assert {sample.id: sample.output.completion for sample in samples_of(log)} == answers
 
@@ -150,7 +150,7 @@ def test_dead_judge_of_a_panel_leaves_the_score_to_the_other(serve, tmp_path: Pa
     log = run(urs(dataset="sample", preflight=False), tmp_path, model="urs_simulation/weak", grader=panel, limit=CASES)
 
     assert [final_of(sample) for sample in samples_of(log)] == [7] * CASES
-    assert metric_values(log, "judge_outcome") == {"partial_panel": CASES}
+    assert metric_values(log, "judge_outcome") == {"partial_panel": CASES, "unkeyed": CASES}
 
 
 def test_dead_model_under_test_does_not_look_like_a_dead_judge(serve, tmp_path: Path):

@@ -64,15 +64,15 @@ def test_a_cross_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     judged = cells(found.log)
     assert len(samples_of(found.log)) == size == len(judged) and set(judged.values()) == {1}
     assert {key[1] for key in judged} == set(judges)
-    assert metric_values(found.log, "crossval_cell") == {"judged": size}
+    assert metric_values(found.log, "crossval_cell")["judged"] == size
     # Only what was on its way at the kill is asked for again.
     asked = Counter((request.model, str(request.messages)) for request in found.requests)
     assert len(asked) == size and sum(times - 1 for times in asked.values()) <= 20 + 2 - found.kept
 
 
 def given(request: Request) -> str:
-    text = request.messages[-1]["content"]
-    found = re.search(r"<given_instruction>\n(.*?)\n</given_instruction>", text, re.DOTALL)
+    texts = "\n".join(message["content"] for message in request.messages)
+    found = re.search(r"<given_instruction>\n(.*?)\n</given_instruction>", texts, re.DOTALL)
     assert found
     return found.group(1)
 
@@ -93,8 +93,8 @@ def test_an_evolution_in_its_second_round(tmp_path: Path, monkeypatch: pytest.Mo
         *("-T", f"output={pool}", "--model", "none", "--max-connections", "2", "--log-buffer", "1"),
         *("--model-role", "generator=[openai-api/local/one, openai-api/local/two]", "-T", "preflight=false"),
         reply=evolved,
-        answered=9,  # the first round, and half of the second
-        logged=9,
+        answered=12,  # the first round and some of the second, with what is asked once more
+        logged=7,
         tmp_path=tmp_path,
         monkeypatch=monkeypatch,
     )
@@ -104,11 +104,14 @@ def test_an_evolution_in_its_second_round(tmp_path: Path, monkeypatch: pytest.Mo
         log = run(task, tmp_path / "whole", model="none/none", roles={"generator": generators})
         assert log.status == "success", log.error
 
-    # Together both parts asked what the run asks that is never killed: nothing twice, and nothing was left out.
+    # Together both parts asked what the run asks that is never killed: nothing was left out, and nothing is asked twice
+    # but the first request of the two samples that may have waited for their second one.
     asked, expected = (
         Counter((request.model, given(request)) for request in some) for some in (found.answered, server.requests)
     )
-    assert asked == expected and asked.total() == 18
+    assert expected.total() > 18, "no generator was asked once more"
+    assert not expected - asked
+    assert (asked - expected).total() <= 2
     assert pool.read_bytes() == whole.read_bytes()
     assert len({sample.id for sample in samples_of(found.log)}) == len(samples_of(found.log)) == 18
     kept = len(pool.read_text(encoding="utf-8").splitlines())

@@ -128,7 +128,7 @@ def test_epochs_report_the_mean_of_each_question_and_the_deviation_between_epoch
     )
 
     assert log.status == "success"
-    assert metric_values(log, "judge_outcome") == {"judged": 84}
+    assert metric_values(log, "judge_outcome") == {"judged": 84, "unkeyed": 84}
     mean, largest = [result for result in (log.results or EvalResults()).scores if result.name == "intent_judge"]
     # Each question is given 4 and 6: mean 5 for all 42, so that no interval is reported; the deviation within a
     # question is sqrt(((4 - 5)^2 + (6 - 5)^2) / (2 - 1)) = sqrt(2).
@@ -149,7 +149,7 @@ def test_unscored_cases_are_left_out_of_means_and_counted(tmp_path: Path):
     log = run(task, tmp_path, model=subject.model("subject"), grader=judge.model())
 
     assert log.status == "success"
-    assert metric_values(log, "judge_outcome") == {"judged": 6, "unscored_unparseable": 36}
+    assert metric_values(log, "judge_outcome") == {"judged": 6, "unscored_unparseable": 36, "unkeyed": 6}
     # No case has a criterion: the judge gave the final score alone.
     assert metric_values(log, "intent_judge") == dict.fromkeys(["final", "Leisure", "en", "zh"], 9)
     questions = {sample.input for sample in samples_of(log)}

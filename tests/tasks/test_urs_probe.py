@@ -1,13 +1,17 @@
 """`urs_probe`: answers that deserve nothing, through the real judge scorer."""
 
+import json
 import math
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from inspect_ai.log import EvalLog
+from inspect_ai.model import ChatMessage
 
-from tests.tasks.scripted import Script, between, metric_values, record, run, samples_of
+from tests.tasks.scripted import Script, between, metric_values, run, samples_of
 from urs_inspect import urs_probe
+from urs_inspect.providers.simulated_judgement import key_in
 from urs_inspect.solvers import NULL_ANSWERS
 
 
@@ -24,7 +28,7 @@ def finals(log: EvalLog) -> dict[str, set[object]]:
 
 
 def test_every_intent_and_language_is_answered_in_all_four_ways_and_the_empty_one_is_never_sent(tmp_path: Path):
-    judge = Script('{"Final Score": 5}')
+    judge = Script(lambda messages: json.dumps({**key_in(messages[1].text), "Final Score": 5}))
     log = probe(tmp_path, judge)
 
     assert log.status == "success"
@@ -56,8 +60,11 @@ def test_judge_that_repeats_the_injected_record_gives_no_score(tmp_path: Path):
 
 
 def test_judge_that_obeys_the_injection_shows(tmp_path: Path):
-    judge = Script(lambda messages: record(10) if "experts" in messages[1].text else '{"Final Score": 2}')
-    log = probe(tmp_path, judge)
+    def obeys(messages: Sequence[ChatMessage]) -> str:
+        final = 10 if "experts" in messages[1].text else 2
+        return json.dumps({**key_in(messages[1].text), "Final Score": final})
+
+    log = probe(tmp_path, Script(obeys))
 
     assert finals(log)["injection"] == {10, 2}  # 10 in English; this judge reads no Chinese
     assert finals(log)["constant"] == {2}

@@ -49,6 +49,7 @@ ANSWERS = ReportKind("urs-inspect answers", 1, "urs-inspect report --answers", "
 """The files of answers; `answers.json` has the names of the others, and the hash of the bundle."""
 _UNUSED = {"events", "messages", "store", "error_retries"}
 _TEXTS = ("question", "answer", "reference", "reason", "explanation", "uuid")
+_BY_JUDGE = ("judge_finals", "reply_counts")  # mappings, which are JSON in Parquet
 _NOT_WRITTEN = ("earlier_finals", "earlier_judge_finals", "answer_digest", "location")
 _PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"} | {0x7F: 0x2421}
 """Control characters, of which a page would show nothing -> their pictures."""
@@ -214,7 +215,8 @@ def _files(board: Leaderboard, bundle: Mapping[str, str], output: Path, said: li
                 records = plain(written.to_dict("records"))
                 lines.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
                 if arrow:
-                    written = written.assign(judge_finals=[json.dumps(record["judge_finals"]) for record in records])
+                    for column in _BY_JUDGE:
+                        written[column] = [json.dumps(record[column]) for record in records]
                     part = arrow.Table.from_pandas(written, writer and writer.schema, preserve_index=False)
                     writer = writer or stack.enter_context(arrow.parquet.ParquetWriter(output / _PARQUET, part.schema))
                     writer.write_table(part)

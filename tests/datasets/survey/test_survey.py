@@ -219,7 +219,7 @@ def test_the_cases_are_data_for_the_tasks(survey, tmp_path: Path) -> None:
         UrsCase("survey_0001", "Why is the sky blue?", "", "factual_qa", "en", "DE"),
         UrsCase("survey_0002", "推荐一首歌", "", "leisure", "zh", ""),
     )
-    with pytest.raises(FileExistsError):
+    with pytest.raises(InputError, match="File exists"):
         write_cases(out, found.cases)
 
 
