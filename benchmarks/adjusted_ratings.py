@@ -5,10 +5,11 @@ intervals hold them; `plain` compares percentiles as they are with expanded ones
 votes (mad/chatbot_arena below URS_INSPECT_DATA_DIR: 7 models, 7,471 votes) with judges of which all but `longest` are
 simulated: they copy the person's vote with some chance, else they vote by Bradley-Terry with strengths that are shifted
 for each model; they err around the very votes that define the truth, so that their rows are upper bounds. Table
-`length` compares Bradley-Terry with and without the length of the answers, by 10-fold cross-validation. Prints tables
-in Markdown.
+`length` compares Bradley-Terry with and without the length of the answers, by 10-fold cross-validation. Table `ranks`
+counts the intervals of ranks that hold the rank of their model, and the tables of which all do. Prints tables in
+Markdown.
 
-    python benchmarks/adjusted_ratings.py [plain corrected controlled arena length speed] [--simulations 1000]
+    python benchmarks/adjusted_ratings.py [plain ranks corrected controlled arena length speed] [--simulations 1000]
         [--seed 0]
 """
 
@@ -193,6 +194,54 @@ def _not_expanded(places: Places, draws: Floats) -> Places:
         for one, gap in zip(places.differences, gaps, strict=True)
     )
     return replace(places, ratings=bounded(places.ratings, draws), differences=tuple(differences))
+
+
+@dataclass(frozen=True)
+class RankStudy:
+    """Models at even distances, and votes on an instruction each."""
+
+    models: int
+    distance: int  # points between the best and the worst model
+    votes: int
+
+
+RANK_STUDIES = (
+    RankStudy(3, 0, 210),
+    RankStudy(6, 0, 210),
+    RankStudy(6, 0, 1000),
+    RankStudy(12, 0, 1000),
+    RankStudy(6, 100, 210),
+    RankStudy(6, 100, 1000),
+)
+RANK_TIES, RANK_ROUNDS = 0.2, 300
+"""Share of votes that are ties, and number of resamples of the instructions."""
+
+
+def ranks_table(simulations: int, seed: int) -> Iterator[str]:
+    """Share of the intervals of ranks that hold the rank of their model, and of the tables of which all do."""
+    yield _header("models", "distance", "votes", "intervals that hold the rank", "tables of which all do")
+    for study in RANK_STUDIES:
+        held_ranks = np.array([_ranks_held(study, seed * simulations + number) for number in range(simulations)])
+        intervals, tables = held_ranks.mean(), held_ranks.all(axis=1).mean()
+        yield f"| {study.models} | {study.distance} | {study.votes:,} | {intervals:.1%} | {tables:.1%} |"
+
+
+def _ranks_held(study: RankStudy, seed: int) -> list[bool]:
+    """Whether the interval of each rank holds the place of its model; equal models are in the order of their names."""
+    draws = np.random.default_rng([5, seed, study.models, study.distance, study.votes])
+    strengths = np.linspace(study.distance, -study.distance, study.models) / 2 / POINTS
+    i = draws.integers(study.models, size=study.votes)
+    j = (i + draws.integers(1, study.models, size=study.votes)) % study.models
+    won = draws.random(study.votes) < chances(strengths[i] - strengths[j])
+    outcome = np.where(draws.random(study.votes) < RANK_TIES, 0.5, won)
+    names = [f"m{number:02}" for number in range(study.models)]
+    battles = Battles(tuple(names), i, j, outcome, np.arange(study.votes))
+    resampled = bootstrap_bradley_terry(battles, rounds=RANK_ROUNDS, seed=seed)
+    both = np.vstack([fit_bradley_terry(battles), resampled])
+    places = place(battles, both, both, 0.95, seed)
+    return [
+        rank.low <= names.index(name) + 1 <= rank.high for name, rank in zip(places.players, places.ranks, strict=True)
+    ]
 
 
 def corrected_table(simulations: int, seed: int) -> Iterator[str]:
@@ -457,6 +506,7 @@ def speed_table(simulations: int, seed: int) -> Iterator[str]:
 
 TABLES = {
     "plain": plain_table,
+    "ranks": ranks_table,
     "corrected": corrected_table,
     "controlled": controlled_table,
     "arena": arena_table,

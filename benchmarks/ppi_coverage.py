@@ -7,15 +7,17 @@ their weights. `agreement` is the correlation of judge and people within a model
 queue" people rate the first answers, of three models together, that the queue of `annotate --rate` gives them; the
 judge has independent errors, or gives 10 % of the answers any score, or is useless. Then the same with the pairs of
 MD-Eval (`URS_INSPECT_DATA_DIR`), the judge being "the longer answer wins": pairs are drawn with replacement, so that
-the truth is the share of all pairs that the first answer wins. Prints tables in Markdown.
+the truth is the share of all pairs that the first answer wins. The design "raters" is about equal models, rated by
+people of whom some are more lenient than others: how often two models are called different, where raters are ignored
+and where their effects are taken out. Prints tables in Markdown.
 
-    python benchmarks/ppi_coverage.py [--simulations 1000] [--rounds 500] [--seed 0] [--design "by the queue"]
+    python benchmarks/ppi_coverage.py [--simulations 1000] [--rounds 500] [--seed 0] [--design "by the queue"|raters]
 """
 
 import argparse
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
@@ -28,10 +30,10 @@ from urs_inspect.annotation.ratings import Rating, inclusion_weights
 from urs_inspect.datasets.benches import load_md_eval
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import Estimate, mean_estimates
-from urs_inspect.stats.adjusted_means import RatedScores, powered_means
+from urs_inspect.stats.adjusted_means import ByRater, RatedScores, powered_means, ratings_by_same_raters
 from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.means import contrast
-from urs_inspect.stats.paired import all_pairs
+from urs_inspect.stats.means import contrast, p_values
+from urs_inspect.stats.paired import all_pairs, holm
 
 QUALITY = np.array([7.5, 7.0, 6.5, 6.0])
 BIAS = np.array([-1.0, 0.5, 1.5, 0.0])
@@ -165,6 +167,116 @@ def true_means() -> Floats:
     return np.asarray(1 + (1 - ndtr((bounds[:, None] - QUALITY) / spread)).sum(axis=0), dtype=np.float64)
 
 
+# --- lenient and strict raters of equal models ---
+
+RATED_QUESTIONS, LENIENCY = 100, 1.5
+"""Number of questions, and standard deviation of raters' effects in points."""
+Cells = list[tuple[int, int, int]]
+"""Question, model and rater of each rating."""
+RATERS = {
+    "random answers": "6 raters, each of 20 random answers of 3 models",
+    "the same questions": "4 raters of 3 models, each of the same 15 questions",
+    "mostly one model each": "2 raters, each of 40 answers of one model and 12 of the other",
+    "a chain": "2 raters, of the models a and b, and b and c, 20 answers each",
+    "one model each": "2 raters, each of 40 answers of one model",
+}
+"""Who rates what, by its short name, in words."""
+_NUMBERS = {
+    "mostly one model each": {(0, 0): 40, (0, 1): 12, (1, 0): 12, (1, 1): 40},
+    "a chain": {(0, 0): 20, (1, 0): 20, (1, 1): 20, (2, 1): 20},
+    "one model each": {(0, 0): 40, (1, 1): 40},
+}
+"""Model and rater -> number of answers that are rated."""
+
+
+def rated_cells(kind: str, generator: np.random.Generator) -> tuple[Cells, int, int]:
+    """Ratings of a study, and its numbers of models and raters."""
+    cells: Cells = []
+    if kind == "random answers":
+        for rater in range(6):
+            chosen = generator.choice(3 * RATED_QUESTIONS, 20, replace=False).tolist()
+            cells += [(answer // 3, answer % 3, rater) for answer in chosen]
+        return cells, 3, 6
+    if kind == "the same questions":
+        for rater in range(4):
+            chosen = generator.choice(RATED_QUESTIONS, 15, replace=False).tolist()
+            for model in range(3):
+                cells += [(question, model, rater) for question in chosen]
+        return cells, 3, 4
+    numbers = _NUMBERS[kind]
+    for (model, rater), number in numbers.items():
+        chosen = generator.choice(RATED_QUESTIONS, number, replace=False).tolist()
+        cells += [(question, model, rater) for question in chosen]
+    models = 1 + max(model for model, _ in numbers)
+    return cells, models, 2
+
+
+def draw_raters(kind: str, generator: np.random.Generator) -> RatedScores:
+    """One study of equal models."""
+    cells, models, raters = rated_cells(kind, generator)
+    shape = (RATED_QUESTIONS, models)
+    level = 6 + generator.normal(0, 1, (RATED_QUESTIONS, 1)) + generator.normal(0, 0.8, shape)
+    judge = level + generator.normal(0, 0.8, shape)
+    lenient = generator.normal(0, LENIENCY, raters)
+    shares = np.zeros((*shape, raters))
+    parts = np.zeros_like(shares)
+    for question, model, rater in cells:
+        shares[question, model, rater] = 1
+        parts[question, model, rater] = level[question, model] + lenient[rater] + generator.normal(0, 0.7)
+    number = np.maximum(shares.sum(axis=2, keepdims=True), 1)
+    shares, parts = shares / number, parts / number
+    rated = shares.sum(axis=2) > 0
+    people = np.where(rated, parts.sum(axis=2), np.nan)
+    judge_of_rated = np.where(rated, judge, np.nan)
+    return RatedScores(judge, people, judge_of_rated, np.ones(shape), ByRater(shares, parts))
+
+
+def differences_of(study: RatedScores, rounds: int, seed: int) -> tuple[tuple[Estimate, ...], float]:
+    """Differences of all pairs of models, and the smallest of their p-values (Holm)."""
+    questions, models = study.judge.shape
+    means, _ = powered_means(study, {"all": np.arange(questions)}, rounds=rounds, seed=seed)
+    first, second = np.array(all_pairs(models)).T
+    own = np.eye(models)
+    differences = contrast(means["all"].corrected, own[:, first] - own[:, second])
+    return mean_estimates(differences), min(holm(p_values(differences).tolist()))
+
+
+def raters_row(kind: str, options: argparse.Namespace) -> str:
+    """Cells of a row: least link, false claims with raters ignored and taken out, coverage and widths."""
+    generator = np.random.default_rng(options.seed)
+    links: list[float] = []
+    claims: dict[str, list[bool]] = {"ignored": [], "taken out": []}
+    covered: list[bool] = []
+    widths: dict[str, list[float]] = {"ignored": [], "taken out": []}
+    for number in range(options.simulations):
+        study = draw_raters(kind, generator)
+        if study.raters is not None:
+            links.append(float(ratings_by_same_raters(study.raters.shares.sum(axis=0)).min()))
+        studies = {"ignored": replace(study, raters=None)}
+        if kind != "one model each":
+            studies["taken out"] = study
+        for way, given in studies.items():
+            estimates, smallest = differences_of(given, options.rounds, number)
+            claims[way].append(smallest < 0.05)
+            widths[way] += [estimate.high - estimate.low for estimate in estimates]
+            if way == "taken out":
+                covered += [estimate.low <= 0 <= estimate.high for estimate in estimates]
+    cells = [f"{np.mean(links):.2g}", f"{np.mean(claims['ignored']):.1%}"]
+    if not covered:
+        return " | ".join([*cells, "none: confounded", "", ""])
+    width = f"{np.mean(widths['taken out']):.2f} ({np.mean(widths['ignored']):.2f})"
+    return " | ".join([*cells, f"{np.mean(claims['taken out']):.1%}", f"{np.mean(covered):.1%}", width])
+
+
+def raters_table(options: argparse.Namespace) -> None:
+    """Print false claims of equal models with lenient and strict raters."""
+    print(f"\n{options.simulations:,} simulations, seed {options.seed}\n")
+    print("| raters | link | claims, raters ignored | raters taken out | coverage of differences | width (ignored) |")
+    print("|---|---|---|---|---|---|")
+    for kind, title in RATERS.items():
+        print(f"| {title} | {raters_row(kind, options)} |", flush=True)
+
+
 @dataclass
 class Tally:
     """Coverage and widths of intervals, with and without the judge, and squared errors."""
@@ -245,6 +357,9 @@ def main() -> None:
     parser.add_argument("--parts", type=int, default=1, help="processes among which the rows are divided")
     parser.add_argument("--part", type=int, default=0, help="number of this one, from 0; the first one has MD-Eval")
     options = parser.parse_args()
+    if options.design == "raters":
+        raters_table(options)
+        return
     chosen = [setting for setting in settings() if options.design in (None, setting.design)]
     rows = chosen[options.part :: options.parts]
     print("| rated answers | of each model | agreement | mean | people alone | difference | people alone | width, mean "
@@ -259,6 +374,7 @@ def main() -> None:
         print(f"| {setting.name} | {row} |", flush=True)
     if options.part == 0 and options.design is None:
         md_eval(options)
+        raters_table(options)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,14 @@ the level rounded and cut to 1 to 10, as `urs_simulation/quality-X` answers and 
 through the very code of `urs-inspect report`. The truth is the exact mean of the scores over all questions that could
 have been drawn.
 
-    URS_INSPECT_DATA_DIR=DIR python benchmarks/report_coverage.py [--simulations 500] [--dataset urs|sample]
+    URS_INSPECT_DATA_DIR=DIR python benchmarks/report_coverage.py [questions panels users intents]
+        [--simulations 500] [--seed 0] [--dataset urs|sample]
 
-In a third setting, of equal models, one lacks its worst scores: 2, 5, 10 and 25% of them.
+In a third setting, of equal models, one lacks its worst scores: 2, 5, 10 and 25% of them. Without names of tables all
+are printed; the others than `questions` need no data and are quick. `panels`: equal models, judged by a lenient and a
+strict judge, of which the strict one fails. `users`: equal models on the questions of few users, each of whom one or
+the other model suits better, where users are clusters and where they are not. `intents`: how often a lead is said to
+rest on one intent, where it is the same in all and where it is in one only.
 
 Exits with 1 if the intervals of a kind of column hold the truth in less than 93% or more than 97% of cases, by more
 than the error of the simulation itself, or if a difference of equal models is called significant, over all questions or
@@ -20,7 +25,7 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from time import perf_counter
@@ -35,10 +40,22 @@ from scipy.special import stdtrit
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.providers.simulated_judgement import expected_final
 from urs_inspect.reports.answers import Answers
+from urs_inspect.reports.cautions import without_intents
+from urs_inspect.reports.comparison import compare_table
 from urs_inspect.reports.leaderboard import Ranking, make_leaderboard
+from urs_inspect.reports.scores import (
+    ALL,
+    Columns,
+    ScoreTable,
+    columns_of_means,
+    compare_models,
+    order_models,
+    score_table,
+)
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.stats import Estimate, MeanColumn, bootstrap_means, mean_estimates
-from urs_inspect.stats.bootstrap import Floats, Integers, percentile_bounds
+from urs_inspect.stats.bootstrap import Flags, Floats, Integers, Resampling, percentile_bounds
+from urs_inspect.stats.paired import paired_p_values
 
 RANKED = (8.6, 8.2, 8.2, 7.5, 7.4, 6.5, 5.5, 5.5)
 """Qualities of the models that are ranked; two pairs are equal, and one differs by little."""
@@ -151,6 +168,7 @@ def made_up_answers(
                 "not_shown": "",
                 "cluster": "",
                 "structured": 0.0,
+                "reply_counts": [{}] * total,
             },
             **{"self_judged": False, "judge_language": "en", "prompt_sha256": "same", "rubric": "urs 1"},
             **{"dataset": "simulated", "dataset_sha256": "", "references": "", "task_version": "1-A"},
@@ -331,16 +349,8 @@ def print_small(qualities: Sequence[float], simulations: int, rounds: int) -> No
         print(f"| {size} | {' | '.join(cells)} |")
 
 
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--simulations", type=int, default=500)
-    parser.add_argument("--dataset", default="urs", help="as for the task urs")
-    parser.add_argument("--rounds", type=int, default=2000)
-    parser.add_argument("--unscored", type=float, default=UNSCORED[0], help="share of scores missing at random")
-    parser.add_argument("--processes", type=int, default=2)
-    options = parser.parse_args()
-    begun = perf_counter()
+def print_questions(options: argparse.Namespace) -> bool:
+    """Print coverage and claims of reports of the questions of a dataset; whether the goals are met."""
     UNSCORED[0] = options.unscored
     _POPULATION.append(population(options.dataset))
     print(f"{options.simulations} simulations of {len(_POPULATION[0].facts)} questions, {options.rounds:,} rounds each")
@@ -371,6 +381,221 @@ def main() -> None:
             print(f"| {lacking:.0%} | {shares[2][0]:.1%} | {' | '.join(cells)} |")
     print(f"\nMeans over few questions, {_BATCHES * options.simulations:,} simulations of one model\n")
     print_small((RANKED[0], EQUAL[0]), options.simulations, options.rounds)
+    return met
+
+
+# --- panels of which a judge fails ---
+
+PANEL_QUESTIONS, PANEL_QUALITY = 100, 6.0
+PANEL_ROUNDS = 1000
+LENIENCY = {"p/lenient": 1.2, "p/strict": -1.2}
+"""Judge of the panel -> points that it gives more than the panel."""
+FAILURES = {
+    "a third of the first model's answers": "third",
+    "5% of all answers": "all",
+    "the fifth of the first model's answers that it likes least": "worst",
+    "2% of the first model's answers": "few",
+}
+"""What the strict judge fails on, in words -> its name here."""
+
+
+def failures_of(kind: str, finals: Floats, generator: np.random.Generator) -> Flags:
+    """Which answers the strict judge fails on, shape (questions, models); `finals` are its scores."""
+    failed: Flags = np.zeros(finals.shape, dtype=np.bool_)
+    if kind == "third":
+        failed[:, 0] = generator.random(len(finals)) < 1 / 3
+    elif kind == "few":
+        failed[:, 0] = generator.random(len(finals)) < 0.02
+    elif kind == "all":
+        failed = generator.random(finals.shape) < 0.05
+    else:
+        failed[np.argsort(finals[:, 0], kind="stable")[: len(finals) // 5], 0] = True
+    return failed
+
+
+def panel_table(finals: Floats) -> ScoreTable:
+    """The scores of a panel as the report has them; `finals` are (questions, models, judges), NaN where one failed."""
+    questions, models, _ = finals.shape
+    means = np.nanmean(finals, axis=2)
+    parts = [
+        pd.DataFrame(
+            {
+                "model": f"m{model}",
+                "question": [f"q{number:03}" for number in range(questions)],
+                "final": means[:, model],
+                "judge_finals": [dict(zip(LENIENCY, given, strict=True)) for given in finals[:, model].tolist()],
+                "intent": "leisure",
+                "group": "Leisure",
+                "language": "en",
+                "country": "",
+                "cluster": "",
+            }
+        )
+        for model in range(models)
+    ]
+    return score_table(pd.concat(parts, ignore_index=True), [f"m{model}" for model in range(models)])
+
+
+def panel_row(kind: str, models: int, simulations: int, seed: int) -> tuple[float, float, float]:
+    """Shares of claims, of claims without the worst case of the missing scores, and of means' intervals that hold."""
+    generator = np.random.default_rng((seed, models, sorted(FAILURES.values()).index(kind)))
+    every = {ALL: np.arange(PANEL_QUESTIONS)}
+    claims, without_worst, covered = [], [], []
+    for _ in range(simulations):
+        level = PANEL_QUALITY + generator.normal(0, 1, (PANEL_QUESTIONS, 1))
+        level = level + generator.normal(0, 0.8, (PANEL_QUESTIONS, models))
+        noise = generator.normal(0, 0.5, (*level.shape, len(LENIENCY)))
+        finals = np.clip(np.rint(level[:, :, None] + np.array([*LENIENCY.values()]) + noise), 1, 10)
+        finals[..., 1][failures_of(kind, finals[..., 1], generator)] = np.nan
+        scores = order_models(panel_table(finals))
+        means_of = columns_of_means(scores, every)[ALL]
+        tested, [means] = compare_models(scores, every, Resampling(PANEL_ROUNDS, 0.95, 0), [means_of])
+        claims.append(any(pair.significant for pair in tested[ALL]))
+        without_worst.append(any(pair.p_holm < 0.05 for pair in tested[ALL]))
+        covered.append(np.mean([mean.low <= PANEL_QUALITY <= mean.high for mean in means]))
+    return float(np.mean(claims)), float(np.mean(without_worst)), float(np.mean(covered))
+
+
+def print_panels(simulations: int, seed: int) -> bool:
+    """Print false claims where a judge of a panel fails; whether they are few enough."""
+    met = True
+    print("| strict judge fails on | models | claims | without the worst case | coverage |\n|---|---|---|---|---|")
+    for title, kind in FAILURES.items():
+        for models in (2, 4):
+            shares = panel_row(kind, models, simulations, seed)
+            met &= shares[0] <= FAMILY_ERROR + _chance(simulations)
+            print(f"| {title} | {models} | {' | '.join(f'{share:.1%}' for share in shares)} |", flush=True)
+    return met
+
+
+# --- questions of few users ---
+
+USERS = ((6, 12), (8, 12), (12, 8), (20, 5), (40, 3))
+"""Numbers of users, and of questions of each."""
+OF_USERS = 0.43
+"""Share of the variance of differences that is between users."""
+
+
+def differences_of_users(
+    users: int, questions: int, simulations: int, generator: np.random.Generator
+) -> tuple[Floats, Integers]:
+    """Differences of two equal models, shape (questions, simulations), and the user of each question."""
+    user = np.repeat(np.arange(users), questions)
+    of_user = generator.standard_normal((users, simulations))[user]
+    own = generator.standard_normal((users * questions, simulations))
+    return math.sqrt(OF_USERS) * of_user + math.sqrt(1 - OF_USERS) * own, user
+
+
+def print_users(simulations: int, seed: int) -> bool:
+    """Print false claims about the questions of few users; whether they are few enough where users are clusters."""
+    met = True
+    print(
+        '| users x questions of each | "significant", users not named | named | interval misses, not named | named |\n'
+        "|---|---|---|---|---|"
+    )
+    for users, questions in USERS:
+        generator = np.random.default_rng((seed, users, questions))
+        differences, user = differences_of_users(users, questions, 8 * simulations, generator)
+        claims = [np.mean(paired_p_values(differences, clusters) < 0.05) for clusters in (None, user)]
+        few = MeanColumn(np.arange(len(user)), differences[:, : 2 * simulations])
+        misses = []
+        for clusters in (None, user):
+            [draws] = bootstrap_means([few], len(user), clusters=clusters, rounds=500, seed=seed)
+            misses.append(np.mean([not each.low <= 0 <= each.high for each in mean_estimates(draws)]))
+        met &= bool(claims[1] <= FAMILY_ERROR + _chance(8 * simulations))
+        cells = [f"{share:.1%}" for share in (*claims, *misses)]
+        print(f"| {users} x {questions} | {' | '.join(cells)} |", flush=True)
+    return met
+
+
+# --- leads that rest on one intent ---
+
+INTENT_NAMES = tuple(f"intent {number}" for number in range(1, 7))
+LEADS = ((42, 0.35), (42, 0.5), (42, 0.8), (210, 0.2), (210, 0.35))
+"""Numbers of questions, and mean lead of the first of two models in standard deviations of a difference."""
+
+
+def intents_row(questions: int, lead: float, in_one: bool, simulations: int, seed: int) -> tuple[float, float, float]:
+    """Share of significant leads; of these, shares not significant without exactly one intent, and said to rest on it.
+
+    With `in_one` the whole lead is in the questions of the first intent.
+    """
+    generator = np.random.default_rng((seed, questions, round(100 * lead), in_one))
+    intents = np.repeat(INTENT_NAMES, questions // len(INTENT_NAMES))
+    chosen = {name: np.flatnonzero(intents == name) for name in INTENT_NAMES}
+    columns = Columns(INTENT_NAMES, (), (), (), (), {ALL: np.arange(questions), **chosen})
+    facts = pd.DataFrame({"group": intents, "cluster": [f"q{number}" for number in range(questions)]})
+    resampling = Resampling(20, 0.95, 0)
+    one_lost, one_named = [], []
+    for _ in range(simulations):
+        difference = generator.standard_normal(questions)
+        if in_one:
+            difference[chosen[INTENT_NAMES[0]]] += lead * len(INTENT_NAMES)
+        else:
+            difference += lead
+        finals = 5 + np.stack([difference, -difference], axis=1) / 2
+        counts = np.ones(finals.shape, dtype=np.int64)
+        scores = order_models(ScoreTable(facts, ("first", "second"), finals, {}, counts, counts - 1))
+        compared = compare_table(scores, columns.questions, [ALL], resampling)
+        if ("first", "second") not in compared.leads:
+            continue
+        lost = [case.lost for case in without_intents(scores, columns, compared, resampling) if case.lost]
+        one_lost.append(len(lost) == 1)
+        one_named.append(sum(leads["second"].clear for leads in lost) == 1)
+    if not one_lost:
+        return 0.0, math.nan, math.nan
+    return len(one_lost) / simulations, float(np.mean(one_lost)), float(np.mean(one_named))
+
+
+def print_intents(simulations: int, seed: int) -> bool:
+    """Print how often a lead is said to rest on one intent; whether it rarely is where it is the same in all."""
+    headings = ("questions", "lead", "it is", "significant", "lost without exactly one intent", "said to rest on one")
+    print(f"| {' | '.join(headings)} |\n|{'---|' * len(headings)}")
+    met = True
+    for questions, lead in LEADS:
+        for in_one in (False, True):
+            significant, lost, named = intents_row(questions, lead, in_one, simulations, seed)
+            where = "in one intent" if in_one else "the same in all"
+            print(f"| {questions} | {lead} | {where} | {significant:.0%} | {lost:.1%} | {named:.1%} |", flush=True)
+            if not in_one and significant > 0:
+                met &= named <= FAMILY_ERROR + _chance(round(simulations * significant))
+    return met
+
+
+def _chance(simulations: int) -> float:
+    """1.96 standard errors of a share that is truly `FAMILY_ERROR`."""
+    return 1.96 * math.sqrt(FAMILY_ERROR * (1 - FAMILY_ERROR) / simulations)
+
+
+TABLES: dict[str, tuple[str, Callable[[int, int], bool]]] = {
+    "panels": ("Panels of which a judge fails", print_panels),
+    "users": ("Questions of few users", print_users),
+    "intents": ("Leads that rest on one intent", print_intents),
+}
+"""Tables that need no data: their title, and what prints them."""
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"questions, {', '.join(TABLES)}; by default all")
+    parser.add_argument("--simulations", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0, help="of the other tables than questions")
+    parser.add_argument("--dataset", default="urs", help="as for the task urs")
+    parser.add_argument("--rounds", type=int, default=2000)
+    parser.add_argument("--unscored", type=float, default=UNSCORED[0], help="share of scores missing at random")
+    parser.add_argument("--processes", type=int, default=2)
+    options = parser.parse_args(given)
+    if unknown := sorted({*options.tables} - {"questions", *TABLES}):
+        parser.error(f"no table {', '.join(unknown)}; there are questions, {', '.join(TABLES)}")
+    begun = perf_counter()
+    met = True
+    if not options.tables or "questions" in options.tables:
+        met &= print_questions(options)
+    for name, (title, write) in TABLES.items():
+        if not options.tables or name in options.tables:
+            print(f"\n{title}, {options.simulations:,} simulations, seed {options.seed}\n")
+            met &= write(options.simulations, options.seed)
     print(f"\n{perf_counter() - begun:.0f} s; goals {'met' if met else 'MISSED'}", flush=True)
     sys.exit(0 if met else 1)
 

@@ -1,11 +1,12 @@
 """`python -m benchmarks`, with the quickest entries at their smallest sizes."""
 
+import argparse
 import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from benchmarks import __main__, samer_throughput, scale_plan, soak
+from benchmarks import __main__, adjusted_ratings, ppi_coverage, report_coverage, samer_throughput, scale_plan, soak
 
 from tests.reports.judged_logs import answered, judgement, write_judged
 
@@ -31,6 +32,40 @@ def test_nothing_is_written_when_a_benchmark_fails(tmp_path: Path, monkeypatch: 
     with pytest.raises(SystemExit, match="1 of 1 benchmarks failed"):
         __main__.main(["--output", str(tmp_path / "page.md"), "compare_speed"])
     assert not list(tmp_path.iterdir())
+
+
+def rows_of(table: str) -> list[list[str]]:
+    """Cells of the rows of all Markdown tables in a text, without their headings."""
+    lines = [line for line in table.splitlines() if line.startswith("|")]
+    below = {number + 1 for number, line in enumerate(lines) if line.startswith("|---")}
+    kept = [line for number, line in enumerate(lines, 1) if number not in below and number + 1 not in below]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in kept]
+
+
+def test_the_benchmark_of_reports_prints_panels_users_and_intents(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        report_coverage.main(["panels", "users", "intents", "--simulations", "2", "--seed", "7"])
+    rows = rows_of(capsys.readouterr().out)
+    assert len(rows) == 2 * len(report_coverage.FAILURES) + len(report_coverage.USERS) + 2 * len(report_coverage.LEADS)
+    panels = rows[: 2 * len(report_coverage.FAILURES)]
+    assert {row[0] for row in panels} == {*report_coverage.FAILURES}
+    assert all(float(row[2].rstrip("%")) <= float(row[3].rstrip("%")) for row in panels)
+    with pytest.raises(SystemExit, match="2"):
+        report_coverage.main(["panel"])
+
+
+def test_the_benchmark_of_ratings_prints_lenient_and_strict_raters(capsys: pytest.CaptureFixture[str]):
+    ppi_coverage.raters_table(argparse.Namespace(simulations=2, rounds=20, seed=7))
+    rows = rows_of(capsys.readouterr().out)
+    assert [row[0] for row in rows] == [*ppi_coverage.RATERS.values()]
+    assert [row[1] for row in rows][-1] == "0" and "confounded" in rows[-1][3]
+
+
+def test_the_benchmark_of_ratings_prints_the_ranks_of_one_table():
+    rows = rows_of("\n".join(adjusted_ratings.ranks_table(2, 7)))
+    assert [int(row[0]) for row in rows] == [study.models for study in adjusted_ratings.RANK_STUDIES]
+    for row in rows:
+        assert float(row[4].rstrip("%")) <= float(row[3].rstrip("%"))
 
 
 def test_ways_of_samer_are_measured_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -6,6 +6,7 @@ from typing import Any
 import hypothesis
 import numpy as np
 import pytest
+from benchmarks.ppi_coverage import draw_raters
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 from scipy.stats import binom
@@ -206,48 +207,6 @@ def test_many_studies_hit_the_truth_that_the_judge_misses() -> None:
 
 # --- lenient and strict raters ---
 
-Plan = list[tuple[int, int, int]]
-"""Question, model and rater of each rating."""
-
-
-def plan(kind: str, generator: np.random.Generator, questions: int = 100) -> tuple[Plan, int, int]:
-    """Ratings of a study, and its numbers of models and raters."""
-
-    def some(number: int) -> list[int]:
-        return [int(question) for question in generator.choice(questions, number, replace=False)]
-
-    if kind == "random answers":
-        cells = [generator.choice(3 * questions, 20, replace=False).tolist() for _ in range(6)]
-        return [(cell // 3, cell % 3, rater) for rater, chosen in enumerate(cells) for cell in chosen], 3, 6
-    if kind == "mostly one model each":
-        numbers = {(0, 0): 40, (0, 1): 12, (1, 0): 12, (1, 1): 40}
-        models, raters = 2, 2
-    elif kind == "a chain":
-        numbers = {(0, 0): 20, (1, 0): 20, (1, 1): 20, (2, 1): 20}
-        models, raters = 3, 2
-    else:
-        numbers = {(0, 0): 40, (1, 1): 40}
-        models, raters = 2, 2
-    return [(q, model, rater) for (model, rater), n in numbers.items() for q in some(n)], models, raters
-
-
-def by_raters(kind: str, generator: np.random.Generator, leniency: float = 1.5) -> RatedScores:
-    """Equal models, rated by people of whom some are more lenient than others."""
-    questions = 100
-    ratings, models, raters = plan(kind, generator, questions)
-    level = 6 + generator.normal(0, 1, (questions, 1)) + generator.normal(0, 0.8, (questions, models))
-    judge = level + generator.normal(0, 0.8, level.shape)
-    lenient = generator.normal(0, leniency, raters)
-    shares = np.zeros((questions, models, raters))
-    parts = np.zeros_like(shares)
-    for question, model, rater in ratings:
-        shares[question, model, rater] = 1
-        parts[question, model, rater] = level[question, model] + lenient[rater] + generator.normal(0, 0.7)
-    number = np.maximum(shares.sum(axis=2, keepdims=True), 1)
-    shares, parts = shares / number, parts / number
-    people = np.where(shares.sum(axis=2) > 0, parts.sum(axis=2), NAN)
-    return replace(rated(judge, people), raters=ByRater(shares, parts))
-
 
 def most_significant(scores: RatedScores) -> float:
     """The smallest corrected p-value of a difference between two models."""
@@ -260,7 +219,7 @@ def most_significant(scores: RatedScores) -> float:
 @pytest.mark.parametrize("kind", ["random answers", "mostly one model each", "a chain"])
 def test_lenient_raters_make_no_more_false_claims_than_nominal(kind: str) -> None:
     generator = np.random.default_rng(4)
-    studies = [by_raters(kind, generator) for _ in range(80)]
+    studies = [draw_raters(kind, generator) for _ in range(80)]
     false = sum(most_significant(scores) < 0.05 for scores in studies)
     assert false <= binom.ppf(0.999, len(studies), 0.05)
     if kind != "random answers":  # there all models have the same raters on average
@@ -280,7 +239,7 @@ def test_effects_of_raters_by_hand() -> None:
 
 
 def test_effects_of_raters_move_with_the_questions_as_least_squares_do() -> None:
-    scores = by_raters("random answers", np.random.default_rng(5))
+    scores = draw_raters("random answers", np.random.default_rng(5))
     raters = scores.raters
     assert raters is not None
     found = rater_effects(raters.shares, raters.parts)

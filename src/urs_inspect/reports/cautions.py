@@ -120,9 +120,9 @@ def without_intents(
 ) -> tuple[WithoutIntent, ...]:
     """Leave out each intent in turn; only those are returned without which a lead or the leader is another.
 
-    Fewer questions alone take significance away: of uniform leads that are just significant, up to 14% lose it without
+    Fewer questions alone take significance away: of uniform leads that are just significant, up to 15% lose it without
     exactly one intent. So a lead rests on an intent only if it is also clearly another there than elsewhere (Welch's
-    test, corrected by Bonferroni over intents), which leaves 2% (simulated: six intents, 42 and 210 questions).
+    test, corrected by Bonferroni over intents), which leaves 2% (docs/report_coverage.md, six intents).
     """
     if len(columns.groups) < 2 or scores.ranked < 2:
         return ()
