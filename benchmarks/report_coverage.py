@@ -26,7 +26,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
@@ -55,7 +55,7 @@ from urs_inspect.reports.scores import (
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.stats import Estimate, MeanColumn, bootstrap_means, mean_estimates
 from urs_inspect.stats.bootstrap import Flags, Floats, Integers, Resampling, percentile_bounds
-from urs_inspect.stats.paired import paired_p_values
+from urs_inspect.stats.paired import MeanDifference, paired_p_values
 
 RANKED = (8.6, 8.2, 8.2, 7.5, 7.4, 6.5, 5.5, 5.5)
 """Qualities of the models that are ranked; two pairs are equal, and one differs by little."""
@@ -436,30 +436,47 @@ def panel_table(finals: Floats) -> ScoreTable:
     return score_table(pd.concat(parts, ignore_index=True), [f"m{model}" for model in range(models)])
 
 
-def panel_row(kind: str, models: int, simulations: int, seed: int) -> tuple[float, float, float]:
-    """Shares of claims, of claims without the worst case of the missing scores, and of means' intervals that hold."""
+def panel_row(kind: str, models: int, simulations: int, seed: int) -> list[float]:
+    """Shares of claims, of claims without the worst case of the missing scores, and of means' intervals that hold.
+
+    Then shares of claims and of such intervals by the plain mean of the judges that did not fail.
+    """
     generator = np.random.default_rng((seed, models, sorted(FAILURES.values()).index(kind)))
-    every = {ALL: np.arange(PANEL_QUESTIONS)}
     claims, without_worst, covered = [], [], []
+    plain_claims, plain_covered = [], []
     for _ in range(simulations):
         level = PANEL_QUALITY + generator.normal(0, 1, (PANEL_QUESTIONS, 1))
         level = level + generator.normal(0, 0.8, (PANEL_QUESTIONS, models))
         noise = generator.normal(0, 0.5, (*level.shape, len(LENIENCY)))
         finals = np.clip(np.rint(level[:, :, None] + np.array([*LENIENCY.values()]) + noise), 1, 10)
         finals[..., 1][failures_of(kind, finals[..., 1], generator)] = np.nan
-        scores = order_models(panel_table(finals))
-        means_of = columns_of_means(scores, every)[ALL]
-        tested, [means] = compare_models(scores, every, Resampling(PANEL_ROUNDS, 0.95, 0), [means_of])
-        claims.append(any(pair.significant for pair in tested[ALL]))
-        without_worst.append(any(pair.p_holm < 0.05 for pair in tested[ALL]))
+        table = panel_table(finals)
+        tested, means = _compared(table)
+        claims.append(any(pair.significant for pair in tested))
+        without_worst.append(any(pair.p_holm < 0.05 for pair in tested))
         covered.append(np.mean([mean.low <= PANEL_QUALITY <= mean.high for mean in means]))
-    return float(np.mean(claims)), float(np.mean(without_worst)), float(np.mean(covered))
+        tested, means = _compared(replace(table, finals=np.nanmean(finals, axis=2), panel=None))
+        plain_claims.append(any(pair.significant for pair in tested))
+        plain_covered.append(np.mean([mean.low <= PANEL_QUALITY <= mean.high for mean in means]))
+    counted = (claims, without_worst, covered, plain_claims, plain_covered)
+    return [float(np.mean(values)) for values in counted]
+
+
+def _compared(table: ScoreTable) -> tuple[tuple[MeanDifference, ...], tuple[Estimate, ...]]:
+    """Comparisons of all pairs of models, and their means."""
+    every = {ALL: np.arange(len(table.facts))}
+    scores = order_models(table)
+    means_of = columns_of_means(scores, every)[ALL]
+    tested, [means] = compare_models(scores, every, Resampling(PANEL_ROUNDS, 0.95, 0), [means_of])
+    return tested[ALL], means
 
 
 def print_panels(simulations: int, seed: int) -> bool:
     """Print false claims where a judge of a panel fails; whether they are few enough."""
     met = True
-    print("| strict judge fails on | models | claims | without the worst case | coverage |\n|---|---|---|---|---|")
+    headings = ["strict judge fails on", "models", "claims", "without the worst case", "coverage"]
+    headings += ["claims by the mean of the judges left", "its coverage"]
+    print(f"| {' | '.join(headings)} |\n|{'---|' * len(headings)}")
     for title, kind in FAILURES.items():
         for models in (2, 4):
             shares = panel_row(kind, models, simulations, seed)
