@@ -168,7 +168,6 @@ def made_up_answers(
                 "not_shown": "",
                 "cluster": "",
                 "structured": 0.0,
-                "reply_counts": [{}] * total,
             },
             **{"self_judged": False, "judge_language": "en", "prompt_sha256": "same", "rubric": "urs 1"},
             **{"dataset": "simulated", "dataset_sha256": "", "references": "", "task_version": "1-A"},

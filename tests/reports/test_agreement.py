@@ -4,12 +4,14 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import pearsonr
+from scipy.stats import binom, pearsonr
 
 from tests.reports.answer_rows import answers, row
 from tests.reports.golden_files import check_golden, rows_of
@@ -140,6 +142,39 @@ def test_the_question_is_the_cluster() -> None:
     models = [rows(f"m{n}", {"a1": 1.0 + n, "a2": 4.0 + n}) for n in range(4)]
     given = [(q, f"m{n}", 1 + (n + (q == "a2")) % 5) for n in range(4) for q in ("a1", "a2")]
     assert agreed(answers(*models), ratings(*given)).all.correlations.pearson.clusters == 2
+
+
+def of_users(seed: int, named: bool) -> tuple[Answers, HumanRatings]:
+    """Eight users' six questions; judge and people differ by user, and their scores have no correlation."""
+    generator = np.random.default_rng(seed)
+    users, each = 8, 6
+    names = [f"a{number:02}" for number in range(users * each)]
+    finals, people = (
+        np.repeat(generator.normal(5.5, 1.0, users), each) + generator.normal(0, 0.5, users * each) for _ in range(2)
+    )
+    found = answers(rows("m", dict(zip(names, finals.tolist(), strict=True))))
+    if named:
+        found = replace(found, table=found.table.assign(cluster=[f"user {n // each}" for n in range(len(names))]))
+    given = [(name, "m", value) for name, value in zip(names, people.tolist(), strict=True)]
+    return found, ratings(*given, scale=(1.0, 10.0))
+
+
+def test_questions_of_one_user_are_one_cluster_of_the_agreement_on_single_answers() -> None:
+    """Means differ by 0 and correlations are 0; intervals over questions miss both far too often."""
+    runs = 60
+    missed = {True: 0, False: 0}
+    for seed, named in product(range(runs), (True, False)):
+        found, given = of_users(seed, named)
+        made = case_level(
+            match_ratings(found.table, model_names(found.table), given), given, Resampling(200, seed=seed)
+        )
+        assert isinstance(made, CaseLevel)
+        difference = made.all.difference
+        missed[named] += not difference.low <= 0 <= difference.high
+        assert made.all.clusters == (8 if named else 48)
+        assert made.all.correlations.pearson.clusters == made.all.alpha.clusters == made.all.clusters
+    assert missed[False] > runs / 4
+    assert missed[True] <= binom.ppf(0.999, runs, 0.05)
 
 
 def test_a_file_without_models_is_about_the_only_one() -> None:

@@ -167,6 +167,18 @@ def test_a_log_is_read_with_its_failures(tmp_path: Path, places: dict[str, Any])
     assert sorted(table.judgements["final"].dropna()) == [6, 7]
 
 
+def test_a_log_names_the_clusters_of_its_cases(tmp_path: Path, places: dict[str, Any]) -> None:
+    log = crossval(tmp_path, places, {"C": Script([final(7)] * 8)}, {"cases": 4, "folds": 2})
+    whole = read_log(log.location)
+    for number, sample in enumerate(whole.samples or []):
+        sample.metadata["cluster"] = "ann" if number < 4 else ""
+    write_eval_log(whole, tmp_path / "named.eval")
+    found = read_grid_log(read_log(str(tmp_path / "named.eval"), header_only=True))
+    assert set(found.clusters.values()) == {"ann"} and 0 < len(found.clusters) < 4
+    [grid_of_log] = grids_of([found])
+    assert grid_of_log.scores.clusters is not None
+
+
 def test_epochs_and_a_limit_that_leaves_cells_short(tmp_path: Path, places: dict[str, Any]) -> None:
     """One of the answers is so long that the summary of its sample is cut."""
     answer_log(tmp_path, "L", "Long. " * 5000)
@@ -293,6 +305,37 @@ def neutral_grid(seed: int, *, favour: float = 0.0) -> Grid:
         # A judge that is shown a text twice gives it the highest score, mild or not.
         finals[evaluator, source, model] = [10.0] * cases if source == model else list(np.clip(scores.round(), 1, 10))
     return grid(finals, copies={name: {f"c{place}" for place in range(cases)} for name in names})
+
+
+def grid_of_users(seed: int, named: bool) -> Grid:
+    """Two equal models and judges, on 8 users' 6 cases; one or the other model, and judge, suits a user better."""
+    chance = np.random.default_rng(seed)
+    users, each = 8, 6
+    finals: dict[tuple[str, str, str], list[float | None]] = {}
+    for evaluator, model in product("AB", "AB"):
+        of_user = np.repeat(chance.normal(6.0, 1.0, users), each)
+        finals[evaluator, "R", model] = (of_user + chance.normal(0.0, 0.4, users * each)).tolist()
+    clusters = {f"c{place}": f"user {place // each}" for place in range(users * each)}
+    [found] = grids_of([replace(grid_log(finals), clusters=clusters if named else {})])
+    return found
+
+
+def test_cases_of_one_user_are_one_cluster_in_the_intervals_and_tests_of_a_grid() -> None:
+    runs = 60
+    how = Resampling(200, 0.95, 0)
+    false = {True: 0, False: 0}
+    missed = {True: 0, False: 0}
+    for seed, named in product(range(runs), (True, False)):
+        found = grid_of_users(seed, named)
+        assert any("8 clusters" in note for note in found.notes) == named
+        _, pairs = order_tables(found.scores, how)
+        false[named] += bool(pairs["p"].iloc[0] < 0.05)
+        mean = mean_table(found, how)["mean"].iloc[0]
+        assert mean.clusters == (8 if named else 48)
+        preference = preference_table(found.scores, how)["preference"].iloc[0]
+        missed[named] += not preference.low <= 0 <= preference.high
+    # At 5%, more than 9 of 60 happen in one of a thousand such tests.
+    assert max(false[True], missed[True]) <= 9 < min(false[False], missed[False])
 
 
 def claims(found: Grid) -> list[float]:

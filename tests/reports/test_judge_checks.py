@@ -268,6 +268,18 @@ def test_people_by_their_ratings_and_repetition_by_judging_again(tmp_path: Path)
     assert [fact.result for fact in facts_of(board_of(tmp_path / "epochs"), REPEATS)] == [None]
 
 
+def test_ratings_of_the_questions_of_one_user_are_one_cluster(tmp_path: Path) -> None:
+    samples = [answered(f"q{n:02}", judgement(float(1 + n % 9))) for n in range(24)]
+    for number, sample in enumerate(samples):
+        sample.metadata["cluster"] = f"user {number // 3}"
+    write_judged(tmp_path / "logs" / "a.eval", *samples)
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("id,rating\n" + "\n".join(f"q{n:02},{1 + n * n % 9}" for n in range(24)))
+    board = board_of(tmp_path / "logs", human=read_human_ratings(ratings, (1.0, 10.0)))
+    [fact] = [fact for fact in facts_of(board, PEOPLE) if fact.result]
+    assert fact.result and (fact.result.n, fact.result.clusters) == (24, 8)
+
+
 def test_the_command_prints_the_checks_and_has_them_in_json(tmp_path: Path, run: Run) -> None:  # noqa: F811
     write_urs(tmp_path / "logs", "urs_simulation/a", judge="urs_simulation/judge")
     write_task(tmp_path / "logs" / "p.eval", "urs_probe", PROBE, roles={"grader": ["urs_simulation/judge"]})

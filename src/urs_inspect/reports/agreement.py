@@ -15,7 +15,7 @@ from urs_inspect.reports.answers import Answers
 from urs_inspect.reports.conditions import BlockAnswers, Conditions, blocks_of
 from urs_inspect.reports.human_data import HumanRating, HumanRatings, Satisfaction, Scale, Votes, on_scale_of_judge
 from urs_inspect.reports.noise import FEWEST_JUDGES, panel_section
-from urs_inspect.reports.scores import ScoreTable, score_table
+from urs_inspect.reports.scores import ScoreTable, clusters_of, score_table
 from urs_inspect.reports.tables import Section
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import Correlations, Estimate, MeanDraws, Resampling, clustered_mean, correlate, mean_estimates
@@ -28,6 +28,7 @@ from urs_inspect.stats.correlation import (
     derived_seed,
     table_means,
 )
+from urs_inspect.stats.means import MeanColumn, bootstrap_means
 
 CORRELATIONS = (-1.0, 1.0)
 """Lowest and highest correlation."""
@@ -81,18 +82,22 @@ class ModelLevel:
 
 @dataclass(frozen=True)
 class CaseAgreement:
-    """The judge's final scores against people's ratings, answer by answer, with intervals clustered by question."""
+    """The judge's final scores against people's ratings, answer by answer.
+
+    Intervals are clustered by question, or by what the logs name as clusters of questions, such as users.
+    """
 
     correlations: Correlations
     alpha: Estimate  # Krippendorff's alpha (interval) of judge and mean rating, both on the judge's scale
     difference: Estimate  # mean of score minus mean rating, on the judge's scale
     answers: int
     questions: int
+    clusters: int
 
 
 @dataclass(frozen=True)
 class PeopleAgreement:
-    """How far people agree with each other: Krippendorff's alpha (interval), clustered by question."""
+    """How far people agree with each other: Krippendorff's alpha (interval), clustered as in `CaseAgreement`."""
 
     alpha: Estimate
     raters: int
@@ -131,8 +136,8 @@ class Matched:
     """Ratings matched with answers, and what ratings that match none are about, in words.
 
     Columns of answers: model, question, group (reported intent), score (final score of the judge, mean over epochs
-    unless the file names one; NaN without), ratings (rater -> rating on the scale of the file), weight and epoch (0
-    unless the file names one).
+    unless the file names one; NaN without), ratings (rater -> rating on the scale of the file), weight, epoch (0 unless
+    the file names one) and cluster (that of the question, such as its user, or the question itself).
     """
 
     answers: pd.DataFrame
@@ -157,14 +162,18 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
             weights[key] = rating.weight
         else:
             lost[rating] = _NO_ANSWER if model else _OTHER_MODEL
-    matched = [(*key[:2], *by_answer[key], rated, weights[key], key[2] or 0) for key, rated in ratings.items()]
+    clusters = clusters_of(answers)
+    matched = [
+        (*key[:2], *by_answer[key], rated, weights[key], key[2] or 0, clusters[key[1]])
+        for key, rated in ratings.items()
+    ]
     answered = Counter(key[:2] for key in by_answer if key[2] is not None)
     vague = [len(by_rater) for key, by_rater in ratings.items() if key[2] is None and answered[key[:2]] > 1]
     note = (
         f"{counted(sum(vague), 'rating')} of {given.path} without an epoch, about questions that were answered several "
         "times: compared with the mean score over epochs."
     )
-    columns = ["model", "question", "group", "score", "ratings", "weight", "epoch"]
+    columns = ["model", "question", "group", "score", "ratings", "weight", "epoch", "cluster"]
     return Matched(pd.DataFrame(matched, columns=columns), lost, (note,) if vague else ())
 
 
@@ -257,23 +266,24 @@ def _model(one: HumanRating, names: Mapping[str, str], given: HumanRatings) -> s
 
 
 def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resampling) -> CaseAgreement:
-    scores, questions = answers["score"].to_numpy(dtype=np.float64), list(answers["question"])
+    scores, clusters = answers["score"].to_numpy(dtype=np.float64), list(answers["cluster"])
     means = np.array([math.fsum(ratings.values()) / len(ratings) for ratings in answers["ratings"]])
     rescaled = on_scale_of_judge(means, given.scale)
-    found = correlate(means, scores, questions, **resampling.options)
+    found = correlate(means, scores, clusters, **resampling.options)
     pearson, spearman, kendall = (
         # Two points always lie on a line.
         (known if len(answers) > _FEWEST else replace(known, value=math.nan)).reported(CORRELATIONS)
         for known in (found.pearson, found.spearman, found.kendall)
     )
-    alpha = clustered_interval_alpha(np.stack([rescaled, scores]), questions, **resampling.options)
-    difference = clustered_mean(scores - rescaled, questions, **resampling.options)
+    alpha = clustered_interval_alpha(np.stack([rescaled, scores]), clusters, **resampling.options)
+    difference = clustered_mean(scores - rescaled, clusters, **resampling.options)
     return CaseAgreement(
         replace(found, pearson=pearson, spearman=spearman, kendall=kendall),
         alpha.reported(CORRELATIONS),
         difference.reported((LOWEST - HIGHEST, HIGHEST - LOWEST)),
         len(answers),
-        len(set(questions)),
+        answers["question"].nunique(),
+        len(set(clusters)),
     )
 
 
@@ -282,7 +292,7 @@ def _people(answers: pd.DataFrame, resampling: Resampling) -> PeopleAgreement | 
     if not raters:
         return None
     table = np.array([[ratings.get(rater, math.nan) for ratings in answers["ratings"]] for rater in raters])
-    alpha = clustered_interval_alpha(table, list(answers["question"]), **resampling.options)
+    alpha = clustered_interval_alpha(table, list(answers["cluster"]), **resampling.options)
     given = (~np.isnan(table)).sum(axis=0)
     return PeopleAgreement(alpha.reported(CORRELATIONS), len(raters), int(given.sum()), int((given > 1).sum()))
 
@@ -295,10 +305,7 @@ def intent_level(table: ScoreTable, satisfaction: Satisfaction, resampling: Resa
             f"No correlation over intents: {len(groups)} have both scores and satisfaction in {satisfaction.path}, at "
             f"least {FEWEST_POINTS} are needed."
         )
-    parts = [
-        table_means(_of(table, g), rounds=resampling.rounds, seed=derived_seed(resampling.seed, _QUESTIONS, place))
-        for place, g in enumerate(groups)
-    ]
+    parts = _means_by_intent(table, groups, resampling)
     whole: Flags = np.logical_and.reduce([~np.isnan(part.values) for part in parts])
     if not whole.any():
         return "No correlation over intents: no model has a score on each of them."
@@ -306,10 +313,14 @@ def intent_level(table: ScoreTable, satisfaction: Satisfaction, resampling: Resa
         partial = [name for name, complete in zip(table.models, whole, strict=True) if not complete]
         notes.append(f"Not in the mean over models, because they have no score on some intent: {', '.join(partial)}.")
     questions = {group: _scored(_of(table, group)[:, whole]) for group in groups}
+    drawn = None if table.clusters is None else np.array([part.clusters[whole].min() for part in parts])
     people = {group: satisfaction.people(group) for group in groups}
     # The mean of one person is not exact.
     resampled = {group: n or 0 for group, n in people.items() if satisfaction.by_respondent or n == 1}
-    behind = {"questions with a score on": questions, "people on": resampled}
+    notes += _cluster_notes(table)
+    behind: dict[str, Mapping[str, int]] = {"questions with a score on": questions, "people on": resampled}
+    if drawn is not None:
+        behind["clusters of questions with a score on"] = dict(zip(groups, drawn.tolist(), strict=True))
     if satisfaction.mixed:
         notes.append(f"Some rows of {satisfaction.path} are means of several people: satisfaction counts as exact.")
     said = satisfaction.means(groups, resampling.rounds, resampling.seed)
@@ -318,7 +329,7 @@ def intent_level(table: ScoreTable, satisfaction: Satisfaction, resampling: Resa
         """Mean score of some models on each intent, shape (G,)."""
         values = np.array([part.values[models].mean() for part in parts])
         draws = np.stack([part.draws[:, models].mean(axis=1) for part in parts], axis=1)
-        return MeanDraws(values, draws, np.array(list(questions.values())), parts[0].seed)
+        return MeanDraws(values, draws, np.array(list(questions.values())), parts[0].seed, drawn)
 
     scores, alone = over_intents(whole), {name: np.arange(len(whole)) == m for m, name in enumerate(table.models)}
     means = zip(groups, mean_estimates(scores, resampling.level), mean_estimates(said, resampling.level), strict=True)
@@ -344,6 +355,25 @@ def intent_level(table: ScoreTable, satisfaction: Satisfaction, resampling: Resa
     )
 
 
+def _means_by_intent(table: ScoreTable, groups: Sequence[str], resampling: Resampling) -> list[MeanDraws]:
+    """Means of the models on each intent. Questions are resampled within intents, clusters of them over all intents."""
+    if table.clusters is None:
+        return [
+            table_means(
+                _of(table, group),
+                rounds=resampling.rounds,
+                seed=derived_seed(resampling.seed, _QUESTIONS, place),
+            )
+            for place, group in enumerate(groups)
+        ]
+    seed = derived_seed(resampling.seed, _QUESTIONS)
+    columns = []
+    for group in groups:
+        chosen = np.flatnonzero((table.facts["group"] == group).to_numpy())
+        columns.append(MeanColumn(chosen, table.finals[chosen]))
+    return bootstrap_means(columns, len(table.facts), clusters=table.clusters, rounds=resampling.rounds, seed=seed)
+
+
 def _shared(table: ScoreTable, satisfaction: Satisfaction) -> tuple[list[str], list[str]]:
     """Intents with scores and satisfaction, in alphabetical order, and what is said of those with only one of them."""
     scored = {str(group) for group in set(table.facts["group"]) if not np.isnan(_of(table, str(group))).all()}
@@ -353,6 +383,17 @@ def _shared(table: ScoreTable, satisfaction: Satisfaction) -> tuple[list[str], l
         f"Intents without {what} were skipped: {', '.join(sorted(names))}." for what, names in lacking.items() if names
     ]
     return sorted(scored & said), notes
+
+
+def _cluster_notes(table: ScoreTable) -> list[str]:
+    """What is resampled in place of questions, where some are named as clusters."""
+    if table.clusters is None:
+        return []
+    number = int(table.clusters.max()) + 1
+    return [
+        f"The {counted(len(table.facts), 'question')} come from {counted(number, 'cluster')}, such as their users: "
+        "clusters are resampled in place of questions."
+    ]
 
 
 def _of(table: ScoreTable, group: str) -> Floats:
@@ -404,7 +445,10 @@ def model_level(table: ScoreTable, names: Mapping[str, str], votes: Votes, resam
         )
     columns = [table.models.index(model) for model in models]
     scores = table_means(
-        table.finals[:, columns], rounds=resampling.rounds, seed=derived_seed(resampling.seed, _MODELS_QUESTIONS)
+        table.finals[:, columns],
+        clusters=table.clusters,
+        rounds=resampling.rounds,
+        seed=derived_seed(resampling.seed, _MODELS_QUESTIONS),
     )
     rated = [ranking.bradley_terry[place] for place in shared]
     ratings = MeanDraws(
@@ -414,12 +458,18 @@ def model_level(table: ScoreTable, names: Mapping[str, str], votes: Votes, resam
         ranking.seed,
     )
     questions = dict(zip(models, scores.n.tolist(), strict=True))
-    behind = {"questions with a score of": questions, "instructions": {"with votes": ranking.clusters}}
+    behind: dict[str, Mapping[str, int]] = {
+        "questions with a score of": questions,
+        "instructions": {"with votes": ranking.clusters},
+    }
+    if table.clusters is not None:
+        behind["clusters of questions with a score of"] = dict(zip(models, scores.clusters.tolist(), strict=True))
     skipped = {
         "votes but without a score": [name for place, name in enumerate(ranking.players) if place not in shared],
         "scores but without votes": sorted(scored - set(models)),
     }
     notes = [f"Skipped, with {what}: {', '.join(others)}." for what, others in skipped.items() if others]
+    notes += _cluster_notes(table)
     if message := ranking.connectivity.message:
         notes.append(f"NOT ALL MODELS COMPARE: {message}")
     means = zip(models, mean_estimates(scores, resampling.level), rated, strict=True)
@@ -490,4 +540,6 @@ def panel_of(answers: pd.DataFrame, human: HumanRatings) -> list[Section]:
     scores = pd.concat([rows[name] for name, rows in zip(names, rated, strict=True)], axis=1)
     people = pd.concat([rows["ratings"] for rows in rated]).map(lambda given: math.fsum(given.values()) / len(given))
     labels = people[~people.index.duplicated()].reindex(scores.index).to_numpy()
-    return [panel_section(scores, labels, list(scores.index.get_level_values("question")))]
+    clusters = clusters_of(answers)
+    of_rows = [str(clusters[question]) for question in scores.index.get_level_values("question")]
+    return [panel_section(scores, labels, of_rows)]

@@ -234,9 +234,12 @@ def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
             else "no answer has several, so that agreement among people is not known."
         )
         among = f"{counted(people.raters, 'person', 'people')} gave {counted(people.ratings, 'rating')}; {alpha}"
+    over = "questions"
+    if level.all.clusters < level.all.questions:
+        over = f"{counted(level.all.clusters, 'cluster')} of questions, such as their users"
     notes = (
         f"{counted(level.all.answers, 'answer')} to {counted(level.all.questions, 'question')} were both rated and "
-        "scored; brackets over resamples of questions, none over too few. Ratings are means over people; alpha and "
+        f"scored; brackets over resamples of {over}, none over too few. Ratings are means over people; alpha and "
         "difference are on the judge's scale, 1 to 10.",
         among,
         *level.notes,

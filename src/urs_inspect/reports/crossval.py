@@ -7,7 +7,7 @@ whose answers several judges have judged give self-preference alone.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -31,10 +31,11 @@ from urs_inspect.reports.conditions import (
 )
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers.crossval_judge import COPY
+from urs_inspect.scorers.metrics import CLUSTER
 from urs_inspect.stats import holm
-from urs_inspect.stats.bootstrap import Floats, Resampling
+from urs_inspect.stats.bootstrap import Floats, Integers, Resampling, number_clusters
 from urs_inspect.stats.crossval import order_of, rating_bias, self_preference
-from urs_inspect.stats.means import MeanColumn, bootstrap_means, mean_estimates
+from urs_inspect.stats.means import bootstrap_table, mean_estimates
 
 TASK = "urs_inspect/urs_crossval"
 ALL = "all"
@@ -74,6 +75,7 @@ class Scores:
     sources: Sequence[str]
     models: Sequence[str]
     values: Floats
+    clusters: Integers | None = None  # number of each case's cluster, such as its user; None where each case is one
 
     @property
     def axes(self) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
@@ -95,6 +97,7 @@ class GridLog:
     axes: tuple[Sequence[str], Sequence[str], Sequence[str]]  # evaluators, sources of references, tested models
     hashes: Mapping[str, str]  # "references by SOURCE" and "answers of MODEL" -> hash of these for all cases
     judgements: pd.DataFrame
+    clusters: Mapping[str, str] = field(default_factory=dict)  # case -> its cluster, such as its user, where it has one
 
 
 @dataclass(frozen=True)
@@ -136,8 +139,11 @@ def read_grid_log(log: EvalLog) -> GridLog:
     """Read the header and the judgements of a log; of several judgements of a sample the last one counts."""
     facts = log.eval.metadata or {}
     rows = []
+    clusters: dict[str, str] = {}
     for sample in read_eval_log_sample_summaries(log.location):
         about = sample.metadata or {}
+        if cluster := str(about.get(CLUSTER) or "").strip():
+            clusters[str(about["case"])] = cluster
         key = (str(about[name]) for name in KEY)
         rows.append((str(about["case"]), int(about["fold"]), *key, *_judged(sample), bool(about.get(COPY))))
     judgements = pd.DataFrame(rows, columns=_COLUMNS)
@@ -149,6 +155,7 @@ def read_grid_log(log: EvalLog) -> GridLog:
         (list(facts["evaluators"]), list(facts["sources"]), list(facts["models"])),
         {f"{what} {name}": value for what, hashes in named.items() for name, value in hashes.items()},
         judgements,
+        clusters,
     )
 
 
@@ -192,7 +199,11 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
     kept = [[counts[key] == place for key in keys_of(log.judgements)] for place, log in enumerate(logs)]
     judgements = pd.concat([log.judgements[there] for log, there in zip(logs, kept, strict=True)], ignore_index=True)
     axes = [list(dict.fromkeys(name for log in logs for name in log.axes[axis])) for axis in range(3)]
-    scores = _scores(judgements, *axes)
+    clusters: dict[str, str] = {}
+    for log in logs:
+        clusters |= log.clusters
+    scores = _scores(judgements, clusters, *axes)
+    notes += _cluster_notes(scores)
 
     def worst_last(model: int) -> float:
         settings = scores.values[..., model].reshape(len(scores.values), -1).T
@@ -214,12 +225,30 @@ def keys_of(data: pd.DataFrame) -> list[tuple[str, ...]]:
     return list(data[KEY].itertuples(index=False, name=None))
 
 
-def _scores(judgements: pd.DataFrame, *axes: Sequence[str]) -> Scores:
+def _scores(judgements: pd.DataFrame, clusters: Mapping[str, str], *axes: Sequence[str]) -> Scores:
     means = judgements.groupby(["case", *KEY], sort=False)["final"].mean()
     cases = sorted(set(judgements["case"]))
     values = means.reindex(pd.MultiIndex.from_product([cases, *axes])).to_numpy(dtype=np.float64)
     evaluators, sources, models = axes
-    return Scores(evaluators, sources, models, values.reshape(len(cases), *map(len, axes)))
+    shaped = values.reshape(len(cases), *map(len, axes))
+    return Scores(evaluators, sources, models, shaped, _numbered(cases, clusters))
+
+
+def _cluster_notes(scores: Scores) -> list[str]:
+    """What intervals and tests are over, where some cases are named as one cluster."""
+    if scores.clusters is None:
+        return []
+    number = int(scores.clusters.max()) + 1
+    return [
+        f"The {counted(len(scores.values), 'case')} come from {counted(number, 'cluster')}, such as their users: all "
+        "intervals and tests are over clusters."
+    ]
+
+
+def _numbered(cases: Sequence[str], clusters: Mapping[str, str]) -> Integers | None:
+    """Number of each case's cluster; None where each case is one."""
+    names = [f"cluster {clusters[case]}" if clusters.get(case) else f"case {case}" for case in cases]
+    return None if len(set(names)) == len(names) else number_clusters(names)
 
 
 def _mean(values: Floats) -> float:
@@ -237,7 +266,7 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
     fold_of = dict(zip(grid.judgements["case"], grid.judgements["fold"], strict=True))
     fold_of_case, folds = np.array([fold_of[case] for case in sorted(fold_of)]), range(1, grid.conditions["folds"] + 1)
     flat = scores.values.reshape(cases, -1)
-    [found] = bootstrap_means([MeanColumn(np.arange(cases), flat)], cases, rounds=how.rounds, seed=how.seed)
+    found = bootstrap_table(flat, clusters=scores.clusters, rounds=how.rounds, seed=how.seed)
     there = {key for log in grid.logs for key in product(*log.axes)}
     judged: Mapping[Any, pd.DataFrame] = dict(list(grid.judgements.groupby(KEY, sort=False)))
     rows = []
@@ -263,7 +292,7 @@ def bias_table(scores: Scores, reference_score: float, how: Resampling) -> pd.Da
     rows = []
     for judge, evaluator in enumerate(scores.evaluators if both else ()):
         own = np.stack([scores.values[:, judge, source, model] for source, model in places], axis=1)
-        found = rating_bias(own, reference_score, **vars(how))
+        found = rating_bias(own, reference_score, clusters=scores.clusters, **vars(how))
         rows += [(evaluator, *pair) for pair in zip([ALL, *both], [found.bias, *found.by_model], strict=True)]
     return pd.DataFrame(rows, columns=["evaluator", "model", "bias"])
 
@@ -279,9 +308,8 @@ def preference_table(scores: Scores, how: Resampling) -> pd.DataFrame:
             continue
         others = ", ".join(name for place, name in enumerate(scores.evaluators) if place != judge)
         for source, places in parts:
-            found = vars(
-                self_preference(scores.values[:, :, places].transpose(0, 2, 1, 3), judge, own, models, **vars(how))
-            )
+            by_setting = scores.values[:, :, places].transpose(0, 2, 1, 3)
+            found = vars(self_preference(by_setting, judge, own, models, clusters=scores.clusters, **vars(how)))
             key = {"evaluator": scores.evaluators[judge], "source": source}
             means = {"others": others, "own_mean": found["own"], "others_mean": found["others"]}
             rows.append({**found, **key, **means})
@@ -306,7 +334,7 @@ def order_tables(scores: Scores, how: Resampling) -> tuple[pd.DataFrame, pd.Data
     orders: list[tuple[Any, ...]] = []
     pairs: list[tuple[Any, ...]] = []
     for (e, evaluator), (s, source) in product(enumerate(scores.evaluators), enumerate(scores.sources)):
-        found = order_of(scores.values[:, e, s], **vars(how))
+        found = order_of(scores.values[:, e, s], clusters=scores.clusters, **vars(how))
         for place, (model, mean) in enumerate(zip(found.places, found.means, strict=True), start=1):
             orders += [(evaluator, source, place, scores.models[model], mean, found.cases, found.share)]
         for gap in found.gaps:
@@ -357,6 +385,8 @@ def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
     into another log. Two runs of one model have different answers; the one with more judges counts.
     """
     skipped += answers.left_out
+    named = answers.table[answers.table[CLUSTER] != ""]
+    clusters = dict(zip(named["question"].map(str), named[CLUSTER].map(str), strict=True))
     blocks: dict[tuple[object, ...], tuple[Conditions, list[pd.DataFrame]]] = {}
     for _, rows in answers.table.groupby("log", sort=False):
         same = replace(conditions_of(rows), judges=())  # which are what is compared
@@ -373,7 +403,8 @@ def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
         judgements, models = _counted(kept), list(map(str, kept["model"].unique()))
         judges = list(map(str, judgements["evaluator"].unique()))
         if len(judges) > 1 and set(judges) & set(models):
-            scores = _scores(judgements, judges, [""], models)
+            scores = _scores(judgements, clusters, judges, [""], models)
+            notes += _cluster_notes(scores)
             facts = {"dataset": same.dataset, "questions": len(scores.values), "rubric": same.rubric}
             facts |= {"prompts": same.prompts, "references": same.references, "judges": judges, "models": models}
             found.append(JudgedRuns(facts, scores, notes))

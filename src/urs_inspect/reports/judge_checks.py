@@ -192,7 +192,7 @@ def judge_checks(
     if rated and len(both := rated[1].answers.dropna(subset="score")):
         people = [float(np.mean(list(ratings.values()))) for ratings in both["ratings"]]
         how: Any = {**vars(resampling), "rounds": min(resampling.rounds, 1000)}  # ranks take a hundred times as long
-        rho = rank_correlation(people, both["score"], list(both["question"]), **how).reported(CORRELATIONS)
+        rho = rank_correlation(people, both["score"], list(both["cluster"]), **how).reported(CORRELATIONS)
         measure = f"Spearman, {counted(len(both), 'rated answer')}"
         rows.append(JudgeFact(_PEOPLE, panel, measure, str(rated[0].path), rho, 0.0, rubric))
     judged = zip(scored[FINAL], scored["earlier_finals"], strict=True)

@@ -27,6 +27,7 @@ from urs_inspect.reports.scores import (
     ALL,
     Columns,
     ScoreTable,
+    clusters_of,
     columns_of,
     in_order,
     order_models,
@@ -283,12 +284,10 @@ def _length_correlation(answers: pd.DataFrame, resampling: Resampling) -> Estima
     """Spearman's rho of length and final score over questions."""
     questions = answers.groupby("question", sort=True)
     means = questions[["answer_length", FINAL]].mean()
-    named = questions[CLUSTER].first()
-    clusters = [f"cluster {name}" if name else f"question {question}" for question, name in named.items()]
     return rank_correlation(
         means["answer_length"].to_numpy(),
         means[FINAL].to_numpy(),
-        number_clusters(clusters),
+        number_clusters(clusters_of(answers).tolist()),
         rounds=min(resampling.rounds, _CORRELATION_ROUNDS),
         level=resampling.level,
         seed=resampling.seed,

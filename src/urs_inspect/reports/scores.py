@@ -190,12 +190,15 @@ def score_table(
 
 def _question_facts(answers: pd.DataFrame, kept: Sequence[str]) -> pd.DataFrame:
     """Facts of each question; a question without a named cluster is one of its own."""
-    if CLUSTER not in kept:
-        return answers.groupby("question", sort=True)[list(kept)].first()
+    facts = answers.groupby("question", sort=True)[list(kept)].first()
+    return facts.assign(**{CLUSTER: clusters_of(answers)}) if CLUSTER in kept else facts
+
+
+def clusters_of(answers: pd.DataFrame) -> "pd.Series[str]":
+    """Cluster of each question (index) of rows with a question and a named cluster; else it is one of its own."""
     named = answers[CLUSTER].where(answers[CLUSTER] != "")
-    facts = answers.assign(**{CLUSTER: "cluster " + named}).groupby("question", sort=True)[list(kept)].first()
-    own = pd.Series("question " + facts.index, index=facts.index)
-    return facts.assign(**{CLUSTER: facts[CLUSTER].fillna(own)})
+    clusters = answers.assign(named="cluster " + named).groupby("question", sort=True)["named"].first()
+    return clusters.fillna(pd.Series("question " + clusters.index, index=clusters.index))
 
 
 def _panel(answers: pd.DataFrame) -> pd.DataFrame | None:

@@ -298,15 +298,18 @@ def exact_means(values: npt.ArrayLike) -> MeanDraws:
     return MeanDraws(means, means[None, :], np.ones(len(means), dtype=np.int64), SEED)
 
 
-def table_means(table: npt.ArrayLike, *, rounds: int = ROUNDS, seed: int = SEED) -> MeanDraws:
+def table_means(
+    table: npt.ArrayLike, *, clusters: Integers | None = None, rounds: int = ROUNDS, seed: int = SEED
+) -> MeanDraws:
     """Resample the rows (questions, respondents) of a table; mean of each column over the values that are not NaN.
 
-    Shape (N, K). In a round in which no value of a column was drawn, its mean is NaN.
+    Shape (N, K). In a round in which no value of a column was drawn, its mean is NaN. With `clusters`, the number of
+    each row's cluster from 0 without gaps, whole clusters are resampled.
     """
     values = np.asarray(table, dtype=np.float64)
     if values.ndim != 2 or not len(values):
         raise ValueError(f"need a table with rows, got shape {values.shape}")
-    return bootstrap_table(values, rounds=rounds, seed=seed)
+    return bootstrap_table(values, clusters=clusters, rounds=rounds, seed=seed)
 
 
 def derived_seed(seed: int, *parts: int) -> int:

@@ -8,7 +8,15 @@ from typing import Unpack
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect.stats.bootstrap import Estimate, Flags, Floats, Resampling, ResamplingOptions
+from urs_inspect.stats.bootstrap import (
+    Estimate,
+    Flags,
+    Floats,
+    Integers,
+    Resampling,
+    ResamplingOptions,
+    number_clusters,
+)
 from urs_inspect.stats.means import bootstrap_table, contrast, mean_estimates, p_values
 from urs_inspect.stats.paired import MeanDifference, compare_means
 
@@ -19,25 +27,29 @@ class Order:
 
     places: tuple[int, ...]  # among the columns, the best first; equal means in the order of the columns
     means: tuple[float, ...]  # in that order
-    share: float  # of the resamples that give this order, 0 to 1; NaN over fewer than two cases
+    share: float  # of the resamples that give this order, 0 to 1; NaN over fewer than two cases or clusters
     cases: int
     gaps: tuple[MeanDifference, ...]  # every two models, in that order, by their columns
 
 
-def order_of(scores: npt.ArrayLike, **options: Unpack[ResamplingOptions]) -> Order:
+def order_of(scores: npt.ArrayLike, *, clusters: Integers | None = None, **options: Unpack[ResamplingOptions]) -> Order:
     """Order models by their means over cases; `scores` has a row per case and a column per model, NaN for none.
 
-    The means are NaN without a case on which all models have a score.
+    The means are NaN without a case on which all models have a score. `clusters` has the number of each case's cluster,
+    such as its user; by default each case is one.
     """
     how = Resampling(**options)
     table = np.asarray(scores, dtype=np.float64)
-    complete = table[~np.isnan(table).any(axis=1)]
+    kept = ~np.isnan(table).any(axis=1)
+    complete = table[kept]
     cases, models = complete.shape
-    means = bootstrap_table(complete, rounds=how.rounds, seed=how.seed)
+    drawn = None if clusters is None else number_clusters(clusters[kept])
+    means = bootstrap_table(complete, clusters=drawn, rounds=how.rounds, seed=how.seed)
     places = sorted(range(models), key=lambda model: (-means.values[model] if cases else 0, model))
     ordered = means.draws[:, places]
-    share = float((ordered[:, :-1] >= ordered[:, 1:]).all(axis=1).mean()) if cases > 1 else math.nan
-    tested = compare_means(complete[:, places], **options)
+    several = cases > 1 if drawn is None else len(set(drawn.tolist())) > 1
+    share = float((ordered[:, :-1] >= ordered[:, 1:]).all(axis=1).mean()) if several else math.nan
+    tested = compare_means(complete[:, places], clusters=drawn, **options)
     gaps = tuple(replace(gap, first=places[gap.first], second=places[gap.second]) for gap in tested)
     return Order(tuple(places), tuple(float(means.values[place]) for place in places), share, cases, gaps)
 
@@ -63,7 +75,11 @@ def bias_of_means(means: Sequence[float], reference_score: float = REFERENCE_SCO
 
 
 def rating_bias(
-    ratings: npt.ArrayLike, reference_score: float = REFERENCE_SCORE, **options: Unpack[ResamplingOptions]
+    ratings: npt.ArrayLike,
+    reference_score: float = REFERENCE_SCORE,
+    *,
+    clusters: Integers | None = None,
+    **options: Unpack[ResamplingOptions],
 ) -> RatingBias:
     """Rating bias of one judge (URS paper, Appendix D.4, Equation 1), in points, with intervals over cases.
 
@@ -71,13 +87,13 @@ def rating_bias(
     the reference on average. Each model weighs the same, however many of its answers could be rated.
 
     `ratings` are those of the answer of model B with a reference by B, a row per case and a column per model, NaN where
-    there is none, shape (N, B).
+    there is none, shape (N, B). `clusters` has the number of each case's cluster, from 0 without gaps, shape (N,).
     """
     how = Resampling(**options)
     table = np.asarray(ratings, dtype=np.float64) - reference_score
     if table.ndim != 2:
         raise ValueError(f"need a row per case and a column per model, got shape {table.shape}")
-    found = bootstrap_table(table, rounds=how.rounds, seed=how.seed)
+    found = bootstrap_table(table, clusters=clusters, rounds=how.rounds, seed=how.seed)
     rated = ~np.isnan(found.values)
     weights = rated / max(1, np.count_nonzero(rated))
     [bias] = mean_estimates(contrast(found, weights[:, None]), how.level)
@@ -110,6 +126,8 @@ def self_preference(
     judge: int,
     own: int,
     judges_as_models: Sequence[int | None],
+    *,
+    clusters: Integers | None = None,
     **options: Unpack[ResamplingOptions],
 ) -> SelfPreference:
     """Self-preference of one judge, paired by case.
@@ -119,8 +137,8 @@ def self_preference(
 
     `scores` are ratings by case, setting, judge and model whose answer it is; NaN where there is none, shape (N, S, J,
     M). All judges rate the same answer of a model, in every setting. `own` is which model the judge is, and
-    `judges_as_models` which model each judge is, None for one whose answers were not rated. NaN where nothing can be
-    compared, as with a single judge.
+    `judges_as_models` which model each judge is, None for one whose answers were not rated. `clusters` has the number
+    of each case's cluster, from 0 without gaps, shape (N,). NaN where nothing can be compared, as with a single judge.
     """
     how = Resampling(**options)
     table = np.asarray(scores, dtype=np.float64)
@@ -128,7 +146,7 @@ def self_preference(
         raise ValueError(f"need case, setting, judge and model, and a model per judge; got shape {table.shape}")
     differences, mine, theirs = _against_others(table, judge, judges_as_models)
     columns = np.concatenate([part.reshape(len(table), -1) for part in (differences, mine, theirs)], axis=1)
-    found = bootstrap_table(columns, rounds=how.rounds, seed=how.seed)
+    found = bootstrap_table(columns, clusters=clusters, rounds=how.rounds, seed=how.seed)
     known = ~np.isnan(found.values[: differences[0].size].reshape(differences.shape[1:]))
     sums = contrast(found, _weights(known, own))
     preference, leniency, beyond, own_mean, other_mean = mean_estimates(sums, how.level)

@@ -155,9 +155,12 @@ def _drawn(column: MeanColumn, clusters: Integers | None) -> Integers | None:
     return np.asarray(np.count_nonzero(counts, axis=0), dtype=np.int64)
 
 
-def bootstrap_table(table: Floats, *, rounds: int = ROUNDS, seed: int = SEED) -> MeanDraws:
+def bootstrap_table(
+    table: Floats, *, clusters: Integers | None = None, rounds: int = ROUNDS, seed: int = SEED
+) -> MeanDraws:
     """`bootstrap_means` of one table with a row per question, shape (N, K)."""
-    [found] = bootstrap_means([MeanColumn(np.arange(len(table)), table)], len(table), rounds=rounds, seed=seed)
+    column = MeanColumn(np.arange(len(table)), table)
+    [found] = bootstrap_means([column], len(table), clusters=clusters, rounds=rounds, seed=seed)
     return found
 
 
