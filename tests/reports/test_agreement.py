@@ -426,6 +426,37 @@ def compared(cast_votes: Votes, **finals: dict[str, float]) -> ModelLevel:
     return found
 
 
+@pytest.mark.parametrize("over", ["intents", "models"])
+def test_questions_of_one_user_are_one_cluster_of_means_over_intents_and_models(over: str) -> None:
+    """Eight users, twelve questions of each, four on each intent; the true mean of every model is 5.5."""
+    runs = 60
+    users = np.repeat(np.arange(8), 12)
+    names = [f"{'abc'[number % 3]}{number:02}" for number in range(len(users))]
+    user_of = {name: f"user {user}" for name, user in zip(names, users.tolist(), strict=True)}
+    missed = {True: 0, False: 0}
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        logs = []
+        for model in "xyz":
+            finals = 5.5 + generator.normal(0, 0.7, 8)[users] + generator.normal(0, 0.5, len(users))
+            logs += rows(model, dict(zip(names, finals.tolist(), strict=True)))
+        table = answers(logs).table
+        for named in (True, False):
+            clusters = table["question"].map(user_of) if named else ""
+            scores = score_table(table.assign(cluster=clusters), list("xyz"))
+            found: Any
+            if over == "intents":
+                found = intent_level(scores, satisfaction(a=2, b=4, c=3), Resampling(200, seed=seed))
+            else:
+                found = model_level(scores, model_names(table), votes(), Resampling(MODELS_HOW.rounds, seed=seed))
+            first = min(found.points, key=lambda point: str(point["group" if over == "intents" else "model"]))
+            missed[named] += not first["score"].low <= 5.5 <= first["score"].high
+            assert first["score"].clusters == (8 if named else first["score"].n)
+            assert any("8 clusters" in note for note in found.notes) == named
+    # At 5%, more than 9 of 60 happen in one of a thousand such tests.
+    assert missed[True] <= 9 < missed[False]
+
+
 def test_values_are_those_of_the_means_and_the_ranking() -> None:
     found = compared(votes())
     assert [(point["model"], point["score"].value) for point in found.points] == [("x", 8), ("y", 6), ("z", 4)]
