@@ -13,6 +13,10 @@ from inspect_ai.model import (
     ContentText,
     ContentToolUse,
 )
+
+# Neither name is public, and nothing public tells a scorer how the model was called.
+from inspect_ai.model._generate_config import active_generate_config
+from inspect_ai.model._model import active_model
 from inspect_ai.solver import TaskState
 
 from urs_inspect.datasets.conversations import Conversation, Kind, NotShown, Turn
@@ -22,13 +26,26 @@ def asked(state: TaskState) -> Conversation | None:
     """What the answer of a sample replies to; None if there is no message of a user.
 
     That is the sample's own input, unless a solver added messages to it: then it is all that the model was sent before
-    its answer, such as system messages, further turns, and calls of tools.
+    its answer, such as system messages, further turns, and calls of tools. A system message of the run comes first.
     """
     given: list[ChatMessage]
     given = [ChatMessageUser(content=state.input)] if isinstance(state.input, str) else state.input
     sent = _before_answer(state.messages)
     messages = sent if len(sent) > len(given) and _has_user(sent) else given
-    return conversation_of(messages) if _has_user(messages) else None
+    if not _has_user(messages):
+        return None
+    system_message = _system_message_of_run()
+    if system_message:
+        messages = [ChatMessageSystem(content=system_message), *messages]
+    return conversation_of(messages)
+
+
+def _system_message_of_run() -> str | None:
+    """What `--system-message` or the model's config says; the harness sends it with each call and keeps it in none."""
+    model = active_model()
+    if model is None:
+        return None
+    return model.config.merge(active_generate_config()).system_message
 
 
 def _has_user(messages: Sequence[ChatMessage]) -> bool:
