@@ -179,6 +179,13 @@ def test_a_log_names_the_clusters_of_its_cases(tmp_path: Path, places: dict[str,
     assert grid_of_log.scores.clusters is not None
 
 
+def test_replies_without_the_key_are_counted_by_evaluator(tmp_path: Path, places: dict[str, Any]) -> None:
+    log = crossval(tmp_path, places, {"C": Script([final(7)] * 8)}, {"cases": 2, "folds": 1})
+    [grid_of_log] = grids_of([read(log)])
+    [judge] = grid_of_log.scores.evaluators
+    assert [note for note in grid_of_log.notes if f"WARNING: {judge} left out the key" in note]
+
+
 def test_epochs_and_a_limit_that_leaves_cells_short(tmp_path: Path, places: dict[str, Any]) -> None:
     """One of the answers is so long that the summary of its sample is cut."""
     answer_log(tmp_path, "L", "Long. " * 5000)

@@ -119,6 +119,13 @@ def test_a_failing_judge_ends_nothing(tmp_path: Path) -> None:
     assert rows(log) == {"comparisons": 0, "unread": 2, "awaiting votes": 0, "failures call_failed": 4}
 
 
+def test_replies_without_the_key_are_counted_and_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    field = Field("ace", "good")
+    log = compete(mad(str(pool_file(tmp_path)), k=2), tmp_path / "logs", field.roles())
+    assert rows(log)["unkeyed"] == len(field.judge.seen) == 4
+    assert [line.message for line in caplog.records if "left out the key in" in line.message]
+
+
 def test_a_panel_s_majority_counts(tmp_path: Path) -> None:
     field = Field("ace", "good")
     wrong = Script(

@@ -77,6 +77,12 @@ def test_pairs_that_agree_are_kept_and_written(tmp_path: Path):
     assert pairs["p1"].dimensions == {name: "tie" if name == "Style" else "a" for name in CHITCHAT}
 
 
+def test_replies_without_the_key_are_counted_and_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    log = annotated(tmp_path, [row(1, "a"), row(2, "b")], Script(judge))
+    assert metric_values(log, "annotated_pair")["unkeyed"] == 4  # both orders of two pairs
+    assert [line.message for line in caplog.records if "left out the key in 4 of 4" in line.message]
+
+
 def test_the_scenario_is_asked_for_only_where_it_is_missing(tmp_path: Path):
     script = Script(judge)
     annotated(tmp_path, [row(1, "a", scenario="chitchat"), row(2, "a")], script, orders="ab")

@@ -13,6 +13,7 @@ from tests.cli.conftest import Run
 from tests.cli.conftest import run as run_command
 from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Reply, Script, between, metric_values, output, run, samples_of
+from urs_inspect.providers.simulated_judgement import key_in
 from urs_inspect.tasks.urs_case_review import urs_case_review
 
 command = run_command
@@ -81,7 +82,9 @@ def test_reviews_and_their_report(cases: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_of_two_epochs_warns_of_nothing(cases: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    judge = Script(by_question).model()
+    judge = Script(
+        lambda messages: json.dumps({**key_in(messages[1].text), **json.loads(by_question(messages))})
+    ).model()
     log = run(urs_case_review(dataset=str(cases)), tmp_path / "logs", model=None, grader=judge, epochs=2)
     assert log.status == "success"
     assert metric_values(log, "case_review")["passed"] == 0.5
@@ -97,6 +100,14 @@ def test_the_judge_is_asked_in_the_language_of_the_case_and_not_told_the_intent(
     judge = Script(by_question)
     reviewed(cases, tmp_path / "two", judge, judge_language="zh")
     assert all(seen[0].text.startswith("人们") for seen in judge.seen)
+
+
+def test_replies_without_the_key_are_counted_by_judge_and_warned_of(
+    cases: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = reviewed(cases, tmp_path)
+    assert metric_values(log, "case_review")["unkeyed"] == 4
+    assert [line.message for line in caplog.records if "left out the key in 3 of 3" in line.message]
 
 
 def test_failures_are_counted_and_never_a_verdict(cases: Path, tmp_path: Path) -> None:

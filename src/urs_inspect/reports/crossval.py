@@ -16,6 +16,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 
 from urs_inspect._util import counted
+from urs_inspect.judging.reply_counts import BY_JUDGE, Counts, sentences, summed
 from urs_inspect.logs.files import read_log, short_name
 from urs_inspect.logs.responses import ANSWERS_ONLY
 from urs_inspect.logs.scores import last_score, value_of
@@ -98,6 +99,7 @@ class GridLog:
     hashes: Mapping[str, str]  # "references by SOURCE" and "answers of MODEL" -> hash of these for all cases
     judgements: pd.DataFrame
     clusters: Mapping[str, str] = field(default_factory=dict)  # case -> its cluster, such as its user, where it has one
+    reply_counts: Counts = field(default_factory=dict)  # of the evaluators' replies
 
 
 @dataclass(frozen=True)
@@ -140,10 +142,13 @@ def read_grid_log(log: EvalLog) -> GridLog:
     facts = log.eval.metadata or {}
     rows = []
     clusters: dict[str, str] = {}
+    replies: list[Mapping[str, Any] | None] = []
     for sample in read_eval_log_sample_summaries(log.location):
         about = sample.metadata or {}
         if cluster := str(about.get(CLUSTER) or "").strip():
             clusters[str(about["case"])] = cluster
+        if (score := last_score(sample, "crossval_judge")) is not None:
+            replies.append(score.metadata)
         key = (str(about[name]) for name in KEY)
         rows.append((str(about["case"]), int(about["fold"]), *key, *_judged(sample), bool(about.get(COPY))))
     judgements = pd.DataFrame(rows, columns=_COLUMNS)
@@ -156,6 +161,7 @@ def read_grid_log(log: EvalLog) -> GridLog:
         {f"{what} {name}": value for what, hashes in named.items() for name, value in hashes.items()},
         judgements,
         clusters,
+        summed(replies),
     )
 
 
@@ -204,6 +210,7 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
         clusters |= log.clusters
     scores = _scores(judgements, clusters, *axes)
     notes += _cluster_notes(scores)
+    notes += sentences(summed({BY_JUDGE: log.reply_counts} for log in logs))
 
     def worst_last(model: int) -> float:
         settings = scores.values[..., model].reshape(len(scores.values), -1).T

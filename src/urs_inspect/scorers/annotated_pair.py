@@ -1,6 +1,7 @@
 """`annotated_pair`: whether an annotated pair may be trained on."""
 
 import math
+from logging import getLogger
 from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
@@ -8,7 +9,10 @@ from inspect_ai.scorer import mean as mean_metric
 from inspect_ai.solver import TaskState
 
 from urs_inspect.judging.pair_reply import ANNOTATION
+from urs_inspect.judging.reply_counts import BY_JUDGE, UnkeyedWatch, header_rows, summed
 from urs_inspect.scorers.metrics import count_rows, facts_of, mean
+
+logger = getLogger(__name__)
 
 
 @metric(scores="unreduced")
@@ -17,7 +21,7 @@ def annotation_report() -> Metric:
 
     Rows: `pairs`; `annotated` (with an overall winner and a dimension); `kept`; `share kept` of the annotated ones with
     a known label (SaMer paper, section A2: 78 %); `unlabelled`; `other scenario` (the data named another one);
-    `kept scenario=<id>`; `failures <mode>`.
+    `kept scenario=<id>`; `failures <mode>`; counts of the judge's replies without the key, asked again and so on.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -34,6 +38,7 @@ def annotation_report() -> Metric:
             "other scenario": float(sum(bool(fact.get("other_scenario")) for fact in annotated)),
             **count_rows("kept", (f"scenario={fact['record']['scenario']}" for fact in kept)),
             **count_rows("failures", (mode for fact in facts for mode in fact.get("failures", ()))),
+            **header_rows(summed(facts)),
         }
 
     return compute
@@ -49,20 +54,24 @@ def annotated_pair() -> Scorer:
     out to be another; NaN, with a reason, where the annotation could not be read. The metadata hold the pair in the
     training format.
     """
+    watch = UnkeyedWatch()
 
     async def score(state: TaskState, target: Target) -> Score:
         facts = state.metadata
         record: dict[str, Any] = state.store.get(ANNOTATION, {"failures": ["call_failed"]})
         winner, dimensions = record.get("winner"), record.get("dimensions") or {}
         label, scenario = facts.get("label") or "", record.get("scenario") or ""
-        temperatures = {name: value for name, value in record.items() if "temperature_" in name}
+        about_calls = {name: value for name, value in record.items() if "temperature_" in name}
+        about_calls[BY_JUDGE] = record.get(BY_JUDGE, {})
+        for warning in watch.note(about_calls):
+            logger.warning(warning)
         if winner is None or not dimensions:
             return Score(
                 value={"kept": math.nan, "agrees": math.nan},
                 answer="unread",
                 explanation=_explain(record, label),
                 reason="no_response" if "call_failed" in record["failures"] else "invalid_response_format",
-                metadata={"annotated": False, "kept": False, "failures": list(record["failures"]), **temperatures},
+                metadata={"annotated": False, "kept": False, "failures": list(record["failures"]), **about_calls},
             )
         other = bool(facts.get("scenario")) and facts["scenario"] != scenario
         agrees = winner == label if label else None
@@ -78,7 +87,7 @@ def annotated_pair() -> Scorer:
                 "label": label,
                 "other_scenario": other,
                 "failures": list(record["failures"]),
-                **temperatures,
+                **about_calls,
                 "record": {
                     "id": str(state.sample_id),
                     "prompt": facts["prompt"],

@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from logging import getLogger
 from typing import Any
 
 from inspect_ai.model import Model
@@ -15,13 +16,16 @@ from urs_inspect.judging import JudgeFailure
 from urs_inspect.judging.ask import Asked, ask
 from urs_inspect.judging.prompts import REVIEW_AGAIN, REVIEW_LANGUAGES, case_review_prompt
 from urs_inspect.judging.replies import FLAGS, WANTED, CaseReview, read_case_review
+from urs_inspect.judging.reply_counts import BY_JUDGE, UnkeyedWatch, counts_of, header_rows, summed
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.scorers.intent_judge import judge_of
-from urs_inspect.scorers.metrics import count_rows, defined, mean, value_of
+from urs_inspect.scorers.metrics import count_rows, defined, facts_of, mean, value_of
 from urs_inspect.solvers.conversations import asked
 from urs_inspect.solvers.model_calls import SCORE_LATER, JudgeCalls
 from urs_inspect.solvers.role_models import GRADER, bound_models
 from urs_inspect.stats.agreement import cohen_kappa, wilson_interval
+
+logger = getLogger(__name__)
 
 
 @metric(scores="unreduced")
@@ -30,7 +34,8 @@ def case_review_report() -> Metric:
 
     Rows: `passed`, NaN without a review; `cases`; `reviewed`; for `passed`, each verdict and `intent_agrees` (accuracy
     of the user's intent by the judge's) the share, `<name> low` and `<name> high` (95 %, Wilson); `intent
-    kappa` (Cohen); `passed language=<code>`, `passed intent=<name>`; `failures <mode>`. Repeated reviews of a case
+    kappa` (Cohen); `passed language=<code>`, `passed intent=<name>`; `failures <mode>`; counts of replies
+    without the key, asked again and so on. Repeated reviews of a case
     count as one, with their mean, except for kappa, which is over reviews. `cases`, `reviewed` and failures count
     reviews of all epochs.
     """
@@ -51,7 +56,11 @@ def case_review_report() -> Metric:
                 part = _by_case("passed", ((case, value) for case, value in reviewed if value[key] == group))
                 rows[f"passed {label}={group}"] = mean(part)
         failed = (outcome for _, value in given if (outcome := str(value.get("outcome"))) != "reviewed")
-        return defined(rows, "passed") | count_rows("failures", (mode.removeprefix("unreviewed_") for mode in failed))
+        return {
+            **defined(rows, "passed"),
+            **count_rows("failures", (mode.removeprefix("unreviewed_") for mode in failed)),
+            **header_rows(summed(facts_of(score) for score in scores)),
+        }
 
     return compute
 
@@ -98,6 +107,7 @@ def case_review(
     if judge_language is not None:
         case_review_prompt(loaded, judge_language, "")
     calls = JudgeCalls(SCORE_LATER)
+    watch = UnkeyedWatch()
 
     async def score(state: TaskState, target: Target) -> Score:
         calls.begin(state)
@@ -123,7 +133,10 @@ def case_review(
             "prompt_version": prompt.version,
             "prompt_sha256": prompt.sha256,
             "judge_language": language,
+            BY_JUDGE: counts_of(judge.name, [asked_for] if asked_for.reply else []),
         }
+        for warning in watch.note(record):
+            logger.warning(warning)
         return _score(loaded, facts, asked_for, record)
 
     return score

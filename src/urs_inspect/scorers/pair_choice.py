@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from logging import getLogger
 from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
@@ -15,11 +16,14 @@ from urs_inspect.annotation.agreement import Majority, majorities
 from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.discrepancy.ballots import OUTCOMES, Ballot
 from urs_inspect.judging.pair_reply import REPLIES, PairReading, final_verdict, read_pair_reply, reply_counts
+from urs_inspect.judging.reply_counts import UnkeyedWatch, header_rows, summed
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers.metrics import as_number, count_rows, facts_of, number_of
 from urs_inspect.solvers.pair_asking import call_facts
 from urs_inspect.stats import Battle, Ranking, battles_of, rank
+
+logger = getLogger(__name__)
 
 _Key = tuple[tuple[str, str, float, str], ...]
 
@@ -45,7 +49,8 @@ def competition_report() -> Metric:
     `<model> low` and `high` (95% interval of the rating over resamples of instructions); `comparisons`, `ties`,
     `unread`, `awaiting votes`; `flips`, the share of judges' verdicts in both orders that named another response when
     the order changed; `first shown preferred`, the share of read verdicts that are no ties; `separated neighbours` of
-    all neighbours in the ranking; `groups that compare`, 1 if the comparisons link all models; counts of failures;
+    all neighbours in the ranking; `groups that compare`, 1 if the comparisons link all models; counts of failures, and
+    of judges' replies without the key, asked again and so on;
     `<model> missing answers` and `empty answers`, which were not compared. `urs-inspect rank` has the ranks, their
     intervals, and Elo as well.
     """
@@ -62,6 +67,7 @@ def competition_report() -> Metric:
             **_habits(facts),
             **({} if ranking is None else _rows(ranking)),
             **count_rows("failures", (mode for fact in facts for mode in fact.get("failures", ()))),
+            **header_rows(summed(facts)),
             **{
                 f"{name} {kind} answers": float(count)
                 for name, counts in lacking.items()
@@ -132,6 +138,7 @@ def pair_choice(judge: str = "grader") -> Scorer:
     Args:
         judge: Who judges, for ballots that await people.
     """
+    watch = UnkeyedWatch()
 
     async def score(state: TaskState, target: Target) -> Score | None:
         facts = state.metadata
@@ -145,7 +152,10 @@ def pair_choice(judge: str = "grader") -> Scorer:
         if judge == "human":
             awaiting = {"judges": ["human"], "outcome": AWAITING, **known}
             return _made(ballot, math.nan, awaiting, "Awaits votes of people.")
-        return _judged(ballot, state.store.get(REPLIES, []), known)
+        judged = _judged(ballot, state.store.get(REPLIES, []), known)
+        for warning in watch.note(judged.metadata or {}):
+            logger.warning(warning)
+        return judged
 
     return score
 

@@ -1,5 +1,6 @@
 """`annotate_pair`: a judge compares two responses dimension by dimension (SaMer paper, section 3.3)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
@@ -12,9 +13,10 @@ from urs_inspect._util import InputError
 from urs_inspect.judging.failures import JudgeFailure
 from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.keys import read_keyed
-from urs_inspect.judging.pair_reply import ANNOTATION, First, PairReply, read_annotation, read_pair_reply
+from urs_inspect.judging.pair_reply import ANNOTATION, First, PairReading, PairReply, read_annotation, read_pair_reply
 from urs_inspect.judging.prompts import joint_prompt, scenario_prompt
 from urs_inspect.judging.replies import read_scenario
+from urs_inspect.judging.reply_counts import BY_JUDGE, counts_of
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer.sources import Unpaired, second_response
@@ -126,12 +128,27 @@ async def _compare(record: dict[str, Any], facts: dict[str, Any], orders: str, c
     results = await collect(*[ask(first, prompt) for first, prompt in prompts.items()])
     replies = {first: reply for first, (reply, _, _) in zip(prompts, results, strict=True)}
     record |= asdict(read_annotation(replies, dimensions, prompts))
-    record["asked_again"] = sum(asked_again for _, _, asked_again in results)
+    record[BY_JUDGE] = _reply_counts(prompts, asked, results)
     record["replies"] = {first: reply if isinstance(reply, str) else asdict(reply) for first, reply in replies.items()}
     record |= {"prompt_sha256": prompts["a"].sha256, "prompt_version": prompts["a"].version}
     if temperatures := [known for _, known, _ in results if known is not None]:
         record["temperature_requested"] = list(dict.fromkeys(known.requested for known in temperatures))
         record["temperature_sent"] = list(dict.fromkeys(known.sent for known in temperatures))
+
+
+def _reply_counts(
+    prompts: Mapping[First, JudgePrompt],
+    asked: tuple[str, ...],
+    results: Sequence[tuple[str | JudgeFailure, CallFacts | None, bool]],
+) -> dict[str, dict[str, int]]:
+    """The counts of the judge's replies, by its name; calls that failed have none."""
+    readings: list[PairReading] = []
+    for (first, prompt), (reply, _, asked_again) in zip(prompts.items(), results, strict=True):
+        if isinstance(reply, str):
+            kept = PairReply(first, asked, reply, key=prompt.key, needs_key=prompt.needs_key)
+            readings.append(read_pair_reply(replace(kept, asked_again=asked_again)))
+    [judge] = models_with(GRADER)
+    return counts_of(str(judge), readings)
 
 
 def _one_model(role: str) -> None:
