@@ -28,6 +28,11 @@ _OF_HEADS = {
     "heads that differ",
     "41 dimensions",
     "NaN in a head",
+    "GRM",
+    "INF-ORM",
+    "Nemotron",
+    "a bias of a head",
+    "parts of its own",
 }
 """Folders that lack nothing but heads; vectors can be made of them."""
 _OTHERWISE = {

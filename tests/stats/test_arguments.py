@@ -92,7 +92,6 @@ def test_a_level_outside_0_to_1_is_refused(level: float) -> None:
         (lambda: clustered_interval_alpha([[1, 2]], ["a"]), "one column per cluster id"),
         (lambda: interval_alpha([[1, 2, 3], [1, 2]]), "argument 2 is shorter"),
         (lambda: cohen_kappa(["a"], []), "1 classes by one rater, 0 by the other"),
-        (lambda: bootstrap_means([of_columns(2)], 2, reweight=abs, clusters=np.zeros(2, np.int64)), "reweighted"),
         (lambda: cluster_counts(TWO, [[1, 2]]), "one row of counts per item"),
         (lambda: cluster_counts(TWO, [1, 2]), "one row of counts per item"),
         (lambda: cluster_counts(TWO, [[1], [2], [3]]), "one row of counts per item"),
