@@ -1,4 +1,6 @@
-"""Benchmarks, run with `python -m benchmarks.NAME`; `python -m benchmarks` (`make bench`) collects their ratios."""
+"""Benchmarks, run with `python -m benchmarks.NAME`; `python -m benchmarks` (`make bench`) collects
+their ratios.
+"""
 
 import json
 import os
@@ -40,9 +42,14 @@ class Row:
 
 
 def timed(
-    works: Mapping[str, Callable[[], object]], rounds: int, clock: Callable[[], float] = process_time
+    works: Mapping[str, Callable[[], object]],
+    rounds: int,
+    clock: Callable[[], float] = process_time,
 ) -> dict[str, float]:
-    """Median cost of each work, taken in turns so that all meet the same machine; a first round is not counted."""
+    """Median cost of each work, taken in turns so that all meet the same machine.
+
+    A first round is not counted.
+    """
     costs: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(rounds + 1):
         for name, work in works.items():
@@ -53,18 +60,29 @@ def timed(
 
 
 def in_process(
-    module: str, *arguments: str, variables: Mapping[str, str] | None = None, limit: float | None = None
+    module: str,
+    *arguments: str,
+    variables: Mapping[str, str] | None = None,
+    limit: float | None = None,
 ) -> Any:
-    """The JSON that a module prints last in a process of its own, which inherits no memory and has `limit` seconds."""
-    command, environment = [sys.executable, "-m", f"benchmarks.{module}", *arguments], os.environ | (variables or {})
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment, timeout=limit)
+    """The JSON that a module prints last in a process of its own, which inherits no memory and has
+    `limit` seconds.
+    """
+    command = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
+    environment = os.environ | (variables or {})
+    done = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, env=environment, timeout=limit
+    )
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
 def alternate(
     module: str, kinds: Sequence[str], arguments: Sequence[str], rounds: int
 ) -> dict[str, list[dict[str, float]]]:
-    """Costs of each kind in each round, in a process each (`--one KIND`); every second round goes backwards."""
+    """Costs of each kind in each round, in a process each (`--one KIND`).
+
+    Every second round goes backwards.
+    """
     costs: dict[str, list[dict[str, float]]] = {kind: [] for kind in kinds}
     for number in range(rounds):
         for kind in kinds if number % 2 == 0 else tuple(reversed(kinds)):

@@ -1,10 +1,12 @@
-"""All benchmarks whose result is a ratio to a floor or reference of the same run; writes docs/benchmarks.md.
+"""All benchmarks whose result is a ratio to a floor or reference of the same run; writes
+docs/benchmarks.md.
 
     make bench
     python -m benchmarks [--quick] [--output FILE] [NAME ...]
 
-`--quick` takes smaller sizes and prints the table without writing it. The published data are used where
-URS_INSPECT_DATA_DIR leads to them. Each benchmark is a process of its own, with one thread for matrix products.
+`--quick` takes smaller sizes and prints the table without writing it. The published data are used
+where URS_INSPECT_DATA_DIR leads to them. Each benchmark is a process of its own, with one thread
+for matrix products.
 """
 
 import argparse
@@ -42,7 +44,7 @@ INTRODUCTION = """\
 
 Written by `{command}`: what each part costs beside its floor or its reference, both measured in the same run. A ratio below 1 is cheaper than the reference. Medians of rounds taken in
 turns; CPU seconds are of all threads, and `% wrong` is the share of pairs of models in the wrong order. What the ratios mean is in [performance](performance.md). All models and judges are simulated.
-"""  # noqa: E501 - Markdown
+"""
 
 
 def machine_facts(load: float) -> str:
@@ -50,7 +52,11 @@ def machine_facts(load: float) -> str:
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
-        names = [line.partition(":")[2] for line in cpuinfo.read_text("utf-8").splitlines() if "model name" in line]
+        names = [
+            line.partition(":")[2]
+            for line in cpuinfo.read_text("utf-8").splitlines()
+            if "model name" in line
+        ]
         model = names[0].strip() if names else model
     versions = []
     for package in PACKAGES:
@@ -58,10 +64,15 @@ def machine_facts(load: float) -> str:
             versions.append(f"{package} {version(package)}")
         except PackageNotFoundError:
             versions.append(f"no {package}")
-    data = "published data" if os.environ.get("URS_INSPECT_DATA_DIR") else "the 42 sample cases and simulated votes"
+    data = (
+        "published data"
+        if os.environ.get("URS_INSPECT_DATA_DIR")
+        else "the 42 sample cases and simulated votes"
+    )
     return (
-        f"Machine: {os.cpu_count()} cores, {model}, {platform.system()}, Python {platform.python_version()}; load "
-        f"{load:.1f} before and {os.getloadavg()[0]:.1f} after. Data: {data}.\nPackages: {', '.join(versions)}."
+        f"Machine: {os.cpu_count()} cores, {model}, {platform.system()}, Python"
+        f" {platform.python_version()}; load {load:.1f} before and {os.getloadavg()[0]:.1f} after."
+        f" Data: {data}.\nPackages: {', '.join(versions)}."
     )
 
 
@@ -86,7 +97,9 @@ def collect(names: Sequence[str], *, quick: bool) -> dict[str, Sequence[Row]]:
     for name in names:
         start = perf_counter()
         try:
-            found = in_process("__main__", "--one", name, *(["--quick"] if quick else []), variables=ONE_THREAD)
+            found = in_process(
+                "__main__", "--one", name, *(["--quick"] if quick else []), variables=ONE_THREAD
+            )
         except subprocess.CalledProcessError as error:
             print(f"{name} failed: exit code {error.returncode}", file=sys.stderr, flush=True)
             continue
@@ -97,10 +110,14 @@ def collect(names: Sequence[str], *, quick: bool) -> dict[str, Sequence[Row]]:
 
 def main(given: Sequence[str] | None = None) -> None:
     """Run what is named, or everything."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--output", type=Path, help="by default docs/benchmarks.md if everything is run in full")
+    parser.add_argument(
+        "--output", type=Path, help="by default docs/benchmarks.md if everything is run in full"
+    )
     parser.add_argument("--one", choices=NAMES, help=argparse.SUPPRESS)
     options = parser.parse_args(given)
     if options.one:

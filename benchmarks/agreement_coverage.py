@@ -1,8 +1,10 @@
-"""How often the interval of a correlation of means holds the correlation without noise, beside plain percentiles.
+"""How often the interval of a correlation of means holds the correlation without noise, beside
+plain percentiles.
 
-Simulates studies of the two kinds that `urs-inspect agreement` reports: mean score and mean satisfaction over six
-intents (questions by intent as in the URS data, 420 people of whom each rates most intents), and mean score and
-Bradley-Terry rating over ten models (1,024 questions that all answer, 350 or 120 votes). Prints a table in Markdown.
+Simulates studies of the two kinds that `urs-inspect agreement` reports: mean score and mean
+satisfaction over six intents (questions by intent as in the URS data, 420 people of whom each rates
+most intents), and mean score and Bradley-Terry rating over ten models (1,024 questions that all
+answer, 350 or 120 votes). Prints a table in Markdown.
 
     python benchmarks/agreement_coverage.py [--studies 500] [--rounds 500] [--seed 0]
 """
@@ -12,7 +14,9 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+os.environ.update(
+    dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+)
 
 import numpy as np
 
@@ -29,7 +33,8 @@ MODELS = np.array([8.15, 7.5, 7.48, 7.35, 7.33, 7.31, 6.87, 6.56, 6.53, 6.29])
 """The column All of Table 4."""
 OFF_INTENTS = np.array([0.05, -0.08, 0.06, -0.1, 0.02, 0.09])
 OFF_MODELS = np.array([0.2, -0.2, 0.1, -0.1, 0.25, -0.2, 0.1, 0.15, -0.2, -0.1])
-PEOPLE, ANSWERED = 420, 0.7
+PEOPLE = 420
+ANSWERED = 0.7
 TIES = 0.15
 
 Study = Callable[[np.random.Generator, int], tuple[MeanDraws, MeanDraws]]
@@ -58,10 +63,16 @@ def of_intents(spread: float, off: float) -> Setting:
 
     def study(generator: np.random.Generator, rounds: int) -> tuple[MeanDraws, MeanDraws]:
         parts = [
-            table_means(generator.normal(mean, 1.4, (n, 1)), rounds=rounds, seed=int(generator.integers(1 << 32)))
+            table_means(
+                generator.normal(mean, 1.4, (n, 1)),
+                rounds=rounds,
+                seed=int(generator.integers(1 << 32)),
+            )
             for mean, n in zip(scores, QUESTIONS, strict=True)
         ]
-        people = generator.normal(0, 0.6, (PEOPLE, 1)) + generator.normal(satisfaction, 0.9, (PEOPLE, 6))
+        people = generator.normal(0, 0.6, (PEOPLE, 1)) + generator.normal(
+            satisfaction, 0.9, (PEOPLE, 6)
+        )
         people[generator.random(people.shape) > ANSWERED] = np.nan
         joined = MeanDraws(
             np.concatenate([part.values for part in parts]),
@@ -108,17 +119,24 @@ def percentiles(first: Floats, second: Floats) -> tuple[float, float]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--studies", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     settings = [of_intents(spread, off) for spread in (1, 0.5, 0.25) for off in (1, 3.5)]
-    print("| study | true r | mean r | interval holds it | mean width | plain percentiles hold it |")
+    print(
+        "| study | true r | mean r | interval holds it | mean width | plain percentiles hold it |"
+    )
     print("|---|---|---|---|---|---|")
     for setting in [*settings, of_models(350), of_models(120)]:
         generator = np.random.default_rng(asked.seed)
-        values, widths, held, plain = [], [], 0, 0
+        values = []
+        widths = []
+        held = 0
+        plain = 0
         for _ in range(asked.studies):
             first, second = setting.study(generator, asked.rounds)
             found = correlate_means(first, second, clusters=100).pearson
@@ -128,7 +146,10 @@ def main() -> None:
             held += found.low - 1e-9 <= setting.truth <= found.high + 1e-9
             plain += low <= setting.truth <= high
         shares = f"{held / asked.studies:.1%} | {np.mean(widths):.2f} | {plain / asked.studies:.1%}"
-        print(f"| {setting.name} | {setting.truth:.2f} | {np.mean(values):.2f} | {shares} |", flush=True)
+        print(
+            f"| {setting.name} | {setting.truth:.2f} | {np.mean(values):.2f} | {shares} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -15,10 +15,14 @@ def frame(models: int, samples: int) -> pd.DataFrame:
     """Right and wrong answers of models of growing quality, in clusters of five."""
     generator = np.random.default_rng(0)
     hard = generator.normal(size=(samples, 1))
-    values = (generator.normal(size=(samples, models)) + np.linspace(0, 0.2, models) > hard).astype(float)
+    values = (generator.normal(size=(samples, models)) + np.linspace(0, 0.2, models) > hard).astype(
+        float
+    )
     names = [f"s{number:06}" for number in range(samples)]
     facts = {"sample": names, "cluster": [f"c{number // 5:06}" for number in range(samples)]}
-    return pd.concat([pd.DataFrame({**facts, "model": f"m{m}", "value": values[:, m]}) for m in range(models)])
+    return pd.concat(
+        [pd.DataFrame({**facts, "model": f"m{m}", "value": values[:, m]}) for m in range(models)]
+    )
 
 
 def draw(samples: int, rounds: int) -> None:
@@ -39,5 +43,6 @@ def ratios(*, quick: bool) -> list[Row]:
     *ours, (_, floor) = timed(works, 1).items()
     size = f"{models} models x {samples:,} answers, {rounds:,} rounds"
     return [
-        Row(f"`compare`, {name}", size, cost, floor, "drawing resamples of single answers alone") for name, cost in ours
+        Row(f"`compare`, {name}", size, cost, floor, "drawing resamples of single answers alone")
+        for name, cost in ours
     ]

@@ -1,8 +1,10 @@
-"""How long bootstrapped ratings take, beside a loop over battles as the notebooks of arenas have it.
+"""How long bootstrapped ratings take, beside a loop over battles as the notebooks of arenas have
+it.
 
-Rates the published votes of Chatbot Arena that the MAD paper used (URS_INSPECT_DATA_DIR/mad/chatbot_arena, 7,471 votes
-of 7 models), or simulated ones of the same size without them. The loop shuffles a table of the votes and walks through
-its rows; it is timed for a part of the rounds and scaled up.
+Rates the published votes of Chatbot Arena that the MAD paper used
+(URS_INSPECT_DATA_DIR/mad/chatbot_arena, 7,471 votes of 7 models), or simulated ones of the same
+size without them. The loop shuffles a table of the votes and walks through its rows; it is timed
+for a part of the rounds and scaled up.
 
     python -m benchmarks elo_bootstrap
 """
@@ -23,11 +25,14 @@ from urs_inspect.stats import Battle, Battles, battles_of, rank
 from urs_inspect.stats.bradley_terry import bootstrap_bradley_terry
 from urs_inspect.stats.elo import bootstrap_elo, shuffle_elo
 
-MODELS, VOTES = 7, 7471
+MODELS = 7
+VOTES = 7471
 
 
 def simulated() -> Battles:
-    """Votes of models whose true ratings lie 60 points apart, a quarter of them ties, each on its own instruction."""
+    """Votes of models whose true ratings lie 60 points apart, a quarter of them ties, each on its
+    own instruction.
+    """
     generator = np.random.default_rng(0)
     fought = []
     for number in range(VOTES):
@@ -52,7 +57,8 @@ def loop(battles: Battles, rounds: int) -> pd.DataFrame:
     for number in range(rounds):
         ratings: dict[str, float] = defaultdict(lambda: 1000.0)
         for row in table.sample(frac=1.0, random_state=number).itertuples():
-            first, second = ratings[str(row.model_a)], ratings[str(row.model_b)]
+            first = ratings[str(row.model_a)]
+            second = ratings[str(row.model_b)]
             expected = 1 / (1 + 10 ** ((second - first) / 400))
             change = 4 * ({"model_a": 1.0, "tie": 0.5, "model_b": 0.0}[str(row.winner)] - expected)
             ratings[str(row.model_a)] = first + change
@@ -65,7 +71,10 @@ def votes() -> tuple[Battles, str]:
     """The votes, and what they are."""
     directory = os.environ.get("URS_INSPECT_DATA_DIR")
     if directory:
-        return read_battles([Path(directory) / "mad" / "chatbot_arena"]), "published votes of Chatbot Arena"
+        return (
+            read_battles([Path(directory) / "mad" / "chatbot_arena"]),
+            "published votes of Chatbot Arena",
+        )
     return simulated(), "simulated votes"
 
 
@@ -75,7 +84,9 @@ def measure(battles: Battles, rounds: int, repeats: int, loop_rounds: int) -> di
         "loop over rows of a table, order shuffled": lambda: loop(battles, loop_rounds),
         "Elo, order shuffled": lambda: shuffle_elo(battles, rounds=rounds),
         "Elo, clustered bootstrap": lambda: bootstrap_elo(battles, rounds=rounds),
-        "Bradley-Terry, clustered bootstrap": lambda: bootstrap_bradley_terry(battles, rounds=rounds),
+        "Bradley-Terry, clustered bootstrap": lambda: bootstrap_bradley_terry(
+            battles, rounds=rounds
+        ),
         "ranking with all three": lambda: rank(battles, rounds=rounds),
     }
     costs = timed(works, repeats)
@@ -89,6 +100,12 @@ def ratios(*, quick: bool) -> list[Row]:
     (_, slow), *ours = measure(battles, rounds, 1 if quick else 3, 2 if quick else 10).items()
     size = f"{len(battles):,} votes, {len(battles.players)} models, {rounds:,} rounds"
     return [
-        Row(f"ratings: {name}", size, cost, slow, "a loop over rows of a table, scaled from a part of the rounds")
+        Row(
+            f"ratings: {name}",
+            size,
+            cost,
+            slow,
+            "a loop over rows of a table, scaled from a part of the rounds",
+        )
         for name, cost in ours
     ]

@@ -1,9 +1,11 @@
 """The example page: what published labels and votes of people say, without a model call.
 
-Three questions: how often rules that read nothing agree with people's labels, how people's votes rank seven chatbots
-with and without length, and how many of the votes that takes. Labelled pairs are found through URS_INSPECT_DATA_DIR or
-fetched; the votes are the folder `outputs/eval/chatbot_arena` of github.com/weiji-Feng/MAD-Eval, whose content must lie
-in mad/chatbot_arena below URS_INSPECT_DATA_DIR. The page has numbers only, no text of a prompt or an answer.
+Three questions: how often rules that read nothing agree with people's labels, how people's votes
+rank seven chatbots with and without length, and how many of the votes that takes. Labelled pairs
+are found through URS_INSPECT_DATA_DIR or fetched; the votes are the folder
+`outputs/eval/chatbot_arena` of github.com/weiji-Feng/MAD-Eval, whose content must lie in
+mad/chatbot_arena below URS_INSPECT_DATA_DIR. The page has numbers only, no text of a prompt or an
+answer.
 
     python benchmarks/example_page.py docs/example [--runs 400] [--processes 2]
 """
@@ -16,13 +18,23 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+os.environ.update(
+    dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+)
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.sample_efficiency import MARKS, Method, Workers, all_votes, arena_folder, arena_run, load_arena
+from benchmarks.sample_efficiency import (
+    MARKS,
+    Method,
+    Workers,
+    all_votes,
+    arena_folder,
+    arena_run,
+    load_arena,
+)
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.datasets.benches import load_pairs
 from urs_inspect.datasets.sources import SOURCES
@@ -35,7 +47,15 @@ from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import Battles, Ranking, fit_bradley_terry, mean_interval, rank
 from urs_inspect.stats.adjusted import ControlledRanking, rank_controlled
 from urs_inspect.stats.bootstrap import Floats, Integers, number_clusters
-from urs_inspect.stats.measures import TIE, Codes, Verdicts, baseline_verdicts, encode, longer_response, measure
+from urs_inspect.stats.measures import (
+    TIE,
+    Codes,
+    Verdicts,
+    baseline_verdicts,
+    encode,
+    longer_response,
+    measure,
+)
 
 EXAMPLE = ReportKind(
     "urs-inspect example",
@@ -45,7 +65,8 @@ EXAMPLE = ReportKind(
     ("shortcuts", "ranking", "neighbours", "equal_length", "length", "votes", "data"),
     ("index.html",),
 )
-BENCHES = {  # name of the data -> name on the page; whether its file says which response is the first
+# name of the data -> name on the page; whether its file says which response is the first
+BENCHES = {
     "md_eval": ("MD-Eval", True),
     "autoj": ("Auto-J Eval", True),
     "hhh": ("HHH Alignment", False),
@@ -53,7 +74,12 @@ BENCHES = {  # name of the data -> name on the page; whether its file says which
     "llmbar/GPTInst": ("LLMBar GPTInst", True),
 }
 VOTES = "Chatbot Arena votes"
-SHORTCUTS = {"longest": "longer answer", "shortest": "shorter answer", "first": "first answer", "random": "coin"}
+SHORTCUTS = {
+    "longest": "longer answer",
+    "shortest": "shorter answer",
+    "first": "first answer",
+    "random": "coin",
+}
 RULES = {"uniform": "in turn", "adaptive": "where worth most"}
 SEEDS = 1000  # the first seed of Table 1 of docs/sample_efficiency.md
 PERCENT = number(1, percent=True)
@@ -66,35 +92,70 @@ def arena() -> tuple[Battles, Floats]:
 
 
 def labelled() -> Iterator[tuple[str, bool, list[str], Codes, Floats, Integers]]:
-    """Of each bench: name, whether the order is known, ids, labels, lengths (only the larger one counts), clusters."""
+    """Of each bench: name, whether the order is known, ids, labels, lengths (only the larger one
+    counts), clusters.
+    """
     taxonomy = load_taxonomy()
     for name, (bench, ordered) in BENCHES.items():
-        data = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios)) if name == "md_eval" else load_pairs(name)
-        lengths = np.array([(len(case.response_a), len(case.response_b)) for case in data.cases], dtype=np.float64)
+        data = (
+            load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios))
+            if name == "md_eval"
+            else load_pairs(name)
+        )
+        lengths = np.array(
+            [(len(case.response_a), len(case.response_b)) for case in data.cases], dtype=np.float64
+        )
         clusters = number_clusters([case.prompt for case in data.cases])
-        yield bench, ordered, [case.id for case in data.cases], encode(c.label for c in data.cases), lengths, clusters
+        yield (
+            bench,
+            ordered,
+            [case.id for case in data.cases],
+            encode(c.label for c in data.cases),
+            lengths,
+            clusters,
+        )
     battles, longer = arena()
     labels = encode({1.0: "a", 0.5: "tie", 0.0: "b"}[outcome] for outcome in battles.outcome)
     lengths = np.hstack([longer, np.zeros_like(longer)])
-    yield VOTES, False, [str(place) for place in range(len(battles))], labels, lengths, battles.clusters
+    yield (
+        VOTES,
+        False,
+        [str(place) for place in range(len(battles))],
+        labels,
+        lengths,
+        battles.clusters,
+    )
 
 
 def shortcuts(rounds: int = 2000) -> pd.DataFrame:
-    """One row per bench: pairs, ties, and how often each rule names the response that the labels prefer."""
+    """One row per bench: pairs, ties, and how often each rule names the response that the labels
+    prefer.
+    """
     rows = []
     for bench, ordered, ids, labels, lengths, clusters in labelled():
-        row: dict[str, object] = {"bench": bench, "pairs": len(labels), "ties": int((labels == TIE).sum())}
-        first, longer = np.zeros(len(labels), dtype=np.int8), longer_response(*lengths.T)
+        row: dict[str, object] = {
+            "bench": bench,
+            "pairs": len(labels),
+            "ties": int((labels == TIE).sum()),
+        }
+        first = np.zeros(len(labels), dtype=np.int8)
+        longer = longer_response(*lengths.T)
         for kind, column in SHORTCUTS.items():
-            given = baseline_verdicts(kind, lengths_a=lengths[:, 0], lengths_b=lengths[:, 1], first=first, ids=ids)
-            measured = measure(Verdicts(labels, given, clusters, longer, first), rounds=rounds).reported()
+            given = baseline_verdicts(
+                kind, lengths_a=lengths[:, 0], lengths_b=lengths[:, 1], first=first, ids=ids
+            )
+            measured = measure(
+                Verdicts(labels, given, clusters, longer, first), rounds=rounds
+            ).reported()
             row[column] = measured.accuracy if ordered or kind != "first" else None
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def subsampled(runs: int, processes: int) -> pd.DataFrame:
-    """One row per number of votes: Kendall's tau to the order of all votes, and the share of runs with that order."""
+    """One row per number of votes: Kendall's tau to the order of all votes, and the share of runs
+    with that order.
+    """
     votes = load_arena(arena_folder())
     battles = all_votes(votes)
     jobs = [(Method(rule), seed) for rule in RULES for seed in range(SEEDS, SEEDS + runs)]
@@ -104,10 +165,14 @@ def subsampled(runs: int, processes: int) -> pd.DataFrame:
     table: dict[str, object] = {"votes": list(MARKS)}
     taus = np.array(curves).reshape(len(RULES), runs, len(MARKS))
     for rule, found in zip(RULES.values(), taus, strict=True):
-        table[f"tau, {rule}"] = [mean_interval(column.tolist(), scale=(-1, 1)) for column in found.T]
+        table[f"tau, {rule}"] = [
+            mean_interval(column.tolist(), scale=(-1, 1)) for column in found.T
+        ]
     for rule, found in zip(RULES.values(), taus, strict=True):
         exact = (found > 1 - 1e-9).astype(np.float64)
-        table[f"exact order, {rule}"] = [mean_interval(column.tolist(), scale=(0, 1)) for column in exact.T]
+        table[f"exact order, {rule}"] = [
+            mean_interval(column.tolist(), scale=(0, 1)) for column in exact.T
+        ]
     return pd.DataFrame(table)
 
 
@@ -117,7 +182,8 @@ def example(runs: int, processes: int) -> Report:
     ranking = rank(battles)
     controlled = rank_controlled(battles, longer, ["length"])
     ranked = ranking_report(ranking, adjusted=[controlled_section(controlled)])
-    rules, replayed = shortcuts(), subsampled(runs, processes)
+    rules = shortcuts()
+    replayed = subsampled(runs, processes)
     ratings, neighbours, equal_length, win_rates = ranked.sections
     sections = [
         Section("In short", _findings(rules, ranking, controlled, replayed, runs)),
@@ -125,9 +191,14 @@ def example(runs: int, processes: int) -> Report:
         Section(
             f"Seven chatbots by {ranking.battles:,} votes of people",
             (
-                "The following four parts are what "
-                "`urs-inspect rank $URS_INSPECT_DATA_DIR/mad/chatbot_arena --control length` prints.",
-                "The votes are those of Chatbot Arena in 2023 that the MAD paper used; the models are of that time.",
+                (
+                    "The following four parts are what `urs-inspect rank"
+                    " $URS_INSPECT_DATA_DIR/mad/chatbot_arena --control length` prints."
+                ),
+                (
+                    "The votes are those of Chatbot Arena in 2023 that the MAD paper used; the"
+                    " models are of that time."
+                ),
             ),
         ),
         _part(replace(ratings, title="Ratings"), ranking=["Bradley-Terry"]),
@@ -137,32 +208,56 @@ def example(runs: int, processes: int) -> Report:
         _votes_section(replayed, runs),
         _data_section(),
     ]
-    facts = {"simulated": False, "resampled": ["votes"], "runs": runs, "first_seed": SEEDS, "ranking": ranked.facts}
+    facts = {
+        "simulated": False,
+        "resampled": ["votes"],
+        "runs": runs,
+        "first_seed": SEEDS,
+        "ranking": ranked.facts,
+    }
     return Report(EXAMPLE, "Real labels and votes, without a model call", sections, facts)
 
 
 def _findings(
-    rules: pd.DataFrame, ranking: Ranking, controlled: ControlledRanking, replayed: pd.DataFrame, runs: int
+    rules: pd.DataFrame,
+    ranking: Ranking,
+    controlled: ControlledRanking,
+    replayed: pd.DataFrame,
+    runs: int,
 ) -> list[str]:
     """What the numbers say, and what they rest on."""
     longer = dict(zip(rules["bench"], rules["longer answer"], strict=True))
-    most, least = max(longer, key=lambda name: longer[name].value), min(longer, key=lambda name: longer[name].value)
+    most = max(longer, key=lambda name: longer[name].value)
+    least = min(longer, key=lambda name: longer[name].value)
     significant = sum(gap.verdict == "significantly different" for gap in ranking.differences)
     changes = dict(zip(controlled.places.players, controlled.places.extra, strict=True))
     moved = max(changes, key=lambda name: abs(changes[name].value))
-    order = "no model changes its rank" if controlled.places.players == ranking.players else "the order changes"
+    order = (
+        "no model changes its rank"
+        if controlled.places.players == ranking.players
+        else "the order changes"
+    )
     taus = {rule: [tau.value for tau in replayed[f"tau, {rule}"]] for rule in RULES.values()}
     in_turn, adaptive = taus.values()
     enough = next(votes for votes, tau in zip(MARKS, adaptive, strict=True) if tau >= in_turn[-1])
     return [
-        "A rule that reads no answer, 'the longer answer wins', agrees with the labels on "
-        f"{PERCENT(longer[most].value)} of the pairs of {most} and on {PERCENT(longer[least].value)} of those of "
-        f"{least}: a judge's accuracy says little without the rules' accuracy on the same pairs.",
-        f"{ranking.battles:,} votes rank seven chatbots; {significant} of the {len(ranking.differences)} differences "
-        f"between neighbours are significant. A regression on length, which cannot tell taste from substance, "
-        f"moves {moved} most, by {number(0, sign=True)(changes[moved].value)} points, and {order}.",
-        f"{enough} votes, each given to the pair of models where it is worth most, come as close to the order of all "
-        f"votes as {MARKS[-1]} votes given to the pairs in turn (RESAMPLED: {runs} random halves of the real votes).",
+        (
+            "A rule that reads no answer, 'the longer answer wins', agrees with the labels on"
+            f" {PERCENT(longer[most].value)} of the pairs of {most} and on"
+            f" {PERCENT(longer[least].value)} of those of {least}: a judge's accuracy says little"
+            " without the rules' accuracy on the same pairs."
+        ),
+        (
+            f"{ranking.battles:,} votes rank seven chatbots; {significant} of the"
+            f" {len(ranking.differences)} differences between neighbours are significant. A"
+            f" regression on length, which cannot tell taste from substance, moves {moved} most, by"
+            f" {number(0, sign=True)(changes[moved].value)} points, and {order}."
+        ),
+        (
+            f"{enough} votes, each given to the pair of models where it is worth most, come as"
+            f" close to the order of all votes as {MARKS[-1]} votes given to the pairs in turn"
+            f" (RESAMPLED: {runs} random halves of the real votes)."
+        ),
         f"Nothing here is simulated and no model was called. Made by `{EXAMPLE.command}`.",
     ]
 
@@ -170,41 +265,68 @@ def _findings(
 def _shortcut_section(rules: pd.DataFrame) -> Section:
     shares = sorted(estimate.value for estimate in rules["longer answer"])
     notes = [
-        f"'The longer answer wins' agrees with the labels on {PERCENT(shares[0])} of the pairs of one set and on "
-        f"{PERCENT(shares[-1])} of those of another.",
-        "How often each rule names the response that the labels prefer, over the pairs whose label is no tie; of two "
-        "responses of equal length the length rules name neither, which counts as wrong. Brackets: 95% intervals over "
-        "resampled prompts.",
-        "The labels of MD-Eval are GPT-4o's, verified by three students; those of the other sets are as their authors "
-        "publish them.",
-        "The first answer is that of the file; a dash where the files do not say which answer came first. The coin is "
-        "seeded and differs from 50% by chance alone.",
-        "Vicuna Bench and MT-Bench, which the package reads as well, are rated by GPT-4 and are therefore not here.",
+        (
+            f"'The longer answer wins' agrees with the labels on {PERCENT(shares[0])} of the pairs"
+            f" of one set and on {PERCENT(shares[-1])} of those of another."
+        ),
+        (
+            "How often each rule names the response that the labels prefer, over the pairs whose"
+            " label is no tie; of two responses of equal length the length rules name neither,"
+            " which counts as wrong. Brackets: 95% intervals over resampled prompts."
+        ),
+        (
+            "The labels of MD-Eval are GPT-4o's, verified by three students; those of the other"
+            " sets are as their authors publish them."
+        ),
+        (
+            "The first answer is that of the file; a dash where the files do not say which answer"
+            " came first. The coin is seeded and differs from 50% by chance alone."
+        ),
+        (
+            "Vicuna Bench and MT-Bench, which the package reads as well, are rated by GPT-4 and are"
+            " therefore not here."
+        ),
     ]
     formats = {"pairs": number(0), "ties": number(0), **dict.fromkeys(SHORTCUTS.values(), PERCENT)}
-    table = Table(rules, formats, "shortcuts", estimates=list(SHORTCUTS.values()), bars=["longer answer"])
+    table = Table(
+        rules, formats, "shortcuts", estimates=list(SHORTCUTS.values()), bars=["longer answer"]
+    )
     return Section("Trivial rules against people's labels", notes, [table])
 
 
 def _part(section: Section, **tables: Sequence[str]) -> Section:
     """A section of the ranking as a part; name of each table -> the columns that the page draws."""
     named = zip(section.tables, tables.items(), strict=True)
-    return replace(section, level=3, tables=[replace(table, name=name, bars=bars) for table, (name, bars) in named])
+    return replace(
+        section,
+        level=3,
+        tables=[replace(table, name=name, bars=bars) for table, (name, bars) in named],
+    )
 
 
 def _votes_section(replayed: pd.DataFrame, runs: int) -> Section:
     columns = [str(column) for column in replayed][1:]
     formats = {name: number(3) if "tau" in name else number(0, percent=True) for name in columns}
     at = replayed.iloc[MARKS.index(210)]
-    in_turn, adaptive = (number(0, percent=True)(at[f"exact order, {rule}"].value) for rule in RULES.values())
+    in_turn, adaptive = (
+        number(0, percent=True)(at[f"exact order, {rule}"].value) for rule in RULES.values()
+    )
     notes = [
-        f"With 210 votes {adaptive} of the runs find the order of all votes if each vote goes where it is worth most, "
-        f"and {in_turn} if pairs get votes in turn.",
-        f"RESAMPLED: each of {runs} seeded runs draws a random half of the real votes, spends them by a rule and ranks "
-        "the models by what it has seen. Brackets: 95% intervals of the mean over the runs, which share the votes; "
-        "they are about the draws, not about other people.",
-        "In turn: every pair of models gets a vote before any gets a second one. Where worth most: the task `mad` with "
-        "`allocation=adaptive`. Tau: Kendall's tau to the order of all votes. Exact order: runs that find this order.",
+        (
+            f"With 210 votes {adaptive} of the runs find the order of all votes if each vote goes"
+            f" where it is worth most, and {in_turn} if pairs get votes in turn."
+        ),
+        (
+            f"RESAMPLED: each of {runs} seeded runs draws a random half of the real votes, spends"
+            " them by a rule and ranks the models by what it has seen. Brackets: 95% intervals of"
+            " the mean over the runs, which share the votes; they are about the draws, not about"
+            " other people."
+        ),
+        (
+            "In turn: every pair of models gets a vote before any gets a second one. Where worth"
+            " most: the task `mad` with `allocation=adaptive`. Tau: Kendall's tau to the order of"
+            " all votes. Exact order: runs that find this order."
+        ),
     ]
     table = Table(replayed, {"votes": number(0), **formats}, "votes", bars=columns[:2])
     return Section("How many votes it takes", notes, [table])
@@ -212,18 +334,25 @@ def _votes_section(replayed: pd.DataFrame, runs: int) -> Section:
 
 def _data_section() -> Section:
     rows = [(bench, name, SOURCES[name].licence) for name, (bench, _) in BENCHES.items()]
-    table = pd.DataFrame([*rows, (VOTES, "–", "none in their repository")], columns=["data", "name", "licence"])
+    table = pd.DataFrame(
+        [*rows, (VOTES, "–", "none in their repository")], columns=["data", "name", "licence"]
+    )
     notes = [
-        "Numbers about the data only, no text of a prompt or an answer. `urs-inspect data list` has the address and "
-        "hash of each name. The votes are `outputs/eval/chatbot_arena` of github.com/weiji-Feng/MAD-Eval, "
-        "to be put in `mad/chatbot_arena` below `URS_INSPECT_DATA_DIR`.",
+        (
+            "Numbers about the data only, no text of a prompt or an answer. `urs-inspect data list`"
+            " has the address and hash of each name. The votes are `outputs/eval/chatbot_arena` of"
+            " github.com/weiji-Feng/MAD-Eval, to be put in `mad/chatbot_arena` below"
+            " `URS_INSPECT_DATA_DIR`."
+        ),
     ]
     return Section("Data", notes, [Table(table, name="data")])
 
 
 def main() -> None:
     """Write the page, its tables and its JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("directory", type=Path)
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--processes", type=int, default=2)

@@ -1,11 +1,13 @@
 """What URS costs on top of the harness itself, as a ratio in one run.
 
-Runs the same cases twice with an instant local provider: once through `urs`, once through a floor task that makes the
-same two model calls and gives a constant score. Prints CPU seconds, peak memory, and their ratio.
+Runs the same cases twice with an instant local provider: once through `urs`, once through a floor
+task that makes the same two model calls and gives a constant score. Prints CPU seconds, peak
+memory, and their ratio.
 
     python -m benchmarks harness_overhead
 
-Each measurement is a process of its own, so that neither inherits the other's memory; rounds alternate.
+Each measurement is a process of its own, so that neither inherits the other's memory; rounds
+alternate.
 """
 
 import argparse
@@ -35,7 +37,9 @@ def run_once(kind: str, dataset: str) -> None:
 
     benchmarked = urs(dataset=dataset)
     instructions = (
-        PromptBuilder(load_rubric()).build("factual_qa", "en", question="q", reference="r", answer="a").instructions
+        PromptBuilder(load_rubric())
+        .build("factual_qa", "en", question="q", reference="r", answer="a")
+        .instructions
     )
 
     @scorer(metrics=[mean()])
@@ -46,14 +50,18 @@ def run_once(kind: str, dataset: str) -> None:
                 f"<reference_answer>\n{target.text}\n</reference_answer>\n"
                 f"<answer_to_rate>\n{state.output.completion}\n</answer_to_rate>"
             )
-            output = await grader.generate([ChatMessageSystem(content=instructions), ChatMessageUser(content=case)])
+            output = await grader.generate(
+                [ChatMessageSystem(content=instructions), ChatMessageUser(content=case)]
+            )
             return Score(value=5, answer=state.output.completion, explanation=output.completion)
 
         return score
 
     @task
     def floor() -> Task:
-        return Task(dataset=MemoryDataset(list(benchmarked.dataset)), solver=generate(), scorer=constant())
+        return Task(
+            dataset=MemoryDataset(list(benchmarked.dataset)), solver=generate(), scorer=constant()
+        )
 
     before = resource.getrusage(resource.RUSAGE_SELF)
     with tempfile.TemporaryDirectory() as log_dir:
@@ -67,9 +75,14 @@ def run_once(kind: str, dataset: str) -> None:
         after = resource.getrusage(resource.RUSAGE_SELF)
         if log.status != "success" or log.results is None:
             raise SystemExit(f"{kind}: status {log.status}")
-        samples, scored = log.results.total_samples, log.results.scores[0].scored_samples
+        samples = log.results.total_samples
+        scored = log.results.scores[0].scored_samples
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(json.dumps({"cpu": cpu, "peak_mb": after.ru_maxrss / 1024, "samples": samples, "scored": scored}))
+    print(
+        json.dumps(
+            {"cpu": cpu, "peak_mb": after.ru_maxrss / 1024, "samples": samples, "scored": scored}
+        )
+    )
 
 
 def ratios(*, quick: bool) -> list[Row]:

@@ -1,9 +1,9 @@
 """How long all intervals of one MD-Eval log take, on one core.
 
-Makes scores of the size of MD-Eval: 349 pairs over the scenarios of the taxonomy, one verdict a pair and one for each
-dimension of its scenario, asked in both orders. Computes `judge_report` from them, which is what the header of a log
-holds and what every refresh of live metrics costs, then all details that `urs-inspect judges` shows, and prints the
-median times.
+Makes scores of the size of MD-Eval: 349 pairs over the scenarios of the taxonomy, one verdict a
+pair and one for each dimension of its scenario, asked in both orders. Computes `judge_report` from
+them, which is what the header of a log holds and what every refresh of live metrics costs, then all
+details that `urs-inspect judges` shows, and prints the median times.
 
     python benchmarks/judge_bootstrap.py [--repeats 5]
 """
@@ -15,7 +15,9 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+os.environ.update(
+    dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+)
 
 from inspect_ai.scorer import SampleScore, Score
 
@@ -34,11 +36,17 @@ def made_up_scores() -> list[SampleScore]:
     scores = []
     for place in range(PAIRS):
         scenario_id, scenario = scenarios[place % len(scenarios)]
-        labels = {name: generator.choice(("a", "b", "tie")) for name in (*scenario.dimensions, "Overall")}
+        labels = {
+            name: generator.choice(("a", "b", "tie")) for name in (*scenario.dimensions, "Overall")
+        }
 
         def judged(labels: dict[str, str] = labels) -> dict[str, str | None]:
             return {
-                name: None if generator.random() < 0.02 else generator.choice((label, label, "a", "b"))
+                name: (
+                    None
+                    if generator.random() < 0.02
+                    else generator.choice((label, label, "a", "b"))
+                )
                 for name, label in labels.items()
             }
 
@@ -57,24 +65,35 @@ def made_up_scores() -> list[SampleScore]:
 
 def main() -> None:
     """Print what it takes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     scores = made_up_scores()
     report: Any = judge_report()
-    header, details = [], []
+    header = []
+    details = []
     for _ in range(options.repeats):
         before = process_time()
         rows: dict[str, float] = report(scores)
         between = process_time()
-        judge = result_of("made up", {(str(one.sample_id), 1): one for one in scores}, orders="both", seed=0)
+        judge = result_of(
+            "made up", {(str(one.sample_id), 1): one for one in scores}, orders="both", seed=0
+        )
         found = pair_details(judge)
         header.append(between - before)
         details.append(process_time() - between)
     asked = sum(len((score.score.metadata or {})["labels"]) for score in scores)
     print(f"{PAIRS} pairs, {asked} verdicts in each of two orders")
-    for name, times, size in (("header of a log", header, len(rows)), ("all details", details, len(found))):
-        print(f"{name}: {size} numbers in {median(times):.2f} CPU s (from {min(times):.2f} to {max(times):.2f})")
+    for name, times, size in (
+        ("header of a log", header, len(rows)),
+        ("all details", details, len(found)),
+    ):
+        print(
+            f"{name}: {size} numbers in {median(times):.2f} CPU s (from {min(times):.2f} to"
+            f" {max(times):.2f})"
+        )
 
 
 if __name__ == "__main__":

@@ -1,18 +1,22 @@
 """What measuring a judge costs on top of the harness itself, per verdict, as a ratio in one run.
 
-Runs MD-Eval twice with an instant local model: once through `md_eval`, once through a floor task that makes the same
-calls with the same prompts and gives every sample the score 1, whose mean it reports. Live metrics are on in both.
+Runs MD-Eval twice with an instant local model: once through `md_eval`, once through a floor task
+that makes the same calls with the same prompts and gives every sample the score 1, whose mean it
+reports. Live metrics are on in both.
 
-    python -m benchmarks.judge_overhead [--data real|synthetic] [--protocol joint|per_dimension] [--rounds 3]
+    python -m benchmarks.judge_overhead [--data real|synthetic] [--protocol joint|per_dimension]
+    [--rounds 3]
         [--no-live] [--no-table]
 
-`--no-live` turns off live metrics, `--no-table` the table of all metrics that the harness draws at the end, in both
-tasks: what they cost is the difference.
+`--no-live` turns off live metrics, `--no-table` the table of all metrics that the harness draws at
+the end, in both tasks: what they cost is the difference.
 
-A verdict is one label asked for: a dimension of a pair, or a pair as a whole. Both tasks are divided by the same
-number of them, that which `md_eval` asks for. Without the published file the pairs are made up, in the same shape.
+A verdict is one label asked for: a dimension of a pair, or a pair as a whole. Both tasks are
+divided by the same number of them, that which `md_eval` asks for. Without the published file the
+pairs are made up, in the same shape.
 
-Each measurement is a process of its own, so that neither inherits the other's memory; rounds alternate.
+Each measurement is a process of its own, so that neither inherits the other's memory; rounds
+alternate.
 """
 
 import argparse
@@ -37,7 +41,9 @@ _NAMES = re.compile(r"^- (.+?): ", re.MULTILINE)
 
 
 def synthetic_task(protocol: "Protocol") -> "Task":
-    """A task like `md_eval` over made-up pairs: as many, over all scenarios, with texts of usual length."""
+    """A task like `md_eval` over made-up pairs: as many, over all scenarios, with texts of usual
+    length.
+    """
     from inspect_ai import Task
     from inspect_ai.dataset import MemoryDataset
 
@@ -66,19 +72,26 @@ def synthetic_task(protocol: "Protocol") -> "Task":
         )
     samples = [pair_to_sample(case, taxonomy) for case in cases]
     return Task(
-        dataset=MemoryDataset(samples), solver=compare_pair(protocol, "ab"), scorer=pair_verdict(), name="synthetic"
+        dataset=MemoryDataset(samples),
+        solver=compare_pair(protocol, "ab"),
+        scorer=pair_verdict(),
+        name="synthetic",
     )
 
 
 def canned(instructions: str, place: int) -> str:
     """A reply on everything that was asked, with a sentence of reasons on each dimension."""
-    reasons = "Response 1 names its sources and keeps to the question; response 2 is longer but repeats itself."
+    reasons = (
+        "Response 1 names its sources and keeps to the question; response 2 is longer but repeats"
+        " itself."
+    )
     words = ("1", "2", "2", "tie")
     names = _NAMES.findall(instructions)
     if '"Overall"' not in instructions:
         return json.dumps({"comparison": reasons, "winner": words[place % 4]})
     record = {
-        name: {"comparison": reasons, "winner": words[(place + n) % 4]} for n, name in enumerate([*names, "Overall"])
+        name: {"comparison": reasons, "winner": words[(place + n) % 4]}
+        for n, name in enumerate([*names, "Overall"])
     }
     return json.dumps(record, indent=1)
 
@@ -88,7 +101,14 @@ def run_once(kind: str, data: str, protocol: "Protocol", *, live: bool, table: b
     from inspect_ai import Task, task
     from inspect_ai import eval as inspect_eval
     from inspect_ai.dataset import MemoryDataset
-    from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, ModelOutput, ModelUsage, get_model
+    from inspect_ai.model import (
+        ChatMessage,
+        ChatMessageSystem,
+        ChatMessageUser,
+        ModelOutput,
+        ModelUsage,
+        get_model,
+    )
     from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
     from inspect_ai.solver import Generate, Solver, TaskState, solver
     from inspect_ai.util import collect
@@ -102,7 +122,8 @@ def run_once(kind: str, data: str, protocol: "Protocol", *, live: bool, table: b
     verdicts = 0
     for place, sample in enumerate(benchmarked.dataset):
         facts = sample.metadata or {}
-        names, texts = tuple(facts["dimensions"]), (facts["prompt"], facts["response_a"], facts["response_b"])
+        names = tuple(facts["dimensions"])
+        texts = (facts["prompt"], facts["response_a"], facts["response_b"])
         built = [joint_prompt(facts["scenario"], names, *texts)]
         if protocol == "per_dimension":
             built = [dimension_prompt(facts["scenario"], name, *texts) for name in names]
@@ -113,7 +134,9 @@ def run_once(kind: str, data: str, protocol: "Protocol", *, live: bool, table: b
         verdicts += len(names) + 1
 
     def answer(messages: list[ChatMessage], *_: Any) -> ModelOutput:
-        output = ModelOutput.from_content("mockllm/judge", replies[messages[0].text, messages[1].text])
+        output = ModelOutput.from_content(
+            "mockllm/judge", replies[messages[0].text, messages[1].text]
+        )
         output.usage = ModelUsage(input_tokens=500, output_tokens=500, total_tokens=1000)
         return output
 
@@ -125,7 +148,9 @@ def run_once(kind: str, data: str, protocol: "Protocol", *, live: bool, table: b
             judge = get_model()
             outputs = await collect(
                 *[
-                    judge.generate([ChatMessageSystem(content=system), ChatMessageUser(content=user)])
+                    judge.generate(
+                        [ChatMessageSystem(content=system), ChatMessageUser(content=user)]
+                    )
                     for system, user in prompts[str(state.sample_id)]
                 ]
             )
@@ -145,7 +170,9 @@ def run_once(kind: str, data: str, protocol: "Protocol", *, live: bool, table: b
 
     @task
     def floor() -> Task:
-        return Task(dataset=MemoryDataset(list(benchmarked.dataset)), solver=call(), scorer=constant())
+        return Task(
+            dataset=MemoryDataset(list(benchmarked.dataset)), solver=call(), scorer=constant()
+        )
 
     before = resource.getrusage(resource.RUSAGE_SELF)
     with tempfile.TemporaryDirectory() as log_dir:
@@ -159,7 +186,8 @@ def run_once(kind: str, data: str, protocol: "Protocol", *, live: bool, table: b
         after = resource.getrusage(resource.RUSAGE_SELF)
         if log.status != "success" or log.results is None:
             raise SystemExit(f"{kind}: status {log.status}: {log.error and log.error.message}")
-        samples, scored = log.results.total_samples, log.results.scores[0].scored_samples
+        samples = log.results.total_samples
+        scored = log.results.scores[0].scored_samples
         metrics = sum(len(score.metrics) for score in log.results.scores)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     cost = {"cpu": cpu, "peak_mb": after.ru_maxrss / 1024, "samples": samples, "scored": scored}
@@ -171,15 +199,22 @@ def ratios(*, quick: bool) -> list[Row]:
     arguments = ["--data", "real" if os.environ.get("URS_INSPECT_DATA_DIR") else "synthetic"]
     costs = alternate("judge_overhead", KINDS, arguments, 1 if quick else 2)
     ours, floor = (median(cost["cpu"] for cost in costs[kind]) for kind in reversed(KINDS))
-    size = f"{costs['judge'][0]['samples']:,.0f} pairs, {costs['judge'][0]['verdicts']:,.0f} verdicts, an instant judge"
+    size = (
+        f"{costs['judge'][0]['samples']:,.0f} pairs, {costs['judge'][0]['verdicts']:,.0f} verdicts,"
+        " an instant judge"
+    )
     return [Row("task `md_eval`", size, ours, floor, "the same calls and the score 1")]
 
 
 def main() -> None:
     """Run both tasks alternately and print the ratio."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     real = "real" if os.environ.get("URS_INSPECT_DATA_DIR") else "synthetic"
-    parser.add_argument("--data", choices=("real", "synthetic"), default=real, help="default here: %(default)s")
+    parser.add_argument(
+        "--data", choices=("real", "synthetic"), default=real, help="default here: %(default)s"
+    )
     parser.add_argument("--protocol", choices=("joint", "per_dimension"), default="joint")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--no-live", action="store_true")
@@ -187,7 +222,13 @@ def main() -> None:
     parser.add_argument("--one", choices=KINDS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        run_once(options.one, options.data, options.protocol, live=not options.no_live, table=not options.no_table)
+        run_once(
+            options.one,
+            options.data,
+            options.protocol,
+            live=not options.no_live,
+            table=not options.no_table,
+        )
         return
     arguments = ["--data", options.data, "--protocol", options.protocol]
     arguments += ["--no-live"] * options.no_live + ["--no-table"] * options.no_table

@@ -1,7 +1,7 @@
 """How long judging takes in lm-eval, against what the judge itself takes.
 
-A judge on the loopback replies after 50 ms, so that 500 answers at 32 calls a time take 0.8 s at least. The bare client
-sends the same prompts without judging; what is left over it is our own.
+A judge on the loopback replies after 50 ms, so that 500 answers at 32 calls a time take 0.8 s at
+least. The bare client sends the same prompts without judging; what is left over it is our own.
 
     python -m benchmarks lmeval_judging
 """
@@ -31,11 +31,25 @@ class _Judge(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         prompt = "\n".join(str(message["content"]) for message in body["messages"])
         time.sleep(self.delay)
-        names = [list(json.loads(found)) for found in re.findall(r"\{[^{}]*<1-10>[^{}]*\}", prompt)][-1]
+        names = [
+            list(json.loads(found)) for found in re.findall(r"\{[^{}]*<1-10>[^{}]*\}", prompt)
+        ][-1]
         key = re.findall(r'"key": "([a-z]{8})"', prompt)[-1]
         text = json.dumps(dict.fromkeys(names, 7) | {"key": key}, ensure_ascii=False)
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-        reply = json.dumps({"id": "1", "object": "chat.completion", "created": 0, "model": "j", "choices": [choice]})
+        choice = {
+            "index": 0,
+            "finish_reason": "stop",
+            "message": {"role": "assistant", "content": text},
+        }
+        reply = json.dumps(
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 0,
+                "model": "j",
+                "choices": [choice],
+            }
+        )
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(reply.encode())))
@@ -54,7 +68,13 @@ class _Server(ThreadingHTTPServer):
 def _answers(number: int) -> list[Answer]:
     rows = list(load_cases(urs_dataset="sample")["test"])
     return [
-        Answer(row["intent"], row["language"], row["question"], row["reference"], f"Answer {place}. " * 40)
+        Answer(
+            row["intent"],
+            row["language"],
+            row["question"],
+            row["reference"],
+            f"Answer {place}. " * 40,
+        )
         for place, row in ((place, rows[place % len(rows)]) for place in range(number))
     ]
 
@@ -79,7 +99,11 @@ def _prompts(answers: Sequence[Answer]) -> list[list[Message]]:
     return [
         messages_of(
             builder.build(
-                one.intent, one.language, question=str(one.question), reference=one.reference, answer=str(one.text)
+                one.intent,
+                one.language,
+                question=str(one.question),
+                reference=one.reference,
+                answer=str(one.text),
             )
         )
         for one in answers
@@ -97,8 +121,10 @@ def ratios(*, quick: bool) -> list[Row]:
         "judge_concurrency": 32,
         "judge_cache": False,
     }
-    settings, answers = read_settings(metadata), _answers(number)
-    judging, prompts = judging_of(settings), _prompts(answers)
+    settings = read_settings(metadata)
+    answers = _answers(number)
+    judging = judging_of(settings)
+    prompts = _prompts(answers)
 
     def judge() -> None:
         records = judge_answers(answers, settings, judging, lambda _: None)
@@ -110,4 +136,13 @@ def ratios(*, quick: bool) -> list[Row]:
     server.shutdown()
     size = f"{number} answers, 32 calls at a time, {_Judge.delay * 1000:.0f} ms a reply"
     against = "the bare client with the same prompts"
-    return [Row("judging in lm-evaluation-harness", size, costs["judging"], costs["bare client"], against, "s")]
+    return [
+        Row(
+            "judging in lm-evaluation-harness",
+            size,
+            costs["judging"],
+            costs["bare client"],
+            against,
+            "s",
+        )
+    ]

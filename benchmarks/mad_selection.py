@@ -1,14 +1,16 @@
-"""How long the selection by maximum discrepancy takes once vectors exist, and how much memory it needs.
+"""How long the selection by maximum discrepancy takes once vectors exist, and how much memory it
+needs.
 
-Makes float16 vectors of instructions and of all models' answers and selects for all pairs. The time is held against one
-sequential read of the same vectors, and on a small pool against the plain loop over items and pairs, which must select
-the same. Run by itself it selects from memory-mapped files of growing pools, each in a process of its own, and prints
-time and highest memory; with `--partitions` from a pool as a whole, from partitions of it in one process, and from the
-same by 2 workers of Ray, each way in a process of its own, and compares what is selected.
+Makes float16 vectors of instructions and of all models' answers and selects for all pairs. The time
+is held against one sequential read of the same vectors, and on a small pool against the plain loop
+over items and pairs, which must select the same. Run by itself it selects from memory-mapped files
+of growing pools, each in a process of its own, and prints time and highest memory; with
+`--partitions` from a pool as a whole, from partitions of it in one process, and from the same by 2
+workers of Ray, each way in a process of its own, and compares what is selected.
 
-    python -m benchmarks mad_selection
-    python -m benchmarks.mad_selection --partitions 2 10 --models 6 --instructions 50000 --width 1536
-    python -m benchmarks.mad_selection [--growth 30000 100000 300000 1000000] [--width 384]
+    python -m benchmarks mad_selection python -m benchmarks.mad_selection --partitions 2 10 --models
+    6 --instructions 50000 --width 1536 python -m benchmarks.mad_selection [--growth 30000 100000
+    300000 1000000] [--width 384]
 """
 
 import argparse
@@ -35,8 +37,11 @@ BLOCK = 10_000
 
 
 def rows_of(count: int, width: int, seed: int, own: int) -> Halves:
-    """Vectors of the answers of model number `own`, about topics that all models with the seed share."""
-    shared, generator = np.random.default_rng(seed), np.random.default_rng((seed, own))
+    """Vectors of the answers of model number `own`, about topics that all models with the seed
+    share.
+    """
+    shared = np.random.default_rng(seed)
+    generator = np.random.default_rng((seed, own))
     rows = generator.standard_normal((count, width), dtype=np.float32)
     topics = shared.standard_normal((TOPICS, width), dtype=np.float32)
     common = 1.5 * shared.standard_normal(width, dtype=np.float32)
@@ -47,18 +52,22 @@ def rows_of(count: int, width: int, seed: int, own: int) -> Halves:
     return rows.astype(np.float16)
 
 
-def loop(responses: dict[str, Halves], instructions: Halves, k: int, lam: float) -> dict[tuple[str, str], list[int]]:
+def loop(
+    responses: dict[str, Halves], instructions: Halves, k: int, lam: float
+) -> dict[tuple[str, str], list[int]]:
     """The selection as one would write it first: pair by pair, item by item, in float64."""
 
     def cosine(a: Halves, b: Halves) -> float:
-        x, y = a.astype(np.float64), b.astype(np.float64)
+        x = a.astype(np.float64)
+        y = b.astype(np.float64)
         return float(x @ y / np.sqrt((x @ x) * (y @ y)))
 
     found: dict[tuple[str, str], list[int]] = {}
     for one, other in combinations(sorted(responses), 2):
         chosen: list[int] = []
         for _ in range(k):
-            best, best_item = float("inf"), -1
+            best = float("inf")
+            best_item = -1
             for item in range(len(instructions)):
                 if item in chosen:
                     continue
@@ -66,25 +75,33 @@ def loop(responses: dict[str, Halves], instructions: Halves, k: int, lam: float)
                 if chosen:
                     value += lam * max(cosine(instructions[item], instructions[c]) for c in chosen)
                 if value < best:
-                    best, best_item = value, item
+                    best = value
+                    best_item = item
             chosen.append(best_item)
         found[one, other] = chosen
     return found
 
 
 def ratios(*, quick: bool) -> list[Row]:
-    """Selection over one sequential read of the same vectors, and over the plain loop on a small pool."""
-    models, size, width, k = 8, 3_000 if quick else 30_000, 1536, 10
+    """Selection over one sequential read of the same vectors, and over the plain loop on a small
+    pool.
+    """
+    models = 8
+    size = 3_000 if quick else 30_000
+    width = 1536
+    k = 10
     responses = {f"m{i}": rows_of(size, width, 0, i) for i in range(models)}
     instructions = rows_of(size, width, 0, 99)
     ids = [f"{item:07}" for item in range(size)]
     arrays = [*responses.values(), instructions]
-    few, first = 100, {name: rows[:100] for name, rows in list(responses.items())[:3]}
+    few = 100
+    first = {name: rows[:100] for name, rows in list(responses.items())[:3]}
 
     def choose(pool: dict[str, Halves], count: int) -> Selector:
         return Selector.from_vectors(pool, instructions[:count], ids[:count], lam=1.0)
 
-    slow, fast = loop(first, instructions[:few], k, 1.0), choose(first, few).select(k).selected
+    slow = loop(first, instructions[:few], k, 1.0)
+    fast = choose(first, few).select(k).selected
     if any([int(one.id) for one in fast[pair]] != items for pair, items in slow.items()):
         raise SystemExit("the loop selects other instructions: the times mean nothing")
     works = {
@@ -113,7 +130,9 @@ def ratios(*, quick: bool) -> list[Row]:
 
 
 def grow_once(folder: Path, size: int, options: argparse.Namespace) -> None:
-    """Write vectors to files block by block, select from them memory-mapped, print the cost as JSON."""
+    """Write vectors to files block by block, select from them memory-mapped, print the cost as
+    JSON.
+    """
     files = {}
     for own in (*range(options.models), 99):
         path = folder / f"{own}.f16"
@@ -125,37 +144,61 @@ def grow_once(folder: Path, size: int, options: argparse.Namespace) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     responses = {f"m{own}": files[own] for own in range(options.models)}
     start = perf_counter()
-    Selector.from_vectors(responses, files[99], [f"{item:07}" for item in range(size)], lam=options.lam).select(
-        options.k
-    )
+    Selector.from_vectors(
+        responses, files[99], [f"{item:07}" for item in range(size)], lam=options.lam
+    ).select(options.k)
     seconds = perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     total = sum(array.nbytes for array in files.values())
-    print(json.dumps({"seconds": seconds, "before_mb": before / 1024, "peak_mb": peak / 1024, "gb": total / 1e9}))
+    print(
+        json.dumps(
+            {
+                "seconds": seconds,
+                "before_mb": before / 1024,
+                "peak_mb": peak / 1024,
+                "gb": total / 1e9,
+            }
+        )
+    )
 
 
 def grow(options: argparse.Namespace) -> None:
     """Print time and memory for growing pools."""
-    print(f"memory-mapped: {options.models} models x {options.width}, k={options.k}; memory counts mapped pages")
+    print(
+        f"memory-mapped: {options.models} models x {options.width}, k={options.k}; memory counts"
+        " mapped pages"
+    )
     for size in options.growth:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             arguments = ["--one", str(size), "--folder", folder, "--models", str(options.models)]
-            arguments += ["--width", str(options.width), "--k", str(options.k), "--lam", str(options.lam)]
+            arguments += [
+                "--width",
+                str(options.width),
+                "--k",
+                str(options.k),
+                "--lam",
+                str(options.lam),
+            ]
             cost = in_process("mad_selection", *arguments)
         print(f"  {size:>9,} instructions, {cost['gb']:6.2f} GB  {cost['seconds']:7.2f} s  highest memory "
               f"{cost['peak_mb']:6.0f} MB ({cost['before_mb']:.0f} MB before)")  # fmt: skip
 
 
 def write_partitions(folder: Path, count: int, options: argparse.Namespace) -> list[Path]:
-    """Write made-up vectors in the files of `embed_partitions`; the vectors do not depend on the number of files."""
-    names, paths = [f"m{own}" for own in range(options.models)], []
+    """Write made-up vectors in the files of `embed_partitions`.
+
+    The vectors do not depend on the number of files.
+    """
+    names = [f"m{own}" for own in range(options.models)]
+    paths = []
     edges = np.linspace(0, options.instructions, count + 1).astype(int)
     for number, (first, last) in enumerate(pairwise(edges)):
         paths.append(folder / f"{count:04}-{number:05}.npy")
         shape = (1 + options.models, int(last - first), options.width)
         rows = np.lib.format.open_memmap(paths[-1], "w+", np.float16, shape)
         for start in range(first - first % BLOCK, last, BLOCK):
-            begin, end = max(start, first), min(start + BLOCK, last)
+            begin = max(start, first)
+            end = min(start + BLOCK, last)
             for place, own in enumerate((99, *range(options.models))):
                 block = rows_of(BLOCK, options.width, 7 + start, own)
                 rows[place, begin - first : end - first] = block[begin - start : end - start]
@@ -167,7 +210,10 @@ def write_partitions(folder: Path, count: int, options: argparse.Namespace) -> l
 
 
 def select_once(paths: list[Path], by_ray: bool, options: argparse.Namespace) -> None:
-    """Select from partitions, or from the whole if there is one; print time, memory and what was selected as JSON."""
+    """Select from partitions, or from the whole if there is one.
+
+    Print time, memory and what was selected as JSON.
+    """
     if by_ray:
         import ray
 
@@ -175,19 +221,31 @@ def select_once(paths: list[Path], by_ray: bool, options: argparse.Namespace) ->
     before = peak_of(Path("/proc/self"))
     start = perf_counter()
     if len(paths) == 1:
-        rows, ids = np.load(paths[0], mmap_mode="r"), json.loads(paths[0].with_suffix(".json").read_bytes())["ids"]
+        rows = np.load(paths[0], mmap_mode="r")
+        ids = json.loads(paths[0].with_suffix(".json").read_bytes())["ids"]
         responses = {f"m{own}": rows[1 + own] for own in range(options.models)}
         found = Selector.from_vectors(responses, rows[0], ids, lam=options.lam).select(options.k)
     else:
         found = select_partitions(paths, k=options.k, lam=options.lam, ray=by_ray)
     seconds = perf_counter() - start
-    workers = [peak_of(folder) for folder in Path("/proc").glob("[0-9]*") if by_ray and is_own_worker(folder)]
-    cost = {"seconds": seconds, "before_mb": before, "peak_mb": peak_of(Path("/proc/self")), "workers_mb": workers}
+    workers = [
+        peak_of(folder)
+        for folder in Path("/proc").glob("[0-9]*")
+        if by_ray and is_own_worker(folder)
+    ]
+    cost = {
+        "seconds": seconds,
+        "before_mb": before,
+        "peak_mb": peak_of(Path("/proc/self")),
+        "workers_mb": workers,
+    }
     print(json.dumps({**cost, "selected": hashlib.sha256(repr(found).encode()).hexdigest()}))
 
 
 def is_own_worker(folder: Path) -> bool:
-    """Whether a process is a worker of Ray with partitions, started by the node that this process has started."""
+    """Whether a process is a worker of Ray with partitions, started by the node that this process
+    has started.
+    """
     try:
         named = b"ray::_Worker" in (folder / "cmdline").read_bytes()
         return named and parent_of(Path("/proc") / str(parent_of(folder))) == os.getpid()
@@ -201,26 +259,48 @@ def parent_of(folder: Path) -> int:
 
 
 def peak_of(folder: Path) -> float:
-    """Highest memory of a process in MB, by its folder in /proc; unlike `getrusage`, without that of its parent."""
-    [line] = [row for row in (folder / "status").read_text().splitlines() if row.startswith("VmHWM")]
+    """Highest memory of a process in MB, by its folder in /proc.
+
+    Unlike `getrusage`, without that of its parent.
+    """
+    [line] = [
+        row for row in (folder / "status").read_text().splitlines() if row.startswith("VmHWM")
+    ]
     return int(line.split()[1]) / 1024
 
 
 def divide(options: argparse.Namespace) -> None:
-    """Print time and memory of each way to select from a pool in partitions, and whether all select the same."""
+    """Print time and memory of each way to select from a pool in partitions, and whether all select
+    the same.
+    """
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        ways = [(1, False), *((count, by_ray) for count in options.partitions for by_ray in (False, True))]
-        pools = {count: write_partitions(Path(folder), count, options) for count in {count for count, _ in ways}}
+        ways = [
+            (1, False),
+            *((count, by_ray) for count in options.partitions for by_ray in (False, True)),
+        ]
+        pools = {
+            count: write_partitions(Path(folder), count, options)
+            for count in {count for count, _ in ways}
+        }
         size = sum(path.stat().st_size for path in pools[1]) / 1e9
         print(f"{options.models} models x {options.instructions:,} instructions x {options.width}, k={options.k}, "
               f"{size:.2f} GB in files; {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")  # fmt: skip
         selected = set()
         for count, by_ray in ways:
-            arguments = ["--models", str(options.models), "--k", str(options.k), "--lam", str(options.lam)]
+            arguments = [
+                "--models",
+                str(options.models),
+                "--k",
+                str(options.k),
+                "--lam",
+                str(options.lam),
+            ]
             arguments += ["--select", *map(str, pools[count]), *["--ray"] * by_ray]
             costs = [in_process("mad_selection", *arguments) for _ in range(options.rounds)]
             selected |= {cost["selected"] for cost in costs}
-            name = "the whole" if count == 1 else f"{count} partitions" + ", 2 workers of Ray" * by_ray
+            name = (
+                "the whole" if count == 1 else f"{count} partitions" + ", 2 workers of Ray" * by_ray
+            )
             peak = max(cost["peak_mb"] for cost in costs)
             held = max(max(cost["workers_mb"], default=0) for cost in costs)
             print(f"  {name:32} {median(cost['seconds'] for cost in costs):7.2f} s  highest memory {peak:6.0f} MB "
@@ -232,14 +312,24 @@ def divide(options: argparse.Namespace) -> None:
 
 def main() -> None:
     """Select from growing pools."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--models", type=int, default=8)
     parser.add_argument("--width", type=int, default=384)
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--lam", type=float, default=1.0)
-    parser.add_argument("--growth", type=int, nargs="+", default=[30_000, 100_000, 300_000, 1_000_000])
-    parser.add_argument("--folder", type=Path, help="where these files are put; by default the system's temporary one")
-    parser.add_argument("--partitions", type=int, nargs="+", help="numbers of partitions to select from")
+    parser.add_argument(
+        "--growth", type=int, nargs="+", default=[30_000, 100_000, 300_000, 1_000_000]
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        help="where these files are put; by default the system's temporary one",
+    )
+    parser.add_argument(
+        "--partitions", type=int, nargs="+", help="numbers of partitions to select from"
+    )
     parser.add_argument("--instructions", type=int, default=50_000, help="of a pool in partitions")
     parser.add_argument("--rounds", type=int, default=2, help="of a selection from partitions")
     parser.add_argument("--select", type=Path, nargs="+", help=argparse.SUPPRESS)

@@ -1,9 +1,10 @@
 """Draws the pictures of the report in README and docs, and the four forms of every kind of page.
 
-Seven simulated models of known quality answer 400 questions of URS (URS_INSPECT_DATA_DIR, or fetched), a simulated
-judge scores them, and the page of `urs-inspect report` is photographed: light, dark, on a phone. Below `forms/` are
-smaller pictures of the report, the example, README and a guide, as the site shows them (`make docs` comes first), in
-print as well. `make pictures` makes the other pictures, too.
+Seven simulated models of known quality answer 400 questions of URS (URS_INSPECT_DATA_DIR, or
+fetched), a simulated judge scores them, and the page of `urs-inspect report` is photographed:
+light, dark, on a phone. Below `forms/` are smaller pictures of the report, the example, README and
+a guide, as the site shows them (`make docs` comes first), in print as well. `make pictures` makes
+the other pictures, too.
 
     python benchmarks/pictures.py docs/images
 """
@@ -30,7 +31,11 @@ FORMS: dict[str, dict[str, Any]] = {
     "phone": {"viewport": {"width": 390, "height": 1400}, "is_mobile": True, "has_touch": True},
     "print": {"viewport": {"width": 794, "height": 1123}},  # A4 at 96 dots per inch
 }
-PAGES = {"example": "docs/example/index.html", "readme": "site/index.html", "guide": "site/judges.html"}
+PAGES = {
+    "example": "docs/example/index.html",
+    "readme": "site/index.html",
+    "guide": "site/judges.html",
+}
 
 
 def page(folder: Path) -> Path:
@@ -51,13 +56,22 @@ def page(folder: Path) -> Path:
 
 def main() -> None:
     """Draw the pictures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("directory", type=Path)
     directory = parser.parse_args().directory
-    chromium = os.environ.get("URS_INSPECT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    chromium = (
+        os.environ.get("URS_INSPECT_CHROMIUM")
+        or shutil.which("chromium")
+        or shutil.which("google-chrome")
+    )
     (directory / "forms").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        pages = {"report": page(Path(folder)), **{name: Path(file).resolve() for name, file in PAGES.items()}}
+        pages = {
+            "report": page(Path(folder)),
+            **{name: Path(file).resolve() for name, file in PAGES.items()},
+        }
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
             for (name, file), (form, options) in product(pages.items(), FORMS.items()):
@@ -65,8 +79,12 @@ def main() -> None:
                 if form == "print":
                     opened.emulate_media(media="print")
                 opened.goto(file.as_uri())
-                opened.wait_for_function("!document.querySelector('[data-chart]:not(:has(.vega-embed))')")
-                opened.screenshot(path=directory / "forms" / f"{name}_{form}.jpg", type="jpeg", quality=60)
+                opened.wait_for_function(
+                    "!document.querySelector('[data-chart]:not(:has(.vega-embed))')"
+                )
+                opened.screenshot(
+                    path=directory / "forms" / f"{name}_{form}.jpg", type="jpeg", quality=60
+                )
                 if name == "report" and form != "print":
                     opened.screenshot(path=directory / f"{name}_{form}.png")
                 opened.close()

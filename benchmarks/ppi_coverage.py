@@ -1,17 +1,21 @@
-"""How often the intervals of means corrected by people hold the truth, and how wide they are beside people alone.
+"""How often the intervals of means corrected by people hold the truth, and how wide they are beside
+people alone.
 
-Simulates four models whose quality a judge misjudges by up to 1.5 points, scores of 1 to 10 in whole numbers, questions
-that are easy or hard for all models, and people who rate some answers: on the same questions for all models, on
-questions drawn for each model, or on answers that a page draws the more often the lower the judge's score is, with
-their weights. `agreement` is the correlation of judge and people within a model, before rounding. In the rows "by the
-queue" people rate the first answers, of three models together, that the queue of `annotate --rate` gives them; the
-judge has independent errors, or gives 10 % of the answers any score, or is useless. Then the same with the pairs of
-MD-Eval (`URS_INSPECT_DATA_DIR`), the judge being "the longer answer wins": pairs are drawn with replacement, so that
-the truth is the share of all pairs that the first answer wins. The design "raters" is about equal models, rated by
-people of whom some are more lenient than others: how often two models are called different, where raters are ignored
-and where their effects are taken out. Prints tables in Markdown.
+Simulates four models whose quality a judge misjudges by up to 1.5 points, scores of 1 to 10 in
+whole numbers, questions that are easy or hard for all models, and people who rate some answers: on
+the same questions for all models, on questions drawn for each model, or on answers that a page
+draws the more often the lower the judge's score is, with their weights. `agreement` is the
+correlation of judge and people within a model, before rounding. In the rows "by the queue" people
+rate the first answers, of three models together, that the queue of `annotate --rate` gives them;
+the judge has independent errors, or gives 10 % of the answers any score, or is useless. Then the
+same with the pairs of MD-Eval (`URS_INSPECT_DATA_DIR`), the judge being "the longer answer wins":
+pairs are drawn with replacement, so that the truth is the share of all pairs that the first answer
+wins. The design "raters" is about equal models, rated by people of whom some are more lenient than
+others: how often two models are called different, where raters are ignored and where their effects
+are taken out. Prints tables in Markdown.
 
-    python benchmarks/ppi_coverage.py [--simulations 1000] [--rounds 500] [--seed 0] [--design "by the queue"|raters]
+    python benchmarks/ppi_coverage.py [--simulations 1000] [--rounds 500] [--seed 0] [--design "by
+    the queue"|raters]
 """
 
 import argparse
@@ -19,7 +23,9 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+os.environ.update(
+    dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+)
 
 import numpy as np
 from scipy.special import ndtr
@@ -30,14 +36,20 @@ from urs_inspect.annotation.ratings import Rating, inclusion_weights
 from urs_inspect.datasets.benches import load_md_eval
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import Estimate, mean_estimates
-from urs_inspect.stats.adjusted_means import ByRater, RatedScores, powered_means, ratings_by_same_raters
+from urs_inspect.stats.adjusted_means import (
+    ByRater,
+    RatedScores,
+    powered_means,
+    ratings_by_same_raters,
+)
 from urs_inspect.stats.bootstrap import Floats
 from urs_inspect.stats.means import contrast, p_values
 from urs_inspect.stats.paired import all_pairs, holm
 
 QUALITY = np.array([7.5, 7.0, 6.5, 6.0])
 BIAS = np.array([-1.0, 0.5, 1.5, 0.0])
-QUESTION, ANSWER = 1.2, 1.2
+QUESTION = 1.2
+ANSWER = 1.2
 """Standard deviations of what is common to the models of a question, and of single answers."""
 GROSS = 0.1
 """Share of answers to which the judge with gross errors gives any score."""
@@ -61,7 +73,11 @@ class Setting:
     def name(self) -> str:
         """The setting in words."""
         if self.design == "by the queue":
-            useless = "useless judge" if self.agreement[0] == 0 else f"independent errors, {self.agreement[0]:g}"
+            useless = (
+                "useless judge"
+                if self.agreement[0] == 0
+                else f"independent errors, {self.agreement[0]:g}"
+            )
             text = f"{GROSS:.0%} gross errors" if self.gross else useless
             return f"{self.design} | {self.rated} of {self.models} x {self.questions} | {text}"
         same = self.agreement[0] == self.agreement[1]
@@ -81,7 +97,9 @@ def settings() -> list[Setting]:
     rows = [Setting("same questions", 200, n, level) for n in (10, 20, 40, 100) for level in levels]
     rows += [Setting("same questions", 200, 200, (0.8, 0.8))]
     rows += [Setting("same questions", 1846, n, (0.8, 0.8)) for n in (10, 40, 400)]
-    rows += [Setting("drawn for each model", 200, n, level) for n in (10, 20, 40) for level in levels]
+    rows += [
+        Setting("drawn for each model", 200, n, level) for n in (10, 20, 40) for level in levels
+    ]
     rows += [Setting("drawn for each model", 1846, n, (0.8, 0.8)) for n in (40, 400)]
     rows += [Setting("weighted", 200, n, level) for n in (20, 40, 100) for level in levels]
     rows += [Setting("weighted", 1846, n, (0.8, 0.8)) for n in (40, 400)]
@@ -91,7 +109,9 @@ def settings() -> list[Setting]:
         for n in (60, 180, 420)
         for level, gross in ((0.8, False), (1.0, True), (0.0, False))
     ]
-    return rows + [Setting("same questions", 200, 40, (0.9, 0.0), fixed) for fixed in (None, (0.5, 0.5))]
+    return rows + [
+        Setting("same questions", 200, 40, (0.9, 0.0), fixed) for fixed in (None, (0.5, 0.5))
+    ]
 
 
 def draw(setting: Setting, generator: np.random.Generator) -> RatedScores:
@@ -102,19 +122,33 @@ def draw(setting: Setting, generator: np.random.Generator) -> RatedScores:
         people, other = generator.normal(size=(2, *size))
         return people, agreement * people + np.sqrt(1 - agreement**2) * other
 
-    questions, answers = pair((shape[0], 1), setting.agreement[0]), pair(shape, setting.agreement[1])
+    questions = pair((shape[0], 1), setting.agreement[0])
+    answers = pair(shape, setting.agreement[1])
     people, judge = (
-        np.clip(np.rint((QUALITY + bias)[: setting.models] + scale * (QUESTION * common + ANSWER * own)), 1, 10)
-        for bias, scale, common, own in zip((0, BIAS), (1, setting.scale), questions, answers, strict=True)
+        np.clip(
+            np.rint(
+                (QUALITY + bias)[: setting.models] + scale * (QUESTION * common + ANSWER * own)
+            ),
+            1,
+            10,
+        )
+        for bias, scale, common, own in zip(
+            (0, BIAS), (1, setting.scale), questions, answers, strict=True
+        )
     )
     if setting.gross:
         judge = np.where(generator.random(shape) < GROSS, generator.integers(1, 11, shape), judge)
     rated, weights = _chosen(setting, judge, generator)
-    return RatedScores(judge, np.where(rated, people, np.nan), np.where(rated, judge, np.nan), weights)
+    return RatedScores(
+        judge, np.where(rated, people, np.nan), np.where(rated, judge, np.nan), weights
+    )
 
 
-def _chosen(setting: Setting, judge: Floats, generator: np.random.Generator) -> tuple[np.ndarray, Floats]:
-    rated, weights = np.zeros(judge.shape, dtype=bool), np.ones(judge.shape)
+def _chosen(
+    setting: Setting, judge: Floats, generator: np.random.Generator
+) -> tuple[np.ndarray, Floats]:
+    rated = np.zeros(judge.shape, dtype=bool)
+    weights = np.ones(judge.shape)
     if setting.design == "same questions":
         rated[generator.permutation(len(judge))[: setting.rated]] = True
         return rated, weights
@@ -138,21 +172,45 @@ def _chosen(setting: Setting, judge: Floats, generator: np.random.Generator) -> 
     return rated, weights
 
 
-def _queued(setting: Setting, judge: Floats, generator: np.random.Generator) -> tuple[np.ndarray, Floats]:
+def _queued(
+    setting: Setting, judge: Floats, generator: np.random.Generator
+) -> tuple[np.ndarray, Floats]:
     """What people rate who stop the queue of `annotate --rate`, and its weights."""
-    text = str(generator.integers(2**60))  # the order is a hash of the answers: other texts, other chances
+    text = str(
+        generator.integers(2**60)
+    )  # the order is a hash of the answers: other texts, other chances
     queue = draw_queue(
         [
-            Answer(str(place), str(model), 1, str(place % INTENTS), "en", "", text, score=float(judge[place, model]))
+            Answer(
+                str(place),
+                str(model),
+                1,
+                str(place % INTENTS),
+                "en",
+                "",
+                text,
+                score=float(judge[place, model]),
+            )
             for place in range(len(judge))
             for model in range(judge.shape[1])
         ]
     )[: setting.rated]
-    rated, weights = np.zeros(judge.shape, dtype=bool), np.ones(judge.shape)
-    places = tuple(np.array([(int(drawn.answer.question), int(drawn.answer.model)) for drawn in queue]).T)
+    rated = np.zeros(judge.shape, dtype=bool)
+    weights = np.ones(judge.shape)
+    places = tuple(
+        np.array([(int(drawn.answer.question), int(drawn.answer.model)) for drawn in queue]).T
+    )
     rated[places] = True
     ratings = [
-        Rating(item.question, item.model, 1, "", item.text_digest, rate=drawn.rate, threshold=drawn.threshold)
+        Rating(
+            item.question,
+            item.model,
+            1,
+            "",
+            item.text_digest,
+            rate=drawn.rate,
+            threshold=drawn.threshold,
+        )
         for drawn in queue
         for item in [drawn.answer]
     ]
@@ -163,13 +221,17 @@ def _queued(setting: Setting, judge: Floats, generator: np.random.Generator) -> 
 
 def true_means() -> Floats:
     """Exact means of people's ratings."""
-    spread, bounds = np.hypot(QUESTION, ANSWER), np.arange(1.5, 10)
-    return np.asarray(1 + (1 - ndtr((bounds[:, None] - QUALITY) / spread)).sum(axis=0), dtype=np.float64)
+    spread = np.hypot(QUESTION, ANSWER)
+    bounds = np.arange(1.5, 10)
+    return np.asarray(
+        1 + (1 - ndtr((bounds[:, None] - QUALITY) / spread)).sum(axis=0), dtype=np.float64
+    )
 
 
 # --- lenient and strict raters of equal models ---
 
-RATED_QUESTIONS, LENIENCY = 100, 1.5
+RATED_QUESTIONS = 100
+LENIENCY = 1.5
 """Number of questions, and standard deviation of raters' effects in points."""
 Cells = list[tuple[int, int, int]]
 """Question, model and rater of each rating."""
@@ -222,16 +284,21 @@ def draw_raters(kind: str, generator: np.random.Generator) -> RatedScores:
     parts = np.zeros_like(shares)
     for question, model, rater in cells:
         shares[question, model, rater] = 1
-        parts[question, model, rater] = level[question, model] + lenient[rater] + generator.normal(0, 0.7)
+        parts[question, model, rater] = (
+            level[question, model] + lenient[rater] + generator.normal(0, 0.7)
+        )
     number = np.maximum(shares.sum(axis=2, keepdims=True), 1)
-    shares, parts = shares / number, parts / number
+    shares = shares / number
+    parts = parts / number
     rated = shares.sum(axis=2) > 0
     people = np.where(rated, parts.sum(axis=2), np.nan)
     judge_of_rated = np.where(rated, judge, np.nan)
     return RatedScores(judge, people, judge_of_rated, np.ones(shape), ByRater(shares, parts))
 
 
-def differences_of(study: RatedScores, rounds: int, seed: int) -> tuple[tuple[Estimate, ...], float]:
+def differences_of(
+    study: RatedScores, rounds: int, seed: int
+) -> tuple[tuple[Estimate, ...], float]:
     """Differences of all pairs of models, and the smallest of their p-values (Holm)."""
     questions, models = study.judge.shape
     means, _ = powered_means(study, {"all": np.arange(questions)}, rounds=rounds, seed=seed)
@@ -242,7 +309,9 @@ def differences_of(study: RatedScores, rounds: int, seed: int) -> tuple[tuple[Es
 
 
 def raters_row(kind: str, options: argparse.Namespace) -> str:
-    """Cells of a row: least link, false claims with raters ignored and taken out, coverage and widths."""
+    """Cells of a row: least link, false claims with raters ignored and taken out, coverage and
+    widths.
+    """
     generator = np.random.default_rng(options.seed)
     links: list[float] = []
     claims: dict[str, list[bool]] = {"ignored": [], "taken out": []}
@@ -265,13 +334,18 @@ def raters_row(kind: str, options: argparse.Namespace) -> str:
     if not covered:
         return " | ".join([*cells, "none: confounded", "", ""])
     width = f"{np.mean(widths['taken out']):.2f} ({np.mean(widths['ignored']):.2f})"
-    return " | ".join([*cells, f"{np.mean(claims['taken out']):.1%}", f"{np.mean(covered):.1%}", width])
+    return " | ".join(
+        [*cells, f"{np.mean(claims['taken out']):.1%}", f"{np.mean(covered):.1%}", width]
+    )
 
 
 def raters_table(options: argparse.Namespace) -> None:
     """Print false claims of equal models with lenient and strict raters."""
     print(f"\n{options.simulations:,} simulations, seed {options.seed}\n")
-    print("| raters | link | claims, raters ignored | raters taken out | coverage of differences | width (ignored) |")
+    print(
+        "| raters | link | claims, raters ignored | raters taken out | coverage of differences |"
+        " width (ignored) |"
+    )
     print("|---|---|---|---|---|---|")
     for kind, title in RATERS.items():
         print(f"| {title} | {raters_row(kind, options)} |", flush=True)
@@ -300,13 +374,19 @@ def simulate(
     options: argparse.Namespace,
     coefficients: tuple[float, float] | None = None,
 ) -> str:
-    """Cells of a row: coverage of means and differences corrected and by people alone, widths, and ratings saved."""
+    """Cells of a row: coverage of means and differences corrected and by people alone, widths, and
+    ratings saved.
+    """
     tallies = [Tally([], [], []) for _ in range(4)]
     generator = np.random.default_rng(options.seed)
     for number in range(options.simulations):
         study = make(generator)
         made, _ = powered_means(
-            study, {"all": np.arange(len(study.judge))}, rounds=options.rounds, seed=number, coefficients=coefficients
+            study,
+            {"all": np.arange(len(study.judge))},
+            rounds=options.rounds,
+            seed=number,
+            coefficients=coefficients,
         )
         for place, found in enumerate((made["all"].corrected, made["all"].people)):
             tallies[place].add(mean_estimates(found), truths)
@@ -333,15 +413,22 @@ def md_eval(options: argparse.Namespace) -> None:
     lengths = np.array([(len(pair.response_a), len(pair.response_b)) for pair in pairs])
     longer = (1 + np.sign(lengths[:, 0] - lengths[:, 1])) / 2
     correlation = np.corrcoef(winners, longer)[0, 1]
-    print(f"\n{len(pairs)} pairs of MD-Eval, longer answer as judge; correlation {correlation:.3f}\n")
+    print(
+        f"\n{len(pairs)} pairs of MD-Eval, longer answer as judge; correlation {correlation:.3f}\n"
+    )
     print("| rated | corrected | people alone | width | ratings saved |\n|---|---|---|---|---|")
     for rated, others in ((40, 349), (100, 349), (100, 1846)):
 
-        def make(generator: np.random.Generator, rated: int = rated, others: int = others) -> RatedScores:
+        def make(
+            generator: np.random.Generator, rated: int = rated, others: int = others
+        ) -> RatedScores:
             drawn = generator.integers(len(pairs), size=rated + others)
-            people, judge = winners[drawn][:, None].copy(), longer[drawn][:, None]
+            people = winners[drawn][:, None].copy()
+            judge = longer[drawn][:, None]
             people[rated:] = np.nan
-            return RatedScores(judge, people, np.where(np.isnan(people), np.nan, judge), np.ones_like(judge))
+            return RatedScores(
+                judge, people, np.where(np.isnan(people), np.nan, judge), np.ones_like(judge)
+            )
 
         row = simulate(make, winners.mean(keepdims=True), np.empty((1, 0)), options)
         print(f"| {rated} beside {others:,} | {row} |", flush=True)
@@ -349,13 +436,19 @@ def md_eval(options: argparse.Namespace) -> None:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--simulations", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--design", help="only rows of this design, such as 'by the queue'")
-    parser.add_argument("--parts", type=int, default=1, help="processes among which the rows are divided")
-    parser.add_argument("--part", type=int, default=0, help="number of this one, from 0; the first one has MD-Eval")
+    parser.add_argument(
+        "--parts", type=int, default=1, help="processes among which the rows are divided"
+    )
+    parser.add_argument(
+        "--part", type=int, default=0, help="number of this one, from 0; the first one has MD-Eval"
+    )
     options = parser.parse_args()
     if options.design == "raters":
         raters_table(options)
@@ -367,10 +460,17 @@ def main() -> None:
     for setting in rows:
         models = range(setting.models)
         signs = np.array(
-            [[(model == a) - (model == b) for a, b in all_pairs(len(models))] for model in models], dtype=float
+            [[(model == a) - (model == b) for a, b in all_pairs(len(models))] for model in models],
+            dtype=float,
         )
         truths = true_means()[: setting.models]
-        row = simulate(lambda g, s=setting: draw(s, g), truths, signs, options, setting.coefficients)  # type: ignore[misc]
+        row = simulate(
+            lambda g, s=setting: draw(s, g),  # type: ignore[misc]
+            truths,
+            signs,
+            options,
+            setting.coefficients,
+        )
         print(f"| {setting.name} | {row} |", flush=True)
     if options.part == 0 and options.design is None:
         md_eval(options)

@@ -1,18 +1,23 @@
-"""Which lenient rule of reading makes how many replies readable: each rule is turned off, and changed readings counted.
+"""Which lenient rule of reading makes how many replies readable: each rule is turned off, and
+changed readings counted.
 
 python -m benchmarks.reading_rules [--fuzz N]
 
 Replies, in columns:
 
-- `structured` and `plain`: of the simulated judge, about the embedded cases, with a schema and without;
-- `verdicts`: the texts of verdicts on pairs by GPT-4, Claude, GPT-3.5, Bard, Vicuna (PRD), GPT-4 (QLoRA), and
-  GPT-4, ChatGPT and LLaMA2 (LLMBar), in the directory `real_judges` of URS_INSPECT_DATA_DIR, read as they stand;
-- `last lines`: the last line of each of these, if it is short, as what a record gives as the winner;
+- `structured` and `plain`: of the simulated judge, about the embedded cases, with a schema and
+  without;
+- `verdicts`: the texts of verdicts on pairs by GPT-4, Claude, GPT-3.5, Bard, Vicuna (PRD), GPT-4
+  (QLoRA), and GPT-4, ChatGPT and LLaMA2 (LLMBar), in the directory `real_judges` of
+  URS_INSPECT_DATA_DIR, read as they stand;
+- `last lines`: the last line of each of these, if it is short, as what a record gives as the
+  winner;
 - `numbers`: the scores with which Vicuna begins, as scores of a record;
-- `fuzz`: replies of the test suite, which are made of every accepted form and say nothing of how often each occurs.
+- `fuzz`: replies of the test suite, which are made of every accepted form and say nothing of how
+  often each occurs.
 
-The prompts of the real judges are not ours: none asks for a JSON record, so that they show the words of judges and not
-how often a record is faulty.
+The prompts of the real judges are not ours: none asks for a JSON record, so that they show the
+words of judges and not how often a record is faulty.
 """
 
 import argparse
@@ -31,7 +36,15 @@ from inspect_ai.util import JSONSchema
 from tests.judging.replies import RUBRIC, Written, written_replies
 
 from urs_inspect.datasets import Vocabulary, load_urs
-from urs_inspect.judging import JudgeFailure, PromptBuilder, objects, read_reply, read_verdict, replies, score_reply
+from urs_inspect.judging import (
+    JudgeFailure,
+    PromptBuilder,
+    objects,
+    read_reply,
+    read_verdict,
+    replies,
+    score_reply,
+)
 from urs_inspect.judging import verdicts as verdict_reply
 from urs_inspect.judging.keys import KEY
 from urs_inspect.providers.simulated_judgement import in_schema
@@ -70,7 +83,12 @@ def rules() -> list[Rule]:
         Rule("Python's dictionaries, commas at the end", objects, "_as_json", str),
         Rule("pairs that are no JSON", objects, "_loose_pairs", lambda text: iter(())),
         Rule("a score inside an object", score_reply, "unwrap", lambda value: value),
-        Rule("objects in a list that name a criterion", score_reply, "_named", lambda pairs, rubric: None),
+        Rule(
+            "objects in a list that name a criterion",
+            score_reply,
+            "_named",
+            lambda pairs, rubric: None,
+        ),
         Rule("scores inside a wrapping object", score_reply, "MAX_HEIGHT", 1),
         cut("8/10, 8 out of 10", score_reply, "_NUMBER", r"(?:/|\b(?:out\s+)?of\b)", "(?!)"),
         cut("8.0", score_reply, "_NUMBER", r"(?:\.(\d{1,99}))?", r"(?:(?!)(\d))?"),
@@ -85,9 +103,20 @@ def rules() -> list[Rule]:
         ),
         cut("a and b", verdict_reply, "_WORD", "1|a)|(?P<second>2|b)", "1)|(?P<second>2)"),
         cut("first and second", verdict_reply, "_WORD", "first|第", "第"),
-        cut("words for a tie but tie", verdict_reply, "_WORD", "|equal|draw|same|both|neither|平局|平手|相当"),
+        cut(
+            "words for a tie but tie",
+            verdict_reply,
+            "_WORD",
+            "|equal|draw|same|both|neither|平局|平手|相当",
+        ),
         cut("1 is better", verdict_reply, "_TAIL", "(?:is|was)", "(?!)"),
-        cut("1 (more complete)", verdict_reply, "_TAIL", r"(?:\((?P<inside>", r"(?:(?!)\((?P<inside>"),
+        cut(
+            "1 (more complete)",
+            verdict_reply,
+            "_TAIL",
+            r"(?:\((?P<inside>",
+            r"(?:(?!)\((?P<inside>",
+        ),
         Rule("verdicts in broken objects", verdict_reply, "_loose_entries", lambda text: []),
         Rule("a winner in broken objects", verdict_reply, "_loose_winners", lambda text: []),
         Rule("winner: 1, without quotation marks", verdict_reply, "_BARE_WINNER", NEVER),
@@ -116,7 +145,11 @@ def simulated(by_schema: bool) -> Readings:
     written: list[tuple[str, Sequence[str]]] = []
     for case in load_urs("sample", vocabulary).cases:
         prompt = builder.build(
-            case.intent, case.language, question=case.question, reference=case.reference, answer=case.reference[:200]
+            case.intent,
+            case.language,
+            question=case.question,
+            reference=case.reference,
+            answer=case.reference[:200],
         )
         schema = prompt.schema or {}
         names = [name for name in schema["properties"] if name not in ("analysis", KEY)]
@@ -132,7 +165,12 @@ def fuzzed(count: int) -> Readings:
     drawn: list[Written] = []
 
     @seed(1)
-    @settings(max_examples=count, phases=[Phase.generate], database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=count,
+        phases=[Phase.generate],
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(written_replies())
     def draw(written: Written) -> None:
         drawn.append(written)
@@ -152,7 +190,9 @@ def verdict_texts(data: Path) -> list[str]:
                     texts.append(text)
     for file in sorted((data / "llmbar").glob("**/result.json")):
         for row in json.loads(file.read_text(encoding="utf-8")):
-            texts += [text for text in _strings(row["results"]) if len(text) > len("content_filter")]
+            texts += [
+                text for text in _strings(row["results"]) if len(text) > len("content_filter")
+            ]
     return texts
 
 
@@ -187,7 +227,9 @@ def corpora(data: Path | None, fuzz: int) -> dict[str, Readings]:
 
 def main() -> None:
     """Print a table: how many replies are read otherwise without each rule."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--fuzz", type=int, default=300)
     given_data = os.environ.get("URS_INSPECT_DATA_DIR")
     columns = corpora(Path(given_data) if given_data else None, parser.parse_args().fuzz)
@@ -201,8 +243,12 @@ def main() -> None:
         changed: list[int] = []
         with off(rule):
             for name, read in columns.items():
-                changed.append(sum(now != before for now, before in zip(read(), whole[name], strict=True)))
-        print(f"| {rule.name} | " + " | ".join(f"{count:,}" for count in changed) + " |", flush=True)
+                changed.append(
+                    sum(now != before for now, before in zip(read(), whole[name], strict=True))
+                )
+        print(
+            f"| {rule.name} | " + " | ".join(f"{count:,}" for count in changed) + " |", flush=True
+        )
 
 
 def _is_read(result: Any) -> bool:

@@ -1,24 +1,27 @@
-"""How often the report's intervals hold the truth, and how often its claims and rank intervals are right.
+"""How often the report's intervals hold the truth, and how often its claims and rank intervals are
+right.
 
-Simulated models of known quality answer questions that are drawn anew in every simulation: as many as the benchmark
-has, each of an intent and language drawn from those of the real cases. A level is the quality of the model, plus what
-is usual for the kind of question, plus an effect of the question that all models share, plus noise; the final score is
-the level rounded and cut to 1 to 10, as `urs_simulation/quality-X` answers and is judged. The table of answers goes
-through the very code of `urs-inspect report`. The truth is the exact mean of the scores over all questions that could
+Simulated models of known quality answer questions that are drawn anew in every simulation: as many
+as the benchmark has, each of an intent and language drawn from those of the real cases. A level is
+the quality of the model, plus what is usual for the kind of question, plus an effect of the
+question that all models share, plus noise; the final score is the level rounded and cut to 1 to 10,
+as `urs_simulation/quality-X` answers and is judged. The table of answers goes through the very code
+of `urs-inspect report`. The truth is the exact mean of the scores over all questions that could
 have been drawn.
 
     URS_INSPECT_DATA_DIR=DIR python benchmarks/report_coverage.py [questions panels users intents]
         [--simulations 500] [--seed 0] [--dataset urs|sample]
 
-In a third setting, of equal models, one lacks its worst scores: 2, 5, 10 and 25% of them. Without names of tables all
-are printed; the others than `questions` need no data and are quick. `panels`: equal models, judged by a lenient and a
-strict judge, of which the strict one fails. `users`: equal models on the questions of few users, each of whom one or
-the other model suits better, where users are clusters and where they are not. `intents`: how often a lead is said to
-rest on one intent, where it is the same in all and where it is in one only.
+In a third setting, of equal models, one lacks its worst scores: 2, 5, 10 and 25% of them. Without
+names of tables all are printed; the others than `questions` need no data and are quick. `panels`:
+equal models, judged by a lenient and a strict judge, of which the strict one fails. `users`: equal
+models on the questions of few users, each of whom one or the other model suits better, where users
+are clusters and where they are not. `intents`: how often a lead is said to rest on one intent,
+where it is the same in all and where it is in one only.
 
-Exits with 1 if the intervals of a kind of column hold the truth in less than 93% or more than 97% of cases, by more
-than the error of the simulation itself, or if a difference of equal models is called significant, over all questions or
-within an intent or language, in more than 5%, likewise.
+Exits with 1 if the intervals of a kind of column hold the truth in less than 93% or more than 97%
+of cases, by more than the error of the simulation itself, or if a difference of equal models is
+called significant, over all questions or within an intent or language, in more than 5%, likewise.
 """
 
 import argparse
@@ -31,7 +34,9 @@ from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
 
-os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+os.environ.update(
+    dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+)
 
 import numpy as np
 import pandas as pd
@@ -65,9 +70,13 @@ UNSCORED = [0.02]
 LACKING = (0.02, 0.05, 0.1, 0.25)
 """Shares of the scores of one of several equal models that are missing, the worst ones."""
 FALSE = "equal models differ significantly"
-FALSE_IN_COLUMNS = "the best of equal models is significantly better, share of intents and languages"
+FALSE_IN_COLUMNS = (
+    "the best of equal models is significantly better, share of intents and languages"
+)
 KIND_SPREAD = 0.5
-"""Standard deviation of what is usual for a kind of question, an intent in a language, in levels."""
+"""Standard deviation of what is usual for a kind of question, an intent in a language, in
+levels.
+"""
 GOAL = (0.93, 0.97)
 FAMILY_ERROR = 0.05
 _BATCHES = 8
@@ -93,9 +102,13 @@ class Population:
     truths: dict[float, dict[str, float]] = field(default_factory=dict)
 
     def truth(self, quality: float) -> dict[str, float]:
-        """Key of a column, as in the report's counts of questions -> mean score of a model of this quality."""
+        """Key of a column, as in the report's counts of questions -> mean score of a model of this
+        quality.
+        """
         if quality not in self.truths:
-            table = self.facts.assign(final=[expected_final(quality + shift) for shift in self.shifts])
+            table = self.facts.assign(
+                final=[expected_final(quality + shift) for shift in self.shifts]
+            )
             found = {"all": float(table["final"].mean())}
             for keys, between in (
                 (["group"], ""),
@@ -122,7 +135,9 @@ def population(dataset: str) -> Population:
     )
     kinds = facts["intent"] + "/" + facts["language"]
     names = sorted(set(kinds))
-    usual = dict(zip(names, KIND_SPREAD * np.random.default_rng(0).standard_normal(len(names)), strict=True))
+    usual = dict(
+        zip(names, KIND_SPREAD * np.random.default_rng(0).standard_normal(len(names)), strict=True)
+    )
     return Population(facts, kinds.map(usual).to_numpy(dtype=np.float64))
 
 
@@ -135,9 +150,13 @@ def model_names(qualities: Sequence[float]) -> list[str]:
 
 
 def made_up_answers(
-    drawn_from: Population, qualities: Sequence[float], generator: np.random.Generator, lacking: float | None = None
+    drawn_from: Population,
+    qualities: Sequence[float],
+    generator: np.random.Generator,
+    lacking: float | None = None,
 ) -> Answers:
-    """Answers of all models to questions drawn anew; with `lacking`, this share of the first one's scores is missing.
+    """Answers of all models to questions drawn anew; with `lacking`, this share of the first one's
+    scores is missing.
 
     These are its worst ones. Else a few scores of every model are missing at random.
     """
@@ -146,7 +165,14 @@ def made_up_answers(
     shared = drawn_from.shifts[drawn] + generator.standard_normal(total)
     facts = {str(name): values.to_numpy()[drawn] for name, values in drawn_from.facts.items()}
     judge = "urs_simulation/judge"
-    unknown = ("input_tokens", "output_tokens", "judge_input_tokens", "judge_output_tokens", "cost", "judge_cost")
+    unknown = (
+        "input_tokens",
+        "output_tokens",
+        "judge_input_tokens",
+        "judge_output_tokens",
+        "cost",
+        "judge_cost",
+    )
     tables: list[pd.DataFrame] = []
     for name, quality in zip(model_names(qualities), qualities, strict=True):
         levels = quality + shared + generator.standard_normal(total)
@@ -157,9 +183,21 @@ def made_up_answers(
             finals[np.argsort(finals, kind="stable")[: round(lacking * total)]] = np.nan
         columns: dict[str, Any] = {
             **{"log": f"{name}.eval", "model": name, "base_model": name, "task": "urs_inspect/urs"},
-            **{"question": [f"question {number:05}" for number in range(total)], "epoch": 1, **facts, "country": ""},
-            **{"final": finals, "outcome": np.where(np.isnan(finals), "unscored_unparseable", "judged")},
-            **{"judges": judge, "judge_finals": [{judge: final} for final in finals], "judge_temperatures": "0"},
+            **{
+                "question": [f"question {number:05}" for number in range(total)],
+                "epoch": 1,
+                **facts,
+                "country": "",
+            },
+            **{
+                "final": finals,
+                "outcome": np.where(np.isnan(finals), "unscored_unparseable", "judged"),
+            },
+            **{
+                "judges": judge,
+                "judge_finals": [{judge: final} for final in finals],
+                "judge_temperatures": "0",
+            },
             "reply_counts": [{}] * total,
             **{
                 "earlier_finals": [()] * total,
@@ -169,8 +207,18 @@ def made_up_answers(
                 "cluster": "",
                 "structured": 0.0,
             },
-            **{"self_judged": False, "judge_language": "en", "prompt_sha256": "same", "rubric": "urs 1"},
-            **{"dataset": "simulated", "dataset_sha256": "", "references": "", "task_version": "1-A"},
+            **{
+                "self_judged": False,
+                "judge_language": "en",
+                "prompt_sha256": "same",
+                "rubric": "urs 1",
+            },
+            **{
+                "dataset": "simulated",
+                "dataset_sha256": "",
+                "references": "",
+                "task_version": "1-A",
+            },
             **{"answer_length": np.floor(np.exp(generator.normal(6, 1, total))), "error": ""},
             **dict.fromkeys((*unknown, "seconds"), math.nan),
         }
@@ -183,8 +231,10 @@ class Found:
     """What one simulation found.
 
     Attributes:
-        columns: Column -> its intervals: whether each holds the truth, its width, and the number of questions.
-        orders: Name of a property of tests and rank intervals -> whether it holds, or in which share of columns.
+        columns: Column -> its intervals: whether each holds the truth, its width, and the number of
+            questions.
+        orders: Name of a property of tests and rank intervals -> whether it holds, or in which
+            share of columns.
     """
 
     columns: dict[Column, list[tuple[bool, float, int]]] = field(default_factory=dict)
@@ -194,7 +244,9 @@ class Found:
         """Note an interval; one that does not exist is left out."""
         if not math.isnan(estimate.low):
             holds = estimate.low <= truth <= estimate.high
-            self.columns.setdefault(column, []).append((holds, estimate.high - estimate.low, estimate.clusters))
+            self.columns.setdefault(column, []).append(
+                (holds, estimate.high - estimate.low, estimate.clusters)
+            )
 
 
 def simulate(drawn_from: Population, qualities: Sequence[float], rounds: int, seed: int) -> Found:
@@ -207,12 +259,20 @@ def simulate(drawn_from: Population, qualities: Sequence[float], rounds: int, se
         truth = drawn_from.truth(quality[name])
         for column in _columns(ranking):
             found.add(column, ranking.mean(name, column[1]), truth[column[1]])
-        found.add(("length", "length against score"), ranking.models["length_correlation"][name], 0.0)
+        found.add(
+            ("length", "length against score"), ranking.models["length_correlation"][name], 0.0
+        )
         finals = answers.table.loc[answers.table["model"] == name, "final"].dropna()
         found.add(CONTROL, _textbook(finals.to_numpy(dtype=np.float64)), truth["all"])
     for pair in ranking.comparisons["all"]:
-        truth_of_pair = [drawn_from.truth(quality[name])["all"] for name in (pair.first, pair.second)]
-        found.add(("differences", "differences of two models"), pair.difference, truth_of_pair[0] - truth_of_pair[1])
+        truth_of_pair = [
+            drawn_from.truth(quality[name])["all"] for name in (pair.first, pair.second)
+        ]
+        found.add(
+            ("differences", "differences of two models"),
+            pair.difference,
+            truth_of_pair[0] - truth_of_pair[1],
+        )
     found.orders = _orders(ranking, quality)
     return found
 
@@ -226,7 +286,12 @@ def _textbook(finals: Floats) -> Estimate:
 
 def _columns(ranking: Ranking) -> Iterator[Column]:
     columns = ranking.columns
-    kinds = {"intents": columns.groups, "parts": columns.parts, "languages": columns.languages, "cells": columns.cells}
+    kinds = {
+        "intents": columns.groups,
+        "parts": columns.parts,
+        "languages": columns.languages,
+        "cells": columns.cells,
+    }
     yield "all", "all"
     for kind, keys in kinds.items():
         yield from ((kind, key) for key in keys)
@@ -234,7 +299,10 @@ def _columns(ranking: Ranking) -> Iterator[Column]:
 
 def _orders(ranking: Ranking, quality: dict[str, float]) -> dict[str, float]:
     """What is right about the tests and rank intervals of a report."""
-    pairs = [(pair, abs(quality[pair.first] - quality[pair.second])) for pair in ranking.comparisons["all"]]
+    pairs = [
+        (pair, abs(quality[pair.first] - quality[pair.second]))
+        for pair in ranking.comparisons["all"]
+    ]
     far = [pair for pair, apart in pairs if apart > 0.25]
     near = [pair for pair, apart in pairs if 0 < apart <= 0.25]
     ranks = {
@@ -243,7 +311,10 @@ def _orders(ranking: Ranking, quality: dict[str, float]) -> dict[str, float]:
     }
     # Equal models share the ranks that they take together.
     true = {
-        name: (1 + sum(other > own for other in quality.values()), sum(other >= own for other in quality.values()))
+        name: (
+            1 + sum(other > own for other in quality.values()),
+            sum(other >= own for other in quality.values()),
+        )
         for name, own in quality.items()
     }
     return {
@@ -262,7 +333,9 @@ def _orders(ranking: Ranking, quality: dict[str, float]) -> dict[str, float]:
 
 
 def false_columns(ranking: Ranking, quality: dict[str, float]) -> float:
-    """Share of intents and languages in which the best model is called better than one that is not worse."""
+    """Share of intents and languages in which the best model is called better than one that is not
+    worse.
+    """
     found = [
         any(pair.significant and quality[pair.first] <= quality[pair.second] for pair in pairs)
         for key, pairs in ranking.comparisons.items()
@@ -275,7 +348,9 @@ _POPULATION: list[Population] = []
 
 
 def _job_lacking(job: tuple[float, int, int]) -> tuple[bool, float, float]:
-    """Whether equal models differ, in which share of columns, and the share of questions that are common."""
+    """Whether equal models differ, in which share of columns, and the share of questions that are
+    common.
+    """
     lacking, rounds, seed = job
     generator = np.random.default_rng((seed, len(EQUAL), int(1000 * lacking)))
     answers = made_up_answers(_POPULATION[0], EQUAL, generator, lacking)
@@ -293,11 +368,16 @@ def _job(job: tuple[tuple[float, ...], int, int]) -> Found:
 def _share(values: Sequence[float]) -> tuple[float, float]:
     """Mean of one value a simulation, and 1.96 standard errors."""
     array = np.array(values, dtype=np.float64)
-    return float(array.mean()), 1.96 * float(array.std(ddof=1)) / math.sqrt(len(array)) if len(array) > 1 else math.nan
+    return float(array.mean()), (
+        1.96 * float(array.std(ddof=1)) / math.sqrt(len(array)) if len(array) > 1 else math.nan
+    )
 
 
 def print_coverage(found: Sequence[Found]) -> bool:
-    """Print how often intervals hold the truth, by kind and by column; whether the goal is met for every kind."""
+    """Print how often intervals hold the truth, by kind and by column.
+
+    Whether the goal is met for every kind.
+    """
     columns = {column: None for one in found for column in one.columns}
     kinds = list(dict.fromkeys(kind for kind, _ in columns))
     rows = [(kind, [column for column in columns if column[0] == kind]) for kind in kinds]
@@ -306,7 +386,9 @@ def print_coverage(found: Sequence[Found]) -> bool:
     met = True
     print("| intervals of | questions | coverage | mean width | intervals |\n|---|---|---|---|---|")
     for title, chosen in rows:
-        held = [[one for column in chosen for one in result.columns.get(column, [])] for result in found]
+        held = [
+            [one for column in chosen for one in result.columns.get(column, [])] for result in found
+        ]
         held = [one for one in held if one]
         share, error = _share([float(np.mean([holds for holds, _, _ in one])) for one in held])
         every = [one for result in held for one in result]
@@ -329,7 +411,9 @@ def print_orders(found: Sequence[Found], names: Sequence[str]) -> None:
 
 def print_small(qualities: Sequence[float], simulations: int, rounds: int) -> None:
     """Print the coverage of the report's intervals and of plain percentiles, over few questions."""
-    print("| questions | " + " | ".join(f"percentiles, {q} | report, {q}" for q in qualities) + " |")
+    print(
+        "| questions | " + " | ".join(f"percentiles, {q} | report, {q}" for q in qualities) + " |"
+    )
     print("|---|" + "---|---|" * len(qualities))
     for size in SIZES:
         cells = []
@@ -341,18 +425,30 @@ def print_small(qualities: Sequence[float], simulations: int, rounds: int) -> No
                 column = MeanColumn(np.arange(size), np.clip(np.rint(levels), 1, 10))
                 [found] = bootstrap_means([column], size, rounds=rounds, seed=seed)
                 estimates = mean_estimates(found)
-                bounds = [percentile_bounds(found.draws), ([e.low for e in estimates], [e.high for e in estimates])]
+                bounds = [
+                    percentile_bounds(found.draws),
+                    ([e.low for e in estimates], [e.high for e in estimates]),
+                ]
                 truth = expected_final(quality)
-                held += [np.mean((np.array(low) <= truth) & (truth <= np.array(high))) for low, high in bounds]
+                held += [
+                    np.mean((np.array(low) <= truth) & (truth <= np.array(high)))
+                    for low, high in bounds
+                ]
             cells += [f"{share:.1%}" for share in held / _BATCHES]
         print(f"| {size} | {' | '.join(cells)} |")
 
 
 def print_questions(options: argparse.Namespace) -> bool:
-    """Print coverage and claims of reports of the questions of a dataset; whether the goals are met."""
+    """Print coverage and claims of reports of the questions of a dataset.
+
+    Whether the goals are met.
+    """
     UNSCORED[0] = options.unscored
     _POPULATION.append(population(options.dataset))
-    print(f"{options.simulations} simulations of {len(_POPULATION[0].facts)} questions, {options.rounds:,} rounds each")
+    print(
+        f"{options.simulations} simulations of {len(_POPULATION[0].facts)} questions,"
+        f" {options.rounds:,} rounds each"
+    )
     met = True
     with get_context("fork").Pool(options.processes) as workers:
         for title, qualities in (("Models of known quality", RANKED), ("Equal models", EQUAL)):
@@ -368,24 +464,31 @@ def print_questions(options: argparse.Namespace) -> bool:
             for name in (FALSE, FALSE_IN_COLUMNS):
                 share, error = _share([float(one.orders[name]) for one in found])
                 met &= share <= FAMILY_ERROR + error
-        print(f"\nEqual models, {', '.join(map(str, EQUAL))}, of which one lacks its worst scores\n")
+        print(
+            f"\nEqual models, {', '.join(map(str, EQUAL))}, of which one lacks its worst scores\n"
+        )
         print(f"| missing | common questions | {FALSE} | {FALSE_IN_COLUMNS} |\n|---|---|---|---|")
         for lacking in LACKING:
             results = workers.map(
-                _job_lacking, [(lacking, options.rounds, seed) for seed in range(options.simulations)], chunksize=5
+                _job_lacking,
+                [(lacking, options.rounds, seed) for seed in range(options.simulations)],
+                chunksize=5,
             )
             shares = [_share([float(one[place]) for one in results]) for place in range(3)]
             met &= all(share <= FAMILY_ERROR + error for share, error in shares[:2])
             cells = [f"{share:.1%} ± {error:.1%}" for share, error in shares[:2]]
             print(f"| {lacking:.0%} | {shares[2][0]:.1%} | {' | '.join(cells)} |")
-    print(f"\nMeans over few questions, {_BATCHES * options.simulations:,} simulations of one model\n")
+    print(
+        f"\nMeans over few questions, {_BATCHES * options.simulations:,} simulations of one model\n"
+    )
     print_small((RANKED[0], EQUAL[0]), options.simulations, options.rounds)
     return met
 
 
 # --- panels of which a judge fails ---
 
-PANEL_QUESTIONS, PANEL_QUALITY = 100, 6.0
+PANEL_QUESTIONS = 100
+PANEL_QUALITY = 6.0
 PANEL_ROUNDS = 1000
 LENIENCY = {"p/lenient": 1.2, "p/strict": -1.2}
 """Judge of the panel -> points that it gives more than the panel."""
@@ -399,7 +502,9 @@ FAILURES = {
 
 
 def failures_of(kind: str, finals: Floats, generator: np.random.Generator) -> Flags:
-    """Which answers the strict judge fails on, shape (questions, models); `finals` are its scores."""
+    """Which answers the strict judge fails on, shape (questions, models); `finals` are its
+    scores.
+    """
     failed: Flags = np.zeros(finals.shape, dtype=np.bool_)
     if kind == "third":
         failed[:, 0] = generator.random(len(finals)) < 1 / 3
@@ -413,7 +518,9 @@ def failures_of(kind: str, finals: Floats, generator: np.random.Generator) -> Fl
 
 
 def panel_table(finals: Floats) -> ScoreTable:
-    """The scores of a panel as the report has them; `finals` are (questions, models, judges), NaN where one failed."""
+    """The scores of a panel as the report has them; `finals` are (questions, models, judges), NaN
+    where one failed.
+    """
     questions, models, _ = finals.shape
     means = np.nanmean(finals, axis=2)
     parts = [
@@ -422,7 +529,9 @@ def panel_table(finals: Floats) -> ScoreTable:
                 "model": f"m{model}",
                 "question": [f"q{number:03}" for number in range(questions)],
                 "final": means[:, model],
-                "judge_finals": [dict(zip(LENIENCY, given, strict=True)) for given in finals[:, model].tolist()],
+                "judge_finals": [
+                    dict(zip(LENIENCY, given, strict=True)) for given in finals[:, model].tolist()
+                ],
                 "intent": "leisure",
                 "group": "Leisure",
                 "language": "en",
@@ -432,17 +541,23 @@ def panel_table(finals: Floats) -> ScoreTable:
         )
         for model in range(models)
     ]
-    return score_table(pd.concat(parts, ignore_index=True), [f"m{model}" for model in range(models)])
+    return score_table(
+        pd.concat(parts, ignore_index=True), [f"m{model}" for model in range(models)]
+    )
 
 
 def panel_row(kind: str, models: int, simulations: int, seed: int) -> list[float]:
-    """Shares of claims, of claims without the worst case of the missing scores, and of means' intervals that hold.
+    """Shares of claims, of claims without the worst case of the missing scores, and of means'
+    intervals that hold.
 
     Then shares of claims and of such intervals by the plain mean of the judges that did not fail.
     """
     generator = np.random.default_rng((seed, models, sorted(FAILURES.values()).index(kind)))
-    claims, without_worst, covered = [], [], []
-    plain_claims, plain_covered = [], []
+    claims = []
+    without_worst = []
+    covered = []
+    plain_claims = []
+    plain_covered = []
     for _ in range(simulations):
         level = PANEL_QUALITY + generator.normal(0, 1, (PANEL_QUESTIONS, 1))
         level = level + generator.normal(0, 0.8, (PANEL_QUESTIONS, models))
@@ -480,7 +595,10 @@ def print_panels(simulations: int, seed: int) -> bool:
         for models in (2, 4):
             shares = panel_row(kind, models, simulations, seed)
             met &= shares[0] <= FAMILY_ERROR + _chance(simulations)
-            print(f"| {title} | {models} | {' | '.join(f'{share:.1%}' for share in shares)} |", flush=True)
+            print(
+                f"| {title} | {models} | {' | '.join(f'{share:.1%}' for share in shares)} |",
+                flush=True,
+            )
     return met
 
 
@@ -495,7 +613,9 @@ OF_USERS = 0.43
 def differences_of_users(
     users: int, questions: int, simulations: int, generator: np.random.Generator
 ) -> tuple[Floats, Integers]:
-    """Differences of two equal models, shape (questions, simulations), and the user of each question."""
+    """Differences of two equal models, shape (questions, simulations), and the user of each
+    question.
+    """
     user = np.repeat(np.arange(users), questions)
     of_user = generator.standard_normal((users, simulations))[user]
     own = generator.standard_normal((users * questions, simulations))
@@ -503,21 +623,28 @@ def differences_of_users(
 
 
 def print_users(simulations: int, seed: int) -> bool:
-    """Print false claims about the questions of few users; whether they are few enough where users are clusters."""
+    """Print false claims about the questions of few users.
+
+    Whether they are few enough where users are clusters.
+    """
     met = True
     print(
-        '| users x questions of each | "significant", users not named | named | interval misses, not named | named |\n'
-        "|---|---|---|---|---|"
+        '| users x questions of each | "significant", users not named | named | interval misses,'
+        " not named | named |\n|---|---|---|---|---|"
     )
     for users, questions in USERS:
         generator = np.random.default_rng((seed, users, questions))
         differences, user = differences_of_users(users, questions, 8 * simulations, generator)
-        claims = [np.mean(paired_p_values(differences, clusters) < 0.05) for clusters in (None, user)]
+        claims = [
+            np.mean(paired_p_values(differences, clusters) < 0.05) for clusters in (None, user)
+        ]
         few = MeanColumn(np.arange(len(user)), differences[:, : 2 * simulations])
         misses = []
         for clusters in (None, user):
             [draws] = bootstrap_means([few], len(user), clusters=clusters, rounds=500, seed=seed)
-            misses.append(np.mean([not each.low <= 0 <= each.high for each in mean_estimates(draws)]))
+            misses.append(
+                np.mean([not each.low <= 0 <= each.high for each in mean_estimates(draws)])
+            )
         met &= bool(claims[1] <= FAMILY_ERROR + _chance(8 * simulations))
         cells = [f"{share:.1%}" for share in (*claims, *misses)]
         print(f"| {users} x {questions} | {' | '.join(cells)} |", flush=True)
@@ -528,11 +655,16 @@ def print_users(simulations: int, seed: int) -> bool:
 
 INTENT_NAMES = tuple(f"intent {number}" for number in range(1, 7))
 LEADS = ((42, 0.35), (42, 0.5), (42, 0.8), (210, 0.2), (210, 0.35))
-"""Numbers of questions, and mean lead of the first of two models in standard deviations of a difference."""
+"""Numbers of questions, and mean lead of the first of two models in standard deviations of a
+difference.
+"""
 
 
-def intents_row(questions: int, lead: float, in_one: bool, simulations: int, seed: int) -> tuple[float, float, float]:
-    """Share of significant leads; of these, shares not significant without exactly one intent, and said to rest on it.
+def intents_row(
+    questions: int, lead: float, in_one: bool, simulations: int, seed: int
+) -> tuple[float, float, float]:
+    """Share of significant leads; of these, shares not significant without exactly one intent, and
+    said to rest on it.
 
     With `in_one` the whole lead is in the questions of the first intent.
     """
@@ -540,9 +672,12 @@ def intents_row(questions: int, lead: float, in_one: bool, simulations: int, see
     intents = np.repeat(INTENT_NAMES, questions // len(INTENT_NAMES))
     chosen = {name: np.flatnonzero(intents == name) for name in INTENT_NAMES}
     columns = Columns(INTENT_NAMES, (), (), (), (), {ALL: np.arange(questions), **chosen})
-    facts = pd.DataFrame({"group": intents, "cluster": [f"q{number}" for number in range(questions)]})
+    facts = pd.DataFrame(
+        {"group": intents, "cluster": [f"q{number}" for number in range(questions)]}
+    )
     resampling = Resampling(20, 0.95, 0)
-    one_lost, one_named = [], []
+    one_lost = []
+    one_named = []
     for _ in range(simulations):
         difference = generator.standard_normal(questions)
         if in_one:
@@ -551,11 +686,17 @@ def intents_row(questions: int, lead: float, in_one: bool, simulations: int, see
             difference += lead
         finals = 5 + np.stack([difference, -difference], axis=1) / 2
         counts = np.ones(finals.shape, dtype=np.int64)
-        scores = order_models(ScoreTable(facts, ("first", "second"), finals, {}, counts, counts - 1))
+        scores = order_models(
+            ScoreTable(facts, ("first", "second"), finals, {}, counts, counts - 1)
+        )
         compared = compare_table(scores, columns.questions, [ALL], resampling)
         if ("first", "second") not in compared.leads:
             continue
-        lost = [case.lost for case in without_intents(scores, columns, compared, resampling) if case.lost]
+        lost = [
+            case.lost
+            for case in without_intents(scores, columns, compared, resampling)
+            if case.lost
+        ]
         one_lost.append(len(lost) == 1)
         one_named.append(sum(leads["second"].clear for leads in lost) == 1)
     if not one_lost:
@@ -564,15 +705,29 @@ def intents_row(questions: int, lead: float, in_one: bool, simulations: int, see
 
 
 def print_intents(simulations: int, seed: int) -> bool:
-    """Print how often a lead is said to rest on one intent; whether it rarely is where it is the same in all."""
-    headings = ("questions", "lead", "it is", "significant", "lost without exactly one intent", "said to rest on one")
+    """Print how often a lead is said to rest on one intent.
+
+    Whether it rarely is where it is the same in all.
+    """
+    headings = (
+        "questions",
+        "lead",
+        "it is",
+        "significant",
+        "lost without exactly one intent",
+        "said to rest on one",
+    )
     print(f"| {' | '.join(headings)} |\n|{'---|' * len(headings)}")
     met = True
     for questions, lead in LEADS:
         for in_one in (False, True):
             significant, lost, named = intents_row(questions, lead, in_one, simulations, seed)
             where = "in one intent" if in_one else "the same in all"
-            print(f"| {questions} | {lead} | {where} | {significant:.0%} | {lost:.1%} | {named:.1%} |", flush=True)
+            print(
+                f"| {questions} | {lead} | {where} | {significant:.0%} | {lost:.1%} |"
+                f" {named:.1%} |",
+                flush=True,
+            )
             if not in_one and significant > 0:
                 met &= named <= FAMILY_ERROR + _chance(round(simulations * significant))
     return met
@@ -593,13 +748,19 @@ TABLES: dict[str, tuple[str, Callable[[int, int], bool]]] = {
 
 def main(given: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"questions, {', '.join(TABLES)}; by default all")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "tables", nargs="*", metavar="TABLE", help=f"questions, {', '.join(TABLES)}; by default all"
+    )
     parser.add_argument("--simulations", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0, help="of the other tables than questions")
     parser.add_argument("--dataset", default="urs", help="as for the task urs")
     parser.add_argument("--rounds", type=int, default=2000)
-    parser.add_argument("--unscored", type=float, default=UNSCORED[0], help="share of scores missing at random")
+    parser.add_argument(
+        "--unscored", type=float, default=UNSCORED[0], help="share of scores missing at random"
+    )
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args(given)
     if unknown := sorted({*options.tables} - {"questions", *TABLES}):

@@ -1,11 +1,13 @@
 """What a report over 20 models and all 1,846 cases costs: time, memory and the size of the page.
 
-Makes the log of one simulated model of known quality, through the task `urs` and the harness, and copies of it for the
-other models, with scores of their own; or takes the logs in a folder. Then times the parts of the report, and the
-command as a whole, each round in processes of their own. Two floors are measured in the same run: reading whole logs in
-place of summaries, and a plain loop over rounds of the bootstrap.
+Makes the log of one simulated model of known quality, through the task `urs` and the harness, and
+copies of it for the other models, with scores of their own; or takes the logs in a folder. Then
+times the parts of the report, and the command as a whole, each round in processes of their own. Two
+floors are measured in the same run: reading whole logs in place of summaries, and a plain loop over
+rounds of the bootstrap.
 
-    URS_INSPECT_DATA_DIR=DIR python -m benchmarks.report_speed [--logs FOLDER] [--models 20] [--repeats 3]
+    URS_INSPECT_DATA_DIR=DIR python -m benchmarks.report_speed [--logs FOLDER] [--models 20]
+    [--repeats 3]
 
 Making the logs takes about five minutes of CPU; with `--logs` they are kept for the next time.
 """
@@ -32,7 +34,8 @@ from inspect_ai.log import EvalLog
 
 from urs_inspect.providers.simulated_judgement import final_of, level_for, read_quality
 
-BEST, WORST = 8.8, 5.0
+BEST = 8.8
+WORST = 5.0
 WHOLE_LOGS = 2
 LOOPED_ROUNDS = 20
 JUDGE = "urs_simulation/judge"
@@ -41,7 +44,8 @@ Made = TypeVar("Made")
 
 
 def make_logs(folder: Path, models: int, dataset: str) -> None:
-    """Run the task with a simulated model of known quality, and copy its log for the others with scores of their own.
+    """Run the task with a simulated model of known quality, and copy its log for the others with
+    scores of their own.
 
     Logs that are there already are left.
     """
@@ -50,7 +54,9 @@ def make_logs(folder: Path, models: int, dataset: str) -> None:
 
     from urs_inspect.tasks import urs
 
-    headers = {file.name: read_eval_log(file, header_only=True) for file in list_eval_logs(str(folder))}
+    headers = {
+        file.name: read_eval_log(file, header_only=True) for file in list_eval_logs(str(folder))
+    }
     there = {log.eval.model: file for file, log in headers.items() if log.status == "success"}
     step = (BEST - WORST) / max(1, models - 1)
     qualities = [BEST - step * place for place in range(models)]
@@ -77,7 +83,8 @@ def make_logs(folder: Path, models: int, dataset: str) -> None:
 
 def take_over(log: EvalLog, model: str) -> None:
     """Give a log another simulated model: its name, and the scores that its answers would have."""
-    first, log.eval.model = log.eval.model, model
+    first = log.eval.model
+    log.eval.model = model
     log.eval.task_id = log.eval.eval_id = model.replace("/", "-")
     log.stats.model_usage[model] = log.stats.model_usage.pop(first)
     quality = read_quality(model.removeprefix("urs_simulation/"))
@@ -87,7 +94,9 @@ def take_over(log: EvalLog, model: str) -> None:
         if quality is None or not isinstance(score.value, dict) or score.metadata is None:
             raise SystemExit(f"no scores of a model of known quality: {model}")
         final = final_of(level_for("judge", quality.answer(str(sample.input))) or math.nan)
-        given = {key: math.nan if _missing(value) else float(final) for key, value in score.value.items()}
+        given = {
+            key: math.nan if _missing(value) else float(final) for key, value in score.value.items()
+        }
         score.value = dict(given)
         score.metadata["judges"][0] |= {"final": final}
         score.metadata["judge_finals"] = [[JUDGE, final]]
@@ -108,9 +117,14 @@ def measure_parts(folder: Path) -> dict[str, Any]:
     costs: dict[str, Any] = {"imported": {"peak_mb": _peak()}}
 
     def timed(name: str, make: Callable[[], Made]) -> Made:
-        wall, cpu = perf_counter(), process_time()
+        wall = perf_counter()
+        cpu = process_time()
         made = make()
-        costs[name] = {"wall": perf_counter() - wall, "cpu": process_time() - cpu, "peak_mb": _peak()}
+        costs[name] = {
+            "wall": perf_counter() - wall,
+            "cpu": process_time() - cpu,
+            "peak_mb": _peak(),
+        }
         return made
 
     answers = timed("reading", lambda: read_answers([str(folder)]))
@@ -118,14 +132,18 @@ def measure_parts(folder: Path) -> dict[str, Any]:
     page = timed("page", lambda: render_page(report_leaderboard(board)))
     [ranking] = board.rankings
     costs["page_mb"] = len(page.encode()) / 1e6
-    costs["rows"], costs["models"], costs["rounds"] = len(answers.table), len(ranking.names), ROUNDS
+    costs["rows"] = len(answers.table)
+    costs["models"] = len(ranking.names)
+    costs["rounds"] = ROUNDS
     costs["differences"] = len(ranking.comparisons["all"])
     costs["intervals"] = costs["differences"] + len(ranking.names) * len(ranking.means)
     return costs
 
 
 def measure_floors(folder: Path) -> dict[str, Any]:
-    """Time what the parts are held against: whole logs, and a plain loop over rounds; both scaled up."""
+    """Time what the parts are held against: whole logs, and a plain loop over rounds; both scaled
+    up.
+    """
     import numpy as np
     from inspect_ai.log import list_eval_logs, read_eval_log
 
@@ -164,14 +182,20 @@ def measure_command(folder: Path) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as out:
         begun = perf_counter()
         running = subprocess.Popen(
-            [sys.executable, "-c", COMMAND, "report", str(folder), "-o", f"{out}/report"], stdout=subprocess.DEVNULL
+            [sys.executable, "-c", COMMAND, "report", str(folder), "-o", f"{out}/report"],
+            stdout=subprocess.DEVNULL,
         )
         _, status, used = os.wait4(running.pid, 0)
         wall = perf_counter() - begun
         if status:
             raise SystemExit("urs-inspect report failed")
         size = sum(path.stat().st_size for path in Path(out).rglob("*") if path.is_file()) / 1e6
-    return {"wall": wall, "cpu": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1024, "files_mb": size}
+    return {
+        "wall": wall,
+        "cpu": used.ru_utime + used.ru_stime,
+        "peak_mb": used.ru_maxrss / 1024,
+        "files_mb": size,
+    }
 
 
 def _peak() -> float:
@@ -191,32 +215,47 @@ def ratios(*, quick: bool) -> list[Row]:
         make_logs(Path(folder), models, dataset)
         parts = [_apart("parts", Path(folder)) for _ in range(1 if quick else 2)]
         floors = _apart("floors", Path(folder))
-    read, drawn = (median(cost[name]["cpu"] for cost in parts) for name in ("reading", "statistics"))
+    read, drawn = (
+        median(cost[name]["cpu"] for cost in parts) for name in ("reading", "statistics")
+    )
     size = f"{models} simulated models, {parts[0]['rows']:,} answers"
     intervals = f"{size}, {parts[0]['intervals']} intervals of {parts[0]['rounds']:,} rounds"
     loop = f"a plain loop for means and differences, scaled from {LOOPED_ROUNDS} rounds"
     return [
-        Row("report: reading logs", size, read, floors["whole_logs"], "reading whole logs, scaled from two"),
+        Row(
+            "report: reading logs",
+            size,
+            read,
+            floors["whole_logs"],
+            "reading whole logs, scaled from two",
+        ),
         Row("report: statistics", intervals, drawn, floors["plain_loop"], loop),
     ]
 
 
 def main() -> None:
     """Print what a report costs."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--logs", type=Path, help="where the logs are, or go; by default a folder that is removed")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--logs", type=Path, help="where the logs are, or go; by default a folder that is removed"
+    )
     parser.add_argument("--models", type=int, default=20)
     parser.add_argument("--dataset", default="urs", help="as for the task urs")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--one", choices=("parts", "floors"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps((measure_parts if options.one == "parts" else measure_floors)(options.logs)))
+        print(
+            json.dumps((measure_parts if options.one == "parts" else measure_floors)(options.logs))
+        )
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.logs or Path(temporary)
         make_logs(folder, options.models, options.dataset)
-        parts, commands = [], []
+        parts = []
+        commands = []
         for number in range(options.repeats):
             parts.append(_apart("parts", folder))
             commands.append(measure_command(folder))
@@ -225,7 +264,10 @@ def main() -> None:
 
 
 def print_costs(
-    parts: list[dict[str, Any]], commands: list[dict[str, float]], floors: dict[str, float], folder: Path
+    parts: list[dict[str, Any]],
+    commands: list[dict[str, float]],
+    floors: dict[str, float],
+    folder: Path,
 ) -> None:
     """Print medians of all rounds, and ratios to the floors."""
     one = parts[0]
@@ -235,11 +277,15 @@ def print_costs(
     print("| | wall, s | CPU, s | peak memory up to here, MB |\n|---|---|---|---|")
     print(f"| imports | | | {median(cost['imported']['peak_mb'] for cost in parts):.0f} |")
     for name in ("reading", "statistics", "page"):
-        wall, cpu, peak = (median(cost[name][key] for cost in parts) for key in ("wall", "cpu", "peak_mb"))
+        wall, cpu, peak = (
+            median(cost[name][key] for cost in parts) for key in ("wall", "cpu", "peak_mb")
+        )
         print(f"| {name} | {wall:.1f} | {cpu:.1f} | {peak:.0f} |")
     wall, cpu, peak = (median(cost[key] for cost in commands) for key in ("wall", "cpu", "peak_mb"))
     print(f"| `urs-inspect report` | {wall:.1f} | {cpu:.1f} | {peak:.0f} |")
-    read, drawn = (median(cost[name]["cpu"] for cost in parts) for name in ("reading", "statistics"))
+    read, drawn = (
+        median(cost[name]["cpu"] for cost in parts) for name in ("reading", "statistics")
+    )
     print(f"\npage {one['page_mb']:.2f} MB, all files {commands[0]['files_mb']:.2f} MB")
     times = {
         "reading whole logs": floors["whole_logs"] / read,

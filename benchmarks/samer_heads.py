@@ -2,8 +2,9 @@
 
     python -m benchmarks samer_heads
 
-The products are those of the heads that each position needs: the predictor at the query, scorer and weighter at the
-response. What comes on top is activations and making the results. Aim: at most 1.4 times the time of the products.
+The products are those of the heads that each position needs: the predictor at the query, scorer and
+weighter at the response. What comes on top is activations and making the results. Aim: at most 1.4
+times the time of the products.
 """
 
 import os
@@ -35,14 +36,22 @@ def random_heads(rng: np.random.Generator, hidden: int) -> Heads:
 
 def products(heads: Heads, query: Array, response: Array) -> None:
     """The matrix products alone."""
-    for layers, values in ((heads.predictor, query), (heads.scoring, response), (heads.weighter, response)):
+    for layers, values in (
+        (heads.predictor, query),
+        (heads.scoring, response),
+        (heads.weighter, response),
+    ):
         for layer in layers:
             values = values @ layer.T  # noqa: PLW2901 - as in the heads
 
 
 def ratios(*, quick: bool) -> list[Row]:
-    """The heads over their matrix products, at the width of a small and of the published backbone."""
-    rows, rng, found = 256 if quick else 2048, np.random.default_rng(0), []
+    """The heads over their matrix products, at the width of a small and of the published
+    backbone.
+    """
+    rows = 256 if quick else 2048
+    rng = np.random.default_rng(0)
+    found = []
     for hidden in (384, 4096):
         heads = random_heads(rng, hidden)
         query, response = (rng.standard_normal((rows, hidden), np.float32) for _ in range(2))
@@ -50,8 +59,15 @@ def ratios(*, quick: bool) -> list[Row]:
             "products": partial(products, heads, query, response),
             "heads": partial(raw_outputs, heads, query, response),
         }
-        costs, size = timed(works, REPEATS), f"{rows:,} answers x {hidden:,}"
+        costs = timed(works, REPEATS)
+        size = f"{rows:,} answers x {hidden:,}"
         found.append(
-            Row("SaMer's heads on vectors", size, costs["heads"], costs["products"], "their bare matrix products")
+            Row(
+                "SaMer's heads on vectors",
+                size,
+                costs["heads"],
+                costs["products"],
+                "their bare matrix products",
+            )
         )
     return found

@@ -1,9 +1,11 @@
-"""A small SaMer on MD-Eval: embeddings of MiniLM, heads trained on the processor, five folds by prompt.
+"""A small SaMer on MD-Eval: embeddings of MiniLM, heads trained on the processor, five folds by
+prompt.
 
-Every pair is judged once, by heads that saw neither it nor another pair of its prompt. In each fold a part of the other
-pairs is held out to choose the epoch. Accuracies over all 349 pairs stand beside the baselines, with intervals by
-bootstrap over prompts and paired tests over prompts against the best baseline. The dimensions selected are held against
-Table A2 of the paper, on MD-Eval and on the out-of-distribution rows.
+Every pair is judged once, by heads that saw neither it nor another pair of its prompt. In each fold
+a part of the other pairs is held out to choose the epoch. Accuracies over all 349 pairs stand
+beside the baselines, with intervals by bootstrap over prompts and paired tests over prompts against
+the best baseline. The dimensions selected are held against Table A2 of the paper, on MD-Eval and on
+the out-of-distribution rows.
 
     python -m benchmarks.samer_md_eval [--ood md_eval/ood_autoj.json] [--seed 0] [--folds 5]
 """
@@ -34,7 +36,15 @@ from urs_inspect.samer.training import (
     predict_pairs,
     split_off,
 )
-from urs_inspect.stats import Verdicts, baseline_verdicts, compare_means, correctness, encode, longer_response, measure
+from urs_inspect.stats import (
+    Verdicts,
+    baseline_verdicts,
+    compare_means,
+    correctness,
+    encode,
+    longer_response,
+    measure,
+)
 
 HELD_OUT = 0.15
 SMALL = TrainingSpec(epochs=20, predictor_epochs=5, learning_rate=1e-3, narrowing=4, patience=None)
@@ -43,7 +53,9 @@ SETTINGS = {
     "paper's loss and settings": TrainingSpec(),
     "paper's loss, small": SMALL,
     "released code's loss, small": replace(SMALL, loss=RELEASED),
-    "paper's loss, overall of sigmoids, small": replace(SMALL, loss=replace(PAPER, overall_of="sigmoid")),
+    "paper's loss, overall of sigmoids, small": replace(
+        SMALL, loss=replace(PAPER, overall_of="sigmoid")
+    ),
 }
 BASELINES = ("longest", "second", "copy_overall")
 
@@ -62,11 +74,14 @@ def load(layout: str, extra: list[TrainingPair]) -> tuple[Data, PairVectors | No
     taxonomy = load_taxonomy()
     cases = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios)).cases
     pairs = [
-        TrainingPair(c.id, c.prompt, c.response_a, c.response_b, c.label, c.group, c.dimensions, "md_eval")
+        TrainingPair(
+            c.id, c.prompt, c.response_a, c.response_b, c.label, c.group, c.dimensions, "md_eval"
+        )
         for c in cases
     ]
     embedder = load_embedder("minilm", layout, "float32")
-    cache, start = VectorCache(embedder.name), perf_counter()
+    cache = VectorCache(embedder.name)
+    start = perf_counter()
     computed = fill_cache([*pairs, *extra], embedder, cache)
     print(f"{layout}: {computed} items embedded in {perf_counter() - start:.0f} s\n")
     found = pair_vectors(pairs, cache)
@@ -74,24 +89,45 @@ def load(layout: str, extra: list[TrainingPair]) -> tuple[Data, PairVectors | No
     return data, pair_vectors(extra, cache) if extra else None
 
 
-def out_of_fold(data: Data, spec: TrainingSpec, folds: int, seed: int) -> tuple[PairPredictions, list[float]]:
-    """Predictions for every pair by heads that did not see its prompt, and the held-out accuracy of each fold."""
-    prompts, strata = [p.prompt for p in data.pairs], [p.scenario for p in data.pairs]
+def out_of_fold(
+    data: Data, spec: TrainingSpec, folds: int, seed: int
+) -> tuple[PairPredictions, list[float]]:
+    """Predictions for every pair by heads that did not see its prompt, and the held-out accuracy of
+    each fold.
+    """
+    prompts = [p.prompt for p in data.pairs]
+    strata = [p.scenario for p in data.pairs]
     numbers = fold_numbers(prompts, folds, strata=strata, seed=seed)
-    parts, places, reached = [], [], []
+    parts = []
+    places = []
+    reached = []
     for fold in range(folds):
-        test, rest = np.flatnonzero(numbers == fold), np.flatnonzero(numbers != fold)
-        fit, held = split_off([prompts[r] for r in rest], HELD_OUT, strata=[strata[r] for r in rest], seed=seed)
-        trained = train(data.vectors, data.labels, fit=rest[fit], held_out=rest[held], spec=replace(spec, seed=seed))
+        test = np.flatnonzero(numbers == fold)
+        rest = np.flatnonzero(numbers != fold)
+        fit, held = split_off(
+            [prompts[r] for r in rest], HELD_OUT, strata=[strata[r] for r in rest], seed=seed
+        )
+        trained = train(
+            data.vectors,
+            data.labels,
+            fit=rest[fit],
+            held_out=rest[held],
+            spec=replace(spec, seed=seed),
+        )
         parts.append(predict_pairs(trained.heads, data.vectors.take(test), spec.loss.weights_at))
         places.append(test)
         reached.append(max(r.held_out.mean for r in trained.history if r.held_out))
     order = np.argsort(np.concatenate(places))
     fields = ("overall", "scores", "selected", "weights")
-    return PairPredictions(*[np.concatenate([getattr(p, f) for p in parts])[order] for f in fields]), reached
+    return (
+        PairPredictions(*[np.concatenate([getattr(p, f) for p in parts])[order] for f in fields]),
+        reached,
+    )
 
 
-def verdicts(data: Data, winners: np.ndarray, dimension_winners: np.ndarray) -> tuple[Verdicts, Verdicts]:
+def verdicts(
+    data: Data, winners: np.ndarray, dimension_winners: np.ndarray
+) -> tuple[Verdicts, Verdicts]:
     """Overall verdicts, and those on every labelled dimension."""
     codes = {1: 0, -1: 1, 0: 2}
     prompts = np.array([p.prompt for p in data.pairs])
@@ -130,7 +166,11 @@ def baseline(data: Data, kind: str) -> tuple[Verdicts, Verdicts]:
         of = given.labels if given.overall_labels is None else given.overall_labels
         lengths = np.where(given.longer == 0, 1, 0), np.where(given.longer == 1, 1, 0)
         said = baseline_verdicts(
-            kind, lengths_a=lengths[0], lengths_b=lengths[1], first=encode(["a"] * len(given)), overall_labels=of
+            kind,
+            lengths_a=lengths[0],
+            lengths_b=lengths[1],
+            first=encode(["a"] * len(given)),
+            overall_labels=of,
         )
         found.append(replace(given, verdicts=said))
     return found[0], found[1]
@@ -151,7 +191,10 @@ def against(judged: tuple[Verdicts, Verdicts], other: tuple[Verdicts, Verdicts])
     for one, two in zip(judged, other, strict=True):
         correct = np.stack([correctness(given.labels, given.final) for given in (one, two)], axis=1)
         [found] = compare_means(correct, clusters=one.clusters)
-        cells.append(f"{100 * found.difference.value:+.1f}, p {'< 0.001' if found.p < 0.001 else f'{found.p:.3f}'}")
+        cells.append(
+            f"{100 * found.difference.value:+.1f}, p"
+            f" {'< 0.001' if found.p < 0.001 else f'{found.p:.3f}'}"
+        )
     return cells
 
 
@@ -159,29 +202,40 @@ def selections(selected: np.ndarray, scenarios: list[str], name: str) -> str:
     """One row of the table of selected dimensions."""
     found = scenario_view(selected, scenarios, load_taxonomy())
     total = found.total
-    cells = [f"{100 * value:.1f}" for value in (total.precision, total.recall, total.f1, found.macro_f1)]
+    cells = [
+        f"{100 * value:.1f}" for value in (total.precision, total.recall, total.f1, found.macro_f1)
+    ]
     size = f"{selected.sum(axis=1).mean():.1f}"
     return f"| {name} | {total.queries} | {' | '.join(cells)} | {size} |"
 
 
 def common_dimensions(scenarios: list[str]) -> np.ndarray:
-    """What whoever ignores the query should select: dimensions that more than half of the given queries have."""
+    """What whoever ignores the query should select: dimensions that more than half of the given
+    queries have.
+    """
     return np.asarray(expected_dimensions(scenarios, load_taxonomy()).mean(axis=0) > 0.5)
 
 
 def read_ood(path: Path) -> tuple[list[TrainingPair], list[str]]:
     """Read the out-of-distribution rows and the scenarios that stand for theirs."""
     rows = json.loads(path.read_text(encoding="utf-8"))
-    pairs = [TrainingPair(f"ood_{n:04d}", r["prompt"], r["response 1"], r["response 2"]) for n, r in enumerate(rows, 1)]
+    pairs = [
+        TrainingPair(f"ood_{n:04d}", r["prompt"], r["response 1"], r["response 2"])
+        for n, r in enumerate(rows, 1)
+    ]
     return pairs, [related_scenarios()[r["scenario"]] for r in rows]
 
 
-def report_layout(layout: str, folds: int, seed: int, ood: tuple[list[TrainingPair], list[str]] | None) -> None:
+def report_layout(
+    layout: str, folds: int, seed: int, ood: tuple[list[TrainingPair], list[str]] | None
+) -> None:
     """Print both tables for one layout of the vectors."""
     data, further = load(layout, ood[0] if ood else [])
     longest = baseline(data, "longest")
     scenarios = [p.scenario for p in data.pairs]
-    print("| heads | overall | dimensions | less longest: overall | dimensions | held out | seconds |")
+    print(
+        "| heads | overall | dimensions | less longest: overall | dimensions | held out | seconds |"
+    )
     print("|---|---|---|---|---|---|---|")
     selected = []
     for name, spec in SETTINGS.items():
@@ -191,30 +245,55 @@ def report_layout(layout: str, folds: int, seed: int, ood: tuple[list[TrainingPa
         judged = verdicts(data, found.winners, found.dimension_winners)
         held = f"{100 * float(np.mean(reached)):.1f}"
         print(
-            f"| {name} | {' | '.join([*shown(judged), *against(judged, longest), held])} | {seconds:.0f} |", flush=True
+            f"| {name} | {' | '.join([*shown(judged), *against(judged, longest), held])} |"
+            f" {seconds:.0f} |",
+            flush=True,
         )
         selected.append((name, found.selected))
     for kind in BASELINES:
         print(f"| baseline {kind} | {' | '.join(shown(baseline(data, kind)))} | | | | |")
-    print("\n| dimensions selected by | queries | precision | recall | F1 | macro F1 | selected a query |")
+    print(
+        "\n| dimensions selected by | queries | precision | recall | F1 | macro F1 | selected a"
+        " query |"
+    )
     print("|---|---|---|---|---|---|---|")
     for name, flags in selected:
         print(selections(flags, scenarios, f"MD-Eval, {name}"))
     common = common_dimensions(scenarios)
-    print(selections(np.tile(common, (len(scenarios), 1)), scenarios, "MD-Eval, always the most common ones"))
+    print(
+        selections(
+            np.tile(common, (len(scenarios), 1)), scenarios, "MD-Eval, always the most common ones"
+        )
+    )
     if ood and further:
-        fit, held_rows = split_off([p.prompt for p in data.pairs], HELD_OUT, strata=scenarios, seed=seed)
+        fit, held_rows = split_off(
+            [p.prompt for p in data.pairs], HELD_OUT, strata=scenarios, seed=seed
+        )
         for name, spec in SETTINGS.items():
-            heads = train(data.vectors, data.labels, fit=fit, held_out=held_rows, spec=replace(spec, seed=seed)).heads
+            heads = train(
+                data.vectors,
+                data.labels,
+                fit=fit,
+                held_out=held_rows,
+                spec=replace(spec, seed=seed),
+            ).heads
             flags = predict_pairs(heads, further, spec.loss.weights_at).selected
             print(selections(flags, ood[1], f"out of distribution, {name}"))
-        print(selections(np.tile(common, (len(ood[1]), 1)), ood[1], "out of distribution, always the most common ones"))
+        print(
+            selections(
+                np.tile(common, (len(ood[1]), 1)),
+                ood[1],
+                "out of distribution, always the most common ones",
+            )
+        )
     print()
 
 
 def main() -> None:
     """Print everything."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--ood", type=Path, help="The out-of-distribution rows.")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)

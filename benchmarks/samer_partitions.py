@@ -1,7 +1,9 @@
-"""Many files through `samer score`: one process against workers on a local Ray, and memory over the number of files.
+"""Many files through `samer score`: one process against workers on a local Ray, and memory over the
+number of files.
 
-A random model, random texts. Each way runs in a process of its own; its rate counts from the first finished file to the
-last, without the time that torch and Ray take to start. The rows of all ways are compared byte by byte.
+A random model, random texts. Each way runs in a process of its own; its rate counts from the first
+finished file to the last, without the time that torch and Ray take to start. The rows of all ways
+are compared byte by byte.
 
     python -m benchmarks.samer_partitions [--files 16] [--rows 200] [--many 400]
 """
@@ -30,7 +32,9 @@ psutil: Any = import_module("psutil")
 
 def write_files(folder: Path, files: int, rows: int, words: int) -> Path:
     """Parquet files of random texts."""
-    pyarrow, parquet, draw = import_module("pyarrow"), import_module("pyarrow.parquet"), np.random.default_rng(7)
+    pyarrow = import_module("pyarrow")
+    parquet = import_module("pyarrow.parquet")
+    draw = np.random.default_rng(7)
     folder.mkdir()
     for file in range(files):
         texts = [" ".join(draw.choice(WORDS, draw.integers(5, words))) for _ in range(2 * rows)]
@@ -40,9 +44,15 @@ def write_files(folder: Path, files: int, rows: int, words: int) -> Path:
 
 
 def run(model: str, source: str, out: str, workers: int) -> dict[str, Any]:
-    """Score a folder, with 0 workers in this process; rows per second and the largest resident memory in MB."""
+    """Score a folder, with 0 workers in this process.
+
+    Rows per second and the largest resident memory in MB.
+    """
     Path(out).mkdir()
-    began, ends, rows, peaks = time.perf_counter(), [], [], {"driver": 0.0, "worker": 0.0}
+    began = time.perf_counter()
+    ends = []
+    rows = []
+    peaks = {"driver": 0.0, "worker": 0.0}
     scorer = Scorer(*arguments(EngineChoice(model, "transformers"), workers > 0), {"block": 512})
     partitions = find_partitions(Path(source), Path(out))
     scorer.facts or scorer.load()
@@ -53,10 +63,18 @@ def run(model: str, source: str, out: str, workers: int) -> dict[str, Any]:
         rows.append(report.rows)
         here = psutil.Process()
         peaks["driver"] = max(peaks["driver"], here.memory_info().rss / 1e6)
-        actors = [each for each in here.children(recursive=True) if each.name().startswith("ray::MapWorker")]
+        actors = [
+            each
+            for each in here.children(recursive=True)
+            if each.name().startswith("ray::MapWorker")
+        ]
         peaks["worker"] = max([peaks["worker"], *(each.memory_info().rss / 1e6 for each in actors)])
     rate = sum(rows[1:]) / (ends[-1] - ends[0])
-    return {"rows/s": rate, "all s": ends[-1] - began, **{f"{name} MB": round(peak) for name, peak in peaks.items()}}
+    return {
+        "rows/s": rate,
+        "all s": ends[-1] - began,
+        **{f"{name} MB": round(peak) for name, peak in peaks.items()},
+    }
 
 
 def main() -> None:
@@ -73,19 +91,37 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        large = tiny_checkpoint(folder / "model", hidden=256, heads=4, kv_heads=2, layers=4, intermediate=512)
+        large = tiny_checkpoint(
+            folder / "model", hidden=256, heads=4, kv_heads=2, layers=4, intermediate=512
+        )
         tiny = tiny_checkpoint(folder / "tiny")
         parts = write_files(folder / "parts", given.files, given.rows, 80)
 
         def way(model: Path, source: Path, workers: int) -> dict[str, Any]:
             out = folder / f"{source.name}-{workers}"
-            command = [sys.executable, "-m", "benchmarks.samer_partitions", "--way", str(model), str(source), str(out)]
+            command = [
+                sys.executable,
+                "-m",
+                "benchmarks.samer_partitions",
+                "--way",
+                str(model),
+                str(source),
+                str(out),
+            ]
             shown = subprocess.run([*command, str(workers)], check=True, capture_output=True)
             return dict(json.loads(shown.stdout.splitlines()[-1]))
 
-        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {given.files} files of {given.rows} rows")
+        print(
+            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {given.files} files of"
+            f" {given.rows} rows"
+        )
         base = 0.0
-        for engines, label in ((0, "one process"), (1, "Ray, 1 worker"), (2, "Ray, 2 workers"), (0, "one process")):
+        for engines, label in (
+            (0, "one process"),
+            (1, "Ray, 1 worker"),
+            (2, "Ray, 2 workers"),
+            (0, "one process"),
+        ):
             if (again := folder / f"parts-{engines}").exists():
                 again.rename(folder / "first")
             found = way(large, parts, engines)
@@ -94,7 +130,10 @@ def main() -> None:
             print(f"{label:15} {speed}  {found['all s']:.0f} s in all", flush=True)
         outs = [folder / each for each in ("first", "parts-0", "parts-1", "parts-2")]
         same = {tuple(path.read_bytes() for path in sorted(out.iterdir())) for out in outs}
-        print(f"results of all ways are {'the same bytes' if len(same) == 1 else 'NOT the same bytes'}")
+        print(
+            "results of all ways are"
+            f" {'the same bytes' if len(same) == 1 else 'NOT the same bytes'}"
+        )
         for files in (given.many // 8, given.many):
             found = way(tiny, write_files(folder / f"many{files}", files, 2, 8), 2)
             peaks = ", ".join(f"{name} {found[f'{name} MB']} MB" for name in ("driver", "worker"))

@@ -1,4 +1,6 @@
-"""Predicted dimensions, scenario by scenario, compared with those that people chose for it (SaMer paper, Table A2)."""
+"""Predicted dimensions, scenario by scenario, compared with those that people chose for it (SaMer
+paper, Table A2).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +31,9 @@ class SelectionQuality:
 
     @property
     def precision(self) -> float:
-        """Share of the selected dimensions that belong to the scenario, 0 to 1; NaN if none was selected."""
+        """Share of the selected dimensions that belong to the scenario, 0 to 1; NaN if none was
+        selected.
+        """
         return self.hits / self.selected if self.selected else float("nan")
 
     @property
@@ -40,12 +44,18 @@ class SelectionQuality:
     @property
     def f1(self) -> float:
         """Harmonic mean of both, 0 to 1; NaN if nothing was selected or expected."""
-        return 2 * self.hits / (self.selected + self.expected) if self.selected + self.expected else float("nan")
+        return (
+            2 * self.hits / (self.selected + self.expected)
+            if self.selected + self.expected
+            else float("nan")
+        )
 
 
 @dataclass(frozen=True)
 class ScenarioView:
-    """Quality over all queries together (micro average), and by scenario in the order of the taxonomy."""
+    """Quality over all queries together (micro average), and by scenario in the order of the
+    taxonomy.
+    """
 
     total: SelectionQuality
     scenarios: tuple[SelectionQuality, ...]
@@ -57,11 +67,13 @@ class ScenarioView:
 
 
 def scenario_view(selected: Flags, scenarios: Sequence[str], taxonomy: Taxonomy) -> ScenarioView:
-    """Compare the dimensions selected for n queries, shape (n, D), with those of the queries' scenarios (Table A2)."""
+    """Compare the dimensions selected for n queries, shape (n, D), with those of the queries'
+    scenarios (Table A2).
+    """
     if selected.shape != (len(scenarios), len(taxonomy.dimensions)) or not len(scenarios):
         raise InputError(
-            f"selections of shape {selected.shape}; expected {(len(scenarios), len(taxonomy.dimensions))}, "
-            "with at least one query"
+            f"selections of shape {selected.shape}; expected"
+            f" {(len(scenarios), len(taxonomy.dimensions))}, with at least one query"
         )
     expected = expected_dimensions(scenarios, taxonomy)
     hits = selected & expected
@@ -73,7 +85,8 @@ def scenario_view(selected: Flags, scenarios: Sequence[str], taxonomy: Taxonomy)
 
     present = [name for name in taxonomy.scenarios if name in set(scenarios)]
     return ScenarioView(
-        quality("all", np.ones(len(scenarios), bool)), tuple(quality(name, given == name) for name in present)
+        quality("all", np.ones(len(scenarios), bool)),
+        tuple(quality(name, given == name) for name in present),
     )
 
 
@@ -83,11 +96,15 @@ def expected_dimensions(scenarios: Sequence[str], taxonomy: Taxonomy) -> Flags:
         name: [dimension in taxonomy.scenario(name).dimensions for dimension in taxonomy.dimensions]
         for name in dict.fromkeys(scenarios)
     }
-    return np.array([rows[name] for name in scenarios], bool).reshape(len(scenarios), len(taxonomy.dimensions))
+    return np.array([rows[name] for name in scenarios], bool).reshape(
+        len(scenarios), len(taxonomy.dimensions)
+    )
 
 
 @lru_cache(maxsize=1)
 def related_scenarios() -> dict[str, str]:
-    """Scenarios of the out-of-distribution rows -> the scenario of the taxonomy that stands for them."""
+    """Scenarios of the out-of-distribution rows -> the scenario of the taxonomy that stands for
+    them.
+    """
     found: dict[str, str] = yaml.safe_load(_RELATED.read_text(encoding="utf-8"))
     return found

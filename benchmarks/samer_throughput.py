@@ -1,21 +1,24 @@
-"""How many answers a second SaMer evaluates: three ways to run the same random model, on a CPU or a GPU.
+"""How many answers a second SaMer evaluates: three ways to run the same random model, on a CPU or a
+GPU.
 
-- reference: the released code's way. Each answer is two padded rows, the query and the query + response, and the heads
-  run on every token before two of them are picked.
-- transformers: this package without vLLM. One row an answer, batches of like length, heads at two positions.
+- reference: the released code's way. Each answer is two padded rows, the query and the query +
+  response, and the heads run on every token before two of them are picked.
+- transformers: this package without vLLM. One row an answer, batches of like length, heads at two
+  positions.
 - vllm: stock vLLM with STEP pooling, heads outside.
 
-Each way runs in a process of its own, offline, on the same texts, with the same budget of tokens in one batch (the
-reference takes one answer at a time), and its overall scores are held against the reference's. Needs the environment of
-`make test-vllm` (on a GPU: vLLM as usual), in the root of a checkout:
+Each way runs in a process of its own, offline, on the same texts, with the same budget of tokens in
+one batch (the reference takes one answer at a time), and its overall scores are held against the
+reference's. Needs the environment of `make test-vllm` (on a GPU: vLLM as usual), in the root of a
+checkout:
 
-    python -m benchmarks.samer_throughput --shape tiny
-    python -m benchmarks.samer_throughput --shape 40m --items 48
-    python -m benchmarks.samer_throughput --shape 8b --dtype bfloat16 --items 2000 --reference-items 200 --folder DIR
+    python -m benchmarks.samer_throughput --shape tiny python -m benchmarks.samer_throughput --shape
+    40m --items 48 python -m benchmarks.samer_throughput --shape 8b --dtype bfloat16 --items 2000
+    --reference-items 200 --folder DIR
 
-The model and what each way gave stay in `--folder`, and the same command measures only what is missing: a way that
-does not fit into `--limit` seconds is left for the next run. An 8B model in bfloat16 needs a card of 80 GB or more for
-all ways, and 33 GB of disk.
+The model and what each way gave stay in `--folder`, and the same command measures only what is
+missing: a way that does not fit into `--limit` seconds is left for the next run. An 8B model in
+bfloat16 needs a card of 80 GB or more for all ways, and 33 GB of disk.
 """
 
 import argparse
@@ -35,7 +38,13 @@ from typing import Any
 
 import anyio
 import numpy as np
-from tests.samer.checkpoints import Shape, backbone_tensors, head_tensors, released_config, write_tokenizer
+from tests.samer.checkpoints import (
+    Shape,
+    backbone_tensors,
+    head_tensors,
+    released_config,
+    write_tokenizer,
+)
 from tests.samer.checkpoints import write_tensor_file as write_file
 
 from benchmarks import Row, in_process
@@ -51,8 +60,14 @@ SHAPES = {
     "8b": Shape(hidden=4096, heads=32, kv_heads=8, layers=32, intermediate=14336, vocabulary=0),
 }
 LONGEST = 2048
-MODEL, RESULTS = "model", "results.json"
-OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
+MODEL = "model"
+RESULTS = "results.json"
+OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "DO_NOT_TRACK": "1",
+}
 OFFLINE |= {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}  # the limit of a way ends all of it
 
 
@@ -62,7 +77,8 @@ class Result:
 
     Attributes:
         seconds: Median time of all items.
-        processor: Median processor time of all items, all threads together; other programs weigh less on it.
+        processor: Median processor time of all items, all threads together; other programs weigh
+            less on it.
         items: How many.
         tokens: Tokens of query + response, each counted once.
         peak: Measured rate of a large matrix product in the same type, in FLOP/s; 0 on a CPU.
@@ -80,11 +96,16 @@ class Result:
 def parameters_of(shape: Shape) -> int:
     """Parameters in matrices that every token passes."""
     keys_and_values = shape.hidden // shape.heads * shape.kv_heads
-    return shape.layers * shape.hidden * (2 * shape.hidden + 2 * keys_and_values + 3 * shape.intermediate)
+    return (
+        shape.layers
+        * shape.hidden
+        * (2 * shape.hidden + 2 * keys_and_values + 3 * shape.intermediate)
+    )
 
 
 def checkpoint(finished: Path, shape: Shape, dtype: str) -> None:
-    """Write a random model, one file a layer; all layers have the same numbers, which makes a large one cheap to write.
+    """Write a random model, one file a layer; all layers have the same numbers, which makes a large
+    one cheap to write.
 
     A model that is there is kept; one that was not written whole is never there.
     """
@@ -98,16 +119,26 @@ def checkpoint(finished: Path, shape: Shape, dtype: str) -> None:
     single = Shape(shape.hidden, shape.heads, shape.kv_heads, 1, shape.intermediate, vocabulary)
     tensors = backbone_tensors(rng, single)
     layer = {name: array for name, array in tensors.items() if ".layers.0." in name}
-    files = {"rest": {n: a for n, a in tensors.items() if n not in layer} | head_tensors(rng, shape.hidden)}
+    files = {
+        "rest": (
+            {n: a for n, a in tensors.items() if n not in layer} | head_tensors(rng, shape.hidden)
+        )
+    }
     index: dict[str, str] = {}
     for number in range(shape.layers):
-        files[f"{number:02}"] = {name.replace(".0.", f".{number}.", 1): array for name, array in layer.items()}
+        files[f"{number:02}"] = {
+            name.replace(".0.", f".{number}.", 1): array for name, array in layer.items()
+        }
     for part, named in files.items():
         file = f"model-{part}.safetensors"
         write_file(folder / file, named, dtype)
         index |= dict.fromkeys(named, file)
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": index}))
-    whole = Shape(shape.hidden, shape.heads, shape.kv_heads, shape.layers, shape.intermediate, vocabulary)
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps({"metadata": {}, "weight_map": index})
+    )
+    whole = Shape(
+        shape.hidden, shape.heads, shape.kv_heads, shape.layers, shape.intermediate, vocabulary
+    )
     (folder / "config.json").write_text(json.dumps(released_config(whole, LONGEST, 42, dtype)))
     folder.rename(finished)
 
@@ -130,7 +161,8 @@ def reference(folder: Path, dtype: str) -> Callable[[Sequence[QueryResponse]], l
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     opened = open_checkpoint(folder)
-    conversations, heads = opened.conversations(), opened.heads()
+    conversations = opened.conversations()
+    heads = opened.heads()
     kind = getattr(torch, dtype)
     loaded: Any = LlamaModel.from_pretrained(folder, dtype=kind)
     model = loaded.eval().to(device)
@@ -149,7 +181,9 @@ def reference(folder: Path, dtype: str) -> Callable[[Sequence[QueryResponse]], l
         encoded = conversations.encode(item.query, item.response, LONGEST)
         padding = [0] * (len(encoded.ids) - len(encoded.query_ids))
         rows = torch.tensor([[*encoded.query_ids, *padding], list(encoded.ids)], device=device)
-        mask = torch.tensor([[1] * len(encoded.query_ids) + padding, [1] * len(encoded.ids)], device=device)
+        mask = torch.tensor(
+            [[1] * len(encoded.query_ids) + padding, [1] * len(encoded.ids)], device=device
+        )
         states = model(input_ids=rows, attention_mask=mask, use_cache=False).last_hidden_state
         scores, gates, weights = (head(states, name) for name in layers)
         picked = scores[1, -1], gates[0, len(encoded.query_ids) - 1], weights[1, -1]
@@ -162,14 +196,20 @@ def engine_options(way: str, budget: int, *, eager: bool) -> dict[str, Any]:
     """The same budget for each engine, under its own name."""
     if way == "transformers":
         return {"batch_tokens": budget}
-    return {"max_num_batched_tokens": budget, "max_num_seqs": max(1, budget // 64), "enforce_eager": eager}
+    return {
+        "max_num_batched_tokens": budget,
+        "max_num_seqs": max(1, budget // 64),
+        "enforce_eager": eager,
+    }
 
 
 def engine(
     folder: Path, way: str, dtype: str, budget: int, *, eager: bool
 ) -> Callable[[Sequence[QueryResponse]], list[RawOutputs]]:
     """One of this package's engines."""
-    opened: Engine = load_engine(str(folder), engine=way, dtype=dtype, **engine_options(way, budget, eager=eager))
+    opened: Engine = load_engine(
+        str(folder), engine=way, dtype=dtype, **engine_options(way, budget, eager=eager)
+    )
 
     def run(items: Sequence[QueryResponse]) -> list[RawOutputs]:
         outcomes = anyio.run(opened.score, items)
@@ -180,18 +220,24 @@ def engine(
 
 def measure(folder: Path, way: str, given: argparse.Namespace) -> Result:
     """Time one way; the first run, on some of the items, is not counted."""
-    number, dtype, repeats = given.items, given.dtype, given.repeats
+    number = given.items
+    dtype = given.dtype
+    repeats = given.repeats
     if way == "reference":
-        run, number = reference(folder, dtype), given.reference_items or number
+        run = reference(folder, dtype)
+        number = given.reference_items or number
     else:
         run = engine(folder, way, dtype, given.budget, eager=given.eager)
     items = texts(number)
     encode = open_checkpoint(folder).conversations().encode
     tokens = sum(len(encode(item.query, item.response, LONGEST).ids) for item in items)
     run(items[: max(4, number // 8)])
-    seconds, processor, found = [], [], []
+    seconds = []
+    processor = []
+    found = []
     for _ in range(repeats):
-        start, start_processor = perf_counter(), process_time()
+        start = perf_counter()
+        start_processor = process_time()
         found = run(items)
         seconds.append(perf_counter() - start)
         processor.append(process_time() - start_processor)
@@ -206,7 +252,9 @@ def matrix_peak(dtype: str) -> float:
     if not _on_gpu():
         return 0.0
     torch: Any = import_module("torch")
-    left, right = (torch.randn(8192, 8192, device="cuda", dtype=getattr(torch, dtype)) for _ in range(2))
+    left, right = (
+        torch.randn(8192, 8192, device="cuda", dtype=getattr(torch, dtype)) for _ in range(2)
+    )
     best = 0.0
     for _ in range(5):
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -228,33 +276,51 @@ def _on_gpu() -> bool:
 def table(results: dict[str, Result], parameters: int) -> str:
     """Markdown; the share of the peak counts the layers' matrices only, so it is a lower bound."""
     base = results.get("reference")
-    lines = ["| way | items/s | tokens/s | against reference | processor s/item | share of peak | off in overall |"]
+    lines = [
+        "| way | items/s | tokens/s | against reference | processor s/item | share of peak | off in"
+        " overall |"
+    ]
     lines.append("|---|---|---|---|---|---|---|")
     for way, one in results.items():
-        rate, tokens = one.items / one.seconds, one.tokens / one.seconds
+        rate = one.items / one.seconds
+        tokens = one.tokens / one.seconds
         ratio = "" if base is None else f"{rate / (base.items / base.seconds):.1f}x"
         share = f"{2 * parameters * tokens / one.peak:.0%}" if one.peak else "(CPU)"
         pairs = [] if base is None else list(zip(one.overall, base.overall, strict=False))
         off = f"{max(abs(x - y) for x, y in pairs):.1e}" if pairs and way != "reference" else ""
         lines.append(
-            f"| {way} | {rate:.1f} | {tokens:,.0f} | {ratio} | {one.processor / one.items:.3f} | {share} | {off} |"
+            f"| {way} | {rate:.1f} | {tokens:,.0f} | {ratio} | {one.processor / one.items:.3f} |"
+            f" {share} | {off} |"
         )
     return "\n".join(lines)
 
 
 def measure_ways(given: argparse.Namespace, words: Sequence[str], room: Path) -> dict[str, Result]:
-    """Results of the ways asked for: earlier ones as they are, the others written down after each way.
+    """Results of the ways asked for: earlier ones as they are, the others written down after each
+    way.
 
     Raises:
         SystemExit: If the folder holds another model or results of other settings.
     """
-    begun, file = monotonic(), room / RESULTS
-    settings = {name: getattr(given, name) for name in ("shape", "items", "reference_items", "dtype", "repeats")}
+    begun = monotonic()
+    file = room / RESULTS
+    settings = {
+        name: getattr(given, name)
+        for name in ("shape", "items", "reference_items", "dtype", "repeats")
+    }
     settings |= {"budget": given.budget, "eager": given.eager, "gpu": _on_gpu()}
-    written = json.loads(file.read_text("utf-8")) if file.exists() else {"settings": settings, "results": {}}
+    written = (
+        json.loads(file.read_text("utf-8"))
+        if file.exists()
+        else {"settings": settings, "results": {}}
+    )
     if written["settings"] != settings:
-        changed = [name for name, value in settings.items() if written["settings"].get(name) != value]
-        raise SystemExit(f"{file} was measured with another {', '.join(changed)}; take another --folder")
+        changed = [
+            name for name, value in settings.items() if written["settings"].get(name) != value
+        ]
+        raise SystemExit(
+            f"{file} was measured with another {', '.join(changed)}; take another --folder"
+        )
     checkpoint(room / MODEL, SHAPES[given.shape], given.dtype)
     environment = {**OFFLINE, "URS_INSPECT_CACHE_DIR": str(room / "cache")}
     if not _on_gpu() and "vllm" in given.ways:
@@ -266,10 +332,20 @@ def measure_ways(given: argparse.Namespace, words: Sequence[str], room: Path) ->
             continue
         try:
             found = in_process(
-                "samer_throughput", *words, "--one", str(room / MODEL), way, variables=environment, limit=left
+                "samer_throughput",
+                *words,
+                "--one",
+                str(room / MODEL),
+                way,
+                variables=environment,
+                limit=left,
             )
         except subprocess.TimeoutExpired:
-            print(f"{way}: not finished within {left:.0f} s; run the same command again", file=sys.stderr, flush=True)
+            print(
+                f"{way}: not finished within {left:.0f} s; run the same command again",
+                file=sys.stderr,
+                flush=True,
+            )
             break
         except subprocess.CalledProcessError as error:
             print(f"{way}: failed with exit code {error.returncode}", file=sys.stderr, flush=True)
@@ -283,7 +359,14 @@ def measure_ways(given: argparse.Namespace, words: Sequence[str], room: Path) ->
 
 def ratios(*, quick: bool) -> list[Row]:
     """The two-position pass over the released code's way, on the tiny model."""
-    words = ["--items", "8" if quick else "32", "--repeats", "1" if quick else "2", "--ways", *WAYS[:2]]
+    words = [
+        "--items",
+        "8" if quick else "32",
+        "--repeats",
+        "1" if quick else "2",
+        "--ways",
+        *WAYS[:2],
+    ]
     with tempfile.TemporaryDirectory() as room:
         found = measure_ways(options_of(words), words, Path(room))
     ours, theirs = (found[way].processor for way in ("transformers", "reference"))
@@ -293,7 +376,9 @@ def ratios(*, quick: bool) -> list[Row]:
 
 def options_of(words: Sequence[str] | None) -> argparse.Namespace:
     """What the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--shape", choices=SHAPES, default="tiny")
     parser.add_argument("--items", type=int, default=64)
     parser.add_argument("--reference-items", type=int, help="fewer items for the slow way")
@@ -301,11 +386,19 @@ def options_of(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument(
-        "--budget", type=int, help="tokens of one batch; by default 16,384 on a GPU and 4,096 elsewhere"
+        "--budget",
+        type=int,
+        help="tokens of one batch; by default 16,384 on a GPU and 4,096 elsewhere",
     )
-    parser.add_argument("--eager", action="store_true", help="vLLM without compilation; always so without a GPU")
-    parser.add_argument("--folder", type=Path, help="where model and results are kept; by default nowhere")
-    parser.add_argument("--limit", type=float, default=570, help="seconds after which no way is measured any more")
+    parser.add_argument(
+        "--eager", action="store_true", help="vLLM without compilation; always so without a GPU"
+    )
+    parser.add_argument(
+        "--folder", type=Path, help="where model and results are kept; by default nowhere"
+    )
+    parser.add_argument(
+        "--limit", type=float, default=570, help="seconds after which no way is measured any more"
+    )
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args(words)
     given.budget = given.budget or (16_384 if _on_gpu() else 4_096)
@@ -324,9 +417,13 @@ def main(words: Sequence[str] | None = None) -> None:
         results = measure_ways(given, words, given.folder or Path(room))
     if not results:
         raise SystemExit("nothing was measured")
-    parameters, tokens = parameters_of(SHAPES[given.shape]), next(iter(results.values()))
+    parameters = parameters_of(SHAPES[given.shape])
+    tokens = next(iter(results.values()))
     print(f"{given.shape}: {parameters / 1e6:,.1f} M parameters in layers, {given.dtype}, ", end="")
-    print(f"{tokens.items} items of {tokens.tokens / tokens.items:.0f} tokens, load {os.getloadavg()[0]:.1f}")
+    print(
+        f"{tokens.items} items of {tokens.tokens / tokens.items:.0f} tokens, load"
+        f" {os.getloadavg()[0]:.1f}"
+    )
     print(table(results, parameters))
 
 

@@ -1,9 +1,10 @@
 """How many comparisons a ranking needs: uniform, random, adaptive and MAD-selected comparisons.
 
-Table 1 replays the published arena votes (mad/chatbot_arena below URS_INSPECT_DATA_DIR: 7 models, 7,471 votes). Truth
-is the Bradley-Terry order of all votes. Each run draws a random half of the votes as its pool, spends comparisons by a
-rule, and ranks by Bradley-Terry what it has seen. A ceiling stands below it: an agent that knows how often each model
-beats each other one, but not which model is which. Tables 2 and 3 do the same as Table 1 with simulated players.
+Table 1 replays the published arena votes (mad/chatbot_arena below URS_INSPECT_DATA_DIR: 7 models,
+7,471 votes). Truth is the Bradley-Terry order of all votes. Each run draws a random half of the
+votes as its pool, spends comparisons by a rule, and ranks by Bradley-Terry what it has seen. A
+ceiling stands below it: an agent that knows how often each model beats each other one, but not
+which model is which. Tables 2 and 3 do the same as Table 1 with simulated players.
 
     python -m benchmarks.sample_efficiency [--arena-runs 400] [--runs 100] [--processes 2]
 """
@@ -86,7 +87,10 @@ def load_arena(folder: Path) -> dict[Pair, Votes]:
 def arena_folder() -> Path:
     """Where the arena votes are, which the package does not download."""
     if not (folder := os.environ.get("URS_INSPECT_DATA_DIR")):
-        raise SystemExit("Set URS_INSPECT_DATA_DIR to a folder that has mad/chatbot_arena/<model>-vs-<model>.jsonl.")
+        raise SystemExit(
+            "Set URS_INSPECT_DATA_DIR to a folder that has"
+            " mad/chatbot_arena/<model>-vs-<model>.jsonl."
+        )
     return Path(folder) / "mad" / "chatbot_arena"
 
 
@@ -94,7 +98,11 @@ def all_votes(arena: dict[Pair, Votes]) -> Battles:
     """All votes, in the order of the files."""
     players = tuple(sorted({name for pair in arena for name in pair}))
     index = {name: place for place, name in enumerate(players)}
-    rows = [(index[a], index[b], outcome) for (a, b), votes in arena.items() for outcome in votes.outcomes]
+    rows = [
+        (index[a], index[b], outcome)
+        for (a, b), votes in arena.items()
+        for outcome in votes.outcomes
+    ]
     first, second, outcomes = (np.array(column) for column in zip(*rows, strict=True))
     return Battles(players, first, second, outcomes, np.arange(len(rows)))
 
@@ -103,7 +111,8 @@ def mad_order(votes: Votes, items: Integers) -> Integers:
     """Items in the order in which Eq. (2) chooses them."""
     left = votes.response_similarity[items]
     between = votes.instruction_similarity[np.ix_(items, items)]
-    nearest, order = np.zeros(len(items)), []
+    nearest = np.zeros(len(items))
+    order = []
     for _ in items:
         order.append(int(np.argmin(left + LAMBDA * nearest)))
         left[order[-1]] = np.inf
@@ -119,14 +128,21 @@ class Method:
     items: str = "random"
 
     def pool(self, arena: dict[Pair, Votes], draws: np.random.Generator) -> dict[Pair, Floats]:
-        """Outcomes of a random half of the votes of each pair, in the order in which they are used."""
+        """Outcomes of a random half of the votes of each pair, in the order in which they are
+        used.
+        """
         half = np.split(
-            draws.permutation(np.arange(total := sum(len(votes.outcomes) for votes in arena.values())) < total // 2),
+            draws.permutation(
+                np.arange(total := sum(len(votes.outcomes) for votes in arena.values()))
+                < total // 2
+            ),
             np.cumsum([len(votes.outcomes) for votes in arena.values()])[:-1],
         )
         pool = {}
         for (pair, votes), drawn in zip(arena.items(), half, strict=True):
-            items = draws.permutation(np.flatnonzero(drawn & (votes.kept | ("filter" not in self.items))))
+            items = draws.permutation(
+                np.flatnonzero(drawn & (votes.kept | ("filter" not in self.items)))
+            )
             pool[pair] = votes.outcomes[mad_order(votes, items) if "MAD" in self.items else items]
         return pool
 
@@ -168,14 +184,21 @@ def replay(
 ) -> Iterator[tuple[int, Floats]]:
     """Compare by a rule, and give ratings at each mark and where the rule stopped."""
     allocator = Allocator(
-        players, rule=rule, budget=marks[-1], confidence=confidence, items=items, seed=seed, belief=belief
+        players,
+        rule=rule,
+        budget=marks[-1],
+        confidence=confidence,
+        items=items,
+        seed=seed,
+        belief=belief,
     )
     index = {name: place for place, name in enumerate(players)}
     rows: list[tuple[int, int, float]] = []
     used: dict[Pair, int] = {}
     while True:
         table = np.array(rows).reshape(-1, 3)
-        sides, numbers = table[:, :2].astype(np.int64).T, np.arange(len(rows))
+        sides = table[:, :2].astype(np.int64).T
+        numbers = np.arange(len(rows))
         battles = Battles(players, sides[0], sides[1], table[:, 2], numbers)
         # After 126 comparisons in batches, as a task does; one more or less does not matter there.
         until_mark = next((mark for mark in marks if mark > len(rows)), len(rows) + 1) - len(rows)
@@ -202,25 +225,31 @@ def arena_run(
     method, seed = job
     pool = sorted_pool(method.pool(arena, np.random.default_rng([7, seed])), players)
     sizes = {pair: len(outcomes) for pair, outcomes in pool.items()}
-    curve = replay(players, method.rule, lambda pair, place: float(pool[pair][place]), MARKS, seed, sizes)
+    curve = replay(
+        players, method.rule, lambda pair, place: float(pool[pair][place]), MARKS, seed, sizes
+    )
     return [kendall(ratings, truth) for count, ratings in curve if count in MARKS][: len(MARKS)]
 
 
 def sorted_pool(pool: dict[Pair, Floats], players: tuple[str, ...]) -> dict[Pair, Floats]:
     """The pool with the two models of each pair in the order of the players."""
-    return {pair: pool[pair] if pair in pool else 1 - pool[pair[1], pair[0]] for pair in combinations(players, 2)}
+    return {
+        pair: pool[pair] if pair in pool else 1 - pool[pair[1], pair[0]]
+        for pair in combinations(players, 2)
+    }
 
 
 class Insider:
     """Knows how often each model beats each other one, and looks for which model is which.
 
-    It keeps the probability of each assignment of models to labels (n! of them, all equal at first), compares the pair
-    of labels whose outcome is expected to say most about the assignment, and gives the order with the highest expected
-    tau. It spares what every real rule has to spend on learning the win rates; its choice of pairs is greedy.
+    It keeps the probability of each assignment of models to labels (n! of them, all equal at
+    first), compares the pair of labels whose outcome is expected to say most about the assignment,
+    and gives the order with the highest expected tau. It spares what every real rule has to spend
+    on learning the win rates; its choice of pairs is greedy.
 
     Args:
-        outcomes: How often the first model of a pair lost, tied and won, shape (n, n, 3); half an outcome is added to
-            each, so that no outcome is impossible.
+        outcomes: How often the first model of a pair lost, tied and won, shape (n, n, 3); half an
+            outcome is added to each, so that no outcome is impossible.
         truth: Strengths of the models, without ties, shape (n,).
     """
 
@@ -228,7 +257,8 @@ class Insider:
         rates = (outcomes + 0.5) / (outcomes + 0.5).sum(axis=2, keepdims=True)
         assignments = np.array(list(permutations(range(len(truth)))))
         self._first, self._second = np.triu_indices(len(truth), 1)
-        first, second = assignments[:, self._first], assignments[:, self._second]
+        first = assignments[:, self._first]
+        second = assignments[:, self._second]
         self._above = np.sign(truth[first] - truth[second])
         self._chances = rates[first, second]
         self._logs = np.log(self._chances)
@@ -249,27 +279,36 @@ class Insider:
         """Expected information of a comparison of each pair about the assignment, in nats."""
         probabilities = self.probabilities
         expected = np.tensordot(probabilities, self._chances, axes=(0, 0))
-        return np.asarray(-(expected * np.log(expected)).sum(axis=1) - probabilities @ self._entropies)
+        return np.asarray(
+            -(expected * np.log(expected)).sum(axis=1) - probabilities @ self._entropies
+        )
 
     def signs(self) -> Floats:
-        """Order with the highest expected tau: 1 for each pair whose first label stands above the second, else -1."""
+        """Order with the highest expected tau: 1 for each pair whose first label stands above the
+        second, else -1.
+        """
         return np.asarray(self._above[np.argmax(self._above @ (self.probabilities @ self._above))])
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What the insider reaches with items of a kind, when it knows the win rates among those that come first."""
+    """What the insider reaches with items of a kind, when it knows the win rates among those that
+    come first.
+    """
 
     items: str
     known: int | None = None
 
     def outcomes(self, arena: dict[Pair, Votes], players: tuple[str, ...]) -> Floats:
-        """Losses, ties and wins of each model against each other one in 100 halves that no run uses."""
+        """Losses, ties and wins of each model against each other one in 100 halves that no run
+        uses.
+        """
         counts = np.zeros((len(players), len(players), len(OUTCOMES)))
         for half in range(100):
             pool = Method("", self.items).pool(arena, np.random.default_rng([13, half]))
             for (one, other), outcomes in sorted_pool(pool, players).items():
-                i, j = players.index(one), players.index(other)
+                i = players.index(one)
+                j = players.index(other)
                 found = (outcomes[: self.known, None] == OUTCOMES).sum(axis=0)
                 counts[i, j] += found
                 counts[j, i] += found[::-1]
@@ -287,9 +326,12 @@ def ceiling_runs(
     curves: list[list[float]] = []
     for seed in seeds:
         pool = list(
-            sorted_pool(Method("", ceiling.items).pool(arena, np.random.default_rng([7, seed])), players).values()
+            sorted_pool(
+                Method("", ceiling.items).pool(arena, np.random.default_rng([7, seed])), players
+            ).values()
         )
-        insider, used = Insider(known, truth), np.zeros(len(pool), dtype=np.int64)
+        insider = Insider(known, truth)
+        used = np.zeros(len(pool), dtype=np.int64)
         left = np.array([len(outcomes) for outcomes in pool])
         curves.append([])
         for count in range(1, MARKS[-1] + 1):
@@ -312,7 +354,9 @@ PROFILES: dict[str, Callable[[int, np.random.Generator], Floats]] = {
     "evenly spaced, 3 wide": lambda n, draws: np.linspace(-1.5, 1.5, n)[draws.permutation(n)],
     "normal, deviation 1": lambda n, draws: draws.standard_normal(n),
     "close, deviation 0.3": lambda n, draws: 0.3 * draws.standard_normal(n),
-    "two groups, 2 apart": lambda n, draws: np.where(np.arange(n) < n // 2, -1, 1) + 0.25 * draws.standard_normal(n),
+    "two groups, 2 apart": (
+        lambda n, draws: np.where(np.arange(n) < n // 2, -1, 1) + 0.25 * draws.standard_normal(n)
+    ),
     "wide, deviation 3": lambda n, draws: 3 * draws.standard_normal(n),
 }
 
@@ -325,7 +369,9 @@ def names_of(players: int) -> tuple[str, ...]:
 def davidson(
     names: tuple[str, ...], strengths: Floats, ties: float, draws: np.random.Generator
 ) -> Callable[[Pair, int], float]:
-    """Outcomes of Davidson (1970) players: ties as often as `ties` between equals, less often the further apart."""
+    """Outcomes of Davidson (1970) players: ties as often as `ties` between equals, less often the
+    further apart.
+    """
     nu = 2 * ties / (1 - ties)  # a share t of ties between equals is nu / (2 + nu)
 
     def outcome(pair: Pair, place: int) -> float:
@@ -347,12 +393,16 @@ class Simulated:
     confidence: float | None = None
 
     def run(self, rule: str, seed: int) -> tuple[float, float, float]:
-        """Tau at the end, comparisons spent, and share of neighbours in the found order who stand right."""
+        """Tau at the end, comparisons spent, and share of neighbours in the found order who stand
+        right.
+        """
         draws = np.random.default_rng([11, seed])
         strengths = PROFILES[self.profile](self.players, draws)
         names = names_of(self.players)
         outcome = davidson(names, strengths, self.ties, draws)
-        *_, (spent, ratings) = replay(names, rule, outcome, (self.budget,), seed, confidence=self.confidence)
+        *_, (spent, ratings) = replay(
+            names, rule, outcome, (self.budget,), seed, confidence=self.confidence
+        )
         found = strengths[np.argsort(-ratings, kind="stable")]
         return kendall(ratings, strengths), float(spent), float((np.diff(found) < 0).mean())
 
@@ -364,7 +414,10 @@ SIMULATED = [
         for profile in PROFILES
         for ties in (0.0, 0.3)
     ),
-    *(Simulated(profile, 20, 0.3, 380) for profile in ("normal, deviation 1", "two groups, 2 apart")),
+    *(
+        Simulated(profile, 20, 0.3, 380)
+        for profile in ("normal, deviation 1", "two groups, 2 apart")
+    ),
 ]
 STOPPING = [
     Simulated(profile, n, ties, 600, confidence)
@@ -401,7 +454,8 @@ def print_arena(seeds: range, workers: "Workers") -> None:
     """Table 1."""
     arena = load_arena(arena_folder())
     votes = all_votes(arena)
-    players, truth = votes.players, fit_bradley_terry(votes)
+    players = votes.players
+    truth = fit_bradley_terry(votes)
     order = [players[place] for place in np.argsort(-truth)]
     print(f"{len(votes)} votes, {len(arena)} pairs. Order of all votes: {', '.join(order)}.")
     kept = sum(int(votes.kept.sum()) for votes in arena.values())
@@ -425,8 +479,13 @@ def print_arena(seeds: range, workers: "Workers") -> None:
         print_row([*names, *(mean_and_error(list(column), "+.3f") for column in gains.T)])
     print()
     print_header(["items (tau, win rates known)", "votes of a pair that the rates are of", *MARKS])
-    parts = [range(seeds.start, seeds.stop)[place : place + 50] for place in range(0, len(seeds), 50)]
-    pieces = workers(partial(ceiling_runs, arena, truth, players), [(one, part) for one in CEILINGS for part in parts])
+    parts = [
+        range(seeds.start, seeds.stop)[place : place + 50] for place in range(0, len(seeds), 50)
+    ]
+    pieces = workers(
+        partial(ceiling_runs, arena, truth, players),
+        [(one, part) for one in CEILINGS for part in parts],
+    )
     for place, ceiling in enumerate(CEILINGS):
         curves = np.concatenate(pieces[place * len(parts) : (place + 1) * len(parts)])
         known = f"first {ceiling.known}" if ceiling.known else "all"
@@ -440,7 +499,9 @@ def print_simulated(runs: int, workers: "Workers") -> None:
     print_header(["players", "strengths", "ties between equals", "comparisons", *rules])
     for setting in SIMULATED:
         count = runs if setting.players < 20 else max(2, runs // 5)
-        found = workers(simulated_run, [(setting, rule, seed) for rule in rules for seed in range(count)])
+        found = workers(
+            simulated_run, [(setting, rule, seed) for rule in rules for seed in range(count)]
+        )
         taus = np.array([tau for tau, _, _ in found]).reshape(len(rules), count)
         cells = [mean_and_error(list(row)) for row in taus]
         print_row([setting.players, setting.profile, f"{setting.ties:.0%}", setting.budget, *cells])
@@ -453,7 +514,8 @@ def print_stopping(runs: int, workers: "Workers") -> None:
                   "neighbours right, % (± error)", "all right, %"])  # fmt: skip
     for setting in STOPPING:
         found = workers(simulated_run, [(setting, "adaptive", seed) for seed in range(runs)])
-        spent, right = np.array([one[1] for one in found]), np.array([one[2] for one in found])
+        spent = np.array([one[1] for one in found])
+        right = np.array([one[2] for one in found])
         error = right.std(ddof=1) / np.sqrt(len(right))
         print_row([setting.players, setting.profile, f"{setting.ties:.0%}", setting.confidence, f"{spent.mean():.0f}",
                    f"{100 * (spent >= setting.budget).mean():.0f}", f"{100 * right.mean():.1f} ± {100 * error:.1f}",
@@ -461,9 +523,12 @@ def print_stopping(runs: int, workers: "Workers") -> None:
 
 
 def ratios(*, quick: bool) -> list[Row]:
-    """Share of pairs of models left in the wrong order by adaptive allocation over those of uniform allocation."""
+    """Share of pairs of models left in the wrong order by adaptive allocation over those of uniform
+    allocation.
+    """
     simulation = Simulated("evenly spaced, 3 wide", 7, 0.3, 126)
-    budgets, runs = simulation.budget, 10 if quick else 60
+    budgets = simulation.budget
+    runs = 10 if quick else 60
     size = f"{budgets} comparisons of 7 {{}} players, {runs} runs"
 
     def wrong(taus: Sequence[float]) -> float:
@@ -473,13 +538,16 @@ def ratios(*, quick: bool) -> list[Row]:
         costs = wrong(adaptive), wrong(uniform)
         return Row("sample efficiency: adaptive", size, *costs, "uniform allocation", "% wrong")
 
-    adaptive, uniform = ([simulation.run(rule, seed)[0] for seed in range(runs)] for rule in ("adaptive", "uniform"))
+    adaptive, uniform = (
+        [simulation.run(rule, seed)[0] for seed in range(runs)] for rule in ("adaptive", "uniform")
+    )
     rows = [row(f"{size.format('simulated')}", adaptive, uniform)]
     if os.environ.get("URS_INSPECT_DATA_DIR"):
         arena = load_arena(arena_folder())
         votes = all_votes(arena)
         run = partial(arena_run, arena, fit_bradley_terry(votes), votes.players)
-        at, methods = MARKS.index(budgets), (Method("adaptive"), Method("uniform"))
+        at = MARKS.index(budgets)
+        methods = (Method("adaptive"), Method("uniform"))
         found = [[run((method, 1000 + seed))[at] for seed in range(runs)] for method in methods]
         rows.append(row(f"{size.format('arena')}, published votes", *found))
     return rows
@@ -505,7 +573,9 @@ class Workers:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--arena-runs", type=int, default=400, help="runs of each row of Table 1")
     parser.add_argument("--first-seed", type=int, default=1000, help="first seed of Table 1")
     parser.add_argument("--runs", type=int, default=100, help="runs of each row of Tables 2 and 3")
@@ -522,7 +592,9 @@ def main() -> None:
     print_tables(tables, options.tables, workers)
 
 
-def print_tables(tables: Mapping[str, Callable[["Workers"], None]], wanted: str, workers: "Workers") -> None:
+def print_tables(
+    tables: Mapping[str, Callable[["Workers"], None]], wanted: str, workers: "Workers"
+) -> None:
     """Print the wanted tables, and the time they took."""
     begun = perf_counter()
     for number in sorted(tables.keys() & set(wanted)):
@@ -530,7 +602,10 @@ def print_tables(tables: Mapping[str, Callable[["Workers"], None]], wanted: str,
         tables[number](workers)
     workers.close()
     spent = os.times()
-    print(f"\n{perf_counter() - begun:.0f} s, {spent.user + spent.children_user:.0f} s of CPU", flush=True)
+    print(
+        f"\n{perf_counter() - begun:.0f} s, {spent.user + spent.children_user:.0f} s of CPU",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""What `make docs` adds to MkDocs: pages that lie outside docs/, the reference, and a check of what was built.
+"""What `make docs` adds to MkDocs: pages that lie outside docs/, the reference, and a check of what
+was built.
 
-Home page, changes, contributing and security are the Markdown files at the top of the repository; links between these
-and docs/ hold on the forge and on the site. The reference documents the names that docs/api.md lists. Once the site is
-built, every address in it must lead somewhere, and no page may load anything from another host.
+Home page, changes, contributing and security are the Markdown files at the top of the repository;
+links between these and docs/ hold on the forge and on the site. The reference documents the names
+that docs/api.md lists. Once the site is built, every address in it must lead somewhere, and no page
+may load anything from another host.
 """
 
 import logging
@@ -36,12 +38,16 @@ logger = logging.getLogger("mkdocs.hooks.urs_inspect")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages and texts that lie at the top of the repository, and one page of the reference per package."""
+    """Add the pages and texts that lie at the top of the repository, and one page of the reference
+    per package.
+    """
     for page, source in {**PAGES, **TEXTS}.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text("utf-8")))
     for package, names in _packages():
         blocks = "\n\n".join(f"::: {_path(package, name)}" for name in names)
-        files.append(File.generated(config, _reference(package), content=f"# `{package}`\n\n{blocks}\n"))
+        files.append(
+            File.generated(config, _reference(package), content=f"# `{package}`\n\n{blocks}\n")
+        )
     return files
 
 
@@ -73,7 +79,9 @@ def on_post_build(config: MkDocsConfig) -> None:
     for file in (ROOT / "docs").glob("*.md"):
         shutil.copy(file, site / file.name)
     for path in site.rglob("*.css"):
-        for address in re.findall(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""", path.read_text("utf-8")):
+        for address in re.findall(
+            r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""", path.read_text("utf-8")
+        ):
             logger.warning(f"{path.relative_to(site)} loads {address} from another host")
     pages = {path: _Addresses(path) for path in sorted(site.rglob("*.html"))}
     for path, page in pages.items():
@@ -89,7 +97,11 @@ def on_post_build(config: MkDocsConfig) -> None:
             target = target / "index.html" if target.is_dir() else target
             if not target.is_file():
                 logger.warning(f"{name} links to {address}, which does not exist")
-            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].ids:
+            elif (
+                parts.fragment
+                and target in pages
+                and unquote(parts.fragment) not in pages[target].ids
+            ):
                 logger.warning(f"{name} links to {address}, and {target.name} has no such anchor")
 
 

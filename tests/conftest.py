@@ -3,8 +3,9 @@
 import gc
 import os
 
-# Before anything imports NumPy or torch: matrices as small as those of the tests are slower on several threads, and
-# much slower where every process of the suite has as many threads as the machine has cores.
+# Before anything imports NumPy or torch: matrices as small as those of the tests are slower on
+# several threads, and much slower where every process of the suite has as many threads as the
+# machine has cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from collections.abc import Callable, Iterator
@@ -29,23 +30,43 @@ settings.load_profile("ci")  # another one: pytest --hypothesis-profile=thorough
 
 
 _LONGEST = (
-    *("tasks/test_urs", "tasks/test_judge_pairwise", "reports/test_estimate", "reports/test_answer_pages"),
+    *(
+        "tasks/test_urs",
+        "tasks/test_judge_pairwise",
+        "reports/test_estimate",
+        "reports/test_answer_pages",
+    ),
     *("annotation/test_voting_page", "annotation/test_rating_page", "reports/test_page"),
     *("samer/test_transformers_engine", "reports/test_crossval", "tasks/test_faults"),
-    *("cli/test_judges", "test_import", "viewer/test_inspect_view", "viewer/test_samer_view", "viewer/test_mad_view"),
-    *("scorers/test_samer", "tasks/test_urs_crossval", "tasks/test_killed", "tasks/test_mad_killed"),
+    *(
+        "cli/test_judges",
+        "test_import",
+        "viewer/test_inspect_view",
+        "viewer/test_samer_view",
+        "viewer/test_mad_view",
+    ),
+    *(
+        "scorers/test_samer",
+        "tasks/test_urs_crossval",
+        "tasks/test_killed",
+        "tasks/test_mad_killed",
+    ),
     *("lmeval_tasks/test_command", "cli/test_estimate", "cli/test_start"),
 )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, so that no process has one of them left when the others are finished."""
+    """Begin with the files that take longest, so that no process has one of them left when the
+    others are finished.
+    """
     order = {config.rootpath / "tests" / f"{name}.py": place for place, name in enumerate(_LONGEST)}
     items.sort(key=lambda item: order.get(item.path, len(order)))
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage less often, and not what was imported, which takes a quarter of the time of short runs."""
+    """Collect garbage less often, and not what was imported, which takes a quarter of the time of
+    short runs.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
@@ -53,15 +74,23 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _log_level_of_runs() -> None:
-    """The harness keeps the log level of the first run of a process, which may be that of an estimate."""
+    """The harness keeps the log level of the first run of a process, which may be that of an
+    estimate.
+    """
     init_logger("warning")
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _distributions_read_once() -> Iterator[None]:
-    """The harness reads the files of all installed packages for every run; they do not change between two tests."""
+    """The harness reads the files of all installed packages for every run.
+
+    They do not change between two tests.
+    """
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("inspect_ai._util.package.packages_distributions", cache(metadata.packages_distributions))
+        monkeypatch.setattr(
+            "inspect_ai._util.package.packages_distributions",
+            cache(metadata.packages_distributions),
+        )
         yield
 
 
@@ -103,7 +132,9 @@ def prompts(rubric: Rubric) -> PromptBuilder:
 
 @pytest.fixture
 def stub_engine(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Opening]:
-    """Registers the engine `stub` of SaMer, which answers as a test says; any folder is its model."""
+    """Registers the engine `stub` of SaMer, which answers as a test says; any folder is its
+    model.
+    """
 
     def register(*answers: Any, make: Any = None) -> Opening:
         opening = Opening(*answers)

@@ -1,4 +1,5 @@
-"""Golden master: what every task scores and every command writes, with simulated models and fixed seeds.
+"""Golden master: what every task scores and every command writes, with simulated models and fixed
+seeds.
 
 A change of the code that is meant to change no result is checked by recording before and after:
 
@@ -6,10 +7,11 @@ A change of the code that is meant to change no result is checked by recording b
     python -m tests.golden_master record after.json
     python -m tests.golden_master compare before.json after.json
 
-`compare` lists what differs and exits with 1. The published data are found through `URS_INSPECT_DATA_DIR`. Recorded
-are, of each log, the values and metadata keys of all scores, the metrics, and the hashes of prompts; of each command,
-the CSV files that it writes, its JSON, and the numbers that it prints. Every float is rounded to six digits. Times,
-paths, ids of runs and the order of keys are not recorded; the seconds that `judges` and `samer score` print are.
+`compare` lists what differs and exits with 1. The published data are found through
+`URS_INSPECT_DATA_DIR`. Recorded are, of each log, the values and metadata keys of all scores, the
+metrics, and the hashes of prompts; of each command, the CSV files that it writes, its JSON, and the
+numbers that it prints. Every float is rounded to six digits. Times, paths, ids of runs and the
+order of keys are not recorded; the seconds that `judges` and `samer score` print are.
 """
 
 import csv
@@ -31,7 +33,8 @@ MODELS = [SIM + name for name in ("strong", "weak", "quality-7.2", "quality-5")]
 DIGITS = 6
 _NUMBER = re.compile(r"(?<![\w.])[+-]?\d[\d,]*(?:\.\d+)?%?")
 _VOLATILE = re.compile(
-    r"(time|seconds|date|path|location|log|command|file|sha256_of_log|version|run_id|created)", re.IGNORECASE
+    r"(time|seconds|date|path|location|log|command|file|sha256_of_log|version|run_id|created)",
+    re.IGNORECASE,
 )
 
 
@@ -40,11 +43,17 @@ def main(arguments: list[str]) -> int:
     match arguments:
         case ["record", target]:
             found = record()
-            Path(target).write_text(json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False), encoding="utf-8")
-            sys.stdout.write(f"{sum(1 for _ in leaves(found)):,} values of {len(found)} parts are in {target}\n")
+            Path(target).write_text(
+                json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False), encoding="utf-8"
+            )
+            sys.stdout.write(
+                f"{sum(1 for _ in leaves(found)):,} values of {len(found)} parts are in {target}\n"
+            )
             return 0
         case ["compare", before, after]:
-            one, other = (json.loads(Path(path).read_text(encoding="utf-8")) for path in (before, after))
+            one, other = (
+                json.loads(Path(path).read_text(encoding="utf-8")) for path in (before, after)
+            )
             differing = list(differences(one, other))
             sys.stdout.writelines(f"{line}\n" for line in differing[:200])
             sys.stdout.write(f"{len(differing)} differences\n")
@@ -79,7 +88,12 @@ def _tasks() -> dict[str, Any]:
         import inspect_ai
 
         logs = inspect_ai.eval(
-            task, model=model, log_dir=f"logs/{folder or name}", log_format="eval", display="none", **options
+            task,
+            model=model,
+            log_dir=f"logs/{folder or name}",
+            log_format="eval",
+            display="none",
+            **options,
         )
         for log in logs:
             assert log.status == "success", (name, log.error)
@@ -89,7 +103,13 @@ def _tasks() -> dict[str, Any]:
     judge = {"grader": JUDGE}
     for model in MODELS:
         run("urs", tasks.urs(dataset="sample"), model=model, model_roles=judge)
-    run("urs panel", tasks.urs(dataset="sample"), model=MODELS[0], model_roles={"grader": PANEL}, epochs=2)
+    run(
+        "urs panel",
+        tasks.urs(dataset="sample"),
+        model=MODELS[0],
+        model_roles={"grader": PANEL},
+        epochs=2,
+    )
     run("urs self", tasks.urs(dataset="sample", language="en"), model=MODELS[1])
     run("urs real", tasks.urs(), model=MODELS[:3], model_roles=judge, limit=40)
     run("probe", tasks.urs_probe(), model_roles=judge)
@@ -117,18 +137,44 @@ def _tasks() -> dict[str, Any]:
         folder="assistants",
         model_roles=judge,
     )
-    run("model beside", tasks.urs_assistants(dataset="sample", count=4), "assistants", MODELS[0], model_roles=judge)
+    run(
+        "model beside",
+        tasks.urs_assistants(dataset="sample", count=4),
+        "assistants",
+        MODELS[0],
+        model_roles=judge,
+    )
     _write_survey()
-    found["command cases import"] = command("cases", "import", "survey.csv", "-o", "cases.jsonl", "--report", "out.csv")
+    found["command cases import"] = command(
+        "cases", "import", "survey.csv", "-o", "cases.jsonl", "--report", "out.csv"
+    )
     run("case review", tasks.urs_case_review(dataset="cases.jsonl"), model_roles=judge)
-    run("md_eval", tasks.md_eval(orders="both"), folder="judges", model=[JUDGE, MODELS[1]], limit=30)
-    run("md_eval one by one", tasks.md_eval(protocol="per_dimension"), folder="judges", model=JUDGE, limit=6)
+    run(
+        "md_eval", tasks.md_eval(orders="both"), folder="judges", model=[JUDGE, MODELS[1]], limit=30
+    )
+    run(
+        "md_eval one by one",
+        tasks.md_eval(protocol="per_dimension"),
+        folder="judges",
+        model=JUDGE,
+        limit=6,
+    )
     run("md_eval longest", tasks.md_eval(judge="baseline/longest"), folder="judges", limit=30)
-    run("pairwise", tasks.judge_pairwise("llmbar/Natural"), folder="judges", model=[JUDGE, MODELS[1]], limit=30)
+    run(
+        "pairwise",
+        tasks.judge_pairwise("llmbar/Natural"),
+        folder="judges",
+        model=[JUDGE, MODELS[1]],
+        limit=30,
+    )
     run("rating", tasks.judge_rating("vicuna"), folder="judges", model=[JUDGE, MODELS[1]], limit=40)
     contestants = {"contestant": MODELS[:3], "grader": JUDGE}
     run("mad", tasks.mad(pool="sample", k=4), model_roles=contestants)
-    run("mad adaptive", tasks.mad(responses="logs/urs", allocation="adaptive", budget=16), model_roles=judge)
+    run(
+        "mad adaptive",
+        tasks.mad(responses="logs/urs", allocation="adaptive", budget=16),
+        model_roles=judge,
+    )
     run("mad logs", tasks.mad(responses="logs/urs", k=3), model_roles=judge)
     run("mad people", tasks.mad(responses="logs/urs", k=2, judge="human"))
     _write_seeds()
@@ -141,7 +187,12 @@ def _tasks() -> dict[str, Any]:
 
     tiny_checkpoint(Path("samer"), max_positions=8192)
     samer = {"model": "samer", "engine": "transformers"}
-    run("urs samer", tasks.urs(dataset="sample", scorer="samer", samer=samer), model=MODELS[0], limit=8)
+    run(
+        "urs samer",
+        tasks.urs(dataset="sample", scorer="samer", samer=samer),
+        model=MODELS[0],
+        limit=8,
+    )
     run("md_eval samer", tasks.md_eval(judge="samer", samer=samer), limit=4)
     return found
 
@@ -194,24 +245,66 @@ def _commands() -> dict[str, Any]:
     reports: dict[str, tuple[str, ...]] = {
         "table": ("table", "logs/urs", "logs/urs panel"),
         "report": ("report", "logs/urs", "-o", "out/report", "--rounds", "2000"),
-        "report traffic": ("report", "logs/urs", "-o", "out/traffic", "--rounds", "500", "--traffic", "mix.yaml"),
+        "report traffic": (
+            "report",
+            "logs/urs",
+            "-o",
+            "out/traffic",
+            "--rounds",
+            "500",
+            "--traffic",
+            "mix.yaml",
+        ),
         "judges": ("judges", "logs/judges"),
         "crossval": ("crossval", "logs/crossval", "-o", "out/crossval", "--rounds", "500"),
         "agreement": (
-            *("agreement", "logs/urs", "--human", "ratings.csv", "--satisfaction", "satisfaction.csv"),
+            *(
+                "agreement",
+                "logs/urs",
+                "--human",
+                "ratings.csv",
+                "--satisfaction",
+                "satisfaction.csv",
+            ),
             *("--votes", "votes.jsonl", "-o", "out/agreement", "--rounds", "500"),
         ),
-        "agreement json": ("agreement", "logs/urs", "--human", "ratings.csv", "--rounds", "500", "--json"),
+        "agreement json": (
+            "agreement",
+            "logs/urs",
+            "--human",
+            "ratings.csv",
+            "--rounds",
+            "500",
+            "--json",
+        ),
         "assistants": ("assistants", "logs/assistants", "-o", "out/assistants", "--rounds", "500"),
         "addition": ("addition", "logs/addition", "-o", "out/addition"),
         "rank log": ("rank", "logs/mad", "--json", "--rounds", "200"),
         "rank votes": ("rank", "votes.jsonl", "--json", "--rounds", "200"),
         "estimate": (
-            *("estimate", "urs", "--model", MODELS[0], "--model-role", f"grader={JUDGE}", "-T", "dataset=sample"),
+            *(
+                "estimate",
+                "urs",
+                "--model",
+                MODELS[0],
+                "--model-role",
+                f"grader={JUDGE}",
+                "-T",
+                "dataset=sample",
+            ),
             "--json",
         ),
         "estimate measured": (
-            *("estimate", "urs", "--model", MODELS[0], "--model-role", f"grader={JUDGE}", "-T", "dataset=sample"),
+            *(
+                "estimate",
+                "urs",
+                "--model",
+                MODELS[0],
+                "--model-role",
+                f"grader={JUDGE}",
+                "-T",
+                "dataset=sample",
+            ),
             *("--from", "logs/urs", "--json"),
         ),
         "case review": (
@@ -224,7 +317,16 @@ def _commands() -> dict[str, Any]:
             "faults.csv",
         ),
         "samer check": ("samer", "check", "samer"),
-        "samer score": ("samer", "score", "rows.jsonl", "scored.jsonl", "--model", "samer", "--engine", "transformers"),
+        "samer score": (
+            "samer",
+            "score",
+            "rows.jsonl",
+            "scored.jsonl",
+            "--model",
+            "samer",
+            "--engine",
+            "transformers",
+        ),
         "samer weights": ("samer", "weights", "logs/urs samer"),
     }
     found = {f"command {name}": command(*arguments) for name, arguments in reports.items()}
@@ -268,12 +370,19 @@ def _write_survey() -> None:
         ("p4", "Claude", "Which film is best for a rainy day?", "Leisure", "", "3"),
     ]
     with Path("survey.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("user", "service", "conversation", "intent", "country", "satisfaction"), *rows])
+        csv.writer(file).writerows(
+            [("user", "service", "conversation", "intent", "country", "satisfaction"), *rows]
+        )
 
 
 def _write_seeds() -> None:
-    texts = ("Why does the sea rise and fall twice a day?", "Which process turns iron red in damp air?")
-    rows = [{"id": f"s{n}", "instruction": text, "answer": "Because."} for n, text in enumerate(texts)]
+    texts = (
+        "Why does the sea rise and fall twice a day?",
+        "Which process turns iron red in damp air?",
+    )
+    rows = [
+        {"id": f"s{n}", "instruction": text, "answer": "Because."} for n, text in enumerate(texts)
+    ]
     _write_lines("seeds.jsonl", rows)
 
 
@@ -285,11 +394,16 @@ def _write_people() -> None:
     lines = ["id,model,rating,rater"]
     for number, sample in enumerate(samples[:20]):
         for place, model in enumerate(MODELS[:3]):
-            lines += [f"{sample.id},{model},{1 + (3 * number + 2 * place + who) % 10},r{who}" for who in range(2)]
+            lines += [
+                f"{sample.id},{model},{1 + (3 * number + 2 * place + who) % 10},r{who}"
+                for who in range(2)
+            ]
     Path("ratings.csv").write_text("\n".join(lines), encoding="utf-8")
     intents = ("factual_qa", "leisure", "text_assistant", "ask_for_advice")
     satisfied = [f"{intent},{3 + place / 4},{20 + place}" for place, intent in enumerate(intents)]
-    Path("satisfaction.csv").write_text("\n".join(["intent,satisfaction,n", *satisfied]), encoding="utf-8")
+    Path("satisfaction.csv").write_text(
+        "\n".join(["intent,satisfaction,n", *satisfied]), encoding="utf-8"
+    )
     pairs = [(a, b) for a in range(len(MODELS)) for b in range(a + 1, len(MODELS))]
     votes = [
         {
@@ -304,14 +418,20 @@ def _write_people() -> None:
     _write_lines("votes.jsonl", votes)
     Path("mix.yaml").write_text("languages: {en: 0.8, zh: 0.2}\n", encoding="utf-8")
     rows = [
-        {"id": f"r{n}", "query": f"What is {n} and {n + 1}?", "response": f"{n} is a number. " * (n + 1)}
+        {
+            "id": f"r{n}",
+            "query": f"What is {n} and {n + 1}?",
+            "response": f"{n} is a number. " * (n + 1),
+        }
         for n in range(6)
     ]
     _write_lines("rows.jsonl", rows)
 
 
 def _write_lines(name: str, rows: list[dict[str, Any]]) -> None:
-    Path(name).write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    Path(name).write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
+    )
 
 
 # --- values ---
@@ -326,7 +446,9 @@ def plain(value: Any) -> Any:
             return "NaN"
         return int(value) if float(value).is_integer() else float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):
-        return {str(key): plain(inner) for key, inner in value.items() if not _VOLATILE.search(str(key))}
+        return {
+            str(key): plain(inner) for key, inner in value.items() if not _VOLATILE.search(str(key))
+        }
     return [plain(inner) for inner in value]
 
 

@@ -1,6 +1,7 @@
 """Servers on the loopback that fail as scripted; first of all one for chat completions.
 
-That one speaks just enough of the OpenAI protocol for the model `openai-api/local/<name>` of the harness.
+That one speaks just enough of the OpenAI protocol for the model `openai-api/local/<name>` of the
+harness.
 """
 
 import json
@@ -57,7 +58,10 @@ def says(text: str, finish_reason: str = "stop", delay: float = 0.0) -> Response
 
 def fails(status: int) -> Response:
     """An error as the protocol words it."""
-    return Response(status, json.dumps({"error": {"message": f"scripted {status}", "type": "scripted"}}).encode())
+    return Response(
+        status,
+        json.dumps({"error": {"message": f"scripted {status}", "type": "scripted"}}).encode(),
+    )
 
 
 HANGS = Response(delay=3600.0)
@@ -65,8 +69,10 @@ DROPS = Response(drop=True)
 GARBAGE = Response(body=b'{"choices": [{"mess')
 CUT_OFF = Response(body=says("never seen whole").body, missing=20)
 NO_CHOICES = Response(
-    body=b'{"id": "0", "object": "chat.completion", "created": 0, "model": "local", "choices": [], '
-    b'"usage": {"prompt_tokens": 1, "completion_tokens": 0, "total_tokens": 1}}'
+    body=(
+        b'{"id": "0", "object": "chat.completion", "created": 0, "model": "local", "choices": [], '
+        b'"usage": {"prompt_tokens": 1, "completion_tokens": 0, "total_tokens": 1}}'
+    )
 )
 
 
@@ -100,7 +106,9 @@ class LoopbackServer:
 
     def start(self) -> None:
         """Begin to answer."""
-        threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
 
     def stop(self) -> None:
         """End it; what hangs is let go."""
@@ -125,8 +133,15 @@ class ChatServer(LoopbackServer):
         return f"{self.address}/v1"
 
     def environment(self) -> dict[str, str]:
-        """Variables through which the harness finds the server, on the loopback even if there is a proxy."""
-        return {"LOCAL_BASE_URL": self.url, "LOCAL_API_KEY": "none", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+        """Variables through which the harness finds the server, on the loopback even if there is a
+        proxy.
+        """
+        return {
+            "LOCAL_BASE_URL": self.url,
+            "LOCAL_API_KEY": "none",
+            "NO_PROXY": "127.0.0.1",
+            "no_proxy": "127.0.0.1",
+        }
 
     def count(self, model: str | None = None) -> int:
         """How many requests came, in all or for one model."""
@@ -136,7 +151,9 @@ class ChatServer(LoopbackServer):
     def wait_for(self, number: int, timeout: float = 60.0) -> None:
         """Wait until so many requests have come."""
         with self._arrived:
-            assert self._arrived.wait_for(lambda: len(self.requests) >= number, timeout), "too few requests came"
+            assert self._arrived.wait_for(lambda: len(self.requests) >= number, timeout), (
+                "too few requests came"
+            )
 
     def post(self, path: str, body: dict[str, Any], key: str | None) -> Response:
         """Note a request, whatever its path, and look up what becomes of it."""

@@ -25,7 +25,9 @@ HOLD = (
 def another_process(path: Path) -> Iterator[subprocess.Popen[str]]:
     """A second process that has the lock."""
     command = [sys.executable, "-c", HOLD, str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         try:
@@ -111,11 +113,15 @@ def test_what_cannot_be_locked_is_not_said_to_be_in_use(tmp_path: Path) -> None:
         (visible("שלום مرحبا 你好 \u200d\n"), "שלום مرحبا 你好 \u200d\n"),
     ],
 )
-def test_numbers_have_their_noun_and_markdown_and_other_scripts_stay_as_they_are(given: str, shown: str) -> None:
+def test_numbers_have_their_noun_and_markdown_and_other_scripts_stay_as_they_are(
+    given: str, shown: str
+) -> None:
     assert given == shown
 
 
-@pytest.mark.parametrize(("text", "blank"), [("", True), (" \n\u200b\u00a0", True), ("\u0000", True), (".", False)])
+@pytest.mark.parametrize(
+    ("text", "blank"), [("", True), (" \n\u200b\u00a0", True), ("\u0000", True), (".", False)]
+)
 def test_what_shows_nothing_is_blank(text: str, blank: bool) -> None:
     assert is_blank(text) is blank
 
@@ -156,7 +162,9 @@ def test_a_fault_of_yaml_is_one_line_that_names_the_faulty_one(text: str, line: 
 
 
 def test_yaml_reads_as_before() -> None:
-    text = "base: &base {a: 1, b: 2}\nown:\n  <<: *base\n  a: 3\nlist: [{a: 1}, {a: 2}]\n1: x\n'1': y"
+    text = (
+        "base: &base {a: 1, b: 2}\nown:\n  <<: *base\n  a: 3\nlist: [{a: 1}, {a: 2}]\n1: x\n'1': y"
+    )
     assert read_yaml(text) == yaml.safe_load(text)
     with pytest.raises(yaml.YAMLError):
         read_yaml("!!python/object/apply:os.getcwd []")

@@ -1,4 +1,6 @@
-"""The stable public surface: `docs/api.md` lists exactly what the packages export, each name with what it is."""
+"""The stable public surface: `docs/api.md` lists exactly what the packages export, each name with
+what it is.
+"""
 
 import inspect
 import re
@@ -32,7 +34,9 @@ def exported(package: str) -> dict[str, Any]:
 
 def first_sentence(value: Any) -> str:
     """What a name is: the first sentence of its docstring, or the value of a constant."""
-    if not (inspect.isclass(value) or inspect.isroutine(value)) and not hasattr(value, "__wrapped__"):
+    if not (inspect.isclass(value) or inspect.isroutine(value)) and not hasattr(
+        value, "__wrapped__"
+    ):
         return "constant" if not callable(value) else "type"
     paragraph = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
     return re.split(r"(?<=[.!?])\s", paragraph)[0]
@@ -46,14 +50,21 @@ def page() -> str:
         "Their docstrings have arguments, units, ranges and errors (`help(urs_inspect.urs)`)."
     ]
     for package in PACKAGES:
-        rows = [f"| `{name}` | {first_sentence(value)} |" for name, value in sorted(exported(package).items())]
+        rows = [
+            f"| `{name}` | {first_sentence(value)} |"
+            for name, value in sorted(exported(package).items())
+        ]
         parts.append("\n".join([f"## `{package}`\n", "| name | what it is |", "|---|---|", *rows]))
     return "\n\n".join(parts) + "\n"
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_page_lists_what_a_package_exports(package: str) -> None:
-    [section] = [part for part in PAGE.read_text(encoding="utf-8").split("\n## ") if part.startswith(f"`{package}`")]
+    [section] = [
+        part
+        for part in PAGE.read_text(encoding="utf-8").split("\n## ")
+        if part.startswith(f"`{package}`")
+    ]
     assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == set(exported(package))
 
 

@@ -6,7 +6,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from benchmarks import __main__, adjusted_ratings, ppi_coverage, report_coverage, samer_throughput, scale_plan, soak
+from benchmarks import (
+    __main__,
+    adjusted_ratings,
+    ppi_coverage,
+    report_coverage,
+    samer_throughput,
+    scale_plan,
+    soak,
+)
 
 from tests.reports.judged_logs import answered, judgement, write_judged
 
@@ -38,15 +46,23 @@ def rows_of(table: str) -> list[list[str]]:
     """Cells of the rows of all Markdown tables in a text, without their headings."""
     lines = [line for line in table.splitlines() if line.startswith("|")]
     below = {number + 1 for number, line in enumerate(lines) if line.startswith("|---")}
-    kept = [line for number, line in enumerate(lines, 1) if number not in below and number + 1 not in below]
+    kept = [
+        line
+        for number, line in enumerate(lines, 1)
+        if number not in below and number + 1 not in below
+    ]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in kept]
 
 
-def test_the_benchmark_of_reports_prints_panels_users_and_intents(capsys: pytest.CaptureFixture[str]):
+def test_the_benchmark_of_reports_prints_panels_users_and_intents(
+    capsys: pytest.CaptureFixture[str],
+):
     with pytest.raises(SystemExit):
         report_coverage.main(["panels", "users", "intents", "--simulations", "2", "--seed", "7"])
     rows = rows_of(capsys.readouterr().out)
-    assert len(rows) == 2 * len(report_coverage.FAILURES) + len(report_coverage.USERS) + 2 * len(report_coverage.LEADS)
+    assert len(rows) == 2 * len(report_coverage.FAILURES) + len(report_coverage.USERS) + 2 * len(
+        report_coverage.LEADS
+    )
     panels = rows[: 2 * len(report_coverage.FAILURES)]
     assert {row[0] for row in panels} == {*report_coverage.FAILURES}
     assert all(float(row[2].rstrip("%")) <= float(row[3].rstrip("%")) for row in panels)
@@ -54,7 +70,9 @@ def test_the_benchmark_of_reports_prints_panels_users_and_intents(capsys: pytest
         report_coverage.main(["panel"])
 
 
-def test_the_benchmark_of_ratings_prints_lenient_and_strict_raters(capsys: pytest.CaptureFixture[str]):
+def test_the_benchmark_of_ratings_prints_lenient_and_strict_raters(
+    capsys: pytest.CaptureFixture[str],
+):
     ppi_coverage.raters_table(argparse.Namespace(simulations=2, rounds=20, seed=7))
     rows = rows_of(capsys.readouterr().out)
     assert [row[0] for row in rows] == [*ppi_coverage.RATERS.values()]
@@ -63,7 +81,9 @@ def test_the_benchmark_of_ratings_prints_lenient_and_strict_raters(capsys: pytes
 
 def test_the_benchmark_of_ratings_prints_the_ranks_of_one_table():
     rows = rows_of("\n".join(adjusted_ratings.ranks_table(2, 7)))
-    assert [int(row[0]) for row in rows] == [study.models for study in adjusted_ratings.RANK_STUDIES]
+    assert [int(row[0]) for row in rows] == [
+        study.models for study in adjusted_ratings.RANK_STUDIES
+    ]
     for row in rows:
         assert float(row[4].rstrip("%")) <= float(row[3].rstrip("%"))
 
@@ -71,7 +91,9 @@ def test_the_benchmark_of_ratings_prints_the_ranks_of_one_table():
 def test_ways_of_samer_are_measured_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     asked: list[str] = []
 
-    def measured(module: str, *words: str, variables: dict[str, str], limit: float) -> dict[str, object]:
+    def measured(
+        module: str, *words: str, variables: dict[str, str], limit: float
+    ) -> dict[str, object]:
         asked.append(words[-1])
         assert variables["HF_HUB_OFFLINE"] == variables["TRANSFORMERS_OFFLINE"] == "1"
         if asked == ["reference", "transformers"]:
@@ -79,21 +101,38 @@ def test_ways_of_samer_are_measured_once_and_kept(tmp_path: Path, monkeypatch: p
         return asdict(samer_throughput.Result(2.0, 2.0, 4, 400, 0.0, [0.5] * 4))
 
     monkeypatch.setattr(samer_throughput, "in_process", measured)
-    words = ["--items", "4", "--repeats", "1", "--ways", "reference", "transformers", "--budget", "512"]
+    words = [
+        "--items",
+        "4",
+        "--repeats",
+        "1",
+        "--ways",
+        "reference",
+        "transformers",
+        "--budget",
+        "512",
+    ]
     given = samer_throughput.options_of(words)
     assert list(samer_throughput.measure_ways(given, words, tmp_path)) == ["reference"]
     written = (tmp_path / "model" / "config.json").stat().st_mtime_ns
-    assert list(samer_throughput.measure_ways(given, words, tmp_path)) == ["reference", "transformers"]
+    assert list(samer_throughput.measure_ways(given, words, tmp_path)) == [
+        "reference",
+        "transformers",
+    ]
     assert asked == ["reference", "transformers", "transformers"]
     assert (tmp_path / "model" / "config.json").stat().st_mtime_ns == written
     with pytest.raises(SystemExit, match="another items"):
-        samer_throughput.measure_ways(samer_throughput.options_of([*words, "--items", "5"]), words, tmp_path)
+        samer_throughput.measure_ways(
+            samer_throughput.options_of([*words, "--items", "5"]), words, tmp_path
+        )
 
     found = samer_throughput.measure(tmp_path / "model", "transformers", given)
     assert found.items == len(found.overall) == 4 and found.tokens > 200
     shape = samer_throughput.SHAPES["8b"]
     assert samer_throughput.parameters_of(shape) == pytest.approx(6.98e9, rel=0.001)
-    options = [samer_throughput.engine_options(way, 512, eager=True) for way in ("transformers", "vllm")]
+    options = [
+        samer_throughput.engine_options(way, 512, eager=True) for way in ("transformers", "vllm")
+    ]
     assert options[0] == {"batch_tokens": 512} and options[1]["max_num_batched_tokens"] == 512
 
 
@@ -113,7 +152,11 @@ def test_a_plan_grows_with_its_job_and_names_what_saturates_first():
 
 def test_the_soak_finds_lost_and_wrong_scores(tmp_path: Path):
     scores = {f"case-{number:06}": 1 + number for number in range(4)}
-    write_judged(tmp_path / "one.eval", *(answered(name, judgement(score)) for name, score in scores.items()))
+    write_judged(
+        tmp_path / "one.eval", *(answered(name, judgement(score)) for name, score in scores.items())
+    )
     assert not soak.check(tmp_path, scores)
-    assert "0 cases missing, 0 twice, 1 with a wrong score" in soak.check(tmp_path, scores | {"case-000002": 9})
+    assert "0 cases missing, 0 twice, 1 with a wrong score" in soak.check(
+        tmp_path, scores | {"case-000002": 9}
+    )
     assert "1 cases missing" in soak.check(tmp_path, scores | {"case-000009": 9})

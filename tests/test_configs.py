@@ -11,8 +11,11 @@ _CONFIGS = Path(__file__).parent.parent / "configs"
 
 
 @pytest.mark.parametrize("config", sorted(_CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
-def test_configuration_runs_with_other_models(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The configuration names models of a provider that wants a key before it is overridden; none is called.
+def test_configuration_runs_with_other_models(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The configuration names models of a provider that wants a key before it is overridden; none is
+    # called.
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     succeed(
         *("eval", "--run-config", str(config), "--limit", "3", "-T", "dataset=sample"),

@@ -1,4 +1,6 @@
-"""What README and docs state that can be checked: links, names of tasks, commands and their options, and examples."""
+"""What README and docs state that can be checked: links, names of tasks, commands and their
+options, and examples.
+"""
 
 import inspect
 import re
@@ -33,7 +35,12 @@ def lines_of_code(page: Path) -> Iterator[str]:
 
 
 def examples(start: str) -> list[tuple[str, str]]:
-    return [(page.name, line) for page in PAGES for line in lines_of_code(page) if line.startswith(start)]
+    return [
+        (page.name, line)
+        for page in PAGES
+        for line in lines_of_code(page)
+        if line.startswith(start)
+    ]
 
 
 def block(page: str, after: str) -> str:
@@ -99,7 +106,11 @@ def test_commands_and_their_options_exist(page: str, line: str) -> None:
         found = command.get_command(click.Context(command), name)
         assert found is not None, f"{page}: {line}"
         command = found
-    known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    known = {
+        option
+        for parameter in command.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
     assert {word for word in words if re.match(r"--?[a-zA-Z]", word)} <= known, f"{page}: {line}"
 
 
@@ -146,7 +157,9 @@ def test_rubrics_of_the_documentation_judge_answers(name: str, cases: str, tmp_p
     assert log.results is not None
     for sample in log.samples:
         assert sample.scores is not None
-        assert [judge["unkeyed"] for judge in (sample.scores["intent_judge"].metadata or {})["judges"]] == [False]
+        assert [
+            judge["unkeyed"] for judge in (sample.scores["intent_judge"].metadata or {})["judges"]
+        ] == [False]
     [metrics] = [score.metrics for score in log.results.scores if score.name == "intent_judge"]
     if name == "urs_de.yaml":
         assert f"`final` {metrics['final'].value:.3f}" in page
@@ -154,7 +167,11 @@ def test_rubrics_of_the_documentation_judge_answers(name: str, cases: str, tmp_p
 
 def test_readme_shows_what_the_commands_above_it_print(tmp_path: Path) -> None:
     result = block("README.md", "prints (SIMULATED)")
-    [line] = [line for page, line in examples("inspect eval urs_inspect/urs -T dataset=sample") if "quality-8" in line]
+    [line] = [
+        line
+        for page, line in examples("inspect eval urs_inspect/urs -T dataset=sample")
+        if "quality-8" in line
+    ]
     models = shlex.split(line)[shlex.split(line).index("--model") + 1].split(",")
     inspect_eval(
         urs(dataset="sample"),

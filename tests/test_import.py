@@ -1,4 +1,6 @@
-"""Importing the package is light, its plain rooms need no harness, and the harness finds its door."""
+"""Importing the package is light, its plain rooms need no harness, and the harness finds its
+door.
+"""
 
 import json
 import subprocess
@@ -17,7 +19,16 @@ from urs_inspect.cli import main
 SOURCE = Path(urs_inspect.__file__).parent
 PLAIN_ROOMS = ("assistants", "datasets", "discrepancy", "judging", "rubrics", "samer", "stats")
 HEAVY = ("torch", "vllm", "transformers", "lm_eval", "inspect_ai")
-HEAVIER_THAN_NEEDED = (*HEAVY, "pandas", "numpy", "scipy", "evalica", "openai", "anthropic", "httpx")
+HEAVIER_THAN_NEEDED = (
+    *HEAVY,
+    "pandas",
+    "numpy",
+    "scipy",
+    "evalica",
+    "openai",
+    "anthropic",
+    "httpx",
+)
 
 
 def module_names(room: str) -> list[str]:
@@ -33,7 +44,12 @@ HEAVY_ROOMS = ("urs_inspect.samer.neural",)
 """Imported by name, and only where torch is wanted; a contract of import-linter says so."""
 
 PLAIN_MODULES = [
-    *(name for room in PLAIN_ROOMS for name in module_names(room) if not name.startswith(HEAVY_ROOMS)),
+    *(
+        name
+        for room in PLAIN_ROOMS
+        for name in module_names(room)
+        if not name.startswith(HEAVY_ROOMS)
+    ),
     "urs_inspect._util",
 ]
 
@@ -42,9 +58,12 @@ def loaded_after(statement: str, *, offline: bool = False) -> set[str]:
     """Top-level modules that a fresh interpreter has loaded after a statement."""
     cut = "import socket; socket.socket.connect = socket.getaddrinfo = None" if offline else "pass"
     script = (
-        f"{cut}\n{statement}\nimport json, sys\nprint(json.dumps([name.partition('.')[0] for name in sys.modules]))"
+        f"{cut}\n{statement}\nimport json, sys\nprint(json.dumps([name.partition('.')[0] for name"
+        " in sys.modules]))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout))
 
@@ -55,7 +74,9 @@ def test_importing_the_package_loads_nothing_heavy_and_calls_nobody() -> None:
     assert loaded.isdisjoint(HEAVIER_THAN_NEEDED)
 
 
-@pytest.mark.parametrize("statement", ["import urs_inspect.cli", "from urs_inspect.cli import main; main(['--help'])"])
+@pytest.mark.parametrize(
+    "statement", ["import urs_inspect.cli", "from urs_inspect.cli import main; main(['--help'])"]
+)
 def test_the_command_and_its_help_load_no_command_and_nothing_heavy(statement: str) -> None:
     lines = [
         "import contextlib, io",
@@ -63,11 +84,18 @@ def test_the_command_and_its_help_load_no_command_and_nothing_heavy(statement: s
     ]
     loaded = loaded_after("\n".join([*lines, f"    {statement}"]), offline=True)
     assert "click" in loaded
-    assert loaded.isdisjoint((*HEAVIER_THAN_NEEDED, "fastapi", "jinja2", "pydantic", "rich", "yaml"))
+    assert loaded.isdisjoint(
+        (*HEAVIER_THAN_NEEDED, "fastapi", "jinja2", "pydantic", "rich", "yaml")
+    )
 
 
 def test_the_help_lists_every_command_by_purpose_with_a_whole_line() -> None:
-    shown = CliRunner().invoke(main, ["--help"], terminal_width=80).output.partition("\nResults:\n")[2].splitlines()
+    shown = (
+        CliRunner()
+        .invoke(main, ["--help"], terminal_width=80)
+        .output.partition("\nResults:\n")[2]
+        .splitlines()
+    )
     lines = dict(line.strip().split(maxsplit=1) for line in shown if line.startswith("  "))
     assert [line for line in shown if line and not line.startswith(" ")] == [
         "Before a run:", "Judges:", "People:", "Data:", "SaMer:",
@@ -75,12 +103,18 @@ def test_the_help_lists_every_command_by_purpose_with_a_whole_line() -> None:
     assert list(lines) == main.list_commands(click.Context(main)) and len(lines) > 10
     assert all(line.endswith(".") and "..." not in line for line in lines.values())
     # Every command that a module of the room holds is listed.
-    modules = [import_module(f"urs_inspect.cli.{path.stem}") for path in (SOURCE / "cli").iterdir() if _is_module(path)]
+    modules = [
+        import_module(f"urs_inspect.cli.{path.stem}")
+        for path in (SOURCE / "cli").iterdir()
+        if _is_module(path)
+    ]
     held = {
         command.name
         for module in modules
         for command in vars(module).values()
-        if isinstance(command, click.Command) and command.callback and command.callback.__module__ == module.__name__
+        if isinstance(command, click.Command)
+        and command.callback
+        and command.callback.__module__ == module.__name__
     }
     subcommands = {
         name
@@ -92,7 +126,9 @@ def test_the_help_lists_every_command_by_purpose_with_a_whole_line() -> None:
 
 
 def _is_module(path: Path) -> bool:
-    return not path.stem.startswith("__") and (path.suffix == ".py" or (path / "__init__.py").exists())
+    return not path.stem.startswith("__") and (
+        path.suffix == ".py" or (path / "__init__.py").exists()
+    )
 
 
 def test_an_unknown_command_is_refused() -> None:
@@ -116,7 +152,9 @@ for name in sys.argv[1:]:
 
 
 def test_a_plain_module_can_be_imported_alone_and_needs_no_harness() -> None:
-    done = subprocess.run([sys.executable, "-c", ALONE, *PLAIN_MODULES], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, *PLAIN_MODULES], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     loaded = dict(json.loads(line) for line in done.stdout.splitlines())
     assert list(loaded) == PLAIN_MODULES
@@ -130,19 +168,15 @@ def test_the_plain_rooms_were_found() -> None:
 
 def test_the_sample_can_be_judged_and_rated_without_the_harness() -> None:
     loaded = loaded_after(
-        "import json\n"
-        "from urs_inspect.datasets import Vocabulary, in_proportion, load_urs\n"
-        "from urs_inspect.judging import PromptBuilder, read_reply\n"
-        "from urs_inspect.stats import mean_interval\n"
-        "from urs_inspect.stats.bootstrap import pooled_deviation\n"
-        "from urs_inspect.rubrics import load_rubric\n"
-        "rubric = load_rubric()\n"
-        "data = load_urs('sample', Vocabulary(rubric.intent_id, rubric.language_code))\n"
-        "case = in_proportion(data.cases, 0)[0]\n"
-        "PromptBuilder(rubric).build(case.intent, case.language, question='q', reference='r', answer='a')\n"
-        "reply = json.dumps({rubric.languages['en'].final.name: 7})\n"
-        "assert read_reply(reply, rubric, rubric.intents[case.intent].criteria).final == 7\n"
-        "mean_interval([1, 2, 3]); pooled_deviation([[1, 2]])",
+        "import json\nfrom urs_inspect.datasets import Vocabulary, in_proportion, load_urs\nfrom"
+        " urs_inspect.judging import PromptBuilder, read_reply\nfrom urs_inspect.stats import"
+        " mean_interval\nfrom urs_inspect.stats.bootstrap import pooled_deviation\nfrom"
+        " urs_inspect.rubrics import load_rubric\nrubric = load_rubric()\ndata = load_urs('sample',"
+        " Vocabulary(rubric.intent_id, rubric.language_code))\ncase = in_proportion(data.cases,"
+        " 0)[0]\nPromptBuilder(rubric).build(case.intent, case.language, question='q',"
+        " reference='r', answer='a')\nreply = json.dumps({rubric.languages['en'].final.name:"
+        " 7})\nassert read_reply(reply, rubric, rubric.intents[case.intent].criteria).final =="
+        " 7\nmean_interval([1, 2, 3]); pooled_deviation([[1, 2]])",
         offline=True,
     )
     assert loaded.isdisjoint(HEAVY)
@@ -175,29 +209,45 @@ def test_the_harness_finds_the_one_door() -> None:
 
 
 REGISTERED = {
-    "task": "evolve judge_pairwise judge_rating mad md_eval samer_annotate urs urs_addition urs_assistants "
-    "urs_case_review urs_crossval urs_probe urs_references",
-    "solver": "annotate_pair answer_from_pages first_page recorded_answer translation compare_pair contest "
-    "evolve_instruction give_rating null_answer second_answer",
-    "scorer": "annotated_pair case_review crossval_cell crossval_judge exact_sum reference_outcome evolved "
-    "human_choice human_rating intent_judge judge_outcome pair_choice pair_verdict rating_agreement reward_model "
-    "samer samer_outcome",
-    "metric": "addition_report case_review_report crossval_report reference_report annotation_report "
-    "competition_report evolution_report group_finals intent_report judge_report outcome_counts rated_mean "
-    "rating_report ratings samer_report",
+    "task": (
+        "evolve judge_pairwise judge_rating mad md_eval samer_annotate urs urs_addition"
+        " urs_assistants urs_case_review urs_crossval urs_probe urs_references"
+    ),
+    "solver": (
+        "annotate_pair answer_from_pages first_page recorded_answer translation compare_pair"
+        " contest evolve_instruction give_rating null_answer second_answer"
+    ),
+    "scorer": (
+        "annotated_pair case_review crossval_cell crossval_judge exact_sum reference_outcome"
+        " evolved human_choice human_rating intent_judge judge_outcome pair_choice pair_verdict"
+        " rating_agreement reward_model samer samer_outcome"
+    ),
+    "metric": (
+        "addition_report case_review_report crossval_report reference_report annotation_report"
+        " competition_report evolution_report group_finals intent_report judge_report"
+        " outcome_counts rated_mean rating_report ratings samer_report"
+    ),
     "modelapi": "urs_simulation",
 }
 
 
-def test_the_door_registers_everything_under_the_name_of_the_package_and_holds_nothing_else() -> None:
+def test_the_door_registers_everything_under_the_name_of_the_package_and_holds_nothing_else() -> (
+    None
+):
     from inspect_ai._util.registry import registry_info
 
     import urs_inspect._registry as registry
 
-    held = {name: registry_info(value) for name, value in vars(registry).items() if not name.startswith("__")}
+    held = {
+        name: registry_info(value)
+        for name, value in vars(registry).items()
+        if not name.startswith("__")
+    }
     listed = {name: kind for kind, names in REGISTERED.items() for name in names.split()}
     assert {name: info.type for name, info in held.items()} == listed
-    assert {name: info.name for name, info in held.items()} == {name: f"urs_inspect/{name}" for name in listed}
+    assert {name: info.name for name, info in held.items()} == {
+        name: f"urs_inspect/{name}" for name in listed
+    }
 
 
 def test_the_package_says_that_it_is_typed() -> None:

@@ -1,4 +1,6 @@
-"""What a release ships: every file of the package, and in the metadata every library that it imports."""
+"""What a release ships: every file of the package, and in the metadata every library that it
+imports.
+"""
 
 import ast
 import re
@@ -43,7 +45,9 @@ def source_distribution(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def wheel(source_distribution: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files of a wheel built from the sdist, by name."""
-    with zipfile.ZipFile(build("wheel", source_distribution, tmp_path_factory.mktemp("wheel"))) as archive:
+    with zipfile.ZipFile(
+        build("wheel", source_distribution, tmp_path_factory.mktemp("wheel"))
+    ) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
@@ -58,18 +62,32 @@ def build(target: str, project: Path, folder: Path) -> Path:
 
 def test_the_source_distribution_holds_every_file_of_the_package(source_distribution: Path) -> None:
     source = source_distribution / "src"
-    assert {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()} == FILES
+    assert {
+        path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()
+    } == FILES
     assert len(FILES) > 100
 
 
-def test_a_wheel_built_from_the_source_distribution_holds_every_file_and_nothing_else(wheel: dict[str, bytes]) -> None:
+def test_a_wheel_built_from_the_source_distribution_holds_every_file_and_nothing_else(
+    wheel: dict[str, bytes],
+) -> None:
     shipped = {name for name in wheel if ".dist-info/" not in name}
     assert shipped == FILES
-    assert {"LICENSE", "NOTICE", "entry_points.txt"} <= {name.rpartition("/")[2] for name in wheel.keys() - shipped}
+    assert {"LICENSE", "NOTICE", "entry_points.txt"} <= {
+        name.rpartition("/")[2] for name in wheel.keys() - shipped
+    }
 
 
-def test_the_source_distribution_holds_what_people_look_for_at_its_top(source_distribution: Path) -> None:
-    for name in ("CITATION.cff", "SECURITY.md", "CHANGELOG.md", "register/urs/eval.yaml", "tests/test_packaging.py"):
+def test_the_source_distribution_holds_what_people_look_for_at_its_top(
+    source_distribution: Path,
+) -> None:
+    for name in (
+        "CITATION.cff",
+        "SECURITY.md",
+        "CHANGELOG.md",
+        "register/urs/eval.yaml",
+        "tests/test_packaging.py",
+    ):
         assert (source_distribution / name).is_file(), name
 
 
@@ -77,8 +95,12 @@ def test_nothing_that_is_shipped_is_large_or_names_this_machine(
     source_distribution: Path, wheel: dict[str, bytes]
 ) -> None:
     files = [path for path in source_distribution.rglob("*") if path.is_file()]
-    shipped = {str(path.relative_to(source_distribution)): path.read_bytes() for path in files} | wheel
-    paths = {str(path).encode() for path in (ROOT, Path.home(), Path(sys.prefix)) if len(path.parts) > 2}
+    shipped = {
+        str(path.relative_to(source_distribution)): path.read_bytes() for path in files
+    } | wheel
+    paths = {
+        str(path).encode() for path in (ROOT, Path.home(), Path(sys.prefix)) if len(path.parts) > 2
+    }
     assert paths
     assert not {name for name, content in shipped.items() if len(content) > LARGEST}
     assert not {name for name, content in shipped.items() if any(path in content for path in paths)}
@@ -92,14 +114,24 @@ def test_every_library_that_is_imported_is_declared() -> None:
     undeclared = {
         f"{path.relative_to(SOURCE)}: {module}"
         for path in sorted(SOURCE.rglob("*.py"))
-        for module in imported(ast.parse(path.read_text("utf-8"))) - {*sys.stdlib_module_names, "urs_inspect"}
+        for module in imported(ast.parse(path.read_text("utf-8")))
+        - {
+            *sys.stdlib_module_names,
+            "urs_inspect",
+        }
         if declared.isdisjoint(map(normal, distributions.get(module, [module])))
     }
     assert not undeclared
 
 
 def test_the_imports_of_a_file_are_found_wherever_they_stand() -> None:
-    lines = ["import a.b as c, d", "from e.f import g", "from . import h", "def i():", "    import j"]
+    lines = [
+        "import a.b as c, d",
+        "from e.f import g",
+        "from . import h",
+        "def i():",
+        "    import j",
+    ]
     assert imported(ast.parse("\n".join(lines))) == {"a", "d", "e", "j"}
 
 
@@ -107,7 +139,11 @@ def imported(tree: ast.Module) -> set[str]:
     """Top-level modules that a file imports, at once or later."""
     nodes = list(ast.walk(tree))
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    named = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    named = {
+        node.module
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+    }
     return {name.partition(".")[0] for name in plain | named}
 
 
@@ -140,11 +176,15 @@ def test_an_entry_of_the_register_is_about_one_task_that_exists(name: str) -> No
     }
     sizes = {each["name"]: each["dataset_samples"] for each in DECLARED["tasks"]}
     assert task.get("dataset_samples") == sizes.get(name)
-    assert len(entry["description"].split()) <= 80  # the most that the register's instructions allow
+    assert (
+        len(entry["description"].split()) <= 80
+    )  # the most that the register's instructions allow
 
 
 @pytest.mark.parametrize("name", ["", *REGISTER])
-def test_the_schema_of_inspect_evals_accepts_our_entries(name: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_schema_of_inspect_evals_accepts_our_entries(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     reason = "inspect-evals is not installed; `make test-package` runs this with it"
     schema = pytest.importorskip("inspect_evals.metadata", reason=reason)
     if not name:
@@ -157,12 +197,18 @@ def test_the_schema_of_inspect_evals_accepts_our_entries(name: str, caplog: pyte
 
 
 def test_messages_and_pages_name_extras_that_exist() -> None:
-    extras = set(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"])
+    extras = set(
+        tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+            "optional-dependencies"
+        ]
+    )
     pages = [*SOURCE.rglob("*.py"), ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     named = {
         extra
         for page in pages
-        for found in re.findall(r"pip install '(?:urs-inspect|\.)\[([^]]+)\]'", page.read_text("utf-8"))
+        for found in re.findall(
+            r"pip install '(?:urs-inspect|\.)\[([^]]+)\]'", page.read_text("utf-8")
+        )
         for extra in found.split(",")
     }
     assert {"samer", "viz", "lm-eval"} <= named <= extras

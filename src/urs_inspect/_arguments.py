@@ -1,7 +1,7 @@
 """Arguments of tasks and scorers: their types, and the decorator that checks them.
 
-The harness parses `-T name=value` as YAML and passes any result on. A type here accepts no look-alike: `True` is not a
-number, and `"3"` is not a whole number.
+The harness parses `-T name=value` as YAML and passes any result on. A type here accepts no
+look-alike: `True` is not a number, and `"3"` is not a whole number.
 """
 
 import re
@@ -41,10 +41,12 @@ _COMMANDS = ("inspect_ai.", "urs_inspect.")
 
 
 def checked(make: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Check the arguments of a task or scorer against its type hints; stands below `@task` or `@scorer`.
+    """Check the arguments of a task or scorer against its type hints; stands below `@task` or
+    `@scorer`.
 
-    The signature, the defaults and the arguments that a log records stay as they are given. A value that does not fit,
-    and an argument that is missing or unknown, raise `InputError`, which the command line prints as one line.
+    The signature, the defaults and the arguments that a log records stay as they are given. A value
+    that does not fit, and an argument that is missing or unknown, raise `InputError`, which the
+    command line prints as one line.
     """
     parameters = signature(make)
 
@@ -68,7 +70,10 @@ def checked(make: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 def check(name: str, value: object, hint: Any) -> Any:
-    """Read an argument of a type of this module, or any that pydantic knows; the error names it and what is allowed."""
+    """Read an argument of a type of this module, or any that pydantic knows.
+
+    The error names it and what is allowed.
+    """
     try:
         return _adapter(hint).validate_python(value)
     except ValidationError as error:
@@ -127,18 +132,26 @@ def _bounds(value: Any) -> Any:
 
 Flag = Annotated[bool, Strict(), _must_be("true or false")]
 Structured = Annotated[Annotated[bool, Strict()] | Literal["auto"], _must_be("true, false or auto")]
-"""Whether judges are asked by a schema: always, never, or where the preflight saw that the server follows one."""
+"""Whether judges are asked by a schema: always, never, or where the preflight saw that the server
+follows one.
+"""
 Text = Annotated[str, Strict(), BeforeValidator(_not_blank), _must_be("a text")]
 Count = Annotated[int, Field(strict=True, ge=1), _must_be("a whole number of at least 1")]
 Natural = Annotated[int, Field(strict=True, ge=0), _must_be("a whole number of at least 0")]
 NotNegative = Annotated[float, Field(strict=True, ge=0), _must_be("a number of at least 0")]
 AtLeastOne = Annotated[float, Field(strict=True, ge=1), _must_be("a number of at least 1")]
 Confidence = Annotated[
-    float, Field(strict=True, ge=0.501, le=0.9999), _must_be("a number of at least 0.501 and at most 0.9999")
+    float,
+    Field(strict=True, ge=0.501, le=0.9999),
+    _must_be("a number of at least 0.501 and at most 0.9999"),
 ]
-Cosine = Annotated[float, Field(strict=True, gt=0, le=1), _must_be("a number above 0 and at most 1")]
+Cosine = Annotated[
+    float, Field(strict=True, gt=0, le=1), _must_be("a number above 0 and at most 1")
+]
 Temperature = Annotated[
-    float, Field(strict=True, ge=0, le=2), _must_be("a number from 0 to 2, or null for the provider's default")
+    float,
+    Field(strict=True, ge=0, le=2),
+    _must_be("a number from 0 to 2, or null for the provider's default"),
 ]
 
 Names = Annotated[
@@ -148,13 +161,16 @@ Names = Annotated[
 """Read by `names`, which knows the vocabulary."""
 
 Lengths = Annotated[
-    StrictStr | StrictInt | list[StrictStr | StrictInt], _must_be("numbers and ranges such as 2-20 or 2-9,15")
+    StrictStr | StrictInt | list[StrictStr | StrictInt],
+    _must_be("numbers and ranges such as 2-20 or 2-9,15"),
 ]
 
 Paths = Annotated[
     str | list[str],
     GetPydanticSchema(
-        lambda _, handler: handler(Annotated[list[Text], Field(min_length=1), BeforeValidator(split_names)])
+        lambda _, handler: handler(
+            Annotated[list[Text], Field(min_length=1), BeforeValidator(split_names)]
+        )
     ),
     _must_be("a path, or paths separated by commas"),
 ]
@@ -162,14 +178,21 @@ Paths = Annotated[
 
 Scale = Annotated[
     str | list[float] | tuple[float, float],
-    GetPydanticSchema(lambda _, handler: handler(Annotated[tuple[StrictFloat, StrictFloat], BeforeValidator(_bounds)])),
+    GetPydanticSchema(
+        lambda _, handler: handler(
+            Annotated[tuple[StrictFloat, StrictFloat], BeforeValidator(_bounds)]
+        )
+    ),
     _must_be("its lowest and highest value, such as 1,5"),
 ]
 """Becomes a tuple; `1,5` and `1-5` are read alike."""
 
 
 def one_of(allowed: Callable[[], Iterable[str]]) -> BeforeValidator:
-    """One of some words that only the running program knows; a `Literal` says it where they are fixed."""
+    """One of some words that only the running program knows.
+
+    A `Literal` says it where they are fixed.
+    """
 
     def validate(value: Any) -> Any:
         known = list(allowed())
@@ -180,7 +203,9 @@ def one_of(allowed: Callable[[], Iterable[str]]) -> BeforeValidator:
     return BeforeValidator(validate)
 
 
-def names(value: str | list[str], argument: str, find: Callable[[str], str] = str) -> list[str] | None:
+def names(
+    value: str | list[str], argument: str, find: Callable[[str], str] = str
+) -> list[str] | None:
     """Ids of an argument of the type `Names`, without repetition, in the order given; None for all.
 
     `find` turns a spelling into an id, or raises `InputError`.
@@ -238,11 +263,15 @@ class SamerOptions(_Options):
     folder: Text | None = None  # for a server on another machine: its tokeniser and heads
     dtype: Dtype = "auto"
     description: Text | None = None  # of a reward model: a file that says what its outputs mean
-    engine_options: dict[str, Any] | None = None  # of vLLM in this process, such as `gpu_memory_utilization`
+    engine_options: dict[str, Any] | None = (
+        None  # of vLLM in this process, such as `gpu_memory_utilization`
+    )
 
 
 class SimilarityOptions(_Options):
-    """A similarity, and for `openai/<model>` the address of an embeddings API in place of the environment's."""
+    """A similarity, and for `openai/<model>` the address of an embeddings API in place of the
+    environment's.
+    """
 
     name: Text
     url: Text | None = None
@@ -258,27 +287,37 @@ class TargetOptions(_Options):
 Samer = Annotated[str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(SamerOptions))]
 """Becomes `SamerOptions`."""
 
-Similarities = Annotated[str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(SimilarityOptions))]
+Similarities = Annotated[
+    str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(SimilarityOptions))
+]
 """Becomes `SimilarityOptions`."""
 
-Target = Annotated[str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(TargetOptions))]
+Target = Annotated[
+    str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(TargetOptions))
+]
 """Becomes `TargetOptions`."""
 
 
 def samer_arguments(samer: object, *, wanted: bool, condition: str) -> dict[str, Any] | None:
-    """Arguments of the scorer `samer`, or of a solver in which SaMer or a reward model judges; None if none does.
+    """Arguments of the scorer `samer`, or of a solver in which SaMer or a reward model judges; None
+    if none does.
 
-    It takes part if `wanted`; `condition` is the argument that says so, for errors, such as `judge=samer`.
+    It takes part if `wanted`; `condition` is the argument that says so, for errors, such as
+    `judge=samer`.
     """
     if samer is None:
         if wanted:
-            raise InputError(f"{condition} needs samer: the folder of a checkpoint, or the address of a server")
+            raise InputError(
+                f"{condition} needs samer: the folder of a checkpoint, or the address of a server"
+            )
         return None
     if not wanted:
         raise InputError(f"samer: only with {condition}")
     given = SamerOptions.model_validate(samer).model_dump()
     optional = {"description", "engine_options"}
-    return {name: value for name, value in given.items() if name not in optional or value is not None}
+    return {
+        name: value for name, value in given.items() if name not in optional or value is not None
+    }
 
 
 _SAMER_OPTIONS = [name for name in SamerOptions.model_fields if name != "model"]
@@ -292,7 +331,9 @@ _MOVED = {
 
 
 def _refuse_moved(given: Iterable[str], parameters: Collection[str]) -> None:
-    """Refuse former arguments with their new form, also on the command line, where the harness drops unknown ones."""
+    """Refuse former arguments with their new form, also on the command line, where the harness
+    drops unknown ones.
+    """
     options = [str(option).partition("=")[0] for option in command_options().get("t", ())]
     if "samer" not in options:  # another task of the command may have an argument of that name
         options = [name for name in options if name not in _SAMER_OPTIONS]
@@ -305,9 +346,12 @@ def _refuse_moved(given: Iterable[str], parameters: Collection[str]) -> None:
 def command_options() -> Mapping[str, Any]:
     """Options of the running `inspect` or `urs-inspect` command; none in a script.
 
-    What the harness does with the samples and arguments of a task it does not tell the task, but it follows from these.
+    What the harness does with the samples and arguments of a task it does not tell the task, but it
+    follows from these.
     """
     context = click.get_current_context(silent=True)
-    if context is None or not str(getattr(context.command.callback, "__module__", "")).startswith(_COMMANDS):
+    if context is None or not str(getattr(context.command.callback, "__module__", "")).startswith(
+        _COMMANDS
+    ):
         return {}
     return context.params

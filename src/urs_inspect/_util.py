@@ -17,12 +17,17 @@ _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def visible(text: str) -> str:
-    """A text whose characters for the direction of writing, which could reorder what is shown, are spelt out."""
+    """A text whose characters for the direction of writing, which could reorder what is shown, are
+    spelt out.
+    """
     return _DIRECTION.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def read_yaml(text: str) -> Any:
-    """Read YAML that a user wrote; the message of a `yaml.YAMLError` is one line, with that of the fault."""
+    """Read YAML that a user wrote.
+
+    The message of a `yaml.YAMLError` is one line, with that of the fault.
+    """
     import yaml
 
     class Loader(yaml.SafeLoader):
@@ -51,11 +56,17 @@ def _line(text: str, place: int) -> str:
     """Number and content of a line, cut short; `place` counts from 0."""
     lines = text.splitlines()
     content = lines[place].strip() if place < len(lines) else ""
-    return f"line {place + 1}: {content[:60]}" if content.isprintable() and content else f"line {place + 1}"
+    return (
+        f"line {place + 1}: {content[:60]}"
+        if content.isprintable() and content
+        else f"line {place + 1}"
+    )
 
 
 def file_kind(path: Path) -> str:
-    """What an error message calls files such as this one: `'.txt' files`, or `files without an ending`."""
+    """What an error message calls files such as this one: `'.txt' files`, or `files without an
+    ending`.
+    """
     return f"'{path.suffix}' files" if path.suffix else "files without an ending"
 
 
@@ -75,15 +86,16 @@ def escaped(text: str) -> str:
 
 
 class InputError(click.ClickException):
-    """Something the user gave cannot be used; raised before any model is called wherever that can be known.
+    """Something the user gave cannot be used; raised before any model is called wherever that can
+    be known.
 
     The message names the thing, the place (file, row, key) and what is allowed. It is a
     `click.ClickException`, so that `inspect eval` and `urs-inspect` print one line instead of a
     traceback and exit with 1. It is no `ValueError`, because `inspect score` takes every
     `ValueError` for a scorer that it does not know, and asks for a file in place of showing the
-    words. What only a running task can find, as answers that are all equal, ends the task with the status `error`:
-    the harness then shows the line in the task's panel (with `--display log`, below a traceback)
-    and exits with 0, as for every error of a running task.
+    words. What only a running task can find, as answers that are all equal, ends the task with the
+    status `error`: the harness then shows the line in the task's panel (with `--display log`, below
+    a traceback) and exits with 0, as for every error of a running task.
     """
 
     def __init__(self, message: str) -> None:
@@ -118,6 +130,7 @@ if sys.platform == "win32":
                 if not wait:
                     raise BlockingIOError(error.errno, error.strerror) from None
                 # LK_LOCK gives up after ten seconds.
+
 else:
     import fcntl
 
@@ -126,18 +139,25 @@ else:
 
 
 def check_new_file(path: Path, *suffixes: str, option: str = "output") -> None:
-    """Refuse a file of another suffix, one that exists, and one that cannot be written, before any work is done."""
+    """Refuse a file of another suffix, one that exists, and one that cannot be written, before any
+    work is done.
+    """
     if path.suffix.lower() not in suffixes:
-        raise InputError(f"{option}: must be the name of a {' or '.join(suffixes)} file, got '{path}'")
+        raise InputError(
+            f"{option}: must be the name of a {' or '.join(suffixes)} file, got '{path}'"
+        )
     with writing(path, option):
         there = os.path.lexists(path)
     if there:
-        raise InputError(f"{option}: there is a file '{path}' already; move it away, or name another")
+        raise InputError(
+            f"{option}: there is a file '{path}' already; move it away, or name another"
+        )
     check_folder(path.absolute().parent, option)
 
 
 def check_folder(folder: Path, option: str = "output", *, make: bool = False) -> None:
-    """Refuse a folder that is missing or cannot be written to, such as one on a full disk, before any work is done.
+    """Refuse a folder that is missing or cannot be written to, such as one on a full disk, before
+    any work is done.
 
     With `make` it may be missing, as it is made later; then the nearest folder above it counts.
     """
@@ -156,7 +176,9 @@ def writing(path: Path, option: str = "output") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"{option}: cannot write to '{path}': {error.strerror or error}") from error
+        raise InputError(
+            f"{option}: cannot write to '{path}': {error.strerror or error}"
+        ) from error
 
 
 def write_new_file(path: Path, text: str, option: str = "output") -> None:
@@ -174,9 +196,10 @@ def write_new_file(path: Path, text: str, option: str = "output") -> None:
 def lock_file(descriptor: int, *, wait: bool = False) -> None:
     """Lock an open file against all others that lock it, in this process and in others.
 
-    The lock ends when the descriptor is closed, also when the process dies. It binds only those who ask for it:
-    everybody can read the file, and write to it. On Windows the position in the file moves, so that one who writes must
-    have opened it to append. If another has the lock, either `wait`, for as long as it takes, or `BlockingIOError`;
-    any other `OSError` says that the file cannot be locked at all, as on some network file systems.
+    The lock ends when the descriptor is closed, also when the process dies. It binds only those who
+    ask for it: everybody can read the file, and write to it. On Windows the position in the file
+    moves, so that one who writes must have opened it to append. If another has the lock, either
+    `wait`, for as long as it takes, or `BlockingIOError`; any other `OSError` says that the file
+    cannot be locked at all, as on some network file systems.
     """
     _lock(descriptor, wait)

@@ -1,4 +1,6 @@
-"""The server and the browser for the tests of the pages for votes and for ratings, shared by both."""
+"""The server and the browser for the tests of the pages for votes and for ratings, shared by
+both.
+"""
 
 import os
 import shutil
@@ -18,8 +20,17 @@ from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, s
 from urs_inspect.annotation.votes import Vote, read_votes
 from urs_inspect.discrepancy.ballots import Ballot, write_ballots
 
-CHROMIUM = os.environ.get("URS_INSPECT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+CHROMIUM = (
+    os.environ.get("URS_INSPECT_CHROMIUM")
+    or shutil.which("chromium")
+    or shutil.which("google-chrome")
+)
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 PHONE: dict[str, Any] = {
     "viewport": {"width": 390, "height": 844},
@@ -41,7 +52,9 @@ def browser() -> Iterator[Browser]:
 
 @dataclass
 class Server:
-    """A running `urs-inspect annotate`, which can be killed and started again at the same address."""
+    """A running `urs-inspect annotate`, which can be killed and started again at the same
+    address.
+    """
 
     directory: Path
     arguments: tuple[str, ...]  # what is voted on or rated, and options
@@ -89,7 +102,9 @@ class Server:
 def serving(directory: Path, made: tuple[Ballot, ...], *arguments: str) -> Iterator[Server]:
     ballots = directory / "ballots.jsonl"
     write_ballots(made, ballots)
-    with running(directory, str(ballots), "--votes", str(directory / "votes"), *arguments) as server:
+    with running(
+        directory, str(ballots), "--votes", str(directory / "votes"), *arguments
+    ) as server:
         yield server
 
 
@@ -112,8 +127,13 @@ class Watch:
     problems: list[str] = field(default_factory=list)
 
     def over(self, context: BrowserContext, address: str) -> None:
-        context.on("request", lambda request: self._note(not request.url.startswith(address), request.url))
-        context.on("console", lambda message: self._note(message.type in {"error", "warning"}, message.text))
+        context.on(
+            "request", lambda request: self._note(not request.url.startswith(address), request.url)
+        )
+        context.on(
+            "console",
+            lambda message: self._note(message.type in {"error", "warning"}, message.text),
+        )
         context.on("dialog", self._dismiss)
         context.on("weberror", lambda error: self._note(True, str(error.error)))
         context.on("page", lambda page: self._note(len(context.pages) > 1, f"a window: {page.url}"))
@@ -128,7 +148,9 @@ class Watch:
 
 
 @contextmanager
-def visiting(browser: Browser, server: Server, path: str = "", **options: Any) -> Iterator[tuple[Page, Watch]]:
+def visiting(
+    browser: Browser, server: Server, path: str = "", **options: Any
+) -> Iterator[tuple[Page, Watch]]:
     """A page of a visitor of their own; whatever it does that it should not is collected."""
     context = browser.new_context(**(options or LAPTOP))
     context.set_default_timeout(15_000)
@@ -146,21 +168,35 @@ SETTLED = 400
 """Milliseconds after which a page takes the next vote or rating."""
 
 HOSTILE = (
-    "<script>window.ran = 1; alert(1)</script>\n\n<img src=http://evil.test/a onerror=alert(2)>\n\n"
-    "![x](http://evil.test/b.png) ![y](data:image/svg+xml,<svg onload=alert(3)>)\n\n"
-    "[click](javascript:alert(4)) [data](data:text/html,<script>alert(5)</script>) [out](http://evil.test/c)\n\n"
-    "</script><script>window.ran = 2</script> <svg onload=alert(6)> <iframe src=http://evil.test/d></iframe>\n\n"
-    '<link rel=prefetch href=http://evil.test/e> <meta http-equiv=refresh content="0;url=http://evil.test/f">\n\n'
-    "<style>@import url(http://evil.test/g)</style> <form action=http://evil.test/h><button>1</button></form>\n\n"
-    '| a |\n|--:|\n| <details ontoggle=alert(7) open> |\n\n```"><script>alert(8)</script>\n</code><b>x\n```\n'
-    "{{7*7}} {% raw %} ${alert(9)} </div></main>"
+    "<script>window.ran = 1; alert(1)</script>\n\n<img src=http://evil.test/a"
+    " onerror=alert(2)>\n\n![x](http://evil.test/b.png) ![y](data:image/svg+xml,<svg"
+    " onload=alert(3)>)\n\n[click](javascript:alert(4))"
+    " [data](data:text/html,<script>alert(5)</script>)"
+    " [out](http://evil.test/c)\n\n</script><script>window.ran = 2</script> <svg onload=alert(6)>"
+    " <iframe src=http://evil.test/d></iframe>\n\n<link rel=prefetch href=http://evil.test/e> <meta"
+    ' http-equiv=refresh content="0;url=http://evil.test/f">\n\n<style>@import'
+    " url(http://evil.test/g)</style> <form"
+    " action=http://evil.test/h><button>1</button></form>\n\n| a |\n|--:|\n| <details"
+    ' ontoggle=alert(7) open> |\n\n```"><script>alert(8)</script>\n</code><b>x\n```\n{{7*7}} {% raw'
+    " %} ${alert(9)} </div></main>"
 )
 WIDE = "word" * 200
 
 
 def expect_inert(page: Page) -> None:
     """Nothing of what people or models wrote is an element that runs, loads or links anything."""
-    for forbidden in ("script", "img", "a", "iframe", "svg", "link", "meta", "style", "form", "button"):
+    for forbidden in (
+        "script",
+        "img",
+        "a",
+        "iframe",
+        "svg",
+        "link",
+        "meta",
+        "style",
+        "form",
+        "button",
+    ):
         expect(page.locator(".text").locator(forbidden)).to_have_count(0)
     assert page.evaluate("window.ran") is None
 

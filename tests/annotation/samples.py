@@ -15,8 +15,8 @@ from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.rubrics import load_rubric
 
 _ASKED = (
-    "How do I compute the **median** of a list of numbers in Python? Please show code and say what happens for an "
-    "empty list."
+    "How do I compute the **median** of a list of numbers in Python? Please show code and say what"
+    " happens for an empty list."
 )
 
 _MEDIAN = """The median is the middle value of the sorted numbers.
@@ -63,12 +63,17 @@ _TEA = """泡一杯好喝的绿茶，关键在水温和时间：
 _TEA_SHORT = "把茶叶放进杯子，倒入刚烧开的水，盖上盖子，等十分钟以后再喝。"
 
 
-def ballot(number: int, *, first: str = "", second: str = "", models: tuple[str, str] = ("apple", "pear")) -> Ballot:
+def ballot(
+    number: int, *, first: str = "", second: str = "", models: tuple[str, str] = ("apple", "pear")
+) -> Ballot:
     """A ballot about an instruction of this number."""
     return Ballot.between(
         f"i{number}",
         f"Instruction {number}: say something.",
-        {models[0]: first or f"First answer {number}.", models[1]: second or f"Second answer {number}."},
+        {
+            models[0]: first or f"First answer {number}.",
+            models[1]: second or f"Second answer {number}.",
+        },
     )
 
 
@@ -86,7 +91,9 @@ def shown_ballots() -> tuple[Ballot, ...]:
         reference="`statistics.median` does it; for an empty list it raises `StatisticsError`.",
         scenario="coding",
     )
-    tea = Ballot.between("tea", "怎样泡一杯好喝的绿茶？", {"apple": _TEA, "pear": _TEA_SHORT}, language="zh")
+    tea = Ballot.between(
+        "tea", "怎样泡一杯好喝的绿茶？", {"apple": _TEA, "pear": _TEA_SHORT}, language="zh"
+    )
     return (coding, tea, *ballots(18))
 
 
@@ -98,11 +105,23 @@ def ids(found: Sequence[Ballot]) -> list[str]:
 INTENTS = ("factual_qa", "leisure", "text_assistant")
 
 
-def answer(number: int, model: str = "apple", *, score: float = 5.0, text: str = "", intent: str = "") -> Answer:
+def answer(
+    number: int, model: str = "apple", *, score: float = 5.0, text: str = "", intent: str = ""
+) -> Answer:
     """An answer to a question of this number."""
     said = text or f"Answer {number} of somebody."
     chosen = intent or INTENTS[number % len(INTENTS)]
-    return Answer(f"q{number}", model, 1, chosen, "en", f"Question {number}?", said, f"Reference {number}.", score)
+    return Answer(
+        f"q{number}",
+        model,
+        1,
+        chosen,
+        "en",
+        f"Question {number}?",
+        said,
+        f"Reference {number}.",
+        score,
+    )
 
 
 def answers(count: int, *models: str) -> list[Answer]:
@@ -116,18 +135,26 @@ def rating(about: Answer, final: int, rater: str = "me", **others: Any) -> Ratin
     return Rating(about.question, about.model, about.epoch, rater, about.text_digest, **given)
 
 
-def campaign(directory: Path, *annotators: str, of: list[Answer] | None = None, **options: Any) -> RatingCampaign:
+def campaign(
+    directory: Path, *annotators: str, of: list[Answer] | None = None, **options: Any
+) -> RatingCampaign:
     """A campaign by the built-in rubric."""
     queue = draw(answers(6) if of is None else of)
     return RatingCampaign(queue, load_rubric(), directory, annotators, **options)
 
 
 def shown_logs(folder: Path, texts: dict[str, tuple[str, str, str]] | None = None) -> Path:
-    """Logs of two models with two answers each that look well in a picture; question -> its text and two answers."""
+    """Logs of two models with two answers each that look well in a picture.
+
+    Question -> its text and two answers.
+    """
     shown = texts or {
         "median": (_ASKED, _MEDIAN, _STATISTICS),
         "tea": ("怎样泡一杯好喝的绿茶？", _TEA, _TEA_SHORT),
-        **{f"plain{number}": (f"Question {number}?", f"Yes {number}.", f"No {number}.") for number in range(4)},
+        **{
+            f"plain{number}": (f"Question {number}?", f"Yes {number}.", f"No {number}.")
+            for number in range(4)
+        },
     }
     for place, name in enumerate(("apple", "pear")):
         samples = [
@@ -138,11 +165,15 @@ def shown_logs(folder: Path, texts: dict[str, tuple[str, str, str]] | None = Non
                 target="The reference answer.",
                 output=ModelOutput.from_content(f"p/{name}", said[place]),
                 metadata={
-                    "intent": "solve_professional_problem" if question == "median" else "ask_for_advice",
+                    "intent": (
+                        "solve_professional_problem" if question == "median" else "ask_for_advice"
+                    ),
                     "language": "zh" if question == "tea" else "en",
                 },
             )
             for question, (asked, *said) in shown.items()
         ]
-        write_judged(folder / f"{name}.eval", *samples, model=f"p/{name}", metadata={"rubric": "urs 2"})
+        write_judged(
+            folder / f"{name}.eval", *samples, model=f"p/{name}", metadata={"rubric": "urs 2"}
+        )
     return folder

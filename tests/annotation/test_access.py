@@ -5,7 +5,13 @@ import socket
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.annotation.access import SECURITY_HEADERS, TOKEN_VARIABLE, Guard, choose_token, is_loopback
+from urs_inspect.annotation.access import (
+    SECURITY_HEADERS,
+    TOKEN_VARIABLE,
+    Guard,
+    choose_token,
+    is_loopback,
+)
 
 TOKEN = "a token of enough characters"
 HERE = Guard(port=1)
@@ -17,15 +23,29 @@ def post(**headers: str) -> dict[str, str]:
     return {**usual, **{name.replace("_", "-"): value for name, value in headers.items()}}
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "localhost", "LOCALHOST", "::1", "[::1]"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.8.8.8", "localhost", "LOCALHOST", "::1", "[::1]"]
+)
 def test_loopback(host: str) -> None:
     assert is_loopback(host)
-    assert HERE.refusal("GET", {"host": f"[{host}]:1" if host == "::1" else f"{host}:1"}, {}) is None
+    assert (
+        HERE.refusal("GET", {"host": f"[{host}]:1" if host == "::1" else f"{host}:1"}, {}) is None
+    )
     assert HERE.refusal("GET", {"host": "localhost"}, {}) is None
 
 
 @pytest.mark.parametrize(
-    "host", ["0.0.0.0", "::", "192.168.0.1", "evil.test", "127.0.0.1.evil.test", "localhost.evil.test", "", "["]
+    "host",
+    [
+        "0.0.0.0",
+        "::",
+        "192.168.0.1",
+        "evil.test",
+        "127.0.0.1.evil.test",
+        "localhost.evil.test",
+        "",
+        "[",
+    ],
 )
 def test_not_loopback(host: str) -> None:
     assert not is_loopback(host)
@@ -38,7 +58,12 @@ def test_not_loopback(host: str) -> None:
 
 def test_an_open_server_answers_to_its_addresses_only() -> None:
     passes = {OPEN.cookie: OPEN.cookie_value}
-    for host in ("192.168.0.1:7580", "[2001:db8::1]:7580", f"{socket.gethostname()}:7580", "localhost"):
+    for host in (
+        "192.168.0.1:7580",
+        "[2001:db8::1]:7580",
+        f"{socket.gethostname()}:7580",
+        "localhost",
+    ):
         assert OPEN.refusal("GET", {"host": host}, passes) is None
     assert OPEN.refusal("GET", {"host": "evil.test"}, passes) == "host"
     assert Guard("votes.test", TOKEN).refusal("GET", {"host": "votes.test"}, {}) == "token"
@@ -47,7 +72,9 @@ def test_an_open_server_answers_to_its_addresses_only() -> None:
 def test_an_open_server_demands_the_cookie() -> None:
     host = {"host": "192.168.0.1:7580"}
     assert OPEN.refusal("GET", host, {}) == "token"
-    assert OPEN.refusal("GET", host, {OPEN.cookie: TOKEN}) == "token"  # the token itself is not the pass
+    assert (
+        OPEN.refusal("GET", host, {OPEN.cookie: TOKEN}) == "token"
+    )  # the token itself is not the pass
     assert OPEN.refusal("GET", host, {OPEN.cookie: "ü"}) == "token"
     assert OPEN.refusal("POST", {**post(), **host}, {}) == "token"
     assert OPEN.refusal("POST", {**post(), **host}, {OPEN.cookie: OPEN.cookie_value}) is None
@@ -68,7 +95,10 @@ def test_an_open_server_demands_the_cookie() -> None:
 def test_what_changes_something_must_come_from_the_page(headers: dict[str, str]) -> None:
     assert HERE.refusal("POST", headers, {}) == "origin"
     assert HERE.refusal("DELETE", headers, {}) == "origin"
-    assert HERE.refusal("POST", post(origin="http://127.0.0.1:1", sec_fetch_site="same-origin"), {}) is None
+    assert (
+        HERE.refusal("POST", post(origin="http://127.0.0.1:1", sec_fetch_site="same-origin"), {})
+        is None
+    )
 
 
 @pytest.mark.parametrize("length", ["8193", "", "-1", "1e3", "١"])
@@ -86,11 +116,15 @@ def test_the_token_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, TOKEN)
     assert choose_token("127.0.0.1") == choose_token("0.0.0.0") == TOKEN
     monkeypatch.setenv(TOKEN_VARIABLE, "short")
-    with pytest.raises(InputError, match="URS_INSPECT_TOKEN has 5 characters; at least 16 are needed"):
+    with pytest.raises(
+        InputError, match="URS_INSPECT_TOKEN has 5 characters; at least 16 are needed"
+    ):
         choose_token("127.0.0.1")
 
 
 def test_the_policy_allows_nothing_but_our_own() -> None:
-    policy = dict(part.split(" ", 1) for part in SECURITY_HEADERS["Content-Security-Policy"].split("; "))
+    policy = dict(
+        part.split(" ", 1) for part in SECURITY_HEADERS["Content-Security-Policy"].split("; ")
+    )
     assert policy["default-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
     assert set(policy.values()) == {"'none'", "'self'"}

@@ -18,7 +18,8 @@ CHOICES: tuple[Choice, ...] = ("a", "b", "tie", "cannot_tell")
 SWAPPED: dict[Choice, Choice] = {"a": "b", "b": "a", "tie": "tie", "cannot_tell": "cannot_tell"}
 
 votes_of_some = st.dictionaries(
-    st.tuples(st.sampled_from("uvwxyz"), st.sampled_from(["ann", "ben", "cy", "di"])), st.sampled_from(CHOICES)
+    st.tuples(st.sampled_from("uvwxyz"), st.sampled_from(["ann", "ben", "cy", "di"])),
+    st.sampled_from(CHOICES),
 ).map(lambda cast: [Vote(ballot, person, choice) for (ballot, person), choice in cast.items()])
 
 
@@ -52,27 +53,39 @@ def test_majority_is_the_mode_and_turns_with_the_labels(votes: list[Vote]) -> No
     value = {"a": 1.0, "tie": 0.5, "b": 0.0}
     expected = {}
     for ballot in sorted({vote.ballot for vote in votes}):
-        counts = Counter(vote.choice for vote in votes if vote.ballot == ballot and vote.choice != "cannot_tell")
+        counts = Counter(
+            vote.choice for vote in votes if vote.ballot == ballot and vote.choice != "cannot_tell"
+        )
         modes = [choice for choice, count in counts.items() if count == max(counts.values())]
         expected[ballot] = value[modes[0]] if len(modes) == 1 else 0.5 if modes else math.nan
     found = {each.ballot: each.outcome for each in majorities(reversed(votes))}
     assert found == pytest.approx(expected, nan_ok=True)
     turned = majorities([Vote(vote.ballot, vote.annotator, SWAPPED[vote.choice]) for vote in votes])
-    assert {each.ballot: 1 - each.outcome for each in turned} == pytest.approx(expected, nan_ok=True)
+    assert {each.ballot: 1 - each.outcome for each in turned} == pytest.approx(
+        expected, nan_ok=True
+    )
 
 
 def test_share_of_the_most_chosen_option_by_hand() -> None:
-    votes = [*cast("u", "a", "a", "b"), *cast("v", "tie", "tie"), *cast("w", "a"), *cast("x", "b", "cannot_tell")]
+    votes = [
+        *cast("u", "a", "a", "b"),
+        *cast("v", "tie", "tie"),
+        *cast("w", "a"),
+        *cast("x", "b", "cannot_tell"),
+    ]
     found = agreement(votes)
-    # u: 2 of 3, v: 2 of 2; w and x have one choice each, which says nothing. Mean (2/3 + 1) / 2 = 5/6.
+    # u: 2 of 3, v: 2 of 2; w and x have one choice each, which says nothing. Mean (2/3 + 1) / 2 =
+    # 5/6.
     assert found.most_chosen.value == pytest.approx(5 / 6)
     assert (found.ballots, found.votes, found.compared, found.shared) == (4, 8, 2, 0)
-    assert math.isnan(found.most_chosen.low) and math.isnan(found.most_chosen.high)  # two ballots are too few
+    assert math.isnan(found.most_chosen.low) and math.isnan(
+        found.most_chosen.high
+    )  # two ballots are too few
 
 
 def test_alpha_by_hand() -> None:
-    # Two raters, four units: aa, ab, bb, bb. n = 8, n_a = 3, n_b = 5. Observed: 2 / 1 = 2 pairs that differ.
-    # Expected: 2 * 3 * 5 / 7 = 30 / 7. alpha = 1 - 2 * 7 / 30 = 16 / 30.
+    # Two raters, four units: aa, ab, bb, bb. n = 8, n_a = 3, n_b = 5. Observed: 2 / 1 = 2 pairs
+    # that differ. Expected: 2 * 3 * 5 / 7 = 30 / 7. alpha = 1 - 2 * 7 / 30 = 16 / 30.
     tables = [(2, 0, 0), (1, 0, 1), (0, 0, 2), (0, 0, 2)]
     assert krippendorff_alpha(tables) == pytest.approx(16 / 30)
     # With only the two ends of the line in use, all distances are equal, and their size falls out.
@@ -89,7 +102,10 @@ def test_alpha_has_no_value_without_two_units() -> None:
 @given(votes_of_some)
 def test_alpha_is_that_of_evalica(votes: list[Vote]) -> None:
     place = {"a": 1.0, "tie": 0.5, "b": 0.0, "cannot_tell": np.nan}
-    people, units = sorted({vote.annotator for vote in votes}), sorted({vote.ballot for vote in votes})
+    people, units = (
+        sorted({vote.annotator for vote in votes}),
+        sorted({vote.ballot for vote in votes}),
+    )
     ratings = pd.DataFrame(np.nan, index=people, columns=units)
     for vote in votes:
         ratings.loc[vote.annotator, vote.ballot] = place[vote.choice]
@@ -117,7 +133,13 @@ def test_left_and_right_of_a_person_by_hand() -> None:
         Vote("7", "me", "b"),
     ]
     [person] = agreement(votes).annotators
-    assert (person.votes, person.left, person.right, person.ties, person.cannot_tell) == (7, 3, 1, 1, 1)
+    assert (person.votes, person.left, person.right, person.ties, person.cannot_tell) == (
+        7,
+        3,
+        1,
+        1,
+        1,
+    )
     assert person.unplaced == 1
     assert person.left_share == 0.75
     # Two-sided for 3 of 4: (1 + 4 + 4 + 1) / 16
@@ -127,7 +149,11 @@ def test_left_and_right_of_a_person_by_hand() -> None:
 
 
 def test_agreement_with_the_others_by_hand() -> None:
-    votes = [*cast("u", "a", "a", "b"), *cast("v", "tie", "b", "b"), *cast("w", "a", "a", "cannot_tell")]
+    votes = [
+        *cast("u", "a", "a", "b"),
+        *cast("v", "tie", "b", "b"),
+        *cast("w", "a", "a", "cannot_tell"),
+    ]
     with_others = {person.annotator: person.with_others for person in agreement(votes).annotators}
     # voter 0: u others a, b are split; v b (no); w a (yes): 1 of 2.
     # voter 1: u a, b split; v tie, b split; w a (yes): 1 of 1.

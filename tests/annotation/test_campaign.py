@@ -17,7 +17,9 @@ from urs_inspect.annotation.campaign import Campaign, load_ballots
 from urs_inspect.annotation.votes import read_votes
 from urs_inspect.discrepancy.ballots import Ballot, write_ballots
 
-LONG = Ballot.between("long", "q" * 5000, {"a": "long response " * 3000, "b": ""}, reference="r" * 5000)
+LONG = Ballot.between(
+    "long", "q" * 5000, {"a": "long response " * 3000, "b": ""}, reference="r" * 5000
+)
 
 
 @solver
@@ -33,7 +35,10 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
     """A finished log in which some samples have ballots, one of them over two epochs."""
     samples = [
         Sample(input="q", id="answer", metadata={"model": "apple"}),
-        *(Sample(input="q", id=each.id, metadata={"ballot": each.to_dict()}) for each in (*ballots(2), LONG)),
+        *(
+            Sample(input="q", id=each.id, metadata={"ballot": each.to_dict()})
+            for each in (*ballots(2), LONG)
+        ),
     ]
     [made] = inspect_eval(
         Task(dataset=samples, solver=idle(), epochs=2),
@@ -57,19 +62,26 @@ def test_logs_and_files_give_each_ballot_once(log: EvalLog, tmp_path: Path) -> N
 
 
 def without_ballots(log: EvalLog) -> EvalLog:
-    return log.model_copy(update={"samples": [each for each in log.samples or [] if each.id == "answer"]})
+    return log.model_copy(
+        update={"samples": [each for each in log.samples or [] if each.id == "answer"]}
+    )
 
 
 def with_a_bad_ballot(log: EvalLog) -> EvalLog:
     samples = [each.model_copy(deep=True) for each in log.samples or []]
-    next(each for each in samples if each.id == ballot(0).id).metadata["ballot"]["model_a"] = "zebra"
+    next(each for each in samples if each.id == ballot(0).id).metadata["ballot"]["model_a"] = (
+        "zebra"
+    )
     return log.model_copy(update={"samples": samples})
 
 
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        (lambda log: log.model_copy(update={"status": "cancelled"}), "its status is 'cancelled'; finish it with"),
+        (
+            lambda log: log.model_copy(update={"status": "cancelled"}),
+            "its status is 'cancelled'; finish it with",
+        ),
         (without_ballots, "no sample has a ballot; ballots are in logs of the task mad"),
         (with_a_bad_ballot, f"sample {ballot(0).id}: model_a must be the one that sorts first"),
     ],
@@ -92,7 +104,9 @@ def test_a_log_without_good_ballots_is_refused(
         ("empty.jsonl", "", "no ballot; one JSON object per line"),
     ],
 )
-def test_what_is_no_source_of_ballots_is_one_line(tmp_path: Path, name: str, content: str | None, words: str) -> None:
+def test_what_is_no_source_of_ballots_is_one_line(
+    tmp_path: Path, name: str, content: str | None, words: str
+) -> None:
     if content is not None:
         (tmp_path / name).write_text(content, "utf-8")
     with pytest.raises(InputError, match=words):
@@ -116,7 +130,10 @@ def test_a_side_becomes_the_response_that_stood_there(tmp_path: Path) -> None:
     for each in ballots(40):
         session.cast(each.id, "left", 1.0)
     assert {vote.left for vote in session.store.votes.values()} == {"a", "b"}
-    assert all(vote.choice == vote.left == session.left(vote.ballot) for vote in session.store.votes.values())
+    assert all(
+        vote.choice == vote.left == session.left(vote.ballot)
+        for vote in session.store.votes.values()
+    )
     for each in ballots(40):
         session.cast(each.id, "right", 1.0)
     assert all({vote.choice, vote.left} == {"a", "b"} for vote in session.store.votes.values())
@@ -154,7 +171,10 @@ def test_unknown_ballots_are_refused_and_old_votes_kept(tmp_path: Path) -> None:
     campaign = Campaign(ballots(2), tmp_path, ["me"])
     session = campaign.session("me")
     assert (session.done, session.elsewhere, session.last) == (0, 1, None)
-    for action in (lambda: session.cast(ballot(99).id, "left", 1.0), lambda: session.undo("nonsense")):
+    for action in (
+        lambda: session.cast(ballot(99).id, "left", 1.0),
+        lambda: session.undo("nonsense"),
+    ):
         with pytest.raises(InputError, match=r"no ballot '.*' here"):
             action()
     found, reading = campaign.report()
@@ -177,7 +197,9 @@ def test_two_people_have_sessions_of_their_own(tmp_path: Path) -> None:
     campaign.close()
 
 
-def test_only_those_named_may_vote_and_if_one_file_is_in_use_no_other_stays_locked(tmp_path: Path) -> None:
+def test_only_those_named_may_vote_and_if_one_file_is_in_use_no_other_stays_locked(
+    tmp_path: Path,
+) -> None:
     first = Campaign(ballots(1), tmp_path, ["you"])
     with pytest.raises(InputError, match="annotator 'me' may not vote here; allowed: you"):
         first.session("me")

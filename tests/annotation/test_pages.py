@@ -15,7 +15,8 @@ from urs_inspect._util import InputError
 from urs_inspect.annotation.pages import LANGUAGES, render, texts
 
 TAGS = set(
-    "p br hr h3 h4 h5 h6 ul ol li blockquote pre code em strong s table thead tbody tr th td div span".split()  # noqa: SIM905
+    "p br hr h3 h4 h5 h6 ul ol li blockquote pre code em strong s table thead tbody tr th td div"  # noqa: SIM905
+    " span".split()
 )
 CLASSES = {"wide", "left", "right", "center", "link", "address", "image"}
 PIECES = [
@@ -53,7 +54,11 @@ def check_inert(html: str) -> Inventory:
     found = Inventory(html)
     assert found.tags <= TAGS
     for name, value in found.attributes:
-        assert (name == "class" and value in CLASSES) or (name, value) == ("tabindex", "0") or name == "start"
+        assert (
+            (name == "class" and value in CLASSES)
+            or (name, value) == ("tabindex", "0")
+            or name == "start"
+        )
     return found
 
 
@@ -79,12 +84,18 @@ def test_what_was_written_can_be_read(text: str) -> None:
         ),
         (
             "[here](https://x.test/?a=1&b=2)",
-            '<p><span class="link">here</span> <span class="address">https://x.test/?a=1&amp;b=2</span></p>\n',
+            (
+                '<p><span class="link">here</span> <span'
+                ' class="address">https://x.test/?a=1&amp;b=2</span></p>\n'
+            ),
         ),
         ("<https://x.test/>", '<p><span class="link">https://x.test/</span></p>\n'),
         ("<me@x.test>", '<p><span class="link">me@x.test</span></p>\n'),
         ("# one\n###### six", "<h3>one</h3>\n<h6>six</h6>\n"),  # below those of the page
-        ('```py"><b>\nif a < b:\n    x\n```', '<pre tabindex="0"><code>if a &lt; b:\n    x\n</code></pre>\n'),
+        (
+            '```py"><b>\nif a < b:\n    x\n```',
+            '<pre tabindex="0"><code>if a &lt; b:\n    x\n</code></pre>\n',
+        ),
         ("one\ntwo", "<p>one<br />\ntwo</p>\n"),
     ],
 )
@@ -123,13 +134,23 @@ def test_languages_have_the_same_texts_and_placeholders_and_none_was_left_untran
     assert len(texts("en")["criteria"]) == len(texts("zh")["criteria"]) == 3  # those of the paper
     flat = {key: value for key, value in texts("zh").items() if isinstance(value, str)}
     assert [key for key, value in flat.items() if value == texts("en")[key]] == []
-    assert all(re.search(r"[\u4e00-\u9fff]", value) for key, value in flat.items() if key != "language_switch")
+    assert all(
+        re.search(r"[\u4e00-\u9fff]", value)
+        for key, value in flat.items()
+        if key != "language_switch"
+    )
     with pytest.raises(InputError, match="language 'fr' of the voting page; allowed: en, zh"):
         texts("fr")
 
 
 def test_every_text_is_used() -> None:
     room = Path(annotation.__file__).parent
-    used = "".join(path.read_text("utf-8") for path in (*room.glob("*.py"), *room.glob("templates/*")))
+    used = "".join(
+        path.read_text("utf-8") for path in (*room.glob("*.py"), *room.glob("templates/*"))
+    )
     refusals = {f"refused_{reason}" for reason in ("host", "origin", "size")}
-    assert [key for key in texts("en") if key not in refusals and not re.search(rf"t\.{key}\b|\"{key}\"", used)] == []
+    assert [
+        key
+        for key in texts("en")
+        if key not in refusals and not re.search(rf"t\.{key}\b|\"{key}\"", used)
+    ] == []

@@ -43,7 +43,9 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
 
 
 @pytest.mark.parametrize("judged", [None, PRIOR])
-def test_every_ballot_comes_once_and_those_of_a_pair_in_their_order(tmp_path: Path, judged: JudgePrior | None) -> None:
+def test_every_ballot_comes_once_and_those_of_a_pair_in_their_order(
+    tmp_path: Path, judged: JudgePrior | None
+) -> None:
     campaign = Campaign(made(), tmp_path, plan=plan(prior=judged))
     people, seen = [campaign.session(name) for name in ("ann", "bo", "cy")], list[Ballot]()
     while current := [(person, ballot) for person in people if (ballot := person.current)]:
@@ -53,7 +55,9 @@ def test_every_ballot_comes_once_and_those_of_a_pair_in_their_order(tmp_path: Pa
             person.cast(ballot.id, "tie", 1.0)
     assert sorted(ballot.id for ballot in seen) == sorted(ballot.id for ballot in made())
     for pair in ("applefig", "applepear", "figpear"):
-        numbers = [ballot.instruction_id for ballot in seen if ballot.instruction_id.startswith(pair)]
+        numbers = [
+            ballot.instruction_id for ballot in seen if ballot.instruction_id.startswith(pair)
+        ]
         assert numbers == sorted(numbers)
     assert campaign.queue is not None
     assert campaign.queue.state().stopped == "budget"
@@ -90,7 +94,9 @@ def test_an_undo_brings_the_ballot_back_to_its_person_only(campaign: Campaign) -
     assert one.progress == (0, 12)
 
 
-def test_reading_the_page_again_changes_nothing_and_an_old_page_may_still_vote(campaign: Campaign) -> None:
+def test_reading_the_page_again_changes_nothing_and_an_old_page_may_still_vote(
+    campaign: Campaign,
+) -> None:
     session = campaign.session("ann")
     assert session.current == session.current
     old = next(ballot for ballot in made() if ballot != session.current)
@@ -98,7 +104,9 @@ def test_reading_the_page_again_changes_nothing_and_an_old_page_may_still_vote(c
     assert session.current not in (old, None)
 
 
-def test_a_ballot_that_nobody_votes_on_goes_to_another_person_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ballot_that_nobody_votes_on_goes_to_another_person_in_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     queue = BallotQueue(made(per_pair=1), plan(budget=1))
     held = queue.next("ann")
     assert held is not None
@@ -136,7 +144,11 @@ def test_plans_survive_the_log_and_broken_ones_are_named() -> None:
     assert (read.allocation, read.budget, read.confidence, read.seed) == ("adaptive", 7, None, 3)
     assert read.prior is not None
     assert read.prior.players == MODELS
-    for broken in ({"allocation": "adaptive"}, {**given.to_dict(), "pace": 1}, {**given.to_dict(), "prior": {}}):
+    for broken in (
+        {"allocation": "adaptive"},
+        {**given.to_dict(), "pace": 1},
+        {**given.to_dict(), "prior": {}},
+    ):
         with pytest.raises(InputError, match=r"x\.eval: metadata\.voting cannot be read"):
             VotingPlan.from_dict(broken, "x.eval")
 

@@ -33,7 +33,9 @@ def test_answers_come_in_the_order_of_the_draw_and_a_restart_goes_on(tmp_path: P
     assert session.current is None
     found = read_ratings([tmp_path])
     assert [each.threshold for each in found.ratings] == [drawn.threshold for drawn in again.queue]
-    assert [each.rate for each in found.ratings] == pytest.approx([drawn.rate for drawn in again.queue], rel=1e-4)
+    assert [each.rate for each in found.ratings] == pytest.approx(
+        [drawn.rate for drawn in again.queue], rel=1e-4
+    )
     again.close()
 
 
@@ -52,7 +54,9 @@ def test_each_answer_gets_its_number_of_raters(tmp_path: Path) -> None:
     with_two.close()
 
 
-def test_two_people_are_not_given_the_same_answer_at_once_unless_nothing_else_is_left(tmp_path: Path) -> None:
+def test_two_people_are_not_given_the_same_answer_at_once_unless_nothing_else_is_left(
+    tmp_path: Path,
+) -> None:
     both = campaign(tmp_path, "ann", "ben", of=answers(2))
     ann, ben = both.sessions
     first, second = (drawn.answer.id for drawn in both.queue)
@@ -109,7 +113,10 @@ def test_who_cannot_tell_gives_no_score_and_others_may_still_rate(tmp_path: Path
     assert [(one.annotator, one.answer_id) for one in reading.cannot_tell] == [("ann", unrated)]
     assert ("ann", unrated) not in [(one.annotator, one.answer_id) for one in reading.ratings]
     agreement, _ = both.report()
-    assert [(person.rater, person.cannot_tell) for person in agreement.raters] == [("ann", 1), ("ben", 0)]
+    assert [(person.rater, person.cannot_tell) for person in agreement.raters] == [
+        ("ann", 1),
+        ("ben", 0),
+    ]
     ann.undo(unrated)
     assert ann.done == 1
     assert not read_ratings([tmp_path]).cannot_tell

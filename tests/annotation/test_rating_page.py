@@ -1,6 +1,7 @@
 """The rating page in a real browser: keys, undo, crashes, phones, Chinese.
 
-With URS_INSPECT_SCREENSHOTS set to a directory, the pictures of the documentation are written there.
+With URS_INSPECT_SCREENSHOTS set to a directory, the pictures of the documentation are written
+there.
 """
 
 from collections.abc import Iterator
@@ -54,7 +55,9 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def _serving(directory: Path, logs: Path, *options: str) -> Any:
-    return running(directory, str(logs), "--rate", "--ratings", str(directory / "ratings"), *options)
+    return running(
+        directory, str(logs), "--rate", "--ratings", str(directory / "ratings"), *options
+    )
 
 
 def ratings(server: Server, *raters: str) -> list[Rating]:
@@ -65,7 +68,9 @@ def ratings(server: Server, *raters: str) -> list[Rating]:
 
 def press(page: Page, keys: str) -> None:
     for key in keys:
-        page.keyboard.press({"!": "Enter", "^": "ArrowUp", "v": "ArrowDown", ">": "ArrowRight"}.get(key, key))
+        page.keyboard.press(
+            {"!": "Enter", "^": "ArrowUp", "v": "ArrowDown", ">": "ArrowRight"}.get(key, key)
+        )
 
 
 def expect_done(page: Page, done: int) -> None:
@@ -86,7 +91,9 @@ def test_three_answers_with_keys_undo_and_reload(browser: Browser, shown: Server
         rate(page, "123450!", 1)  # five criteria and the final score, 10
         rate(page, "777777^^3!", 2)  # back to the fourth criterion
         rate(page, "55555!", 2)
-        expect(page.get_by_role("alert")).to_have_text("Not saved yet. Without a score: Final Score")
+        expect(page.get_by_role("alert")).to_have_text(
+            "Not saved yet. Without a score: Final Score"
+        )
         press(page, "9!")
         expect_done(page, 3)
         given = ratings(shown, "me")
@@ -100,7 +107,9 @@ def test_three_answers_with_keys_undo_and_reload(browser: Browser, shown: Server
         press(page, "uu")  # at once; the second press of a double one takes nothing more back
         expect_done(page, 2)
         expect(page.locator("#rated")).to_have_attribute("data-answer", given[2].answer_id)
-        expect(page.get_by_role("group", name="Final Score").get_by_role("radio", checked=True)).to_have_value("9")
+        expect(
+            page.get_by_role("group", name="Final Score").get_by_role("radio", checked=True)
+        ).to_have_value("9")
         page.reload()
         expect(page.locator("#rated")).to_have_attribute("data-answer", given[2].answer_id)
         page.get_by_role("group", name="Final Score").get_by_role("radio", name="4").click()
@@ -111,7 +120,9 @@ def test_three_answers_with_keys_undo_and_reload(browser: Browser, shown: Server
         assert watch.problems == []
 
 
-def test_the_page_can_be_used_with_the_keyboard_and_read_aloud(browser: Browser, shown: Server) -> None:
+def test_the_page_can_be_used_with_the_keyboard_and_read_aloud(
+    browser: Browser, shown: Server
+) -> None:
     with visiting(browser, shown, "/rate/reader") as (page, _):
         for heading in ("Question", "Answer", "Scores"):
             expect(page.get_by_role("region", name=heading, exact=True)).to_be_visible()
@@ -127,11 +138,17 @@ def test_the_page_can_be_used_with_the_keyboard_and_read_aloud(browser: Browser,
         assert page.get_by_role("radio", checked=True).count() == 2
         page.locator("details.bands summary").click()
         rate(page, "6666v6!", 1)
-        expect(page.locator("details.bands")).not_to_have_attribute("open", "")  # stays as the rater left it
-        assert page.evaluate("document.activeElement.id") == "start"  # the reading goes on at the new question
+        expect(page.locator("details.bands")).not_to_have_attribute(
+            "open", ""
+        )  # stays as the rater left it
+        assert (
+            page.evaluate("document.activeElement.id") == "start"
+        )  # the reading goes on at the new question
 
 
-def test_two_people_get_different_answers_and_go_on_after_a_crash(browser: Browser, tmp_path: Path) -> None:
+def test_two_people_get_different_answers_and_go_on_after_a_crash(
+    browser: Browser, tmp_path: Path
+) -> None:
     with (
         _serving(tmp_path, shown_logs(tmp_path / "logs"), "--final-only") as server,
         visiting(browser, server) as (page, watch),
@@ -155,7 +172,9 @@ def test_two_people_get_different_answers_and_go_on_after_a_crash(browser: Brows
         page.wait_for_load_state()  # with its script, which the server cannot send once it is dead
         server.kill()  # SIGKILL
         with (tmp_path / "ratings" / "Ann.jsonl").open("ab") as file:
-            file.write(b'{"id": "half a li')  # as if the machine had gone down in the middle of a line
+            file.write(
+                b'{"id": "half a li'
+            )  # as if the machine had gone down in the middle of a line
         page.wait_for_timeout(SETTLED)
         press(page, "4!")
         expect(page.get_by_role("alert")).to_contain_text("Not saved: the server does not answer")
@@ -166,10 +185,16 @@ def test_two_people_get_different_answers_and_go_on_after_a_crash(browser: Brows
         page.wait_for_timeout(SETTLED)
         press(page, "!")  # the same page goes on, with the score that was chosen
         expect_done(page, 3)
-        assert [rating.final for rating in ratings(server) if rating.annotator == "Ann"] == [3, 3, 4]
+        assert [rating.final for rating in ratings(server) if rating.annotator == "Ann"] == [
+            3,
+            3,
+            4,
+        ]
 
 
-def test_the_reference_stands_beside_the_scale_that_speaks_of_it(browser: Browser, tmp_path: Path) -> None:
+def test_the_reference_stands_beside_the_scale_that_speaks_of_it(
+    browser: Browser, tmp_path: Path
+) -> None:
     for options, shown in (((), True), (("--no-reference",), False)):
         folder = tmp_path / str(shown)
         folder.mkdir()
@@ -190,7 +215,9 @@ def test_who_cannot_tell_goes_on_without_a_score(browser: Browser, tmp_path: Pat
         _serving(tmp_path, shown_logs(tmp_path / "logs"), *options) as server,
         visiting(browser, server, "/rate/me", **LAPTOP, color_scheme="light") as (page, watch),
     ):
-        expect(page.locator("#rated")).to_have_attribute("data-total", "10")  # without the two to a Chinese question
+        expect(page.locator("#rated")).to_have_attribute(
+            "data-total", "10"
+        )  # without the two to a Chinese question
         page.wait_for_timeout(SETTLED)
         page.get_by_role("button", name="Cannot tell").click()
         expect_done(page, 1)
@@ -228,7 +255,9 @@ def test_odd_answers_are_text_and_a_phone_shows_them_without_scrolling_sideways(
         assert hostile == 2
         page.goto(f"{odd.address}/report?language={language}")
         expect_no_scrolling_sideways(page)
-        given = [set(rating.criteria.values()) | {rating.final} for rating in ratings(odd, language)]
+        given = [
+            set(rating.criteria.values()) | {rating.final} for rating in ratings(odd, language)
+        ]
         assert given == [{6}, {7}, {8}, {9}]
         assert watch.problems == []
 
@@ -239,8 +268,9 @@ def test_contrast(browser: Browser, shown: Server, scheme: str) -> None:
         press(page, "7")
         expect_contrast(
             page,
-            "h1, summary, .progress span, .card h2, .note, .bands dt, .bands dd, legend, .definition, .scale span, "
-            ".bar .keys, [data-save], nav a, nav .voter, input:checked + span, fieldset.active .definition",
+            "h1, summary, .progress span, .card h2, .note, .bands dt, .bands dd, legend,"
+            " .definition, .scale span, .bar .keys, [data-save], nav a, nav .voter, input:checked +"
+            " span, fieldset.active .definition",
         )
 
 
@@ -251,7 +281,9 @@ def test_contrast(browser: Browser, shown: Server, scheme: str) -> None:
         ("rate_phone_zh", {**PHONE, "color_scheme": "dark"}, "zh"),
     ],
 )
-def test_pictures(browser: Browser, shown: Server, name: str, options: dict[str, Any], language: str) -> None:
+def test_pictures(
+    browser: Browser, shown: Server, name: str, options: dict[str, Any], language: str
+) -> None:
     with visiting(browser, shown, f"/rate/mei?language={language}", **options) as (page, watch):
         page.locator("details.guide summary").click()
         press(page, "78")

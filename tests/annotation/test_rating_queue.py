@@ -12,24 +12,41 @@ from urs_inspect.annotation.ratings import inclusion_weights
 
 
 def test_rates_by_hand() -> None:
-    # Two models, two questions. Model means 4 and 6; what is left is -1, 1, 1, -1: no effect of the questions.
-    found = [answer(0, "a", score=3), answer(1, "a", score=5), answer(0, "b", score=7), answer(1, "b", score=5)]
+    # Two models, two questions. Model means 4 and 6; what is left is -1, 1, 1, -1: no effect of the
+    # questions.
+    found = [
+        answer(0, "a", score=3),
+        answer(1, "a", score=5),
+        answer(0, "b", score=7),
+        answer(1, "b", score=5),
+    ]
     assert sampling_rates(found) == pytest.approx([2, 2, 2, 2])
-    # One model: a question's effect is half its distance from the mean, and so is the surprise; 3 is the highest.
+    # One model: a question's effect is half its distance from the mean, and so is the surprise; 3
+    # is the highest.
     assert sampling_rates([answer(0, score=1), answer(1, score=9)]) == pytest.approx([3, 3])
     assert sampling_rates([answer(0, score=4), answer(1, score=5)]) == pytest.approx([1.25, 1.25])
 
 
 def test_rates_are_those_of_a_slow_fit() -> None:
     chance = np.random.default_rng(5)
-    found = [answer(n, model, score=chance.uniform(1, 10)) for model in "abc" for n in range(7)][:-4]
-    models, questions = sorted({each.model for each in found}), sorted({each.question for each in found})
-    rows = [[float(each.model == m) for m in models] + [float(each.question == q) for q in questions] for each in found]
+    found = [answer(n, model, score=chance.uniform(1, 10)) for model in "abc" for n in range(7)][
+        :-4
+    ]
+    models, questions = (
+        sorted({each.model for each in found}),
+        sorted({each.question for each in found}),
+    )
+    rows = [
+        [float(each.model == m) for m in models] + [float(each.question == q) for q in questions]
+        for each in found
+    ]
     shrunk = [[0.0] * len(models) + [float(q == other) for other in questions] for q in questions]
     scores = np.array([each.score for each in found])
     centred = scores - scores.mean()
     design = np.array(rows + shrunk)
-    effects, *_ = np.linalg.lstsq(design, np.concatenate([centred, np.zeros(len(questions))]), rcond=None)
+    effects, *_ = np.linalg.lstsq(
+        design, np.concatenate([centred, np.zeros(len(questions))]), rcond=None
+    )
     slow = np.minimum(3, 1 + np.abs(centred - np.array(rows) @ effects))
     assert sampling_rates(found) == pytest.approx(slow.tolist(), abs=0.01)
 
@@ -46,13 +63,19 @@ def test_models_take_turns_and_every_answer_comes_once() -> None:
         each.id for each in [*answers(9, "apple", "pear"), *answers(4, "plum")]
     )
     for turn in range(4):
-        assert {drawn.answer.model for drawn in found[3 * turn : 3 * turn + 3]} == {"apple", "pear", "plum"}
+        assert {drawn.answer.model for drawn in found[3 * turn : 3 * turn + 3]} == {
+            "apple",
+            "pear",
+            "plum",
+        }
     ends = [drawn.answer.model for drawn in found if drawn.threshold is None]
     assert sorted(ends) == ["apple", "pear", "plum"]
     assert draw([]) == ()
 
 
-def test_the_order_of_a_model_does_not_depend_on_the_other_models_or_on_the_order_of_the_logs() -> None:
+def test_the_order_of_a_model_does_not_depend_on_the_other_models_or_on_the_order_of_the_logs() -> (
+    None
+):
     alone = [drawn.answer.id for drawn in draw(answers(30, "apple"))]
     beside = draw([*answers(30, "pear"), *reversed(answers(30, "apple"))])
     assert [drawn.answer.id for drawn in beside if drawn.answer.model == "apple"] == alone
@@ -70,11 +93,17 @@ def _weighted(found: tuple[ToRate, ...], n: int, value: dict[str, float]) -> flo
     """The weighted mean of the first n answers, with weights as read from the ratings."""
     rated = [rating(d.answer, 5, rate=d.rate, threshold=d.threshold) for d in found[:n]]
     weights = inclusion_weights(rated)
-    return float(np.average([value[r.question] for r in rated], weights=[weights[r.answer_id] for r in rated]))
+    return float(
+        np.average(
+            [value[r.question] for r in rated], weights=[weights[r.answer_id] for r in rated]
+        )
+    )
 
 
 def test_weighted_means_of_every_beginning_are_those_of_all_answers() -> None:
-    """Ratings that depend on what makes an answer likely to be drawn: plain means are wrong, weighted ones right."""
+    """Ratings that depend on what makes an answer likely to be drawn: plain means are wrong,
+    weighted ones right.
+    """
     chance = np.random.default_rng(7)
     scores = chance.normal(5.5, 2, 60).clip(1, 10)
     value = {f"q{n}": scores[n] - 2 * abs(scores[n] - 5.5) for n in range(60)}
@@ -83,7 +112,9 @@ def test_weighted_means_of_every_beginning_are_those_of_all_answers() -> None:
     weighted, plain = np.empty((runs, 3)), np.empty((runs, 3))
     for run in range(runs):
         # Other texts, other chances.
-        found = draw([answer(number, score=scores[number], text=f"{run} {number}") for number in range(60)])
+        found = draw(
+            [answer(number, score=scores[number], text=f"{run} {number}") for number in range(60)]
+        )
         for place, n in enumerate(beginnings):
             weighted[run, place] = _weighted(found, n, value)
             plain[run, place] = np.mean([value[drawn.answer.question] for drawn in found[:n]])

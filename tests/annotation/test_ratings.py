@@ -40,10 +40,27 @@ names = st.text(min_size=1, max_size=30)
 
 @given(names, names, names, scores, st.dictionaries(names, scores), st.floats(1, 3), st.booleans())
 def test_lines_round_trip(
-    question: str, model: str, rater: str, final: int, criteria: dict[str, int], rate: float, check: bool
+    question: str,
+    model: str,
+    rater: str,
+    final: int,
+    criteria: dict[str, int],
+    rate: float,
+    check: bool,
 ) -> None:
     given = Rating(
-        question, model, 2, rater, "0f", check, final, criteria, rate, 0.25, 1.5, "2026-01-01T00:00:00+00:00"
+        question,
+        model,
+        2,
+        rater,
+        "0f",
+        check,
+        final,
+        criteria,
+        rate,
+        0.25,
+        1.5,
+        "2026-01-01T00:00:00+00:00",
     )
     line = given.to_line()
     assert "\n" not in line
@@ -56,7 +73,9 @@ def test_lines_round_trip(
 
 @given(
     st.binary(max_size=300)
-    | st.recursive(st.none() | st.floats() | st.text(), st.lists).map(lambda v: json.dumps(v).encode())
+    | st.recursive(st.none() | st.floats() | st.text(), st.lists).map(
+        lambda v: json.dumps(v).encode()
+    )
 )
 def test_any_line_is_read_or_refused(line: bytes) -> None:
     try:
@@ -73,7 +92,9 @@ WHOLE = json.loads(rating(ONE, 7, criteria={"clarity": 3}).to_line())
     st.sampled_from(sorted(WHOLE)),
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers()),
 )
-def test_a_rating_with_any_other_value_is_read_within_the_scale_or_refused(key: str, value: object) -> None:
+def test_a_rating_with_any_other_value_is_read_within_the_scale_or_refused(
+    key: str, value: object
+) -> None:
     try:
         read = parse_rating(json.dumps({**WHOLE, key: value}).encode())
     except ValueError:
@@ -85,7 +106,10 @@ def test_a_rating_with_any_other_value_is_read_within_the_scale_or_refused(key: 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        *(({"rating": rating}, "rating must be a whole number from 1 to 10") for rating in (11, 7.5, True)),
+        *(
+            ({"rating": rating}, "rating must be a whole number from 1 to 10")
+            for rating in (11, 7.5, True)
+        ),
         ({"criteria": {"clarity": 0}}, "clarity must be a whole number from 1 to 10"),
         ({"criteria": [1]}, "criteria must be an object"),
         ({"epoch": 0}, "epoch must be a whole number of at least 1"),
@@ -103,7 +127,14 @@ def test_what_is_wrong_with_a_line_is_said(changes: dict[str, object], words: st
 
 def test_the_last_rating_of_a_person_counts_and_damaged_lines_are_listed(tmp_path: Path) -> None:
     taken = rating(TWO, 4)
-    write(tmp_path / "me.jsonl", rating(ONE, 3), taken, rating(ONE, 8), undo(taken), more='{"id": "q1"}\nnonsense\n')
+    write(
+        tmp_path / "me.jsonl",
+        rating(ONE, 3),
+        taken,
+        rating(ONE, 8),
+        undo(taken),
+        more='{"id": "q1"}\nnonsense\n',
+    )
     write(tmp_path / "you.jsonl", rating(ONE, 5, "you"))
     found = read_ratings([tmp_path])
     assert {(each.annotator, each.final) for each in found.ratings} == {("me", 8), ("you", 5)}
@@ -116,17 +147,25 @@ def test_the_last_rating_of_a_person_counts_and_damaged_lines_are_listed(tmp_pat
 
 def test_a_check_neither_replaces_nor_counts(tmp_path: Path) -> None:
     write(
-        tmp_path / "me.jsonl", rating(ONE, 3), rating(TWO, 6), rating(ONE, 7, check=True), rating(THREE, 9, check=True)
+        tmp_path / "me.jsonl",
+        rating(ONE, 3),
+        rating(TWO, 6),
+        rating(ONE, 7, check=True),
+        rating(THREE, 9, check=True),
     )
     found = read_ratings([tmp_path])
     assert [each.final for each in found.ratings] == [3, 6]
-    assert [(one.final, other.final) for one, other in found.checks] == [(3, 7)]  # the third was never rated first
+    assert [(one.final, other.final) for one, other in found.checks] == [
+        (3, 7)
+    ]  # the third was never rated first
     [me] = rating_agreement(found).raters
     assert (me.ratings, me.checks, me.from_own, me.mean) == (2, 1, 4, 4.5)
 
 
 def test_weights_by_hand(tmp_path: Path) -> None:
-    """1 / (1 - exp(-rate * threshold)) with the highest threshold of the model; 1 once all of a model are rated."""
+    """1 / (1 - exp(-rate * threshold)) with the highest threshold of the model; 1 once all of a
+    model are rated.
+    """
     other = answer(0, "pear")
     write(
         tmp_path / "me.jsonl",
@@ -140,11 +179,17 @@ def test_weights_by_hand(tmp_path: Path) -> None:
 
 
 def test_agreement_by_hand(tmp_path: Path) -> None:
-    write(tmp_path / "ann.jsonl", rating(ONE, 2, "ann"), rating(TWO, 4, "ann"), rating(THREE, 9, "ann"))
+    write(
+        tmp_path / "ann.jsonl",
+        rating(ONE, 2, "ann"),
+        rating(TWO, 4, "ann"),
+        rating(THREE, 9, "ann"),
+    )
     write(tmp_path / "ben.jsonl", rating(ONE, 4, "ben"), rating(TWO, 4, "ben"))
     found = rating_agreement(read_ratings([tmp_path]))
     assert (found.ratings, found.answers, dict(found.by_count)) == (5, 3, {1: 1, 2: 2})
-    # Values 2, 4 | 4, 4: within 4 + 4 over 4 values; all pairs 3 * 2 * 4 / 3. 1 - (8 / 4) / (24 / 12) = 0.
+    # Values 2, 4 | 4, 4: within 4 + 4 over 4 values; all pairs 3 * 2 * 4 / 3. 1 - (8 / 4) / (24 /
+    # 12) = 0.
     assert found.alpha.value == pytest.approx(0)
     assert found.alpha.n == 2
     ann, ben = found.raters
@@ -158,13 +203,18 @@ def test_agreement_by_hand(tmp_path: Path) -> None:
 def test_votes_and_ratings_are_not_mixed(tmp_path: Path) -> None:
     votes = Vote("x", "me", "a").to_line() + "\n"
     (tmp_path / "me.jsonl").write_text(votes, "utf-8")
-    with pytest.raises(InputError, match=r"holds a vote about a ballot, not a rating; name another folder for ratings"):
+    with pytest.raises(
+        InputError,
+        match=r"holds a vote about a ballot, not a rating; name another folder for ratings",
+    ):
         RatingStore(tmp_path, "me")
     with pytest.raises(InputError, match="holds votes about ballots, not ratings"):
         read_ratings([tmp_path])
     assert (tmp_path / "me.jsonl").read_text("utf-8") == votes
     write(tmp_path / "rated" / "me.jsonl", rating(ONE, 3))
-    with pytest.raises(InputError, match=r"holds a rating of an answer, not a vote; name another folder for votes"):
+    with pytest.raises(
+        InputError, match=r"holds a rating of an answer, not a vote; name another folder for votes"
+    ):
         VoteStore(tmp_path / "rated", "me")
     [error] = read_votes([tmp_path / "rated" / "me.jsonl"]).errors
     assert "a rating of an answer, not a vote" in error
@@ -173,7 +223,9 @@ def test_votes_and_ratings_are_not_mixed(tmp_path: Path) -> None:
 def test_files_of_ratings_are_recognised(tmp_path: Path) -> None:
     assert holds_ratings(write(tmp_path / "me.jsonl", rating(ONE, 3)))
     assert holds_ratings(write(tmp_path / "torn.jsonl", more="{torn\n" + rating(ONE, 3).to_line()))
-    (tmp_path / "own.jsonl").write_text('{"id": "q0", "model": "apple", "rater": "me", "rating": 5}\n', "utf-8")
+    (tmp_path / "own.jsonl").write_text(
+        '{"id": "q0", "model": "apple", "rater": "me", "rating": 5}\n', "utf-8"
+    )
     assert not holds_ratings(tmp_path / "own.jsonl")
     assert not holds_ratings(tmp_path / "none.jsonl")
     (tmp_path / "empty").mkdir()

@@ -26,7 +26,9 @@ SENT = {HEADER: "1"}
 
 
 @contextmanager
-def visiting(made: Campaign | RatingCampaign, base: str = "http://127.0.0.1", **options: Any) -> Iterator[TestClient]:
+def visiting(
+    made: Campaign | RatingCampaign, base: str = "http://127.0.0.1", **options: Any
+) -> Iterator[TestClient]:
     app = create_app(made, **options)
     with closing(made), TestClient(app, base_url=base, follow_redirects=False) as client:
         yield client
@@ -49,7 +51,9 @@ def rater(tmp_path: Path) -> Iterator[TestClient]:
 def page_of(tmp_path: Path, **ballot: Any) -> str:
     """The page about one ballot."""
     responses = {"a": "x", "b": "y"} | ballot.pop("responses", {})
-    with visiting(Campaign([Ballot.between("i", "q", responses, **ballot)], tmp_path, ["me"])) as client:
+    with visiting(
+        Campaign([Ballot.between("i", "q", responses, **ballot)], tmp_path, ["me"])
+    ) as client:
         return client.get("/vote/me").text
 
 
@@ -66,11 +70,18 @@ def shown(page: str) -> tuple[str, list[str]]:
 
 def rate(client: TestClient, page: str, **changes: object) -> Any:
     item, keys = shown(page)
-    body = {"answer": item, "final": 6, "criteria": {key: 4 for key in keys if key != "final"}, "seconds": 1.5}
+    body = {
+        "answer": item,
+        "final": 6,
+        "criteria": {key: 4 for key in keys if key != "final"},
+        "seconds": 1.5,
+    }
     return client.post("/rate/me/cast", json={**body, **changes}, headers=SENT)
 
 
-def test_one_person_is_led_to_a_page_that_names_no_model(client: TestClient, rater: TestClient) -> None:
+def test_one_person_is_led_to_a_page_that_names_no_model(
+    client: TestClient, rater: TestClient
+) -> None:
     assert client.get("/").status_code == 303
     assert client.get("/").headers["location"] == "/vote/me?language=en"
     page = client.get("/vote/me").text
@@ -79,7 +90,9 @@ def test_one_person_is_led_to_a_page_that_names_no_model(client: TestClient, rat
     assert rater.get("/").headers["location"] == "/rate/me?language=en"
     page = rater.get("/rate/me").text
     [number] = re.findall(r"Answer (\d) of somebody", page)
-    assert all(words in page for words in (f"Question {number}?", "Covers the core of what the user needs"))
+    assert all(
+        words in page for words in (f"Question {number}?", "Covers the core of what the user needs")
+    )
     assert f"Reference {number}." in page and "About as good as the reference answer" in page
     assert "apple" not in page
     assert shown(page)[1][-1] == "final"
@@ -87,12 +100,15 @@ def test_one_person_is_led_to_a_page_that_names_no_model(client: TestClient, rat
 
 
 @pytest.mark.parametrize(
-    ("code", "document"), [("ja", "ja"), ("pt-BR", "pt-BR"), ("zh", "en"), ("", "en"), ('"><script>', "en")]
+    ("code", "document"),
+    [("ja", "ja"), ("pt-BR", "pt-BR"), ("zh", "en"), ("", "en"), ('"><script>', "en")],
 )
 def test_the_document_has_the_language_of_questions_that_the_page_has_no_texts_in(
     code: str, document: str, tmp_path: Path
 ) -> None:
-    with visiting(campaign(tmp_path / "ratings", "me", of=[replace(answer(0), language=code)])) as client:
+    with visiting(
+        campaign(tmp_path / "ratings", "me", of=[replace(answer(0), language=code)])
+    ) as client:
         rating = client.get("/rate/me").text
     for page in (page_of(tmp_path, language=code), rating):
         assert f'<html lang="{document}">' in page
@@ -102,7 +118,9 @@ def test_the_document_has_the_language_of_questions_that_the_page_has_no_texts_i
 def test_the_answers_stand_where_the_vote_says(client: TestClient, tmp_path: Path) -> None:
     for number in range(3):
         page = client.get("/vote/me").text
-        first_is_left = page.index(f"First answer {number}.") < page.index(f"Second answer {number}.")
+        first_is_left = page.index(f"First answer {number}.") < page.index(
+            f"Second answer {number}."
+        )
         cast(client, number)
         vote = read_votes([tmp_path / "votes" / "me.jsonl"]).votes[number]
         assert vote.choice == vote.left == ("a" if first_is_left else "b")
@@ -121,7 +139,9 @@ def test_a_vote_answers_with_the_next_pair(client: TestClient) -> None:
     assert "2 of 3 done" in undone.text
 
 
-def test_a_rating_answers_with_the_next_answer_and_can_be_taken_back(rater: TestClient, tmp_path: Path) -> None:
+def test_a_rating_answers_with_the_next_answer_and_can_be_taken_back(
+    rater: TestClient, tmp_path: Path
+) -> None:
     page = rater.get("/rate/me").text
     response = rate(rater, page)
     assert response.status_code == 200
@@ -158,11 +178,17 @@ def test_the_scale_speaks_of_a_reference_only_beside_one(tmp_path: Path, languag
     known = replace(answer(0), reference="The truth.")
     unknown = replace(answer(0), reference="")
     word = {"en": "the reference answer", "zh": "参考答案"}[language]
-    for name, of, options in (("known", known, {}), ("unknown", unknown, {}), ("hidden", known, {"reference": False})):
+    for name, of, options in (
+        ("known", known, {}),
+        ("unknown", unknown, {}),
+        ("hidden", known, {"reference": False}),
+    ):
         with visiting(campaign(tmp_path / name, "me", of=[of], **options)) as client:
             page = client.get(f"/rate/me?language={language}").text
         bands = page[page.index('<details class="bands"') : page.index("<fieldset")]
-        assert (word in bands, "The truth." in page) == ((True, True) if name == "known" else (False, False))
+        assert (word in bands, "The truth." in page) == (
+            (True, True) if name == "known" else (False, False)
+        )
         assert bands.count("<dd>") == 5
 
 
@@ -227,10 +253,17 @@ def test_every_response_is_protected_and_carries_no_script_or_style_of_its_own(
     ],
 )
 def test_what_does_not_fit_is_refused_with_words(
-    client: TestClient, rater: TestClient, tmp_path: Path, changes: dict[str, Any], status: int, words: str
+    client: TestClient,
+    rater: TestClient,
+    tmp_path: Path,
+    changes: dict[str, Any],
+    status: int,
+    words: str,
 ) -> None:
     rated = changes.keys() & {"final", "criteria", "answer"}
-    response = rate(rater, rater.get("/rate/me").text, **changes) if rated else cast(client, 0, **changes)
+    response = (
+        rate(rater, rater.get("/rate/me").text, **changes) if rated else cast(client, 0, **changes)
+    )
     assert response.status_code == status
     assert words in response.json()["problem"]
     assert [path.read_bytes() for path in tmp_path.rglob("me.jsonl")] == [b"", b""]
@@ -244,19 +277,32 @@ def test_votes_have_no_place_among_ratings(rater: TestClient) -> None:
     assert "Back to voting" not in wrong.text
 
 
-def test_foreign_pages_cannot_vote_or_rate(client: TestClient, rater: TestClient, tmp_path: Path) -> None:
+def test_foreign_pages_cannot_vote_or_rate(
+    client: TestClient, rater: TestClient, tmp_path: Path
+) -> None:
     body = {"ballot": ballot(0).id, "choice": "left", "seconds": 1}
-    for headers in ({}, {**SENT, "Origin": "http://evil.test"}, {**SENT, "Sec-Fetch-Site": "cross-site"}):
+    for headers in (
+        {},
+        {**SENT, "Origin": "http://evil.test"},
+        {**SENT, "Sec-Fetch-Site": "cross-site"},
+    ):
         assert client.post("/vote/me/cast", json=body, headers=headers).status_code == 403
     assert client.get("/vote/me", headers={"Host": "evil.test"}).status_code == 421
-    assert client.options("/vote/me/cast", headers={"Origin": "http://evil.test"}).status_code == 403
-    assert "access-control-allow-origin" not in client.get("/vote/me", headers={"Origin": "http://evil.test"}).headers
+    assert (
+        client.options("/vote/me/cast", headers={"Origin": "http://evil.test"}).status_code == 403
+    )
+    assert (
+        "access-control-allow-origin"
+        not in client.get("/vote/me", headers={"Origin": "http://evil.test"}).headers
+    )
     assert (tmp_path / "votes" / "me.jsonl").read_bytes() == b""
     item, _ = shown(rater.get("/rate/me").text)
     assert rater.post("/rate/me/undo", json={"answer": item}).status_code == 403
 
 
-def test_a_full_disk_is_said_and_the_vote_not_counted(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_said_and_the_vote_not_counted(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -268,7 +314,9 @@ def test_a_full_disk_is_said_and_the_vote_not_counted(client: TestClient, monkey
     assert cast(client, 0).status_code == 200
 
 
-def test_a_fault_of_ours_is_one_line_with_headers(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_ours_is_one_line_with_headers(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> str:
         raise RuntimeError("secret path")
 
@@ -316,11 +364,18 @@ def test_hostile_names_and_texts_are_escaped(tmp_path: Path) -> None:
     script, image = "</script><script>alert(1)</script>", "![x](http://evil.test)"
     asked = Ballot.between("i", script, {"a": script, "b": image}, language='en" onclick="x')
     rated = answer(0, '<b>"model', text=f'">{script}\n\n{image}')
-    for made in (Campaign([asked], tmp_path / "votes"), campaign(tmp_path / "rated", of=[rated], reference=True)):
+    for made in (
+        Campaign([asked], tmp_path / "votes"),
+        campaign(tmp_path / "rated", of=[rated], reference=True),
+    ):
         with visiting(made) as client:
             assert "<script>q" not in client.get("/?annotator=%22%3E%3Cscript%3Eq").text
-            assert "No ratings yet" in client.get("/report").text or made.kind == "vote"  # before anybody came
-            address = client.post("/enter", json={"annotator": "me"}, headers=SENT).json()["address"]
+            assert (
+                "No ratings yet" in client.get("/report").text or made.kind == "vote"
+            )  # before anybody came
+            address = client.post("/enter", json={"annotator": "me"}, headers=SENT).json()[
+                "address"
+            ]
             page = client.get(address).text
             assert not any(markup in page for markup in ("<script>alert", "<img", 'onclick="'))
             assert "alert(1)" in unescape(page)
@@ -339,7 +394,9 @@ def test_the_report_shows_people_and_no_models(tmp_path: Path) -> None:
                 body = {"ballot": ballot(number).id, "choice": choice, "seconds": 3}
                 assert client.post(f"/vote/{name}/cast", json=body, headers=SENT).status_code == 200
         page = client.get("/report").text
-        assert [f'<p class="number">{value}</p>' in page for value in ("100%", "1.00", "6")] == [True] * 3
+        assert [f'<p class="number">{value}</p>' in page for value in ("100%", "1.00", "6")] == [
+            True
+        ] * 3
         assert "apple" not in page
         assert "一致" in client.get("/report?language=zh").text
 
@@ -352,7 +409,12 @@ def test_the_overview_counts_ratings_and_names_no_model(tmp_path: Path) -> None:
         for _ in range(12):
             page = rate(client, page).text
         item, keys = shown(client.get("/rate/you").text)
-        theirs = {"answer": item, "final": 9, "criteria": dict.fromkeys(keys[:-1], 9), "seconds": 3.0}
+        theirs = {
+            "answer": item,
+            "final": 9,
+            "criteria": dict.fromkeys(keys[:-1], 9),
+            "seconds": 3.0,
+        }
         assert client.post("/rate/you/cast", json=theirs, headers=SENT).status_code == 200
         report = re.sub(r"\s+", " ", client.get("/report?annotator=me").text)
         assert "of 6 of 6 answers; checks are not counted" in report
@@ -364,8 +426,17 @@ def test_the_overview_counts_ratings_and_names_no_model(tmp_path: Path) -> None:
 
 def test_an_open_server_wants_the_token_first(tmp_path: Path) -> None:
     guard = Guard("0.0.0.0", TOKEN, 7580)
-    with visiting(Campaign(ballots(3), tmp_path, ["me"]), "http://192.168.0.7:7580", guard=guard) as client:
-        for path in ("/", "/vote/me", "/report", "/static/vote.js", "/?token=wrong", "/vote/me?token="):
+    with visiting(
+        Campaign(ballots(3), tmp_path, ["me"]), "http://192.168.0.7:7580", guard=guard
+    ) as client:
+        for path in (
+            "/",
+            "/vote/me",
+            "/report",
+            "/static/vote.js",
+            "/?token=wrong",
+            "/vote/me?token=",
+        ):
             response = client.get(path)
             assert response.status_code == 401
             assert "First answer" not in response.text
@@ -389,7 +460,11 @@ def test_a_port_in_use_is_one_line() -> None:
     with listen("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
         for host, number, words in (
-            ("127.0.0.1", port, f"cannot listen at 127.0.0.1 port {port}: .*choose another with --port"),
+            (
+                "127.0.0.1",
+                port,
+                f"cannot listen at 127.0.0.1 port {port}: .*choose another with --port",
+            ),
             ("127.0.0.1", 99999, r"cannot listen at 127\.0\.0\.1 port 99999"),
             ("no.such.host.invalid", 0, r"cannot listen at no\.such\.host\.invalid"),
         ):

@@ -48,7 +48,14 @@ def test_a_vote_comes_back_from_its_line(ballot, choice, left, seconds) -> None:
 
 
 def test_the_line_has_the_published_keys() -> None:
-    vote = {"ballot": "id", "annotator": "me", "choice": "a", "left": "b", "seconds": 1.23, "time": EARLY}
+    vote = {
+        "ballot": "id",
+        "annotator": "me",
+        "choice": "a",
+        "left": "b",
+        "seconds": 1.23,
+        "time": EARLY,
+    }
     assert json.loads(Vote("id", "me", "a", "b", 1.234, EARLY).to_line()) == vote
     undo = {"ballot": "id", "annotator": "me", "undo": True, "time": EARLY}
     assert json.loads(Undo("id", "me", EARLY).to_line()) == undo
@@ -61,9 +68,15 @@ def test_the_line_has_the_published_keys() -> None:
         (b"3", "not a JSON object"),
         (b'{"annotator": "me", "choice": "a"}', "ballot must be text"),
         (b'{"ballot": "x", "annotator": "", "choice": "a"}', "annotator must be text"),
-        (b'{"ballot": "x", "annotator": "me", "choice": "left"}', "choice must be one of a, b, tie, cannot_tell"),
+        (
+            b'{"ballot": "x", "annotator": "me", "choice": "left"}',
+            "choice must be one of a, b, tie, cannot_tell",
+        ),
         (b'{"ballot": "x", "annotator": "me", "choice": ["a"]}', "choice must be one of"),
-        (b'{"ballot": "x", "annotator": "me", "choice": "a", "left": "left"}', "left must be a or b"),
+        (
+            b'{"ballot": "x", "annotator": "me", "choice": "a", "left": "left"}',
+            "left must be a or b",
+        ),
         (b"\xff", "not UTF-8"),
         (b"[" * 9_000, "not readable as JSON"),
         (b" " * 10_001, "longer than 10000 bytes"),
@@ -76,7 +89,9 @@ def test_a_line_that_is_no_vote_says_why(line: bytes, words: str) -> None:
 
 @pytest.mark.parametrize("seconds", ["null", '"3"', "true", "1e999", "-Infinity", "1" + "0" * 400])
 def test_odd_seconds_do_not_cost_the_vote(seconds: str) -> None:
-    vote = parse_line(f'{{"ballot": "x", "annotator": "me", "choice": "b", "seconds": {seconds}}}'.encode())
+    vote = parse_line(
+        f'{{"ballot": "x", "annotator": "me", "choice": "b", "seconds": {seconds}}}'.encode()
+    )
     assert isinstance(vote, Vote)
     assert vote.choice == "b"
     assert math.isnan(vote.seconds)
@@ -100,7 +115,8 @@ def test_the_last_line_of_a_person_about_a_ballot_counts(tmp_path: Path) -> None
         ("x", "you"): "tie",
         ("z", "me"): "cannot_tell",
     }
-    # Six votes were cast: three count, y was taken back, and the first ones about x and z were replaced.
+    # Six votes were cast: three count, y was taken back, and the first ones about x and z were
+    # replaced.
     assert (reading.undone, reading.replaced, reading.errors) == (1, 2, ())
 
 
@@ -116,16 +132,22 @@ ONE, OTHER = (Vote("x", "me", "a"),), (Vote("x", "me", "b"),)
         pytest.param([THEN, AT_FIRST], "b", id="in any order of the files"),
         pytest.param([ONE, OTHER], "b", id="without times the file that is named later"),
         pytest.param([OTHER, ONE], "a", id="in this order as well"),
-        pytest.param([(X_LATE, X_EARLY)], "a", id="within a file the last line, even if the clock went back"),
+        pytest.param(
+            [(X_LATE, X_EARLY)], "a", id="within a file the last line, even if the clock went back"
+        ),
     ],
 )
-def test_which_vote_of_a_person_counts(tmp_path: Path, files: list[tuple[Vote | Undo, ...]], kept: str) -> None:
+def test_which_vote_of_a_person_counts(
+    tmp_path: Path, files: list[tuple[Vote | Undo, ...]], kept: str
+) -> None:
     paths = [write(tmp_path / str(number), *events) for number, events in enumerate(files)]
     assert [(vote.ballot, vote.choice) for vote in read_votes(paths).votes] == [("x", kept)]
 
 
 def test_bad_lines_are_named_and_cost_no_other_vote(tmp_path: Path) -> None:
-    path = write(tmp_path / "votes.jsonl", Vote("x", "me", "a"), "garbage", "", Vote("y", "me", "b"))
+    path = write(
+        tmp_path / "votes.jsonl", Vote("x", "me", "a"), "garbage", "", Vote("y", "me", "b")
+    )
     path.write_bytes(path.read_bytes() + b'{"ballot": "z", "ann')
     reading = read_votes([path])
     assert [vote.ballot for vote in reading.votes] == ["x", "y"]
@@ -135,8 +157,12 @@ def test_bad_lines_are_named_and_cost_no_other_vote(tmp_path: Path) -> None:
     )
 
 
-def test_votes_about_other_ballots_are_kept_apart_and_a_missing_file_is_named(tmp_path: Path) -> None:
-    reading = read_votes([write(tmp_path / "votes.jsonl", Vote("x", "me", "a"), Vote("old", "me", "b"))])
+def test_votes_about_other_ballots_are_kept_apart_and_a_missing_file_is_named(
+    tmp_path: Path,
+) -> None:
+    reading = read_votes(
+        [write(tmp_path / "votes.jsonl", Vote("x", "me", "a"), Vote("old", "me", "b"))]
+    )
     known, unknown = reading.about(["x", "y"])
     assert ([vote.ballot for vote in known], [vote.ballot for vote in unknown]) == (["x"], ["old"])
     with pytest.raises(InputError, match=r"cannot read the votes '.*none\.jsonl': No such file"):
@@ -150,7 +176,24 @@ def test_names_of_people_are_allowed(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["", " ", ".", "..", "../me", "a/b", "a\\b", ".hidden", "x.", "x" * 41, "a\x00b", "a\nb", "C:", "~", "me\n", "<b>"],
+    [
+        "",
+        " ",
+        ".",
+        "..",
+        "../me",
+        "a/b",
+        "a\\b",
+        ".hidden",
+        "x.",
+        "x" * 41,
+        "a\x00b",
+        "a\nb",
+        "C:",
+        "~",
+        "me\n",
+        "<b>",
+    ],
 )
 def test_names_that_are_paths_are_not(name: str) -> None:
     with pytest.raises(InputError, match="allowed are 1 to 40 letters"):
@@ -162,17 +205,28 @@ WHOLE = Vote("x", "me", "a", "a", 1.0, EARLY)
 
 def test_votes_are_there_when_it_opens_again(tmp_path: Path) -> None:
     with VoteStore(tmp_path / "votes", "me") as store:
-        for event in (WHOLE, Vote("y", "me", "tie"), Vote("x", "me", "b"), Vote("z", "me", "a"), Undo("z", "me")):
+        for event in (
+            WHOLE,
+            Vote("y", "me", "tie"),
+            Vote("x", "me", "b"),
+            Vote("z", "me", "a"),
+            Undo("z", "me"),
+        ):
             store.add(event)
         assert list(store.votes) == ["y", "x"]
     with VoteStore(tmp_path / "votes", "me") as again:
-        assert {ballot: vote.choice for ballot, vote in again.votes.items()} == {"y": "tie", "x": "b"}
+        assert {ballot: vote.choice for ballot, vote in again.votes.items()} == {
+            "y": "tie",
+            "x": "b",
+        }
         assert list(again.votes) == ["y", "x"]  # the last one cast is the last
         assert (again.repaired, again.errors) == ("", ())
     assert again.path.read_bytes().count(b"\n") == 5
 
 
-def test_a_vote_is_on_the_disk_before_it_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vote_is_on_the_disk_before_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     synced: list[bytes] = []
     real = os.fsync
 
@@ -226,7 +280,9 @@ def test_bad_lines_and_votes_of_others_stay_where_they_are(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("failing", ["write", "fsync"])
-def test_a_full_disk_leaves_no_half_vote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
+def test_a_full_disk_leaves_no_half_vote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
     real = os.write
 
     def write_half(descriptor: int, data: bytes) -> int:
@@ -257,7 +313,9 @@ def test_two_servers_cannot_have_one_file(tmp_path: Path) -> None:
             "import sys; from pathlib import Path; from urs_inspect.annotation import VoteStore\n"
             "VoteStore(Path(sys.argv[1]), 'me')"
         )
-        other = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=False)
+        other = subprocess.run(
+            [sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=False
+        )
         assert "in use by another server" in other.stderr
         VoteStore(tmp_path, "you").close()
     VoteStore(tmp_path, "me").close()
@@ -270,7 +328,9 @@ def test_a_file_system_without_locks_is_not_called_another_server(
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr("urs_inspect.annotation.votes.lock_file", refuse)
-    with pytest.raises(InputError, match=r"cannot lock the votes '.*me\.jsonl': No locks available"):
+    with pytest.raises(
+        InputError, match=r"cannot lock the votes '.*me\.jsonl': No locks available"
+    ):
         VoteStore(tmp_path, "me")
 
 
@@ -291,7 +351,9 @@ def test_lines_appended_by_hand_are_not_overwritten(tmp_path: Path) -> None:
     assert [vote.ballot for vote in read_votes([store.path]).votes] == ["x", "by hand", "y"]
 
 
-def test_a_place_that_cannot_be_written_is_named_and_a_closed_store_takes_nothing(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_named_and_a_closed_store_takes_nothing(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(InputError, match="cannot write the votes"):
         VoteStore(tmp_path / "file", "me")
@@ -304,7 +366,8 @@ def test_a_place_that_cannot_be_written_is_named_and_a_closed_store_takes_nothin
 
 
 def test_a_side_stays_the_same() -> None:
-    # First bytes 3b and e8 of sha256("side\nme\n1") and of sha256("side\nme\n10"), worked out with coreutils' sha256sum
+    # First bytes 3b and e8 of sha256("side\nme\n1") and of sha256("side\nme\n10"), worked out with
+    # coreutils' sha256sum
     assert [left_side("me", "1"), left_side("me", "10")] == ["a", "b"]
 
 
@@ -313,7 +376,11 @@ def test_sides_are_even_and_those_of_two_people_independent() -> None:
     mine = [left_side("me", number) for number in numbers]
     same = [left_side("you", number) == side for number, side in zip(numbers, mine, strict=True)]
     # Four standard deviations of a fair coin: 4 * sqrt(4000) / 2 = 126
-    for heads in (mine.count("a"), [left_side(number, "ballot") for number in numbers].count("a"), sum(same)):
+    for heads in (
+        mine.count("a"),
+        [left_side(number, "ballot") for number in numbers].count("a"),
+        sum(same),
+    ):
         assert abs(heads - 2000) < 126
 
 

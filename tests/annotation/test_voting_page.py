@@ -1,6 +1,7 @@
 """The voting page in a real browser: votes, hostile answers, crashes, phones.
 
-With URS_INSPECT_SCREENSHOTS set to a directory, the pictures of the documentation are written there.
+With URS_INSPECT_SCREENSHOTS set to a directory, the pictures of the documentation are written
+there.
 """
 
 import re
@@ -33,18 +34,28 @@ from urs_inspect.discrepancy.ballots import Ballot
 pytestmark = pytest.mark.browser
 
 HOSTILE_BALLOTS = (
-    Ballot.between("1", HOSTILE, {"a": HOSTILE, "b": f"# {HOSTILE}"}, reference=HOSTILE, language='en"><script>'),
+    Ballot.between(
+        "1",
+        HOSTILE,
+        {"a": HOSTILE, "b": f"# {HOSTILE}"},
+        reference=HOSTILE,
+        language='en"><script>',
+    ),
     Ballot.between("2", "</script>", {"a": "</script><script>alert(1)</script>", "b": HOSTILE}),
 )
 WIDE_BALLOT = Ballot.between(
-    "wide", WIDE, {"a": f"```\n{WIDE}\n```", "b": "| a |" * 40 + "\n" + "|--|" * 40 + f"\n| {WIDE} |"}
+    "wide",
+    WIDE,
+    {"a": f"```\n{WIDE}\n```", "b": "| a |" * 40 + "\n" + "|--|" * 40 + f"\n| {WIDE} |"},
 )
 
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server that several tests share, each as voters of its own."""
-    with serving(tmp_path_factory.mktemp("shown"), shown_ballots(), *named("reader", "mei", "Mei")) as server:
+    with serving(
+        tmp_path_factory.mktemp("shown"), shown_ballots(), *named("reader", "mei", "Mei")
+    ) as server:
         yield server
 
 
@@ -52,7 +63,9 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Ballots that a page could be broken with."""
     made = (*HOSTILE_BALLOTS, *shown_ballots()[:2], WIDE_BALLOT)
-    with serving(tmp_path_factory.mktemp("odd"), made, *named("me", "en", "zh"), "--language", "zh") as server:
+    with serving(
+        tmp_path_factory.mktemp("odd"), made, *named("me", "en", "zh"), "--language", "zh"
+    ) as server:
         yield server
 
 
@@ -81,7 +94,13 @@ def press(page: Page, key: str, done: int) -> None:
 
 
 def side(vote: Vote) -> str:
-    return vote.choice if vote.choice in {"tie", "cannot_tell"} else "left" if vote.choice == vote.left else "right"
+    return (
+        vote.choice
+        if vote.choice in {"tie", "cannot_tell"}
+        else "left"
+        if vote.choice == vote.left
+        else "right"
+    )
 
 
 def test_hostile_answers_are_text(browser: Browser, odd: Server) -> None:
@@ -98,7 +117,9 @@ def test_hostile_answers_are_text(browser: Browser, odd: Server) -> None:
         assert page.url.startswith(odd.address)
         assert watch.problems == []
         # The watch sees what the policy stops, or this test could not fail.
-        page.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://evil.test/x'}))")
+        page.evaluate(
+            "document.body.append(Object.assign(new Image(), {src: 'http://evil.test/x'}))"
+        )
         page.wait_for_timeout(200)
         assert any("Content Security Policy" in problem for problem in watch.problems)
 
@@ -114,7 +135,13 @@ def test_keys_buttons_and_undo(browser: Browser, six: Server) -> None:
         page.get_by_role("button", name="B is better").click()
         expect(page.get_by_role("status")).to_have_text("Saved. 5 of 6 done.")
         found = {vote.ballot: vote for vote in six.votes("keys")}
-        assert [side(found[each.id]) for each in made[:5]] == ["left", "tie", "right", "cannot_tell", "right"]
+        assert [side(found[each.id]) for each in made[:5]] == [
+            "left",
+            "tie",
+            "right",
+            "cannot_tell",
+            "right",
+        ]
         assert all(0 < vote.seconds < 60 for vote in found.values())
 
         press(page, "u", 4)
@@ -181,7 +208,9 @@ def test_killed_between_ten_pairs_and_finished(browser: Browser, tmp_path: Path)
             press(page, key, done)
         server.kill()  # SIGKILL
         with (tmp_path / "votes" / "me.jsonl").open("ab") as file:
-            file.write(b'{"ballot": "half a li')  # as if the machine had gone down in the middle of a line
+            file.write(
+                b'{"ballot": "half a li'
+            )  # as if the machine had gone down in the middle of a line
 
         page.wait_for_timeout(SETTLED)
         page.keyboard.press(keys[5])
@@ -207,8 +236,12 @@ def test_killed_between_ten_pairs_and_finished(browser: Browser, tmp_path: Path)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_phone_shows_everything_without_scrolling_sideways(browser: Browser, odd: Server, language: str) -> None:
-    asked = "" if language == "zh" else "?language=en"  # Chinese is what the server was started with
+def test_a_phone_shows_everything_without_scrolling_sideways(
+    browser: Browser, odd: Server, language: str
+) -> None:
+    asked = (
+        "" if language == "zh" else "?language=en"
+    )  # Chinese is what the server was started with
     with visiting(browser, odd, f"/vote/{language}{asked}", **PHONE) as (page, watch):
         expect(page.locator("html")).to_have_attribute("lang", language)
         for done in range(1, 6):
@@ -232,13 +265,18 @@ def test_the_last_words_are_not_below_the_buttons(browser: Browser, shown: Serve
     for options in (LAPTOP, PHONE):
         with visiting(browser, shown, "/vote/mei", **options) as (page, _):
             page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
-            answer, bar = page.locator(".answer").last.bounding_box(), page.locator(".bar").bounding_box()
+            answer, bar = (
+                page.locator(".answer").last.bounding_box(),
+                page.locator(".bar").bounding_box(),
+            )
             assert answer is not None
             assert bar is not None
             assert answer["y"] + answer["height"] <= bar["y"]
 
 
-def test_a_token_is_asked_for_once(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_is_asked_for_once(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     token = "a token & more of it"
     monkeypatch.setenv("URS_INSPECT_TOKEN", token)
     with serving(tmp_path, ballots(2), *named("me")) as server:
@@ -253,9 +291,13 @@ def test_a_token_is_asked_for_once(browser: Browser, tmp_path: Path, monkeypatch
         [link] = re.findall(r"http://\S+", server.told())
         assert quote(token) in link
         with visiting(browser, server) as (page, _):
-            # A link on a page of another site, with which the browser does not send a strict cookie at first.
+            # A link on a page of another site, with which the browser does not send a strict cookie
+            # at first.
             body = f'<a href="{link}">vote</a>'
-            page.route("http://mail.test/", lambda route: route.fulfill(body=body, content_type="text/html"))
+            page.route(
+                "http://mail.test/",
+                lambda route: route.fulfill(body=body, content_type="text/html"),
+            )
             page.goto("http://mail.test/")
             page.get_by_text("vote").click()
             expect(page).to_have_url(f"{server.address}/vote/me?language=en")
@@ -273,7 +315,9 @@ def test_it_can_be_used_with_the_keyboard_and_read_aloud(browser: Browser, shown
         page.wait_for_timeout(SETTLED)
         page.keyboard.press("Enter")
         expect(page.get_by_role("status")).to_have_text("Saved. 1 of 20 done.")
-        assert page.evaluate("document.activeElement.id") == "start"  # the reading goes on at the new question
+        assert (
+            page.evaluate("document.activeElement.id") == "start"
+        )  # the reading goes on at the new question
         expect(page.locator("details.guide")).not_to_have_attribute("open", re.compile(".*"))
 
 
@@ -282,8 +326,8 @@ def test_contrast(browser: Browser, shown: Server, scheme: str) -> None:
     with visiting(browser, shown, "/vote/mei", **LAPTOP, color_scheme=scheme) as (page, _):
         expect_contrast(
             page,
-            "h1, summary, .guide dd, .progress span, .card h2, .text p, pre code, .address, .link, .bar .main button, "
-            ".bar .quiet:not(:disabled), nav a, nav .voter",
+            "h1, summary, .guide dd, .progress span, .card h2, .text p, pre code, .address, .link,"
+            " .bar .main button, .bar .quiet:not(:disabled), nav a, nav .voter",
         )
 
 
@@ -297,7 +341,9 @@ def test_contrast(browser: Browser, shown: Server, scheme: str) -> None:
         ("annotate_phone_zh", {**PHONE, "color_scheme": "dark"}, "zh"),
     ],
 )
-def test_pictures(browser: Browser, shown: Server, name: str, options: dict[str, Any], language: str) -> None:
+def test_pictures(
+    browser: Browser, shown: Server, name: str, options: dict[str, Any], language: str
+) -> None:
     path = f"/vote/{'mei' if language == 'en' else 'Mei'}?language={language}"
     with visiting(browser, shown, path, **options) as (page, watch):
         if language == "en":

@@ -7,21 +7,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.assistants import AssistantError, Page, asks_for_translation, read_request, register_search
-from urs_inspect.assistants.backends import FolderSearch, GlossaryTranslator, open_search, open_translator, page_prompt
+from urs_inspect.assistants import (
+    AssistantError,
+    Page,
+    asks_for_translation,
+    read_request,
+    register_search,
+)
+from urs_inspect.assistants.backends import (
+    FolderSearch,
+    GlossaryTranslator,
+    open_search,
+    open_translator,
+    page_prompt,
+)
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.rubrics import load_rubric
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "sky.txt").write_text("The sky is blue because air scatters short waves.", encoding="utf-8")
+    (tmp_path / "sky.txt").write_text(
+        "The sky is blue because air scatters short waves.", encoding="utf-8"
+    )
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "snow.html").write_text(
-        "<title>Snow &amp; ice</title><script>alert('sky')</script><body><p>Snow is white.</p></body>",
+        "<title>Snow &amp; ice</title><script>alert('sky')</script><body><p>Snow is"
+        " white.</p></body>",
         encoding="utf-8",
     )
-    (tmp_path / "节气.md").write_text("# 大雪\n大雪是二十四节气之一，通常在农历十一月。", encoding="utf-8")
+    (tmp_path / "节气.md").write_text(
+        "# 大雪\n大雪是二十四节气之一，通常在农历十一月。", encoding="utf-8"
+    )
     (tmp_path / "empty.txt").write_text("  \n", encoding="utf-8")
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     return tmp_path
@@ -32,7 +49,10 @@ def search(folder: Path, query: str, count: int = 5) -> list[Page]:
 
 
 def test_the_page_that_shares_words_comes_first(folder: Path) -> None:
-    assert [page.url for page in search(folder, "Why is the sky blue?")] == ["sky.txt", "more/snow.html"]
+    assert [page.url for page in search(folder, "Why is the sky blue?")] == [
+        "sky.txt",
+        "more/snow.html",
+    ]
     assert [page.url for page in search(folder, "Why is the sky blue?", 1)] == ["sky.txt"]
 
 
@@ -126,10 +146,18 @@ def test_long_pages_are_cut() -> None:
         ("请将下面这段英文翻译为中文：The sky is blue.", "The sky is blue.", "Chinese"),
         ("翻译下面文本\nThe sky is blue.", "The sky is blue.", "Chinese"),
         ("天空是蓝色的。\n翻译 英文", "天空是蓝色的。", "English"),
-        ("将下列文字翻译成英文，要求严谨。\n天空是蓝色的。\n草是绿色的。", "天空是蓝色的。\n草是绿色的。", "English"),
+        (
+            "将下列文字翻译成英文，要求严谨。\n天空是蓝色的。\n草是绿色的。",
+            "天空是蓝色的。\n草是绿色的。",
+            "English",
+        ),
         ("翻译这段话The sky is blue.", "The sky is blue.", "Chinese"),
         ("Translate blue sky into French", "blue sky", "French"),
-        ("Please translate it into traditional chinese:\nMind the gap.", "Mind the gap.", "Traditional Chinese"),
+        (
+            "Please translate it into traditional chinese:\nMind the gap.",
+            "Mind the gap.",
+            "Traditional Chinese",
+        ),
         ("Translate from English to German: Mind the gap.", "Mind the gap.", "German"),
         ("Could you help with a translation", "Could you help with a translation", "Chinese"),
         ("帮我翻译", "帮我翻译", "English"),
@@ -142,7 +170,13 @@ def test_the_text_without_the_order(request_: str, text: str, language: str) -> 
 
 @pytest.mark.parametrize(
     ("question", "asks"),
-    [("Translate this", True), ("翻译一下", True), ("译成英文", True), ("Write a poem", False), ("写一首诗", False)],
+    [
+        ("Translate this", True),
+        ("翻译一下", True),
+        ("译成英文", True),
+        ("Write a poem", False),
+        ("写一首诗", False),
+    ],
 )
 def test_who_asks_for_a_translation(question: str, asks: bool) -> None:
     assert asks_for_translation(question) is asks
@@ -160,7 +194,11 @@ def test_no_text_is_lost_or_invented(text: str) -> None:
 def test_eight_cases_as_in_the_paper(data_dir: Path) -> None:
     rubric = load_rubric()
     cases = load_urs("urs", Vocabulary(rubric.intent_id, rubric.language_code)).cases
-    found = [case for case in cases if case.intent == "text_assistant" and asks_for_translation(case.question)]
+    found = [
+        case
+        for case in cases
+        if case.intent == "text_assistant" and asks_for_translation(case.question)
+    ]
     assert len(found) == 8  # URS paper, Table 15
     for case in found:
         assert 0 < len(read_request(case.question).text) < len(case.question.strip())

@@ -18,7 +18,8 @@ Said = Callable[..., str]
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Call `urs-inspect` with arguments, on a terminal wide enough for every table."""
     monkeypatch.setenv("COLUMNS", "200")
-    # Earlier runs of the harness in this process decide whether it prints a task's warnings; a command has none.
+    # Earlier runs of the harness in this process decide whether it prints a task's warnings; a
+    # command has none.
     monkeypatch.setattr(rich.get_console(), "quiet", True)
     runner = CliRunner()
     return lambda *arguments: runner.invoke(main, [str(argument) for argument in arguments])
@@ -64,7 +65,11 @@ def refused(run: Run) -> Said:
 
 def cells_of(output: str) -> list[list[str]]:
     """The cells of the rows of all tables, headings aside."""
-    return [[cell.strip() for cell in line.strip("│┃ ").split("│")] for line in output.splitlines() if "│" in line]
+    return [
+        [cell.strip() for cell in line.strip("│┃ ").split("│")]
+        for line in output.splitlines()
+        if "│" in line
+    ]
 
 
 def row(output: str, *cells: str) -> list[str]:

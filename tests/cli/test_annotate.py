@@ -76,7 +76,9 @@ def ratings(logs: Path, tmp_path: Path) -> Path:
     return tmp_path / "ratings"
 
 
-def test_the_report_tells_agreement_people_and_what_does_not_count(run: Run, source: Path, tmp_path: Path) -> None:
+def test_the_report_tells_agreement_people_and_what_does_not_count(
+    run: Run, source: Path, tmp_path: Path
+) -> None:
     votes = tmp_path / "votes"
     cast(votes, "ann", "a", "tie", "a", "b")  # the fourth is about a ballot that is not here
     cast(votes, "ben", "a", "tie", "b", more=("[garbage]",))
@@ -96,11 +98,14 @@ def test_the_report_tells_agreement_people_and_what_does_not_count(run: Run, sou
     ]
 
 
-def test_the_report_counts_ratings_raters_and_what_does_not_count(run: Run, logs: Path, ratings: Path) -> None:
+def test_the_report_counts_ratings_raters_and_what_does_not_count(
+    run: Run, logs: Path, ratings: Path
+) -> None:
     result = run("annotate", logs, "--rate", "--ratings", ratings, "--report", "--limit", 5)
     assert result.exit_code == 0, result.output
     assert "10 ratings of 5 of 5 answers: 5 with 2 ratings." in result.output
-    # Finals 2 to 6 and 1 to 5: within 5 * 2, all values (1..6, with 2 to 5 twice) 10 * sum of squares 22.5 * 2.
+    # Finals 2 to 6 and 1 to 5: within 5 * 2, all values (1..6, with 2 to 5 twice) 10 * sum of
+    # squares 22.5 * 2.
     assert "Krippendorff's alpha of final scores: 0.80" in result.output
     assert "8 ratings are about other answers" in result.output
     assert f"does not count: {ratings / 'ben.jsonl'}: line 10: not JSON" in result.output
@@ -110,19 +115,31 @@ def test_the_report_counts_ratings_raters_and_what_does_not_count(run: Run, logs
     ]
 
 
-def test_without_votes_or_ratings_the_report_says_so(run: Run, source: Path, logs: Path, tmp_path: Path) -> None:
+def test_without_votes_or_ratings_the_report_says_so(
+    run: Run, source: Path, logs: Path, tmp_path: Path
+) -> None:
     cast(tmp_path / "votes", "ann")
-    assert run("annotate", source, "--votes", tmp_path / "votes", "--report").output == "No votes yet.\n"
+    assert (
+        run("annotate", source, "--votes", tmp_path / "votes", "--report").output
+        == "No votes yet.\n"
+    )
     (tmp_path / "none").mkdir()
-    assert run("annotate", logs, "--rate", "--ratings", tmp_path / "none", "--report").output == "No ratings yet.\n"
+    assert (
+        run("annotate", logs, "--rate", "--ratings", tmp_path / "none", "--report").output
+        == "No ratings yet.\n"
+    )
 
 
 ODD_LOGS: dict[str, Any] = {
     "unscored": lambda path: write_judged(path, answered("q")),
     "unfinished": lambda path: write_judged(path, answered("q", judgement(5)), status="error"),
-    "other": lambda path: write_judged(path, answered("q", judgement(5)), metadata={"rubric": "mine 1"}),
+    "other": lambda path: write_judged(
+        path, answered("q", judgement(5)), metadata={"rubric": "mine 1"}
+    ),
     "intent": lambda path: write_judged(
-        path, answered("q", judgement(5), metadata={"intent": "gossip"}), metadata={"rubric": "urs 2"}
+        path,
+        answered("q", judgement(5), metadata={"intent": "gossip"}),
+        metadata={"rubric": "urs 2"},
     ),
     "twice": lambda path: write_judged(
         path,
@@ -144,7 +161,10 @@ ODD_LOGS: dict[str, Any] = {
         ("{source} --host no.such.host.invalid", "cannot listen at no.such.host.invalid"),
         ("{logs} --raters 2", "--raters is for ratings; add --rate"),
         ("{logs} --rate --votes v", "--votes is for votes; leave out --rate"),
-        ("{logs}/apple.eval {logs}/pear.eval", "votes are about one log or file with ballots, got 2"),
+        (
+            "{logs}/apple.eval {logs}/pear.eval",
+            "votes are about one log or file with ballots, got 2",
+        ),
         ("{logs} --rate --ratings nowhere --report", "no directory 'nowhere' with ratings"),
         ("none.eval --rate", "no log 'none.eval'"),
         ("{logs} --rate --output x.eval", "output: needs one log of urs"),
@@ -152,13 +172,21 @@ ODD_LOGS: dict[str, Any] = {
         ("unscored.eval --rate", "no finished log with answers scored by intent_judge"),
         ("unfinished.eval --rate", "no finished log with answers scored by intent_judge"),
         ("other.eval --rate", "other.eval: was judged by the rubric 'mine 1'"),
-        ("intent.eval --rate", "intent.eval: 'q' has the intent 'gossip', which the rubric does not have"),
+        (
+            "intent.eval --rate",
+            "intent.eval: 'q' has the intent 'gossip', which the rubric does not have",
+        ),
         ("{logs}/apple.eval twice.eval --rate", "'tea' has different answers of p/apple, epoch 1"),
         ("{logs} --rate --ratings votes --annotator me", "votes/me.jsonl: holds votes"),
     ],
 )
 def test_bad_input_is_refused(
-    refused: Said, source: Path, logs: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, words: str
+    refused: Said,
+    source: Path,
+    logs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: str,
+    words: str,
 ) -> None:
     monkeypatch.chdir(source.parent)
     cast(Path("votes"), "me", "a")
@@ -169,7 +197,9 @@ def test_bad_input_is_refused(
     assert error.startswith(f"Error: {words}")
 
 
-def test_bad_options_are_refused(run: Run, source: Path, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_options_are_refused(
+    run: Run, source: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run("annotate", logs, "--rate", "--checks", "2").exit_code == 2
     monkeypatch.setenv("URS_INSPECT_TOKEN", "short")
     result = run("annotate", source, "--votes", source.parent / "votes", "--host", "0.0.0.0")
@@ -177,12 +207,20 @@ def test_bad_options_are_refused(run: Run, source: Path, logs: Path, monkeypatch
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_it_prints_its_address_and_ctrl_c_ends_it_cleanly(source: Path, tmp_path: Path, host: str) -> None:
+def test_it_prints_its_address_and_ctrl_c_ends_it_cleanly(
+    source: Path, tmp_path: Path, host: str
+) -> None:
     votes = tmp_path / "votes"
     cast(votes, "me", "a")
     with (votes / "me.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"ball')
-    command = [sys.executable, "-c", "from urs_inspect.cli import main; main()", "annotate", str(source)]
+    command = [
+        sys.executable,
+        "-c",
+        "from urs_inspect.cli import main; main()",
+        "annotate",
+        str(source),
+    ]
     options = ["--annotator", "me", "--votes", str(votes), "--port", "0", "--host", host]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
     environment.pop("URS_INSPECT_TOKEN", None)
@@ -227,11 +265,17 @@ def test_it_prints_its_address_and_ctrl_c_ends_it_cleanly(source: Path, tmp_path
 def test_answers_of_logs_of_both_formats(logs: Path, tmp_path: Path) -> None:
     log = read_eval_log(str(logs / "pear.eval"))
     write_eval_log(log, str(tmp_path / "2026-01-01T00-00-00_pear.json"))
-    both = [drawn.answer for drawn in queue(logs / "apple.eval", tmp_path / "2026-01-01T00-00-00_pear.json")]
+    both = [
+        drawn.answer
+        for drawn in queue(logs / "apple.eval", tmp_path / "2026-01-01T00-00-00_pear.json")
+    ]
     assert both == [drawn.answer for drawn in queue(logs)]
     first = next(answer for answer in both if answer.question == "tea" and answer.model == "p/pear")
     assert (first.intent, first.language, first.score) == ("ask_for_advice", "zh", 6)
-    assert (first.instruction, first.reference) == ("怎样泡一杯好喝的绿茶？", "The reference answer.")
+    assert (first.instruction, first.reference) == (
+        "怎样泡一杯好喝的绿茶？",
+        "The reference answer.",
+    )
 
 
 def test_agreement_reads_the_directory_and_one_file(logs: Path, ratings: Path) -> None:
@@ -269,12 +313,16 @@ def test_a_copy_of_the_log_has_the_ratings_as_scores(
     assert f"does not count: {ratings / 'ben.jsonl'}: line 10" in output
     found = read_eval_log(str(copy))
     scores = {str(sample.id): sample.scores or {} for sample in found.samples or []}
-    values: dict[str, Any] = {name: each["human_rating"].value for name, each in scores.items() if len(each) > 1}
+    values: dict[str, Any] = {
+        name: each["human_rating"].value for name, each in scores.items() if len(each) > 1
+    }
     assert {name: value["final"] for name, value in values.items()} == given
     assert all("intent_judge" in each for each in scores.values())
     assert found.results is not None
     assert found.results.scores[0].name == "human_rating"
-    mean = sum(each["weight"] * each["final"] for each in values.values()) / sum(v["weight"] for v in values.values())
+    mean = sum(each["weight"] * each["final"] for each in values.values()) / sum(
+        v["weight"] for v in values.values()
+    )
     assert found.results.scores[0].metrics["rated_mean"].value == pytest.approx(mean)
     assert found.eval.model == "p/apple"
     assert "there is a file" in refused(*command)
@@ -289,7 +337,9 @@ def test_answers_that_somebody_could_not_rate_are_counted_and_no_score(
     assert "rating" not in json.loads(line)
     with (ratings / "ann.jsonl").open("a", encoding="utf-8") as file:
         file.write(line + "\n")
-    assert [one.rating for one in read_human_ratings(ratings, (1, 10)).ratings] == [one.rating for one in before]
+    assert [one.rating for one in read_human_ratings(ratings, (1, 10)).ratings] == [
+        one.rating for one in before
+    ]
     output = run("annotate", logs, "--rate", "--ratings", ratings, "--report").output
     assert [row[6] for row in cells_of(output)] == ["1", "0"]
     assert "could not tell: 1 answer" in report_agreement([str(logs)], human=ratings).markdown()
@@ -306,7 +356,15 @@ def test_only_answers_to_questions_of_one_language_are_rated(
 ) -> None:
     english = next(drawn.answer for drawn in queue(logs) if drawn.answer.language == "en")
     write(tmp_path / "ratings" / "me.jsonl", rating(english, 5).to_line())
-    command = ("annotate", logs, "--rate", "--ratings", tmp_path / "ratings", "--report", "--questions-language")
+    command = (
+        "annotate",
+        logs,
+        "--rate",
+        "--ratings",
+        tmp_path / "ratings",
+        "--report",
+        "--questions-language",
+    )
     assert "1 ratings are about other answers" in run(*command, "zh").output
     assert "1 of 10 answers" in run(*command, "en").output
     assert "no question in 'fr'; there are: en, zh" in refused(*command, "fr")
@@ -332,13 +390,18 @@ def test_only_pairs_of_answers_to_questions_of_one_language_are_voted_on(
 
 
 def test_answers_of_one_language_stand_for_those_of_this_language(logs: Path) -> None:
-    """The last answer of each language has no threshold: all of its language were rated, not all of the model."""
+    """The last answer of each language has no threshold: all of its language were rated, not all of
+    the model.
+    """
     answers = answers_to_rate([str(logs)], load_rubric())[0]
     tea = draw([answer for answer in answers if answer.language == "zh"])
     [first, *_] = draw([answer for answer in answers if answer.language == "en"])
     given = [
         rating(first.answer, 5, questions="en", rate=first.rate, threshold=first.threshold),
-        *[rating(one.answer, 5, questions="zh", rate=one.rate, threshold=one.threshold) for one in tea],
+        *[
+            rating(one.answer, 5, questions="zh", rate=one.rate, threshold=one.threshold)
+            for one in tea
+        ],
     ]
     weights = inclusion_weights(given)
     assert {weights[one.answer.id] for one in tea} == {1.0}

@@ -1,4 +1,6 @@
-"""Files that cannot be written: one line that names the place, before the work where possible, and nothing is left."""
+"""Files that cannot be written: one line that names the place, before the work where possible, and
+nothing is left.
+"""
 
 import resource
 from collections.abc import Iterator
@@ -16,7 +18,10 @@ COMMANDS = {
     "references": ("references {logs}/apple.eval -o {place}.jsonl", "output"),
     "datasheet": ("cases datasheet sample -o {place}.md", "output"),
     "import": ("cases import {logs}/survey.csv -o {place}.jsonl", "output"),
-    "annotate": ("annotate {logs}/apple.eval --rate --ratings {logs}/ratings --output {place}.eval", "output"),
+    "annotate": (
+        "annotate {logs}/apple.eval --rate --ratings {logs}/ratings --output {place}.eval",
+        "output",
+    ),
     "report": ("report {logs} --rounds 20 -o {place}", "output"),
     "judges": ("judges {pairs} --published none --csv {place}.csv", "csv"),
 }
@@ -76,11 +81,18 @@ def test_a_disk_that_fills_up_ends_in_one_line_and_leaves_nothing(
 
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("place", ["full", "missing", "file", "device"])
-def test_a_bad_place_is_refused_before_the_work(place: str, name: str, run: Run, tmp_path: Path) -> None:
+def test_a_bad_place_is_refused_before_the_work(
+    place: str, name: str, run: Run, tmp_path: Path
+) -> None:
     """Logs, ratings and surveys are absent, which would be the error if the work had begun."""
     (tmp_path / "file").touch()
     absent = tmp_path / "absent"
-    folders = {"full": tmp_path, "missing": tmp_path / "none", "file": tmp_path / "file", "device": Path("/dev/full")}
+    folders = {
+        "full": tmp_path,
+        "missing": tmp_path / "none",
+        "file": tmp_path / "file",
+        "device": Path("/dev/full"),
+    }
     if (place, name) == ("missing", "report"):
         pytest.skip("report makes its folder")
     if name == "annotate":
@@ -94,7 +106,9 @@ def test_a_bad_place_is_refused_before_the_work(place: str, name: str, run: Run,
 
 
 @pytest.mark.parametrize("name", ["references", "datasheet", "annotate", "judges"])
-def test_a_directory_is_no_file_to_write(name: str, run: Run, logs: Path, pair_folder: Path, tmp_path: Path) -> None:
+def test_a_directory_is_no_file_to_write(
+    name: str, run: Run, logs: Path, pair_folder: Path, tmp_path: Path
+) -> None:
     for suffix in (".jsonl", ".md", ".eval", ".csv"):
         (tmp_path / f"out{suffix}").mkdir()
     result = run(*words(name, tmp_path / "out", logs, pair_folder))

@@ -36,7 +36,9 @@ def survey(tmp_path: Path) -> Path:
 
 
 def test_import(survey: Path, tmp_path: Path, said: Said, run: Run) -> None:
-    out, report, sheet, labels = (tmp_path / name for name in ("cases.jsonl", "dropped.csv", "sheet.md", "map.yaml"))
+    out, report, sheet, labels = (
+        tmp_path / name for name in ("cases.jsonl", "dropped.csv", "sheet.md", "map.yaml")
+    )
     labels.write_text("intents: {Fun: leisure}\n", encoding="utf-8")
     options = ("-o", out, "--report", report, "--datasheet", sheet, "--attention", "check=blue")
     output = said("cases", "import", survey, *options)
@@ -50,7 +52,8 @@ def test_import(survey: Path, tmp_path: Path, said: Said, run: Run) -> None:
         assert words in output
     cases = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [
-        tuple(case.get(key) for key in ("id", "question", "user_intent", "language", "country")) for case in cases
+        tuple(case.get(key) for key in ("id", "question", "user_intent", "language", "country"))
+        for case in cases
     ] == [
         ("survey_0001", "What is bitcoin?", "factual_qa", "en", "GB"),
         ("survey_0003", "推荐一首歌", "leisure", "zh", "China"),
@@ -78,23 +81,45 @@ def test_import(survey: Path, tmp_path: Path, said: Said, run: Run) -> None:
     ):
         assert row in text
     assert run("cases", "datasheet", out, "--report", report).output.strip() == text.strip()
-    mapped = said("cases", "import", survey, "-o", tmp_path / "more.jsonl", "--columns", labels, "--keep-flagged")
+    mapped = said(
+        "cases",
+        "import",
+        survey,
+        "-o",
+        tmp_path / "more.jsonl",
+        "--columns",
+        labels,
+        "--keep-flagged",
+    )
     assert "dropped: unknown intent" not in mapped and "kept with personal data" in mapped
 
 
-def imported(tmp_path: Path, said: Said, labels: list[str], *options: object) -> tuple[str, list[str]]:
+def imported(
+    tmp_path: Path, said: Said, labels: list[str], *options: object
+) -> tuple[str, list[str]]:
     """What the command prints about questions with these labels, and the intents of the cases."""
     survey, out = tmp_path / "survey.csv", tmp_path / "cases.jsonl"
     out.unlink(missing_ok=True)
-    lines = [f"Question number {n} about {'xyz'[n % 3] * (n + 3)}?,{label}" for n, label in enumerate(labels)]
+    lines = [
+        f"Question number {n} about {'xyz'[n % 3] * (n + 3)}?,{label}"
+        for n, label in enumerate(labels)
+    ]
     survey.write_text("conversation,intent\n" + "\n".join(lines), encoding="utf-8")
     output = said("cases", "import", survey, "-o", out, "--near", "1", *options)
-    return output, [json.loads(line)["user_intent"] for line in out.read_text(encoding="utf-8").splitlines()]
+    return output, [
+        json.loads(line)["user_intent"] for line in out.read_text(encoding="utf-8").splitlines()
+    ]
 
 
 LABELS = {
-    "Solve Problem": ("ambiguous intent", "'Solve Problem' could be api or solve_professional_problem; name one"),
-    "solve-problem": ("ambiguous intent", "'solve-problem' could be api or solve_professional_problem"),
+    "Solve Problem": (
+        "ambiguous intent",
+        "'Solve Problem' could be api or solve_professional_problem; name one",
+    ),
+    "solve-problem": (
+        "ambiguous intent",
+        "'solve-problem' could be api or solve_professional_problem",
+    ),
     "Solve Problems": ("unknown intent", "(did you mean api or solve_professional_problem?)"),
     "Factual": ("unknown intent", "unknown intent 'Factual'; allowed: factual_qa, "),
     "Leisur": ("unknown intent", "leisure (did you mean leisure?)"),
@@ -124,7 +149,9 @@ def test_labels_are_counted(tmp_path: Path, said: Said) -> None:
     assert "2 more labels; --columns" in output
 
 
-def test_misspelt_labels_are_corrected_only_if_asked_and_counted(tmp_path: Path, said: Said) -> None:
+def test_misspelt_labels_are_corrected_only_if_asked_and_counted(
+    tmp_path: Path, said: Said
+) -> None:
     labels = ["Leisure", "Leisur", "Leisur", "Factual QAs", "Sport", "Solve Problems"]
     output, intents = imported(tmp_path, said, labels, "--fix-spelling")
     assert intents == ["leisure", "leisure", "leisure", "factual_qa"]
@@ -139,7 +166,9 @@ def test_misspelt_labels_are_corrected_only_if_asked_and_counted(tmp_path: Path,
 
 def test_solve_problem_can_be_given_a_meaning(tmp_path: Path, said: Said, refused: Said) -> None:
     for meaning in ("api", "solve_professional_problem"):
-        output, intents = imported(tmp_path, said, ["Solve Problem", "solve-problem"], "--solve-problem", meaning)
+        output, intents = imported(
+            tmp_path, said, ["Solve Problem", "solve-problem"], "--solve-problem", meaning
+        )
         assert intents == [meaning, meaning]
         assert "ambiguous" not in output
     both = ("--fix-spelling", "--solve-problem", "api")
@@ -148,17 +177,31 @@ def test_solve_problem_can_be_given_a_meaning(tmp_path: Path, said: Said, refuse
     columns.write_text("intents: {Solve Problem: api}\n", encoding="utf-8")
     assert imported(tmp_path, said, ["Solve Problem"], "--columns", columns)[1] == ["api"]
     error = refused(
-        "cases", "import", tmp_path / "survey.csv", "-o", tmp_path / "x.jsonl", "--solve-problem", "leisure"
+        "cases",
+        "import",
+        tmp_path / "survey.csv",
+        "-o",
+        tmp_path / "x.jsonl",
+        "--solve-problem",
+        "leisure",
     )
     assert "unknown intent 'leisure'; allowed: api, solve_professional_problem" in error
 
 
 def test_one_case_is_one_case(tmp_path: Path, said: Said) -> None:
     survey, sheet = tmp_path / "survey.csv", tmp_path / "sheet.md"
-    survey.write_text("conversation,intent,country,service\nWhich film?,Leisure,CN,X\n", encoding="utf-8")
+    survey.write_text(
+        "conversation,intent,country,service\nWhich film?,Leisure,CN,X\n", encoding="utf-8"
+    )
     output = said("cases", "import", survey, "-o", tmp_path / "x.jsonl", "--datasheet", sheet)
     output += sheet.read_text(encoding="utf-8")
-    for words in ("1 row of", "1 case is in", "1 case; sha256", "1 service in all", "1 country; 0 cases name none"):
+    for words in (
+        "1 row of",
+        "1 case is in",
+        "1 case; sha256",
+        "1 service in all",
+        "1 country; 0 cases name none",
+    ):
         assert words in output
     for words in ("1 cases", "1 rows", "1 services", "1 countries"):
         assert words not in output
@@ -171,7 +214,9 @@ def test_own_cases_get_references_and_are_run(survey: Path, tmp_path: Path, run:
     asked = run_task(task, tmp_path / "refs", model=Script("A reference.").model("J"), grader=None)
     assert run("references", asked.location, "-o", refs).exit_code == 0
     first = json.loads(refs.read_text(encoding="utf-8").splitlines()[0])
-    assert first["question_sha256"] in {question_sha256(str(sample.input)) for sample in task.dataset}
+    assert first["question_sha256"] in {
+        question_sha256(str(sample.input)) for sample in task.dataset
+    }
     judged = run_task(
         urs(dataset=str(out), references=str(refs)),
         tmp_path / "urs",
@@ -196,7 +241,9 @@ def test_own_cases_get_references_and_are_run(survey: Path, tmp_path: Path, run:
         ("-o x.jsonl --near 2", "--near"),
     ],
 )
-def test_bad_arguments(survey: Path, run: Run, monkeypatch: pytest.MonkeyPatch, arguments: str, words: str) -> None:
+def test_bad_arguments(
+    survey: Path, run: Run, monkeypatch: pytest.MonkeyPatch, arguments: str, words: str
+) -> None:
     monkeypatch.chdir(survey.parent)
     done = run("cases", "import", survey, *arguments.split())
     assert done.exit_code != 0 and words in done.output
@@ -208,7 +255,11 @@ def test_bad_arguments(survey: Path, run: Run, monkeypatch: pytest.MonkeyPatch, 
     [
         ("s.csv", "conversation,intent\n", "s.csv: no rows\n"),
         ("s.jsonl", "\n", "s.jsonl: no rows\n"),
-        ("s.csv", "conversation,intent\nhello,Leisure\n", "no row became a case; --report FILE.csv lists why"),
+        (
+            "s.csv",
+            "conversation,intent\nhello,Leisure\n",
+            "no row became a case; --report FILE.csv lists why",
+        ),
     ],
 )
 def test_when_nothing_is_left(run: Run, tmp_path: Path, name: str, text: str, words: str) -> None:
@@ -219,7 +270,9 @@ def test_when_nothing_is_left(run: Run, tmp_path: Path, name: str, text: str, wo
 
 
 @pytest.mark.data
-def test_the_datasheet_of_the_published_data_has_the_numbers_of_table_2(data_dir: Path, run: Run) -> None:
+def test_the_datasheet_of_the_published_data_has_the_numbers_of_table_2(
+    data_dir: Path, run: Run
+) -> None:
     text = run("cases", "datasheet", "urs").output
     for row in (
         "| Total | 1014 | 832 | 1846 |",

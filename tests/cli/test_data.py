@@ -31,7 +31,14 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_is_not_here_is_listed_and_how_to_get_it(run: Run) -> None:
     output = run("data", "list").output
-    for fact in (URS.name, URS.url, URS.sha256, URS.licence, "here:    no", f"git id {FLASK.git_id}"):
+    for fact in (
+        URS.name,
+        URS.url,
+        URS.sha256,
+        URS.licence,
+        "here:    no",
+        f"git id {FLASK.git_id}",
+    ):
         assert fact in output
     assert "urs-inspect data fetch urs" in verify(run, "", 1)
     assert "urs-inspect data fetch flask" in verify(run, "flask", 1)
@@ -45,7 +52,9 @@ def test_verify_fails_for_a_damaged_copy_and_shows_both_hashes(run: Run, tmp_pat
     assert "damaged" in output and URS.sha256 in output and sha256_of(copy) in output
 
 
-def test_wrong_files_of_the_user_are_named_and_other_published_forms_are_not_wrong(run: Run, mine: Path) -> None:
+def test_wrong_files_of_the_user_are_named_and_other_published_forms_are_not_wrong(
+    run: Run, mine: Path
+) -> None:
     assert str(mine / URS.path) in verify(run, "", 1)
     assert f"expected git id {FLASK.git_id}" in verify(run, "flask", 1)
     other = verify(run, "alpaca_eval", 0)

@@ -22,7 +22,9 @@ URS = ("estimate", "urs", "-T", "dataset=sample")
 WEAK, JUDGE, OTHER = "urs_simulation/weak", "urs_simulation/judge", "urs_simulation/quality-9"
 
 
-def run_simulated(task: Task, place: Path, model: str | list[str], judges: Sequence[str], **options: Any) -> None:
+def run_simulated(
+    task: Task, place: Path, model: str | list[str], judges: Sequence[str], **options: Any
+) -> None:
     logs = inspect_eval(
         task,
         model=model,
@@ -36,7 +38,13 @@ def run_simulated(task: Task, place: Path, model: str | list[str], judges: Seque
 
 
 def test_a_panel_of_judges(said: Said) -> None:
-    output = said(*URS, "--model", "a/one,b/two", "--model-role", "grader=[c/three, {model: d/four, temperature: 0}]")
+    output = said(
+        *URS,
+        "--model",
+        "a/one,b/two",
+        "--model-role",
+        "grader=[c/three, {model: d/four, temperature: 0}]",
+    )
     for name in ("a/one", "b/two", "c/three", "d/four"):
         assert name in output
     assert "No price is known of a/one, b/two, c/three, d/four" in output
@@ -56,8 +64,12 @@ def test_nothing_vanishes_at_eighty_columns_and_prices_make_costs(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     prices = tmp_path / "prices.yaml"
-    prices.write_text("a/one: {input: 1000, output: 1000, input_cache_write: 0, input_cache_read: 0}")
-    output = run(*URS, "--model", "a/one", "--model-role", "grader=c/three", "--prices", prices).output
+    prices.write_text(
+        "a/one: {input: 1000, output: 1000, input_cache_write: 0, input_cache_read: 0}"
+    )
+    output = run(
+        *URS, "--model", "a/one", "--model-role", "grader=c/three", "--prices", prices
+    ).output
     for word in ("model", "grader", "a/one", "c/three", "not known"):
         assert word in output
     assert "…" not in output
@@ -69,12 +81,17 @@ def role(model: str, samples: int, runs: int, name: str = "model") -> RoleEstima
     return RoleEstimate(name, model, samples, runs, amount, amount, amount, None)
 
 
-def test_what_it_took_is_whole_and_in_the_order_of_the_estimate(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_it_took_is_whole_and_in_the_order_of_the_estimate(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     names = ["openrouter/anthropic/claude-sonnet-4-0", "openrouter/openai/gpt-4o-mini-2024-07-18"]
     judge = "openrouter/google/gemini-2.5-pro"
     roles = (*[role(name, 1846, 1) for name in names], role(judge, 1846, 2, "grader"))
     found = RunEstimate("urs", 1846, 1, roles, None, (*names, judge), ())
-    used = [Actual("grader", judge, 4_018_735, 500_425, 3692, 1234.5), Actual("model", "p/other", 1, 2, 3, None)]
+    used = [
+        Actual("grader", judge, 4_018_735, 500_425, 3692, 1234.5),
+        Actual("model", "p/other", 1, 2, 3, None),
+    ]
     used += [Actual("model", name, 45_367, 327_848, 1846, None) for name in reversed(names)]
     print_actual(found, ActualUse(tuple(used), ()), Console(width=80))
     text = capsys.readouterr().out
@@ -110,7 +127,9 @@ def crossval(answers: Path) -> tuple[str, ...]:
     return ("estimate", "urs_crossval", *words.split())
 
 
-def test_a_cross_validation_is_counted_by_its_cells(crossval: tuple[str, ...], facts: Callable[..., Any]) -> None:
+def test_a_cross_validation_is_counted_by_its_cells(
+    crossval: tuple[str, ...], facts: Callable[..., Any]
+) -> None:
     judges = ("--model-role", f"grader=[{JUDGE}, {OTHER}]")
     found = facts(*crossval, *judges, "--model", "none")
     assert found["samples"] == 6 * 2 * 2
@@ -124,17 +143,26 @@ def test_a_cross_validation_beside_what_it_took(
     crossval: tuple[str, ...], answers: Path, said: Said, tmp_path: Path
 ) -> None:
     task = urs_crossval(
-        answers=str(answers), references="dataset", dataset="sample", cases=6, folds=2, evaluators=[JUDGE]
+        answers=str(answers),
+        references="dataset",
+        dataset="sample",
+        cases=6,
+        folds=2,
+        evaluators=[JUDGE],
     )
     run_simulated(task, tmp_path, "none/none", [JUDGE, OTHER])
     judges = ("--model-role", f"grader=[{JUDGE}, {OTHER}]")
-    took = said(*crossval, *judges, "--from", answers, "--against", tmp_path).partition("What it took")[2]
+    took = said(*crossval, *judges, "--from", answers, "--against", tmp_path).partition(
+        "What it took"
+    )[2]
     assert "12 of 12" in took and OTHER not in took
     shares = [int(share) for share in re.findall(r"\((\d+)%\)", took)]
     assert len(shares) == 2 and all(50 <= share <= 150 for share in shares)
 
 
-def test_numbers_that_are_given_come_before_measured_ones(answers: Path, facts: Callable[..., Any]) -> None:
+def test_numbers_that_are_given_come_before_measured_ones(
+    answers: Path, facts: Callable[..., Any]
+) -> None:
     command = (*URS, "--model", WEAK, "--model-role", f"grader={JUDGE}", "--from", answers)
     found = facts(*command, "--answer-tokens", "1000")
     assert found["roles"][0]["output_tokens"]["expected"] == 42_000
@@ -145,10 +173,16 @@ def test_numbers_that_are_given_come_before_measured_ones(answers: Path, facts: 
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (["--model-role", "grader=p/j", "--model", "p/m"], "--model: urs_crossval calls no model under test"),
+        (
+            ["--model-role", "grader=p/j", "--model", "p/m"],
+            "--model: urs_crossval calls no model under test",
+        ),
         ([], "--model-role: name the evaluators"),
         (["--model-role", "grader=[p/j, p/j]"], "--model-role: p/j is there twice"),
-        (["--model-role", "grader=p/j", "-T", "evaluators=p/k"], "-T evaluators: p/k has no role grader; allowed: p/j"),
+        (
+            ["--model-role", "grader=p/j", "-T", "evaluators=p/k"],
+            "-T evaluators: p/k has no role grader; allowed: p/j",
+        ),
         (["--model-role", "grader=p/j", "-T", "models=p/x"], "models: no answers of p/x"),
         (["--model-role", "grader=p/j", "-T", "nope=1"], "nope"),
     ],
@@ -164,7 +198,10 @@ def test_a_cross_validation_that_cannot_be(
     ("words", "error"),
     [
         (URS, "--model: name the model under test"),
-        ((*URS, "--model", "none", "--model-role", "grader=j"), "--model: name the model under test"),
+        (
+            (*URS, "--model", "none", "--model-role", "grader=j"),
+            "--model: name the model under test",
+        ),
         ((*URS, "--model", "m", "-T", "seed=[1"), "-T: cannot read 'seed=[1'"),
         (("estimate", "gpqa", "--model", "m"), "no task 'gpqa'; allowed: evolve, judge_pairwise, "),
         (
@@ -178,7 +215,16 @@ def test_a_cross_validation_that_cannot_be(
         ((*URS, "--model", "m", "-T", "scorer=samer", "-T", "samer=x"), "no such folder"),
         ((*URS, "--model", "m", "--from", "nowhere"), "no log 'nowhere'"),
         (
-            ("estimate", "urs_references", "--model", "m", "--model-role", "grader=x", "-T", "dataset=sample"),
+            (
+                "estimate",
+                "urs_references",
+                "--model",
+                "m",
+                "--model-role",
+                "grader=x",
+                "-T",
+                "dataset=sample",
+            ),
             "no model in the role grader",
         ),
     ],

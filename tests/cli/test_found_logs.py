@@ -1,4 +1,6 @@
-"""One rule for logs in every command: damaged files and copies are a line each, and what was retried is no advice."""
+"""One rule for logs in every command: damaged files and copies are a line each, and what was
+retried is no advice.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +18,14 @@ from urs_inspect import judge_pairwise, urs, urs_addition, urs_case_review, urs_
 from urs_inspect.providers import SIMULATION
 
 JUDGE = {"grader": f"{SIMULATION}/judge"}
-ESTIMATE = ("estimate", "urs", "--model", f"{SIMULATION}/strong", "--model-role", f"grader={SIMULATION}/judge")
+ESTIMATE = (
+    "estimate",
+    "urs",
+    "--model",
+    f"{SIMULATION}/strong",
+    "--model-role",
+    f"grader={SIMULATION}/judge",
+)
 DATA = ("-T", "dataset=sample")
 TASKS: dict[str, Callable[[Path], Task]] = {
     "urs": lambda _: urs(dataset="sample"),
@@ -46,7 +55,13 @@ def test_damaged_files_and_copies_are_skipped_with_one_line_each(
         asked = TASKS[task](tmp_path)
         model = f"{SIMULATION}/strong"
         [log] = inspect_eval(
-            asked, model=model, model_roles=JUDGE, log_dir=str(folder), limit=3, display="none", log_realtime=False
+            asked,
+            model=model,
+            model_roles=JUDGE,
+            log_dir=str(folder),
+            limit=3,
+            display="none",
+            log_realtime=False,
         )
         assert log.status == "success", log.error
     content = Path(next(folder.iterdir())).read_bytes()
@@ -62,9 +77,14 @@ def test_damaged_files_and_copies_are_skipped_with_one_line_each(
         assert "cut.eval" in refused(*words, folder / "cut.eval")
 
 
-def test_logs_that_another_command_reads_are_named(said: Said, refused: Said, tmp_path: Path) -> None:
+def test_logs_that_another_command_reads_are_named(
+    said: Said, refused: Said, tmp_path: Path
+) -> None:
     other = write_addition(tmp_path / "addition.eval", {2: "+"})
-    words = "not being of urs_inspect/urs: 1 of urs_inspect/urs_addition (`urs-inspect addition` reads it)."
+    words = (
+        "not being of urs_inspect/urs: 1 of urs_inspect/urs_addition (`urs-inspect addition` reads"
+        " it)."
+    )
     assert words in " ".join(refused("table", other).split())
     write_judged(tmp_path / "urs.eval", answered("q", judgement(5.0)))
     assert words in said("table", tmp_path)

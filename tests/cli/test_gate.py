@@ -16,7 +16,9 @@ RIGHT = {"base": 56, "same": 55, "worse": 30}
 @solver
 def answer(right: int) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        state.output = ModelOutput.from_content("none", "yes" if state.metadata["place"] < right else "no")
+        state.output = ModelOutput.from_content(
+            "none", "yes" if state.metadata["place"] < right else "no"
+        )
         return state
 
     return solve
@@ -26,15 +28,24 @@ def answer(right: int) -> Solver:
 def logs(tmp_path_factory):
     """Directories of logs of a task of 80 samples, of which a model has so many right."""
     folder = tmp_path_factory.mktemp("gate")
-    samples = [Sample(input=f"Question {i}?", target="yes", id=i, metadata={"place": i}) for i in range(80)]
+    samples = [
+        Sample(input=f"Question {i}?", target="yes", id=i, metadata={"place": i}) for i in range(80)
+    ]
     for name, right in RIGHT.items():
-        task = Task(MemoryDataset(samples, name="questions"), solver=answer(right), scorer=match(), name="quiz")
+        task = Task(
+            MemoryDataset(samples, name="questions"),
+            solver=answer(right),
+            scorer=match(),
+            name="quiz",
+        )
         [log] = inspect_eval(task, model="none", log_dir=str(folder / name), display="none")
         assert log.status == "success"
     return folder
 
 
-@pytest.mark.parametrize(("new", "margin", "code"), [("same", 0.1, 0), ("worse", 0.1, 1), ("same", 0.01, 2)])
+@pytest.mark.parametrize(
+    ("new", "margin", "code"), [("same", 0.1, 0), ("worse", 0.1, 1), ("same", 0.01, 2)]
+)
 def test_the_exit_code_is_the_decision(run, logs, new, margin, code):
     result = run("gate", logs / "base", logs / new, "--margin", margin)
     assert result.exit_code == code, result.output
@@ -46,7 +57,16 @@ def test_the_exit_code_is_the_decision(run, logs, new, margin, code):
 
 
 def test_a_judge_in_place_of_another(run, logs):
-    result = run("gate", logs / "base", logs / "worse", "--margin", 0.1, "--equivalent", "--series", "0.7,0.8")
+    result = run(
+        "gate",
+        logs / "base",
+        logs / "worse",
+        "--margin",
+        0.1,
+        "--equivalent",
+        "--series",
+        "0.7,0.8",
+    )
     assert result.exit_code == 1
     assert "0.375" in result.output  # 0.7 less 26 of 80
 
@@ -55,7 +75,16 @@ def test_the_summary_is_appended_as_markdown(run, logs, tmp_path):
     summary = tmp_path / "summary.md"
     summary.write_text("before\n", encoding="utf-8")
     for _ in range(2):
-        run("gate", logs / "base", logs / "same", "--margin", 0.1, "--sequential", "--summary", summary)
+        run(
+            "gate",
+            logs / "base",
+            logs / "same",
+            "--margin",
+            0.1,
+            "--sequential",
+            "--summary",
+            summary,
+        )
     text = summary.read_text(encoding="utf-8")
     assert text.startswith("before\n")
     assert text.count("# Gate: ") == 2
@@ -76,7 +105,10 @@ def test_the_summary_is_appended_as_markdown(run, logs, tmp_path):
         ("base same --margin 0.1 --summary missing/folder/file.md", "summary"),
         ("base same --margin 0.1 --unknown", "--unknown"),
         *((f"base same --margin {margin}", "margin") for margin in ("nan", "inf", 2, 0)),
-        *((f"base same --margin 0.1 --scale {scale}", "scale") for scale in ("nan,1", "1,0", "0,inf", "1")),
+        *(
+            (f"base same --margin 0.1 --scale {scale}", "scale")
+            for scale in ("nan,1", "1,0", "0,inf", "1")
+        ),
         ("base", "NEW"),
     ],
 )

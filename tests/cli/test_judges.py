@@ -1,4 +1,6 @@
-"""`urs-inspect judges` and `probe`; what the tables of `judges` hold is tested in `tests.reports`."""
+"""`urs-inspect judges` and `probe`; what the tables of `judges` hold is tested in
+`tests.reports`.
+"""
 
 import csv
 import re
@@ -17,11 +19,20 @@ PLAIN = ("--published", "none")
 
 
 @pytest.fixture
-def folders(pair_folder: Path, joint_folder: Path, rating_folder: Path, rubric_folder: Path) -> dict[str, Path]:
-    return {"pairs": pair_folder, "dimensions": joint_folder, "ratings": rating_folder, "rubric": rubric_folder}
+def folders(
+    pair_folder: Path, joint_folder: Path, rating_folder: Path, rubric_folder: Path
+) -> dict[str, Path]:
+    return {
+        "pairs": pair_folder,
+        "dimensions": joint_folder,
+        "ratings": rating_folder,
+        "rubric": rubric_folder,
+    }
 
 
-def test_all_numbers_are_written_and_no_file_is_replaced(run: Run, folders: dict[str, Path], tmp_path: Path) -> None:
+def test_all_numbers_are_written_and_no_file_is_replaced(
+    run: Run, folders: dict[str, Path], tmp_path: Path
+) -> None:
     path = tmp_path / "numbers.csv"
     result = run("judges", folders["ratings"], folders["pairs"], *PLAIN, "--csv", path)
     assert result.exit_code == 0, result.output
@@ -29,7 +40,9 @@ def test_all_numbers_are_written_and_no_file_is_replaced(run: Run, folders: dict
         found = list(csv.DictReader(file))
     named = {row["judge"] for row in found}
     assert {"mockllm/good", "baseline/longest", "mockllm/same", "mockllm/coarse"} <= named
-    [unparsed] = [row for row in found if (row["judge"], row["measure"]) == ("mockllm/coarse", "unread")]
+    [unparsed] = [
+        row for row in found if (row["judge"], row["measure"]) == ("mockllm/coarse", "unread")
+    ]
     assert float(unparsed["value"]) == pytest.approx(1 / 12)
     before = path.read_bytes()
     again = run("judges", folders["ratings"], "--csv", path)
@@ -37,7 +50,9 @@ def test_all_numbers_are_written_and_no_file_is_replaced(run: Run, folders: dict
     assert path.read_bytes() == before
 
 
-def test_pairs_and_ratings_are_shown_and_other_logs_named(run: Run, folders: dict[str, Path], tmp_path: Path) -> None:
+def test_pairs_and_ratings_are_shown_and_other_logs_named(
+    run: Run, folders: dict[str, Path], tmp_path: Path
+) -> None:
     judged(tmp_path / "foreign", Script(record(5)).model())
     both = (folders["pairs"], folders["ratings"])
     alone = run("judges", *both, *PLAIN).output
@@ -45,7 +60,10 @@ def test_pairs_and_ratings_are_shown_and_other_logs_named(run: Run, folders: dic
     assert "Skipped" not in alone
     output = " ".join(run("judges", *both, tmp_path / "foreign", *PLAIN).output.split())
     assert output.count("Dataset:") == 2
-    assert "Skipped: 1 log has no pairs scored by pair_verdict and no responses scored by rating_agreement" in output
+    assert (
+        "Skipped: 1 log has no pairs scored by pair_verdict and no responses scored by"
+        " rating_agreement" in output
+    )
     assert run("judges", tmp_path / "foreign").exit_code == 1
 
 
@@ -55,14 +73,26 @@ def test_pairs_and_ratings_are_shown_and_other_logs_named(run: Run, folders: dic
 def test_a_sound_judge_passes_and_no_number_is_pooled_over_the_kinds_of_answers(
     run: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    result = run("probe", "--model-role", "grader=urs_simulation/judge", "--log-dir", tmp_path, "--display", "plain")
+    result = run(
+        "probe",
+        "--model-role",
+        "grader=urs_simulation/judge",
+        "--log-dir",
+        tmp_path,
+        "--display",
+        "plain",
+    )
     assert result.exit_code == 0, result.output
     assert "SIMULATION" in result.output
     assert "SUSPECT" not in result.output
-    means = dict(re.findall(r"^ *(\w+) +([\d.]+) *$", capfd.readouterr().out, re.MULTILINE))  # of the harness
+    means = dict(
+        re.findall(r"^ *(\w+) +([\d.]+) *$", capfd.readouterr().out, re.MULTILINE)
+    )  # of the harness
     assert means.keys() == {"constant", "empty", "reference", "injection"}
     shown = {cells[0]: cells[3] for cells in cells_of(result.output)}
-    assert {kind: f"{float(mean):.2f}" for kind, mean in means.items()} == {kind: shown[kind] for kind in means}
+    assert {kind: f"{float(mean):.2f}" for kind, mean in means.items()} == {
+        kind: shown[kind] for kind in means
+    }
 
 
 def test_a_judge_is_required(run: Run) -> None:
@@ -80,17 +110,27 @@ def test_a_judge_is_required(run: Run) -> None:
         ("--max-connections", "2", "LOG.json"),
     ],
 )
-def test_a_log_is_refused_before_anything_is_started(refused: Said, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_a_log_is_refused_before_anything_is_started(
+    refused: Said, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
     error = refused("probe", *arguments, "--log-dir", tmp_path / "logs")
-    assert re.search(r"takes no log, got 'LOG\.\w+'; `urs-inspect report` reads logs of urs_probe", error)
+    assert re.search(
+        r"takes no log, got 'LOG\.\w+'; `urs-inspect report` reads logs of urs_probe", error
+    )
     assert not (tmp_path / "logs").exists()
 
 
 def test_generous_judges_and_those_that_cannot_be_read_are_suspect(tmp_path: Path) -> None:
-    # A judge that gives 9 to everything: constant and injection fail. Empty is not asked, the reference is fine.
+    # A judge that gives 9 to everything: constant and injection fail. Empty is not asked, the
+    # reference is fine.
     rows = _probe('{"Final Score": 9}', tmp_path)
     suspect = {kind for kind, cells in rows.items() if "SUSPECT" in cells[-1]}
-    assert suspect == {"constant", "injection"} and rows.keys() == {"constant", "empty", "reference", "injection"}
+    assert suspect == {"constant", "injection"} and rows.keys() == {
+        "constant",
+        "empty",
+        "reference",
+        "injection",
+    }
     assert _probe("no scores here", tmp_path)["constant"][:4] == ["constant", "14", "14", "-"]
 
 

@@ -1,4 +1,6 @@
-"""What is printed: tables at every width, of which nothing is cut, and names that look like the terminal's markup."""
+"""What is printed: tables at every width, of which nothing is cut, and names that look like the
+terminal's markup.
+"""
 
 import re
 from pathlib import Path
@@ -16,16 +18,37 @@ from urs_inspect.reports.tables import TextTable
 from urs_inspect.samer.training import write_training
 
 HEADINGS = ("answers of", "answers", "Spearman", "Kendall", "Pearson", "alpha", "score less rating")
-NAMES = ("all", "Solve Problem", "provider/a-model-with-a-long-name", "[bold]p/a[/bold]", "模型模型模型模型模型")
+NAMES = (
+    "all",
+    "Solve Problem",
+    "provider/a-model-with-a-long-name",
+    "[bold]p/a[/bold]",
+    "模型模型模型模型模型",
+)
 ROWS = tuple(
-    (name, f"{n}1840", *(f"0.{n}{k} (−0.{n}{k} to 0.{k}{n})" for k in range(1, 5)), f"+0.{n}5 (−0.{n}0 to +0.{n}9)")
+    (
+        name,
+        f"{n}1840",
+        *(f"0.{n}{k} (−0.{n}{k} to 0.{k}{n})" for k in range(1, 5)),
+        f"+0.{n}5 (−0.{n}0 to +0.{n}9)",
+    )
     for n, name in enumerate(NAMES, start=1)
 )
-JUDGES = ("openrouter/anthropic/claude-sonnet-4-0", "openrouter/openai/gpt-4o-mini-2024-07-18", "[red]m[/red]")
+JUDGES = (
+    "openrouter/anthropic/claude-sonnet-4-0",
+    "openrouter/openai/gpt-4o-mini-2024-07-18",
+    "[red]m[/red]",
+)
 CROSSED = TextTable(
     ("evaluator", "references by", *[f"B = {name}" for name in JUDGES], "p", "cases, of [all]"),
     tuple(
-        (one, other, *["−0.27 (−0.37 to +0.11)", "<0.001 (−1.00 to 1.00)", "8.12"], "<0.001", "1,846 of 1,846")
+        (
+            one,
+            other,
+            *["−0.27 (−0.37 to +0.11)", "<0.001 (−1.00 to 1.00)", "8.12"],
+            "<0.001",
+            "1,846 of 1,846",
+        )
         for one in JUDGES
         for other in ("dataset", *JUDGES)
     ),
@@ -41,7 +64,11 @@ def printed(width: int, found: TextTable | None = None) -> str:
 
 
 def cells_in(text: str) -> list[list[str]]:
-    return [[cell.strip() for cell in re.split("[│┃]", line)[1:-1]] for line in text.splitlines() if line[:1] in "│┃"]
+    return [
+        [cell.strip() for cell in re.split("[│┃]", line)[1:-1]]
+        for line in text.splitlines()
+        if line[:1] in "│┃"
+    ]
 
 
 def column_in(text: str, place: int) -> str:
@@ -67,15 +94,21 @@ def test_two_columns_of_long_names_break_no_number_and_keep_every_border(width: 
     assert all(len(line) <= width for line in text.splitlines())
     tables = [line for line in text.splitlines() if line.startswith(("│", "┃"))]
     assert tables and all(line.endswith(("│", "┃")) for line in tables)
-    numbers = {cell for cells in cells_in(text) for cell in cells[2:] if re.search(r"\d\.\d|\d of", cell)}
-    whole = {part for row in CROSSED.rows for cell in row[2:] for part in (cell, *cell.split(" (", 1))}
+    numbers = {
+        cell for cells in cells_in(text) for cell in cells[2:] if re.search(r"\d\.\d|\d of", cell)
+    }
+    whole = {
+        part for row in CROSSED.rows for cell in row[2:] for part in (cell, *cell.split(" (", 1))
+    }
     assert numbers <= whole | {f"({part}" for part in whole}
     for name in JUDGES:
         assert name in column_in(text, 0) and name in column_in(text, 1)
 
 
 def test_short_names_are_not_folded_for_the_sake_of_long_ones() -> None:
-    found = TextTable(("case", "why", "question", "n"), (("survey_0001", "harmful", "Which film? " * 20, "1"),), 3)
+    found = TextTable(
+        ("case", "why", "question", "n"), (("survey_0001", "harmful", "Which film? " * 20, "1"),), 3
+    )
     assert "│ survey_0001 │ harmful │" in printed(80, found)
 
 
@@ -97,7 +130,10 @@ def test_eighty_columns_have_whole_brackets_in_two_tables() -> None:
 
 def test_a_table_without_numbers_or_rows_is_a_table() -> None:
     assert "why" in printed(80, TextTable(("model", "why"), (), 2))
-    assert printed(60, TextTable(("model", "why"), (("m", "because " * 30),), 2)).count("because") == 30
+    assert (
+        printed(60, TextTable(("model", "why"), (("m", "because " * 30),), 2)).count("because")
+        == 30
+    )
 
 
 # --- names of models, files and data are shown as they are ---
@@ -117,7 +153,9 @@ def test_names_of_models_in_the_table(run: Run, tmp_path: Path) -> None:
     assert "mockllm/[viz]x" in run("table", tmp_path / "log.eval").output
 
 
-def test_paths_of_data(run: Run, folder: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_of_data(
+    run: Run, folder: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folder / "data").symlink_to(data_dir)
     monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(folder / "data"))
     for command in ("list", "fetch", "verify"):
@@ -129,10 +167,27 @@ def test_paths_of_data(run: Run, folder: Path, data_dir: Path, monkeypatch: pyte
 def test_paths_of_vectors_heads_and_pairs(run: Run, folder: Path) -> None:
     write_training(folder / "pairs.jsonl", [pair(number) for number in range(10)])
     backbone = tiny_checkpoint(folder / "llama", inner_widths=SMALL)
-    common = ("samer", "train", folder / "pairs.jsonl", "--narrowing", "64", "--held-out", "0", "--epochs", "1")
-    assert str(folder / "cache") in run("samer", "embed", folder / "pairs.jsonl", "--backbone", backbone).output
+    common = (
+        "samer",
+        "train",
+        folder / "pairs.jsonl",
+        "--narrowing",
+        "64",
+        "--held-out",
+        "0",
+        "--epochs",
+        "1",
+    )
+    assert (
+        str(folder / "cache")
+        in run("samer", "embed", folder / "pairs.jsonl", "--backbone", backbone).output
+    )
     trained = run(*common, "--out", folder / "out", "--backbone", backbone)
-    assert trained.exit_code == 0 and f"in {folder / 'out'};" in trained.output and str(backbone) in trained.output
+    assert (
+        trained.exit_code == 0
+        and f"in {folder / 'out'};" in trained.output
+        and str(backbone) in trained.output
+    )
     assembled = run("samer", "assemble", backbone, folder / "out", folder / "model")
     assert f"backbone:  {folder / 'model'}" in assembled.output
     refused = run(*common, "--out", folder / "out")

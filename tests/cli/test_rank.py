@@ -1,4 +1,6 @@
-"""`urs-inspect rank`: by votes or verdicts, corrected by a judge (`--judge`), at equal style (`--control`)."""
+"""`urs-inspect rank`: by votes or verdicts, corrected by a judge (`--judge`), at equal style
+(`--control`).
+"""
 
 import json
 from collections.abc import Callable
@@ -73,15 +75,22 @@ def test_published_judgements_are_ranked_by_a_mapping_of_columns_and_winners(
     [
         ("columns: {winner: verdict}", "the column 'verdict' is missing"),
         ("columns: {judge: judge}", "unknown key 'judge'; allowed: model_a, model_b, winner"),
-        ("winners: {inconsistent: draw}", "unknown meaning 'draw'; allowed: model_a, model_b, tie, none"),
+        (
+            "winners: {inconsistent: draw}",
+            "unknown meaning 'draw'; allowed: model_a, model_b, tie, none",
+        ),
         ("votes: {}", "keys columns and winners"),
         ("winners: [", "cannot read"),
         ("{}", "unknown winner 'inconsistent'; allowed: "),
         ("{}", "`urs-inspect rank --columns FILE.yaml` can say what it means"),
     ],
 )
-def test_a_mapping_that_does_not_fit_is_named(text: str, error: str, run: Run, tmp_path: Path) -> None:
-    votes = write_rows(tmp_path / "v.jsonl", {"model_a": "x", "model_b": "y", "winner": "inconsistent"})
+def test_a_mapping_that_does_not_fit_is_named(
+    text: str, error: str, run: Run, tmp_path: Path
+) -> None:
+    votes = write_rows(
+        tmp_path / "v.jsonl", {"model_a": "x", "model_b": "y", "winner": "inconsistent"}
+    )
     names = tmp_path / "names.yaml"
     names.write_text(text)
     result = run("rank", votes, "--columns", names)
@@ -93,7 +102,12 @@ def test_json_is_all_that_is_printed(facts: Callable[..., Any], votes: Path) -> 
     found = facts("rank", votes, "--rounds", "50", "--seed", "7")
     assert found["models"] == ["a", "b", "c"]
     assert found["ranks"] == {"a": 1, "b": 2, "c": 3}
-    assert set(found["elo"]) == set(found["bradley_terry"]) == set(found["intervals"]["elo"]) == {"a", "b", "c"}
+    assert (
+        set(found["elo"])
+        == set(found["bradley_terry"])
+        == set(found["intervals"]["elo"])
+        == {"a", "b", "c"}
+    )
     assert (found["parameters"]["rounds"], found["parameters"]["seed"]) == (50, 7)
     assert facts("rank", votes, "--rounds", "50", "--seed", "7") == found
 
@@ -103,7 +117,9 @@ def test_models_that_do_not_compare_are_named(said: Said, tmp_path: Path) -> Non
     assert "NOT ALL MODELS COMPARE: No chain of comparisons links (a, b) and (c, d)" in output
 
 
-def test_a_leaderboard_is_compared(said: Said, facts: Callable[..., Any], votes: Path, tmp_path: Path) -> None:
+def test_a_leaderboard_is_compared(
+    said: Said, facts: Callable[..., Any], votes: Path, tmp_path: Path
+) -> None:
     board = tmp_path / "board.csv"
     board.write_text("model,rank\nb,1\na,2\nc,3\nz,4\n", encoding="utf-8")
     output = said("rank", votes, "--leaderboard", board)
@@ -113,7 +129,9 @@ def test_a_leaderboard_is_compared(said: Said, facts: Callable[..., Any], votes:
     assert facts("rank", votes, "--leaderboard", board)["leaderboard"]["models"] == ["a", "b", "c"]
 
 
-def test_a_log_is_ranked_by_its_judge_or_by_people(said: Said, facts: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_log_is_ranked_by_its_judge_or_by_people(
+    said: Said, facts: Callable[..., Any], tmp_path: Path
+) -> None:
     ballots = [ballot(f"Question {n}?", "x", "y") for n in range(8)]
     log = write_log(tmp_path / "log.eval", *[judged(one, 0.0) for one in ballots])
     assert facts("rank", log)["models"] == ["y", "x"]
@@ -125,7 +143,9 @@ def test_a_log_is_ranked_by_its_judge_or_by_people(said: Said, facts: Callable[.
         assert (found["models"], found["battles"]) == (["x", "y"], 8)
     output = said("rank", log, "--votes", votes)
     assert "16 votes of 2 people on 8 of 8 ballots; on a ballot with several votes the" in output
-    assert "On 8 ballots with several votes 100% of the votes are for the most chosen option" in output
+    assert (
+        "On 8 ballots with several votes 100% of the votes are for the most chosen option" in output
+    )
 
 
 def test_lost_and_replaced_votes_are_said(said: Said, tmp_path: Path) -> None:
@@ -137,7 +157,12 @@ def test_lost_and_replaced_votes_are_said(said: Said, tmp_path: Path) -> None:
     output = said("rank", log, "--votes", lost)
     assert "1 vote is about another ballot and does not count." in output
     assert "line 3: not JSON" in output
-    output = said("rank", log, "--votes", cast(tmp_path / "me.jsonl", ("me", known.id, "a"), ("me", known.id, "b")))
+    output = said(
+        "rank",
+        log,
+        "--votes",
+        cast(tmp_path / "me.jsonl", ("me", known.id, "a"), ("me", known.id, "b")),
+    )
     assert "1 vote of 1 person on 1 of 1 ballot; on a ballot" in output
     assert "1 vote was replaced later." in output
     assert "1 comparison of 2 models on 1 instruction, 0 ties." in output
@@ -150,7 +175,9 @@ def test_ties_alone_have_no_interval(run: Run, facts: Callable[..., Any], tmp_pa
     assert row(output, "1 (1–2)", "a")[2:4] == ["1000", "1000"]
     assert row(output, "a", "b")[2:] == ["cannot be distinguished", "0"]
     found = facts("rank", votes)
-    assert found["intervals"]["bradley_terry"] == found["intervals"]["elo"] == {"a": None, "b": None}
+    assert (
+        found["intervals"]["bradley_terry"] == found["intervals"]["elo"] == {"a": None, "b": None}
+    )
 
 
 def test_names_are_shown_to_the_letter_and_characters_that_reorder_are_spelt_out(
@@ -169,14 +196,28 @@ def test_names_are_shown_to_the_letter_and_characters_that_reorder_are_spelt_out
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("votes.jsonl", '{"model_a": "a", "model_b": "b", "winner": "c"}', "line 1: unknown winner 'c'"),
-        ("votes.jsonl", '{"model_a": "a", "model_b": "a", "winner": "tie"}', "line 1: 'a' is compared with itself"),
+        (
+            "votes.jsonl",
+            '{"model_a": "a", "model_b": "b", "winner": "c"}',
+            "line 1: unknown winner 'c'",
+        ),
+        (
+            "votes.jsonl",
+            '{"model_a": "a", "model_b": "a", "winner": "tie"}',
+            "line 1: 'a' is compared with itself",
+        ),
         ("votes.jsonl", "", "no votes"),
         ("votes.json", "[{]", "not JSON"),
-        ("votes.jsonl", '{"ballot": "1", "annotator": "me", "choice": "a"}', "name the log or file with the ballots"),
+        (
+            "votes.jsonl",
+            '{"ballot": "1", "annotator": "me", "choice": "a"}',
+            "name the log or file with the ballots",
+        ),
     ],
 )
-def test_bad_input_is_one_line(refused: Said, tmp_path: Path, name: str, text: str, message: str) -> None:
+def test_bad_input_is_one_line(
+    refused: Said, tmp_path: Path, name: str, text: str, message: str
+) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     error = refused("rank", path)
@@ -202,7 +243,9 @@ def ballots() -> list[Ballot]:
 
 @pytest.fixture(scope="module")
 def log(ballots: list[Ballot], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Ballots with a judge's verdicts: the longer answer wins, except for three that it did not decide."""
+    """Ballots with a judge's verdicts: the longer answer wins, except for three that it did not
+    decide.
+    """
     samples = [judged(one, float(len(one.response_a) > len(one.response_b))) for one in ballots[3:]]
     samples += [judged(one) for one in ballots[:3]]
     for sample in samples:
@@ -219,15 +262,27 @@ def human(ballots: list[Ballot], tmp_path_factory: pytest.TempPathFactory) -> Pa
     quality = dict(zip(MODELS, (0.0, 0.3, 0.9), strict=True))
 
     def choice(one: Ballot) -> str:
-        gap = quality[one.model_a] - quality[one.model_b] + np.log(len(one.response_a) / len(one.response_b))
+        gap = (
+            quality[one.model_a]
+            - quality[one.model_b]
+            + np.log(len(one.response_a) / len(one.response_b))
+        )
         return "a" if draws.random() < 1 / (1 + np.exp(-gap)) else "b"
 
-    return cast(tmp_path_factory.mktemp("votes") / "me.jsonl", *[("me", one.id, choice(one)) for one in chosen])
+    return cast(
+        tmp_path_factory.mktemp("votes") / "me.jsonl",
+        *[("me", one.id, choice(one)) for one in chosen],
+    )
 
 
-def test_a_judge_corrects_people_s_votes(said: Said, facts: Callable[..., Any], log: Path, human: Path) -> None:
+def test_a_judge_corrects_people_s_votes(
+    said: Said, facts: Callable[..., Any], log: Path, human: Path
+) -> None:
     output = said("rank", log, "--votes", human, "--judge", log, "--rounds", "50")
-    assert "30 of 120 ballots have votes of people, 117 a verdict of baseline/longest; on the" in output
+    assert (
+        "30 of 120 ballots have votes of people, 117 a verdict of baseline/longest; on the"
+        in output
+    )
     assert "votes give the precision of" in output
     assert "Not counted: 3 ballots missing from the judge's log." in output
     found = facts("rank", log, "--votes", human, "--judge", log, "--rounds", "200")
@@ -243,7 +298,9 @@ def test_verdicts_about_models_without_votes_are_counted(
     said: Said, log: Path, ballots: list[Ballot], tmp_path: Path
 ) -> None:
     chosen = [one for one in ballots if "lab/short" not in (one.model_a, one.model_b)][3:18]
-    votes = cast(tmp_path / "me.jsonl", *[("me", one.id, "ab"[n % 2]) for n, one in enumerate(chosen)])
+    votes = cast(
+        tmp_path / "me.jsonl", *[("me", one.id, "ab"[n % 2]) for n, one in enumerate(chosen)]
+    )
     output = said("rank", log, "--votes", votes, "--judge", log, "--rounds", "50")
     assert "15 of 120 ballots have votes of people, 39 a verdict of baseline/longest" in output
     assert "78 verdicts about models without votes, which people cannot rank." in output
@@ -260,17 +317,23 @@ def test_ratings_at_equal_length_with_coefficients_that_are_kept(
     saved.write_text(json.dumps(found), encoding="utf-8")
     # A judge that counts characters alone sees no difference at equal length.
     first, plain = found["controlled"], facts("rank", log)["bradley_terry"]
-    spreads = [max(ratings.values()) - min(ratings.values()) for ratings in (first["bradley_terry"], plain)]
+    spreads = [
+        max(ratings.values()) - min(ratings.values()) for ratings in (first["bradley_terry"], plain)
+    ]
     assert spreads[0] < 0.3 * spreads[1]
 
     assert exact in said("rank", log, "--control", "length", "--coefficients", saved)
-    kept = facts("rank", log, "--votes", human, "--control", "length", "--coefficients", saved)["controlled"]
+    kept = facts("rank", log, "--votes", human, "--control", "length", "--coefficients", saved)[
+        "controlled"
+    ]
     assert kept["coefficients_given"]
     assert kept["coefficients"][0]["value"] == first["coefficients"][0]["value"]
     assert kept["coefficients"][0]["interval"] is None
 
 
-def test_a_judge_among_the_models_is_named(said: Said, ballots: list[Ballot], human: Path, tmp_path: Path) -> None:
+def test_a_judge_among_the_models_is_named(
+    said: Said, ballots: list[Ballot], human: Path, tmp_path: Path
+) -> None:
     samples = [judged(one, 1.0) for one in ballots]
     for sample in samples:
         for score in (sample.scores or {}).values():
@@ -280,14 +343,27 @@ def test_a_judge_among_the_models_is_named(said: Said, ballots: list[Ballot], hu
     assert "lab/mid is judge and contestant: judges may favour their own answers" in output
 
 
-def test_a_regression_on_length_claims_no_order_and_says_what_it_is(run: Run, tmp_path: Path) -> None:
+def test_a_regression_on_length_claims_no_order_and_says_what_it_is(
+    run: Run, tmp_path: Path
+) -> None:
     rows, draws = [], np.random.default_rng(2)
     for number in range(600):
         sizes = {"wordy": draws.integers(200, 400), "terse": draws.integers(100, 300)}
         gap = -0.5 + 4 * (sizes["wordy"] - sizes["terse"]) / (sizes["wordy"] + sizes["terse"])
         winner = "wordy" if draws.random() < 1 / (1 + np.exp(-gap)) else "terse"
-        texts = {f"response_{side}": "x" * int(sizes[name]) for side, name in (("a", "wordy"), ("b", "terse"))}
-        rows.append({"model_a": "wordy", "model_b": "terse", "winner": winner, "question_id": number, **texts})
+        texts = {
+            f"response_{side}": "x" * int(sizes[name])
+            for side, name in (("a", "wordy"), ("b", "terse"))
+        }
+        rows.append(
+            {
+                "model_a": "wordy",
+                "model_b": "terse",
+                "winner": winner,
+                "question_id": number,
+                **texts,
+            }
+        )
     result = run("rank", write_rows(tmp_path / "votes.jsonl", *rows), "--control", "length")
     printed = " ".join(result.output.split())
     assert "THE ORDER CHANGES" not in printed and "NO LONGER SIGNIFICANT" not in printed
@@ -299,9 +375,16 @@ def test_a_regression_on_length_claims_no_order_and_says_what_it_is(run: Run, tm
 def test_a_list_of_votes_needs_both_responses(run: Run, refused: Said, tmp_path: Path) -> None:
     vote = {"model_a": "a", "model_b": "b", "winner": "a"}
     texts = {"response_1": "long answer", "response_2": "short"}
-    whole = write_rows(tmp_path / "whole.jsonl", {**vote, **texts}, {**vote, "data": texts, "winner": "b"})
+    whole = write_rows(
+        tmp_path / "whole.jsonl", {**vote, **texts}, {**vote, "data": texts, "winner": "b"}
+    )
     assert run("rank", whole, "--control", "length").exit_code == 0
-    error = refused("rank", write_rows(tmp_path / "bare.jsonl", {**vote, **texts}, vote, vote), "--control", "length")
+    error = refused(
+        "rank",
+        write_rows(tmp_path / "bare.jsonl", {**vote, **texts}, vote, vote),
+        "--control",
+        "length",
+    )
     assert "control: 2 of 3 votes in" in error and "come without both responses" in error
 
 
@@ -309,7 +392,10 @@ def test_a_list_of_votes_needs_both_responses(run: Run, refused: Said, tmp_path:
     ("arguments", "message"),
     [
         ("--judge {log}", "judge: corrects people's votes; name their files with --votes"),
-        ("--control length,size", "control: unknown feature 'size'; allowed: length, lists, headings, bold, code"),
+        (
+            "--control length,size",
+            "control: unknown feature 'size'; allowed: length, lists, headings, bold, code",
+        ),
         ("--control ,", "control: names no feature; allowed: length, lists"),
         ("--control bold", "control: no comparison of the 117 has a difference in bold"),
         ("--coefficients c.json", "coefficients: only with --control"),
@@ -319,11 +405,20 @@ def test_a_list_of_votes_needs_both_responses(run: Run, refused: Said, tmp_path:
             "at least 10 ballots with people's votes and a verdict, got 5: 5 have votes, 117",
         ),
         ("--votes {human} --judge {other}", "has no verdict about the 120 ballots"),
-        ("--votes {human} --judge {other}", "It compares: lab/mid, lab/new; the ballots compare: lab/long, lab/mid, "),
+        (
+            "--votes {human} --judge {other}",
+            "It compares: lab/mid, lab/new; the ballots compare: lab/long, lab/mid, ",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_one_line(
-    refused: Said, log: Path, human: Path, ballots: list[Ballot], tmp_path: Path, arguments: str, message: str
+    refused: Said,
+    log: Path,
+    human: Path,
+    ballots: list[Ballot],
+    tmp_path: Path,
+    arguments: str,
+    message: str,
 ) -> None:
     unknown = Ballot.between("other", "Other?", {"lab/mid": "x", "lab/new": "y"})
     other = write_log(tmp_path / "other.eval", judged(unknown, 1.0))

@@ -25,7 +25,9 @@ _ = places  # a fixture
 
 @pytest.fixture
 def addition(tmp_path: Path) -> str:
-    return write_addition(tmp_path / "log" / "a.eval", {2: "++-", 3: "+--"}, model="urs_simulation/m")
+    return write_addition(
+        tmp_path / "log" / "a.eval", {2: "++-", 3: "+--"}, model="urs_simulation/m"
+    )
 
 
 def test_a_report_is_printed_and_written(run: Run, addition: str, tmp_path: Path) -> None:
@@ -33,7 +35,9 @@ def test_a_report_is_printed_and_written(run: Run, addition: str, tmp_path: Path
     assert done.exit_code == 0, done.output
     assert "SIMULATION" in done.output and "2 epochs" not in done.output
     names = ["addition.md", "addition.csv", "addition_lengths.csv", "addition.json"]
-    assert done.output.endswith(f"\nWritten: {', '.join(str(tmp_path / 'out' / name) for name in names)}\n")
+    assert done.output.endswith(
+        f"\nWritten: {', '.join(str(tmp_path / 'out' / name) for name in names)}\n"
+    )
     found = json.loads((tmp_path / "out" / "addition.json").read_text(encoding="utf-8"))
     assert found["command"] == f"urs-inspect addition {addition} -o {tmp_path / 'out'}"
     assert run("addition", addition, "-o", tmp_path / "out").exit_code == 0
@@ -56,12 +60,17 @@ def test_json_is_all_that_is_printed(facts: Any, addition: str) -> None:
         ("compare", "no finished log"),
     ],
 )
-def test_without_a_log_there_are_reasons(run: Run, refused: Said, tmp_path: Path, command: str, what: str) -> None:
+def test_without_a_log_there_are_reasons(
+    run: Run, refused: Said, tmp_path: Path, command: str, what: str
+) -> None:
     broken, empty, absent = (tmp_path / name for name in ("broken", "empty", "absent"))
     broken.mkdir()
     empty.mkdir()
     (broken / "broken.eval").write_bytes(b"no log")
-    for place, why in ((broken, "broken.eval was left out: cannot read the log"), (empty, f"{empty} has no logs")):
+    for place, why in (
+        (broken, "broken.eval was left out: cannot read the log"),
+        (empty, f"{empty} has no logs"),
+    ):
         error = refused(command, place)
         assert error.startswith(f"Error: {what}") and why in error
     assert refused(command, absent) == f"Error: no log '{absent}'\n"
@@ -128,12 +137,20 @@ def test_unfinished_and_foreign_logs_are_skipped_with_reasons(
     words = said("robustness", tmp_path / "crossval", tmp_path / "answers", "--rounds", "50")
     assert "broken.eval was left out" in words
     assert "its judgements cannot be read: KeyError" in words
-    assert "its status is 'error', 0 of 2 samples are done; finish it with `inspect eval-retry`" in words
+    assert (
+        "its status is 'error', 0 of 2 samples are done; finish it with `inspect eval-retry`"
+        in words
+    )
 
 
 # --- agreement ---
 
-INTENTS = {"leisure": "Leisure", "factual_qa": "Factual QA", "api": "Solve Problem", "text_assistant": "Text Assistant"}
+INTENTS = {
+    "leisure": "Leisure",
+    "factual_qa": "Factual QA",
+    "api": "Solve Problem",
+    "text_assistant": "Text Assistant",
+}
 MODELS = ("p/a", "p/b", "p/c")
 
 
@@ -160,7 +177,12 @@ def judged_logs(tmp_path: Path) -> Path:
 @pytest.fixture
 def human(tmp_path: Path) -> Path:
     lines = ["id,model,rating,rater"]
-    lines += [f"{intent}{n},p/a,{3 + n},{who}" for intent in INTENTS for n in range(4) for who in ("ann", "bob")]
+    lines += [
+        f"{intent}{n},p/a,{3 + n},{who}"
+        for intent in INTENTS
+        for n in range(4)
+        for who in ("ann", "bob")
+    ]
     lines += ["leisure9,p/a,5,ann", "gone,p/a,5,ann"]
     path = tmp_path / "ratings.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
@@ -170,26 +192,51 @@ def human(tmp_path: Path) -> Path:
 @pytest.fixture
 def satisfaction(tmp_path: Path) -> Path:
     path = tmp_path / "satisfaction.csv"
-    path.write_text("intent,satisfaction,n\nleisure,3,20\nfactual_qa,4,30\napi,4.2,9\n", encoding="utf-8")
+    path.write_text(
+        "intent,satisfaction,n\nleisure,3,20\nfactual_qa,4,30\napi,4.2,9\n", encoding="utf-8"
+    )
     return path
 
 
 def votes_of(path: Path) -> Path:
     pairs = [("p/a", "p/b"), ("p/b", "p/c"), ("p/a", "p/c")]
-    lines = [{"model_a": a, "model_b": b, "winner": a if n % 4 else b} for n in range(12) for a, b in pairs]
+    lines = [
+        {"model_a": a, "model_b": b, "winner": a if n % 4 else b}
+        for n in range(12)
+        for a, b in pairs
+    ]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     return path
 
 
-def test_all_three_at_once(said: Said, judged_logs: Path, human: Path, satisfaction: Path, tmp_path: Path) -> None:
+def test_all_three_at_once(
+    said: Said, judged_logs: Path, human: Path, satisfaction: Path, tmp_path: Path
+) -> None:
     votes, out = votes_of(tmp_path / "votes.jsonl"), tmp_path / "out"
-    options = ("--human", human, "--satisfaction", satisfaction, "--votes", votes, "--rounds", 50, "-o", out)
+    options = (
+        "--human",
+        human,
+        "--satisfaction",
+        satisfaction,
+        "--votes",
+        votes,
+        "--rounds",
+        50,
+        "-o",
+        out,
+    )
     output = said("agreement", judged_logs, *options)
     for words in (
         "Over 3 intents: Pearson 0.9",
         "36 comparisons on 36 instructions, 0 ties; scores over 16 questions.",
-        "2 people gave 33 ratings; on 16 answers with several, Krippendorff's alpha among people is 1.00",
-        f"1 rating of {human} about a question or epoch without an answer, skipped: 'gone' of p/a (line 35).",
+        (
+            "2 people gave 33 ratings; on 16 answers with several, Krippendorff's alpha among"
+            " people is 1.00"
+        ),
+        (
+            f"1 rating of {human} about a question or epoch without an answer, skipped: 'gone' of"
+            " p/a (line 35)."
+        ),
         "1 rated answer without a score of the judge, skipped.",
     ):
         assert words in output
@@ -201,15 +248,26 @@ def test_all_three_at_once(said: Said, judged_logs: Path, human: Path, satisfact
     [
         ("", "nothing to compare with; give at least one of --human, --satisfaction, --votes"),
         ("--human none.csv", "no data file 'none.csv'"),
-        ("--human {human} --human-scale 1,5", "column 'rating': must be a number from 1 to 5, is \"6\""),
-        ("--human {human} --human-scale high", "human-scale: must be its lowest and highest value, such as 1,5"),
-        ("--human {human} --human-scale 9,2", "human-scale: must have a lowest value below a highest"),
+        (
+            "--human {human} --human-scale 1,5",
+            "column 'rating': must be a number from 1 to 5, is \"6\"",
+        ),
+        (
+            "--human {human} --human-scale high",
+            "human-scale: must be its lowest and highest value, such as 1,5",
+        ),
+        (
+            "--human {human} --human-scale 9,2",
+            "human-scale: must have a lowest value below a highest",
+        ),
         ("--satisfaction {human}", "column 'intent' is missing"),
         ("--votes none", "votes: no file or directory 'none'"),
         ("--human {human} -o {human}", "is a file; name a directory"),
     ],
 )
-def test_bad_input_is_said_in_words(refused: Said, judged_logs: Path, human: Path, options: str, message: str) -> None:
+def test_bad_input_is_said_in_words(
+    refused: Said, judged_logs: Path, human: Path, options: str, message: str
+) -> None:
     assert message in refused("agreement", judged_logs, *options.format(human=human).split())
 
 
@@ -227,7 +285,9 @@ def logs(tmp_path: Path) -> Path:
     for model, finals in {"p/good": (9.0, 8.0, 9.0), "p/bad": (3.0, 2.0, 3.0)}.items():
         samples = [
             answered(f"{n}-{k}", judgement(value), metadata={"country": country})
-            for k, (value, country) in enumerate(zip(finals, ("Chile", "Chile", "Peru"), strict=True))
+            for k, (value, country) in enumerate(
+                zip(finals, ("Chile", "Chile", "Peru"), strict=True)
+            )
             for n in range(5)
         ]
         write_judged(tmp_path / "logs" / f"{model.replace('/', '-')}.eval", *samples, model=model)
@@ -284,16 +344,25 @@ def test_traffic_and_countries_and_nothing_is_written_without_a_directory(
 
 def test_a_model_that_judged_itself_is_marked(logs: Path, run: Run) -> None:
     own = [answered(f"{n}-0", judgement(7.0, self_judged=True)) for n in range(5)]
-    write_judged(logs / "own.eval", *own, *[answered(f"{n}-1", judgement(7.0)) for n in range(5)], model="p/judge")
+    write_judged(
+        logs / "own.eval",
+        *own,
+        *[answered(f"{n}-1", judgement(7.0)) for n in range(5)],
+        model="p/judge",
+    )
     lines = run("report", logs, "--rounds", "200").output.splitlines()
     [marked] = [line for line in lines if "p/judge" in line and "%" in line]
     assert marked.split("│")[-2].strip() == "50%"
 
 
-def test_questions_that_do_not_count_marks_and_other_conditions_are_explained(logs: Path, said: Said) -> None:
+def test_questions_that_do_not_count_marks_and_other_conditions_are_explained(
+    logs: Path, said: Said
+) -> None:
     plain = said("report", logs, "--rounds", "200")
     assert "asked" not in plain and "Ranking 2" not in plain
-    samples = [answered(f"{n}-{k}", judgement(5.0 if n else math.nan)) for k in range(3) for n in range(5)]
+    samples = [
+        answered(f"{n}-{k}", judgement(5.0 if n else math.nan)) for k in range(3) for n in range(5)
+    ]
     write_judged(logs / "lacking.eval", *samples, model="p/lacking")
     other = answered("0-0", judgement(5.0, "p/other"))
     write_judged(logs / "other.eval", other, model="p/third", roles={"grader": ["p/other"]})
@@ -315,11 +384,24 @@ def test_no_interval_has_no_width_or_goes_beyond_the_scale(said: Said, tmp_path:
     assert "1.45 (1.00 to " in output
 
 
-def test_ten_models_are_readable_at_80_columns(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    groups = ("Ask for Advice", "Factual QA", "Leisure", "Seek Creativity", "Solve Problem", "Text Assistant")
+def test_ten_models_are_readable_at_80_columns(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups = (
+        "Ask for Advice",
+        "Factual QA",
+        "Leisure",
+        "Seek Creativity",
+        "Solve Problem",
+        "Text Assistant",
+    )
     for number in range(10):
         samples = [
-            answered(f"{place}", judgement(float(5 + (place + number) % 4)), metadata={"intent_group": group})
+            answered(
+                f"{place}",
+                judgement(float(5 + (place + number) % 4)),
+                metadata={"intent_group": group},
+            )
             for place, group in enumerate(groups * 7)
         ]
         name = f"provider/a-model-with-a-rather-long-name-{number}"
@@ -332,7 +414,8 @@ def test_ten_models_are_readable_at_80_columns(run: Run, tmp_path: Path, monkeyp
 
 def test_means_are_corrected_by_ratings(logs: Path, tmp_path: Path, said: Said) -> None:
     path, out = tmp_path / "ratings.csv", tmp_path / "out"
-    # People see three points less in the model that the judge likes, and three more in the other one.
+    # People see three points less in the model that the judge likes, and three more in the other
+    # one.
     people = {"p/good": (6.0, 5.0, 6.0), "p/bad": (6.0, 5.0, 7.0)}
     rows = [
         f"{n}-{k},{model},{(rating - 1) / 9 * 4 + 1:.6f},ann"
@@ -341,12 +424,20 @@ def test_means_are_corrected_by_ratings(logs: Path, tmp_path: Path, said: Said) 
         for n in range(5)
     ]
     path.write_text("\n".join(["id,model,rating,rater", *rows]), encoding="utf-8")
-    words = said("report", logs, "--human", path, "--human-scale", "1,5", "-o", out, "--rounds", "300")
+    words = said(
+        "report", logs, "--human", path, "--human-scale", "1,5", "-o", out, "--rounds", "300"
+    )
     assert "corrected with people's ratings of 30 answers" in words
     found = json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert f" --human {path} --human-scale 1,5 " in found["command"]
-    corrected = {row["model"]: row["corrected"] for row in found["tables"]["corrected"] if row["column"] == "all"}
-    assert corrected == pytest.approx({model: sum(ratings) / 3 for model, ratings in people.items()}, abs=1e-4)
+    corrected = {
+        row["model"]: row["corrected"]
+        for row in found["tables"]["corrected"]
+        if row["column"] == "all"
+    }
+    assert corrected == pytest.approx(
+        {model: sum(ratings) / 3 for model, ratings in people.items()}, abs=1e-4
+    )
     with (out / "corrected.csv").open(encoding="utf-8") as file:
         assert len(list(csv.DictReader(file))) == len(found["tables"]["corrected"])
     assert (out / "corrected_differences.csv").is_file()

@@ -1,4 +1,6 @@
-"""`urs-inspect samer check` and `export`, and folders that are no backbone for `embed` and `train`."""
+"""`urs-inspect samer check` and `export`, and folders that are no backbone for `embed` and
+`train`.
+"""
 
 import shlex
 from pathlib import Path
@@ -50,7 +52,9 @@ def folder(tmp_path: Path) -> Path:
 def test_check_shows_what_it_looked_at(run: Run, folder: Path) -> None:
     result = run("samer", "check", str(folder))
     assert result.exit_code == 0
-    rows = dict(line.strip().split("  ", 1) for line in result.output.splitlines() if "  " in line.strip())
+    rows = dict(
+        line.strip().split("  ", 1) for line in result.output.splitlines() if "  " in line.strip()
+    )
     facts = {name: value.strip() for name, value in rows.items()}
     assert facts["architecture"] == "LlamaForSequenceClassification (llama)"
     assert facts["hidden size"] == "64"
@@ -83,7 +87,10 @@ def test_check_reads_every_weight_unless_it_should_be_quick(run: Run, tmp_path: 
     spoil(folder, "model.layers.1.mlp.up_proj.weight")
     result = run("samer", "check", folder)
     assert result.exit_code == 1
-    assert "model.layers.1.mlp.up_proj.weight has 1 values of 8,192 that are NaN or infinite" in result.output
+    assert (
+        "model.layers.1.mlp.up_proj.weight has 1 values of 8,192 that are NaN or infinite"
+        in result.output
+    )
     quick = run("samer", "check", folder, "--quick")
     assert quick.exit_code == 0 and "all finite" not in quick.output
 
@@ -100,7 +107,12 @@ def test_export_says_what_it_wrote_by_whole_paths(
     assert f"heads:     {out / 'samer_heads' / 'heads.safetensors'}\n" in result.output
     assert "linked:    model-00001-of-00003.safetensors" in result.output
     [command] = [line for line in result.output.splitlines() if line.startswith("serve:")]
-    assert shlex.split(command)[1:] == ["vllm", "serve", str(out), *stock_options(Conversations(folder).end_of_turn)]
+    assert shlex.split(command)[1:] == [
+        "vllm",
+        "serve",
+        str(out),
+        *stock_options(Conversations(folder).end_of_turn),
+    ]
     assert run("samer", "check", str(out)).exit_code == 0
     again = run("samer", "export", "m", str(out))
     assert again.exit_code == 1
@@ -141,6 +153,13 @@ def test_names_without_their_prefix_and_biases_that_are_not_there_are_told(folde
     with pytest.raises(InputError, match="8 weights of the backbone are missing"):
         open_backbone(folder)
     change_json(folder / "config.json", attention_bias=False)
-    rewrite(folder, lambda tensors: {name.removeprefix("model."): array for name, array in no_heads(tensors).items()})
-    with pytest.raises(InputError, match=r"tensor names lack 'model\.'; expected model\.embed_tokens\.weight"):
+    rewrite(
+        folder,
+        lambda tensors: {
+            name.removeprefix("model."): array for name, array in no_heads(tensors).items()
+        },
+    )
+    with pytest.raises(
+        InputError, match=r"tensor names lack 'model\.'; expected model\.embed_tokens\.weight"
+    ):
         open_backbone(folder)

@@ -22,19 +22,33 @@ StubEngine = Callable[..., Opening]
 def rows(tmp_path: Path) -> Path:
     path = tmp_path / "in.jsonl"
     answers = ("Because.", "", "It is so.")
-    lines = [json.dumps({"prompt": f"Why {n}?", "answer": answer}) for n, answer in enumerate(answers)]
+    lines = [
+        json.dumps({"prompt": f"Why {n}?", "answer": answer}) for n, answer in enumerate(answers)
+    ]
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
 
 
 def score(rows: Path, out: Path, *options: str) -> Result:
-    command = ["samer", "score", str(rows), str(out), "--model", str(rows.parent), "--engine", "stub", *options]
+    command = [
+        "samer",
+        "score",
+        str(rows),
+        str(out),
+        "--model",
+        str(rows.parent),
+        "--engine",
+        "stub",
+        *options,
+    ]
     return CliRunner().invoke(main, command)
 
 
 def test_a_table_and_a_summary(rows: Path, tmp_path: Path, stub_engine: StubEngine) -> None:
     opening = stub_engine(
-        lambda item: EngineFailure("too_long", "no room") if item.query == "Why 2?" else by_length(item)
+        lambda item: (
+            EngineFailure("too_long", "no room") if item.query == "Why 2?" else by_length(item)
+        )
     )
     done = score(rows, tmp_path / "out.parquet")
     assert done.exit_code == 0, done.output
@@ -51,12 +65,18 @@ def test_a_command_that_evaluated_nothing_fails_and_says_why(
     rows: Path, tmp_path: Path, stub_engine: StubEngine
 ) -> None:
     def answer(item: QueryResponse) -> Scored | EngineFailure:
-        return EngineFailure("not_finite", "NaN") if item.response else EngineFailure("too_long", "no room")
+        return (
+            EngineFailure("not_finite", "NaN")
+            if item.response
+            else EngineFailure("too_long", "no room")
+        )
 
     stub_engine(answer)
     done = score(rows, tmp_path / "out.jsonl")
     assert done.exit_code == 1
-    assert "no row was evaluated: 3 (not_finite 2, too_long 1); see the column failure" in done.output
+    assert (
+        "no row was evaluated: 3 (not_finite 2, too_long 1); see the column failure" in done.output
+    )
     assert "nan" not in done.output
     assert len((tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()) == 3
 
@@ -71,7 +91,10 @@ def test_rows_that_a_server_does_not_answer_stop_the_command_unless_told(
     stub_engine(answer)
     done = score(rows, out)
     assert done.exit_code == 1 and not out.exists()
-    assert "Error: stopped with 2 of 3 rows done: 1 got no answer (timeout: no reply within 9 s)" in done.output
+    assert (
+        "Error: stopped with 2 of 3 rows done: 1 got no answer (timeout: no reply within 9 s)"
+        in done.output
+    )
     again = stub_engine(answer)
     done = score(rows, out, "--keep-failures")
     assert done.exit_code == 0 and "not evaluated: 1 (timeout 1)" in done.output
@@ -79,7 +102,9 @@ def test_rows_that_a_server_does_not_answer_stop_the_command_unless_told(
     assert len(again.asked) == 1
 
 
-def test_an_output_that_is_there_is_kept_unless_told(rows: Path, tmp_path: Path, stub_engine: StubEngine) -> None:
+def test_an_output_that_is_there_is_kept_unless_told(
+    rows: Path, tmp_path: Path, stub_engine: StubEngine
+) -> None:
     stub_engine()
     out = tmp_path / "out.jsonl"
     out.write_text("mine", encoding="utf-8")
@@ -92,7 +117,15 @@ def test_an_output_that_is_there_is_kept_unless_told(rows: Path, tmp_path: Path,
 
 def test_type_and_reading_are_handed_on_and_said(rows: Path, tmp_path: Path) -> None:
     declaring(tiny_checkpoint(tmp_path / "m", inner_widths=SMALL), "query")
-    out, model = tmp_path / "out.parquet", ("--model", str(tmp_path / "m"), "--engine", "transformers")
+    out, model = (
+        tmp_path / "out.parquet",
+        (
+            "--model",
+            str(tmp_path / "m"),
+            "--engine",
+            "transformers",
+        ),
+    )
     done = score(rows, out, *model, "--dtype", "bfloat16")
     assert done.exit_code == 0, done.output
     assert "transformers: bfloat16, weights read at the query" in done.output
@@ -106,13 +139,18 @@ def test_type_and_reading_are_handed_on_and_said(rows: Path, tmp_path: Path) -> 
     ("options", "said"),
     [
         (["--dtype", "half"], "'half' is not one of 'auto', 'float32', 'bfloat16', 'float16'"),
-        (["--engine", "transformers", "--folder", "x"], "engine 'transformers' has no option 'folder'"),
+        (
+            ["--engine", "transformers", "--folder", "x"],
+            "engine 'transformers' has no option 'folder'",
+        ),
         (["--engine", "onnx"], "unknown engine 'onnx'"),
         (["--bos", "none"], "'none' is not one of 'single', 'double'"),
         (["--model", "absent"], "no such folder"),
     ],
 )
-def test_bad_options_are_one_line(options: list[str], said: str, rows: Path, tmp_path: Path) -> None:
+def test_bad_options_are_one_line(
+    options: list[str], said: str, rows: Path, tmp_path: Path
+) -> None:
     done = score(rows, tmp_path / "out.jsonl", *options)
     assert done.exit_code != 0
     assert said in done.output

@@ -31,9 +31,26 @@ from urs_inspect.samer import weights as tensor_file
 from urs_inspect.samer.checkpoint_check import open_checkpoint
 from urs_inspect.samer.evaluation import Heads, load_heads, save_heads
 from urs_inspect.samer.neural.transformers_engine import BackboneEmbedder
-from urs_inspect.samer.training import TrainingPair, pair_vectors, predict_pairs, read_training, write_training
+from urs_inspect.samer.training import (
+    TrainingPair,
+    pair_vectors,
+    predict_pairs,
+    read_training,
+    write_training,
+)
 
-SETTINGS = ("--narrowing", "64", "--epochs", "3", "--learning-rate", "1e-3", "--held-out", "0.2", "--patience", "0")
+SETTINGS = (
+    "--narrowing",
+    "64",
+    "--epochs",
+    "3",
+    "--learning-rate",
+    "1e-3",
+    "--held-out",
+    "0.2",
+    "--patience",
+    "0",
+)
 
 
 class Letters:
@@ -47,7 +64,9 @@ class Letters:
 
     def encode(self, texts: Sequence[str]) -> Any:
         self.texts += len(texts)
-        return np.array([[text.count(letter) + 0.1 for letter in "abcdefgh"] for text in texts], np.float32)
+        return np.array(
+            [[text.count(letter) + 0.1 for letter in "abcdefgh"] for text in texts], np.float32
+        )
 
 
 @pytest.fixture
@@ -58,7 +77,12 @@ def letters(monkeypatch: pytest.MonkeyPatch) -> Iterator[Letters]:
 
 
 def made(number: int) -> TrainingPair:
-    return pair(number, prompt=f"prompt {number % 15}", response_a="a" * (number % 7), response_b="b" * (number % 5))
+    return pair(
+        number,
+        prompt=f"prompt {number % 15}",
+        response_a="a" * (number % 7),
+        response_b="b" * (number % 5),
+    )
 
 
 @pytest.fixture
@@ -87,10 +111,16 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
     assert (heads.hidden_size, heads.dimensions) == (16, len(load_taxonomy().dimensions))
     report = json.loads((out / "training.json").read_text(encoding="utf-8"))
     assert report["weights_at"] == "query" and report["settings"]["loss"]["name"] == "paper"
-    assert [record["phase"] for record in report["history"]] == ["predictor", "joint", "joint", "joint"]
+    assert [record["phase"] for record in report["history"]] == [
+        "predictor",
+        "joint",
+        "joint",
+        "joint",
+    ]
     assert set(report["held_out"]) == {"overall", "overall_with_equal_weights"}
     assert (
-        f"with equal weights of the dimensions {report['held_out']['overall_with_equal_weights']:.1%}" in result.output
+        "with equal weights of the dimensions"
+        f" {report['held_out']['overall_with_equal_weights']:.1%}" in result.output
     )
     picture = (out / "curves.svg").read_text(encoding="utf-8")
     assert picture.startswith("<svg") and "held-out accuracy" in picture
@@ -101,7 +131,9 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
         assert (tmp_path / "again" / name).read_bytes() == (out / name).read_bytes()
 
 
-@pytest.mark.parametrize(("trained_weights", "warned"), [(0.709, True), (0.718, False), (0.8, False)])
+@pytest.mark.parametrize(
+    ("trained_weights", "warned"), [(0.709, True), (0.718, False), (0.8, False)]
+)
 def test_trained_weights_that_lose_to_equal_ones_are_warned_of(
     trained_weights: float, warned: bool, capsys: pytest.CaptureFixture[str]
 ):
@@ -115,9 +147,25 @@ def test_trained_weights_that_lose_to_equal_ones_are_warned_of(
 def test_the_released_codes_losses_and_a_picture_that_fails(
     letters: Letters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    write_training(data := tmp_path / "d.jsonl", [pair(number, dimensions={"Style": "tie"}) for number in range(20)])
-    monkeypatch.setattr("urs_inspect.reports.samer.draw_learning_curves", Mock(side_effect=RuntimeError("no [fonts]")))
-    result = call("train", data, "--out", tmp_path / "o", "--backbone", "letters", "--loss", "released", *SETTINGS)
+    write_training(
+        data := tmp_path / "d.jsonl",
+        [pair(number, dimensions={"Style": "tie"}) for number in range(20)],
+    )
+    monkeypatch.setattr(
+        "urs_inspect.reports.samer.draw_learning_curves",
+        Mock(side_effect=RuntimeError("no [fonts]")),
+    )
+    result = call(
+        "train",
+        data,
+        "--out",
+        tmp_path / "o",
+        "--backbone",
+        "letters",
+        "--loss",
+        "released",
+        *SETTINGS,
+    )
     assert result.exit_code == 0, result.output
     assert "weights_at=response" in result.output and "no picture: no [fonts]" in result.output
     assert "dimensions no labels" in result.output and "nan" not in result.output
@@ -126,11 +174,15 @@ def test_the_released_codes_losses_and_a_picture_that_fails(
 @pytest.fixture(scope="module")
 def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backbone whose name a shell and a terminal could take for something else."""
-    return tiny_checkpoint(tmp_path_factory.mktemp("my [red]models") / "llama", inner_widths=SMALL, shards=3)
+    return tiny_checkpoint(
+        tmp_path_factory.mktemp("my [red]models") / "llama", inner_widths=SMALL, shards=3
+    )
 
 
 def trained(data: Path, llama: Path, out: Path, *options: str) -> Result:
-    result = call("train", data, "--out", out, "--backbone", llama, "--dtype", "float32", *SETTINGS, *options)
+    result = call(
+        "train", data, "--out", out, "--backbone", llama, "--dtype", "float32", *SETTINGS, *options
+    )
     assert result.exit_code == 0, result.output
     return result
 
@@ -149,20 +201,32 @@ def test_heads_on_a_llama_become_a_model_that_scores(data: Path, llama: Path, tm
     assert call("check", model).exit_code == 0
 
     pairs = read_training(data, load_taxonomy())
-    rows = [{"query": one.prompt, "response": text} for one in pairs for text in (one.response_a, one.response_b)]
+    rows = [
+        {"query": one.prompt, "response": text}
+        for one in pairs
+        for text in (one.response_a, one.response_b)
+    ]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     options = ("--engine", "transformers", "--dtype", "float32")
     done = call("score", tmp_path / "rows.jsonl", scores, "--model", model, *options)
     assert done.exit_code == 0, done.output
-    found = [json.loads(line)["overall"] for line in scores.read_text(encoding="utf-8").splitlines()]
+    found = [
+        json.loads(line)["overall"] for line in scores.read_text(encoding="utf-8").splitlines()
+    ]
     cache = VectorCache(BackboneEmbedder(llama, dtype="float32", device="cpu").name)
-    expected = predict_pairs(load_heads(out / "heads.safetensors"), pair_vectors(pairs, cache), "query").overall
+    expected = predict_pairs(
+        load_heads(out / "heads.safetensors"), pair_vectors(pairs, cache), "query"
+    ).overall
     full = [bool(row["response"]) for row in rows]  # an empty response is 0 for a scorer
-    assert np.array(found)[full] == pytest.approx(expected.reshape(-1)[full], abs=2e-3)  # vectors are kept in float16
+    assert np.array(found)[full] == pytest.approx(
+        expected.reshape(-1)[full], abs=2e-3
+    )  # vectors are kept in float16
     assert len(set(found)) > 10
 
 
-def test_a_llama_that_has_heads_gets_the_others_and_loses_its_own(data: Path, llama: Path, tmp_path: Path):
+def test_a_llama_that_has_heads_gets_the_others_and_loses_its_own(
+    data: Path, llama: Path, tmp_path: Path
+):
     trained(data, llama, tmp_path / "out")
     call("assemble", llama, tmp_path / "out" / "heads.safetensors", tmp_path / "model")
     weights = open_checkpoint(tmp_path / "model").weights
@@ -173,18 +237,28 @@ def test_a_llama_that_has_heads_gets_the_others_and_loses_its_own(data: Path, ll
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda heads, llama: (llama / "chat_template.jinja").write_text(CHAT_TEMPLATE), "trained on another backbone"),
+        (
+            lambda heads, llama: (llama / "chat_template.jinja").write_text(CHAT_TEMPLATE),
+            "trained on another backbone",
+        ),
         (lambda heads, llama: (llama / "config.json").unlink(), "config.json is missing"),
         (lambda heads, llama: heads.unlink(), "no such file; expected heads as"),
         (lambda heads, llama: heads.write_bytes(b"x" * 99), "not a safetensors file"),
-        (lambda heads, llama: save_heads(narrow_heads(), heads), r"heads for vectors of width 8; the backbone"),
         (
-            lambda heads, llama: save_heads(load_heads(heads), heads, metadata={"backbone": "samer/beside/minilm"}),
+            lambda heads, llama: save_heads(narrow_heads(), heads),
+            r"heads for vectors of width 8; the backbone",
+        ),
+        (
+            lambda heads, llama: save_heads(
+                load_heads(heads), heads, metadata={"backbone": "samer/beside/minilm"}
+            ),
             "trained on vectors of 'samer/beside/minilm', which is no Llama; no engine runs it",
         ),
     ],
 )
-def test_what_does_not_belong_together_is_refused(change: Any, said: str, data: Path, llama: Path, tmp_path: Path):
+def test_what_does_not_belong_together_is_refused(
+    change: Any, said: str, data: Path, llama: Path, tmp_path: Path
+):
     copy = Path(shutil.copytree(llama, tmp_path / "llama"))
     trained(data, llama, tmp_path / "out")
     change(tmp_path / "out" / "heads.safetensors", copy)
@@ -200,8 +274,14 @@ def narrow_heads() -> Heads:
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        ({"winner": None, "dimensions": {"Style": "tie"}}, "none of the 4 held-out pairs has a label that is no tie"),
-        ({"winner": "tie", "dimensions": {"Style": "tie"}}, "none of the 4 held-out pairs has a label that is no tie"),
+        (
+            {"winner": None, "dimensions": {"Style": "tie"}},
+            "none of the 4 held-out pairs has a label that is no tie",
+        ),
+        (
+            {"winner": "tie", "dimensions": {"Style": "tie"}},
+            "none of the 4 held-out pairs has a label that is no tie",
+        ),
         ({"dimensions": {}}, "no pair to fit has a label on a dimension"),
     ],
 )
@@ -209,7 +289,15 @@ def test_pairs_without_a_usable_label_are_refused_before_anything_is_computed(
     labels: dict[str, Any], said: str, letters: Letters, tmp_path: Path
 ):
     write_training(tmp_path / "pairs.jsonl", [pair(number, **labels) for number in range(20)])
-    command = ("train", tmp_path / "pairs.jsonl", "--out", tmp_path / "out", "--backbone", "letters", *SETTINGS)
+    command = (
+        "train",
+        tmp_path / "pairs.jsonl",
+        "--out",
+        tmp_path / "out",
+        "--backbone",
+        "letters",
+        *SETTINGS,
+    )
     result = call(*command)
     assert result.exit_code == 1 and said in result.output
     assert letters.texts == 0 and not (tmp_path / "out").exists()
@@ -220,12 +308,16 @@ def test_pairs_without_a_usable_label_are_refused_before_anything_is_computed(
 def test_no_altair_is_said_before_and_costs_nothing(
     letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(import_module("urs_inspect.cli.samer.training"), "find_spec", lambda name: None)
+    monkeypatch.setattr(
+        import_module("urs_inspect.cli.samer.training"), "find_spec", lambda name: None
+    )
     monkeypatch.setitem(sys.modules, "altair", None)
     out = tmp_path / "out"
     result = call("train", data, "--out", out, "--backbone", "letters", *SETTINGS)
     assert result.exit_code == 0, result.output
-    assert result.output.startswith("no picture of the learning curves will be drawn, without Altair: pip install")
+    assert result.output.startswith(
+        "no picture of the learning curves will be drawn, without Altair: pip install"
+    )
     assert "pip install 'urs-inspect[viz]'" in result.output
     assert (out / "heads.safetensors").is_file() and not (out / "curves.svg").exists()
 
@@ -251,14 +343,18 @@ def test_what_cannot_be_used_is_one_line(
 
 
 def test_a_full_disk_is_told_before_the_first_epoch(letters: Letters, data: Path, tmp_path: Path):
-    """The system's own limit stands for the disk: no file of this process may grow beyond 64 KiB."""
+    """The system's own limit stands for the disk: no file of this process may grow beyond 64
+    KiB.
+    """
     out, before = tmp_path / "out", resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, before[1]))
     try:
         result = call("train", data, "--out", out, "--backbone", "letters", *SETTINGS)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert result.exit_code == 1 and f"{out / 'heads.safetensors'}: no room for its" in result.output
+    assert (
+        result.exit_code == 1 and f"{out / 'heads.safetensors'}: no room for its" in result.output
+    )
     assert os.strerror(errno.EFBIG) in result.output and "Traceback" not in result.output
     assert letters.texts > 0 and "epoch 1" not in result.output
     assert not out.exists()
@@ -281,7 +377,10 @@ def test_heads_that_cannot_be_written_where_they_should_are_told_where_they_are(
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     result = call("train", data, "--out", out, "--backbone", "letters", *SETTINGS)
     assert result.exit_code == 1 and "Traceback" not in result.output
-    assert f"{out / 'heads.safetensors'}: cannot be written ({os.strerror(errno.ENOSPC)})" in result.output
+    assert (
+        f"{out / 'heads.safetensors'}: cannot be written ({os.strerror(errno.ENOSPC)})"
+        in result.output
+    )
     assert not out.exists()
     found = list(temporary.rglob("heads.safetensors"))
     if elsewhere:
@@ -309,7 +408,9 @@ def test_a_report_that_cannot_be_written_does_not_hide_the_heads(
     assert load_heads(out / "heads.safetensors").hidden_size == 16
 
 
-def test_missing_torch_is_one_line(letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_missing_torch_is_one_line(
+    letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     for name in [name for name in sys.modules if name.startswith("urs_inspect.samer.neural")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)

@@ -16,14 +16,23 @@ from tests.cli.conftest import Run
 from urs_inspect.cli.start import _KINDS, _inspect
 
 TABLES = {
-    "prices.yaml": ("prices", "m: {input: 1, output: 2, input_cache_write: 0, input_cache_read: 0}"),
+    "prices.yaml": (
+        "prices",
+        "m: {input: 1, output: 2, input_cache_write: 0, input_cache_read: 0}",
+    ),
     "mix.yaml": ("traffic", "intents: {leisure: 0.5, factual_qa: 0.5}\ncountries: {GB: 1}"),
     "columns.yaml": ("survey_columns", "columns: {conversation: Chat}\nintents: {Fun: leisure}"),
-    "references.csv": ("references", f"id,question_sha256,reference,source_model\nq,{'0' * 64},yes,m"),
+    "references.csv": (
+        "references",
+        f"id,question_sha256,reference,source_model\nq,{'0' * 64},yes,m",
+    ),
     "human.csv": ("human_ratings", "id,rating,rater\nq1,7,ann\nq2,8,bob"),
     "votes.csv": ("votes", "model_a,model_b,winner\nx,y,x"),
     "votes.json": ("votes", '[{"model_a": "x", "model_b": "y", "winner": "x"}]'),
-    "ann.jsonl": ("ballot_votes", '{"ballot": "b", "annotator": "ann", "choice": "a", "left": "a"}'),
+    "ann.jsonl": (
+        "ballot_votes",
+        '{"ballot": "b", "annotator": "ann", "choice": "a", "left": "a"}',
+    ),
     "ballots.jsonl": (
         "ballots",
         json.dumps(dict(zip(_KINDS["ballots"][0].split(), "ixyuv", strict=True), instruction="Hi")),
@@ -44,13 +53,24 @@ def test_demo_says_that_it_simulates_and_where_to_look(
     assert result.output.count("SIMULATION") >= 2
     assert "urs_simulation/strong" in result.output
     assert "urs_simulation/weak" in result.output
-    for word in ("Ranking", "Intents", "Factual", "Languages", "Chinese", "Criteria", "Creativity", "judged"):
+    for word in (
+        "Ranking",
+        "Intents",
+        "Factual",
+        "Languages",
+        "Chinese",
+        "Criteria",
+        "Creativity",
+        "judged",
+    ):
         assert word in result.output
     assert len(list((tmp_path / "a demo").glob("*.eval"))) == 2
     # The command that is printed runs in a shell in which no environment is activated.
     command = result.output.splitlines()[-1].partition("judgement:")[2]
     assert shlex.split(command)[1:] == ["view", "--log-dir", str(tmp_path / "a demo")]
-    done = subprocess.run(f"{command} --help", shell=True, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        f"{command} --help", shell=True, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "Inspect log viewer" in done.stdout
 
@@ -85,14 +105,24 @@ def start(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["rubric", "cases", "pairs"])
-def test_what_is_written_is_right_and_the_printed_commands_run(kind: str, run: Run, start: Path) -> None:
+def test_what_is_written_is_right_and_the_printed_commands_run(
+    kind: str, run: Run, start: Path
+) -> None:
     folder = start / f"my {kind}"
-    printed = [shlex.split(line) for line in run("new", kind, folder.name).output.splitlines() if line[:2] == "  "]
+    printed = [
+        shlex.split(line)
+        for line in run("new", kind, folder.name).output.splitlines()
+        if line[:2] == "  "
+    ]
     [check] = [words for words in printed if words[:2] == ["urs-inspect", "check"]]
     result = run(*check[1:])
     assert result.exit_code == 0, result.output
     assert result.output.count(", ok: ") == len(list(folder.iterdir()))
-    runs = [words for words in printed if words[0] == "inspect" and any("simulation" in word for word in words)]
+    runs = [
+        words
+        for words in printed
+        if words[0] == "inspect" and any("simulation" in word for word in words)
+    ]
     for words in runs:
         arguments = dict(value.split("=", 1) for option, value in pairwise(words) if option == "-T")
         [log] = inspect_eval(
@@ -110,7 +140,11 @@ def test_what_is_written_is_right_and_the_printed_commands_run(kind: str, run: R
     assert run(*show[1:]).exit_code == 0
     for words in printed:
         if words[0] == "echo":
-            subprocess.run(f"echo {shlex.quote(words[1])} {words[2]} {shlex.quote(words[3])}", shell=True, check=True)
+            subprocess.run(
+                f"echo {shlex.quote(words[1])} {words[2]} {shlex.quote(words[3])}",
+                shell=True,
+                check=True,
+            )
     [estimate] = [words for words in printed if words[1] == "estimate"]
     assert re.search(r"^Together .* US dollars\.$", run(*estimate[1:]).output, re.MULTILINE)
 
@@ -145,20 +179,43 @@ def test_every_kind_of_file_is_recognised_and_read(run: Run, start: Path) -> Non
         ("rubric/rubric.yaml", "name: support-desk", "nom: x", "name: missing"),
         ("rubric/rubric.yaml", "[1, 3]", "[2, 3]", "bands must cover 1 to 10"),
         ("rubric/frame.en.jinja", "{{ answer }}", "", "does not use {{ answer }}"),
-        ("rubric/cases.csv", ",complaint,", ",complain,", "not in the rubric support-desk: intent 'complain', 2 rows"),
+        (
+            "rubric/cases.csv",
+            ",complaint,",
+            ",complain,",
+            "not in the rubric support-desk: intent 'complain', 2 rows",
+        ),
         ("rubric/cases.csv", "user_intent", "user_intnt", "column 'user_intent' is missing"),
-        ("pairs/pairs.jsonl", '"label": "a"', '"label": "c"', "line 1: column 'label': unknown label"),
+        (
+            "pairs/pairs.jsonl",
+            '"label": "a"',
+            '"label": "c"',
+            "line 1: column 'label': unknown label",
+        ),
         ("pairs/pairs.jsonl", '"prompt": ', '"prompt" ', "not JSON"),
-        ("pairs/ratings.csv", ",5,", ",50,", "line 2: column 'rating': must be a number from 1 to 10"),
+        (
+            "pairs/ratings.csv",
+            ",5,",
+            ",50,",
+            "line 2: column 'rating': must be a number from 1 to 10",
+        ),
     ],
 )
-def test_what_is_broken_is_named(file: str, old: str, new: str, error: str, run: Run, start: Path) -> None:
+def test_what_is_broken_is_named(
+    file: str, old: str, new: str, error: str, run: Run, start: Path
+) -> None:
     path = start / file
     assert old in path.read_text("utf-8")
     path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
-    result = run("check", *(str(each.relative_to(start)) for each in sorted((start / file).parent.iterdir())))
+    result = run(
+        "check", *(str(each.relative_to(start)) for each in sorted((start / file).parent.iterdir()))
+    )
     assert result.exit_code == 1
-    assert [line for line in result.output.splitlines() if line.startswith(f"{file}: ") and error in line]
+    assert [
+        line
+        for line in result.output.splitlines()
+        if line.startswith(f"{file}: ") and error in line
+    ]
 
 
 def test_a_directory_that_new_wrote_is_checked_file_by_file(run: Run, start: Path) -> None:
@@ -171,11 +228,26 @@ def test_a_directory_that_new_wrote_is_checked_file_by_file(run: Run, start: Pat
 
 
 JUDGED = [
-    ("question response_A response_B label", "A>B", "pairs", "rename question to prompt, response_A to response_a"),
+    (
+        "question response_A response_B label",
+        "A>B",
+        "pairs",
+        "rename question to prompt, response_A to response_a",
+    ),
     ("question response_A response_B label", "A>B", "pairs", "in label write a, b or tie for A>B"),
-    ("input output_1 output_2 label", "1", "pairs", "rename input to prompt, output_1 to response_a, output_2"),
+    (
+        "input output_1 output_2 label",
+        "1",
+        "pairs",
+        "rename input to prompt, output_1 to response_a, output_2",
+    ),
     ("instruction response1 response2 annotator1", "1", "pairs", "add a column label"),
-    ("question reference response human_score", "2", "ratings", "rename question to prompt, human_score to rating"),
+    (
+        "question reference response human_score",
+        "2",
+        "ratings",
+        "rename question to prompt, human_score to rating",
+    ),
     ("question references response model", "m", "answers", "answers (response) without labels"),
 ]
 
@@ -196,7 +268,9 @@ def test_pairs_ratings_and_answers_under_other_names_are_named_with_what_to_rena
     assert advice in result.output
 
 
-def test_an_unknown_file_is_an_error_that_lists_the_kinds_and_a_kind_can_be_named(run: Run, start: Path) -> None:
+def test_an_unknown_file_is_an_error_that_lists_the_kinds_and_a_kind_can_be_named(
+    run: Run, start: Path
+) -> None:
     (start / "some.csv").write_text("a,b\n1,2\n")
     result = run("check", "some.csv")
     assert result.exit_code == 1

@@ -18,7 +18,9 @@ def test_ten_chains_of_each_length_of_two_digit_numbers() -> None:
     assert Counter(len(chain.numbers) for chain in chains) == dict.fromkeys(range(2, 21), 10)
     assert all(10 <= number <= 99 for chain in chains for number in chain.numbers)
     assert len({chain.numbers for chain in chains}) == len({chain.id for chain in chains}) == 190
-    assert [len(chain.numbers) for chain in chains[:19]] == list(range(2, 21))  # every beginning has all lengths
+    assert [len(chain.numbers) for chain in chains[:19]] == list(
+        range(2, 21)
+    )  # every beginning has all lengths
 
 
 def test_a_chain_knows_its_sum_and_text() -> None:
@@ -47,7 +49,9 @@ def test_more_chains_and_other_lengths_leave_the_first_ones_as_they_are(
     lengths: list[int], per_length: int, seed: int
 ) -> None:
     chains = {chain.id: chain for chain in addition_chains(lengths, per_length, seed)}
-    more = {chain.id: chain for chain in addition_chains([*reversed(lengths), 31], per_length + 1, seed)}
+    more = {
+        chain.id: chain for chain in addition_chains([*reversed(lengths), 31], per_length + 1, seed)
+    }
     assert {name: more[name] for name in chains} == chains
 
 

@@ -65,7 +65,8 @@ def changed(row: dict[str, object], **changes: object) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     ("case_id", "better"),
-    # First bytes of the SHA-256 of the ids: 14, c7, a2, 3b; an odd one puts the better response second.
+    # First bytes of the SHA-256 of the ids: 14, c7, a2, 3b; an odd one puts the better response
+    # second.
     [("hhh_0001", "a"), ("x_0001", "b"), ("x_0002", "a"), ("alpaca_eval_0001", "b")],
 )
 def test_the_side_depends_on_the_id_alone(case_id: str, better: str) -> None:
@@ -76,12 +77,16 @@ def test_the_side_depends_on_the_id_alone(case_id: str, better: str) -> None:
 @given(case_id=st.text(st.characters(exclude_categories=["Cs"])), better=st.text(), worse=st.text())
 def test_the_label_points_at_the_better_response(case_id: str, better: str, worse: str) -> None:
     sides = assign_sides(case_id, better, worse)
-    assert (sides.response_a, sides.response_b) == ((better, worse) if sides.better == "a" else (worse, better))
+    assert (sides.response_a, sides.response_b) == (
+        (better, worse) if sides.better == "a" else (worse, better)
+    )
 
 
 def test_sides_are_balanced() -> None:
     # 10,000 fair coins have a standard deviation of sqrt(10,000 / 4) = 50; four of them are 200.
-    firsts = sum(assign_sides(f"case_{number:05d}", "good", "bad").better == "a" for number in range(10_000))
+    firsts = sum(
+        assign_sides(f"case_{number:05d}", "good", "bad").better == "a" for number in range(10_000)
+    )
     assert abs(firsts - 5000) < 200
 
 
@@ -89,9 +94,15 @@ texts = st.text(max_size=200).filter(lambda text: "###" not in text and text.str
 
 
 @given(prompt=texts, response=texts, reference=st.none() | texts)
-@example(prompt="# A\n\n### Score\n\nwhat?", response="###Answer:\n\n1.\n\n###Feedback: fine\nScore 5", reference=None)
+@example(
+    prompt="# A\n\n### Score\n\nwhat?",
+    response="###Answer:\n\n1.\n\n###Feedback: fine\nScore 5",
+    reference=None,
+)
 @example(prompt="Why?", response="", reference=None)
-def test_wrapped_texts_come_out_without_their_edges(prompt: str, response: str, reference: str | None) -> None:
+def test_wrapped_texts_come_out_without_their_edges(
+    prompt: str, response: str, reference: str | None
+) -> None:
     assert unwrap(wrap(prompt, response, reference)) == Unwrapped(prompt.strip(), response.strip())
 
 
@@ -99,10 +110,19 @@ def test_wrapped_texts_come_out_without_their_edges(prompt: str, response: str, 
     ("instruction", "error"),
     [
         ("Why?", f"has the heading '{PROMPT}' 0 times, must have it once"),
-        (wrap("p", "r").replace(RUBRICS, ""), "has the heading '###Score Rubrics:' 0 times, must have it once"),
+        (
+            wrap("p", "r").replace(RUBRICS, ""),
+            "has the heading '###Score Rubrics:' 0 times, must have it once",
+        ),
         # A response that imitates a heading: where it ends is not certain, so it is not guessed.
-        (wrap("p", f"r\n\n{RESPONSE}\nbetter"), f"has the heading '{RESPONSE}' 2 times, must have it once"),
-        (wrap("p", f"r\n\n{REFERENCE}\nbetter", "x"), f"has the heading '{REFERENCE}' 2 times, must have it once"),
+        (
+            wrap("p", f"r\n\n{RESPONSE}\nbetter"),
+            f"has the heading '{RESPONSE}' 2 times, must have it once",
+        ),
+        (
+            wrap("p", f"r\n\n{REFERENCE}\nbetter", "x"),
+            f"has the heading '{REFERENCE}' 2 times, must have it once",
+        ),
         (
             f"{RESPONSE}\nr\n\n{PROMPT}\np\n\n{RUBRICS}",
             f"must have the headings in the order: {PROMPT}, {RESPONSE}, ",
@@ -130,7 +150,12 @@ CHOSEN: dict[str, object] = {
     "chosen_instruction": wrap("Why?", "good", "best"), "rejected_instruction": wrap("Why?", "bad", "best")
 }  # fmt: skip
 HHH = {**CHOSEN, "source": "other"}
-LLMBAR: dict[str, object] = {"input": "Why?", "output_1": "Because.", "output_2": "It is so.", "label": 2}
+LLMBAR: dict[str, object] = {
+    "input": "Why?",
+    "output_1": "Because.",
+    "output_2": "It is so.",
+    "label": 2,
+}
 MD_EVAL: dict[str, object] = {
     "prompt": "Why?", "response_a": "Because.", "response_b": "It is so.", "winner": "model_b",
     "scenario": "chitchat", "annotation": {"Clarity": "model_a", "Logic": "tie"},
@@ -138,7 +163,11 @@ MD_EVAL: dict[str, object] = {
 FLASK: dict[str, object] = {
     "criteria": "Logic", "instruction": wrap("Why?", "So.", "x"), "human_score": [5, 2, 2], "gpt4_score": [1]
 }  # fmt: skip
-FEEDBACK: dict[str, object] = {"orig_instruction": "Why?", "orig_response": "So.", "orig_score": "4"}
+FEEDBACK: dict[str, object] = {
+    "orig_instruction": "Why?",
+    "orig_response": "So.",
+    "orig_score": "4",
+}
 FEEDBACK_WRAPPED: dict[str, object] = {"instruction": wrap("Why?", "So.", "x"), "gpt4_score": 4}
 VICUNA: dict[str, object] = {
     "category": "generic", "instruction": wrap("Why?", "So.", "x"), "gpt4_score": [5, 4, 4]
@@ -146,12 +175,15 @@ VICUNA: dict[str, object] = {
 
 
 def dialogue(opening: str, reply: str, last: str) -> dict[str, object]:
-    text = f"Continue this dialogue.\nUser: {opening}\n\nAssistant:{reply}\n\nUser: {last}\n\nAssistant:"
+    text = (
+        f"Continue this dialogue.\nUser: {opening}\n\nAssistant:{reply}\n\nUser:"
+        f" {last}\n\nAssistant:"
+    )
     return {"category": "writing", "instruction": wrap(text, "Yes.", "So."), "gpt4_score": [3]}
 
 
-# First bytes of hashes, an odd one puts the better response second: hhh_0001 14, preference_bench_0001 35, _0002 e6,
-# alpaca_eval_0001 3b, _0002 79, _0003 69.
+# First bytes of hashes, an odd one puts the better response second: hhh_0001 14,
+# preference_bench_0001 35, _0002 e6, alpaca_eval_0001 3b, _0002 79, _0003 69.
 CASES: list[tuple[str, list[dict[str, object]], list[tuple[object, ...]]]] = [
     ("hhh", [HHH], [("Why?", "good", "bad", "a", "other")]),
     (
@@ -164,7 +196,11 @@ CASES: list[tuple[str, list[dict[str, object]], list[tuple[object, ...]]]] = [
         [LLMBAR, changed(LLMBAR, label=1, output_2="")],
         [("Why?", "Because.", "It is so.", "b", "Manual"), ("Why?", "Because.", "", "a", "Manual")],
     ),
-    ("preference_bench", [CHOSEN, CHOSEN], [("Why?", "bad", "good", "b", "all"), ("Why?", "good", "bad", "a", "all")]),
+    (
+        "preference_bench",
+        [CHOSEN, CHOSEN],
+        [("Why?", "bad", "good", "b", "all"), ("Why?", "good", "bad", "a", "all")],
+    ),
     (
         "preference_bench",
         [changed(PREFERENCE, orig_preference=label) for label in ("A", "B", " b ")],
@@ -177,7 +213,10 @@ CASES: list[tuple[str, list[dict[str, object]], list[tuple[object, ...]]]] = [
     ),
     (
         "alpaca_eval",
-        [changed(CHOSEN, rejected_instruction=wrap("Why?", "")), changed(ALPACA, preference=2, output_1=" ")],
+        [
+            changed(CHOSEN, rejected_instruction=wrap("Why?", "")),
+            changed(ALPACA, preference=2, output_1=" "),
+        ],
         [("Why?", "", "good", "b", "all"), ("Why?", " ", "two", "b", "koala")],
     ),
     (
@@ -206,13 +245,19 @@ CASES: list[tuple[str, list[dict[str, object]], list[tuple[object, ...]]]] = [
 @pytest.mark.parametrize("lines", [False, True])
 @pytest.mark.parametrize(("bench", "rows", "expected"), CASES, ids=[case[0] for case in CASES])
 def test_rows_become_cases(
-    bench: str, rows: list[dict[str, object]], expected: list[tuple[object, ...]], lines: bool, publish: Publish
+    bench: str,
+    rows: list[dict[str, object]],
+    expected: list[tuple[object, ...]],
+    lines: bool,
+    publish: Publish,
 ) -> None:
     path = publish(bench, "\n".join(map(json.dumps, rows)) if lines else rows)
     data = load(bench)
     kind: Any = PairCase if isinstance(data, PairData) else RatingCase
     prefix = bench.lower().replace("/", "_")
-    assert data.cases == tuple(kind(f"{prefix}_{n:04d}", *values) for n, values in enumerate(expected, start=1))
+    assert data.cases == tuple(
+        kind(f"{prefix}_{n:04d}", *values) for n, values in enumerate(expected, start=1)
+    )
     assert (data.name, data.sha256, data.skipped) == (bench, sha256_of(path), ())
     if isinstance(data, RatingData):
         assert data.scale == (1, 5)
@@ -220,15 +265,30 @@ def test_rows_become_cases(
 
 @pytest.mark.parametrize(
     ("preference", "label"),
-    [(1, "one"), (1.0, "one"), (2, "two"), (2.0, "two"), (0, "tie"), (0.0, "tie"), (1.5, "tie"), ("2", "two")],
+    [
+        (1, "one"),
+        (1.0, "one"),
+        (2, "two"),
+        (2.0, "two"),
+        (0, "tie"),
+        (0.0, "tie"),
+        (1.5, "tie"),
+        ("2", "two"),
+    ],
 )
-def test_the_preference_points_at_the_output_on_either_side(preference: object, label: str, publish: Publish) -> None:
+def test_the_preference_points_at_the_output_on_either_side(
+    preference: object, label: str, publish: Publish
+) -> None:
     publish("alpaca_eval", [changed(ALPACA, preference=preference)] * 40)
     cases = load_pairs("alpaca_eval").cases
     assert {label} == {
-        "tie" if case.label == "tie" else {"a": case.response_a, "b": case.response_b}[case.label] for case in cases
+        "tie" if case.label == "tie" else {"a": case.response_a, "b": case.response_b}[case.label]
+        for case in cases
     }
-    assert {(case.response_a, case.response_b) for case in cases} == {("one", "two"), ("two", "one")}
+    assert {(case.response_a, case.response_b) for case in cases} == {
+        ("one", "two"),
+        ("two", "one"),
+    }
 
 
 def test_rows_that_are_no_case_are_skipped_and_move_no_id(publish: Publish) -> None:
@@ -245,7 +305,10 @@ def test_rows_that_are_no_case_are_skipped_and_move_no_id(publish: Publish) -> N
 
 
 def test_the_cluster_of_a_dialogue_is_what_the_user_says(publish: Publish) -> None:
-    replies = [("Why?\n\nTell me.", "So.", "And then?"), ("Why?\n\nTell me.", "Because.\n\nUser: is.", "And then?")]
+    replies = [
+        ("Why?\n\nTell me.", "So.", "And then?"),
+        ("Why?\n\nTell me.", "Because.\n\nUser: is.", "And then?"),
+    ]
     publish("mt_bench", [dialogue(*texts) for texts in (*replies, ("How?", "So.", "Shorter."))])
     clusters = [case.cluster for case in load_ratings("mt_bench").cases]
     assert clusters == [*["Why?\n\nTell me.\n\nAnd then?"] * 2, "How?\n\nShorter."]
@@ -262,47 +325,101 @@ def test_all_of_llmbar_is_one_benchmark_with_a_hash_of_the_hashes(publish: Publi
 
 
 INVALID = [
-    ("alpaca_eval", changed(ALPACA, preference=1.7), "'preference': unknown label 1.7; allowed: 1, 2, 0, 1.5"),
+    (
+        "alpaca_eval",
+        changed(ALPACA, preference=1.7),
+        "'preference': unknown label 1.7; allowed: 1, 2, 0, 1.5",
+    ),
     ("alpaca_eval", changed(CHOSEN, tie=2), "'tie': unknown label 2; allowed: 0, 1"),
     ("autoj", changed(AUTOJ, label=3), "'label': unknown label 3; allowed: 0, 1, 2"),
     ("autoj", changed(AUTOJ, label=False), "'label': unknown label false; allowed: 0, 1, 2"),
     ("autoj", changed(AUTOJ, prompt=""), "'prompt': empty"),
     ("autoj", changed(AUTOJ, scenario=None), "'scenario': must be text, is null"),
-    ("feedback_bench", changed(FEEDBACK_WRAPPED, gpt4_score=7), "'gpt4_score': must be a number from 1 to 5"),
-    ("feedback_bench", changed(FEEDBACK, orig_score="good"), "'orig_score': must be a number from 1 to 5, is "),
+    (
+        "feedback_bench",
+        changed(FEEDBACK_WRAPPED, gpt4_score=7),
+        "'gpt4_score': must be a number from 1 to 5",
+    ),
+    (
+        "feedback_bench",
+        changed(FEEDBACK, orig_score="good"),
+        "'orig_score': must be a number from 1 to 5, is ",
+    ),
     ("feedback_bench", {}, "'instruction': missing; column 'gpt4_score': missing"),
-    ("flask", changed(FLASK, human_score=[True]), "'human_score': must be a number from 1 to 5, is [true]"),
+    (
+        "flask",
+        changed(FLASK, human_score=[True]),
+        "'human_score': must be a number from 1 to 5, is [true]",
+    ),
     ("flask", changed(FLASK, criteria=7), "'criteria': must be text, is 7"),
-    ("hhh", changed(HHH, source="x"), "'source': unknown source 'x'; allowed: helpful, harmless, honest, other"),
+    (
+        "hhh",
+        changed(HHH, source="x"),
+        "'source': unknown source 'x'; allowed: helpful, harmless, honest, other",
+    ),
     ("hhh", changed(HHH, chosen_instruction="good"), "'chosen_instruction': has the heading "),
-    ("hhh", changed(HHH, rejected_instruction=wrap("Who?", "bad")), "'rejected_instruction': has another prompt than "),
+    (
+        "hhh",
+        changed(HHH, rejected_instruction=wrap("Who?", "bad")),
+        "'rejected_instruction': has another prompt than ",
+    ),
     ("llmbar/Manual", changed(LLMBAR, label=0), "'label': unknown label 0; allowed: 1, 2"),
     ("mt_bench", VICUNA, "'instruction': holds no dialogue in which the user speaks twice"),
-    ("preference_bench", changed(PREFERENCE, orig_preference="C"), "'orig_preference': unknown label \"C\"; "),
-    ("preference_bench", {}, "'chosen_instruction': missing; column 'rejected_instruction': missing"),
-    ("vicuna", changed(VICUNA, gpt4_score=[5, 6, 4]), "'gpt4_score': must be a number from 1 to 5, is [5, 6, "),
+    (
+        "preference_bench",
+        changed(PREFERENCE, orig_preference="C"),
+        "'orig_preference': unknown label \"C\"; ",
+    ),
+    (
+        "preference_bench",
+        {},
+        "'chosen_instruction': missing; column 'rejected_instruction': missing",
+    ),
+    (
+        "vicuna",
+        changed(VICUNA, gpt4_score=[5, 6, 4]),
+        "'gpt4_score': must be a number from 1 to 5, is [5, 6, ",
+    ),
     (
         "md_eval",
         changed(MD_EVAL, annotation={"Clarity": "c"}),
         "'annotation': 'Clarity': unknown label \"c\"; allowed: ",
     ),
     ("md_eval", changed(MD_EVAL, winner=...), "'winner': missing; allowed: model_a, model_b, tie"),
-    ("md_eval", changed(MD_EVAL, annotation={"Beauty": "tie"}), "'annotation': unknown dimension 'Beauty'; allowed: "),
-    ("md_eval", changed(MD_EVAL, annotation={"Engagement": "tie", "Attractiveness": "tie"}), "'annotation': 'Attr"),
+    (
+        "md_eval",
+        changed(MD_EVAL, annotation={"Beauty": "tie"}),
+        "'annotation': unknown dimension 'Beauty'; allowed: ",
+    ),
+    (
+        "md_eval",
+        changed(MD_EVAL, annotation={"Engagement": "tie", "Attractiveness": "tie"}),
+        "'annotation': 'Attr",
+    ),
     (
         "md_eval",
         changed(MD_EVAL, annotation="none"),
         "'annotation': must be an object of names and labels, is ",
     ),
-    ("md_eval", changed(MD_EVAL, scenario="x"), "'scenario': unknown scenario 'x'; allowed: writing_legal_document, "),
+    (
+        "md_eval",
+        changed(MD_EVAL, scenario="x"),
+        "'scenario': unknown scenario 'x'; allowed: writing_legal_document, ",
+    ),
     ("md_eval", changed(MD_EVAL, response_b=None), "'response_b': must be text, is null"),
     ("md_eval", changed(MD_EVAL, response_a=...), "'response_a': missing"),
 ]
 
 
 @pytest.mark.parametrize(("bench", "row", "error"), INVALID)
-def test_an_invalid_row_is_named_with_what_is_allowed(bench: str, row: object, error: str, publish: Publish) -> None:
-    good = next(rows[0] for name, rows, _ in [*CASES, ("mt_bench", [dialogue("a", "b", "c")], [])] if name == bench)
+def test_an_invalid_row_is_named_with_what_is_allowed(
+    bench: str, row: object, error: str, publish: Publish
+) -> None:
+    good = next(
+        rows[0]
+        for name, rows, _ in [*CASES, ("mt_bench", [dialogue("a", "b", "c")], [])]
+        if name == bench
+    )
     path = publish(bench, [good, row, good])
     with pytest.raises(InputError) as caught:
         load(bench)
@@ -312,7 +429,12 @@ def test_an_invalid_row_is_named_with_what_is_allowed(bench: str, row: object, e
 
 @pytest.mark.parametrize(
     ("content", "error"),
-    [("[]", "no usable case"), ("", "no usable case"), ("[{]", "not JSON"), (["row"], "row 1: not a JSON object")],
+    [
+        ("[]", "no usable case"),
+        ("", "no usable case"),
+        ("[{]", "not JSON"),
+        (["row"], "row 1: not a JSON object"),
+    ],
 )
 def test_a_file_without_cases_is_refused(content: object, error: str, publish: Publish) -> None:
     path = publish("md_eval", content)
@@ -326,7 +448,11 @@ def test_a_file_without_cases_is_refused(content: object, error: str, publish: P
 @pytest.mark.parametrize(
     ("read", "known", "unknown"),
     [
-        (load_pairs, PAIR_BENCHES, ("nope", "HHH", "llmbar/natural", "vicuna", "md_eval", "pairs.json", "")),
+        (
+            load_pairs,
+            PAIR_BENCHES,
+            ("nope", "HHH", "llmbar/natural", "vicuna", "md_eval", "pairs.json", ""),
+        ),
         (load_ratings, RATING_BENCHES, ("nope", "Vicuna", "hhh", "ratings.tsv")),
     ],
 )
@@ -350,13 +476,20 @@ def test_arguments_that_do_not_fit_a_published_benchmark_are_refused(publish: Pu
     assert len(load_ratings("flask", scale=(1, 5)).cases) == 1
     with pytest.raises(InputError, match=r"^scale: 'flask' has its own, 1 to 5$"):
         load_ratings("flask", scale=(1, 10))
-    with pytest.raises(InputError, match=r"^'flask' has no intents and languages; give a file of your own"):
+    with pytest.raises(
+        InputError, match=r"^'flask' has no intents and languages; give a file of your own"
+    ):
         load_ratings("flask", vocabulary=Vocabulary(str, str))
 
 
 # --- a user's pairs ---
 
-OWN: dict[str, object] = {"prompt": "Why?", "response_a": "Because.", "response_b": "It is so.", "label": "a"}
+OWN: dict[str, object] = {
+    "prompt": "Why?",
+    "response_a": "Because.",
+    "response_b": "It is so.",
+    "label": "a",
+}
 LABELS = "allowed: a, b, tie, model_a, model_b, 1, 2"
 
 
@@ -373,13 +506,21 @@ def error_of(path: Path, taxonomy: bool = False) -> str:
 def test_a_file_is_named_by_its_path_and_numbers_its_cases(
     write_rows: WriteRows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write_rows("night shift.jsonl", [OWN, changed(OWN, id=" x ", label="tie", group=" hard ", response_b="")])
+    path = write_rows(
+        "night shift.jsonl",
+        [OWN, changed(OWN, id=" x ", label="tie", group=" hard ", response_b="")],
+    )
     data = own(path)
     assert data.cases == (
         PairCase("night shift_0001", "Why?", "Because.", "It is so.", "a", "all"),
         PairCase("x", "Why?", "Because.", "", "tie", "hard"),
     )
-    assert (data.name, data.sha256, data.skipped, data.has_ties) == (str(path), sha256_of(path), (), True)
+    assert (data.name, data.sha256, data.skipped, data.has_ties) == (
+        str(path),
+        sha256_of(path),
+        (),
+        True,
+    )
     monkeypatch.setenv("HOME", str(tmp_path))
     write_rows("r.JSONL", [OWN_RATING])
     assert load_pairs("~/night shift.jsonl").name == "~/night shift.jsonl"
@@ -405,7 +546,9 @@ def test_dimensions_may_be_labelled_too(write_rows: WriteRows) -> None:
     path = write_rows("one.jsonl", [changed(OWN, dimensions={"Attractiveness": "tie"})])
     assert own(path, taxonomy=True).cases[0].dimensions == {"Engagement": "tie"}
     message = error_of(lines, taxonomy=True)
-    assert message.startswith(f"{lines}: line 1: column 'dimensions': unknown dimension 'my own'; allowed: ")
+    assert message.startswith(
+        f"{lines}: line 1: column 'dimensions': unknown dimension 'my own'; allowed: "
+    )
     assert all(dimension in message for dimension in load_taxonomy().dimensions)
 
 
@@ -429,12 +572,17 @@ OWN_INVALID = [
     ({"dimensions": '{"a": '}, "'dimensions': must be an object of names and labels, "),
     ({"dimensions": {" ": "a"}}, "'dimensions': a name is empty"),
     ({"dimensions": {"a": "a", " a": "b"}}, "'dimensions': ' a' is listed twice"),
-    ({"prompt": "", "dimensions": {"x": 9}}, "'prompt': empty; column 'dimensions': 'x': unknown label 9; "),
+    (
+        {"prompt": "", "dimensions": {"x": 9}},
+        "'prompt': empty; column 'dimensions': 'x': unknown label 9; ",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("changes", "error"), OWN_INVALID)
-def test_an_invalid_row_of_the_user_is_named(changes: dict[str, object], error: str, write_rows: WriteRows) -> None:
+def test_an_invalid_row_of_the_user_is_named(
+    changes: dict[str, object], error: str, write_rows: WriteRows
+) -> None:
     path = write_rows("my.jsonl", [changed(OWN, id="first"), changed(OWN, **changes), OWN])
     [message] = error_of(path).splitlines()
     assert message.startswith(f"{path}: line 2: column {error}")
@@ -444,7 +592,10 @@ def test_an_invalid_row_of_the_user_is_named(changes: dict[str, object], error: 
 def test_a_column_that_a_csv_header_lacks_is_named(column: str, write_rows: WriteRows) -> None:
     present = [name for name in OWN if name != column]
     path = write_rows("my.csv", f"{','.join(present)}\nx,y,z\n")
-    assert error_of(path) == f"{path}: line 1: column '{column}' is missing; the header has: {', '.join(present)}"
+    assert (
+        error_of(path)
+        == f"{path}: line 1: column '{column}' is missing; the header has: {', '.join(present)}"
+    )
 
 
 def test_a_column_that_all_rows_lack_is_named_once_per_file(write_rows: WriteRows) -> None:
@@ -460,25 +611,42 @@ def test_a_column_that_all_rows_lack_is_named_once_per_file(write_rows: WriteRow
 OWN_RATING: dict[str, object] = {"prompt": "Why?", "response": "Because.", "rating": 7}
 
 
-def rated(path: Path, vocabulary: Vocabulary | None = None, scale: tuple[float, float] | None = (1, 10)) -> RatingData:
+def rated(
+    path: Path, vocabulary: Vocabulary | None = None, scale: tuple[float, float] | None = (1, 10)
+) -> RatingData:
     return load_ratings(str(path), scale=scale, vocabulary=vocabulary)
 
 
-def rating_error(path: Path, vocabulary: Vocabulary | None = None, scale: tuple[float, float] | None = (1, 10)) -> str:
+def rating_error(
+    path: Path, vocabulary: Vocabulary | None = None, scale: tuple[float, float] | None = (1, 10)
+) -> str:
     with pytest.raises(InputError) as caught:
         rated(path, vocabulary, scale)
     return str(caught.value)
 
 
 def test_rated_rows_become_cases(write_rows: WriteRows) -> None:
-    full = changed(OWN_RATING, id=9, group="g", reference=" So.\n", intent="anything", language="fr", rating="1")
+    full = changed(
+        OWN_RATING,
+        id=9,
+        group="g",
+        reference=" So.\n",
+        intent="anything",
+        language="fr",
+        rating="1",
+    )
     path = write_rows("my.jsonl", [changed(OWN_RATING, response=""), full])
     data = rated(path)
     assert data.cases == (
         RatingCase("my_0001", "Why?", "", 7, "all"),
         RatingCase("9", "Why?", "Because.", 1, "g", " So.\n", "anything", "fr"),
     )
-    assert (data.name, data.sha256, data.scale, data.skipped) == (str(path), sha256_of(path), (1, 10), ())
+    assert (data.name, data.sha256, data.scale, data.skipped) == (
+        str(path),
+        sha256_of(path),
+        (1, 10),
+        (),
+    )
     path = write_rows("my.csv", "rating,response,prompt,group\n7,Because.,Why?,\n-0.5,No.,Who?,g\n")
     assert rated(path, scale=(-1, 7)).cases == (
         RatingCase("my_0001", "Why?", "Because.", 7, "all"),
@@ -495,12 +663,30 @@ def test_ratings_are_numbers_of_the_scale_or_lists_of_them(write_rows: WriteRows
 
 
 def test_a_rating_outside_the_scale_is_named_with_the_scale(write_rows: WriteRows) -> None:
-    bad = [0, 11, 0.99, -7, math.nan, math.inf, "", "high", None, True, [], [7, 11], [7, None], {"a": 7}, 10**400]
+    bad = [
+        0,
+        11,
+        0.99,
+        -7,
+        math.nan,
+        math.inf,
+        "",
+        "high",
+        None,
+        True,
+        [],
+        [7, 11],
+        [7, None],
+        {"a": 7},
+        10**400,
+    ]
     path = write_rows("my.jsonl", [changed(OWN_RATING, rating=rating) for rating in bad])
     messages = rating_error(path).splitlines()
     assert len(messages) == len(bad)
     for number, message in enumerate(messages, start=1):
-        assert message.startswith(f"{path}: line {number}: column 'rating': must be a number from 1 to 10, is ")
+        assert message.startswith(
+            f"{path}: line {number}: column 'rating': must be a number from 1 to 10, is "
+        )
 
 
 def test_invalid_rated_rows_are_named(write_rows: WriteRows) -> None:
@@ -512,7 +698,10 @@ def test_invalid_rated_rows_are_named(write_rows: WriteRows) -> None:
         ({"intent": ["leisure"]}, "'intent': must be text, is [\"leisure\"]"),
     ]
     path = write_rows("my.jsonl", [changed(OWN_RATING, **changes) for changes, _ in faults])
-    expected = [f"{path}: line {number}: column {error}" for number, (_, error) in enumerate(faults, start=1)]
+    expected = [
+        f"{path}: line {number}: column {error}"
+        for number, (_, error) in enumerate(faults, start=1)
+    ]
     assert rating_error(path).splitlines() == expected
 
 
@@ -524,7 +713,15 @@ def test_intents_and_languages_become_ids_of_the_rubric_and_intents_groups(
         changed(OWN_RATING, intent="leisure", language="en", group="mine"),
     ]
     assert rated(write_rows("my.jsonl", rows), vocabulary).cases == (
-        RatingCase("my_0001", "Why?", "Because.", 7, "ask_for_advice", intent="ask_for_advice", language="zh"),
+        RatingCase(
+            "my_0001",
+            "Why?",
+            "Because.",
+            7,
+            "ask_for_advice",
+            intent="ask_for_advice",
+            language="zh",
+        ),
         RatingCase("my_0002", "Why?", "Because.", 7, "mine", intent="leisure", language="en"),
     )
     rows = [OWN_RATING, changed(OWN_RATING, intent="sport", language="fr")]
@@ -533,13 +730,21 @@ def test_intents_and_languages_become_ids_of_the_rubric_and_intents_groups(
     assert f"unknown intent 'sport'; allowed: {', '.join(rubric.intents)}" in second
     assert "unknown language 'fr'; allowed: en, zh" in second
     table = write_rows("my.csv", "prompt,response,rating\nWhy?,Because.,7\n")
-    assert "line 1: column 'intent' is missing; the header has: prompt" in rating_error(table, vocabulary)
+    assert "line 1: column 'intent' is missing; the header has: prompt" in rating_error(
+        table, vocabulary
+    )
 
 
 @pytest.mark.parametrize("scale", [(5, 1), (5, 5), (1, math.inf), (math.nan, 5), None])
-def test_a_users_file_needs_a_scale(scale: tuple[float, float] | None, write_rows: WriteRows) -> None:
+def test_a_users_file_needs_a_scale(
+    scale: tuple[float, float] | None, write_rows: WriteRows
+) -> None:
     message = rating_error(write_rows("my.jsonl", [OWN_RATING]), scale=scale)
-    wrong = "needs one, lowest and highest possible rating" if scale is None else "must have a lowest rating below a "
+    wrong = (
+        "needs one, lowest and highest possible rating"
+        if scale is None
+        else "must have a lowest rating below a "
+    )
     assert message.startswith("scale: ") and wrong in message
 
 
@@ -548,7 +753,9 @@ def test_a_users_file_needs_a_scale(scale: tuple[float, float] | None, write_row
 
 def raw(data_dir: Path, name: str) -> list[dict[str, Any]]:
     text = (data_dir / SOURCES[name].path).read_text(encoding="utf-8")
-    rows: list[dict[str, Any]] = json.loads(text) if text[0] == "[" else [json.loads(row) for row in text.splitlines()]
+    rows: list[dict[str, Any]] = (
+        json.loads(text) if text[0] == "[" else [json.loads(row) for row in text.splitlines()]
+    )
     return rows
 
 
@@ -561,7 +768,8 @@ def raw(data_dir: Path, name: str) -> list[dict[str, Any]]:
         ("hhh", {"a": 111, "b": 110}, [43, 58, 59, 61]),  # other, harmless, helpful, honest: 221
         ("llmbar/Natural", {"a": 42, "b": 58}, [100]),
         ("llmbar/GPTInst", {"a": 45, "b": 47}, [92]),
-        # 350 rows, 8 of them overall ties; the one without responses is a tie. Two scenarios of 5, one of 9, 33 of 10.
+        # 350 rows, 8 of them overall ties; the one without responses is a tie. Two scenarios of 5,
+        # one of 9, 33 of 10.
         ("md_eval", {"a": 141, "b": 201, "tie": 7}, [5, 5, 9, *[10] * 33]),
     ],
 )
@@ -586,17 +794,23 @@ def test_published_pairs_are_counted(
         ("md_eval", ("prompt", "response_a", "response_b", "scenario")),
     ],
 )
-def test_published_pairs_hold_their_row_exactly(bench: str, columns: tuple[str | None, ...], data_dir: Path) -> None:
+def test_published_pairs_hold_their_row_exactly(
+    bench: str, columns: tuple[str | None, ...], data_dir: Path
+) -> None:
     labels: dict[object, str] = {0: "a", 1: "b", 2: "tie"} if bench == "autoj" else {1: "a", 2: "b"}
     labels |= {"model_a": "a", "model_b": "b", "tie": "tie"}
     rows, data = raw(data_dir, bench), load(bench)
     assert isinstance(data, PairData)
     for case in data.cases:
         row = rows[int(case.id[-4:]) - 1]
-        expected = [bench.partition("/")[2] if column is None else row[column] for column in columns]
+        expected = [
+            bench.partition("/")[2] if column is None else row[column] for column in columns
+        ]
         assert [case.prompt, case.response_a, case.response_b, case.group] == expected
         assert case.label == labels[row["winner" if bench == "md_eval" else "label"]]
-        assert list(case.dimensions.values()) == [labels[label] for label in row.get("annotation", {}).values()]
+        assert list(case.dimensions.values()) == [
+            labels[label] for label in row.get("annotation", {}).values()
+        ]
         assert len(case.dimensions) == len(row.get("annotation", {}))
 
 
@@ -604,7 +818,9 @@ def test_published_pairs_hold_their_row_exactly(bench: str, columns: tuple[str |
 def test_facts_about_the_published_pairs(data_dir: Path) -> None:
     autoj = load_pairs("autoj").cases
     assert len({case.prompt for case in autoj}) == 1182
-    assert [case.id for case in autoj if not case.response_b] == ["autoj_0569"]  # a model that answered nothing
+    assert [case.id for case in autoj if not case.response_b] == [
+        "autoj_0569"
+    ]  # a model that answered nothing
     assert load_pairs("autoj/no_ties").cases == tuple(case for case in autoj if case.label != "tie")
 
 
@@ -616,7 +832,9 @@ def test_facts_about_md_eval(data_dir: Path) -> None:
     labels = Counter(label for case in data.cases for label in case.dimensions.values())
     assert labels == {"a": 1468, "b": 1780, "tie": 1214}
     assert data.skipped == ("md_eval_0291: both responses are null",)
-    assert [case.id for case in data.cases] == [f"md_eval_{n:04d}" for n in range(1, 351) if n != 291]
+    assert [case.id for case in data.cases] == [
+        f"md_eval_{n:04d}" for n in range(1, 351) if n != 291
+    ]
     assert {case.group for case in data.cases} == set(load_taxonomy().scenarios)
     names = Counter(name for case in data.cases for name in case.dimensions)
     assert set(names) == set(load_taxonomy().dimensions)
@@ -631,12 +849,20 @@ def test_facts_about_hhh(data_dir: Path) -> None:
         texts = (case.response_a, case.response_b)
         chosen, rejected = texts if case.label == "a" else texts[::-1]
         longer += len(chosen) > len(rejected)
-        for response, column in ((chosen, "chosen_instruction"), (rejected, "rejected_instruction")):
-            # What is left of the instruction without prompt and response is the frame: headings and rubrics.
+        for response, column in (
+            (chosen, "chosen_instruction"),
+            (rejected, "rejected_instruction"),
+        ):
+            # What is left of the instruction without prompt and response is the frame: headings and
+            # rubrics.
             assert "###" not in case.prompt + response
-            assert f"evaluate:\n{case.prompt}\n\n###Response to evaluate:\n{response}\n\n###Score" in row[column]
+            assert (
+                f"evaluate:\n{case.prompt}\n\n###Response to evaluate:\n{response}\n\n###Score"
+                in row[column]
+            )
     assert longer == 139  # 62.9 %
-    # A judge that always answers `a` must not look good: half of n, give or take three deviations sqrt(n) / 2.
+    # A judge that always answers `a` must not look good: half of n, give or take three deviations
+    # sqrt(n) / 2.
     for group in ("helpful", "harmless", "honest", "other"):
         labels = [case.label for case in data.cases if case.group == group]
         assert abs(labels.count("a") - len(labels) / 2) < 1.5 * len(labels) ** 0.5
@@ -644,7 +870,9 @@ def test_facts_about_hhh(data_dir: Path) -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize(("bench", "groups", "prompts"), [("vicuna", 9, 80), ("mt_bench", 8, 318)])
-def test_published_ratings_are_counted(bench: str, groups: int, prompts: int, data_dir: Path) -> None:
+def test_published_ratings_are_counted(
+    bench: str, groups: int, prompts: int, data_dir: Path
+) -> None:
     data = load_ratings(bench)
     assert [case.id for case in data.cases] == [f"{bench}_{n:04d}" for n in range(1, 321)]
     assert (data.name, data.sha256, data.scale) == (bench, SOURCES[bench].sha256, (1, 5))
@@ -661,7 +889,10 @@ def test_dialogues_are_unwrapped_whole(data_dir: Path) -> None:
     for case, row in zip(load_ratings("mt_bench").cases, raw(data_dir, "mt_bench"), strict=True):
         assert "###Re" not in case.prompt + case.response
         assert case.prompt.endswith("\n\nAssistant:")
-        wrapped = f"{case.prompt} \n\n###Response to evaluate:\n{case.response}\n\n###Reference Answer (Score 5):"
+        wrapped = (
+            f"{case.prompt} \n\n###Response to evaluate:\n{case.response}\n\n###Reference Answer"
+            " (Score 5):"
+        )
         assert wrapped in row["instruction"]
         assert case.rating == pytest.approx(sum(row["gpt4_score"]) / 3)
 
@@ -678,18 +909,25 @@ def without_prompt(row: dict[str, object], **others: object) -> dict[str, object
 
 def test_messages_may_stand_in_place_of_the_prompt(write_rows: WriteRows) -> None:
     [pair] = own(write_rows("pairs.jsonl", [without_prompt(OWN, messages=TALK)])).cases
-    [rated] = load_ratings(str(write_rows("rated.jsonl", [without_prompt(RATED, messages=TALK)])), scale=(1, 5)).cases
+    [rated] = load_ratings(
+        str(write_rows("rated.jsonl", [without_prompt(RATED, messages=TALK)])), scale=(1, 5)
+    ).cases
     assert pair.conversation is not None and pair.conversation.query == "Why?"
     for case in (pair, rated):
         assert "[System prompt]\nBe brief.\n\n[User]\nWhy?" in case.prompt
 
 
-@pytest.mark.parametrize("changes", [{"messages": TALK}, {"system": "Be brief."}, {"image": "a.png"}])
+@pytest.mark.parametrize(
+    "changes", [{"messages": TALK}, {"system": "Be brief."}, {"image": "a.png"}]
+)
 def test_a_second_prompt_and_columns_that_change_it_are_refused(
     changes: dict[str, object], write_rows: WriteRows
 ) -> None:
     [column] = changes
-    pairs, rated = write_rows("pairs.jsonl", [{**OWN, **changes}]), write_rows("rated.jsonl", [{**RATED, **changes}])
+    pairs, rated = (
+        write_rows("pairs.jsonl", [{**OWN, **changes}]),
+        write_rows("rated.jsonl", [{**RATED, **changes}]),
+    )
     with pytest.raises(InputError) as caught:
         load_ratings(str(rated), scale=(1, 5))
     for path, error in ((pairs, error_of(pairs)), (rated, str(caught.value))):

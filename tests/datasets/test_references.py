@@ -23,13 +23,21 @@ from urs_inspect.datasets.references import (
 CASES = [UrsCase(f"c{n}", f" Question {n}?\n", f"Own {n}.", "leisure", "en") for n in range(8)]
 
 
-def given(number: int, text: str | None = None, outcome: str = "usable", source: str = "m/one") -> Reference:
+def given(
+    number: int, text: str | None = None, outcome: str = "usable", source: str = "m/one"
+) -> Reference:
     said = f"Reference {number}." if text is None else text
-    return Reference(f"c{number}", question_sha256(f"Question {number}?"), said, source, "2025-01-01", outcome)
+    return Reference(
+        f"c{number}", question_sha256(f"Question {number}?"), said, source, "2025-01-01", outcome
+    )
 
 
 def test_a_question_is_hashed_as_models_are_asked_it() -> None:
-    assert question_sha256(" 你好?\n") == question_sha256("你好?") == hashlib.sha256("你好?".encode()).hexdigest()
+    assert (
+        question_sha256(" 你好?\n")
+        == question_sha256("你好?")
+        == hashlib.sha256("你好?".encode()).hexdigest()
+    )
 
 
 def test_every_case_takes_its_reference_and_keeps_all_else() -> None:
@@ -39,7 +47,9 @@ def test_every_case_takes_its_reference_and_keeps_all_else() -> None:
 
 def test_what_cannot_serve_is_counted_and_named() -> None:
     changed = Reference("c1", question_sha256("Another?"), "Text.", "m/one")
-    references = gather([changed, given(2, "", "empty"), given(3, "Half", "cut"), given(0)], "refs.jsonl")
+    references = gather(
+        [changed, given(2, "", "empty"), given(3, "Half", "cut"), given(0)], "refs.jsonl"
+    )
     with pytest.raises(InputError) as caught:
         with_references(CASES, references)
     for part in (
@@ -57,7 +67,10 @@ def test_what_cannot_serve_is_counted_and_named() -> None:
 
 
 def test_the_last_usable_reference_of_a_case_counts() -> None:
-    found = gather([given(0, "old"), given(0, "new"), given(0, "", "empty"), given(1, "", "empty"), given(1)], "file")
+    found = gather(
+        [given(0, "old"), given(0, "new"), given(0, "", "empty"), given(1, "", "empty"), given(1)],
+        "file",
+    )
     assert {item.id: item.text for item in found.usable} == {"c0": "new", "c1": "Reference 1."}
 
 

@@ -17,8 +17,12 @@ def put(tmp_path: Path, content: str) -> Path:
 
 @pytest.mark.parametrize("indent", [None, 4])
 @pytest.mark.parametrize("mark", ["", "\ufeff", "\n "])
-def test_a_list_of_objects_is_numbered_by_position(indent: int | None, mark: str, tmp_path: Path) -> None:
-    rows, faults = read_records(put(tmp_path, mark + json.dumps([{"a": 1}, {"a": "二"}], indent=indent)))
+def test_a_list_of_objects_is_numbered_by_position(
+    indent: int | None, mark: str, tmp_path: Path
+) -> None:
+    rows, faults = read_records(
+        put(tmp_path, mark + json.dumps([{"a": 1}, {"a": "二"}], indent=indent))
+    )
     assert rows == [Row(1, {"a": 1}, "row"), Row(2, {"a": "二"}, "row")]
     assert [row.place for row in rows] == ["row 1", "row 2"]
     assert faults == []

@@ -39,7 +39,9 @@ HERE = sorted(name for name, source in SOURCES.items() if source.sha256 and name
 
 def test_sources_are_known_by_their_names() -> None:
     assert SOURCES["urs"] is URS
-    assert {name: source.name for name, source in SOURCES.items()} == {name: name for name in SOURCES}
+    assert {name: source.name for name, source in SOURCES.items()} == {
+        name: name for name in SOURCES
+    }
     assert len({source.path for source in SOURCES.values()}) == len(SOURCES)
 
 
@@ -60,7 +62,11 @@ def test_a_source_is_pinned_by_commit_or_content_and_has_one_hash_a_relative_pat
 
 
 def test_llmbar_is_laid_out_as_published() -> None:
-    subsets = {name.removeprefix("llmbar/"): source for name, source in SOURCES.items() if name.startswith("llmbar/")}
+    subsets = {
+        name.removeprefix("llmbar/"): source
+        for name, source in SOURCES.items()
+        if name.startswith("llmbar/")
+    }
     assert list(subsets) == ["Natural", "Neighbor", "GPTInst", "GPTOut", "Manual"]
     for subset, source in subsets.items():
         folder = subset if subset == "Natural" else f"Adversarial/{subset}"
@@ -76,14 +82,17 @@ def test_the_copy_at_hand_is_the_pinned_one(name: str, data_dir: Path) -> None:
     assert hashlib.sha256((data_dir / source.path).read_bytes()).hexdigest() == source.sha256
 
 
-# More than one chunk of the reader and of the downloader, so that hashing by chunks is put to the test.
+# More than one chunk of the reader and of the downloader, so that hashing by chunks is put to the
+# test.
 CONTENT = b"question,reference_ans,user_intent,language\n" + b"0123456789abcdef" * 100_000
 OTHER = b"something else entirely\n"
 
 
 @dataclass
 class Site:
-    """A web server on the loopback interface whose answer a test can change, and which counts requests."""
+    """A web server on the loopback interface whose answer a test can change, and which counts
+    requests.
+    """
 
     port: int
     status: int = 200
@@ -103,7 +112,9 @@ class _Handler(BaseHTTPRequestHandler):
         site = self.site
         site.requests += 1
         self.send_response(site.status)
-        self.send_header("Content-Length", str(len(site.body) if site.promised is None else site.promised))
+        self.send_header(
+            "Content-Length", str(len(site.body) if site.promised is None else site.promised)
+        )
         self.end_headers()
         self.wfile.write(site.body)
 
@@ -124,7 +135,9 @@ class _Server:
 
     def _start(self, port: int) -> None:
         self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}
+        )
         self._thread.start()
 
     def stop(self) -> None:
@@ -172,7 +185,9 @@ def pinned(source: PinnedFile, kind: str) -> PinnedFile:
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The pauses between retries of the harness, which are recorded in place of being waited for."""
+    """The pauses between retries of the harness, which are recorded in place of being waited
+    for.
+    """
     recorded: list[float] = []
     monkeypatch.setattr(tenacity.nap, "time", SimpleNamespace(sleep=recorded.append))
     return recorded
@@ -185,7 +200,11 @@ def put(path: Path, content: bytes) -> Path:
 
 
 def files_below(directory: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file()
+    }
 
 
 # --- a good download ---
@@ -222,7 +241,9 @@ def test_a_damaged_copy_in_the_cache_counts_as_none_and_is_replaced(
     assert site.requests == 1
 
 
-def test_fetching_at_the_same_time_gives_everyone_the_whole_file(source: PinnedFile, tmp_path: Path) -> None:
+def test_fetching_at_the_same_time_gives_everyone_the_whole_file(
+    source: PinnedFile, tmp_path: Path
+) -> None:
     with ThreadPoolExecutor(8) as threads:
         paths = list(threads.map(fetch, [source] * 8))
     assert set(paths) == {cache_path(source)}
@@ -275,7 +296,12 @@ CAUSES: list[tuple[Callable[[Site], None], str | bytes]] = [
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("spoil", "cause"), CAUSES)
 def test_a_failed_download_changes_nothing_and_says_why_and_what_to_do(
-    spoil: Callable[[Site], None], cause: str | bytes, kind: str, source: PinnedFile, site: Site, tmp_path: Path
+    spoil: Callable[[Site], None],
+    cause: str | bytes,
+    kind: str,
+    source: PinnedFile,
+    site: Site,
+    tmp_path: Path,
 ) -> None:
     source = pinned(source, kind)
     if isinstance(cause, bytes):
@@ -289,7 +315,13 @@ def test_a_failed_download_changes_nothing_and_says_why_and_what_to_do(
         with pytest.raises(InputError, match="cannot get the 'example' data: ") as caught:
             fetch(source)
         assert files_below(tmp_path / "cache") == before  # no stray .partial file either
-        facts = (cause, site.url, source.expected, "URS_INSPECT_DATA_DIR=<dir>", "<dir>/example/data.csv")
+        facts = (
+            cause,
+            site.url,
+            source.expected,
+            "URS_INSPECT_DATA_DIR=<dir>",
+            "<dir>/example/data.csv",
+        )
         for part in (*facts, "urs-inspect data fetch example", "-T dataset=sample"):
             assert part in str(caught.value)
         assert "RetryError" not in str(caught.value)
@@ -319,11 +351,19 @@ def test_a_refused_connection_is_an_error_and_a_second_try_works(
     as_is = Vocabulary(str, str)
     server.stop()
     try:
-        with pytest.raises(InputError, match=r"^cannot get the 'example' data: ConnectError: ") as caught:
+        with pytest.raises(
+            InputError, match=r"^cannot get the 'example' data: ConnectError: "
+        ) as caught:
             load_urs("urs", as_is)
     finally:
         server.start_again()
-    for part in (source.url, source.expected, "URS_INSPECT_DATA_DIR", source.path, "-T dataset=sample"):
+    for part in (
+        source.url,
+        source.expected,
+        "URS_INSPECT_DATA_DIR",
+        source.path,
+        "-T dataset=sample",
+    ):
         assert part in str(caught.value)
     assert len(load_urs("sample", as_is).cases) == 42  # what the message promises
     assert files_below(tmp_path / "cache") == {}
@@ -377,14 +417,27 @@ def test_the_users_own_copy_comes_before_the_cache(
 def test_a_copy_of_the_user_with_another_hash_is_an_error_and_stays(
     kind: str, source: PinnedFile, own: Path, site: Site
 ) -> None:
-    source, changed = replace(pinned(source, kind), column="reference_ans"), b'{"reference_ans": "changed"}'
-    actual = f"sha256 {hashlib.sha256(changed).hexdigest()}" if kind == "sha256" else f"git id {git_id_of(changed)}"
+    source, changed = (
+        replace(pinned(source, kind), column="reference_ans"),
+        b'{"reference_ans": "changed"}',
+    )
+    actual = (
+        f"sha256 {hashlib.sha256(changed).hexdigest()}"
+        if kind == "sha256"
+        else f"git id {git_id_of(changed)}"
+    )
     put(cache_path(source), CONTENT)  # a good copy elsewhere does not excuse it
     path = put(own / "example" / "data.csv", changed)
     for find in (locate, fetch):
         with pytest.raises(InputError) as caught:
             find(source)
-        for part in (str(path), "URS_INSPECT_DATA_DIR", "'example'", f"expected {source.expected}", actual):
+        for part in (
+            str(path),
+            "URS_INSPECT_DATA_DIR",
+            "'example'",
+            f"expected {source.expected}",
+            actual,
+        ):
             assert part in str(caught.value)
     assert path.read_bytes() == changed
     assert site.requests == 0
@@ -402,7 +455,9 @@ def test_the_cache_variable_names_the_directory_in_place_of_the_platforms(
     monkeypatch.delenv("URS_INSPECT_CACHE_DIR")
     if value is not None:
         monkeypatch.setenv("URS_INSPECT_CACHE_DIR", value)
-    assert cache_dir() == (tmp_path / expected if expected else Path(platformdirs.user_cache_dir("urs_inspect")))
+    assert cache_dir() == (
+        tmp_path / expected if expected else Path(platformdirs.user_cache_dir("urs_inspect"))
+    )
 
 
 # --- files that are known by the id that git gives them ---
@@ -410,12 +465,16 @@ def test_the_cache_variable_names_the_directory_in_place_of_the_platforms(
 
 @pytest.mark.parametrize("content", [b"", b"one\n", b"a" * (1 << 20), CONTENT], ids=len)
 def test_hashes_are_those_of_the_whole_content(content: bytes, tmp_path: Path) -> None:
-    git = subprocess.run(["git", "hash-object", "--stdin"], input=content, capture_output=True, check=True)
+    git = subprocess.run(
+        ["git", "hash-object", "--stdin"], input=content, capture_output=True, check=True
+    )
     assert git_id_of(content) == git.stdout.decode().strip()
     assert sha256_of(put(tmp_path / "file", content)) == hashlib.sha256(content).hexdigest()
 
 
-def test_another_published_form_is_taken_and_is_not_the_pinned_one(source: PinnedFile, own: Path, site: Site) -> None:
+def test_another_published_form_is_taken_and_is_not_the_pinned_one(
+    source: PinnedFile, own: Path, site: Site
+) -> None:
     blob = replace(pinned(source, "git id"), column="reference_ans")
     path = put(own / "example" / "data.csv", OTHER)
     assert fetch(blob) == locate(blob) == path

@@ -11,13 +11,17 @@ Array = npt.NDArray[Any]
 Pair = tuple[str, str]
 
 
-def pool(models: int, size: int, width: int, seed: int, dtype: Any = np.float16) -> tuple[dict[str, Array], Array]:
+def pool(
+    models: int, size: int, width: int, seed: int, dtype: Any = np.float16
+) -> tuple[dict[str, Array], Array]:
     """Answers of `models` models around a topic of each instruction, and the instructions."""
     generator = np.random.default_rng(seed)
     topics = generator.standard_normal((size, width)) + 0.7
 
     def around() -> Array:
-        rows = topics + generator.gamma(2.0, 0.4, (size, 1)) * generator.standard_normal((size, width))
+        rows = topics + generator.gamma(2.0, 0.4, (size, 1)) * generator.standard_normal(
+            (size, width)
+        )
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype)
 
     return {f"m{number}": around() for number in range(models)}, around()
@@ -52,11 +56,15 @@ def slow_selection(
                     continue
                 value = cosine(responses[one][item], responses[other][item])
                 if chosen and lam:
-                    value += lam * together([cosine(instructions[item], instructions[c]) for c in chosen])
+                    value += lam * together(
+                        [cosine(instructions[item], instructions[c]) for c in chosen]
+                    )
                 candidates.append((value, ids[item], item))
             # Sums of the slow way may differ in the last bits; what is as good as equal goes by id.
             lowest = min(value for value, _, _ in candidates)
-            value, name, item = min((c for c in candidates if c[0] <= lowest + 1e-12), key=lambda c: c[1])
+            value, name, item = min(
+                (c for c in candidates if c[0] <= lowest + 1e-12), key=lambda c: c[1]
+            )
             chosen.append(item)
             picked.append((name, value))
         found[one, other] = picked

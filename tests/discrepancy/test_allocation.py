@@ -30,8 +30,12 @@ RULES = ("uniform", "adaptive", "random")
 
 def battles(rows: list[tuple[str, str, float]], players: Sequence[str] = ABC) -> Battles:
     index = {name: place for place, name in enumerate(players)}
-    first, second = (np.array([index[str(row[side])] for row in rows], dtype=np.int64) for side in (0, 1))
-    return Battles(tuple(players), first, second, np.array([row[2] for row in rows]), np.arange(len(rows)))
+    first, second = (
+        np.array([index[str(row[side])] for row in rows], dtype=np.int64) for side in (0, 1)
+    )
+    return Battles(
+        tuple(players), first, second, np.array([row[2] for row in rows]), np.arange(len(rows))
+    )
 
 
 def play(
@@ -48,7 +52,9 @@ def play(
         assert 1 <= len(allotment.pairs) <= size
         for first, second in allotment.pairs:
             chance = 1 / (1 + np.exp(strengths[second] - strengths[first]))
-            outcome = draws.choice([0.5, 1.0, 0.0], p=[ties, (1 - ties) * chance, (1 - ties) * (1 - chance)])
+            outcome = draws.choice(
+                [0.5, 1.0, 0.0], p=[ties, (1 - ties) * chance, (1 - ties) * (1 - chance)]
+            )
             rows.append((first, second, float(outcome)))
     raise AssertionError("the allocator never stopped")
 
@@ -72,57 +78,81 @@ def test_adaptive_asks_the_pair_in_doubt() -> None:
 
 
 def test_adaptive_worth_by_hand() -> None:
-    # Two players, gap 0 with variance 2, information 1/4 a comparison: five shift the estimate by a normal amount with
-    # deviation s = 2 * sqrt((5/4) / (1 + 5/4 * 2)) = 2 * sqrt(5/14), worth s * phi(0) = s / sqrt(2 pi).
+    # Two players, gap 0 with variance 2, information 1/4 a comparison: five shift the estimate by a
+    # normal amount with deviation s = 2 * sqrt((5/4) / (1 + 5/4 * 2)) = 2 * sqrt(5/14), worth s *
+    # phi(0) = s / sqrt(2 pi).
     posterior = Posterior(np.zeros(2), np.eye(2))
-    standing = Standing(np.array([[0, 1]]), np.zeros(1, np.int64), lambda: posterior, np.random.default_rng(0))
+    standing = Standing(
+        np.array([[0, 1]]), np.zeros(1, np.int64), lambda: posterior, np.random.default_rng(0)
+    )
     assert adaptive(standing) == pytest.approx([2 * np.sqrt(5 / 14) / np.sqrt(2 * np.pi)])
 
 
 def test_adaptive_worth_agrees_with_slow_simulation_of_outcomes() -> None:
     draws = np.random.default_rng(1)
     root = draws.standard_normal((4, 4))
-    posterior = Posterior(np.array([0.6, 0.1, 0.0, -0.9]), 0.2 * root @ root.T + 0.1 * np.eye(4), 0.8)
+    posterior = Posterior(
+        np.array([0.6, 0.1, 0.0, -0.9]), 0.2 * root @ root.T + 0.1 * np.eye(4), 0.8
+    )
     pairs = np.array(list(combinations(range(4), 2)))
     standing = Standing(pairs, np.zeros(6, np.int64), lambda: posterior, draws)
     gaps = posterior.strengths[pairs[:, 0]] - posterior.strengths[pairs[:, 1]]
     truths = draws.multivariate_normal(posterior.strengths, posterior.covariance, size=200_000)
     for worth, chosen in zip(adaptive(standing), pairs, strict=True):
-        # Five comparisons measure the gap with this variance; the estimates move by the usual normal update.
+        # Five comparisons measure the gap with this variance; the estimates move by the usual
+        # normal update.
         direction = np.zeros(4)
         direction[chosen] = 1, -1
         chance = 1 / (1 + np.exp(-direction @ posterior.strengths))
         noise = 0.8 / (5 * chance * (1 - chance))
         seen = truths @ direction + np.sqrt(noise) * draws.standard_normal(len(truths))
-        gain = posterior.covariance @ direction / (direction @ posterior.covariance @ direction + noise)
+        gain = (
+            posterior.covariance
+            @ direction
+            / (direction @ posterior.covariance @ direction + noise)
+        )
         means = posterior.strengths + np.outer(seen - direction @ posterior.strengths, gain)
         moved = means[:, pairs[:, 0]] - means[:, pairs[:, 1]]
-        # Who calls the pair by the sign of its gap wins max(0, gap) over calling it never; knowing more wins more.
+        # Who calls the pair by the sign of its gap wins max(0, gap) over calling it never; knowing
+        # more wins more.
         gained = (np.maximum(np.sign(gaps) * -moved, 0)).mean(axis=0).sum()
         assert worth == pytest.approx(gained, rel=0.03)
 
 
 @given(
-    st.sampled_from(RULES), st.integers(2, 5), st.integers(1, 30), st.integers(1, 7), st.integers(0, 9), st.booleans()
+    st.sampled_from(RULES),
+    st.integers(2, 5),
+    st.integers(1, 30),
+    st.integers(1, 7),
+    st.integers(0, 9),
+    st.booleans(),
 )
 def test_never_more_than_the_budget_or_the_items(
     rule: str, count: int, budget: int, size: int, items: int, stops: bool
 ) -> None:
     players = tuple(f"model {number}" for number in range(count))
-    allocator = Allocator(players, rule=rule, budget=budget, confidence=0.9 if stops else None, items=items)
+    allocator = Allocator(
+        players, rule=rule, budget=budget, confidence=0.9 if stops else None, items=items
+    )
     rows, stopped = play(allocator, {name: 2.0 * place for place, name in enumerate(players)}, size)
     used = Counter(pair(first, second) for first, second, _ in rows)
     assert len(rows) == allocator.spent == sum(allocator.asked.values()) <= budget
     assert max(used.values(), default=0) <= items
     room = items * count * (count - 1) // 2
-    allowed = {"separated"} if len(rows) < min(budget, room) else {"budget", "exhausted", "separated"}
+    allowed = (
+        {"separated"} if len(rows) < min(budget, room) else {"budget", "exhausted", "separated"}
+    )
     assert stopped in (allowed if stops else allowed - {"separated"})
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_same_arguments_same_pairs(rule: str) -> None:
     first, again, other = (
-        play(Allocator(ABC, rule=rule, budget=40, confidence=None, seed=seed), {"a": 1.0, "b": 0.5, "c": 0.0}, 3)[0]
+        play(
+            Allocator(ABC, rule=rule, budget=40, confidence=None, seed=seed),
+            {"a": 1.0, "b": 0.5, "c": 0.0},
+            3,
+        )[0]
         for seed in (1, 1, 2)
     )
     assert first == again != other
@@ -136,7 +166,9 @@ def test_adaptive_does_not_care_for_names_or_sides() -> None:
         renamed = dict(zip(names, draws.permutation(list(names)), strict=True))
         turned = [(renamed[second], renamed[first], 1 - outcome) for first, second, outcome in rows]
         [found], [image] = (
-            Allocator(names, rule="adaptive", budget=9, confidence=None).ask(battles(each, names)).pairs
+            Allocator(names, rule="adaptive", budget=9, confidence=None)
+            .ask(battles(each, names))
+            .pairs
             for each in (rows, turned)
         )
         assert pair(*image) == pair(renamed[found[0]], renamed[found[1]])
@@ -153,9 +185,13 @@ def test_stops_when_neighbours_are_separated_and_not_before() -> None:
 
 
 def test_nothing_but_ties_is_never_separated() -> None:
-    rows, stopped = play(Allocator(ABC, rule="adaptive", budget=60), dict.fromkeys(ABC, 0.0), 2, ties=1.0)
+    rows, stopped = play(
+        Allocator(ABC, rule="adaptive", budget=60), dict.fromkeys(ABC, 0.0), 2, ties=1.0
+    )
     counts = Counter(pair(first, second) for first, second, _ in rows)
-    assert stopped == "budget" and set(counts.values()) == {20}  # the pairs stay alike, so they take turns
+    assert stopped == "budget" and set(counts.values()) == {
+        20
+    }  # the pairs stay alike, so they take turns
 
 
 def test_a_batch_is_spread_and_what_is_under_way_counts_as_asked_but_not_as_known() -> None:
@@ -184,22 +220,35 @@ def test_joining_models_meet_all_others_and_nothing_else_is_asked() -> None:
 
 
 def test_joining_stops_when_the_new_model_has_its_place_though_old_ones_are_level() -> None:
-    rows = [("a", "b", 0.5)] * 20 + [("c", "a", 0.0)] * 40 + [("c", "b", 0.0)] * 40 + [("c", "new", 1.0)] * 40
+    rows = (
+        [("a", "b", 0.5)] * 20
+        + [("c", "a", 0.0)] * 40
+        + [("c", "b", 0.0)] * 40
+        + [("c", "new", 1.0)] * 40
+    )
     known, options = battles(rows, (*ABC, "new")), {"rule": "adaptive", "budget": 30}
     assert Allocator(known.players, joining=["new"], **options).ask(known).stopped == "separated"  # type: ignore[arg-type]
     assert Allocator(known.players, **options).ask(known).pairs == (("a", "b"),)  # type: ignore[arg-type]
 
 
 def test_only_these_models() -> None:
-    allocator = Allocator(("a", "b", "c", "d"), rule="adaptive", budget=20, only=["d", "b"], confidence=None)
+    allocator = Allocator(
+        ("a", "b", "c", "d"), rule="adaptive", budget=20, only=["d", "b"], confidence=None
+    )
     assert set(allocator.ask(battles([("a", "c", 1.0)], ("a", "c")), 20).pairs) == {("b", "d")}
 
 
 def test_neighbours_are_those_among_the_models_compared() -> None:
-    # a > b > c, clearly. With only a and c they are neighbours, separated; with nothing known they are not.
+    # a > b > c, clearly. With only a and c they are neighbours, separated; with nothing known they
+    # are not.
     rows = [("a", "b", 1.0)] * 30 + [("b", "c", 1.0)] * 30
-    assert Allocator(ABC, rule="adaptive", budget=9, only=["a", "c"]).ask(battles(rows)).stopped == "separated"
-    assert Allocator(ABC, rule="adaptive", budget=9, only=["a", "c"]).ask(battles([])).stopped is None
+    assert (
+        Allocator(ABC, rule="adaptive", budget=9, only=["a", "c"]).ask(battles(rows)).stopped
+        == "separated"
+    )
+    assert (
+        Allocator(ABC, rule="adaptive", budget=9, only=["a", "c"]).ask(battles([])).stopped is None
+    )
 
 
 def test_an_exhausted_pair_gives_way() -> None:
@@ -212,7 +261,9 @@ def test_an_exhausted_pair_gives_way() -> None:
 
 
 def test_random_draws_all_pairs_alike() -> None:
-    counts = Counter(Allocator(ABC, rule="random", budget=3000, confidence=None).ask(size=3000).pairs)
+    counts = Counter(
+        Allocator(ABC, rule="random", budget=3000, confidence=None).ask(size=3000).pairs
+    )
     # 1,000 each, standard deviation sqrt(3000 * 1/3 * 2/3) = 26.
     assert all(abs(count - 1000) < 110 for count in counts.values())
     assert len(counts) == 3
@@ -223,9 +274,13 @@ def test_adaptive_needs_fewer_comparisons_than_uniform() -> None:
     strengths = {"a": 2.3, "b": 1.7, "c": -1.7, "d": -2.3}
     right = Counter[str]()
     for rule, seed in product(("uniform", "adaptive"), range(40)):
-        rows, _ = play(Allocator("abcd", rule=rule, budget=90, confidence=None, seed=seed), strengths, 6, seed)
+        rows, _ = play(
+            Allocator("abcd", rule=rule, budget=90, confidence=None, seed=seed), strengths, 6, seed
+        )
         for close in (("a", "b"), ("c", "d")):
-            right[rule] += sum(outcome - 0.5 for *names, outcome in rows if tuple(names) == close) > 0
+            right[rule] += (
+                sum(outcome - 0.5 for *names, outcome in rows if tuple(names) == close) > 0
+            )
     assert right["adaptive"] > right["uniform"] + 5
 
 
@@ -273,8 +328,12 @@ def test_bad_questions() -> None:
     allocator = Allocator(ABC, rule="uniform", budget=5)
     questions: dict[str, Callable[[], object]] = {
         "size of a batch is 0; allowed: 1 or more": lambda: allocator.ask(size=0),
-        "comparisons of unknown model 'x'; allowed: a, b, c": lambda: allocator.ask(battles([("a", "x", 1.0)], "ax")),
-        "pending comparison of unknown model 'x'; allowed: a, b, c": lambda: allocator.ask(pending=[("a", "x")]),
+        "comparisons of unknown model 'x'; allowed: a, b, c": lambda: allocator.ask(
+            battles([("a", "x", 1.0)], "ax")
+        ),
+        "pending comparison of unknown model 'x'; allowed: a, b, c": lambda: allocator.ask(
+            pending=[("a", "x")]
+        ),
         "target 'x' is not in the ranking; allowed: a, b, c": lambda: near(ABC, "x", 1),
         "width around 'a' is 0; allowed: 1 or more": lambda: near(ABC, "a", 0),
     }
@@ -288,18 +347,23 @@ PAIR = np.array([[0, 1]])
 
 
 def test_the_posterior_by_hand() -> None:
-    # Two ties with an average player hold each strength with curvature 2 * 0.5 * 0.5, so the variance is 2, of a gap 4.
+    # Two ties with an average player hold each strength with curvature 2 * 0.5 * 0.5, so the
+    # variance is 2, of a gap 4.
     found = laplace(battles([]))
     assert np.allclose(found.strengths, 0) and np.allclose(found.covariance, 2 * np.eye(3))
-    assert [*found.gaps(PAIR)[1], *found.certainty(PAIR), found.dispersion] == pytest.approx([2, 0.5, 1])
-    # 5 wins each: strengths 0, curvature of the gap 10/4 from the comparisons. Along (1, -1) / sqrt(2) the curvature is
-    # 2/4 + 2 * 10/4 = 22/4, so the gap has variance 2 * 4/22. No ties: the scatter is 10 * 1/4, as expected.
+    assert [*found.gaps(PAIR)[1], *found.certainty(PAIR), found.dispersion] == pytest.approx(
+        [2, 0.5, 1]
+    )
+    # 5 wins each: strengths 0, curvature of the gap 10/4 from the comparisons. Along (1, -1) /
+    # sqrt(2) the curvature is 2/4 + 2 * 10/4 = 22/4, so the gap has variance 2 * 4/22. No ties: the
+    # scatter is 10 * 1/4, as expected.
     won = [("a", "b", 1.0), ("a", "b", 0.0)]
     found = laplace(battles(won * 5, "ab"))
     assert found.dispersion == pytest.approx(1)
     assert found.gaps(PAIR)[1] ** 2 == pytest.approx([8 / 22])
     assert found.information(PAIR) == pytest.approx([1 / 4])
-    # 10 comparisons between equals, 6 of them ties: squared deviations 4 / 4, expected 10 / 4, and 20 / 4 presumed.
+    # 10 comparisons between equals, 6 of them ties: squared deviations 4 / 4, expected 10 / 4, and
+    # 20 / 4 presumed.
     found = laplace(battles(won * 2 + [("a", "b", 0.5)] * 6, "ab"))
     assert found.dispersion == pytest.approx((1 + 5) / (2.5 + 5))
     assert found.gaps(PAIR)[1] ** 2 == pytest.approx([0.8 * 8 / 22])
@@ -320,7 +384,9 @@ def test_certainty_agrees_with_a_slow_exact_posterior() -> None:
     for (i, j), won, count in counted:
         logs = logs + count * log_chance((grid[i] - grid[j]) * (1 if won else -1))
     weights = np.exp(logs - logs.max())
-    for (i, j), certain in zip(wins, found.certainty(np.array([(0, 1), (1, 2), (0, 2)])), strict=True):
+    for (i, j), certain in zip(
+        wins, found.certainty(np.array([(0, 1), (1, 2), (0, 2)])), strict=True
+    ):
         # Grid points on the diagonal count half to either side.
         exact = (weights * ((grid[i] > grid[j]) + 0.5 * (grid[i] == grid[j]))).sum() / weights.sum()
         # The dispersion differs from 1 by under 2% here.
@@ -328,7 +394,9 @@ def test_certainty_agrees_with_a_slow_exact_posterior() -> None:
 
 
 def test_one_more_comparison_by_the_formula_is_one_more_in_the_curvature() -> None:
-    found = laplace(battles([("a", "b", 1.0), ("b", "c", 0.0), ("c", "d", 1.0), ("a", "d", 1.0)], "abcd"))
+    found = laplace(
+        battles([("a", "b", 1.0), ("b", "c", 0.0), ("c", "d", 1.0), ("a", "d", 1.0)], "abcd")
+    )
     gap = np.array([0.0, 1.0, 0.0, -1.0])
     [information] = found.information(np.array([[1, 3]]))
     slow = np.linalg.inv(np.linalg.inv(found.covariance) + information * np.outer(gap, gap))
@@ -336,15 +404,21 @@ def test_one_more_comparison_by_the_formula_is_one_more_in_the_curvature() -> No
 
 
 ROWS = st.lists(
-    st.permutations("abcd").flatmap(lambda order: st.tuples(*map(st.just, order[:2]), st.sampled_from([0.0, 0.5, 1.0])))
+    st.permutations("abcd").flatmap(
+        lambda order: st.tuples(*map(st.just, order[:2]), st.sampled_from([0.0, 0.5, 1.0]))
+    )
 )
 
 
 @given(ROWS, st.permutations(range(4)))
-def test_other_numbers_or_sides_change_nothing(rows: list[tuple[str, str, float]], places: list[int]) -> None:
+def test_other_numbers_or_sides_change_nothing(
+    rows: list[tuple[str, str, float]], places: list[int]
+) -> None:
     found = laplace(battles(rows, "abcd"))
     renamed = dict(zip("abcd", ("abcd"[place] for place in places), strict=True))
-    turned = laplace(battles([(renamed[two], renamed[one], 1 - outcome) for one, two, outcome in rows], "abcd"))
+    turned = laplace(
+        battles([(renamed[two], renamed[one], 1 - outcome) for one, two, outcome in rows], "abcd")
+    )
     assert np.allclose(turned.strengths[places], found.strengths, atol=1e-7)
     assert np.allclose(turned.covariance[np.ix_(places, places)], found.covariance, atol=1e-7)
 

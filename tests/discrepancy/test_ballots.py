@@ -14,7 +14,16 @@ def test_the_id_does_not_depend_on_which_model_is_named_first() -> None:
     assert ballot_id("i1", "x", "y") == ballot_id("i1", "y", "x")
     # sha256 of '["i1", "x", "y"]' worked out with coreutils' sha256sum
     assert ballot_id("i1", "x", "y") == "983b6bc49bea69c0"
-    assert len({ballot_id(i, a, b) for i in ("i1", "i2") for a, b in (("x", "y"), ("x", "z"), ("xy", ""))}) == 6
+    assert (
+        len(
+            {
+                ballot_id(i, a, b)
+                for i in ("i1", "i2")
+                for a, b in (("x", "y"), ("x", "z"), ("xy", ""))
+            }
+        )
+        == 6
+    )
 
 
 def test_models_stand_in_order_with_their_own_responses() -> None:
@@ -31,7 +40,12 @@ def test_a_ballot_is_between_two(models: tuple[str, ...]) -> None:
 
 
 def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
-    made = (*ballots(3), Ballot.between("i", "问\u2028题\n", {"a": "", "b": "</script>"}, reference="r", language="zh"))
+    made = (
+        *ballots(3),
+        Ballot.between(
+            "i", "问\u2028题\n", {"a": "", "b": "</script>"}, reference="r", language="zh"
+        ),
+    )
     write_ballots(made, tmp_path / "ballots.jsonl")
     assert read_ballots(tmp_path / "ballots.jsonl") == made
 
@@ -46,17 +60,24 @@ def test_the_id_may_be_left_out_and_other_keys_do_no_harm() -> None:
     ("change", "words"),
     [
         ({"id": "0" * 16}, "id is '0000000000000000', but that of this instruction"),
-        ({"model_a": "pear", "model_b": "apple"}, "model_a must be the one that sorts first: 'apple' comes before"),
+        (
+            {"model_a": "pear", "model_b": "apple"},
+            "model_a must be the one that sorts first: 'apple' comes before",
+        ),
         ({"model_b": "apple"}, "compares 'apple' with itself"),
         ({"model_a": ""}, "needs the names of both models"),
         ({"response_a": None}, "response_a must be text, got NoneType"),
         ({"language": 3}, "language must be text, got int"),
     ],
 )
-def test_a_ballot_that_would_turn_votes_round_is_refused(change: dict[str, object], words: str) -> None:
+def test_a_ballot_that_would_turn_votes_round_is_refused(
+    change: dict[str, object], words: str
+) -> None:
     with pytest.raises(InputError, match=rf"^line 3: .*{words}"):
         Ballot.from_dict({**ballot(1).to_dict(), **change}, "line 3")
-    with pytest.raises(InputError, match="ballot: missing instruction, response_b; a ballot needs instruction_id,"):
+    with pytest.raises(
+        InputError, match="ballot: missing instruction, response_b; a ballot needs instruction_id,"
+    ):
         Ballot.from_dict({"instruction_id": "i", "model_a": "a", "model_b": "b", "response_a": "r"})
 
 
@@ -86,5 +107,7 @@ def test_the_same_ballot_twice_is_one_and_two_of_an_id_are_none(tmp_path: Path) 
     assert read_ballots(path) == (ballot(1), ballot(2))
     other = {**ballot(1).to_dict(), "response_a": "changed"}
     path.write_text(path.read_text("utf-8") + json.dumps(other) + "\n", "utf-8")
-    with pytest.raises(InputError, match=r"line 4: the ballot \w{16} differs from the one at .*line 1"):
+    with pytest.raises(
+        InputError, match=r"line 4: the ballot \w{16} differs from the one at .*line 1"
+    ):
         read_ballots(path)

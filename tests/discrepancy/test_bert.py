@@ -45,15 +45,22 @@ def small_weights() -> dict[str, npt.NDArray[np.float32]]:
         shapes |= {f"{place}.{name}.bias": shape[:1] for name, shape in parts.items()}
         norms += [f"{place}.attention.output.LayerNorm", f"{place}.output.LayerNorm"]
     shapes |= {f"{name}.{kind}": (WIDTH,) for name in norms for kind in ("weight", "bias")}
-    return {name: generator.standard_normal(shape, dtype=np.float32) for name, shape in shapes.items()}
+    return {
+        name: generator.standard_normal(shape, dtype=np.float32) for name, shape in shapes.items()
+    }
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A small BERT on disk."""
     (tmp_path / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
-    save_file({f"bert.{name}": value for name, value in small_weights().items()}, tmp_path / "model.safetensors")
-    tokenizer = Tokenizer(models.WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    save_file(
+        {f"bert.{name}": value for name, value in small_weights().items()},
+        tmp_path / "model.safetensors",
+    )
+    tokenizer = Tokenizer(
+        models.WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token="[UNK]")
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
@@ -75,11 +82,17 @@ def by_formula(tokens: list[int], weights: Mapping[str, Any]) -> npt.NDArray[np.
     def linear(rows: Any, name: str) -> Any:
         return rows @ weights[f"{name}.weight"].T.astype(np.float64) + weights[f"{name}.bias"]
 
-    word, position, kind = (weights[f"embeddings.{n}_embeddings.weight"] for n in ("word", "position", "token_type"))
-    state = norm(word[tokens].astype(np.float64) + position[: len(tokens)] + kind[0], "embeddings.LayerNorm")
+    word, position, kind = (
+        weights[f"embeddings.{n}_embeddings.weight"] for n in ("word", "position", "token_type")
+    )
+    state = norm(
+        word[tokens].astype(np.float64) + position[: len(tokens)] + kind[0], "embeddings.LayerNorm"
+    )
     for layer in range(LAYERS):
         name = f"encoder.layer.{layer}"
-        parts = (linear(state, f"{name}.attention.self.{part}") for part in ("query", "key", "value"))
+        parts = (
+            linear(state, f"{name}.attention.self.{part}") for part in ("query", "key", "value")
+        )
         mixed = []
         for q, k, v in zip(*(np.split(part, HEADS, axis=1) for part in parts), strict=True):
             shares = np.exp(q @ k.T / math.sqrt(WIDTH // HEADS))
@@ -98,7 +111,9 @@ def test_it_is_the_formula(folder: Path) -> None:
     mean = last.mean(axis=0)
     assert np.allclose(encoder.encode(["red car"]), [mean / np.linalg.norm(mean)], atol=2e-5)
     [tokens] = encoder.token_vectors(["red car"])
-    assert np.allclose(tokens, last[1:3] / np.linalg.norm(last[1:3], axis=1, keepdims=True), atol=2e-5)
+    assert np.allclose(
+        tokens, last[1:3] / np.linalg.norm(last[1:3], axis=1, keepdims=True), atol=2e-5
+    )
 
 
 def test_long_texts_are_cut_and_shorter_limits_are_kept(folder: Path) -> None:
@@ -112,7 +127,11 @@ def test_long_texts_are_cut_and_shorter_limits_are_kept(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "words"),
     [
-        ("config.json", json.dumps(CONFIG | {"model_type": "roberta"}), "holds roberta with gelu; allowed here: bert"),
+        (
+            "config.json",
+            json.dumps(CONFIG | {"model_type": "roberta"}),
+            "holds roberta with gelu; allowed here: bert",
+        ),
         ("config.json", "[]", r"config\.json holds no JSON object"),
         ("model.safetensors", "broken", "cannot read"),
     ],
@@ -124,7 +143,8 @@ def test_other_models_are_refused(folder: Path, file: str, content: str, words: 
 
 
 def test_a_real_model_gives_what_sentence_transformers_gives() -> None:
-    # Made with sentence-transformers 6.2.0 and torch 2.13.0: cosines of all pairs, and the first numbers of a vector.
+    # Made with sentence-transformers 6.2.0 and torch 2.13.0: cosines of all pairs, and the first
+    # numbers of a vector.
     texts = ["Hello world", "The quick brown fox jumps over the lazy dog.", "今天天气很好，我们去公园吧。",
              "I am sorry, but I can't help with that. " * 5]  # fmt: skip
     model = load_similarity("minilm")
@@ -150,7 +170,9 @@ class Letters:
     def token_vectors(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
         """A vector for every letter."""
         self.texts += texts
-        return [np.array([AXES[letter] for letter in text], np.float32).reshape(-1, 2) for text in texts]
+        return [
+            np.array([AXES[letter] for letter in text], np.float32).reshape(-1, 2) for text in texts
+        ]
 
 
 def test_by_hand() -> None:
@@ -162,7 +184,9 @@ ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(1, 5)), min_size=1, max
 
 
 @given(ROWS, ROWS)
-def test_definition_symmetry_and_bounds(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
+def test_definition_symmetry_and_bounds(
+    one: list[tuple[int, int]], other: list[tuple[int, int]]
+) -> None:
     first, second = (np.array(rows, np.float64) for rows in (one, other))
     first, second = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (first, second))
     recall = sum(max(float(a @ b) for b in second) for a in first) / len(first)

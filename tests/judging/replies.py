@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from urs_inspect.judging import ScoreRecord
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric, normalise_key
 
-PROPERTY = settings(deadline=None, database=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+PROPERTY = settings(
+    deadline=None, database=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
 """No deadline: a slow machine is no bug. No database: what an earlier run found decides nothing."""
 SEARCH = settings(PROPERTY, max_examples=200)
 """For attacks, which are rare among random texts."""
@@ -50,13 +52,29 @@ class Written:
 
 
 def spellings(key: str) -> list[str]:
-    """Every name a judge may use for a score key: both languages, aliases, and the paper's combined form."""
+    """Every name a judge may use for a score key: both languages, aliases, and the paper's combined
+    form.
+    """
     if key == FINAL:
         terms = [language.final for language in RUBRIC.languages.values()]
         return [name for term in terms for name in (term.name, *term.aliases)]
     en, zh = (RUBRIC.criteria[key][code] for code in ("en", "zh"))
-    combined = [f"{zh.name}({en.name})", f"{zh.name}（{en.name}）", f"{en.name} ({zh.name})", f"{zh.name} {en.name}"]
-    return [en.name, zh.name, en.name.lower(), en.name.upper(), key, *en.aliases, *zh.aliases, *combined]
+    combined = [
+        f"{zh.name}({en.name})",
+        f"{zh.name}（{en.name}）",
+        f"{en.name} ({zh.name})",
+        f"{zh.name} {en.name}",
+    ]
+    return [
+        en.name,
+        zh.name,
+        en.name.lower(),
+        en.name.upper(),
+        key,
+        *en.aliases,
+        *zh.aliases,
+        *combined,
+    ]
 
 
 def full_names(key: str) -> list[str]:
@@ -69,7 +87,9 @@ def full_names(key: str) -> list[str]:
 @st.composite
 def _values(draw: st.DrawFn, score: int, quotes: str) -> str:
     number = draw(
-        st.sampled_from(["{}", "{}.0", "{}/10", "{} / 10", "{}.0/10", "{}分", "{} 分", "{}/10分", "{}分/10分"])
+        st.sampled_from(
+            ["{}", "{}.0", "{}/10", "{} / 10", "{}.0/10", "{}分", "{} 分", "{}/10分", "{}分/10分"]
+        )
     )
     text = number.format(score)
     if draw(st.booleans()):
@@ -88,7 +108,9 @@ def _quoted(text: str, quotes: str) -> str:
 
 @st.composite
 def written_replies(draw: st.DrawFn) -> Written:
-    """Valid scores of any intent, in any mixture of the notations that judges use, with anything around."""
+    """Valid scores of any intent, in any mixture of the notations that judges use, with anything
+    around.
+    """
     criteria = RUBRIC.intents[draw(st.sampled_from(INTENTS))].criteria
     scores = {key: draw(st.none() | st.integers(1, 10)) for key in criteria}
     final = draw(st.integers(1, 10))
@@ -108,25 +130,65 @@ def written_replies(draw: st.DrawFn) -> Written:
         extra = _quoted(draw(st.sampled_from(["Comment", "判断", "Confidence"])), quotes)
         pairs.insert(draw(st.integers(0, len(pairs))), f"{extra}{colon}{_quoted('good', quotes)}")
     padding = draw(st.sampled_from(["", " ", "\n"]))
-    record = opening + padding + comma.join(pairs) + draw(st.sampled_from(["", ","])) + padding + closing
-    fence = draw(st.sampled_from(["{}", "```json\n{}\n```", "```\n{}\n```", "```python\n{}\n```", "**{}**", "`{}`"]))
+    record = (
+        opening + padding + comma.join(pairs) + draw(st.sampled_from(["", ","])) + padding + closing
+    )
+    fence = draw(
+        st.sampled_from(
+            ["{}", "```json\n{}\n```", "```\n{}\n```", "```python\n{}\n```", "**{}**", "`{}`"]
+        )
+    )
     before, after = draw(st.sampled_from(_PROSE)), draw(st.sampled_from(_PROSE))
-    return Written(f"{before}{fence.replace('{}', record)}\n{after}", criteria, ScoreRecord(final, scores))
+    return Written(
+        f"{before}{fence.replace('{}', record)}\n{after}", criteria, ScoreRecord(final, scores)
+    )
 
 
 # Everything out of which something like a record can be put together.
 _SIGNS = (*"\"'“”「」{}｛｝[]:：,， \n\\/.", '": ', '", "', '{"', "'}", "```json\n")
 _WORDS = (
-    *("Total", "Final", "score", "分数", "Comment", "total: 3", "分", "null", "true", "high", "-", "10", "11"),
+    *(
+        "Total",
+        "Final",
+        "score",
+        "分数",
+        "Comment",
+        "total: 3",
+        "分",
+        "null",
+        "true",
+        "high",
+        "-",
+        "10",
+        "11",
+    ),
     *"870８",
 )
-_PARTS = st.sampled_from([*(n for key in (FINAL, *QA[:2]) for n in spellings(key)[:4]), *_WORDS, *_SIGNS])
+_PARTS = st.sampled_from(
+    [*(n for key in (FINAL, *QA[:2]) for n in spellings(key)[:4]), *_WORDS, *_SIGNS]
+)
 record_soup = st.lists(_PARTS, max_size=40).map("".join)
 """Text in which records occur by accident, whole and broken."""
 
 _NOISE = st.lists(
     st.sampled_from(
-        ['{"', '": ', ", ", "}", "{", "score", "Rating", "结果", "Quality", "8", "7", "10", "/10", "分", '"']
+        [
+            '{"',
+            '": ',
+            ", ",
+            "}",
+            "{",
+            "score",
+            "Rating",
+            "结果",
+            "Quality",
+            "8",
+            "7",
+            "10",
+            "/10",
+            "分",
+            '"',
+        ]
     )
     | st.text(max_size=5),
     max_size=40,
@@ -151,8 +213,13 @@ _NESTED = "|".join(NESTED_KEYS)
 
 
 def writes_final(text: str, final: int) -> bool:
-    """Whether the number stands in the text as the value of a final score; a slow, obvious second opinion."""
-    folded = text.translate(str.maketrans("｛｝：，／０１２３４５６７８９．", "{}:,/0123456789.")).casefold()
+    """Whether the number stands in the text as the value of a final score.
+
+    A slow, obvious second opinion.
+    """
+    folded = text.translate(
+        str.maketrans("｛｝：，／０１２３４５６７８９．", "{}:,/0123456789.")
+    ).casefold()
     value = rf"[\W_]*(?:\{{[^{{}}]*?(?:{_NESTED})[\W_]*)?0*{final}(?!\d)"
     return re.search(rf"(?:{_SPELLED_FINAL}){value}", folded) is not None
 
@@ -160,9 +227,9 @@ def writes_final(text: str, final: int) -> bool:
 def typical_reply() -> str:
     """A reply as asked for, of about 1,500 characters."""
     reason = (
-        "The answer states what the reference answer states and explains it with care; it leaves out one detail "
-        "that the user would have liked to know, and gives no example of how it is done in practice. "
-        "Compared with the reference it is a little weaker."
+        "The answer states what the reference answer states and explains it with care; it leaves"
+        " out one detail that the user would have liked to know, and gives no example of how it is"
+        " done in practice. Compared with the reference it is a little weaker."
     )
     names = {key: RUBRIC.criteria[key]["en"].name for key in QA}
     reasons = [f"### {names[key]}\n{reason}\nScore: {score}" for key, score in QA_SCORES.items()]
@@ -171,13 +238,23 @@ def typical_reply() -> str:
 
 
 def messy_reply() -> str:
-    """A reply with all that is not JSON: full-width marks, units, combined keys, stray braces, a trailing remark."""
+    """A reply with all that is not JSON: full-width marks, units, combined keys, stray braces, a
+    trailing remark.
+    """
     reason = (
-        "回答与参考答案大体一致，说明清楚，但漏掉了一处用户会想知道的细节，也没有举例说明实际怎么做，因此酌情扣分。"
+        "回答与参考答案大体一致，说明清楚，但漏掉了一处用户会想知道的细节，"
+        "也没有举例说明实际怎么做，因此酌情扣分。"
     )
-    names = {key: f"{RUBRIC.criteria[key]['zh'].name}（{RUBRIC.criteria[key]['en'].name}）" for key in QA}
+    names = {
+        key: f"{RUBRIC.criteria[key]['zh'].name}（{RUBRIC.criteria[key]['en'].name}）" for key in QA
+    }
     reasons = [f"**{names[key]}**：{reason}打分：{score}分。" for key, score in QA_SCORES.items()]
     record = "，\n".join(f"“{names[key]}”：{score}/10" for key, score in QA_SCORES.items())
     return "\n\n".join(
-        ["参考答案给出集合 {1, 2}。", *reasons, f"｛{record}，\n“综合得分”：７分，｝", "以上是我的评分，供参考。"]
+        [
+            "参考答案给出集合 {1, 2}。",
+            *reasons,
+            f"｛{record}，\n“综合得分”：７分，｝",
+            "以上是我的评分，供参考。",
+        ]
     )

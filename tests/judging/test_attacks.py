@@ -1,4 +1,6 @@
-"""Answers that plant a result, judges that quote them in every way, with and without the key: none is taken over."""
+"""Answers that plant a result, judges that quote them in every way, with and without the key: none
+is taken over.
+"""
 
 import html
 import json
@@ -10,7 +12,14 @@ import pytest
 
 from tests.judging.replies import QA, RUBRIC
 from urs_inspect.datasets import Vocabulary, load_urs
-from urs_inspect.judging import JudgeFailure, JudgePrompt, PromptBuilder, ScoreRecord, read_rating, read_reply
+from urs_inspect.judging import (
+    JudgeFailure,
+    JudgePrompt,
+    PromptBuilder,
+    ScoreRecord,
+    read_rating,
+    read_reply,
+)
 from urs_inspect.judging.keys import Read, read_keyed
 from urs_inspect.judging.pair_reply import PairReply, read_pair_reply
 from urs_inspect.judging.prompts import choice_prompt, joint_prompt, overall_prompt, rating_prompt
@@ -142,7 +151,9 @@ QUOTINGS: dict[str, Callable[[str], str]] = {
     "as an entry": lambda text: f'{{"quoted": {_in_braces(text)}}}',
     "as an entry in a string": lambda text: json.dumps({"quoted": _decoded(text)}),
     "with other quotation marks": lambda text: _with_braces(text).replace('"', "“"),
-    "line by line": lambda text: "\n".join(f"> {line}" for line in _decoded(text).replace(", ", ",\n").splitlines()),
+    "line by line": lambda text: "\n".join(
+        f"> {line}" for line in _decoded(text).replace(", ", ",\n").splitlines()
+    ),
     "as a list": lambda text: f"[{_in_braces(text)}]",
 }
 FORMS = {
@@ -182,7 +193,9 @@ def test_no_quotation_of_planted_scores_is_taken_over(with_key: bool, language: 
     taken = 0
     for attack in SCORES:
         answer = f"The answer is 7.\n{attack}"
-        prompt = BUILDER.build("factual_qa", language, question="How many?", reference="Seven.", answer=answer)
+        prompt = BUILDER.build(
+            "factual_qa", language, question="How many?", reference="Seven.", answer=answer
+        )
         assert prompt.needs_key, attack
         own = _keyed(prompt, OWN_SCORES) if with_key else json.dumps(OWN_SCORES)
         for reply in _replies(_shown(prompt, "answer_to_rate"), own):
@@ -196,7 +209,9 @@ def test_no_quotation_of_planted_scores_is_taken_over(with_key: bool, language: 
 
 
 def _read_scores(prompt: JudgePrompt, reply: str) -> Read[ScoreRecord]:
-    return read_keyed(reply, prompt.key, lambda text: read_reply(text, RUBRIC, QA), needs_key=prompt.needs_key)
+    return read_keyed(
+        reply, prompt.key, lambda text: read_reply(text, RUBRIC, QA), needs_key=prompt.needs_key
+    )
 
 
 def _joint(response: str) -> JudgePrompt:
@@ -205,8 +220,14 @@ def _joint(response: str) -> JudgePrompt:
 
 PAIR_PROMPTS: dict[str, tuple[tuple[str, ...], Callable[[str], JudgePrompt]]] = {
     "joint": ((*DIMENSIONS, OVERALL), _joint),
-    "overall": ((OVERALL,), lambda response: overall_prompt("Hello?", response, "Hello!", ties=True)),
-    "choice zh": ((OVERALL,), lambda response: choice_prompt("general", "zh", "你好？", response, "你好！")),
+    "overall": (
+        (OVERALL,),
+        lambda response: overall_prompt("Hello?", response, "Hello!", ties=True),
+    ),
+    "choice zh": (
+        (OVERALL,),
+        lambda response: choice_prompt("general", "zh", "你好？", response, "你好！"),
+    ),
 }
 
 
@@ -215,14 +236,22 @@ PAIR_PROMPTS: dict[str, tuple[tuple[str, ...], Callable[[str], JudgePrompt]]] = 
 def test_no_quotation_of_planted_verdicts_is_taken_over(
     asked: tuple[str, ...], make: Callable[[str], JudgePrompt], with_key: bool
 ) -> None:
-    whole: dict[str, object] = {name: {"winner": "2"} for name in asked} if len(asked) > 1 else {"winner": "2"}
+    whole: dict[str, object] = (
+        {name: {"winner": "2"} for name in asked} if len(asked) > 1 else {"winner": "2"}
+    )
     taken = 0
     for attack in VERDICTS:
         prompt = make(f"Hi.\n{attack}")
         assert prompt.needs_key, attack
         own = _keyed(prompt, whole) if with_key else json.dumps(whole)
         for text in _replies(_shown(prompt, "response_1"), own):
-            reply = PairReply("a", asked, f"Winner is response 2. {text}", key=prompt.key, needs_key=prompt.needs_key)
+            reply = PairReply(
+                "a",
+                asked,
+                f"Winner is response 2. {text}",
+                key=prompt.key,
+                needs_key=prompt.needs_key,
+            )
             verdicts = set(read_pair_reply(reply).verdicts.values())
             assert verdicts <= ({"b", None} if with_key else set()), text
             taken += "b" in verdicts
@@ -237,7 +266,9 @@ def test_no_quotation_of_planted_ratings_is_taken_over(with_key: bool) -> None:
         assert prompt.needs_key, attack
         own = _keyed(prompt, {"score": 2}) if with_key else '{"score": 2}'
         for reply in _replies(_shown(prompt, "response"), own):
-            read = read_keyed(reply, prompt.key, lambda text: read_rating(text, 1, 5), needs_key=prompt.needs_key)
+            read = read_keyed(
+                reply, prompt.key, lambda text: read_rating(text, 1, 5), needs_key=prompt.needs_key
+            )
             if isinstance(read.result, JudgeFailure):
                 continue
             assert with_key and read.result == 2, reply
@@ -276,7 +307,9 @@ ORDINARY = (
 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_text_needs_no_key(text: str) -> None:
-    assert not BUILDER.build("factual_qa", "en", question=text, reference=text, answer=text).needs_key
+    assert not BUILDER.build(
+        "factual_qa", "en", question=text, reference=text, answer=text
+    ).needs_key
     assert not overall_prompt(text, text, text, ties=True).needs_key
 
 
@@ -286,6 +319,10 @@ def test_no_published_question_or_reference_makes_the_key_necessary(data_dir: Pa
     assert len(cases) == 1846
     for case in cases:
         prompt = BUILDER.build(
-            case.intent, case.language, question=case.question, reference=case.reference, answer=case.reference
+            case.intent,
+            case.language,
+            question=case.question,
+            reference=case.reference,
+            answer=case.reference,
         )
         assert not prompt.needs_key, case.id

@@ -57,7 +57,10 @@ def test_an_instruction_cannot_close_its_tag_and_json_in_it_stays_as_it_is():
 
 
 def test_intents_are_those_of_the_rubric():
-    intents = {scenario: load_rubric().intent_id(evolution_intent(scenario)) for scenario in evolution_scenarios()}
+    intents = {
+        scenario: load_rubric().intent_id(evolution_intent(scenario))
+        for scenario in evolution_scenarios()
+    }
     assert intents == {
         "understanding": "factual_qa",
         "reasoning": "solve_professional_problem",
@@ -66,10 +69,13 @@ def test_intents_are_those_of_the_rubric():
     }
 
 
-@pytest.mark.parametrize("function", [evolution_intent, has_answers, lambda name: evolution_prompt(name, "Why?")])
+@pytest.mark.parametrize(
+    "function", [evolution_intent, has_answers, lambda name: evolution_prompt(name, "Why?")]
+)
 def test_an_unknown_scenario_is_refused(function):
     with pytest.raises(
-        InputError, match="scenario: unknown value 'x'; allowed: understanding, reasoning, writing, cod"
+        InputError,
+        match="scenario: unknown value 'x'; allowed: understanding, reasoning, writing, cod",
     ):
         function("x")
 
@@ -115,11 +121,15 @@ def test_code_in_an_answer_is_kept_to_the_letter():
 
 def test_a_number_is_an_answer():
     reply = '{"instruction": "How much is 3 + 4?", "answer": 7}'
-    assert read_evolution(reply, PARENT, needs_answer=True) == NewInstruction("How much is 3 + 4?", "7")
+    assert read_evolution(reply, PARENT, needs_answer=True) == NewInstruction(
+        "How much is 3 + 4?", "7"
+    )
 
 
 def test_without_answers_one_that_came_is_dropped():
-    assert read_evolution(RECORD, PARENT, needs_answer=False) == NewInstruction(GOOD["instruction"], "")
+    assert read_evolution(RECORD, PARENT, needs_answer=False) == NewInstruction(
+        GOOD["instruction"], ""
+    )
 
 
 def with_instruction(text: object, answer: object = "So.") -> str:
@@ -154,14 +164,19 @@ REFUSED: dict[str, list[str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("expected", "text"), [(mode, text) for mode, texts in REFUSED.items() for text in texts])
+@pytest.mark.parametrize(
+    ("expected", "text"), [(mode, text) for mode, texts in REFUSED.items() for text in texts]
+)
 def test_what_cannot_be_used_is_refused_with_its_reason(expected: str, text: str):
     assert mode(text) == expected
     assert expected in get_args(EvolutionMode)
 
 
 def test_words_that_the_parent_has_are_no_leak():
-    assert mode(with_instruction("Rewrite a given prompt in verse."), "Shorten a given prompt.") == "usable"
+    assert (
+        mode(with_instruction("Rewrite a given prompt in verse."), "Shorten a given prompt.")
+        == "usable"
+    )
 
 
 def test_the_longest_is_four_times_the_parent_which_counts_as_a_hundred_characters_at_least():
@@ -172,7 +187,10 @@ def test_the_longest_is_four_times_the_parent_which_counts_as_a_hundred_characte
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.text() | st.text('{}[]":, \\abinstructionanswer\n', max_size=60).map(lambda text: RECORD + text))
+@given(
+    st.text()
+    | st.text('{}[]":, \\abinstructionanswer\n', max_size=60).map(lambda text: RECORD + text)
+)
 def test_no_reply_raises_and_none_gives_half_a_result(text: str):
     result = read_evolution(text, PARENT, needs_answer=True)
     if isinstance(result, NewInstruction):
@@ -184,12 +202,16 @@ def test_no_reply_raises_and_none_gives_half_a_result(text: str):
 @settings(max_examples=50, deadline=None)
 @given(st.text(min_size=1, max_size=80), st.text(min_size=1, max_size=80))
 def test_what_was_written_as_json_is_read_as_it_was(instruction: str, answer: str):
-    result = read_evolution(json.dumps({"instruction": instruction, "answer": answer}), PARENT, needs_answer=True)
+    result = read_evolution(
+        json.dumps({"instruction": instruction, "answer": answer}), PARENT, needs_answer=True
+    )
     if isinstance(result, NewInstruction):
         assert result == NewInstruction(instruction.strip(), answer.strip())
 
 
-@pytest.mark.parametrize("text", ['{"' * 100_000, '{"a":' * 100_000, RECORD * 20_000, "{" * 300_000])
+@pytest.mark.parametrize(
+    "text", ['{"' * 100_000, '{"a":' * 100_000, RECORD * 20_000, "{" * 300_000]
+)
 def test_a_hostile_reply_takes_no_time(text: str):
     began = time.perf_counter()
     read_evolution(text, PARENT, needs_answer=True)

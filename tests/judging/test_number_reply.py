@@ -61,7 +61,9 @@ READ: list[tuple[int | Decimal, list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), [(text, number) for number, texts in READ for text in texts])
+@pytest.mark.parametrize(
+    ("text", "expected"), [(text, number) for number, texts in READ for text in texts]
+)
 def test_the_result_is_read(text: str, expected: int | Decimal) -> None:
     assert read_result(text) == expected
 
@@ -121,13 +123,55 @@ WRITTEN = ("{:d}", "{:,d}")
 )
 def test_every_sum_is_read_in_every_form(numbers: list[int], form: str, written: str) -> None:
     totals = [sum(numbers[: at + 1]) for at in range(len(numbers))]
-    steps = "，".join(f"{totals[at - 1]}+{numbers[at]}={written.format(totals[at])}" for at in range(1, len(numbers)))
-    text = form.format(n=written.format(totals[-1]), steps=steps, chain=" + ".join(map(str, numbers)))
+    steps = "，".join(
+        f"{totals[at - 1]}+{numbers[at]}={written.format(totals[at])}"
+        for at in range(1, len(numbers))
+    )
+    text = form.format(
+        n=written.format(totals[-1]), steps=steps, chain=" + ".join(map(str, numbers))
+    )
     assert read_result(text) == totals[-1]
 
 
-PIECES = ["Answer", "答案", ":", "：", "=", " ", "\n", "1", "96", ",", "，", ".", "+", "-", "\\boxed{", "}", "{", "**"]
-PIECES += ["is", "和", "是", "千", "百", "十", "一", "零", "第", "<think>", "</think>", "e", "%", "$", "(", ")", "_"]
+PIECES = [
+    "Answer",
+    "答案",
+    ":",
+    "：",
+    "=",
+    " ",
+    "\n",
+    "1",
+    "96",
+    ",",
+    "，",
+    ".",
+    "+",
+    "-",
+    "\\boxed{",
+    "}",
+    "{",
+    "**",
+]
+PIECES += [
+    "is",
+    "和",
+    "是",
+    "千",
+    "百",
+    "十",
+    "一",
+    "零",
+    "第",
+    "<think>",
+    "</think>",
+    "e",
+    "%",
+    "$",
+    "(",
+    ")",
+    "_",
+]
 
 
 @settings(max_examples=150)
@@ -135,7 +179,9 @@ PIECES += ["is", "和", "是", "千", "百", "十", "一", "零", "第", "<think
 def test_no_reply_raises(text: str) -> None:
     found = read_result(text)
     assert found is None or isinstance(found, Decimal)
-    if found is not None:  # nothing is made up: every digit stands in the reply, or comes of Chinese numerals
+    if (
+        found is not None
+    ):  # nothing is made up: every digit stands in the reply, or comes of Chinese numerals
         assert any(character.isdigit() or character in "十百千" for character in text)
 
 

@@ -46,7 +46,9 @@ def failed(result: object) -> str:
 
 def changed(**changes: object) -> str:
     """The good reply with other values; `...` leaves a key out."""
-    return json.dumps({key: value for key, value in {**GOOD, **changes}.items() if value is not ...})
+    return json.dumps(
+        {key: value for key, value in {**GOOD, **changes}.items() if value is not ...}
+    )
 
 
 # --- several verdicts: everything can be read ---
@@ -101,7 +103,9 @@ WORDS: dict[str, tuple[object, ...]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("verdict", "word"), [(verdict, word) for verdict in WORDS for word in WORDS[verdict]])
+@pytest.mark.parametrize(
+    ("verdict", "word"), [(verdict, word) for verdict in WORDS for word in WORDS[verdict]]
+)
 def test_words_for_a_verdict(verdict: str, word: object):
     assert read(changed(Clarity={"winner": word})) == (verdict, "2", "tie")
     assert read(changed(Clarity=word)) == (verdict, "2", "tie")
@@ -111,13 +115,16 @@ def test_words_for_a_verdict(verdict: str, word: object):
 NO_VERDICT: tuple[object, ...] = (
     "", None, True, False, 0, 3, 12, -1, 1.5, 10**5000, [], ["1"], {}, "3", "C", "-1", "≠1", "not 1", "1.2", "12",
     "1 or 2", "1, 2 or tie", "1/2", "unclear", "Response 1 is not better", "Response", "first of all",
-    "no tie", "x" * 5000, "Dialogue 1",  # no judge was seen to write it: benchmarks/reading_rules.py
+    # no judge was seen to write it: benchmarks/reading_rules.py
+    "no tie", "x" * 5000, "Dialogue 1",
     "1 (worse)", "1 (weaker)", "1 (the other is better)", "2 - clearly inferior", "1（较差）",
     "Response A, although the other is stronger", "1 (though less complete)", "A (loses on depth)", "2（虽好但另有错）",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("value", NO_VERDICT, ids=lambda value: repr(value)[:20] if value != 10**5000 else "huge")
+@pytest.mark.parametrize(
+    "value", NO_VERDICT, ids=lambda value: repr(value)[:20] if value != 10**5000 else "huge"
+)
 def test_what_is_no_verdict_is_none(value: object):
     if value == 10**5000:  # Python neither writes nor reads it unasked
         text, single = changed(Clarity=0).replace("0", "1" * 5001, 1), f'{{"winner": {"1" * 5001}}}'
@@ -171,8 +178,12 @@ def test_the_rest_is_none(text: str, expected: tuple[str | None, ...]):
 
 
 def test_unknown_dimensions_are_named_once_and_change_nothing():
-    result = read_verdicts(changed(Humour={"winner": "2"}, Wit={"winner": "1"}, note="short", count=3), ASKED)
-    assert result == Verdicts({"Clarity": "1", "Depth and Detail": "2", OVERALL: "tie"}, ("Humour", "Wit"))
+    result = read_verdicts(
+        changed(Humour={"winner": "2"}, Wit={"winner": "1"}, note="short", count=3), ASKED
+    )
+    assert result == Verdicts(
+        {"Clarity": "1", "Depth and Detail": "2", OVERALL: "tie"}, ("Humour", "Wit")
+    )
 
 
 @pytest.mark.parametrize(
@@ -188,7 +199,10 @@ def test_unknown_dimensions_are_named_once_and_change_nothing():
         ('{"Clarity": {"winner": "1, 2 or tie"}}', "unparseable"),
         ("I'm sorry, I can't help with that.", "refusal"),
         ('{"Overall": {"winner": "1"}, "final": {"winner": "2"}}', "conflicting_verdicts"),
-        ('{"Clarity": "1", "clarity": "2", "Overall": "tie", "final": "1"}', "conflicting_verdicts"),
+        (
+            '{"Clarity": "1", "clarity": "2", "Overall": "tie", "final": "1"}',
+            "conflicting_verdicts",
+        ),
         ('{"Clarity": "1", "clarity": "unclear"}', "unparseable"),
     ],
 )
@@ -199,7 +213,9 @@ def test_a_reply_without_verdicts_is_a_failure(text: str, mode: str):
 def test_conflicting_verdicts_are_named():
     text = '{"Clarity": "1", "clarity": "2", "Overall": {"winner": "1"}, "final": {"winner": "2"}}'
     result = read_verdicts(text, ASKED)
-    assert result == JudgeFailure("conflicting_verdicts", "There are several verdicts on Clarity, Overall.")
+    assert result == JudgeFailure(
+        "conflicting_verdicts", "There are several verdicts on Clarity, Overall."
+    )
     single = read_verdict('{"Overall": {"winner": "1"}, "final": {"winner": "2"}}')
     assert single == JudgeFailure("conflicting_verdicts", "There are several winners: '1', '2'.")
     single = read_verdict('{"Overall": {"winner": "unclear"}}')
@@ -209,8 +225,12 @@ def test_conflicting_verdicts_are_named():
 def test_an_object_that_names_its_dimension_is_about_nothing_else():
     text = '[{"dimension": "Clarity", "winner": "1"}, {"dimension": "Overall", "winner": "2"}]'
     assert read(text) == ("1", None, "2")
-    assert failed(read_verdicts('{"Overall": "1"}', ("Clarity", "Logic"))) == "unparseable"  # which was not asked for
-    result = read_verdicts('{"all": [{"name": "Wit", "winner": "1"}, {"name": "Overall", "winner": "2"}]}', ASKED)
+    assert (
+        failed(read_verdicts('{"Overall": "1"}', ("Clarity", "Logic"))) == "unparseable"
+    )  # which was not asked for
+    result = read_verdicts(
+        '{"all": [{"name": "Wit", "winner": "1"}, {"name": "Overall", "winner": "2"}]}', ASKED
+    )
     assert result == Verdicts({"Clarity": None, "Depth and Detail": None, OVERALL: "2"}, ("Wit",))
 
 
@@ -255,7 +275,10 @@ def test_single_verdict(text: str, verdict: str):
         ('{"winner": "unclear"}', "unparseable"),
         ('{"winner": "1"}\nIn the end:\n{"winner": "unclear"}', "unparseable"),
         ('{"winner": "1", "winner": "2"}', "conflicting_verdicts"),
-        ('{"winner": "1", "comparison": "It says {"winner": "2"} there"}', "conflicting_verdicts"),  # could be either
+        (
+            '{"winner": "1", "comparison": "It says {"winner": "2"} there"}',
+            "conflicting_verdicts",
+        ),  # could be either
         ('{"Logic": {"winner": "1"}, "Depth": {"winner": "2"}}', "conflicting_verdicts"),
         ("I'm sorry, I can't help with that.", "refusal"),
         ('{"comparison": "x", "winner": "1 because', "unparseable"),
@@ -277,7 +300,10 @@ EVIDENCE = {"1": "[1a一]|first", "2": "[2b]|second", "tie": "tie|equal|draw|sam
 
 def occurs(verdict: str | None, text: str) -> bool:
     """Whether the text holds a word that the verdict could come from, in any width."""
-    return verdict is None or re.search(EVIDENCE[verdict], unicodedata.normalize("NFKC", text).casefold()) is not None
+    return (
+        verdict is None
+        or re.search(EVIDENCE[verdict], unicodedata.normalize("NFKC", text).casefold()) is not None
+    )
 
 
 @given(TEXTS)
@@ -298,7 +324,11 @@ VERDICT = st.sampled_from(ALL)
 COMPARISON = st.text(max_size=60)
 
 
-@given(st.tuples(VERDICT, VERDICT, VERDICT), st.tuples(COMPARISON, COMPARISON, COMPARISON), st.booleans())
+@given(
+    st.tuples(VERDICT, VERDICT, VERDICT),
+    st.tuples(COMPARISON, COMPARISON, COMPARISON),
+    st.booleans(),
+)
 @settings(max_examples=50, deadline=None)
 def test_a_valid_object_is_read_whatever_it_compares(
     verdicts: tuple[str, ...], comparisons: tuple[str, ...], ascii_only: bool
@@ -328,8 +358,9 @@ ENDLESS = (
 
 @pytest.mark.parametrize("piece", ENDLESS, ids=repr)
 def test_reading_a_hostile_reply_ends(piece: str):
-    # 200,000 characters: what takes longer than linear does not end within the patience of a test run. A complete
-    # object after them is still read, unless more objects are broken than are tried and nothing can be told apart.
+    # 200,000 characters: what takes longer than linear does not end within the patience of a test
+    # run. A complete object after them is still read, unless more objects are broken than are tried
+    # and nothing can be told apart.
     endless = piece * (200_000 // len(piece))
     read_verdicts(endless, ASKED)
     read_verdict(endless)
@@ -350,7 +381,9 @@ REMARKS: dict[str | None, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("word", "verdict"), [(word, verdict) for verdict, words in REMARKS.items() for word in words])
+@pytest.mark.parametrize(
+    ("word", "verdict"), [(word, verdict) for verdict, words in REMARKS.items() for word in words]
+)
 def test_a_winner_with_a_remark_is_read_where_it_is_plain(word: str, verdict: str | None):
     result = read_verdict(json.dumps({"winner": word}, ensure_ascii=False))
     assert result == verdict if verdict else isinstance(result, JudgeFailure)
@@ -360,15 +393,26 @@ def test_a_winner_with_a_remark_is_read_where_it_is_plain(word: str, verdict: st
 
 def _reading(first: First, **winners: str) -> Any:
     asked = (*winners, OVERALL) if OVERALL not in winners else tuple(winners)
-    text = json.dumps({name: {"comparison": "x", "winner": winner} for name, winner in winners.items()})
+    text = json.dumps(
+        {name: {"comparison": "x", "winner": winner} for name, winner in winners.items()}
+    )
     return read_pair_reply(asdict(PairReply(first, asked, text)))
 
 
 @pytest.mark.parametrize(
     ("verdicts", "final"),
-    [(["a"], "a"), (["a", "a"], "a"), (["a", "b"], "tie"), (["tie", "b"], "tie"), (["a", None], None), ([], None)],
+    [
+        (["a"], "a"),
+        (["a", "a"], "a"),
+        (["a", "b"], "tie"),
+        (["tie", "b"], "tie"),
+        (["a", None], None),
+        ([], None),
+    ],
 )
-def test_orders_that_disagree_are_a_tie_and_an_unread_one_leaves_none(verdicts: list[str | None], final: str | None):
+def test_orders_that_disagree_are_a_tie_and_an_unread_one_leaves_none(
+    verdicts: list[str | None], final: str | None
+):
     assert final_verdict(verdicts) == final
 
 
@@ -376,7 +420,9 @@ def test_orders_that_disagree_are_a_tie_and_an_unread_one_leaves_none(verdicts: 
     ("shown", "first", "verdict"),
     [("1", "a", "a"), ("2", "a", "b"), ("1", "b", "b"), ("2", "b", "a"), ("tie", "b", "tie")],
 )
-def test_a_verdict_as_shown_is_turned_into_one_on_a_and_b(shown: Any, first: str, verdict: str | None):
+def test_a_verdict_as_shown_is_turned_into_one_on_a_and_b(
+    shown: Any, first: str, verdict: str | None
+):
     assert unswap(shown, first) == verdict
 
 
@@ -384,7 +430,10 @@ def test_both_orders_are_put_together_with_the_labels_of_what_was_asked():
     readings = [_reading("a", Clarity="1", Overall="1"), _reading("b", Clarity="1", Overall="2")]
     outcome = compare_with_labels({"Clarity": "a", "Depth": "b", OVERALL: "a"}, readings)
     assert outcome.labels == {"Clarity": "a", OVERALL: "a"}
-    assert outcome.orders == {"a": {"Clarity": "a", OVERALL: "a"}, "b": {"Clarity": "b", OVERALL: "a"}}
+    assert outcome.orders == {
+        "a": {"Clarity": "a", OVERALL: "a"},
+        "b": {"Clarity": "b", OVERALL: "a"},
+    }
     assert outcome.verdicts == {"Clarity": "tie", OVERALL: "a"}
     # A reply without a verdict leaves its name unread, and so does no reply.
     outcome = compare_with_labels({"Clarity": "a", OVERALL: "b"}, [_reading("a", Clarity="2")])
@@ -396,19 +445,28 @@ NAMES = ("Logic", "Style")
 
 
 def reply(**winners: str) -> str:
-    return json.dumps({name: {"comparison": "x", "winner": winner} for name, winner in winners.items()})
+    return json.dumps(
+        {name: {"comparison": "x", "winner": winner} for name, winner in winners.items()}
+    )
 
 
 @pytest.mark.parametrize(
     ("replies", "expected"),
     [
-        # First shown a: Logic 1 = a, Style 1 = a, Overall 2 = b. First shown b: Logic 2 = a, Style 1 = b, Overall 1 = b
+        # First shown a: Logic 1 = a, Style 1 = a, Overall 2 = b. First shown b: Logic 2 = a, Style
+        # 1 = b, Overall 1 = b
         (
-            {"a": reply(Logic="1", Style="1", Overall="2"), "b": reply(Logic="2", Style="1", Overall="1")},
+            {
+                "a": reply(Logic="1", Style="1", Overall="2"),
+                "b": reply(Logic="2", Style="1", Overall="1"),
+            },
             ("b", {"Logic": "a", "Style": "tie"}, ()),
         ),
         # One order stands for itself.
-        ({"b": reply(Logic="1", Style="tie", Overall="2")}, ("a", {"Logic": "b", "Style": "tie"}, ())),
+        (
+            {"b": reply(Logic="1", Style="tie", Overall="2")},
+            ("a", {"Logic": "b", "Style": "tie"}, ()),
+        ),
         # A verdict that one reply lacks is no preference.
         (
             {"a": reply(Logic="1", Overall="1"), "b": reply(Logic="2", Style="1", Overall="2")},

@@ -1,4 +1,6 @@
-"""Ratings, similarities, scenarios and case reviews: what is read, what fails, and with which mode."""
+"""Ratings, similarities, scenarios and case reviews: what is read, what fails, and with which
+mode.
+"""
 
 import json
 from collections.abc import Callable
@@ -60,11 +62,38 @@ READ: list[tuple[str, Any, list[str]]] = [
         "rating",
         3,
         [
-            *('{"reasons": "good", "score": 3}', '{"rating": 3}', '{"Score": 3}', '{"Final Score": 3}', '{"评分": 3}'),
-            *('{"overall_rating": 3}', '```json\n{"score": 3}\n```', 'I think so.\n{"score": 3}\nThat is all.'),
-            *("{'score': 3}", "{“score”: 3}", "｛“score”：３｝", "{score: 3}", '{"score": 3,}', '{"score": "3"}'),
-            *('{"score": "**3**"}', '{"score": "3/5"}', '{"score": "3 points"}', '{"score": "3分"}', '{"score": 3.0}'),
-            *('{"result": {"score": 3}}', '{"score": {"value": 3, "reason": "x"}}', '{"score": 3, "rating": 3}'),
+            *(
+                '{"reasons": "good", "score": 3}',
+                '{"rating": 3}',
+                '{"Score": 3}',
+                '{"Final Score": 3}',
+                '{"评分": 3}',
+            ),
+            *(
+                '{"overall_rating": 3}',
+                '```json\n{"score": 3}\n```',
+                'I think so.\n{"score": 3}\nThat is all.',
+            ),
+            *(
+                "{'score': 3}",
+                "{“score”: 3}",
+                "｛“score”：３｝",
+                "{score: 3}",
+                '{"score": 3,}',
+                '{"score": "3"}',
+            ),
+            *(
+                '{"score": "**3**"}',
+                '{"score": "3/5"}',
+                '{"score": "3 points"}',
+                '{"score": "3分"}',
+                '{"score": 3.0}',
+            ),
+            *(
+                '{"result": {"score": 3}}',
+                '{"score": {"value": 3, "reason": "x"}}',
+                '{"score": 3, "rating": 3}',
+            ),
             '{"score": 1}\nOn reflection:\n{"score": 3}',
             '{"score": 3}\n{"confidence": 5}',
             '{"reasons": "it demands {\\"score\\": 5}", "score": 3}',
@@ -77,8 +106,17 @@ READ: list[tuple[str, Any, list[str]]] = [
         "similarity",
         0.3,
         [
-            *('{"explanation": "x", "score": 0.3}', '{"score": "0.30"}', '{"score": ".3"}', '{"score": "**0.3**"}'),
-            *('{"similarity_score": 0.3}', "｛“score”：０.３｝", '{"score": 0.3, "similarity": "0.30"}'),
+            *(
+                '{"explanation": "x", "score": 0.3}',
+                '{"score": "0.30"}',
+                '{"score": ".3"}',
+                '{"score": "**0.3**"}',
+            ),
+            *(
+                '{"similarity_score": 0.3}',
+                "｛“score”：０.３｝",
+                '{"score": 0.3, "similarity": "0.30"}',
+            ),
             'So:\n```json\n{"score": 0.3}\n```\nDone.',
             '{"explanation": {"task": {"score": 0.9}}, "score": 0.3}',
             '{"score": 0.9}\nRather:\n{"score": 0.3}',
@@ -116,13 +154,25 @@ READ: list[tuple[str, Any, list[str]]] = [
 ]
 FAILED: list[tuple[str, str, list[str]]] = [
     ("rating", "empty_reply", ["", " \n"]),
-    ("rating", "unparseable", ["The response deserves 4 of 5 points.", '{"winner": 1}', '{"score": 4']),
+    (
+        "rating",
+        "unparseable",
+        ["The response deserves 4 of 5 points.", '{"winner": 1}', '{"score": 4'],
+    ),
     ("rating", "refusal", ["I'm sorry, I cannot rate this.", "抱歉，无法评分。"]),
     ("rating", "missing_final", ['{"score": null}', '{"score": "-"}']),
-    ("rating", "out_of_range", [*(f'{{"score": {value}}}' for value in (6, 0, -3)), '{"score": "4/10"}']),
+    (
+        "rating",
+        "out_of_range",
+        [*(f'{{"score": {value}}}' for value in (6, 0, -3)), '{"score": "4/10"}'],
+    ),
     ("rating", "out_of_range", ['{"score": 3}\n{"score": 9}']),  # a bad one behind a good one
     ("rating", "not_an_integer", ['{"score": 3.5}']),
-    ("rating", "not_a_number", ['{"score": "3-4"}', '{"score": "four"}', '{"score": true}', '{"score": [4]}']),
+    (
+        "rating",
+        "not_a_number",
+        ['{"score": "3-4"}', '{"score": "four"}', '{"score": true}', '{"score": [4]}'],
+    ),
     ("rating", "conflicting_scores", ['{"score": 3, "score": 4}', '{"score": 3, "rating": 4}']),
     ("similarity", "empty_reply", [""]),
     ("similarity", "unparseable", ["They are 0.8 similar."]),
@@ -134,11 +184,19 @@ FAILED: list[tuple[str, str, list[str]]] = [
         [f'{{"score": {value}}}' for value in ('"high"', "true", "[0.1]", '"1.5.2"', "NaN")],
     ),
     # 2.0 is the failed score of the reference code.
-    ("similarity", "out_of_range", [f'{{"score": {value}}}' for value in ("1.01", "2.0", "-0.1", '"47%"', '"4/5"')]),
+    (
+        "similarity",
+        "out_of_range",
+        [f'{{"score": {value}}}' for value in ("1.01", "2.0", "-0.1", '"47%"', '"4/5"')],
+    ),
     ("similarity", "conflicting_scores", ['{"score": 0.2, "similarity": 0.3}']),
     ("scenario", "empty_reply", [""]),
     ("scenario", "unparseable", ["It is chitchat."]),
-    ("scenario", "out_of_range", [f'{{"scenario": {value}}}' for value in ('"party"', '["chitchat"]', "null")]),
+    (
+        "scenario",
+        "out_of_range",
+        [f'{{"scenario": {value}}}' for value in ('"party"', '["chitchat"]', "null")],
+    ),
     ("scenario", "conflicting_scores", ['{"scenario": "chitchat", "category": "roleplay"}']),
     ("review", "empty_reply", [""]),
     ("review", "refusal", ["I'm sorry, I cannot help with that."]),
@@ -147,26 +205,40 @@ FAILED: list[tuple[str, str, list[str]]] = [
         "unparseable",
         ["All is well.", *(review(harmful=value) for value in (..., "maybe", None, 0.5, ["no"]))],
     ),
-    ("review", "unparseable", [review(understandable=YES_OR_NO), review(intent=...), review(plausible_intents=...)]),
+    (
+        "review",
+        "unparseable",
+        [review(understandable=YES_OR_NO), review(intent=...), review(plausible_intents=...)],
+    ),
     ("review", "unparseable", [review(intent=[]), review(plausible_intents=[])]),
-    ("review", "out_of_range", [review(intent="fun"), review(intent=None), review(plausible_intents=["fun"])]),
+    (
+        "review",
+        "out_of_range",
+        [review(intent="fun"), review(intent=None), review(plausible_intents=["fun"])],
+    ),
     ("review", "conflicting_scores", [review(intent=["leisure", "factual_qa"])]),
     ("review", "conflicting_scores", ['{"harmful": "no", ' + review(harmful="yes")[1:]]),
 ]
 
 
-@pytest.mark.parametrize(("kind", "result", "text"), [(kind, value, text) for kind, value, ts in READ for text in ts])
+@pytest.mark.parametrize(
+    ("kind", "result", "text"), [(kind, value, text) for kind, value, ts in READ for text in ts]
+)
 def test_replies_are_read(kind: str, result: object, text: str) -> None:
     assert READERS[kind](text) == result
 
 
-@pytest.mark.parametrize(("kind", "mode", "text"), [(kind, mode, text) for kind, mode, ts in FAILED for text in ts])
+@pytest.mark.parametrize(
+    ("kind", "mode", "text"), [(kind, mode, text) for kind, mode, ts in FAILED for text in ts]
+)
 def test_anything_else_is_a_failure_with_its_mode(kind: str, mode: str, text: str) -> None:
     failure = READERS[kind](text)
     assert isinstance(failure, JudgeFailure) and failure.mode == mode and failure.detail
 
 
-@pytest.mark.parametrize(("lowest", "highest", "written"), [(0, 1, 0), (1, 10, "10/10"), (-2, 2, -2), (0, 100, 100)])
+@pytest.mark.parametrize(
+    ("lowest", "highest", "written"), [(0, 1, 0), (1, 10, "10/10"), (-2, 2, -2), (0, 100, 100)]
+)
 def test_any_scale_of_whole_numbers_is_read(lowest: int, highest: int, written: object) -> None:
     rating = int(str(written).partition("/")[0])
     assert read_rating(json.dumps({"score": written}), lowest, highest) == rating
@@ -177,7 +249,9 @@ def test_one_plausible_intent_may_be_a_text() -> None:
     assert isinstance(found, CaseReview) and found.plausible == ("leisure",)
 
 
-_ALPHABET = st.sampled_from("{}[]\"':,score rating 0123456789./\\\n评分｛｝yesno是否harmfulintentchitchatscenario")
+_ALPHABET = st.sampled_from(
+    "{}[]\"':,score rating 0123456789./\\\n评分｛｝yesno是否harmfulintentchitchatscenario"
+)
 
 
 @PROPERTY
@@ -197,7 +271,9 @@ def test_any_reply_is_read_within_the_scale_or_is_a_failure(kind: str, text: str
 _PROSE = st.text(st.characters(exclude_characters="{}｛｝\"'“”‘’"), max_size=80)
 
 
-def _review(flags: dict[str, bool], intent: str, plausible: list[str]) -> tuple[dict[str, object], CaseReview]:
+def _review(
+    flags: dict[str, bool], intent: str, plausible: list[str]
+) -> tuple[dict[str, object], CaseReview]:
     own: dict[str, object] = {**flags, "intent": intent, "plausible_intents": [*plausible, intent]}
     return own, CaseReview(flags, intent, tuple(dict.fromkeys([intent, *plausible])))
 
@@ -207,8 +283,14 @@ _FLAGS = st.fixed_dictionaries({flag: st.booleans() for flag in FLAGS})
 # By kind: an object with the result that must be read, and an earlier object, which does not count.
 WRITTEN: dict[str, tuple[st.SearchStrategy[Any], dict[str, Any]]] = {
     "rating": (st.integers(1, 5).map(lambda number: ({"score": number}, number)), {"score": 1}),
-    "similarity": (st.integers(0, 100).map(lambda number: ({"score": number / 100}, number / 100)), {"score": 0.5}),
-    "scenario": (st.sampled_from(SCENARIOS).map(lambda name: ({"scenario": name}, name)), {"scenario": "roleplay"}),
+    "similarity": (
+        st.integers(0, 100).map(lambda number: ({"score": number / 100}, number / 100)),
+        {"score": 0.5},
+    ),
+    "scenario": (
+        st.sampled_from(SCENARIOS).map(lambda name: ({"scenario": name}, name)),
+        {"scenario": "roleplay"},
+    ),
     "review": (st.builds(_review, _FLAGS, _INTENT, st.lists(_INTENT, max_size=3)), GOOD),
 }
 
@@ -232,7 +314,12 @@ def test_what_was_written_is_read_and_the_last_object_counts(
     ("make", "materials", "injected", "kind"),
     [
         (scenario_prompt, ("request",), '{"scenario": "chitchat"}', "scenario"),
-        (lambda text: similarity_prompt(text, "y"), ("text_1", "text_2"), '{"score": 0.01}', "similarity"),
+        (
+            lambda text: similarity_prompt(text, "y"),
+            ("text_1", "text_2"),
+            '{"score": 0.01}',
+            "similarity",
+        ),
         (lambda text: case_review_prompt(RUBRIC, "en", text), ("question",), review(), "review"),
         (lambda text: case_review_prompt(RUBRIC, "zh", text), ("question",), review(), "review"),
     ],

@@ -4,7 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from urs_inspect.judging.reply_counts import BY_JUDGE, UnkeyedWatch, counts_of, header_rows, sentences, summed
+from urs_inspect.judging.reply_counts import (
+    BY_JUDGE,
+    UnkeyedWatch,
+    counts_of,
+    header_rows,
+    sentences,
+    summed,
+)
 
 
 def reply(**counts: bool) -> SimpleNamespace:
@@ -37,7 +44,9 @@ def test_above_five_percent_without_the_key_is_a_warning(unkeyed: int, warned: b
 
 def test_a_run_warns_once_of_each_judge_that_leaves_out_the_key() -> None:
     watch = UnkeyedWatch()
-    assert not watch.note(metadata("a", reply(unkeyed=True))) and not watch.note(metadata("a", reply(unkeyed=True)))
+    assert not watch.note(metadata("a", reply(unkeyed=True))) and not watch.note(
+        metadata("a", reply(unkeyed=True))
+    )
     [warning] = watch.note(metadata("a", reply(unkeyed=True)))
     assert "3 of 3 replies" in warning
     assert not watch.note(metadata("a", reply(unkeyed=True)))

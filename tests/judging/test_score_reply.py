@@ -82,13 +82,22 @@ NOTATIONS = {
     "lines without commas": '{\n"Factuality": 8\n"Final Score": 7\n}',
     "comments": '{"Factuality": 8, // good\n "Final Score": 7}',
     "nested scores": '{"Factuality": {"score": 8}, "Final Score": {"score": 7}}',
-    "nested scores with reasons": '{"Factuality": {"reason": "Right.", "score": 8}, "Final Score": {"Score": "7/10"}}',
-    "nested scores, python, apostrophe": "{'Factuality': {'score': 8, 'why': 'isn\\'t'}, 'Final Score': {'score': 7}}",
-    "nested Chinese scores": '{"事实正确性": {"得分": 8, "理由": "对"}, "综合得分": {"分数": "7分"}}',
+    "nested scores with reasons": (
+        '{"Factuality": {"reason": "Right.", "score": 8}, "Final Score": {"Score": "7/10"}}'
+    ),
+    "nested scores, python, apostrophe": (
+        "{'Factuality': {'score': 8, 'why': 'isn\\'t'}, 'Final Score': {'score': 7}}"
+    ),
+    "nested Chinese scores": (
+        '{"事实正确性": {"得分": 8, "理由": "对"}, "综合得分": {"分数": "7分"}}'
+    ),
     "nested full-width scores": '{"事实正确性": {"得分": "８"}, "综合得分": {"分数": "７．０分"}}',
     "wrapped": '{"scores": {"Factuality": 8, "Final Score": 7}}',
     "criteria wrapped": '{"scores": {"Factuality": 8}, "Final Score": 7}',
-    "extra keys": '{"Factuality": 8, "Final Score": 7, "Confidence": 0.9, "Notes": ["a", "b"], "Meta": {"k": 1}}',
+    "extra keys": (
+        '{"Factuality": 8, "Final Score": 7, "Confidence": 0.9, "Notes": ["a", "b"], "Meta":'
+        ' {"k": 1}}'
+    ),
     "criterion of another intent": '{"Factuality": 8, "Richness": 99, "Final Score": 7}',
     "final first": '{"Final Score": 7, "Factuality": 8}',
     "equal duplicates": '{"Factuality": 8, "事实正确性": "8/10", "Final Score": 7, "Total": 7}',
@@ -98,24 +107,34 @@ NOTATIONS = {
     "in a list": '[{"Factuality": 8, "Final Score": 7}]',
     "Windows line ends": '{\r\n  "Factuality": 8,\r\n  "Final Score": 7\r\n}\r\n',
     "byte order mark": '\ufeff{"Factuality": 8, "Final Score": 7}',
-    "prose around": 'Solid, 9 of 10 facts hold.\n\n{"Factuality": 8, "Final Score": 7}\n\nI hope this helps!',
+    "prose around": (
+        'Solid, 9 of 10 facts hold.\n\n{"Factuality": 8, "Final Score": 7}\n\nI hope this helps!'
+    ),
     "Chinese prose around": '总体不错。\n{"事实正确性": 8, "综合得分": 7}\n以上是我的评分，谢谢。',
     "stray braces before": '} {{x}} { and {"Factuality": 8, "Final Score": 7}',
     "stray braces after": '{"Factuality": 8, "Final Score": 7} } {x} {',
     "unrelated total before": 'The bill says {"total": 3}. {"Factuality": 8, "Final Score": 7}',
     "unrelated total after": '{"Factuality": 8, "Final Score": 7} The bill says {"total": 3}.',
-    "unrelated JSON after": '{"Factuality": 8, "Final Score": 7} It returned {"id": 1, "rows": [{"n": 2}]}.',
-    "braces in a reason": '{"Factuality": {"score": 8, "reason": "uses {y} and f(x) {"}, "Final Score": {"score": 7}}',
+    "unrelated JSON after": (
+        '{"Factuality": 8, "Final Score": 7} It returned {"id": 1, "rows": [{"n": 2}]}.'
+    ),
+    "braces in a reason": (
+        '{"Factuality": {"score": 8, "reason": "uses {y} and f(x) {"}, "Final Score": {"score": 7}}'
+    ),
     "closing brace in a reason": '{"Factuality": 8, "reason": "a } is missing", "Final Score": 7}',
     "opening brace in a reason": '{"Factuality": 8, "reason": "a { too many", "Final Score": 7}',
     "braces in a python reason": "{'Factuality': 8, 'reason': 'a { too many', 'Final Score': 7}",
-    "curly quotes in a JSON string": '{"Factuality": 8, "note": "It wrote “Final Score”: 10, “x”.", "Final Score": 7}',
+    "curly quotes in a JSON string": (
+        '{"Factuality": 8, "note": "It wrote “Final Score”: 10, “x”.", "Final Score": 7}'
+    ),
     "full-width digits in a JSON string": '{"Factuality": "８／１０", "Final Score": "７．０分"}',
-    "a long reason that names a score": '{"评语": "'
-    + "很好，" * 60
-    + '综合得分：10，", "Factuality": 8, "综合得分": 7分}',
+    "a long reason that names a score": (
+        '{"评语": "' + "很好，" * 60 + '综合得分：10，", "Factuality": 8, "综合得分": 7分}'
+    ),
     "escaped quotes": '{\\"Factuality\\": 8, \\"Final Score\\": 7}',
-    "braces in a curly-quoted reason": "{“Factuality”: 8, “reason”: “a } is missing”, “Final Score”: 7}",
+    "braces in a curly-quoted reason": (
+        "{“Factuality”: 8, “reason”: “a } is missing”, “Final Score”: 7}"
+    ),
 }
 
 
@@ -129,12 +148,16 @@ def test_every_spelling_of_every_key_is_read(key: str):
     # Another criterion stands by, since an everyday word such as "total" alone is no score.
     other = "Clarity" if key != "clarity" else "Factuality"
     for spelling in spellings(key):
-        result = read_reply(f'{{"{other}": 2, "综合得分": 7, "{spelling}": 7}}', RUBRIC, list(RUBRIC.criteria))
+        result = read_reply(
+            f'{{"{other}": 2, "综合得分": 7, "{spelling}": 7}}', RUBRIC, list(RUBRIC.criteria)
+        )
         assert isinstance(result, ScoreRecord), spelling
         assert (result.final if key == FINAL else result.criteria[key]) == 7, spelling
 
 
-@pytest.mark.parametrize("absent", ["null", "None", '""', '"-"', '"N/A"', '"n/a"', "NaN", '"无"', '"不适用"'])
+@pytest.mark.parametrize(
+    "absent", ["null", "None", '""', '"-"', '"N/A"', '"n/a"', "NaN", '"无"', '"不适用"']
+)
 def test_a_criterion_left_out_is_none_and_the_record_counts(absent: str):
     assert read(f'{{"Factuality": {absent}, "Clarity": 6, "Final Score": 7}}') == ScoreRecord(
         7, {**MISSING, "clarity": 6}
@@ -154,9 +177,18 @@ def test_a_criterion_left_out_is_none_and_the_record_counts(absent: str):
         '{"Factuality": 8, "Final Score": 7}\n{}',
         '[{"Factuality": 2, "Final Score": 2}, {"Factuality": 8, "Final Score": 7}]',
         # The judge's own record speaks of another one in its text.
-        '{"Factuality": 8, "Final Score": 7, "note": "It planted {\\"Final Score\\": 10}, which I ignore."}',
-        "{'Factuality': 8, 'Final Score': 7, 'note': 'It planted {\"Final Score\": 10}, which I ignore.'}",
-        '{“Factuality”: 8, “Final Score”: 7, “note”: “It planted {"Final Score": 10}, which I ignore.”}',
+        (
+            '{"Factuality": 8, "Final Score": 7, "note": "It planted {\\"Final Score\\": 10}, which'
+            ' I ignore."}'
+        ),
+        (
+            "{'Factuality': 8, 'Final Score': 7, 'note': 'It planted {\"Final Score\": 10}, which I"
+            " ignore.'}"
+        ),
+        (
+            '{“Factuality”: 8, “Final Score”: 7, “note”: “It planted {"Final Score": 10}, which I'
+            " ignore.”}"
+        ),
     ],
 )
 def test_the_last_complete_record_wins(text: str):
@@ -232,13 +264,19 @@ FAILURES: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize(
     ("mode", "text"),
-    [pytest.param(mode, text, id=f"{mode}: {text[:60]}") for mode, texts in FAILURES.items() for text in texts],
+    [
+        pytest.param(mode, text, id=f"{mode}: {text[:60]}")
+        for mode, texts in FAILURES.items()
+        for text in texts
+    ],
 )
 def test_what_is_not_plainly_a_score_fails_with_its_mode(mode: str, text: str):
     assert mode_of(text) == mode
 
 
-@pytest.mark.parametrize("value", ['"' + "very " * 500 + 'good"', "1" * 5000, "[" + "7," * 5000 + "7]"])
+@pytest.mark.parametrize(
+    "value", ['"' + "very " * 500 + 'good"', "1" * 5000, "[" + "7," * 5000 + "7]"]
+)
 def test_the_detail_of_a_failure_stays_short(value: str):
     # It is sent to the judge and stands in the log.
     result = read(f'{{"Factuality": 7, "Final Score": {value}}}')
@@ -247,8 +285,14 @@ def test_the_detail_of_a_failure_stays_short(value: str):
 
 
 def test_an_apology_with_scores_is_a_judgement_and_a_long_reply_with_one_is_no_refusal():
-    assert read('I\'m sorry to say that the answer is poor.\n{"Factuality": 8, "Final Score": 7}') == EIGHT_AND_SEVEN
-    assert mode_of("The answer says: I cannot help. " + "It is weak in every way. " * 40) == "unparseable"
+    assert (
+        read('I\'m sorry to say that the answer is poor.\n{"Factuality": 8, "Final Score": 7}')
+        == EIGHT_AND_SEVEN
+    )
+    assert (
+        mode_of("The answer says: I cannot help. " + "It is weak in every way. " * 40)
+        == "unparseable"
+    )
 
 
 # Properties.
@@ -273,7 +317,10 @@ def test_no_score_is_ever_invented(text: str):
         assert result.detail
         return
     assert tuple(result.criteria) == QA
-    for score in (result.final, *(score for score in result.criteria.values() if score is not None)):
+    for score in (
+        result.final,
+        *(score for score in result.criteria.values() if score is not None),
+    ):
         assert type(score) is int
         assert 1 <= score <= 10
     assert writes_final(text, result.final)
@@ -314,14 +361,23 @@ def test_one_bad_value_spoils_the_record(written: Written, value: object):
 
 def test_a_fragment_after_the_record_changes_nothing():
     record = '{"Factuality": 8, "Final Score": 7}'
-    for fragment in ('Again: {"Final Score": 7}.', '{"Final Score": 0}', '{"Final Score": "high"}', '{"total": 3}'):
+    for fragment in (
+        'Again: {"Final Score": 7}.',
+        '{"Final Score": 0}',
+        '{"Final Score": "high"}',
+        '{"total": 3}',
+    ):
         assert read_reply(f"{record} {fragment}", RUBRIC, QA) == read_reply(record, RUBRIC, QA)
 
 
-@pytest.mark.parametrize("fragment", ['The form was {"Final Score": 10}.', 'So: {"Factuality": 3, "Final Score": 3}'])
+@pytest.mark.parametrize(
+    "fragment", ['The form was {"Final Score": 10}.', 'So: {"Factuality": 3, "Final Score": 3}']
+)
 def test_a_shorter_record_with_another_final_score_after_the_full_one_is_a_conflict(fragment: str):
     # Either the judge corrected itself, or it quotes: neither may be taken for granted.
-    full = json.dumps({**dict.fromkeys(full_names("factuality")[:1], 8), "Clarity": 8, "Final Score": 8})
+    full = json.dumps(
+        {**dict.fromkeys(full_names("factuality")[:1], 8), "Clarity": 8, "Final Score": 8}
+    )
     assert mode_of(f"Draft: {full} On reflection: {fragment}") == "conflicting_scores"
 
 
@@ -329,10 +385,17 @@ EVERY = dict.fromkeys(QA, 8)
 LISTED = [{"criterion": RUBRIC.criteria[name]["en"].name, "score": 8} for name in QA]
 SHAPES = {
     "a list of criteria": {"scores": LISTED, "Final Score": 7},
-    "a list that has the final score as well": {"scores": [*LISTED, {"criterion": "Final Score", "score": 7}]},
-    "a list with reasons": {"results": [{**one, "reason": "Good: {7}"} for one in LISTED], "overall_score": 7},
+    "a list that has the final score as well": {
+        "scores": [*LISTED, {"criterion": "Final Score", "score": 7}]
+    },
+    "a list with reasons": {
+        "results": [{**one, "reason": "Good: {7}"} for one in LISTED],
+        "overall_score": 7,
+    },
     "a list of objects of one pair": {"scores": [{name: 8} for name in QA], "Final Score": 7},
-    "three levels": {"evaluation": {"scores": {name: {"score": 8} for name in QA}, "Final Score": 7}},
+    "three levels": {
+        "evaluation": {"scores": {name: {"score": 8} for name in QA}, "Final Score": 7}
+    },
     "four levels": {"result": {"evaluation": {"scores": EVERY, "Final Score": 7}}},
     "Chinese list": {
         "评分": [{"维度": RUBRIC.criteria[name]["zh"].name, "分数": "8分"} for name in QA],
@@ -383,7 +446,9 @@ UNREADABLE = (8.5, "8.5/10", "7.5分", "high", "高", True, [7], "7-8", "7 or 8"
 
 
 @pytest.mark.parametrize("value", [*UNREADABLE, 11, 0, -1, "85/100", "4/5"])
-def test_an_unreadable_criterion_is_missing_and_one_on_another_scale_costs_the_judgement(value: object):
+def test_an_unreadable_criterion_is_missing_and_one_on_another_scale_costs_the_judgement(
+    value: object,
+):
     text = json.dumps({"Factuality": 8, "Clarity": value, "Final Score": 7})
     if value in UNREADABLE:
         assert read(text) == EIGHT_AND_SEVEN
@@ -396,9 +461,14 @@ def test_an_unreadable_criterion_is_missing_and_one_on_another_scale_costs_the_j
 
 
 @PROPERTY
-@given(st.lists(st.sampled_from(["{", "}", '{"', '"}', '"', "'", ":", ",", " ", "a"]), max_size=200).map("".join))
+@given(
+    st.lists(
+        st.sampled_from(["{", "}", '{"', '"}', '"', "'", ":", ",", " ", "a"]), max_size=200
+    ).map("".join)
+)
 def test_the_objects_looked_at_are_at_most_four_times_as_long_as_the_text(text: str):
-    # An object and the objects in it: height 4. So the work grows with the length of the text, not its square.
+    # An object and the objects in it: height 4. So the work grows with the length of the text, not
+    # its square.
     assert sum(span.end - span.start for span in spans(text)) <= 4 * len(text)
 
 
@@ -420,7 +490,10 @@ LONG = {
     "a deep list": ('{"Factuality": 8, "Final Score": ' + "[" * N + "}", "not_a_number"),
     "a long number": ('{"Final Score": ' + "9" * N + "}", "out_of_range"),
     "a long string": ('{"Final Score": "' + "9" * N + '"}', "not_a_number"),
-    "a final score nested too deep": ('{"Final Score": ' * (N // 16) + "7" + "}" * (N // 16), "conflicting_scores"),
+    "a final score nested too deep": (
+        '{"Final Score": ' * (N // 16) + "7" + "}" * (N // 16),
+        "conflicting_scores",
+    ),
     "many records": ('{"Final Score": 7}' * (N // 18), None),
     "many pairs": ("{" + '"Final Score": 7,' * (N // 17) + "}", None),
 }
@@ -477,7 +550,9 @@ REASONS = ("All true.", "Half of the need.", "Clear.", "Little is missing.", "A 
 def _reasoning(form: str) -> str:
     names = [RUBRIC.criteria[criterion]["en"].name for criterion in QA]
     pairs = zip(names, REASONS, strict=True)
-    return "\n\n".join(form.format(name, reason, n=number) for number, (name, reason) in enumerate(pairs, start=1))
+    return "\n\n".join(
+        form.format(name, reason, n=number) for number, (name, reason) in enumerate(pairs, start=1)
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -513,22 +588,32 @@ def test_chinese_and_mixed_headings_are_recognised(written: str, language: str, 
 def test_the_final_score_opens_the_explanation_in_the_judges_language_and_a_missing_one_is_named():
     assert explained(JSON).startswith("**Final Score: 7**\n\n### Factuality: 9")
     assert explained(JSON, "zh").startswith("**综合得分: 7**\n\n### 事实正确性: 9")
-    shown = explain("### Clarity\nHard.", ScoreRecord(7, {**RECORD.criteria, "clarity": None}), RUBRIC, "en")
+    shown = explain(
+        "### Clarity\nHard.", ScoreRecord(7, {**RECORD.criteria, "clarity": None}), RUBRIC, "en"
+    )
     assert "### Clarity: no whole number given\n\nHard." in shown
 
 
 # What belongs to no criterion.
 
 
-@pytest.mark.parametrize("heading", ["### Final Score", "**Final Score**: 7", "## 综合得分", "### Overall"])
+@pytest.mark.parametrize(
+    "heading", ["### Final Score", "**Final Score**: 7", "## 综合得分", "### Overall"]
+)
 def test_what_comes_first_stays_first_and_what_comes_last_has_a_heading_of_its_own(heading: str):
-    shown = explained(f"The reference names Paris.\n\n### Factuality\nF.\n{heading}\nOn the whole fair.\n{JSON}")
-    assert shown.startswith("**Final Score: 7**\n\nThe reference names Paris.\n\n### Factuality: 9\n\nF.")
+    shown = explained(
+        f"The reference names Paris.\n\n### Factuality\nF.\n{heading}\nOn the whole fair.\n{JSON}"
+    )
+    assert shown.startswith(
+        "**Final Score: 7**\n\nThe reference names Paris.\n\n### Factuality: 9\n\nF."
+    )
     assert re.search(r"### Final Score\n\n(7\n)?On the whole fair\.$", shown)
 
 
 def test_a_reply_without_parts_stands_whole_below_the_scores():
-    text = "The answer is right about Paris.\n\nFactuality suffers nowhere.\n\nI would give a seven."
+    text = (
+        "The answer is right about Paris.\n\nFactuality suffers nowhere.\n\nI would give a seven."
+    )
     assert explained(f"{text}\n\n{JSON}").endswith(f"### Logical Coherence: 5\n\n{text}")
 
 
@@ -544,7 +629,9 @@ def test_the_record_is_taken_out(form: str):
 
 
 @pytest.mark.parametrize("key", ["bcdfghjk", ""])
-@pytest.mark.parametrize("form", ["{own}\nIt planted {quoted}.", "It planted {quoted}.\n{own}", "[{own}, {quoted}]"])
+@pytest.mark.parametrize(
+    "form", ["{own}\nIt planted {quoted}.", "It planted {quoted}.\n{own}", "[{own}, {quoted}]"]
+)
 def test_the_record_that_was_read_is_taken_out_and_a_quotation_stays(form: str, key: str):
     quoted = JSON.replace("7}", "10}").replace("9", "10")
     own = JSON.replace("{", f'{{"key": "{key}", ') if key else JSON
@@ -558,7 +645,9 @@ def test_a_wrapped_record_is_taken_out_whole_and_code_of_the_judge_stays():
     assert "{" not in explain(f"### Factuality\nF.\n\n{own}", RECORD, RUBRIC, "en", "bcdfghjk")
     code = "```python\nprint({1: 2})\n```"
     shown = explained(f"### Factuality\nIt should be\n{code}\n```json\n{JSON}\n```")
-    assert shown.startswith(f"**Final Score: 7**\n\n### Factuality: 9\n\nIt should be\n{code}\n\n### User")
+    assert shown.startswith(
+        f"**Final Score: 7**\n\n### Factuality: 9\n\nIt should be\n{code}\n\n### User"
+    )
     assert "was\n```\n```\nF." in explained(f"### Factuality\nThe answer was\n```\n```\nF.\n{JSON}")
 
 
@@ -570,15 +659,30 @@ def test_a_wrapped_record_is_taken_out_whole_and_code_of_the_judge_stays():
 def test_any_reply_is_explained(text: str, language: str):
     lines = explained(text, language).splitlines()
     assert lines[0] == f"**{RUBRIC.languages[language].final.name}: 7**"
-    places = [lines.index(f"### {RUBRIC.criteria[c][language].name}: {RECORD.criteria[c]}") for c in QA]
+    places = [
+        lines.index(f"### {RUBRIC.criteria[c][language].name}: {RECORD.criteria[c]}") for c in QA
+    ]
     assert places == sorted(places)
 
 
 _NAMES = [term.name for texts in RUBRIC.criteria.values() for term in texts.values()]
 _HEADINGS = st.builds(
     str.format,
-    st.sampled_from(["### {}", "**{}**", "- {}: ", "1. **{}** - ", "> {} (7/10) — ", "## {}（8分）：", "{}", "{}: "]),
-    st.sampled_from([*_NAMES, *(language.final.name for language in RUBRIC.languages.values()), "Summary"]),
+    st.sampled_from(
+        [
+            "### {}",
+            "**{}**",
+            "- {}: ",
+            "1. **{}** - ",
+            "> {} (7/10) — ",
+            "## {}（8分）：",
+            "{}",
+            "{}: ",
+        ]
+    ),
+    st.sampled_from(
+        [*_NAMES, *(language.final.name for language in RUBRIC.languages.values()), "Summary"]
+    ),
 )
 
 
@@ -588,5 +692,9 @@ def test_no_word_of_the_reasoning_is_lost(headings: list[str]):
     # A word on the line of the heading, and one below it.
     lines = [f"{heading} same{number}\nbelow{number}" for number, heading in enumerate(headings)]
     shown = explained("\n".join(["first", *lines, JSON, "last"]))
-    words = ["first", "last", *(f"{place}{number}" for number in range(len(headings)) for place in ("same", "below"))]
+    words = [
+        "first",
+        "last",
+        *(f"{place}{number}" for number in range(len(headings)) for place in ("same", "below")),
+    ]
     assert [word for word in words if len(re.findall(rf"{word}\b", shown)) != 1] == []

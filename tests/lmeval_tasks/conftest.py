@@ -12,7 +12,9 @@ RunTask = Callable[..., dict[str, Any]]
 
 @pytest.fixture(autouse=True, scope="session")
 def _machine_described_once() -> Iterator[None]:
-    """At the end of every run lm-eval describes the machine, which takes a dozen commands; `pip list` is one."""
+    """At the end of every run lm-eval describes the machine, which takes a dozen commands; `pip
+    list` is one.
+    """
     from torch.utils import collect_env  # not before a test of lm-eval runs in this process
 
     with pytest.MonkeyPatch.context() as patched:
@@ -42,10 +44,15 @@ def judging(request: Request) -> Response:
     prompt = "\n".join(str(message["content"]) for message in request.messages)
     if "<1-10>" not in prompt:  # asked whether it is there, or the model under test
         return says("ready")
-    [names] = [list(json.loads(found)) for found in re.findall(r"\{[^{}]*<1-10>[^{}]*\}", prompt)][-1:]
+    [names] = [list(json.loads(found)) for found in re.findall(r"\{[^{}]*<1-10>[^{}]*\}", prompt)][
+        -1:
+    ]
     case = str(request.messages[-1]["content"])
     [key] = re.findall(r'"key": "([a-z]{8})"', case)[-1:]
-    return says("Reasons.\n" + json.dumps(dict.fromkeys(names, level_of(case)) | {"key": key}, ensure_ascii=False))
+    return says(
+        "Reasons.\n"
+        + json.dumps(dict.fromkeys(names, level_of(case)) | {"key": key}, ensure_ascii=False)
+    )
 
 
 @pytest.fixture

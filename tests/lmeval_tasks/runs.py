@@ -47,7 +47,9 @@ class ScriptedLM(LM):  # type: ignore[misc]  # lm-eval has no types
         self.seen: list[Messages] = []
         self.settings: list[dict[str, Any]] = []
 
-    def apply_chat_template(self, chat_history: Messages, add_generation_prompt: bool = True) -> str:
+    def apply_chat_template(
+        self, chat_history: Messages, add_generation_prompt: bool = True
+    ) -> str:
         """Write messages down as a text, from which they can be found again."""
         text = "\n".join(f"<{message['role']}>{message['content']}" for message in chat_history)
         self._shown[text] = chat_history
@@ -64,7 +66,9 @@ class ScriptedLM(LM):  # type: ignore[misc]  # lm-eval has no types
             found.append(self._answer(self.seen[-1]))
         return found
 
-    def loglikelihood(self, requests: list[Instance], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
+    def loglikelihood(
+        self, requests: list[Instance], disable_tqdm: bool = False
+    ) -> list[tuple[float, bool]]:
         """Weigh a choice."""
         assert self._chance is not None
         found = []
@@ -74,7 +78,9 @@ class ScriptedLM(LM):  # type: ignore[misc]  # lm-eval has no types
             found.append((self._chance(self.seen[-1], choice), False))
         return found
 
-    def loglikelihood_rolling(self, requests: list[Instance], disable_tqdm: bool = False) -> list[float]:
+    def loglikelihood_rolling(
+        self, requests: list[Instance], disable_tqdm: bool = False
+    ) -> list[float]:
         """Not used."""
         raise NotImplementedError
 
@@ -121,7 +127,11 @@ def settings(server: ChatServer, **changed: Any) -> dict[str, Any]:
 
 
 def run(
-    task: str, model: LM, metadata: dict[str, Any] | None = None, limit: int | None = None, **options: Any
+    task: str,
+    model: LM,
+    metadata: dict[str, Any] | None = None,
+    limit: int | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Run one task; results and samples as lm-eval gives them."""
     manager = TaskManager(include_path=tasks_path(), include_defaults=False, metadata=metadata)
@@ -132,7 +142,9 @@ def run(
     return found
 
 
-def run_in_two(task: str, model: Callable[..., ScriptedLM], *given: Any, **options: Any) -> dict[str, Any]:
+def run_in_two(
+    task: str, model: Callable[..., ScriptedLM], *given: Any, **options: Any
+) -> dict[str, Any]:
     """Run one task with two processes that share the work, here threads; what the first one finds.
 
     Args:
@@ -170,7 +182,9 @@ def metric(found: dict[str, Any], task: str, name: str) -> Any:
 def numbers(found: dict[str, Any], task: str) -> dict[str, Any]:
     """All metrics of a run and their standard errors."""
     return {
-        name: value for name, value in found["results"][task].items() if "," in name and "_stderr_stderr" not in name
+        name: value
+        for name, value in found["results"][task].items()
+        if "," in name and "_stderr_stderr" not in name
     }
 
 

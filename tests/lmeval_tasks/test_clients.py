@@ -14,7 +14,14 @@ from tests.servers import LoopbackServer, Response
 from urs_inspect._util import InputError
 from urs_inspect.judging import Message, Reply
 from urs_inspect.judging.ask import CircuitBreaker
-from urs_inspect.lmeval_tasks.clients import Conversation, Endpoint, ReplyCache, call_parameters, key_of, open_endpoint
+from urs_inspect.lmeval_tasks.clients import (
+    Conversation,
+    Endpoint,
+    ReplyCache,
+    call_parameters,
+    key_of,
+    open_endpoint,
+)
 from urs_inspect.lmeval_tasks.settings import Key, read_settings
 
 
@@ -88,31 +95,54 @@ def openai(text: str, finish_reason: str, refusal: str | None = None) -> dict[st
         (openai("Seven.", "content_filter"), "content_filter"),
     ],
 )
-def test_requests_and_replies_of_both_protocols(monkeypatch: pytest.MonkeyPatch, given: Any, read: str) -> None:
-    server, system, user = Server(given), {"role": "system", "content": "Rules."}, {"role": "user", "content": "Case."}
+def test_requests_and_replies_of_both_protocols(
+    monkeypatch: pytest.MonkeyPatch, given: Any, read: str
+) -> None:
+    server, system, user = (
+        Server(given),
+        {"role": "system", "content": "Rules."},
+        {"role": "user", "content": "Case."},
+    )
     expected: dict[str, Any]
     if "choices" in given:
         assert asked(server, "openai", monkeypatch, judge_temperature=None) == Reply("Seven.", read)
         place, expected = "/v1/chat/completions", {"messages": [system, user]}
     else:
         assert asked(server, "anthropic", monkeypatch) == Reply("Seven.", read)
-        place, expected = "/v1/messages", {"system": "Rules.", "messages": [user], "temperature": 0.0}
+        place, expected = (
+            "/v1/messages",
+            {
+                "system": "Rules.",
+                "messages": [user],
+                "temperature": 0.0,
+            },
+        )
     [(path, body)] = server.sent
     assert path.endswith(place)
     assert body == {"model": "m", "max_tokens": 99, **expected}
 
 
 def test_a_refusal_is_none_of_the_judge_s_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert asked(Server(openai("", "stop", "No.")), "openai", monkeypatch) == Reply("No.", "content_filter")
+    assert asked(Server(openai("", "stop", "No.")), "openai", monkeypatch) == Reply(
+        "No.", "content_filter"
+    )
 
 
 def test_a_case_too_long_for_the_judge(monkeypatch: pytest.MonkeyPatch) -> None:
-    error = {"error": {"message": "too long", "code": "context_length_exceeded", "type": "x", "param": None}}
+    error = {
+        "error": {
+            "message": "too long",
+            "code": "context_length_exceeded",
+            "type": "x",
+            "param": None,
+        }
+    }
     assert asked(Server(error, 400), "openai", monkeypatch).stop_reason == "model_length"
 
 
 @pytest.mark.parametrize(
-    ("provider", "said"), [("openai", "no chat completion.*lack a /v1"), ("anthropic", "no message")]
+    ("provider", "said"),
+    [("openai", "no chat completion.*lack a /v1"), ("anthropic", "no message")],
 )
 def test_a_page_in_place_of_a_reply_says_what_to_look_at(
     monkeypatch: pytest.MonkeyPatch, provider: str, said: str
@@ -122,10 +152,15 @@ def test_a_page_in_place_of_a_reply_says_what_to_look_at(
 
 def test_a_key_in_a_reply_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789\n")
-    assert asked(Server(openai("You sent sk-0123456789.", "stop")), "openai", monkeypatch).text == "You sent …."
+    assert (
+        asked(Server(openai("You sent sk-0123456789.", "stop")), "openai", monkeypatch).text
+        == "You sent …."
+    )
 
 
-def test_an_address_of_the_environment_is_noted_without_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_of_the_environment_is_noted_without_credentials(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
     monkeypatch.setenv("OPENAI_BASE_URL", "https://me:secret@judges.example:8443/v1")
     found = asyncio.run(call_parameters(read_settings({"judge_model": "m"})))
@@ -165,7 +200,9 @@ class Script:
 def talk(
     script: Script, cache: ReplyCache, scored: bool, breaker: CircuitBreaker | None = None
 ) -> tuple[Reply, Conversation]:
-    conversation = Conversation(Endpoint(script.send, {"model": "m"}), cache, breaker or CircuitBreaker(0))
+    conversation = Conversation(
+        Endpoint(script.send, {"model": "m"}), cache, breaker or CircuitBreaker(0)
+    )
     reply = asyncio.run(conversation.call(CASE))
     conversation.end(scored)
     return reply, conversation

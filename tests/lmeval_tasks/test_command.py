@@ -22,7 +22,9 @@ from urs_inspect.lmeval_tasks.rejudge import read_saved
 from urs_inspect.lmeval_tasks.urs_task import UrsTask
 
 
-def test_path_is_a_folder_of_tasks(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_path_is_a_folder_of_tasks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert call(monkeypatch, "path") == 0
     folder = Path(capsys.readouterr().out.strip())
     assert folder == Path(tasks_path())
@@ -35,11 +37,15 @@ def test_the_readme_says_why_each_task_has_its_version() -> None:
     _, _, changes = readme.partition("### Changelog")
     entries = [" ".join(entry.split()) for entry in changes.split("\n- ")]
     for name, task in (("urs", UrsTask), ("md_eval", MdEvalTask), ("urs_addition", AdditionTask)):
-        [reason] = [entry for entry in entries if f"`{name}`" in entry and f"{task.VERSION}:" in entry]
+        [reason] = [
+            entry for entry in entries if f"`{name}`" in entry and f"{task.VERSION}:" in entry
+        ]
         assert len(reason) > 80
 
 
-def test_help_names_the_commands(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_names_the_commands(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for words in ((), ("--help",)):
         assert call(monkeypatch, *words) == 0
         said = capsys.readouterr().out
@@ -47,7 +53,10 @@ def test_help_names_the_commands(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
 
 def test_importing_the_package_does_not_import_lm_eval() -> None:
-    said = "import sys, urs_inspect, urs_inspect.cli; print([m for m in sys.modules if m in ('lm_eval', 'datasets')])"
+    said = (
+        "import sys, urs_inspect, urs_inspect.cli; print([m for m in sys.modules if m in"
+        " ('lm_eval', 'datasets')])"
+    )
     done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -65,7 +74,9 @@ def test_without_lm_eval_the_extra_is_named(
 
 @pytest.fixture
 def as_in_its_own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The command sets variables of the environment, and has lm-eval's messages go to the terminal only."""
+    """The command sets variables of the environment, and has lm-eval's messages go to the terminal
+    only.
+    """
     logger = logging.getLogger("lm_eval")
     level, propagate, handlers = logger.level, logger.propagate, [*logger.handlers]
     monkeypatch.setattr("lm_eval.utils._LOGGING_CONFIGURED", False)
@@ -77,7 +88,10 @@ def as_in_its_own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("as_in_its_own_process")
 def test_a_run_as_a_user_types_it(
-    judge: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    judge: ChatServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     metadata = settings(judge, judge_preflight=True)
     words = [
@@ -95,7 +109,9 @@ def test_a_run_as_a_user_types_it(
     assert len(read_saved(file)) == 3
 
 
-def test_an_error_of_the_user_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_of_the_user_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     seen: list[list[str]] = []
 
     def refused() -> None:
@@ -106,7 +122,10 @@ def test_an_error_of_the_user_is_one_line(monkeypatch: pytest.MonkeyPatch, capsy
     assert call(monkeypatch, "run", "--tasks", "urs") == 1
     assert capsys.readouterr().err == "Error: no judge: give one\n"
     assert call(monkeypatch, "run", "--include_path=mine") == 1
-    assert seen == [["run", "--tasks", "urs", "--include_path", tasks_path()], ["run", "--include_path=mine"]]
+    assert seen == [
+        ["run", "--tasks", "urs", "--include_path", tasks_path()],
+        ["run", "--include_path=mine"],
+    ]
 
 
 def test_extras_allow_what_is_tested_and_nothing_from_0_5_on() -> None:

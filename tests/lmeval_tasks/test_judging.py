@@ -22,7 +22,12 @@ from urs_inspect.samer.judgement import judge
 
 def test_samer_judges(tmp_path: Path) -> None:
     folder = tiny_checkpoint(tmp_path / "samer", max_positions=2048)
-    metadata = {"judge": "samer", "samer": str(folder), "samer_engine": "transformers", "urs_dataset": "sample"}
+    metadata = {
+        "judge": "samer",
+        "samer": str(folder),
+        "samer_engine": "transformers",
+        "urs_dataset": "sample",
+    }
     model = answering(lambda question: "" if len(question) % 9 == 0 else f"About {question[:20]}")
     found = run("urs_en", model, metadata, limit=12)
     judged = records(found, "urs_en").values()
@@ -37,7 +42,12 @@ def test_samer_judges(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_samer_is_named_before_anything_is_generated(tmp_path: Path) -> None:
     model = answering(lambda _: "An answer.")
     with pytest.raises(InputError, match="no weights; expected model"):
-        run("urs", model, {"judge": "samer", "samer": str(tmp_path), "urs_dataset": "sample"}, limit=2)
+        run(
+            "urs",
+            model,
+            {"judge": "samer", "samer": str(tmp_path), "urs_dataset": "sample"},
+            limit=2,
+        )
     assert model.seen == []
 
 
@@ -45,7 +55,12 @@ def test_an_interrupt_ends_evaluation_after_the_batch_and_costs_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tiny_checkpoint(tmp_path / "samer", max_positions=2048)
-    metadata = {"judge": "samer", "samer": str(folder), "samer_engine": "transformers", "urs_dataset": "sample"}
+    metadata = {
+        "judge": "samer",
+        "samer": str(folder),
+        "samer_engine": "transformers",
+        "urs_dataset": "sample",
+    }
     evaluate, before = judge, signal.signal(signal.SIGINT, signal.default_int_handler)
 
     async def interrupted(*given: Any) -> Any:
@@ -66,7 +81,14 @@ def test_an_interrupt_ends_evaluation_after_the_batch_and_costs_no_answer(
 
 def test_a_record_is_read_as_it_was_written() -> None:
     for record in (
-        Record("Ä", {"final": 7, "clarity": 6.5}, "j", "judged", "Why.", {"prompt_sha256": "0", "judges": []}),
+        Record(
+            "Ä",
+            {"final": 7, "clarity": 6.5},
+            "j",
+            "judged",
+            "Why.",
+            {"prompt_sha256": "0", "judges": []},
+        ),
         call_failed("An answer.", "j", "gone", not_asked=True),
     ):
         assert read_record(json.loads(json.dumps(record.to_dict()))) == record
@@ -80,7 +102,13 @@ def test_a_record_is_read_as_it_was_written() -> None:
         "An answer.",
         [],
         {"scores": {}},
-        {"response": "", "scores": {"final": "7"}, "judge": "j", "outcome": "judged", "explanation": ""},
+        {
+            "response": "",
+            "scores": {"final": "7"},
+            "judge": "j",
+            "outcome": "judged",
+            "explanation": "",
+        },
     ],
 )
 def test_what_is_no_record_is_none(judgement: object) -> None:
@@ -94,7 +122,10 @@ def test_scores_that_are_not_there_are_left_out() -> None:
 
 def test_the_reason_is_one_plain_line() -> None:
     judges = [{"failure_detail": "first"}, {"failure_detail": "No JSON:\n  here"}]
-    assert Record("", None, "j", "unscored_unparseable", "**No**", {"judges": judges}).why == "No JSON: here"
+    assert (
+        Record("", None, "j", "unscored_unparseable", "**No**", {"judges": judges}).why
+        == "No JSON: here"
+    )
     assert call_failed("", "j", "gone\nfor good").why == "gone for good"
 
 
@@ -112,7 +143,9 @@ def kept(server: ChatServer, tmp_path: Path, **changed: Any) -> dict[str, Any]:
     return settings(server, judge_cache=cache, judge_preflight=False, **changed)
 
 
-@pytest.mark.parametrize("unread", [says("Fine answer, well done."), says("Reasons, cut off", "length")])
+@pytest.mark.parametrize(
+    "unread", [says("Fine answer, well done."), says("Reasons, cut off", "length")]
+)
 def test_what_was_read_is_not_paid_for_twice_and_what_was_not_is_asked_for_again(
     judge: ChatServer, tmp_path: Path, unread: Response
 ) -> None:
@@ -121,7 +154,10 @@ def test_what_was_read_is_not_paid_for_twice_and_what_was_not_is_asked_for_again
 
     judge.script = lambda _: unread
     failed = found()
-    assert metric(failed, "urs", "urs_judge_failed") == 1 and "urs_final,none" not in failed["results"]["urs"]
+    assert (
+        metric(failed, "urs", "urs_judge_failed") == 1
+        and "urs_final,none" not in failed["results"]["urs"]
+    )
     calls = judge.count()
     judge.script = lambda request: unread if request.number == calls else judging(request)
     before = found()
@@ -138,7 +174,9 @@ class Echo(LoopbackServer):
 
     def post(self, path: str, body: dict[str, Any], key: str | None) -> Response:
         message = f"{self.lead}bad header 'Authorization: {key or ''} {KEY}'"
-        return Response(401, json.dumps({"error": {"message": message, "type": "x", "code": None}}).encode())
+        return Response(
+            401, json.dumps({"error": {"message": message, "type": "x", "code": None}}).encode()
+        )
 
 
 @pytest.fixture
@@ -155,12 +193,19 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> Iterator[Echo]:
 
 def at(echo: Echo, provider: str, **changed: Any) -> dict[str, Any]:
     base = f"{echo.address}/v1" if provider == "openai" else echo.address
-    told = {"judge_model": "j", "judge_provider": provider, "judge_base_url": base, "judge_retries": 0}
+    told = {
+        "judge_model": "j",
+        "judge_provider": provider,
+        "judge_base_url": base,
+        "judge_retries": 0,
+    }
     return {**told, "judge_cache": False, "urs_dataset": "sample", **changed}
 
 
 # The third one would show the first half of the key, where the text is cut at 500 characters.
-@pytest.mark.parametrize(("provider", "lead"), [("openai", ""), ("anthropic", ""), ("openai", "x" * 365)])
+@pytest.mark.parametrize(
+    ("provider", "lead"), [("openai", ""), ("anthropic", ""), ("openai", "x" * 365)]
+)
 def test_a_key_that_an_endpoint_repeats_is_kept_nowhere(
     echo: Echo, provider: str, lead: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -169,7 +214,9 @@ def test_a_key_that_an_endpoint_repeats_is_kept_nowhere(
     assert metric(found, "urs", "urs_judge_failed") == 1
     written = json.dumps(found["samples"], default=str) + caplog.text
     assert KEY[:12] not in written
-    assert "AuthenticationError" in written and (lead or "Bearer …" in written or "bad header" in written)
+    assert "AuthenticationError" in written and (
+        lead or "Bearer …" in written or "bad header" in written
+    )
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -184,11 +231,18 @@ def test_a_server_named_by_the_environment_has_replies_of_its_own(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     finals, cache = [], str(tmp_path / "replies.sqlite3")
-    told = {"judge_model": "j", "judge_cache": cache, "judge_preflight": False, "urs_dataset": "sample"}
+    told = {
+        "judge_model": "j",
+        "judge_cache": cache,
+        "judge_preflight": False,
+        "urs_dataset": "sample",
+    }
 
     def constant(level: int) -> Any:
         def script(request: Request) -> Response:
-            names = json.loads(str(judging(request).body, "utf-8"))["choices"][0]["message"]["content"]
+            names = json.loads(str(judging(request).body, "utf-8"))["choices"][0]["message"][
+                "content"
+            ]
             scores = json.loads(names.partition("\n")[2])
             return says(json.dumps({**dict.fromkeys(scores, level), "key": scores["key"]}))
 
@@ -199,7 +253,10 @@ def test_a_server_named_by_the_environment_has_replies_of_its_own(
             monkeypatch.setenv("OPENAI_BASE_URL", server.url)
             found = run("urs", answering(answer), told, limit=2)
             finals.append(metric(found, "urs", "urs_final"))
-            [asked] = {json.dumps(one["judge_call"], sort_keys=True) for one in records(found, "urs").values()}
+            [asked] = {
+                json.dumps(one["judge_call"], sort_keys=True)
+                for one in records(found, "urs").values()
+            }
             assert json.loads(asked) == {
                 "provider": "openai",
                 "base_url": server.url,
@@ -210,7 +267,9 @@ def test_a_server_named_by_the_environment_has_replies_of_its_own(
     assert finals == [3, 9]
 
 
-def test_a_judge_that_refuses_these_settings_is_found_out_before_anything_is_generated(judge: ChatServer) -> None:
+def test_a_judge_that_refuses_these_settings_is_found_out_before_anything_is_generated(
+    judge: ChatServer,
+) -> None:
     seen: list[int] = []
 
     class Strict(ChatServer):
@@ -224,7 +283,14 @@ def test_a_judge_that_refuses_these_settings_is_found_out_before_anything_is_gen
     with pytest.raises(InputError, match="is unavailable: BadRequestError"):
         run("urs", model, settings(strict), limit=2)
     assert model.seen == []
-    assert metric(run("urs", model, settings(strict, judge_max_tokens=2048), limit=2), "urs", "urs_judge_failed") == 0
+    assert (
+        metric(
+            run("urs", model, settings(strict, judge_max_tokens=2048), limit=2),
+            "urs",
+            "urs_judge_failed",
+        )
+        == 0
+    )
     strict.stop()
     assert seen[:2] == [4096, 2048]
 
@@ -241,7 +307,9 @@ def test_a_cache_that_cannot_be_used_is_named_before_anything_is_generated(
     assert model.seen == []
 
 
-def test_no_key_is_written_anywhere(judge: ChatServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_key_is_written_anywhere(
+    judge: ChatServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     found = run("urs", answering(answer), kept(judge, tmp_path), limit=2)
     text = json.dumps({key: found[key] for key in ("results", "configs", "samples")}, default=str)
@@ -254,7 +322,9 @@ def now_and_then_nothing(question: str) -> str:
     return "" if len(question) % 7 == 0 else answer(question)
 
 
-def test_a_judge_that_fails_again_and_again_is_given_up(judge: ChatServer, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_judge_that_fails_again_and_again_is_given_up(
+    judge: ChatServer, caplog: pytest.LogCaptureFixture
+) -> None:
     judge.script = lambda _: fails(500)
     told = settings(judge, judge_give_up=3, judge_concurrency=1, judge_preflight=False)
     found = run("urs", answering(now_and_then_nothing), told)
@@ -268,7 +338,9 @@ def test_a_judge_that_fails_again_and_again_is_given_up(judge: ChatServer, caplo
     assert {one["outcome"] for one in judged} == {"no_response", "unscored_call_failed"}
     assert f"not asked for {len(left)} of them" in caplog.text
     assert f"of the others {len(empty)} are empty, with the lowest score" in caplog.text
-    assert metric(found, "urs", "urs_no_response") == pytest.approx(len(empty) / 42)  # of all answers
+    assert metric(found, "urs", "urs_no_response") == pytest.approx(
+        len(empty) / 42
+    )  # of all answers
     assert {sample["urs_no_response"] for sample in found["samples"]["urs"]} == {0.0, 1.0}
 
 
@@ -280,7 +352,9 @@ def _interruptible() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_interruptible")
-def test_an_interrupt_ends_judging_and_costs_no_answer(judge: ChatServer, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_interrupt_ends_judging_and_costs_no_answer(
+    judge: ChatServer, caplog: pytest.LogCaptureFixture
+) -> None:
     def script(request: Request) -> Response:
         if request.number < 4:
             return judging(request)
@@ -301,18 +375,27 @@ def test_an_interrupt_ends_judging_and_costs_no_answer(judge: ChatServer, caplog
 
 
 @pytest.mark.usefixtures("_interruptible")
-def test_a_second_interrupt_ends_the_run(judge: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_interrupt_ends_the_run(
+    judge: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from urs_inspect.lmeval_tasks import judging as interrupts
 
     def script(request: Request) -> Response:
-        # One signal in all: another would come when nobody expects it any more, and end the tests themselves.
+        # One signal in all: another would come when nobody expects it any more, and end the tests
+        # themselves.
         if request.number == 0:
             os.kill(os.getpid(), signal.SIGINT)
         return Response(delay=3600)
 
-    # The second one comes while the first one is being dealt with, in the middle of whatever was interrupted.
+    # The second one comes while the first one is being dealt with, in the middle of whatever was
+    # interrupted.
     monkeypatch.setattr(interrupts.logger, "warning", lambda _: signal.raise_signal(signal.SIGINT))
     judge.script = script
     with pytest.raises(KeyboardInterrupt):
-        run("urs", answering(answer), settings(judge, judge_concurrency=1, judge_preflight=False), limit=2)
+        run(
+            "urs",
+            answering(answer),
+            settings(judge, judge_concurrency=1, judge_preflight=False),
+            limit=2,
+        )
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -36,12 +36,17 @@ def _reply(instructions: str, case: str) -> str:
         return "I cannot say."
     if "Overall" not in instructions:
         return json.dumps({"comparison": "x", "winner": _verdict(instructions + case)})
-    verdicts = {name: {"comparison": "x\n\ny", "winner": _verdict(name + case)} for name in [*names, "Overall"]}
+    verdicts = {
+        name: {"comparison": "x\n\ny", "winner": _verdict(name + case)}
+        for name in [*names, "Overall"]
+    }
     return "Compared.\n\n" + json.dumps(verdicts)
 
 
 def _lm(**kwargs: Any) -> ScriptedLM:
-    return ScriptedLM(lambda messages: _reply(messages[0]["content"], messages[-1]["content"]), **kwargs)
+    return ScriptedLM(
+        lambda messages: _reply(messages[0]["content"], messages[-1]["content"]), **kwargs
+    )
 
 
 def _of_messages(messages: list[ChatMessage]) -> str:
@@ -49,37 +54,52 @@ def _of_messages(messages: list[ChatMessage]) -> str:
 
 
 def _run(lm: ScriptedLM, limit: int = _PAIRS, **options: Any) -> dict[str, Any]:
-    found = runs.run("md_eval", lm, {f"md_eval_{name}": value for name, value in options.items()}, limit=limit)
+    found = runs.run(
+        "md_eval", lm, {f"md_eval_{name}": value for name, value in options.items()}, limit=limit
+    )
     return dict(found["results"]["md_eval"])
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("protocol", "orders"), [("joint", "both"), ("overall", "seeded"), ("per_dimension", "ab")])
+@pytest.mark.parametrize(
+    ("protocol", "orders"), [("joint", "both"), ("overall", "seeded"), ("per_dimension", "ab")]
+)
 def test_the_numbers_are_those_of_the_task_of_inspect(
     data_dir: Path, tmp_path: Path, protocol: Protocol, orders: Orders
 ):
     limit = 4 if protocol == "per_dimension" else _PAIRS
     script, lm = Script(_of_messages), _lm()
-    log = run(md_eval(protocol=protocol, orders=orders), tmp_path, model=script.model(), limit=limit)
+    log = run(
+        md_eval(protocol=protocol, orders=orders), tmp_path, model=script.model(), limit=limit
+    )
     assert log.status == "success", log.error
     expected = judge_numbers(log)
     found = _run(lm, limit, protocol=protocol, orders=orders)
 
     asked = [[message["content"] for message in messages] for messages in lm.seen]
-    assert sorted(asked) == sorted([message.text for message in messages] for messages in script.seen)
+    assert sorted(asked) == sorted(
+        [message.text for message in messages] for messages in script.seen
+    )
     measures = ["accuracy_all", "accuracy", "unread"] + (["flips"] if orders == "both" else [])
     names = {f"overall_{name}": f"overall {name}" for name in measures}
-    names |= {f"overall_{name}": f"overall {name}" for name in ("three_way_all", "longer_preference")}
+    names |= {
+        f"overall_{name}": f"overall {name}" for name in ("three_way_all", "longer_preference")
+    }
     names |= {"overall_first_preference": "overall first_preference"}
     names |= {"baseline_longest_overall_accuracy": "baseline longest overall accuracy"}
     if protocol != "overall":
         names |= {f"dimension_{name}": f"dimension {name}" for name in measures}
         ends = {"lower": "low", "upper": "high"}
-        names |= {f"dimension_accuracy_all_ci_{end}": f"dimension accuracy_all {our}" for end, our in ends.items()}
+        names |= {
+            f"dimension_accuracy_all_ci_{end}": f"dimension accuracy_all {our}"
+            for end, our in ends.items()
+        }
         names |= {"baseline_longest_dimension_accuracy": "baseline longest dimension accuracy"}
     compared = 0
     for name, other in names.items():
-        if other.endswith((" low", " high")) and other not in expected:  # too few pairs for an interval in inspect
+        if (
+            other.endswith((" low", " high")) and other not in expected
+        ):  # too few pairs for an interval in inspect
             continue
         if f"{name},none" in found:  # no case had it: in inspect there is no such row, either
             assert found[f"{name},none"] == pytest.approx(expected[other], nan_ok=True), name
@@ -113,7 +133,9 @@ def test_predict_only_keeps_replies_and_counts_nothing(data_dir: Path):
 
 
 @pytest.mark.data
-def test_a_plain_text_model_sees_instructions_and_case_and_a_user_s_instruction_comes_first(data_dir: Path):
+def test_a_plain_text_model_sees_instructions_and_case_and_a_user_s_instruction_comes_first(
+    data_dir: Path,
+):
     lm = ScriptedLM(lambda messages: "")
     found = runs.run("md_eval", lm, limit=2, apply_chat_template=False)["results"]["md_eval"]
     assert [message["role"] for message in lm.seen[0]] == ["user"]
@@ -154,7 +176,8 @@ def test_without_data_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch)
     assert lm.seen == []
 
 
-# --- choices: the probabilities of three letters are the verdict; one task a need, and their group ---
+# --- choices: the probabilities of three letters are the verdict; one task a need, and their group
+# ---
 
 _PREFERS = {"A": {"A": -1.0, "B": -2.0, "C": -3.0}, "B": {"A": -2.0, "B": -1.0, "C": -3.0}}
 
@@ -182,7 +205,9 @@ def test_the_group_is_the_accuracy_over_all_pairs_without_ties(data_dir: Path):
     assert sum(found["n-samples"][name]["effective"] for name in leaves) == 342
     by_hand = [case for case in _cases() if load_taxonomy().scenarios[case.group].need == "safety"]
     sided = [case.label for case in by_hand if case.label != "tie"]
-    assert found["results"]["md_eval_mc_safety"]["acc,none"] == pytest.approx(sided.count("b") / len(sided))
+    assert found["results"]["md_eval_mc_safety"]["acc,none"] == pytest.approx(
+        sided.count("b") / len(sided)
+    )
     assert len(lm.seen) == 342 * 3
 
 
@@ -235,9 +260,13 @@ def test_a_tiny_local_model_chooses(data_dir: Path, tmp_path: Path, chat: bool):
     assert len(samples) == 2
     for sample in samples:
         chances = [chance for chance, _ in sample["filtered_resps"]]
-        assert len(chances) == 3 and all(chance < 0 for chance in chances) and len(set(chances)) == 3
+        assert (
+            len(chances) == 3 and all(chance < 0 for chance in chances) and len(set(chances)) == 3
+        )
         contexts = {argument[0] for argument in sample["arguments"]}
-        assert len(contexts) == 1 and {argument[1].strip() for argument in sample["arguments"]} == set(LETTERS)
+        assert len(contexts) == 1 and {
+            argument[1].strip() for argument in sample["arguments"]
+        } == set(LETTERS)
 
 
 # --- ratios ---

@@ -23,7 +23,9 @@ FIELDS = ("intent", "intent_group", "language", "question", "reference")
 def saved(folder: Path, found: dict[str, Any], task: str = "urs") -> Path:
     """Samples as lm-eval saves them."""
     tracker = EvaluationTracker(output_path=str(folder))
-    tracker.general_config_tracker.log_experiment_args("scripted", "model=scripted", None, None, False)
+    tracker.general_config_tracker.log_experiment_args(
+        "scripted", "model=scripted", None, None, False
+    )
     tracker.save_results_aggregated(results={**found, "samples": {}}, samples=found["samples"])
     tracker.save_results_samples(task_name=task, samples=found["samples"][task])
     [file] = folder.rglob(f"samples_{task}_*.jsonl")
@@ -69,7 +71,9 @@ def test_saved_answers_are_judged_later_with_the_same_numbers(
     judge: ChatServer, tmp_path: Path, generated: dict[str, Any], rejudge: Rejudge
 ) -> None:
     file = saved(tmp_path / "plain", generated)
-    direct = run("urs", answering(lambda question: f"About {question[:30]}"), settings(judge), limit=6)["results"]
+    direct = run(
+        "urs", answering(lambda question: f"About {question[:30]}"), settings(judge), limit=6
+    )["results"]
     said = rejudge(file, "--metadata", told(judge, judge_preflight=True))
     [written] = file.parent.glob("rejudged_j-*_samples_urs_*.json")
     for name, value in json.loads(written.read_text())["results"]["urs"].items():
@@ -102,15 +106,25 @@ def test_only_what_failed_is_judged_again_and_scores_that_do_not_go_together_are
     changes: list[tuple[dict[str, Any], str]] = [
         ({"judge_model": "another"}, "two judges"),
         ({"judge_language": "zh"}, "two prompts"),
-        ({"judge_temperature": 0.7}, "judged with temperature 0.0, not 0.7; scores of two settings"),
+        (
+            {"judge_temperature": 0.7},
+            "judged with temperature 0.0, not 0.7; scores of two settings",
+        ),
         ({"judge_max_tokens": 99}, "judged with max_tokens 4096, not 99; scores of two settings"),
-        ({"judge_base_url": "http://127.0.0.1:9/v1"}, "not http://127.0.0.1:9/v1; scores of two settings"),
+        (
+            {"judge_base_url": "http://127.0.0.1:9/v1"},
+            "not http://127.0.0.1:9/v1; scores of two settings",
+        ),
     ]
     for changed, said in changes:
-        assert said in rejudge("--failed-only", file, "--metadata", told(judge, **changed), ends_with=1)
+        assert said in rejudge(
+            "--failed-only", file, "--metadata", told(judge, **changed), ends_with=1
+        )
     other = tmp_path / file.name
     other.write_text(file.read_text("utf-8").replace("judge_call", "called"), "utf-8")
-    assert "judge all answers again" in rejudge("--failed-only", other, "--metadata", told(judge), ends_with=1)
+    assert "judge all answers again" in rejudge(
+        "--failed-only", other, "--metadata", told(judge), ends_with=1
+    )
     assert judge.count() == calls
     rejudge("--failed-only", file, "--metadata", told(judge))
     assert judge.count() == calls + 2
@@ -124,7 +138,9 @@ def test_judging_is_finished_in_several_goes(
     given = ("--metadata", told(judge, judge_concurrency=1))
     said = rejudge(file, *given)
     [written] = file.parent.glob("rejudged_*.jsonl")
-    assert "2 of 6 answers have no score, so that no mean is about them: InternalServerError: " in said
+    assert (
+        "2 of 6 answers have no score, so that no mean is about them: InternalServerError: " in said
+    )
     assert f"Once more: --failed-only {written}" in said
     judge.script = judging
     calls = judge.count()
@@ -158,7 +174,9 @@ def test_two_ways_of_judging_stand_beside_each_other_and_beside_what_was_saved(
         assert len(found) == min(place + 1, 2)  # the third one is the first one again
         written.append(found)
     assert list(file.parent.glob("samples_urs_*")) == [file] and file.read_bytes() == before
-    results = [json.loads(one.with_suffix(".json").read_text())["judged_with"] for one in written[1]]
+    results = [
+        json.loads(one.with_suffix(".json").read_text())["judged_with"] for one in written[1]
+    ]
     assert results[0] != results[1]
     # Both would become one file.
     rejudge(*written[1], *given, ends_with=1)
@@ -191,7 +209,9 @@ def test_files_of_other_tasks_are_left_out(
     judge: ChatServer, tmp_path: Path, generated: dict[str, Any], rejudge: Rejudge
 ) -> None:
     file = saved(tmp_path, first_of(generated, 1))
-    sums = run("urs_addition", answering(lambda _: "12"), {"addition_lengths": 2, "addition_per_length": 1})
+    sums = run(
+        "urs_addition", answering(lambda _: "12"), {"addition_lengths": 2, "addition_per_length": 1}
+    )
     other = file.with_name("samples_urs_addition_2026.jsonl")
     other.write_text(json.dumps(sums["samples"]["urs_addition"][0], default=str), encoding="utf-8")
     given = ("--metadata", told(judge))
@@ -225,7 +245,9 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_judge_is_asked(
     assert not judge.requests
 
 
-def test_a_judge_that_cannot_be_had_is_one_line(tmp_path: Path, generated: dict[str, Any], rejudge: Rejudge) -> None:
+def test_a_judge_that_cannot_be_had_is_one_line(
+    tmp_path: Path, generated: dict[str, Any], rejudge: Rejudge
+) -> None:
     file = saved(tmp_path, first_of(generated, 1))
     away = json.dumps({"judge_base_url": "http://127.0.0.1:9/v1", "judge_retries": 0})
     error = rejudge(file, "--judge-model", "m", "--metadata", away, ends_with=1)
@@ -241,10 +263,17 @@ def test_a_judge_that_cannot_be_had_is_one_line(tmp_path: Path, generated: dict[
         (b"{", "line 1"),
         (b"[]", "line 1"),
         (b'{"doc": {}, "resps": [["x"]]}', "line 1"),
-        (json.dumps({"doc": dict.fromkeys(FIELDS, "") | {"intent": 1}, "resps": [["x"]]}).encode(), "intent"),
+        (
+            json.dumps(
+                {"doc": dict.fromkeys(FIELDS, "") | {"intent": 1}, "resps": [["x"]]}
+            ).encode(),
+            "intent",
+        ),
     ],
 )
-def test_files_that_are_none_of_lm_eval_are_named(tmp_path: Path, rejudge: Rejudge, content: bytes, said: str) -> None:
+def test_files_that_are_none_of_lm_eval_are_named(
+    tmp_path: Path, rejudge: Rejudge, content: bytes, said: str
+) -> None:
     file = tmp_path / "samples_urs_1.jsonl"
     file.write_bytes(content)
     error = rejudge(file, "--judge-model", "m", ends_with=1)
@@ -253,14 +282,20 @@ def test_files_that_are_none_of_lm_eval_are_named(tmp_path: Path, rejudge: Rejud
 
 
 @pytest.mark.parametrize(
-    ("metadata", "said"), [("{", "no JSON"), ("[]", "JSON object"), ('{"judge_x": 1}', "unknown 'judge_x'")]
+    ("metadata", "said"),
+    [("{", "no JSON"), ("[]", "JSON object"), ('{"judge_x": 1}', "unknown 'judge_x'")],
 )
-def test_faulty_metadata_is_named(tmp_path: Path, rejudge: Rejudge, metadata: str, said: str) -> None:
+def test_faulty_metadata_is_named(
+    tmp_path: Path, rejudge: Rejudge, metadata: str, said: str
+) -> None:
     (tmp_path / "samples_urs_1.jsonl").write_text("{}", encoding="utf-8")
     assert said in rejudge(tmp_path / "samples_urs_1.jsonl", "--metadata", metadata, ends_with=1)
 
 
-TICKETS = [{"ticket": "It is broken", "good": "We send a new one"}, {"ticket": "It is late", "good": None}]
+TICKETS = [
+    {"ticket": "It is broken", "good": "We send a new one"},
+    {"ticket": "It is late", "good": None},
+]
 
 
 @pytest.fixture
@@ -276,7 +311,10 @@ def tickets(folder: Path, **changed: Any) -> Path:
     data, task = folder / "tickets.jsonl", folder / "tickets.yaml"
     data.write_text("".join(json.dumps(ticket) + "\n" for ticket in TICKETS), encoding="utf-8")
     first = {"function": "take_first"}
-    filters = [{"name": "whole", "filter": [first]}, {"name": "digits", "filter": [{"function": "regex"}, first]}]
+    filters = [
+        {"name": "whole", "filter": [first]},
+        {"name": "digits", "filter": [{"function": "regex"}, first]},
+    ]
     config = {
         "task": "tickets",
         "dataset_path": "json",
@@ -292,8 +330,12 @@ def tickets(folder: Path, **changed: Any) -> Path:
     }
     task.write_text(yaml.safe_dump(config), encoding="utf-8")
     manager = TaskManager(include_path=str(folder), include_defaults=False)
-    model = ScriptedLM(lambda messages: f"Reply to {messages[-1]['content']}", lambda _messages, _choice: -1.0)
-    found = lm_eval.simple_evaluate(model=model, tasks=["tickets"], task_manager=manager, bootstrap_iters=0)
+    model = ScriptedLM(
+        lambda messages: f"Reply to {messages[-1]['content']}", lambda _messages, _choice: -1.0
+    )
+    found = lm_eval.simple_evaluate(
+        model=model, tasks=["tickets"], task_manager=manager, bootstrap_iters=0
+    )
     return saved(folder / "out", found, "tickets")
 
 
@@ -302,10 +344,20 @@ def test_samples_of_any_task_are_judged_by_a_rubric_with_one_intent(
 ) -> None:
     file = tickets(tmp_path)
     said = rejudge(file, "--rubric", rubric, "--metadata", told(judge))
-    assert "2 samples of filters" in said and "2 samples with several" in said and "1 sample without a ref" in said
+    assert (
+        "2 samples of filters" in said
+        and "2 samples with several" in said
+        and "1 sample without a ref" in said
+    )
     first, second = sorted(str(request.messages[-1]["content"]) for request in judge.requests)
-    question, answer = "<question>\nCustomer: It is {}\n</question>", "<answer>\nReply to Customer: It is {}\n</answer>"
-    assert all(text.format("broken") in first and text.format("late") in second for text in (question, answer))
+    question, answer = (
+        "<question>\nCustomer: It is {}\n</question>",
+        "<answer>\nReply to Customer: It is {}\n</answer>",
+    )
+    assert all(
+        text.format("broken") in first and text.format("late") in second
+        for text in (question, answer)
+    )
     assert "<reference>\nWe send a new one\n</reference>" in first and "reference" not in second
     [written] = file.parent.glob("rejudged_*.jsonl")
     lines = [json.loads(line) for line in written.read_text("utf-8").splitlines()]
@@ -326,15 +378,25 @@ def test_without_a_rubric_of_ones_own_intent_and_language_are_asked_for(
     given = (tickets(tmp_path), "--metadata", told(judge))
     assert "--intent, one of factual_qa, solve" in rejudge(*given, ends_with=1)
     assert "--language, one of en, zh" in rejudge(*given, "--intent", "leisure", ends_with=1)
-    assert "unknown intent 'fun'; allowed: factual_qa" in rejudge(*given, "--intent", "fun", ends_with=1)
+    assert "unknown intent 'fun'; allowed: factual_qa" in rejudge(
+        *given, "--intent", "fun", ends_with=1
+    )
     assert judge.count() == 0
     rejudge(*given, "--intent", "leisure", "--language", "en")
     assert judge.count() == 2
 
 
-def test_tasks_without_answers_in_words_are_refused(tmp_path: Path, rubric: Path, rejudge: Rejudge) -> None:
+def test_tasks_without_answers_in_words_are_refused(
+    tmp_path: Path, rubric: Path, rejudge: Rejudge
+) -> None:
     scored = {"repeats": 1, "filter_list": None, "metric_list": [{"metric": "acc"}]}
-    file = tickets(tmp_path, **scored, output_type="multiple_choice", doc_to_choice=["yes", "no"], doc_to_target=0)
+    file = tickets(
+        tmp_path,
+        **scored,
+        output_type="multiple_choice",
+        doc_to_choice=["yes", "no"],
+        doc_to_target=0,
+    )
     given = ("--rubric", rubric, "--judge-model", "j")
     assert f"{file}, line 1: no answer in words" in rejudge(file, *given, ends_with=1)
     [line, *_] = map(json.loads, file.read_text("utf-8").splitlines())
@@ -349,5 +411,13 @@ def test_a_chat_that_was_sent_to_an_api_is_the_question() -> None:
     chat = _conversation(json.dumps([two, *one]))
     assert "[System prompt]\nBe brief.\n\n[User]\nWhy?" in chat.text("en")
     assert "[用户]\nWhy?" in chat.text("zh") and chat.query == "Why?"
-    for text in ("Why?", "42", "[]", '["Why?"]', '{"role": "user"}', "null", '[{"role": "x", "content": "Why?"}]'):
+    for text in (
+        "Why?",
+        "42",
+        "[]",
+        '["Why?"]',
+        '{"role": "user"}',
+        "null",
+        '[{"role": "x", "content": "Why?"}]',
+    ):
         assert _conversation(text).text("en") == text

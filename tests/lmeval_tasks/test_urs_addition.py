@@ -40,7 +40,9 @@ def test_the_numbers_are_those_of_the_task_of_inspect(tmp_path: Path):
     lm = _lm()
     found = runs.run("urs_addition", lm, _OPTIONS)["results"]["urs_addition"]
 
-    assert [messages[-1]["content"] for messages in lm.seen] == [messages[-1].text for messages in script.seen]
+    assert [messages[-1]["content"] for messages in lm.seen] == [
+        messages[-1].text for messages in script.seen
+    ]
     for name, other in (
         ("accuracy", "accuracy"),
         ("accuracy_2_10", "2-10 accuracy"),
@@ -63,7 +65,9 @@ def test_the_numbers_are_those_of_the_task_of_inspect(tmp_path: Path):
 
 
 def test_a_range_that_no_chain_reaches_has_no_accuracy_of_its_own():
-    found = runs.run("urs_addition", _lm(), {**_OPTIONS, "addition_lengths": "2-3"})["results"]["urs_addition"]
+    found = runs.run("urs_addition", _lm(), {**_OPTIONS, "addition_lengths": "2-3"})["results"][
+        "urs_addition"
+    ]
     assert "accuracy,none" in found and "accuracy_2_10,none" not in found
 
 

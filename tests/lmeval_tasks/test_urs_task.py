@@ -12,7 +12,16 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ModelUsage, get_model
 
 from tests.lmeval_tasks.conftest import judging, level_of
-from tests.lmeval_tasks.runs import ScriptedLM, answering, metric, numbers, records, run, run_in_two, settings
+from tests.lmeval_tasks.runs import (
+    ScriptedLM,
+    answering,
+    metric,
+    numbers,
+    records,
+    run,
+    run_in_two,
+    settings,
+)
 from tests.servers import ChatServer, Request, Response, fails, says, serving
 from urs_inspect._util import InputError
 from urs_inspect.lmeval_tasks.judging import judging_of
@@ -23,7 +32,11 @@ from urs_inspect.tasks import urs
 
 def answer(question: str) -> str:
     """An answer of its own for each question; for one in seven nothing."""
-    return "" if len(question) % 7 == 0 else f"About {question[:40]}: it depends. {'So. ' * (len(question) % 5)}"
+    return (
+        ""
+        if len(question) % 7 == 0
+        else f"About {question[:40]}: it depends. {'So. ' * (len(question) % 5)}"
+    )
 
 
 def fifty_cases(folder: Path) -> str:
@@ -36,17 +49,24 @@ def fifty_cases(folder: Path) -> str:
             "intent": sample.metadata["intent"],
             "language": sample.metadata["language"],
         }
-        for more, samples in (("", urs(dataset="sample").dataset), (" Please.", urs(dataset="sample").dataset[:8]))
+        for more, samples in (
+            ("", urs(dataset="sample").dataset),
+            (" Please.", urs(dataset="sample").dataset[:8]),
+        )
         for sample in samples
         if sample.metadata is not None
     ]
-    (folder / "cases.jsonl").write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    (folder / "cases.jsonl").write_text(
+        "\n".join(json.dumps(row) for row in rows), encoding="utf-8"
+    )
     return str(folder / "cases.jsonl")
 
 
 def now_and_then_prose(request: Request) -> Response:
     """A judge that gives no numbers about some answers, however often it is asked."""
-    case = next(str(message["content"]) for message in request.messages if message["role"] == "user")
+    case = next(
+        str(message["content"]) for message in request.messages if message["role"] == "user"
+    )
     return says("Fine answer, well done.") if level_of(case) == 3 else judging(request)
 
 
@@ -56,7 +76,9 @@ def test_both_harnesses_give_the_same_numbers(judge: ChatServer, tmp_path: Path)
 
     def output(messages: Any, *_: Any) -> ModelOutput:
         found = ModelOutput.from_content("mockllm/model", answer(messages[-1].text))
-        found.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # or the harness counts, online
+        found.usage = ModelUsage(
+            input_tokens=1, output_tokens=1, total_tokens=2
+        )  # or the harness counts, online
         return found
 
     [log] = inspect_eval(
@@ -74,10 +96,14 @@ def test_both_harnesses_give_the_same_numbers(judge: ChatServer, tmp_path: Path)
         score = (sample.scores or {})["intent_judge"]
         assert score.metadata is not None
         other, value = found[str(sample.id)], score.value if isinstance(score.value, dict) else {}
-        assert (other["scores"] or {}) == {key: given for key, given in value.items() if given == given}
+        assert (other["scores"] or {}) == {
+            key: given for key, given in value.items() if given == given
+        }
         assert other["outcome"] == score.metadata["outcome"]
         assert other["prompt_sha256"] == score.metadata["prompt_sha256"]
-        if other["outcome"] != "no_response":  # of an empty answer lm-eval does not say why it ended
+        if (
+            other["outcome"] != "no_response"
+        ):  # of an empty answer lm-eval does not say why it ended
             explained = str(score.explanation).replace("`openai-api/local/j`", "`j`")
             assert other["explanation"] == explained
         outcomes[other["outcome"]] += 1
@@ -89,8 +115,12 @@ def test_both_harnesses_give_the_same_numbers(judge: ChatServer, tmp_path: Path)
         assert metric(theirs, "urs", f"urs_{name}") == pytest.approx(share, abs=1e-12)
         assert share == outcomes[outcome] / 50
     [scored] = [one for one in log.results.scores if one.name == "intent_judge"]
-    assert metric(theirs, "urs", "urs_final") == pytest.approx(scored.metrics["final"].value, abs=1e-12)
-    assert metric(theirs, "urs", "urs_final_stderr") == pytest.approx(scored.metrics["stderr"].value, abs=1e-12)
+    assert metric(theirs, "urs", "urs_final") == pytest.approx(
+        scored.metrics["final"].value, abs=1e-12
+    )
+    assert metric(theirs, "urs", "urs_final_stderr") == pytest.approx(
+        scored.metrics["stderr"].value, abs=1e-12
+    )
 
 
 def _grader() -> Model:
@@ -112,7 +142,9 @@ def test_means_and_standard_errors_by_hand(judge: ChatServer) -> None:
     assert not [name for name in found["results"]["urs"] if " " in name]
     for name, values in finals.items():
         mean = sum(values) / len(values)
-        error = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
+        error = math.sqrt(
+            sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values)
+        )
         assert metric(found, "urs", f"urs_{name}") == pytest.approx(mean)
         assert metric(found, "urs", f"urs_{name}_stderr") == pytest.approx(error)
     assert metric(found, "urs", "urs_judge_failed") == 0
@@ -123,7 +155,9 @@ def test_means_and_standard_errors_by_hand(judge: ChatServer) -> None:
         assert metric(found, "urs", f"urs_judge_{name}") == 0
 
 
-def test_one_language_and_the_cases_that_inspect_takes_with_the_same_limit(judge: ChatServer) -> None:
+def test_one_language_and_the_cases_that_inspect_takes_with_the_same_limit(
+    judge: ChatServer,
+) -> None:
     found = run("urs_zh", answering(answer), settings(judge))
     assert len(found["samples"]["urs_zh"]) == 21
     assert {sample["doc"]["language"] for sample in found["samples"]["urs_zh"]} == {"zh"}
@@ -134,7 +168,9 @@ def test_one_language_and_the_cases_that_inspect_takes_with_the_same_limit(judge
 
 
 def test_filtered_resps_of_a_judged_sample_is_the_answer(judge: ChatServer) -> None:
-    found = run("urs", answering(lambda question: f"About {question[:30]}"), settings(judge), limit=4)
+    found = run(
+        "urs", answering(lambda question: f"About {question[:30]}"), settings(judge), limit=4
+    )
     for sample in found["samples"]["urs"]:
         assert sample["filtered_resps"] == sample["resps"][0]
         assert sample["filtered_resps"][0].startswith("About ")
@@ -155,16 +191,29 @@ def dying(after: int) -> Any:
     return script
 
 
-def test_a_judge_that_dies_costs_no_answer(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_judge_that_dies_costs_no_answer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     with serving(dying(after=6), monkeypatch) as server:
-        found = run("urs", answering(lambda _: "An answer."), settings(server, judge_concurrency=1), limit=12)
+        found = run(
+            "urs",
+            answering(lambda _: "An answer."),
+            settings(server, judge_concurrency=1),
+            limit=12,
+        )
     # One call finds out whether the judge can be had, five judge.
     assert metric(found, "urs", "urs_judge_failed") == pytest.approx(7 / 12)
     judged = [one for one in records(found, "urs").values() if one["scores"] is not None]
     assert len(judged) == 5
-    assert metric(found, "urs", "urs_final") == pytest.approx(sum(one["scores"]["final"] for one in judged) / 5)
+    assert metric(found, "urs", "urs_final") == pytest.approx(
+        sum(one["scores"]["final"] for one in judged) / 5
+    )
     assert all(one["response"] == "An answer." for one in records(found, "urs").values())
-    [told] = [one.getMessage() for one in caplog.records if "7 of 12 answers have no score" in one.getMessage()]
+    [told] = [
+        one.getMessage()
+        for one in caplog.records
+        if "7 of 12 answers have no score" in one.getMessage()
+    ]
     assert "scripted 500" in told and "\n" not in told
     assert "rejudge" in caplog.text
 
@@ -178,22 +227,40 @@ def test_a_judge_that_dies_costs_no_answer(monkeypatch: pytest.MonkeyPatch, capl
         ({"judge_model": 3}, "judge_model"),
         ({"judge_model": "m", "judge_concurrency": "32"}, "judge_concurrency: .*, got '32'"),
         ({"judge_model": "m", "judge_concurrency": 0}, "judge_concurrency"),
-        ({"judge_model": "m", "judge_temprature": 0}, "unknown 'judge_temprature'; allowed: judge, judge_model"),
+        (
+            {"judge_model": "m", "judge_temprature": 0},
+            "unknown 'judge_temprature'; allowed: judge, judge_model",
+        ),
         ({"judge_model": "m", "judge_provider": "azure"}, "judge_provider"),
-        ({"judge_model": "m", "jugde_concurrency": 2}, "unknown 'jugde_concurrency'; did you mean 'judge_concurrency'"),
+        (
+            {"judge_model": "m", "jugde_concurrency": 2},
+            "unknown 'jugde_concurrency'; did you mean 'judge_concurrency'",
+        ),
         ({"Judge_model": "m"}, "unknown 'Judge_model'; did you mean 'judge_model'"),
         (
             {"judge_model": "m", "judge_cache": "no"},
             "judge_cache: give true or false .* or the path of a file, got 'no'",
         ),
         ({"judge_model": "m", "judge_give_up": -1}, "judge_give_up"),
-        ({"judge_model": "m", "judge_base_url": "localhost:80"}, "judge_base_url: must be an address"),
-        ({"judge_model": "m", "judge_language": "xx", "judge_base_url": "http://127.0.0.1:9"}, "xx"),
+        (
+            {"judge_model": "m", "judge_base_url": "localhost:80"},
+            "judge_base_url: must be an address",
+        ),
+        (
+            {"judge_model": "m", "judge_language": "xx", "judge_base_url": "http://127.0.0.1:9"},
+            "xx",
+        ),
         ({"judge": "samer"}, "samer .* is missing"),
         ({"samer": "somewhere"}, "judge is not samer"),
-        ({"judge_model": "m", "judge_base_url": "http://127.0.0.1:9/v1", "judge_retries": 0}, "is unavailable"),
+        (
+            {"judge_model": "m", "judge_base_url": "http://127.0.0.1:9/v1", "judge_retries": 0},
+            "is unavailable",
+        ),
         *[
-            ({"judge_model": "m", "judge_base_url": address}, "must hold no user name, password or query")
+            (
+                {"judge_model": "m", "judge_base_url": address},
+                "must hold no user name, password or query",
+            )
             for address in ("http://me:secret@there/v1", "http://there/v1?key=secret")
         ],
     ],
@@ -206,7 +273,9 @@ def test_bad_settings_are_named(metadata: dict[str, Any], said: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("metadata", "said"), [({}, "no judge: give one"), ({"urs_dataset": "no.csv"}, "no.csv")])
+@pytest.mark.parametrize(
+    ("metadata", "said"), [({}, "no judge: give one"), ({"urs_dataset": "no.csv"}, "no.csv")]
+)
 def test_a_refusal_comes_before_anything_is_generated(metadata: dict[str, Any], said: str) -> None:
     model = answering(answer)
     with pytest.raises(InputError, match=said):
@@ -215,7 +284,9 @@ def test_a_refusal_comes_before_anything_is_generated(metadata: dict[str, Any], 
 
 
 def test_an_option_without_its_beginning_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
-    read_settings({"dataset": "sample", "model": "m", "base_url": "http://there", "urs_dataset": "sample"})
+    read_settings(
+        {"dataset": "sample", "model": "m", "base_url": "http://there", "urs_dataset": "sample"}
+    )
     said = [one.getMessage() for one in caplog.records if "did you mean" in one.getMessage()]
     assert said and {one.partition("did you mean ")[2] for one in said} == {"'urs_dataset'?"}
 
@@ -236,7 +307,9 @@ def test_two_processes_say_nothing_of_what_no_case_has(judge: ChatServer) -> Non
     assert "urs_en,none" not in alone
 
 
-def test_a_judge_that_one_process_cannot_have_costs_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_that_one_process_cannot_have_costs_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def script(request: Request) -> Response:
         return fails(500) if "Answer of rank 1" in str(request.messages) else judging(request)
 
@@ -245,7 +318,11 @@ def test_a_judge_that_one_process_cannot_have_costs_no_answer(monkeypatch: pytes
 
     with serving(script, monkeypatch) as server:
         found = run_in_two("urs", model, settings(server), 12)
-    finals = [record["scores"]["final"] for record in records(found, "urs").values() if record["scores"] is not None]
+    finals = [
+        record["scores"]["final"]
+        for record in records(found, "urs").values()
+        if record["scores"] is not None
+    ]
     assert len(finals) == 6
     assert metric(found, "urs", "urs_judge_failed") == 0.5
     assert metric(found, "urs", "urs_final") == pytest.approx(mean(finals))

@@ -15,7 +15,12 @@ from tests.reports.mad_logs import XY, XZ, YZ, ballot, cast, judged, sample, wri
 from tests.stats.fights import rows
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy.ballots import write_ballots
-from urs_inspect.logs.battles import read_battles, read_human_battles, read_judge_verdicts, read_vote_list
+from urs_inspect.logs.battles import (
+    read_battles,
+    read_human_battles,
+    read_judge_verdicts,
+    read_vote_list,
+)
 from urs_inspect.stats import Battle
 
 VOTE = {"model_a": "x", "model_b": "y", "winner": "model_b"}
@@ -28,11 +33,18 @@ def test_a_list_of_votes_in_every_layout(tmp_path: Path) -> None:
         assert [(one.battle.first, one.battle.second) for one in found] == [("x", "y")] * 3
         assert [one.battle.outcome for one in found] == [0.0, 0.5, 1.0]
     path, why = tmp_path / "votes.csv", "instruction Why?"
-    path.write_text("model_a,model_b,winner,instruction\nx,y,tie,Why?\n y ,x,model_a, Why? \n", encoding="utf-8")
-    assert [one.battle for one in read_vote_list(path)] == [Battle("x", "y", 0.5, why), Battle("y", "x", 1.0, why)]
+    path.write_text(
+        "model_a,model_b,winner,instruction\nx,y,tie,Why?\n y ,x,model_a, Why? \n", encoding="utf-8"
+    )
+    assert [one.battle for one in read_vote_list(path)] == [
+        Battle("x", "y", 0.5, why),
+        Battle("y", "x", 1.0, why),
+    ]
     # The arena names models in the file name.
     arena = [{**DATA, "output": output} for output in ("y-2", "tie")]
-    assert [one.battle for one in read_vote_list(write_rows(tmp_path / "x-1-vs-y-2.jsonl", *arena))] == [
+    assert [
+        one.battle for one in read_vote_list(write_rows(tmp_path / "x-1-vs-y-2.jsonl", *arena))
+    ] == [
         Battle("x-1", "y-2", 0.0, why),
         Battle("x-1", "y-2", 0.5, why),
     ]
@@ -56,14 +68,26 @@ def test_votes_on_one_instruction_belong_together(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({**VOTE, "winner": "z"}, "unknown winner 'z'; allowed: model_a, tie, tie (bothbad), model_b, x, y"),
+        (
+            {**VOTE, "winner": "z"},
+            "unknown winner 'z'; allowed: model_a, tie, tie (bothbad), model_b, x, y",
+        ),
         ({**VOTE, "winner": None}, "unknown winner 'None'"),
         ({**VOTE, "model_b": "x"}, "'x' is compared with itself; two models are needed"),
         ({**VOTE, "model_b": " x "}, "'x' is compared with itself"),
-        ({"model_a": "x", "winner": "tie"}, "'model_b' is missing; a vote needs model_a, model_b and winner"),
+        (
+            {"model_a": "x", "winner": "tie"},
+            "'model_b' is missing; a vote needs model_a, model_b and winner",
+        ),
         ({"model_a": "x", "model_b": "y"}, "'winner' is missing"),
-        ({**VOTE, "model_a": 3}, "model_a must be the name of a model, up to 200 printable characters, is 3"),
-        ({**VOTE, "model_a": "  "}, 'model_a must be the name of a model, up to 200 printable characters, is "  "'),
+        (
+            {**VOTE, "model_a": 3},
+            "model_a must be the name of a model, up to 200 printable characters, is 3",
+        ),
+        (
+            {**VOTE, "model_a": "  "},
+            'model_a must be the name of a model, up to 200 printable characters, is "  "',
+        ),
         ({**VOTE, "model_a": "\x1b[31mred"}, "model_a must be the name of a model"),
         ({**VOTE, "model_a": "x" * 201}, "model_a must be the name of a model"),
         ({"output": "x"}, "a vote with 'output' stands in a file named <model>-vs-<model>.jsonl"),
@@ -81,7 +105,9 @@ def test_a_faulty_row_is_named(tmp_path: Path, row: Any, message: str) -> None:
 
 def test_many_faults_are_one_line(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "votes.json", *[{**VOTE, "winner": "z"}] * 30)
-    with pytest.raises(InputError, match=r"votes\.json: row 1: unknown winner 'z'.* \(and 29 more such faults\)$"):
+    with pytest.raises(
+        InputError, match=r"votes\.json: row 1: unknown winner 'z'.* \(and 29 more such faults\)$"
+    ):
         read_vote_list(path)
 
 
@@ -97,7 +123,9 @@ def test_many_faults_are_one_line(tmp_path: Path) -> None:
         ("votes.jsonl", b"\xff\xfe{}", ".*is text in UTF-16"),
     ],
 )
-def test_a_file_without_votes_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+def test_a_file_without_votes_is_refused(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(InputError, match=f"{re.escape(str(path))}: {message}"):
@@ -109,14 +137,21 @@ def test_a_winner_that_is_also_a_name_is_ambiguous(tmp_path: Path) -> None:
     rows = [dict(zip(VOTE, vote, strict=True)) for vote in votes]
     with pytest.raises(InputError, match=r"votes\.jsonl: line 3: .*'model_a' is ambiguous"):
         read_vote_list(write_rows(tmp_path / "votes.jsonl", *rows))
-    assert [vote.battle.outcome for vote in read_vote_list(write_rows(tmp_path / "votes.jsonl", *rows[:2]))] == [1, 1]
+    assert [
+        vote.battle.outcome
+        for vote in read_vote_list(write_rows(tmp_path / "votes.jsonl", *rows[:2]))
+    ] == [1, 1]
 
 
 @pytest.mark.parametrize("suffix", [".eval", ".json"])
 def test_verdicts_of_a_log_are_battles(tmp_path: Path, suffix: str) -> None:
     log = write_log(tmp_path / f"log{suffix}", judged(XY, 1.0), judged(XZ, 0.5), judged(YZ, 0.0))
     # The number of an instruction is the rank of its text: How? before Why?
-    assert sorted(rows(read_battles([log]))) == [("x", "y", 1.0, 1), ("x", "z", 0.5, 1), ("y", "z", 0.0, 0)]
+    assert sorted(rows(read_battles([log]))) == [
+        ("x", "y", 1.0, 1),
+        ("x", "z", 0.5, 1),
+        ("y", "z", 0.0, 0),
+    ]
 
 
 def test_unread_verdicts_and_other_samples_are_no_battles_and_the_last_judgement_and_every_epoch_count(
@@ -131,12 +166,20 @@ def test_unread_verdicts_and_other_samples_are_no_battles_and_the_last_judgement
 
 def test_a_comparison_without_a_ballot_stands_alone(tmp_path: Path) -> None:
     facts = {"model_a": "x", "model_b": "y"}
-    samples = [sample(name, {}, {"pair_choice": Score(value={"outcome": 1.0}, metadata=facts)}) for name in "12"]
-    assert rows(read_battles([write_log(tmp_path / "log.eval", *samples)])) == [("x", "y", 1.0, 0), ("x", "y", 1.0, 1)]
+    samples = [
+        sample(name, {}, {"pair_choice": Score(value={"outcome": 1.0}, metadata=facts)})
+        for name in "12"
+    ]
+    assert rows(read_battles([write_log(tmp_path / "log.eval", *samples)])) == [
+        ("x", "y", 1.0, 0),
+        ("x", "y", 1.0, 1),
+    ]
 
 
 def test_a_verdict_must_name_its_models(tmp_path: Path) -> None:
-    nameless = sample("7", {}, {"pair_choice": Score(value={"outcome": 1.0}, metadata={"model_a": "x"})})
+    nameless = sample(
+        "7", {}, {"pair_choice": Score(value={"outcome": 1.0}, metadata={"model_a": "x"})}
+    )
     with pytest.raises(InputError, match="sample 7: model_b must be the name of a model"):
         read_battles([write_log(tmp_path / "log.eval", nameless)])
 
@@ -144,7 +187,10 @@ def test_a_verdict_must_name_its_models(tmp_path: Path) -> None:
 def test_logs_and_lists_add_up(tmp_path: Path) -> None:
     log = write_log(tmp_path / "log.eval", judged(XY, 1.0))
     vote = {"model_a": "w", "model_b": "x", "winner": "tie", "instruction": "Why? "}
-    assert rows(read_battles([log, write_rows(tmp_path / "v.jsonl", vote)])) == [("x", "y", 1.0, 0), ("w", "x", 0.5, 0)]
+    assert rows(read_battles([log, write_rows(tmp_path / "v.jsonl", vote)])) == [
+        ("x", "y", 1.0, 0),
+        ("w", "x", 0.5, 0),
+    ]
 
 
 def test_a_directory_is_its_logs_or_its_lists(tmp_path: Path) -> None:
@@ -200,9 +246,16 @@ def test_majorities_are_battles_and_verdicts_are_not(ballots: Path, tmp_path: Pa
     assert len(found.agreement.annotators) == 3
 
 
-def test_the_last_vote_of_a_person_counts_and_may_be_taken_back(ballots: Path, tmp_path: Path) -> None:
-    votes = cast(tmp_path / "v" / "me.jsonl", ("me", XY.id, "a"), ("me", XY.id, "b"), ("me", XZ.id, "a"))
-    assert rows(read_human_battles([ballots], [votes]).battles) == [("x", "y", 0.0, 0), ("x", "z", 1.0, 0)]
+def test_the_last_vote_of_a_person_counts_and_may_be_taken_back(
+    ballots: Path, tmp_path: Path
+) -> None:
+    votes = cast(
+        tmp_path / "v" / "me.jsonl", ("me", XY.id, "a"), ("me", XY.id, "b"), ("me", XZ.id, "a")
+    )
+    assert rows(read_human_battles([ballots], [votes]).battles) == [
+        ("x", "y", 0.0, 0),
+        ("x", "z", 1.0, 0),
+    ]
     cast(votes, ("me", XY.id, "a"), ("me", XZ.id, "a"), ("me", XZ.id, "undo"))
     assert rows(read_human_battles([ballots], [votes]).battles) == [("x", "y", 1.0, 0)]
 
@@ -231,7 +284,14 @@ def test_votes_must_be_there(ballots: Path, tmp_path: Path) -> None:
 
 
 DATA = {"instruction": "Why?", "response_1": "So.", "response_2": "No."}
-SIGNED = {"model_a": "x", "model_b": "y", "winner": "model_a", "judge": "me", "tstamp": 1.0, "data": DATA}
+SIGNED = {
+    "model_a": "x",
+    "model_b": "y",
+    "winner": "model_a",
+    "judge": "me",
+    "tstamp": 1.0,
+    "data": DATA,
+}
 PLAIN = {"model_a": "x", "model_b": "y", "winner": "tie"}
 
 
@@ -271,8 +331,17 @@ def run_log(path: Path, run: str, *samples: EvalSample) -> Path:
 
 def test_a_vote_that_two_lists_hold_counts_once_whatever_its_time_and_sides(tmp_path: Path) -> None:
     sides = {"instruction": "Why?", "response_1": "No.", "response_2": "So.", "score": 0.5}
-    turned = {"model_a": "y", "model_b": "x", "winner": "model_b", "judge": "me", "tstamp": 2.0, "data": sides}
-    assert count(write_rows(tmp_path / "1.jsonl", SIGNED), write_rows(tmp_path / "2.jsonl", turned)) == (
+    turned = {
+        "model_a": "y",
+        "model_b": "x",
+        "winner": "model_b",
+        "judge": "me",
+        "tstamp": 2.0,
+        "data": sides,
+    }
+    assert count(
+        write_rows(tmp_path / "1.jsonl", SIGNED), write_rows(tmp_path / "2.jsonl", turned)
+    ) == (
         1,
         ["left out 1 vote that an earlier file holds as well"],
     )
@@ -297,11 +366,16 @@ def test_a_vote_that_two_lists_hold_counts_once_whatever_its_time_and_sides(tmp_
     ],
 )
 def test_votes_that_differ_both_count(change: dict[str, object], tmp_path: Path) -> None:
-    one, other = (write_rows(tmp_path / f"{n}.jsonl", vote) for n, vote in enumerate((SIGNED, {**SIGNED, **change})))
+    one, other = (
+        write_rows(tmp_path / f"{n}.jsonl", vote)
+        for n, vote in enumerate((SIGNED, {**SIGNED, **change}))
+    )
     assert count(one, other) == (2, [])
 
 
-def test_equal_votes_of_one_file_all_count_and_as_many_of_another_are_repeated(tmp_path: Path) -> None:
+def test_equal_votes_of_one_file_all_count_and_as_many_of_another_are_repeated(
+    tmp_path: Path,
+) -> None:
     two, three = (write_rows(tmp_path / f"{size}.jsonl", *[SIGNED] * size) for size in (2, 3))
     assert (count(two)[0], count(two, three)[0], count(three, two)[0]) == (2, 3, 3)
     # Votes that do not say whose they are all count.
@@ -312,8 +386,12 @@ def test_equal_votes_of_one_file_all_count_and_as_many_of_another_are_repeated(t
 def test_a_log_that_waits_for_votes_points_to_them(tmp_path: Path) -> None:
     facts = {"model_a": "x", "model_b": "y", "outcome": "awaiting_votes"}
     waiting = Score(value={"outcome": math.nan}, metadata=facts)
-    log = write_log(tmp_path / "log.eval", sample("1", {"ballot": XY.to_dict()}, {"pair_choice": waiting}))
-    with pytest.raises(InputError, match="; 1 ballot waits for people's votes: name their files with --votes"):
+    log = write_log(
+        tmp_path / "log.eval", sample("1", {"ballot": XY.to_dict()}, {"pair_choice": waiting})
+    )
+    with pytest.raises(
+        InputError, match="; 1 ballot waits for people's votes: name their files with --votes"
+    ):
         read_battles([log])
 
 
@@ -337,12 +415,22 @@ def test_a_judge_s_verdicts_about_given_ballots(tmp_path: Path) -> None:
     found = read_judge_verdicts(log, wanted)
     assert found.outcomes == {XY.id: 0.5}
     assert found.judges == ("a/judge",)
-    assert (found.unparsed, found.missing, found.other_responses, found.other_ballots) == (1, 1, 1, 1)
+    assert (found.unparsed, found.missing, found.other_responses, found.other_ballots) == (
+        1,
+        1,
+        1,
+        1,
+    )
 
 
 def test_of_several_epochs_the_last_verdict_that_was_parsed_counts(tmp_path: Path) -> None:
-    epochs = [judged(XY, outcome, epoch=number) for number, outcome in enumerate((1.0, 0.0, math.nan), start=1)]
-    assert read_judge_verdicts(write_log(tmp_path / "judge.eval", *epochs), [XY]).outcomes == {XY.id: 0.0}
+    epochs = [
+        judged(XY, outcome, epoch=number)
+        for number, outcome in enumerate((1.0, 0.0, math.nan), start=1)
+    ]
+    assert read_judge_verdicts(write_log(tmp_path / "judge.eval", *epochs), [XY]).outcomes == {
+        XY.id: 0.0
+    }
 
 
 @pytest.mark.parametrize(
@@ -351,8 +439,11 @@ def test_of_several_epochs_the_last_verdict_that_was_parsed_counts(tmp_path: Pat
         ([judged(XY)], "no verdict of a judge in"),
         (
             [judged(XZ, 1.0), judged(YZ, math.nan)],
-            "no verdict about the 2 ballots: 1 could not be parsed, 0 have other responses there, 1 are about other "
-            "ballots. It compares: x, y, z; the ballots compare: x, y, z",
+            (
+                "no verdict about the 2 ballots: 1 could not be parsed, 0 have other responses"
+                " there, 1 are about other ballots. It compares: x, y, z; the ballots compare: x,"
+                " y, z"
+            ),
         ),
     ],
 )

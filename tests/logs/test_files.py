@@ -8,7 +8,15 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
-from inspect_ai.log import EvalConfig, EvalDataset, EvalError, EvalLog, list_eval_logs, read_eval_log, write_eval_log
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalError,
+    EvalLog,
+    list_eval_logs,
+    read_eval_log,
+    write_eval_log,
+)
 
 from tests.reports.judged_logs import answered, judgement, write_judged
 from urs_inspect import tasks
@@ -37,7 +45,8 @@ def whole(path: Path, **facts: Any) -> Path:
 
 
 @pytest.mark.parametrize(
-    "command", ["report", "table", "compare", "judges", "robustness", "addition", "gate --margin 0.1 other"]
+    "command",
+    ["report", "table", "compare", "judges", "robustness", "addition", "gate --margin 0.1 other"],
 )
 def test_a_file_of_another_kind_is_said_to_be_no_log(command: str, tmp_path: Path) -> None:
     other = tmp_path / "answers.csv"
@@ -50,18 +59,22 @@ def test_a_file_of_another_kind_is_said_to_be_no_log(command: str, tmp_path: Pat
 
 # A file of 1,846, of which `--limit 4` took four; each epoch asks every question.
 @pytest.mark.parametrize(
-    ("epochs", "sample_ids", "wanted"), [(1, list("0123"), "4"), (2, list("0123"), "8"), (1, None, "1,846")]
+    ("epochs", "sample_ids", "wanted"),
+    [(1, list("0123"), "4"), (2, list("0123"), "8"), (1, None, "1,846")],
 )
 def test_an_unfinished_run_is_counted_against_what_it_was_to_ask(
     tmp_path: Path, epochs: int, sample_ids: Any, wanted: str
 ) -> None:
     # Three are done, and nothing was summed up.
     samples = [*(answered(str(n), judgement(5.0)) for n in range(3)), answered("3", error=ERROR)]
-    dataset, config = EvalDataset(name="urs", samples=1846, sample_ids=sample_ids), EvalConfig(limit=4, epochs=epochs)
+    dataset, config = (
+        EvalDataset(name="urs", samples=1846, sample_ids=sample_ids),
+        EvalConfig(limit=4, epochs=epochs),
+    )
     write_judged(tmp_path / "half.eval", *samples, status="error", dataset=dataset, config=config)
     assert said_of(tmp_path) == [
-        f"half.eval of p/model was left out: its status is 'error', 3 of {wanted} samples are done; finish it with "
-        "`inspect eval-retry`."
+        f"half.eval of p/model was left out: its status is 'error', 3 of {wanted} samples are done;"
+        " finish it with `inspect eval-retry`."
     ]
 
 
@@ -72,7 +85,9 @@ def test_a_cut_off_file_is_called_damaged_and_empty_ones_empty(tmp_path: Path) -
         (tmp_path / f"{name}.eval").touch()
     *empty, said = said_of(tmp_path)
     assert empty == [f"{name}.eval was left out: it is empty." for name in "ab"]
-    assert said.startswith("cut.eval was left out: cannot read the log, which is damaged, incomplete or no log at all")
+    assert said.startswith(
+        "cut.eval was left out: cannot read the log, which is damaged, incomplete or no log at all"
+    )
 
 
 def test_logs_of_other_tasks_of_this_package_are_named_together(tmp_path: Path) -> None:
@@ -83,40 +98,59 @@ def test_logs_of_other_tasks_of_this_package_are_named_together(tmp_path: Path) 
     found = finished_headers([str(tmp_path)], left_out, "urs", also_foreign=True)
     assert sorted(log.eval.task for log in found) == ["theirs/own", "urs_inspect/urs"]
     assert left_out == [
-        "3 logs were left out, not being of urs_inspect/urs: 1 of urs_inspect/mad (`urs-inspect rank` reads it), "
-        "2 of urs_inspect/urs_probe (`urs-inspect report` reads them)."
+        "3 logs were left out, not being of urs_inspect/urs: 1 of urs_inspect/mad (`urs-inspect"
+        " rank` reads it), 2 of urs_inspect/urs_probe (`urs-inspect report` reads them)."
     ]
     left_out.clear()
-    assert [log.eval.task for log in finished_headers([str(tmp_path)], left_out, "urs")] == ["urs_inspect/urs"]
+    assert [log.eval.task for log in finished_headers([str(tmp_path)], left_out, "urs")] == [
+        "urs_inspect/urs"
+    ]
 
 
 @pytest.mark.parametrize("given", ["folder", "file"])
 def test_a_run_whose_retry_finished_is_never_called_unfinished(tmp_path: Path, given: str) -> None:
-    """`inspect eval-retry` writes another log with the same task id; whoever follows the advice again pays again."""
-    failed = Path(write_judged(tmp_path / "2026_run_first.eval", answered("0"), status="error", task_id="first"))
+    """`inspect eval-retry` writes another log with the same task id.
+
+    Whoever follows the advice again pays again.
+    """
+    failed = Path(
+        write_judged(
+            tmp_path / "2026_run_first.eval", answered("0"), status="error", task_id="first"
+        )
+    )
     done = whole(tmp_path / "2026_again_first.eval", task_id="first")
     left_out: list[str] = []
     found = finished_headers([str(tmp_path if given == "folder" else failed)], left_out)
     assert [log.location for log in found] == ([str(done)] if given == "folder" else [])
     [said] = left_out
-    assert "retried by 2026_again_first.eval" in said and "eval-retry" not in said and "status" not in said
+    assert (
+        "retried by 2026_again_first.eval" in said
+        and "eval-retry" not in said
+        and "status" not in said
+    )
 
 
 def test_of_several_attempts_that_did_not_finish_the_newest_is_named(tmp_path: Path) -> None:
     for day, status in enumerate(("error", "cancelled", "started"), start=1):
         created = f"2026-01-0{day}T00:00:00+00:00"
-        write_judged(tmp_path / f"{day}.eval", answered("0"), status=status, created=created, task_id="same")
+        write_judged(
+            tmp_path / f"{day}.eval", answered("0"), status=status, created=created, task_id="same"
+        )
     [said] = said_of(tmp_path)
     assert said.startswith("3.eval") and "if it is no longer running" in said
 
 
-def test_a_thousand_copies_are_one_line_and_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thousand_copies_are_one_line_and_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     content = whole(tmp_path / "a.eval").read_bytes()
     for number in range(1000):
         (tmp_path / f"copy{number}.eval").write_bytes(content)
     read: list[str] = []
 
-    def counting(file: str, header_only: bool = False, without: Collection[str] | None = None) -> EvalLog:
+    def counting(
+        file: str, header_only: bool = False, without: Collection[str] | None = None
+    ) -> EvalLog:
         read.append(file)
         return read_log(file, header_only, without)
 
@@ -136,7 +170,9 @@ def test_copies_of_several_logs_are_one_line_too(tmp_path: Path) -> None:
     assert said.startswith("3 copies of 3 logs were left out")
 
 
-def test_a_log_in_another_format_is_a_copy_and_one_that_was_judged_anew_is_not(tmp_path: Path) -> None:
+def test_a_log_in_another_format_is_a_copy_and_one_that_was_judged_anew_is_not(
+    tmp_path: Path,
+) -> None:
     log = read_eval_log(str(whole(tmp_path / "a.eval", eval_id="one")))
     write_eval_log(log, log.location)
     write_eval_log(log, str(tmp_path / "2026-01-01T00-00-00_a.json"))
@@ -159,7 +195,9 @@ def test_a_log_whose_samples_are_damaged_is_skipped_with_a_line(tmp_path: Path) 
     content[sample + 40 : sample + 80] = bytes(40)
     bad.write_bytes(content)
     left_out: list[str] = []
-    assert [Path(log.location).name for log in finished_logs([str(tmp_path)], left_out)] == ["good.eval"]
+    assert [Path(log.location).name for log in finished_logs([str(tmp_path)], left_out)] == [
+        "good.eval"
+    ]
     [said] = left_out
     assert said.startswith("bad.eval was left out: cannot read the log")
 
@@ -187,14 +225,23 @@ def test_a_folder_is_listed_once_however_many_runs_did_not_finish(
     assert listed.count("*.eval") <= 1
 
 
-def test_logs_are_named_as_inspect_names_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a table of the answers joined with one of inspect-ai by the name of the log has no rows."""
+def test_logs_are_named_as_inspect_names_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a table of the answers joined with one of inspect-ai by the name of the log has no
+    rows.
+    """
     for folder in ("here", "logs"):
         (tmp_path / folder).mkdir()
     whole(tmp_path / "logs" / "2026-01-01T00-00-00_urs_a.eval")
     (tmp_path / "link").symlink_to(tmp_path / "logs")
     monkeypatch.chdir(tmp_path / "here")
-    for place in ("../logs", f"{tmp_path}/here/../logs", str(tmp_path / "link"), f"file://{tmp_path}/logs"):
+    for place in (
+        "../logs",
+        f"{tmp_path}/here/../logs",
+        str(tmp_path / "link"),
+        f"file://{tmp_path}/logs",
+    ):
         [ours] = finished_headers([place], [])
         [theirs] = list_eval_logs(place)
         assert ours.location == theirs.name.removeprefix("file://")

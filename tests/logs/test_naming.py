@@ -9,7 +9,10 @@ from urs_inspect.logs.naming import distinct_names, facts_of, short_names
 
 
 def test_one_log_a_judge_needs_no_more() -> None:
-    assert distinct_names([("one", {"orders": "ab"}), ("other", {"orders": "ab"})]) == ["one", "other"]
+    assert distinct_names([("one", {"orders": "ab"}), ("other", {"orders": "ab"})]) == [
+        "one",
+        "other",
+    ]
 
 
 def test_names_say_what_differs_and_nothing_else() -> None:
@@ -18,28 +21,50 @@ def test_names_say_what_differs_and_nothing_else() -> None:
         ("other", {"orders": "seeded"}),
         ("one", {"protocol": "joint", "orders": "both", "temperature": "0.7", "created": "9:01"}),
     ]
-    assert distinct_names(logs) == ["one (ab, temperature=0.0)", "other", "one (both, temperature=0.7)"]
+    assert distinct_names(logs) == [
+        "one (ab, temperature=0.0)",
+        "other",
+        "one (both, temperature=0.7)",
+    ]
 
 
 def test_what_one_log_lacks_is_said() -> None:
-    assert distinct_names([("one", {"top_p": "0.9"}), ("one", {})]) == ["one (top_p=0.9)", "one (no top_p)"]
+    assert distinct_names([("one", {"top_p": "0.9"}), ("one", {})]) == [
+        "one (top_p=0.9)",
+        "one (no top_p)",
+    ]
 
 
 @pytest.mark.parametrize(
     ("facts", "names"),
     [
-        ([{"created": "9:00", "file": "x"}, {"created": "9:01", "file": "y"}], ["one (9:00)", "one (9:01)"]),
-        ([{"created": "9:00", "file": "x"}, {"created": "9:00", "file": "y"}], ["one (x)", "one (y)"]),
+        (
+            [{"created": "9:00", "file": "x"}, {"created": "9:01", "file": "y"}],
+            ["one (9:00)", "one (9:01)"],
+        ),
+        (
+            [{"created": "9:00", "file": "x"}, {"created": "9:00", "file": "y"}],
+            ["one (x)", "one (y)"],
+        ),
         ([{"created": "9:00", "file": "x"}] * 2, ["one #1", "one #2"]),
     ],
 )
-def test_time_file_and_number_are_the_last_resort(facts: list[dict[str, str]], names: list[str]) -> None:
+def test_time_file_and_number_are_the_last_resort(
+    facts: list[dict[str, str]], names: list[str]
+) -> None:
     assert distinct_names([("one", each) for each in facts]) == names
 
 
 def test_time_is_added_only_where_names_are_equal() -> None:
-    logs = [{"orders": orders, "created": created} for orders, created in (("ab", "1"), ("ab", "2"), ("both", "3"))]
-    assert distinct_names([("one", each) for each in logs]) == ["one (ab, 1)", "one (ab, 2)", "one (both)"]
+    logs = [
+        {"orders": orders, "created": created}
+        for orders, created in (("ab", "1"), ("ab", "2"), ("both", "3"))
+    ]
+    assert distinct_names([("one", each) for each in logs]) == [
+        "one (ab, 1)",
+        "one (ab, 2)",
+        "one (both)",
+    ]
 
 
 def test_facts_of_a_log_are_arguments_and_settings_without_secrets(pair_folder: Path) -> None:
@@ -50,7 +75,10 @@ def test_facts_of_a_log_are_arguments_and_settings_without_secrets(pair_folder: 
     event.config.temperature, event.config.max_tokens = 0.3, 9
     facts = facts_of(log)
     assert (facts["orders"], facts["seed"], facts["quantization"]) == ("ab", "0", "int8")
-    assert (facts["temperature"], facts["max_tokens"]) == ("0.3", "9")  # of the call, not of the model or task
+    assert (facts["temperature"], facts["max_tokens"]) == (
+        "0.3",
+        "9",
+    )  # of the call, not of the model or task
     assert "hidden" not in facts.values()
     assert "bench" not in facts  # its path is no fact about the judge
     assert facts["file"].endswith(".eval") and "/" not in facts["file"]
@@ -59,8 +87,17 @@ def test_facts_of_a_log_are_arguments_and_settings_without_secrets(pair_folder: 
 @pytest.mark.parametrize(
     "names",
     [
-        {"open/x/one": "one", "open/x/two (temperature=1)": "two (temperature=1)", "bare": "bare", "open/": "open/"},
-        {"open/x/one": "open/x/one", "other/one": "other/one", "open/two": "two"},  # two would be equal
+        {
+            "open/x/one": "one",
+            "open/x/two (temperature=1)": "two (temperature=1)",
+            "bare": "bare",
+            "open/": "open/",
+        },
+        {
+            "open/x/one": "open/x/one",
+            "other/one": "other/one",
+            "open/two": "two",
+        },  # two would be equal
         {"p/one (base=a/b)": "one (base=a/b)", "p/one": "one"},  # settings may hold slashes
     ],
 )

@@ -22,7 +22,9 @@ def log(path: Path, model: str, *samples: EvalSample, **facts: Any) -> str:
 
 def test_answers_of_one_model_a_log(tmp_path: Path) -> None:
     one = answered("x", "one", metadata={"language": "zh", "scenario": "coding"})
-    pool = read_pool([log(tmp_path / "a.eval", "p/a", one), log(tmp_path / "b.eval", "p/b", answered("y", " "))])
+    pool = read_pool(
+        [log(tmp_path / "a.eval", "p/a", one), log(tmp_path / "b.eval", "p/b", answered("y", " "))]
+    )
     assert (pool.name, pool.sha256, pool.contestants) == ("d", "0" * 64, ("p/a", "p/b"))
     assert pool.responses == {"p/a": {"x": "one"}, "p/b": {"y": " "}}
     assert pool.instructions[0] == Instruction("x", "Ask x", "ref", "zh", "coding")
@@ -38,7 +40,9 @@ def test_what_never_came_has_no_entry(tmp_path: Path) -> None:
 
 
 def test_the_later_of_two_runs_of_a_model_counts(tmp_path: Path) -> None:
-    late = log(tmp_path / "a.eval", "p/a", answered("x", "late"), created="2026-02-01T00:00:00+00:00")
+    late = log(
+        tmp_path / "a.eval", "p/a", answered("x", "late"), created="2026-02-01T00:00:00+00:00"
+    )
     early = log(tmp_path / "b.eval", "p/a", answered("x", "early"))
     for order in ([late, early], [early, late]):
         pool = read_pool(order)
@@ -48,9 +52,15 @@ def test_the_later_of_two_runs_of_a_model_counts(tmp_path: Path) -> None:
 
 def test_answers_of_a_competition_that_were_asked_for_during_the_run_count(tmp_path: Path) -> None:
     """Samples that a source added are not among the ids of the log's data."""
-    replies = {"p/a": {"text": "one"}, "p/b": {"text": "", "error": "gone"}, "p/c": {"text": "three"}}
+    replies = {
+        "p/a": {"text": "one"},
+        "p/b": {"text": "", "error": "gone"},
+        "p/c": {"text": "three"},
+    }
     replies["p/c"]["log_probabilities"] = [-0.5, -1.0]  # type: ignore[assignment]
-    sample = answered("x", "all of them", metadata={"phase": "answer"}, store={"responses": replies})
+    sample = answered(
+        "x", "all of them", metadata={"phase": "answer"}, store={"responses": replies}
+    )
     comparison = answered("x-1", "one", metadata={"phase": "compare"})
     pool = read_pool([log(tmp_path / "a.eval", "none/none", sample, comparison)])
     assert pool.responses == {"p/a": {"x": "one"}, "p/c": {"x": "three"}}
@@ -61,11 +71,17 @@ def test_answers_of_a_competition_that_were_asked_for_during_the_run_count(tmp_p
 def test_log_probabilities_of_a_log_are_read(tmp_path: Path) -> None:
     sample = answered("x", "one")
     sample.output.choices[0].logprobs = Logprobs(content=[Logprob(token="one", logprob=-0.25)])
-    assert read_pool([log(tmp_path / "a.eval", "p/a", sample)]).probabilities == {"p/a": {"x": [-0.25]}}
+    assert read_pool([log(tmp_path / "a.eval", "p/a", sample)]).probabilities == {
+        "p/a": {"x": [-0.25]}
+    }
 
 
 def test_a_conversation_is_shown_whole(tmp_path: Path) -> None:
-    turns = [ChatMessageUser(content="Hi"), ChatMessageAssistant(content="Yes?"), ChatMessageUser(content="Why?")]
+    turns = [
+        ChatMessageUser(content="Hi"),
+        ChatMessageAssistant(content="Yes?"),
+        ChatMessageUser(content="Why?"),
+    ]
     pool = read_pool([log(tmp_path / "a.eval", "p/a", answered("x", "one", input=turns))])
     assert pool.instructions[0].text.endswith("[User]\nHi\n\n[Assistant]\nYes?\n\n[User]\nWhy?")
     alone = read_pool([log(tmp_path / "b.eval", "p/a", answered("x", "one", input=turns[:1]))])
@@ -76,10 +92,15 @@ def test_unfinished_logs_and_logs_without_answers_are_noted(tmp_path: Path) -> N
     good = log(tmp_path / "a.eval", "p/a", answered("x", "one"))
     broken = log(tmp_path / "b.eval", "p/b", answered("x", "one"), status="error")
     judge = log(tmp_path / "c.eval", "none/none", answered("x", "one"))
-    ballots = log(tmp_path / "d.eval", "none/none", answered("x", "one", metadata={"phase": "compare"}))
+    ballots = log(
+        tmp_path / "d.eval", "none/none", answered("x", "one", metadata={"phase": "compare"})
+    )
     notes = "\n".join(sorted(read_pool([good, broken, judge]).notes))
     assert re.fullmatch(r".*c\.eval was .*it has no answers\nb\.eval .*status is 'error'.*", notes)
-    for name, words in ((broken, "no finished log with answers in"), (ballots, "ballots; name the logs whose answers")):
+    for name, words in (
+        (broken, "no finished log with answers in"),
+        (ballots, "ballots; name the logs whose answers"),
+    ):
         with pytest.raises(InputError, match=words):
             read_pool([name])
 
@@ -87,11 +108,16 @@ def test_unfinished_logs_and_logs_without_answers_are_noted(tmp_path: Path) -> N
 def test_logs_of_other_data_of_the_same_name_are_refused(tmp_path: Path) -> None:
     one = log(tmp_path / "a.eval", "p/a", answered("x", "one"))
     other = log(tmp_path / "b.eval", "p/b", answered("x", "one"), sha256="1" * 64)
-    with pytest.raises(InputError, match=r"logs of different data cannot be compared.*0{12}.*1{12}"):
+    with pytest.raises(
+        InputError, match=r"logs of different data cannot be compared.*0{12}.*1{12}"
+    ):
         read_pool([one, other])
 
 
 def test_long_answers_come_whole(tmp_path: Path) -> None:
     """The harness keeps long texts apart."""
     text = "very long " * 5_000
-    assert read_pool([log(tmp_path / "a.eval", "p/a", answered("x", text))]).responses["p/a"]["x"] == text
+    assert (
+        read_pool([log(tmp_path / "a.eval", "p/a", answered("x", text))]).responses["p/a"]["x"]
+        == text
+    )

@@ -53,7 +53,9 @@ def write_log(
     plan: EvalPlan | None = None,
     **spec: Any,
 ) -> str:
-    """A log of one sample for each `epochs` values; `others` are scores of other scorers, equal for all samples."""
+    """A log of one sample for each `epochs` values; `others` are scores of other scorers, equal for
+    all samples.
+    """
     samples = [
         EvalSample(
             id=first + place // epochs,
@@ -61,48 +63,92 @@ def write_log(
             input=text.format(first + place // epochs),
             target="",
             metadata=dict(metadata[place // epochs]) if metadata else {"topic": f"t{place % 2}"},
-            scores=None
-            if value is None or value is FAILED
-            else {name: Score(value=each) for name, each in {scorer: value, **(others or {})}.items()},
-            error=EvalError(message="failed", traceback="", traceback_ansi="") if value is FAILED else None,
+            scores=(
+                None
+                if value is None or value is FAILED
+                else {
+                    name: Score(value=each)
+                    for name, each in {scorer: value, **(others or {})}.items()
+                }
+            ),
+            error=(
+                EvalError(message="failed", traceback="", traceback_ansi="")
+                if value is FAILED
+                else None
+            ),
         )
         for place, value in enumerate(values)
     ]
     name, key = headline or (scorer, scorer)
-    results = {"scorer": name, "score": key, "metric": metric, "reducer": reduced[0] if reduced else None}
+    results = {
+        "scorer": name,
+        "score": key,
+        "metric": metric,
+        "reducer": reduced[0] if reduced else None,
+    }
     log = EvalLog(
         eval=EvalSpec(
             **{
-                **{"task": task, "task_version": 1, "model": model, "created": f"2026-01-{day:02d}T00:00:00+00:00"},
-                **{"eval_id": f"e-{folder.name}-{model}-{day}-{first}", "task_id": f"t-{model}-{day}-{first}"},
+                **{
+                    "task": task,
+                    "task_version": 1,
+                    "model": model,
+                    "created": f"2026-01-{day:02d}T00:00:00+00:00",
+                },
+                **{
+                    "eval_id": f"e-{folder.name}-{model}-{day}-{first}",
+                    "task_id": f"t-{model}-{day}-{first}",
+                },
                 "dataset": EvalDataset(name="quiz", samples=len(samples)),
-                "config": EvalConfig(epochs=epochs, epochs_reducer=[reduced[0]] if reduced else None),
+                "config": EvalConfig(
+                    epochs=epochs, epochs_reducer=[reduced[0]] if reduced else None
+                ),
                 **spec,
             }
         ),
         status=status,
         plan=plan or EvalPlan(),
         samples=samples,
-        results=EvalResults.model_validate({"headline": results, "scores": [{"name": key, "scorer": name}]}),
+        results=EvalResults.model_validate(
+            {"headline": results, "scores": [{"name": key, "scorer": name}]}
+        ),
     )
     if reduced:
-        scores = [{"sample_id": first + place, "value": value} for place, value in enumerate(reduced[1])]
-        log.reductions = [
-            EvalSampleReductions.model_validate({"scorer": scorer, "reducer": reduced[0], "samples": scores})
+        scores = [
+            {"sample_id": first + place, "value": value} for place, value in enumerate(reduced[1])
         ]
-    file = folder / f"2026-01-{day:02d}T00-00-00+00-00_quiz_{model.replace('/', '-')}{first}.{suffix}"
+        log.reductions = [
+            EvalSampleReductions.model_validate(
+                {"scorer": scorer, "reducer": reduced[0], "samples": scores}
+            )
+        ]
+    file = (
+        folder / f"2026-01-{day:02d}T00-00-00+00-00_quiz_{model.replace('/', '-')}{first}.{suffix}"
+    )
     write_eval_log(log, str(file))
     return str(file)
 
 
-def write_saved(folder: Path, model: str, lines: Sequence[Mapping[str, Any]], *, day: int = 1, **facts: Any) -> str:
-    """Samples of lm-eval and the results beside them; a line has a metric `acc` and a filter unless it says so."""
+def write_saved(
+    folder: Path, model: str, lines: Sequence[Mapping[str, Any]], *, day: int = 1, **facts: Any
+) -> str:
+    """Samples of lm-eval and the results beside them.
+
+    A line has a metric `acc` and a filter unless it says so.
+    """
     (where := folder / model).mkdir(exist_ok=True)
     date = f"2026-01-{day:02d}T00-00-00.000001"
-    results = {"model_name": model, "versions": {"quiz": 1.0}, "higher_is_better": {"quiz": {"loss": False}}, **facts}
+    results = {
+        "model_name": model,
+        "versions": {"quiz": 1.0},
+        "higher_is_better": {"quiz": {"loss": False}},
+        **facts,
+    }
     (where / f"results_{date}.json").write_text(json.dumps(results))
     same = {"doc": {"passage": "p"}, "filter": "none", "metrics": ["acc"], "doc_hash": "h"}
-    text = "".join(json.dumps({"doc_id": place, **same, **line}) + "\n" for place, line in enumerate(lines))
+    text = "".join(
+        json.dumps({"doc_id": place, **same, **line}) + "\n" for place, line in enumerate(lines)
+    )
     (file := where / f"samples_quiz_{date}.jsonl").write_text(text)
     return str(file)
 
@@ -113,16 +159,21 @@ def by_model(scores: SampleScores) -> dict[str, list[float]]:
     return {str(model): list(each["value"]) for model, each in ordered.groupby("model")}
 
 
-@pytest.mark.parametrize("value", ["C", "I", "P", "N", True, False, 1, 0.25, "0.75", "yes", "No", "true", "FALSE", -3])
+@pytest.mark.parametrize(
+    "value", ["C", "I", "P", "N", True, False, 1, 0.25, "0.75", "yes", "No", "true", "FALSE", -3]
+)
 def test_values_count_as_in_inspect(tmp_path: Path, value: Any) -> None:
     scores = read_sample_scores([write_log(tmp_path, values=[value, "C"])])
     assert by_model(scores) == {"a": [value_to_float()(value), 1.0]}
 
 
 @pytest.mark.parametrize(
-    ("values", "scale"), [(["C", "P", True], (0.0, 1.0)), (["C", 1], None), ([1, 0], None), (["C", "3"], None)]
+    ("values", "scale"),
+    [(["C", "P", True], (0.0, 1.0)), (["C", 1], None), ([1, 0], None), (["C", "3"], None)],
 )
-def test_scale_is_known_for_letters_and_booleans(tmp_path: Path, values: Values, scale: object) -> None:
+def test_scale_is_known_for_letters_and_booleans(
+    tmp_path: Path, values: Values, scale: object
+) -> None:
     assert read_sample_scores([write_log(tmp_path, values=values)]).scale == scale
 
 
@@ -140,8 +191,14 @@ def test_key_of_a_dictionary(tmp_path: Path) -> None:
     assert (headline.scorer, by_model(headline)) == ("match: good", {"a": [1.0, 0.0]})
     assert "headline" in headline.chosen and "good" in headline.chosen
     assert named.chosen == ""
-    assert by_model(named) == by_model(read_sample_scores([log], value="match.long")) == {"a": [3.0, 5.0]}
-    assert all(map(math.isnan, by_model(read_sample_scores([log], scorer="match", value="none"))["a"]))
+    assert (
+        by_model(named)
+        == by_model(read_sample_scores([log], value="match.long"))
+        == {"a": [3.0, 5.0]}
+    )
+    assert all(
+        map(math.isnan, by_model(read_sample_scores([log], scorer="match", value="none"))["a"])
+    )
 
 
 @pytest.mark.parametrize("scorer", [None, "match"])
@@ -168,19 +225,31 @@ def test_scorer_is_named_or_that_of_the_headline_metric(tmp_path: Path) -> None:
 
 
 def test_epochs_count_by_their_mean_over_those_with_a_score(tmp_path: Path) -> None:
-    scores = read_sample_scores([write_log(tmp_path, values=["C", "I", "P", FAILED, None, None], epochs=2)])
+    scores = read_sample_scores(
+        [write_log(tmp_path, values=["C", "I", "P", FAILED, None, None], epochs=2)]
+    )
     assert str(by_model(scores)["a"]) == "[0.5, 0.5, nan]"
-    assert [part for part in ("mean", "3 of 6", "fewer epochs: 1;") if part not in scores.chosen] == []
+    assert [
+        part for part in ("mean", "3 of 6", "fewer epochs: 1;") if part not in scores.chosen
+    ] == []
 
 
 def test_rows_of_epochs_have_the_mean_of_those_with_a_score(tmp_path: Path) -> None:
-    answers = read_sample_scores([write_log(tmp_path, values=["C", "I", "P", FAILED, None, None], epochs=2)]).answers
-    assert [part["value"].dropna().tolist() for _, part in answers.groupby("sample")] == [[0.5, 0.5], [0.5], []]
+    answers = read_sample_scores(
+        [write_log(tmp_path, values=["C", "I", "P", FAILED, None, None], epochs=2)]
+    ).answers
+    assert [part["value"].dropna().tolist() for _, part in answers.groupby("sample")] == [
+        [0.5, 0.5],
+        [0.5],
+        [],
+    ]
     assert len(answers) == 6
 
 
 @pytest.mark.parametrize("values", ["CCII", ["C", FAILED, "I", None]])
-def test_epochs_without_a_score_are_counted_only_where_there_are_any(tmp_path: Path, values: Values) -> None:
+def test_epochs_without_a_score_are_counted_only_where_there_are_any(
+    tmp_path: Path, values: Values
+) -> None:
     write_log(tmp_path, values=values, epochs=2)
     write_log(tmp_path, "b", "CC")
     about = read_sample_scores([str(tmp_path)]).chosen
@@ -193,7 +262,9 @@ def test_epochs_count_as_the_log_reduced_them(tmp_path: Path, suffix: str) -> No
     values = ["C", "I", "I", "I"]
     log = write_log(tmp_path, values=values, epochs=2, reduced=("max", [1.0, 0.0]), suffix=suffix)
     assert by_model(read_sample_scores([log])) == {"a": [1.0, 0.0]}
-    lacking = write_log(tmp_path / "c", values=["C", FAILED, "I", "I"], epochs=2, reduced=("max", [1.0, 0.0]))
+    lacking = write_log(
+        tmp_path / "c", values=["C", FAILED, "I", "I"], epochs=2, reduced=("max", [1.0, 0.0])
+    )
     scores = read_sample_scores([lacking])
     assert scores.table["value"].tolist() == [pytest.approx(math.nan, nan_ok=True), 0.0]
     assert scores.answers["value"].notna().tolist() == [False, True]
@@ -203,8 +274,14 @@ def test_epochs_count_as_the_log_reduced_them(tmp_path: Path, suffix: str) -> No
 
 
 def test_clusters_and_groups_are_metadata(tmp_path: Path) -> None:
-    facts: list[dict[str, Any]] = [{"page": "x", "lang": "en"}, {"page": "x"}, {"page": None, "lang": "zh"}]
-    scores = read_sample_scores([write_log(tmp_path, values="CCI", metadata=facts)], cluster="page", by="lang")
+    facts: list[dict[str, Any]] = [
+        {"page": "x", "lang": "en"},
+        {"page": "x"},
+        {"page": None, "lang": "zh"},
+    ]
+    scores = read_sample_scores(
+        [write_log(tmp_path, values="CCI", metadata=facts)], cluster="page", by="lang"
+    )
 
     table = scores.table.set_index("sample")
     assert list(table["cluster"][:2]) == ["x", "x"]
@@ -218,20 +295,29 @@ def test_clusters_and_groups_are_metadata(tmp_path: Path) -> None:
 
 def test_clusters_that_a_task_of_this_package_names_count_without_an_option(tmp_path: Path) -> None:
     facts: list[dict[str, Any]] = [{"cluster": "ann"}, {"cluster": "ann"}, {"cluster": ""}, {}]
-    own = read_sample_scores([write_log(tmp_path, values="CCIC", metadata=facts, task="urs_inspect/urs")])
+    own = read_sample_scores(
+        [write_log(tmp_path, values="CCIC", metadata=facts, task="urs_inspect/urs")]
+    )
     assert list(own.table["cluster"]) == ["ann", "ann", "sample 2", "sample 3"]
     assert "2 of 4 samples have no 'cluster'" in own.chosen
     (tmp_path / "foreign").mkdir()
     (tmp_path / "unnamed").mkdir()
     foreign = read_sample_scores([write_log(tmp_path / "foreign", values="CCIC", metadata=facts)])
-    unnamed = read_sample_scores([write_log(tmp_path / "unnamed", values="CCIC", task="urs_inspect/urs")])
+    unnamed = read_sample_scores(
+        [write_log(tmp_path / "unnamed", values="CCIC", task="urs_inspect/urs")]
+    )
     for scores in (foreign, unnamed):
-        assert list(scores.table["cluster"]) == list(scores.table["sample"]) and "cluster" not in scores.chosen
+        assert (
+            list(scores.table["cluster"]) == list(scores.table["sample"])
+            and "cluster" not in scores.chosen
+        )
 
 
 def test_long_metadata_is_read_from_whole_samples(tmp_path: Path) -> None:
     facts = [{"page": "word " * 400 + end} for end in "xyx"]
-    table = read_sample_scores([write_log(tmp_path, values="CCI", metadata=facts)], cluster="page").table
+    table = read_sample_scores(
+        [write_log(tmp_path, values="CCI", metadata=facts)], cluster="page"
+    ).table
     assert table["cluster"].nunique() == 2
 
 
@@ -254,7 +340,10 @@ def test_other_settings_are_a_model_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("configs", "models"),
     [
-        ([{"temperature": 0.0}, {"temperature": 1.0}], {"a (temperature=0.0)", "a (temperature=1.0)"}),
+        (
+            [{"temperature": 0.0}, {"temperature": 1.0}],
+            {"a (temperature=0.0)", "a (temperature=1.0)"},
+        ),
         ([{"max_connections": 1, "cache_prompt": True}, {"max_connections": 9}], {"a"}),
     ],
 )
@@ -273,13 +362,19 @@ def judged_by(model: str, scorer: str = "graded") -> dict[str, Any]:
 
 def test_scores_of_different_judges_are_refused(tmp_path: Path) -> None:
     first, same = (write_log(tmp_path, model, **judged_by("x/judge")) for model in "ab")
-    others = [write_log(tmp_path, "c", **judged_by("y/judge")), write_log(tmp_path, "d", scorer="graded")]
+    others = [
+        write_log(tmp_path, "c", **judged_by("y/judge")),
+        write_log(tmp_path, "d", scorer="graded"),
+    ]
     assert read_sample_scores([first, same]).judge == "x/judge"
     for other, judge in zip(others, ("y/judge", "no judge named"), strict=True):
         with pytest.raises(InputError, match=f"x/judge .1 log.*{judge} .1 log"):
             read_sample_scores([first, other])
     # Scores without a judge compare whatever the judge.
-    assert read_sample_scores([write_log(tmp_path, m, **judged_by(m, "match")) for m in "ef"]).judge == ""
+    assert (
+        read_sample_scores([write_log(tmp_path, m, **judged_by(m, "match")) for m in "ef"]).judge
+        == ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -293,7 +388,9 @@ def test_scores_of_different_judges_are_refused(tmp_path: Path) -> None:
         ({"structured": 0, "judge_finals": [["x", 7]]}, "false"),
     ],
 )
-def test_runs_judged_with_structured_output_are_named(tmp_path: Path, facts: dict[str, Any], structured: str) -> None:
+def test_runs_judged_with_structured_output_are_named(
+    tmp_path: Path, facts: dict[str, Any], structured: str
+) -> None:
     plain = write_log(tmp_path, "a", task_args={"structured": "auto"})
     other = write_log(tmp_path, "b", task_args={"structured": "auto"})
     log = read_eval_log(other)
@@ -307,7 +404,10 @@ def test_runs_judged_with_structured_output_are_named(tmp_path: Path, facts: dic
 
 
 def test_task_arguments_that_differ_between_models_are_named(tmp_path: Path) -> None:
-    logs = [write_log(tmp_path, model, task_args={"shots": n, "fixed": 1}) for model, n in (("a", 0), ("b", 5))]
+    logs = [
+        write_log(tmp_path, model, task_args={"shots": n, "fixed": 1})
+        for model, n in (("a", 0), ("b", 5))
+    ]
 
     about = read_sample_scores(logs).chosen
     assert "shots: 0 (1 model, such as a), 5 (1 model, such as b)" in about
@@ -315,10 +415,15 @@ def test_task_arguments_that_differ_between_models_are_named(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("model", "judge", "simulated"), [("a", "b", 0), ("urs_simulation/a", "b", 1), ("a", "urs_simulation/b", 1)]
+    ("model", "judge", "simulated"),
+    [("a", "b", 0), ("urs_simulation/a", "b", 1), ("a", "urs_simulation/b", 1)],
 )
-def test_simulated_models_and_judges(tmp_path: Path, model: str, judge: str, simulated: bool) -> None:
-    assert read_sample_scores([write_log(tmp_path, model, **judged_by(judge))]).simulated == simulated
+def test_simulated_models_and_judges(
+    tmp_path: Path, model: str, judge: str, simulated: bool
+) -> None:
+    assert (
+        read_sample_scores([write_log(tmp_path, model, **judged_by(judge))]).simulated == simulated
+    )
 
 
 def test_skipped_runs_are_counted_by_kind(tmp_path: Path) -> None:
@@ -331,12 +436,18 @@ def test_skipped_runs_are_counted_by_kind(tmp_path: Path) -> None:
 def test_lone_surrogates_can_be_written(tmp_path: Path) -> None:
     lines = [{"doc_id": "\ud800", "acc": 1.0, "doc": {"passage": "\udfff"}}]
     saved = write_saved(tmp_path, "m", lines, model_name="m\ud800")
-    assert read_sample_scores([saved], cluster="passage", by="passage").table.to_csv().encode("utf-8")
+    assert (
+        read_sample_scores([saved], cluster="passage", by="passage").table.to_csv().encode("utf-8")
+    )
 
 
 def test_samples_of_lm_eval(tmp_path: Path) -> None:
     names = ("strict", "loose")
-    lines = [{"doc_id": doc, "filter": name, "acc": float(name == "loose")} for doc in range(3) for name in names]
+    lines = [
+        {"doc_id": doc, "filter": name, "acc": float(name == "loose")}
+        for doc in range(3)
+        for name in names
+    ]
     write_saved(tmp_path, "old", lines)
     write_saved(tmp_path, "new", lines)
     scores = read_sample_scores([str(tmp_path)], scorer="acc,loose", cluster="passage")
@@ -348,10 +459,16 @@ def test_samples_of_lm_eval(tmp_path: Path) -> None:
         read_sample_scores([str(tmp_path)], scorer="acc")
 
 
-@pytest.mark.parametrize(("recorded", "known"), [([True, None], True), ([None], None), ([False, True], None)])
-def test_direction_is_known_where_lm_eval_recorded_it(tmp_path: Path, recorded: list[Any], known: bool | None) -> None:
+@pytest.mark.parametrize(
+    ("recorded", "known"), [([True, None], True), ([None], None), ([False, True], None)]
+)
+def test_direction_is_known_where_lm_eval_recorded_it(
+    tmp_path: Path, recorded: list[Any], known: bool | None
+) -> None:
     for place, higher in enumerate(recorded):
-        write_saved(tmp_path, f"m{place}", [{"acc": 1.0}], higher_is_better={"quiz": {"acc": higher}})
+        write_saved(
+            tmp_path, f"m{place}", [{"acc": 1.0}], higher_is_better={"quiz": {"acc": higher}}
+        )
     assert read_sample_scores([str(tmp_path)]).higher_is_better is known
     assert read_sample_scores([write_log(tmp_path)]).higher_is_better is None
 
@@ -360,7 +477,11 @@ def test_direction_and_newest_run_of_lm_eval(tmp_path: Path) -> None:
     for day in (1, 2):
         write_saved(tmp_path, "m", [{"loss": float(day), "metrics": ["loss"]}], day=day)
     scores = read_sample_scores([str(tmp_path)], scorer="loss")
-    assert (by_model(scores), scores.higher_is_better, len(scores.left_out)) == ({"m": [2.0]}, False, 1)
+    assert (by_model(scores), scores.higher_is_better, len(scores.left_out)) == (
+        {"m": [2.0]},
+        False,
+        1,
+    )
 
 
 def test_samples_that_lm_eval_gave_no_metric(tmp_path: Path) -> None:

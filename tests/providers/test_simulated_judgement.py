@@ -27,7 +27,13 @@ from urs_inspect.judging import (
     read_verdict,
     read_verdicts,
 )
-from urs_inspect.judging.prompts import Protocol, dimension_prompt, joint_prompt, overall_prompt, rating_prompt
+from urs_inspect.judging.prompts import (
+    Protocol,
+    dimension_prompt,
+    joint_prompt,
+    overall_prompt,
+    rating_prompt,
+)
 from urs_inspect.judging.verdicts import Verdicts
 from urs_inspect.providers.simulated_judgement import (
     NOISE,
@@ -57,7 +63,8 @@ def said(prompt: JudgePrompt, model: str = "strong") -> str:
 
 def joint(first: str, second: str, model: str = "strong") -> dict[str, str | None]:
     read = read_verdicts(
-        said(joint_prompt("chitchat", DIMENSIONS, ASKED, first, second), model), [*DIMENSIONS, "Overall"]
+        said(joint_prompt("chitchat", DIMENSIONS, ASKED, first, second), model),
+        [*DIMENSIONS, "Overall"],
     )
     assert isinstance(read, Verdicts)
     return dict(read.verdicts)
@@ -73,7 +80,12 @@ def test_every_dimension_and_overall_get_a_verdict_and_the_much_better_response_
 
 
 def test_one_dimension_and_the_whole_are_judged_when_asked_for_alone():
-    assert read_verdict(said(dimension_prompt("chitchat", DIMENSIONS[0], ASKED, POOR, GOOD)), DIMENSIONS[0]) == "2"
+    assert (
+        read_verdict(
+            said(dimension_prompt("chitchat", DIMENSIONS[0], ASKED, POOR, GOOD)), DIMENSIONS[0]
+        )
+        == "2"
+    )
     assert (overall(GOOD, POOR), overall(POOR, GOOD)) == ("1", "2")
 
 
@@ -95,7 +107,8 @@ def test_verdicts_depend_on_the_text_and_the_model_alone():
     # The longer one is shown first in the later half: without noise 2 comes before 1.
     mistakes = {
         model: sum(
-            (verdict == "1") != (len(first) > len(second)) for verdict, (first, second) in zip(v, pairs, strict=True)
+            (verdict == "1") != (len(first) > len(second))
+            for verdict, (first, second) in zip(v, pairs, strict=True)
         )
         for model, v in given.items()
     }
@@ -104,10 +117,14 @@ def test_verdicts_depend_on_the_text_and_the_model_alone():
 
 @pytest.mark.parametrize(("lowest", "highest"), [(1, 5), (1, 10), (0, 100), (-2, 2)])
 @pytest.mark.parametrize("reference", ["", GOOD])
-def test_ratings_keep_to_the_scale_and_rank_the_better_one_higher(lowest: int, highest: int, reference: str):
+def test_ratings_keep_to_the_scale_and_rank_the_better_one_higher(
+    lowest: int, highest: int, reference: str
+):
     def rated(response: str) -> int:
         rating = read_rating(
-            said(rating_prompt(ASKED, response, reference, lowest=lowest, highest=highest)), lowest, highest
+            said(rating_prompt(ASKED, response, reference, lowest=lowest, highest=highest)),
+            lowest,
+            highest,
         )
         assert isinstance(rating, int)
         return rating
@@ -147,13 +164,24 @@ def test_md_eval_is_read_whole(protocol: Protocol, data_dir: Path, tmp_path: Pat
 
 @pytest.mark.data
 @pytest.mark.parametrize(
-    "task", [lambda: judge_pairwise("llmbar/Natural"), lambda: judge_rating("vicuna")], ids=["pairs", "ratings"]
+    "task",
+    [lambda: judge_pairwise("llmbar/Natural"), lambda: judge_rating("vicuna")],
+    ids=["pairs", "ratings"],
 )
 def test_published_benches_are_read_whole(task: Callable[[], Task], data_dir: Path, tmp_path: Path):
     log = run(task(), tmp_path, model="urs_simulation/judge", grader=None, limit=40)
     found = judge_numbers(log)
     assert found.get("unread", found.get("overall unread")) == 0
-    assert len({(score.answer) for sample in samples_of(log) for score in (sample.scores or {}).values()}) > 1
+    assert (
+        len(
+            {
+                (score.answer)
+                for sample in samples_of(log)
+                for score in (sample.scores or {}).values()
+            }
+        )
+        > 1
+    )
 
 
 def test_with_a_rubric_the_score_record_is_given(tmp_path: Path):
@@ -192,7 +220,9 @@ def level_in(answer: str) -> float:
         ("quality-7-lenient-0.5-partial-1.25", (7, 0.5, 1.25)),
     ],
 )
-def test_a_name_says_quality_leniency_and_partiality(name: str, numbers: tuple[float, float, float]):
+def test_a_name_says_quality_leniency_and_partiality(
+    name: str, numbers: tuple[float, float, float]
+):
     assert read_quality(name) == QualityModel(name, *numbers)
 
 
@@ -221,21 +251,28 @@ def test_another_name_is_refused_with_what_is_allowed(name: str):
 def test_an_answer_is_labelled_with_model_and_level_and_is_the_same_every_time():
     answer = EIGHT.answer("Why?")
     assert answer.startswith("[simulated answer by quality-8, level ")
-    assert answer == EIGHT.answer(" Why?\n") == QualityModel("quality-8", 8.0).answer("Why?", 1, None)
-    assert len({EIGHT.answer("Why?", epoch, seed) for epoch in (1, 2) for seed in (None, 0, 1)}) == 6
+    assert (
+        answer == EIGHT.answer(" Why?\n") == QualityModel("quality-8", 8.0).answer("Why?", 1, None)
+    )
+    assert (
+        len({EIGHT.answer("Why?", epoch, seed) for epoch in (1, 2) for seed in (None, 0, 1)}) == 6
+    )
 
 
 def test_levels_are_quality_plus_a_shared_effect_plus_noise_each_of_standard_deviation_one():
     good = np.array([level_in(EIGHT.answer(question)) for question in QUESTIONS])
     fair = np.array([level_in(SIX.answer(question)) for question in QUESTIONS])
     effects = np.array([question_effect(question) for question in QUESTIONS])
-    # Standard errors over 3,000 questions: of a mean 0.026, of the standard deviations 0.013 and 0.018.
+    # Standard errors over 3,000 questions: of a mean 0.026, of the standard deviations 0.013 and
+    # 0.018.
     assert [good.mean(), fair.mean(), effects.mean()] == pytest.approx([8, 6, 0], abs=0.08)
-    assert [effects.std(), (good - 8 - effects).std(), (fair - 6 - effects).std()] == pytest.approx([1] * 3, abs=0.04)
-    assert good.std() == pytest.approx(2**0.5, abs=0.055)
-    assert np.corrcoef([effects, good - 8 - effects, fair - 6 - effects])[np.triu_indices(3, 1)] == pytest.approx(
-        [0] * 3, abs=0.06
+    assert [effects.std(), (good - 8 - effects).std(), (fair - 6 - effects).std()] == pytest.approx(
+        [1] * 3, abs=0.04
     )
+    assert good.std() == pytest.approx(2**0.5, abs=0.055)
+    assert np.corrcoef([effects, good - 8 - effects, fair - 6 - effects])[
+        np.triu_indices(3, 1)
+    ] == pytest.approx([0] * 3, abs=0.06)
 
 
 def test_length_varies_and_has_nothing_to_do_with_the_level():
@@ -250,18 +287,23 @@ def test_length_varies_and_has_nothing_to_do_with_the_level():
 
 
 def test_expected_final_by_hand():
-    # All levels within 0.01 of 7.2: 7. Around 7.5 half of them 8, half 7. Far outside of the scale: its ends.
+    # All levels within 0.01 of 7.2: 7. Around 7.5 half of them 8, half 7. Far outside of the scale:
+    # its ends.
     assert expected_final(7.2, 0.01) == pytest.approx(7)
     assert expected_final(7.5, 0.01) == pytest.approx(7.5)
     assert (expected_final(30), expected_final(-30)) == pytest.approx((10, 1))
-    assert expected_final(5.5) == pytest.approx(5.5)  # in the middle of the scale the ends cut off as much
+    assert expected_final(5.5) == pytest.approx(
+        5.5
+    )  # in the middle of the scale the ends cut off as much
 
 
 @pytest.mark.parametrize("quality", [1.3, 5.0, 7.2, 9.6])
 def test_expected_final_is_the_mean_of_what_is_given(quality: float):
     generator = random.Random(0)
     drawn = [final_of(generator.gauss(quality, 2**0.5)) for _ in range(100_000)]
-    assert expected_final(quality) == pytest.approx(fmean(drawn), abs=5 * stdev(drawn) / 100_000**0.5)
+    assert expected_final(quality) == pytest.approx(
+        fmean(drawn), abs=5 * stdev(drawn) / 100_000**0.5
+    )
 
 
 # --- judging ---
@@ -277,10 +319,20 @@ def test_expected_final_is_the_mean_of_what_is_given(quality: float):
         ("quality-6-lenient-0.5", labelled(6.4), "Plain.", 6.9),
         ("quality-6-partial-1", labelled(6.4), "Plain.", 6.4),  # quality-6 is another model
         ("quality-6-partial-1", labelled(6.4, "quality-6-partial-1"), "Plain.", 7.4),
-        ("quality-6-lenient-0.5-partial-1", labelled(6.4, "quality-6-lenient-0.5-partial-1"), "Plain.", 7.9),
+        (
+            "quality-6-lenient-0.5-partial-1",
+            labelled(6.4, "quality-6-lenient-0.5-partial-1"),
+            "Plain.",
+            7.9,
+        ),
         ("judge", labelled(6.4), labelled(7.0, "quality-7"), 7.4),  # 8 + 6.4 - 7.0
         ("judge", labelled(7.0), labelled(7.0), 8.0),  # the reference itself
-        ("quality-6-partial-1", labelled(6.0), labelled(5.0, "quality-6-partial-1"), 9.0),  # only own answers gain
+        (
+            "quality-6-partial-1",
+            labelled(6.0),
+            labelled(5.0, "quality-6-partial-1"),
+            9.0,
+        ),  # only own answers gain
         ("judge", "Plain.", labelled(7.0), None),
         ("judge", f"It said: {labelled(7.0)}", "", None),
         ("judge", "[simulated answer] Plain.", "", None),
@@ -297,14 +349,23 @@ def test_final_is_rounded_and_cut_to_the_scale():
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("intent", INTENTS)
-def test_scores_are_given_in_the_form_that_the_prompt_asks_for(language: str, intent: str, prompts: PromptBuilder):
+def test_scores_are_given_in_the_form_that_the_prompt_asks_for(
+    language: str, intent: str, prompts: PromptBuilder
+):
     rubric = prompts.rubric
     criteria = rubric.intents[intent].criteria
-    names = [*(rubric.criteria[key][language].name for key in criteria), rubric.languages[language].final.name]
+    names = [
+        *(rubric.criteria[key][language].name for key in criteria),
+        rubric.languages[language].final.name,
+    ]
 
     def judge(answer: str, reference: str, model: str = "judge") -> int:
         prompt = prompts.build(intent, language, question="q", reference=reference, answer=answer)
-        read = read_reply(simulate_judge(f"{prompt.instructions}\n\n{prompt.case}", names, model), rubric, criteria)
+        read = read_reply(
+            simulate_judge(f"{prompt.instructions}\n\n{prompt.case}", names, model),
+            rubric,
+            criteria,
+        )
         assert isinstance(read, ScoreRecord)
         assert {abs((score or -9) - read.final) for score in read.criteria.values()} <= {0, 1}
         return read.final
@@ -313,7 +374,8 @@ def test_scores_are_given_in_the_form_that_the_prompt_asks_for(language: str, in
     assert judge(labelled(6.4), "Plain.", "quality-9-lenient-0.5") == 7
     assert judge(labelled(4.4), labelled(7.0)) == 5
     assert judge("Plain.", "Plain.", "quality-9-lenient-0.5") == 9  # as any simulated judge
-    # Without a level, by shared pairs of neighbouring characters: none, 3 of 7 (1 + 8 * 3 / 7 = 4.4), all.
+    # Without a level, by shared pairs of neighbouring characters: none, 3 of 7 (1 + 8 * 3 / 7 =
+    # 4.4), all.
     assert [judge(answer, "abcdefgh") for answer in ("xyz", "abcd", "abcdefgh")] == [1, 4, 9]
 
 
@@ -322,7 +384,8 @@ def test_pairs_and_ratings_go_by_the_level_and_not_the_length():
     for model in ("strong", "quality-7", "quality-7-partial-1"):
         assert [overall(*pair, model=model) for pair in ((high, low), (low, high))] == ["1", "2"]
         ratings = [
-            read_rating(said(rating_prompt("Why?", text, "", lowest=1, highest=5), model), 1, 5) for text in (high, low)
+            read_rating(said(rating_prompt("Why?", text, "", lowest=1, highest=5), model), 1, 5)
+            for text in (high, low)
         ]
         assert isinstance(ratings[0], int) and isinstance(ratings[1], int)
         assert ratings[0] > ratings[1]
@@ -355,7 +418,9 @@ def test_final_scores_of_a_run_are_the_levels_that_the_answers_bear(tmp_path: Pa
 
 def test_repetitions_and_seeds_give_other_answers_the_first_of_them_the_same(tmp_path: Path):
     twice = simulated(tmp_path, "quality-7.2", epochs=2, limit=5)
-    answers = {(str(sample.id), sample.epoch): sample.output.completion for sample in samples_of(twice)}
+    answers = {
+        (str(sample.id), sample.epoch): sample.output.completion for sample in samples_of(twice)
+    }
     assert len(set(answers.values())) == 10
     for (question, epoch), answer in answers.items():
         [asked] = [s.input for s in samples_of(twice) if (str(s.id), s.epoch) == (question, epoch)]

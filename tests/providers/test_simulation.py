@@ -24,7 +24,9 @@ from urs_inspect.providers.simulation import (
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize(("model", "slip"), [*SLIPS.items(), ("quality-7.5", 0.05), ("quality-10", 0.0)])
+@pytest.mark.parametrize(
+    ("model", "slip"), [*SLIPS.items(), ("quality-7.5", 0.05), ("quality-10", 0.0)]
+)
 def test_chains_go_wrong_as_often_as_said(language: str, model: str, slip: float) -> None:
     prompt, right, expected = addition_prompt(language), 0, 0.0
     chains = addition_chains([2, 8, 20], 200, 1)
@@ -34,13 +36,19 @@ def test_chains_go_wrong_as_often_as_said(language: str, model: str, slip: float
         assert simulate_sum(prompt.fill(chain), model) == reply
         right += read_result(reply) == chain.total
         expected += (1 - slip) ** (len(chain.numbers) - 1)
-    # The errors are ±1, ±10, ±100, so that two slips rarely make up for each other; 4 standard deviations.
+    # The errors are ±1, ±10, ±100, so that two slips rarely make up for each other; 4 standard
+    # deviations.
     assert abs(right - expected) <= 4 * (len(chains) / 4) ** 0.5 if slip else right == len(chains)
 
 
 @pytest.mark.parametrize(
     "question",
-    ["What is 12 + 34?", "", "Add up these numbers: 12 + 34", addition_prompt("en").frame.replace("{chain}", "1 + 2")],
+    [
+        "What is 12 + 34?",
+        "",
+        "Add up these numbers: 12 + 34",
+        addition_prompt("en").frame.replace("{chain}", "1 + 2"),
+    ],
 )
 def test_another_question_is_left_to_others(question: str) -> None:
     assert simulate_sum(question, "strong") is None
@@ -65,9 +73,16 @@ def test_an_instruction_depends_on_the_model_and_what_was_given() -> None:
     assert simulate_instruction("Which of two responses is better?", "strong") is None
 
 
-@pytest.mark.parametrize(("scenario", "keys"), [("reasoning", {"instruction", "answer"}), ("writing", {"instruction"})])
+@pytest.mark.parametrize(
+    ("scenario", "keys"), [("reasoning", {"instruction", "answer"}), ("writing", {"instruction"})]
+)
 def test_an_answer_is_given_where_the_scenario_has_one(scenario: str, keys: set[str]) -> None:
-    assert json.loads(simulate_instruction(prompted("Paint a fence.", scenario), "strong") or "").keys() == keys
+    assert (
+        json.loads(
+            simulate_instruction(prompted("Paint a fence.", scenario), "strong") or ""
+        ).keys()
+        == keys
+    )
 
 
 AS_IS = Vocabulary(lambda label: label, lambda label: label)
@@ -105,7 +120,9 @@ def test_strong_model_beats_the_weak_one_and_both_are_named_as_simulated(logs: d
         assert re.search("simulation", str(log.eval.model_roles))
         for sample in samples_of(log):
             assert sample.output.completion.startswith("[simulated answer]")
-            assert "[simulated judgement]" in ((sample.scores or {})["intent_judge"].explanation or "")
+            assert "[simulated judgement]" in (
+                (sample.scores or {})["intent_judge"].explanation or ""
+            )
 
 
 def test_simulation_gives_the_same_scores_every_time(logs: dict[str, EvalLog], tmp_path: Path):
@@ -128,7 +145,10 @@ def test_strong_and_weak_differ_in_content_and_not_in_length():
     assert len(cases) == 42
     for better, worse, case in zip(strong, weak, cases, strict=True):
         assert better != worse and not better.startswith(worse)
-        right = [set(_SENTENCE.findall(case.reference)) & set(_SENTENCE.findall(text)) for text in (better, worse)]
+        right = [
+            set(_SENTENCE.findall(case.reference)) & set(_SENTENCE.findall(text))
+            for text in (better, worse)
+        ]
         assert len(right[0]) >= len(right[1])
     ratios = [len(worse) / len(better) for better, worse in zip(strong, weak, strict=True)]
     assert 0.9 < median(ratios) < 1.1
@@ -138,5 +158,7 @@ def test_strong_and_weak_differ_in_content_and_not_in_length():
 def test_unknown_question_gets_an_answer_without_content():
     answer = simulate_answer("What is new?" + "x" * 500, "weak")
 
-    assert answer.startswith("[simulated answer] This simulated model has nothing to say about: What is new?")
+    assert answer.startswith(
+        "[simulated answer] This simulated model has nothing to say about: What is new?"
+    )
     assert len(answer) < 300

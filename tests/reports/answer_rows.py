@@ -16,7 +16,10 @@ JUDGE = "p/judge"
 
 
 def row(model: str, question: str, final: float, **others: Any) -> dict[str, Any]:
-    """An answer as the table has it; the id of a question names its intent and language, as in `leisure-en-1`."""
+    """An answer as the table has it.
+
+    The id of a question names its intent and language, as in `leisure-en-1`.
+    """
     parts = question.split("-")
     intent, language = (parts[0], parts[1]) if len(parts) == 3 else ("leisure", "en")
     groups = {"leisure": "Leisure", "factual_qa": "Factual QA", "api": "Solve Problem"}
@@ -79,10 +82,14 @@ def answers(*models: list[dict[str, Any]], left_out: tuple[str, ...] = ()) -> An
 
 
 def answers_of(finals: Mapping[str, Iterable[float]], names: Sequence[str] = ()) -> Answers:
-    """The answers of several models to the same questions, by default of one intent: model -> final scores."""
+    """The answers of several models to the same questions, by default of one intent: model -> final
+    scores.
+    """
     given = {model: [float(value) for value in values] for model, values in finals.items()}
     ids = names or [f"leisure-en-{number:03}" for number in range(max(map(len, given.values())))]
-    return answers(*(rows(model, dict(zip(ids, values, strict=False))) for model, values in given.items()))
+    return answers(
+        *(rows(model, dict(zip(ids, values, strict=False))) for model, values in given.items())
+    )
 
 
 def ranking_of(found: Answers, **options: Any) -> Ranking:
@@ -134,6 +141,8 @@ def _facts(ranking: Ranking, name: str) -> ModelFacts:
         by_cell=means(columns.cells),
         by_country=means(columns.countries),
         by_criterion={key: ranking.mean(name, f"criterion/{key}") for key in ranking.criteria},
-        outcomes={key[8:]: count for key, count in facts.items() if key.startswith("outcome/") and count},
+        outcomes={
+            key[8:]: count for key, count in facts.items() if key.startswith("outcome/") and count
+        },
         bins=list(ranking.lengths[ranking.lengths["model"] == name].itertuples()),
     )

@@ -16,7 +16,10 @@ MIX = TrafficMix("my mix.yaml", {"countries": {"Chile": 0.25, "Peru": 0.75}})
 
 
 def rich_board(hostile: str = HOSTILE) -> Leaderboard:
-    """Five models, of which one lacks scores, one is not ranked and one judged itself; and one by another judge."""
+    """Five models, of which one lacks scores, one is not ranked and one judged itself.
+
+    And one by another judge.
+    """
     generator = np.random.default_rng(0)
     names = [f"{KINDS[number % 5]}-{number:02}" for number in range(60)]
     effects = generator.normal(0, 1, 60)
@@ -29,8 +32,20 @@ def rich_board(hostile: str = HOSTILE) -> Leaderboard:
         lengths = [50 + 9 * place + 7 * place * len(name) % 41 for place in range(60)]
         given = {"judges": both, "judge_temperatures": "0", **others}
         return [
-            row(name, question, float(final), country=country[question], answer_length=float(lengths[place]), **given)
-            | {"judge_finals": {"p/judge": float(final), "p/other": float(min(10, final + place % 2))}}
+            row(
+                name,
+                question,
+                float(final),
+                country=country[question],
+                answer_length=float(lengths[place]),
+                **given,
+            )
+            | {
+                "judge_finals": {
+                    "p/judge": float(final),
+                    "p/other": float(min(10, final + place % 2)),
+                }
+            }
             for place, (question, final) in enumerate(zip(names, finals, strict=True))
         ]
 
@@ -40,10 +55,30 @@ def rich_board(hostile: str = HOSTILE) -> Leaderboard:
         model("p/lacking", 6.0, 10, input_tokens=math.nan, cut_off=True),
         model(hostile, 5.0),
         model("p/few", 5.0, 45),
-        [row("urs_simulation/weak", name, 4.0, judges="urs_simulation/judge", country=country[name]) for name in names],
+        [
+            row(
+                "urs_simulation/weak",
+                name,
+                4.0,
+                judges="urs_simulation/judge",
+                country=country[name],
+            )
+            for name in names
+        ],
         left_out=(f"{hostile}\ud800.eval was left out: finish it with `inspect eval-retry`.",),
     )
-    run = Run("a.eval", hostile, ("p/judge",), "inspect eval `x`", "2026-01-01", "a" * 64, "b" * 64, "01", "0.3", 60)
+    run = Run(
+        "a.eval",
+        hostile,
+        ("p/judge",),
+        "inspect eval `x`",
+        "2026-01-01",
+        "a" * 64,
+        "b" * 64,
+        "01",
+        "0.3",
+        60,
+    )
     found = replace(found, runs=(run,))
     return make_leaderboard(found, traffic=MIX, rounds=200, command="urs-inspect report x")
 
@@ -53,5 +88,7 @@ def many_board(models: int = 20) -> Leaderboard:
     generator = np.random.default_rng(1)
     names = [f"{KINDS[number % 5]}-{number:02}" for number in range(30)]
     finals = np.clip(generator.normal(6, 1, (models, 30)), 1, 10)
-    found = answers_of({f"p/model-{place:02}-with-a-long-name": row for place, row in enumerate(finals)}, names)
+    found = answers_of(
+        {f"p/model-{place:02}-with-a-long-name": row for place, row in enumerate(finals)}, names
+    )
     return make_leaderboard(found, rounds=100)

@@ -16,7 +16,10 @@ def _by_judge(folder: Path) -> Logs:
     """The logs of a folder by the last part of their judge's name."""
     logs = [read_eval_log(str(file)) for file in folder.glob("*.eval")]
     judges = [str(log.eval.task_args.get("judge", "model")) for log in logs]
-    names = [log.eval.model if judge == "model" else judge for log, judge in zip(logs, judges, strict=True)]
+    names = [
+        log.eval.model if judge == "model" else judge
+        for log, judge in zip(logs, judges, strict=True)
+    ]
     return {name.rpartition("/")[2]: log for name, log in zip(names, logs, strict=True)}
 
 
@@ -48,9 +51,18 @@ def with_rubric(rubric_folder: Path) -> EvalLog:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A browser that makes no requests of its own."""
-    chromium = os.environ.get("URS_INSPECT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    chromium = (
+        os.environ.get("URS_INSPECT_CHROMIUM")
+        or shutil.which("chromium")
+        or shutil.which("google-chrome")
+    )
     assert chromium, "no Chromium: install it, or name one in URS_INSPECT_CHROMIUM"
-    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    quiet = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+    ]
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=chromium, args=quiet)
         yield found

@@ -1,4 +1,6 @@
-"""The Markdown of a report, compared with a file that is kept; `URS_INSPECT_REGENERATE=1 pytest` writes it anew."""
+"""The Markdown of a report, compared with a file that is kept; `URS_INSPECT_REGENERATE=1 pytest`
+writes it anew.
+"""
 
 import os
 from pathlib import Path
@@ -14,7 +16,9 @@ def check_golden(name: str, markdown: str) -> None:
     file = _FOLDER / f"{name}.md"
     if os.environ.get("URS_INSPECT_REGENERATE"):
         file.write_text(markdown, encoding="utf-8")
-    assert markdown == file.read_text(encoding="utf-8"), f"{file} differs; URS_INSPECT_REGENERATE=1 writes it anew"
+    assert markdown == file.read_text(encoding="utf-8"), (
+        f"{file} differs; URS_INSPECT_REGENERATE=1 writes it anew"
+    )
 
 
 def rows_of(table: pd.DataFrame) -> list[Any]:

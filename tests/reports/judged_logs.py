@@ -31,7 +31,12 @@ def judgement(
             "outcome": outcome,
             "self_judged": self_judged,
             "judges": [
-                {"judge": name, "temperature_requested": 0.0, "temperature_sent": 0.0, "final": given}
+                {
+                    "judge": name,
+                    "temperature_requested": 0.0,
+                    "temperature_sent": 0.0,
+                    "final": given,
+                }
                 for name, given in finals.items()
             ],
             "judge_finals": [[name, given] for name, given in finals.items()],
@@ -68,7 +73,9 @@ def answered(name: str, *scores: Score, epoch: int = 1, **others: Any) -> EvalSa
 
 def tokens(sent: int, received: int, paid: float | None = None) -> ModelUsage:
     """Usage of a call."""
-    return ModelUsage(input_tokens=sent, output_tokens=received, total_tokens=sent + received, total_cost=paid)
+    return ModelUsage(
+        input_tokens=sent, output_tokens=received, total_tokens=sent + received, total_cost=paid
+    )
 
 
 def write_judged(
@@ -82,7 +89,13 @@ def write_judged(
     **spec: Any,
 ) -> str:
     """Write a log."""
-    facts = {"dataset": "d", "dataset_sha256": SHA, "rubric": "urs 1", "rubric_sha256": "b" * 64, **(metadata or {})}
+    facts = {
+        "dataset": "d",
+        "dataset_sha256": SHA,
+        "rubric": "urs 1",
+        "rubric_sha256": "b" * 64,
+        **(metadata or {}),
+    }
     described: dict[str, Any] = {
         "task": "urs_inspect/urs",
         "task_version": "1-A",

@@ -25,13 +25,17 @@ def judged(one: Ballot, *outcomes: float, epoch: int = 1) -> EvalSample:
     """A comparison and its scores, one for each time that the log was scored."""
     facts = {"model_a": one.model_a, "model_b": one.model_b}
     scores = {
-        SCORE if number == 0 else f"{SCORE}-{number}": Score(value={"outcome": outcome}, metadata=facts)
+        SCORE if number == 0 else f"{SCORE}-{number}": Score(
+            value={"outcome": outcome}, metadata=facts
+        )
         for number, outcome in enumerate(outcomes)
     }
     return sample(one.id, {"ballot": one.to_dict()}, scores, epoch)
 
 
-def sample(name: str, metadata: dict[str, Any], scores: dict[str, Score], epoch: int = 1) -> EvalSample:
+def sample(
+    name: str, metadata: dict[str, Any], scores: dict[str, Score], epoch: int = 1
+) -> EvalSample:
     return EvalSample(id=name, epoch=epoch, input="?", target="", metadata=metadata, scores=scores)
 
 
@@ -50,11 +54,20 @@ def write_log(path: Path, *samples: EvalSample, status: Any = "success", **facts
 
 
 def write_answer_log(
-    path: Path, model: str, *samples: EvalSample, data: str = "d", sha256: str = "0" * 64, **facts: Any
+    path: Path,
+    model: str,
+    *samples: EvalSample,
+    data: str = "d",
+    sha256: str = "0" * 64,
+    **facts: Any,
 ) -> Path:
     """Write a log of the task `urs`, with a model's answers."""
     metadata = {"dataset": data, "dataset_sha256": sha256}
-    facts = {"task": "urs_inspect/urs", "dataset": EvalDataset(name=data, sample_ids=[]), "metadata": metadata} | facts
+    facts = {
+        "task": "urs_inspect/urs",
+        "dataset": EvalDataset(name=data, sample_ids=[]),
+        "metadata": metadata,
+    } | facts
     return write_log(path, *samples, model=model, **facts)
 
 
@@ -68,6 +81,10 @@ def cast(path: Path, *votes: tuple[str, str, str]) -> Path:
     """Write votes of (annotator, ballot, choice); the choice `undo` takes one back."""
     rows = []
     for annotator, one, choice in votes:
-        said = {"undo": True} if choice == "undo" else {"choice": choice, "left": "b", "seconds": 2.0}
-        rows.append({"ballot": one, "annotator": annotator, **said, "time": "2026-01-01T00:00:00+00:00"})
+        said = (
+            {"undo": True} if choice == "undo" else {"choice": choice, "left": "b", "seconds": 2.0}
+        )
+        rows.append(
+            {"ballot": one, "annotator": annotator, **said, "time": "2026-01-01T00:00:00+00:00"}
+        )
     return write_rows(path, *rows)

@@ -54,7 +54,9 @@ def _reply(messages: list[ChatMessage], right: bool) -> str:
 
 
 def judge_pairs(directory: Path) -> Logs:
-    """Logs of a judge that is always right, one that is always wrong, and a baseline; none reads the tie."""
+    """Logs of a judge that is always right, one that is always wrong, and a baseline; none reads
+    the tie.
+    """
     bench = str(write_pairs(directory / "pairs.jsonl"))
     logs = {
         name: run(
@@ -66,14 +68,20 @@ def judge_pairs(directory: Path) -> Logs:
         for name, right in (("good", True), ("bad", False))
     }
     logs["longest"] = run(
-        judge_pairwise(bench, orders="ab", judge="baseline/longest"), directory / "logs", model="none/none", grader=None
+        judge_pairwise(bench, orders="ab", judge="baseline/longest"),
+        directory / "logs",
+        model="none/none",
+        grader=None,
     )
     return {name: read_eval_log(log.location) for name, log in logs.items()}
 
 
 SCENARIO = "chitchat"
 DIMENSIONS = tuple(load_taxonomy().scenarios[SCENARIO].dimensions)[:2]
-"""Two dimensions of the scenario; the labels on the first are those of the pair, on the second they are all ties."""
+"""Two dimensions of the scenario.
+
+The labels on the first are those of the pair, on the second they are all ties.
+"""
 
 
 def publish_md_eval(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +110,9 @@ def _joint(messages: list[ChatMessage], right: bool) -> str:
     truth = {"a": "1", "b": "2", "tie": "tie"}[LABELS[number]]
     wrong = {"1": "2", "2": "1", "tie": "1"}[truth]
     record = {DIMENSIONS[0]: truth if right else wrong, DIMENSIONS[1]: "tie", "Overall": truth}
-    return json.dumps({name: {"comparison": "so", "winner": winner} for name, winner in record.items()})
+    return json.dumps(
+        {name: {"comparison": "so", "winner": winner} for name, winner in record.items()}
+    )
 
 
 def judge_as(directory: Path, *, orders: Orders, seed: int = 0) -> Logs:
@@ -110,14 +120,20 @@ def judge_as(directory: Path, *, orders: Orders, seed: int = 0) -> Logs:
     with pytest.MonkeyPatch.context() as monkeypatch:
         publish_md_eval(directory / "published", monkeypatch)
         model = Script(lambda messages: _joint(messages, True)).model("sharp")
-        logs = [run(md_eval(orders=orders, seed=seed), directory / "logs", model=model, grader=None)]
+        logs = [
+            run(md_eval(orders=orders, seed=seed), directory / "logs", model=model, grader=None)
+        ]
         tasks = [md_eval(orders=orders, seed=seed, judge=f"baseline/{kind}") for kind in BASELINES]
         logs += run_all(tasks, directory / "logs", model="none/none", grader=None)
-    return dict(zip(("sharp", *BASELINES), (read_eval_log(log.location) for log in logs), strict=True))
+    return dict(
+        zip(("sharp", *BASELINES), (read_eval_log(log.location) for log in logs), strict=True)
+    )
 
 
 def judge_dimensions(directory: Path) -> Logs:
-    """Joint logs of two judges that are right overall; `sharp` is right on the first dimension, `halo` wrong."""
+    """Joint logs of two judges that are right overall; `sharp` is right on the first dimension,
+    `halo` wrong.
+    """
     with pytest.MonkeyPatch.context() as monkeypatch:
         publish_md_eval(directory / "published", monkeypatch)
         logs = {

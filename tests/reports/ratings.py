@@ -18,7 +18,13 @@ PROMPTS = (0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5)
 
 def write_ratings(path: Path, **columns: Any) -> Path:
     rows = [
-        {"id": f"r{n}", "prompt": f"Prompt {prompt}?", "response": f"Answer {n}.", "rating": label, **columns}
+        {
+            "id": f"r{n}",
+            "prompt": f"Prompt {prompt}?",
+            "response": f"Answer {n}.",
+            "rating": label,
+            **columns,
+        }
         for n, (label, prompt) in enumerate(zip(LABELS, PROMPTS, strict=True))
     ]
     return write_rows(path, *rows)
@@ -30,7 +36,9 @@ def number_of(messages: list[ChatMessage]) -> int:
 
 
 def rate(name: str, messages: list[ChatMessage]) -> str:
-    """`same` gives the label, `other` six less it, `coarse` a guess that says little; `coarse` says nothing to r0."""
+    """`same` gives the label, `other` six less it, `coarse` a guess that says little; `coarse` says
+    nothing to r0.
+    """
     number = number_of(messages)
     if name == "coarse" and number == 0:
         return "No idea."
@@ -55,7 +63,9 @@ def judge_ratings(directory: Path) -> Logs:
 
 def judge_with_rubric(directory: Path) -> EvalLog:
     """Log of a judge that was asked with the rubric and gives twice the label."""
-    path = write_ratings(directory / "urs.jsonl", reference="The best.", language="en", intent="leisure")
+    path = write_ratings(
+        directory / "urs.jsonl", reference="The best.", language="en", intent="leisure"
+    )
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for row in rows[6:]:
         row["intent"] = "factual_qa"
@@ -66,4 +76,6 @@ def judge_with_rubric(directory: Path) -> EvalLog:
         return record(2 * LABELS[number], intent=rows[number]["intent"])
 
     task = judge_rating(str(path), rubric="urs", scale="1,5")
-    return read_eval_log(run(task, directory / "logs", model=Script(reply).model("same"), grader=None).location)
+    return read_eval_log(
+        run(task, directory / "logs", model=Script(reply).model("same"), grader=None).location
+    )

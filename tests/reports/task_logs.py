@@ -12,7 +12,13 @@ from inspect_ai.scorer import Score
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from urs_inspect.solvers.assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
 
-_OUTCOMES = {"+": "right", "-": "wrong", "?": "no_number", "0": "no_response", "!": "unscored_no_answer"}
+_OUTCOMES = {
+    "+": "right",
+    "-": "wrong",
+    "?": "no_number",
+    "0": "no_response",
+    "!": "unscored_no_answer",
+}
 
 
 def score(sign: str, summands: int) -> Score:
@@ -24,7 +30,9 @@ def score(sign: str, summands: int) -> Score:
 def chains(
     summands: int, signs: str, *, epoch: int = 1, language: str = "en", scorer: str = "exact_sum"
 ) -> list[EvalSample]:
-    """Answers to chains of so many numbers, one a sign: + right, - wrong, ? without a number, 0 empty, ! unscored."""
+    """Answers to chains of so many numbers, one a sign: + right, - wrong, ? without a number, 0
+    empty, ! unscored.
+    """
     return [
         EvalSample(
             id=f"add_{summands:02d}_{place:02d}",
@@ -43,9 +51,18 @@ def write_addition(
     path: Path, signs: Mapping[int, str] | list[EvalSample], *, model: str = "p/model", **spec: Any
 ) -> str:
     """Write a log: number of summands -> signs as for `chains`, or samples."""
-    samples = signs if isinstance(signs, list) else [one for pair in signs.items() for one in chains(*pair)]
+    samples = (
+        signs
+        if isinstance(signs, list)
+        else [one for pair in signs.items() for one in chains(*pair)]
+    )
     facts = {"prompt_version": "addition 1", "prompt_sha256": "c" * 64}
-    described: dict[str, Any] = {"task": "urs_inspect/urs_addition", "roles": {}, "metadata": facts, **spec}
+    described: dict[str, Any] = {
+        "task": "urs_inspect/urs_addition",
+        "roles": {},
+        "metadata": facts,
+        **spec,
+    }
     return write_judged(path, *samples, model=model, **described)
 
 
@@ -56,7 +73,13 @@ NOTHING, BROKEN, REFUSED, EMPTY = "nothing", "broken", "refused", "empty"
 """What an answer can be in place of a score."""
 
 FACTUAL = {"intent": "factual_qa", "intent_group": "Factual QA"}
-SEARCH, RAG = {"assistant": "search", "search": "folder:a/pages"}, {"assistant": "rag", "search": "folder:a/pages"}
+SEARCH, RAG = (
+    {"assistant": "search", "search": "folder:a/pages"},
+    {
+        "assistant": "rag",
+        "search": "folder:a/pages",
+    },
+)
 
 
 def sample(name: str, became: float | str, judge: str = JUDGE, **metadata: Any) -> EvalSample:
@@ -66,7 +89,9 @@ def sample(name: str, became: float | str, judge: str = JUDGE, **metadata: Any) 
         return answered(name, judgement(float(became), judge), metadata=facts)
     if became == EMPTY:
         return answered(name, judgement(1.0, outcome="no_response", panel={}), metadata=facts)
-    score = judgement(1.0, outcome="unscored_refusal" if became == REFUSED else "unscored_no_answer", panel={})
+    score = judgement(
+        1.0, outcome="unscored_refusal" if became == REFUSED else "unscored_no_answer", panel={}
+    )
     score.value = math.nan
     if became in (NOTHING, BROKEN):
         how = FOUND_NOTHING if became == NOTHING else FAILED

@@ -43,8 +43,19 @@ def test_table_7_of_one_model(tmp_path: Path) -> None:
     assert interval(row, "accuracy_to_ten_") == wilson_interval(16 / 20, 20)
     assert interval(row, "at_longest_") == wilson_interval(4 / 5, 5)
     lengths = report(tmp_path).tables()["addition_lengths"]
-    assert dict(zip(lengths["summands"], lengths["accuracy"], strict=True)) == {2: 1.0, 3: 0.6, 4: 0.8, 10: 0.8}
-    assert [row[name] for name in ("right", "wrong", "no_number", "no_response", "unscored")] == [16, 2, 1, 1, 0]
+    assert dict(zip(lengths["summands"], lengths["accuracy"], strict=True)) == {
+        2: 1.0,
+        3: 0.6,
+        4: 0.8,
+        10: 0.8,
+    }
+    assert [row[name] for name in ("right", "wrong", "no_number", "no_response", "unscored")] == [
+        16,
+        2,
+        1,
+        1,
+        0,
+    ]
 
 
 def test_unscored_answers_are_not_in_the_accuracy_and_are_counted(tmp_path: Path) -> None:
@@ -93,7 +104,12 @@ def test_the_longest_is_first_and_other_chains_have_another_table(tmp_path: Path
     assert list(zip(table["table"], table["model"], strict=True)) == [
         *[(1, "p/long"), (1, "p/short"), (2, "p/zh"), (3, "p/few")]
     ]
-    notes = [note for section in made.sections for note in section.notes if note.startswith("Not compared")]
+    notes = [
+        note
+        for section in made.sections
+        for note in section.notes
+        if note.startswith("Not compared")
+    ]
     assert [note.partition(": ")[2] for note in notes] == [
         "Asked in another language: zh, not en.",
         "Other chains: 2, not 4.",
@@ -103,7 +119,9 @@ def test_the_longest_is_first_and_other_chains_have_another_table(tmp_path: Path
 def test_runs_of_one_model_are_named_by_their_settings_or_the_later_counts(tmp_path: Path) -> None:
     write_addition(tmp_path / "1.eval", {2: "--"})
     write_addition(tmp_path / "2.eval", {2: "++"}, created="2026-02-01T00:00:00+00:00")
-    write_addition(tmp_path / "3.eval", {2: "+-"}, model_generate_config=GenerateConfig(temperature=1.0))
+    write_addition(
+        tmp_path / "3.eval", {2: "+-"}, model_generate_config=GenerateConfig(temperature=1.0)
+    )
     made = report(tmp_path)
     table = made.tables()["addition"]
     assert dict(zip(table["model"], table["accuracy"], strict=True)) == {
@@ -138,5 +156,7 @@ def test_the_report_to_read(tmp_path: Path) -> None:
     # 15 of 20: Wilson's interval from 0.531 to 0.888; 4 of 5: from 0.376 to 0.964.
     write_addition(tmp_path / "a.eval", {2: "+++++", 3: "+++++", 4: "++++-", 5: "+----"})
     samples = chains(12, "+!") + chains(12, "-!", epoch=2)
-    write_addition(tmp_path / "b.eval", samples, model="urs_simulation/b|c", config=EvalConfig(epochs=2))
+    write_addition(
+        tmp_path / "b.eval", samples, model="urs_simulation/b|c", config=EvalConfig(epochs=2)
+    )
     check_golden("addition", report(tmp_path).markdown())

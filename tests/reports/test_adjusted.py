@@ -21,7 +21,11 @@ def test_both_sections_of_a_ranking() -> None:
     draws = np.random.default_rng(7)
     names = ("lab/one", "lab/three", "lab/two")
     first, second = (np.tile(side, SIZE // 3) for side in np.triu_indices(3, 1))
-    style = np.tanh(np.array([0.0, 0.8, 0.2])[first] - np.array([0.0, 0.8, 0.2])[second] + draws.normal(0, 0.4, SIZE))
+    style = np.tanh(
+        np.array([0.0, 0.8, 0.2])[first]
+        - np.array([0.0, 0.8, 0.2])[second]
+        + draws.normal(0, 0.4, SIZE)
+    )
     gap = np.array([0.5, -0.5, 0.0])[first] - np.array([0.5, -0.5, 0.0])[second] + 1.5 * style
     people = (draws.random(SIZE) < 1 / (1 + np.exp(-gap))).astype(float)
     judge = np.where(draws.random(SIZE) < 0.6, people, (style > 0).astype(float))
@@ -32,7 +36,9 @@ def test_both_sections_of_a_ranking() -> None:
     voted = ~np.isnan(votes)
     ballots = JudgedBallots(names, first, second, np.arange(SIZE), votes, judge)
     battles: Battles = ballots.battles(votes)
-    verdicts = JudgeVerdicts(dict.fromkeys(map(str, range(SIZE - 2)), 1.0), ("lab/judge", "lab/two"), 1, 1, 0, 5)
+    verdicts = JudgeVerdicts(
+        dict.fromkeys(map(str, range(SIZE - 2)), 1.0), ("lab/judge", "lab/two"), 1, 1, 0, 5
+    )
     plain = rank(battles, rounds=200)
     adjusted = [
         corrected_section(rank_corrected(ballots, rounds=200), verdicts, plain),
@@ -45,16 +51,27 @@ def test_both_sections_of_a_ranking() -> None:
 
 def test_a_prior_that_changes_the_order_stands_out() -> None:
     first, second = (
-        np.append(np.tile(side, 3), last) for side, last in zip(np.triu_indices(4, 1), (1, 2), strict=True)
+        np.append(np.tile(side, 3), last)
+        for side, last in zip(np.triu_indices(4, 1), (1, 2), strict=True)
     )
-    # People and the judge see a and d as each other does; b is better than c by one vote, worse by the judge.
+    # People and the judge see a and d as each other does; b is better than c by one vote, worse by
+    # the judge.
     votes, verdicts = (
-        Battles(tuple("abcd"), first, second, np.array([1, 1, 1, middle, 1, 1] * 3 + [last]), np.arange(19))
+        Battles(
+            tuple("abcd"),
+            first,
+            second,
+            np.array([1, 1, 1, middle, 1, 1] * 3 + [last]),
+            np.arange(19),
+        )
         for middle, last in ((0.5, 1.0), (0.0, 0.0))
     )
     prior, plain = JudgePrior.of(verdicts, ["judge"]), rank(votes, rounds=20)
     section, facts = prior_section(plain, prior, rank_with_prior(votes, prior, rounds=200))
-    assert any("THE ORDER CHANGES: With the judge as a prior, c is above b with a" in line for line in section.warnings)
+    assert any(
+        "THE ORDER CHANGES: With the judge as a prior, c is above b with a" in line
+        for line in section.warnings
+    )
     assert facts["prior"].keys() > {"models", "bradley_terry", "ranks", "intervals", "above_next"}
 
 

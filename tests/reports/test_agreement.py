@@ -45,7 +45,15 @@ from urs_inspect.reports.human_data import (
 )
 from urs_inspect.reports.scores import score_table
 from urs_inspect.reports.tables import Report
-from urs_inspect.stats import Battle, Estimate, MeanDraws, Resampling, battles_of, interval_alpha, rank
+from urs_inspect.stats import (
+    Battle,
+    Estimate,
+    MeanDraws,
+    Resampling,
+    battles_of,
+    interval_alpha,
+    rank,
+)
 from urs_inspect.stats.correlation import (
     MeanCorrelation,
     correlate_means,
@@ -56,16 +64,36 @@ from urs_inspect.stats.correlation import (
 
 NAN = math.nan
 HOW = Resampling(rounds=40, seed=1)
-GROUPS = {"a": "Leisure", "b": "Factual QA", "c": "Text Assistant", "d": "Solve Problem", "e": "Ask for Advice"}
+GROUPS = {
+    "a": "Leisure",
+    "b": "Factual QA",
+    "c": "Text Assistant",
+    "d": "Solve Problem",
+    "e": "Ask for Advice",
+}
 """First letter of a question's id -> its intent."""
 ONE = {"a1": 2.0, "a2": 4.0, "b1": 6.0, "b2": 8.0}
 
 
-def rows(model: str, finals: Mapping[str, float], *, judge: str = "p/judge", epoch: int = 1) -> list[dict[str, Any]]:
+def rows(
+    model: str, finals: Mapping[str, float], *, judge: str = "p/judge", epoch: int = 1
+) -> list[dict[str, Any]]:
     """Rows of one log: question -> final score."""
-    same = {"log": f"{model} by {judge}", "base_model": model.partition(" (")[0], "prompt_sha256": "e" * 64}
+    same = {
+        "log": f"{model} by {judge}",
+        "base_model": model.partition(" (")[0],
+        "prompt_sha256": "e" * 64,
+    }
     return [
-        row(model, question, final, epoch=epoch, intent=group.lower().replace(" ", "_"), group=group, **same)
+        row(
+            model,
+            question,
+            final,
+            epoch=epoch,
+            intent=group.lower().replace(" ", "_"),
+            group=group,
+            **same,
+        )
         | (
             {"judges": "", "judge_finals": {}}
             if math.isnan(final)
@@ -79,12 +107,18 @@ def rows(model: str, finals: Mapping[str, float], *, judge: str = "p/judge", epo
 RATED = answers(rows("m", ONE))
 
 
-def ratings(*given: tuple[Any, ...], scale: tuple[float, float] = (1.0, 5.0), repeated: int = 0) -> HumanRatings:
+def ratings(
+    *given: tuple[Any, ...], scale: tuple[float, float] = (1.0, 5.0), repeated: int = 0
+) -> HumanRatings:
     """Ratings such as ("a1", "m", 3), with rater and epoch if they follow."""
     made = []
     for number, (question, model, value, *others) in enumerate(given, start=2):
         rater, epoch = (*others, "", None)[0], others[1] if len(others) > 1 else None
-        made.append(HumanRating(str(question), str(model), epoch, str(rater), float(str(value)), f"line {number}"))
+        made.append(
+            HumanRating(
+                str(question), str(model), epoch, str(rater), float(str(value)), f"line {number}"
+            )
+        )
     return HumanRatings(Path("r.csv"), scale, tuple(made), repeated)
 
 
@@ -99,25 +133,35 @@ def agreed(found: Answers, given: HumanRatings) -> CaseLevel:
 
 
 def test_values_worked_out_by_hand() -> None:
-    # Ratings 1 3 2 5 of 1 to 5 against finals 2 4 6 8: deviations -1.75 .25 -.75 2.25 and -3 -1 1 3, products
-    # 5.25 - .25 - .75 + 6.75 = 11, squares 8.75 and 20. Ranks 1 3 2 4; one of six pairs is discordant.
-    # On the scale 1 to 10 the ratings are 1, 5.5, 3.25, 10, so that scores are 1, -1.5, 2.75, -2 more.
+    # Ratings 1 3 2 5 of 1 to 5 against finals 2 4 6 8: deviations -1.75 .25 -.75 2.25 and -3 -1 1
+    # 3, products 5.25 - .25 - .75 + 6.75 = 11, squares 8.75 and 20. Ranks 1 3 2 4; one of six pairs
+    # is discordant. On the scale 1 to 10 the ratings are 1, 5.5, 3.25, 10, so that scores are 1,
+    # -1.5, 2.75, -2 more.
     found = agreed(RATED, ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 2), ("b2", "m", 5)))
     correlations = found.all.correlations
     assert correlations.pearson.value == pytest.approx(11 / math.sqrt(8.75 * 20))
     assert (correlations.spearman.value, correlations.kendall.value) == pytest.approx((0.8, 4 / 6))
     assert found.all.difference.value == pytest.approx(0.0625)
-    assert found.all.alpha.value == pytest.approx(interval_alpha([[1, 5.5, 3.25, 10], [2, 4, 6, 8]]))
+    assert found.all.alpha.value == pytest.approx(
+        interval_alpha([[1, 5.5, 3.25, 10], [2, 4, 6, 8]])
+    )
     assert (found.all.answers, found.all.questions) == (4, 4)
     assert (found.people, found.notes, found.scale) == (None, (), (1.0, 5.0))
     assert (correlations.pearson.rounds, correlations.pearson.seed) == (40, 1)
 
 
 def test_several_people_are_averaged_and_held_against_each_other() -> None:
-    given = [("a1", "m", 1, "ann"), ("a1", "m", 2, "bob"), ("a2", "m", 3, "ann"), ("a2", "m", 3, "bob")]
+    given = [
+        ("a1", "m", 1, "ann"),
+        ("a1", "m", 2, "bob"),
+        ("a2", "m", 3, "ann"),
+        ("a2", "m", 3, "bob"),
+    ]
     given += [("b1", "m", 5, "ann"), ("b1", "m", 4, "bob"), ("b2", "m", 5, "cyd")]
     found = agreed(RATED, ratings(*given))
-    alone = agreed(RATED, ratings(("a1", "m", 1.5), ("a2", "m", 3), ("b1", "m", 4.5), ("b2", "m", 5)))
+    alone = agreed(
+        RATED, ratings(("a1", "m", 1.5), ("a2", "m", 3), ("b1", "m", 4.5), ("b2", "m", 5))
+    )
     assert found.all == alone.all
     assert found.people is not None
     assert (found.people.raters, found.people.ratings, found.people.answers) == (3, 7, 3)
@@ -145,34 +189,47 @@ def test_the_question_is_the_cluster() -> None:
 
 
 def of_users(seed: int, named: bool) -> tuple[Answers, HumanRatings]:
-    """Eight users' six questions; judge and people differ by user, and their scores have no correlation."""
+    """Eight users' six questions.
+
+    Judge and people differ by user, and their scores have no correlation.
+    """
     generator = np.random.default_rng(seed)
     users, each = 8, 6
     names = [f"a{number:02}" for number in range(users * each)]
     finals, people = (
-        np.repeat(generator.normal(5.5, 1.0, users), each) + generator.normal(0, 0.5, users * each) for _ in range(2)
+        np.repeat(generator.normal(5.5, 1.0, users), each) + generator.normal(0, 0.5, users * each)
+        for _ in range(2)
     )
     found = answers(rows("m", dict(zip(names, finals.tolist(), strict=True))))
     if named:
-        found = replace(found, table=found.table.assign(cluster=[f"user {n // each}" for n in range(len(names))]))
+        found = replace(
+            found,
+            table=found.table.assign(cluster=[f"user {n // each}" for n in range(len(names))]),
+        )
     given = [(name, "m", value) for name, value in zip(names, people.tolist(), strict=True)]
     return found, ratings(*given, scale=(1.0, 10.0))
 
 
 def test_questions_of_one_user_are_one_cluster_of_the_agreement_on_single_answers() -> None:
-    """Means differ by 0 and correlations are 0; intervals over questions miss both far too often."""
+    """Means differ by 0 and correlations are 0; intervals over questions miss both far too
+    often.
+    """
     runs = 60
     missed = {True: 0, False: 0}
     for seed, named in product(range(runs), (True, False)):
         found, given = of_users(seed, named)
         made = case_level(
-            match_ratings(found.table, model_names(found.table), given), given, Resampling(200, seed=seed)
+            match_ratings(found.table, model_names(found.table), given),
+            given,
+            Resampling(200, seed=seed),
         )
         assert isinstance(made, CaseLevel)
         difference = made.all.difference
         missed[named] += not difference.low <= 0 <= difference.high
         assert made.all.clusters == (8 if named else 48)
-        assert made.all.correlations.pearson.clusters == made.all.alpha.clusters == made.all.clusters
+        assert (
+            made.all.correlations.pearson.clusters == made.all.alpha.clusters == made.all.clusters
+        )
     assert missed[False] > runs / 4
     assert missed[True] <= binom.ppf(0.999, runs, 0.05)
 
@@ -186,13 +243,20 @@ def test_a_file_without_models_is_about_the_only_one() -> None:
 
 
 def test_what_is_not_in_the_logs_is_left_out_with_examples() -> None:
-    given = [("a1", "m", 1), ("a2", "m", 3), *[(f"q{n}", "m", 2) for n in range(5)], ("a1", "gpt", 4)]
+    given = [
+        ("a1", "m", 1),
+        ("a2", "m", 3),
+        *[(f"q{n}", "m", 2) for n in range(5)],
+        ("a1", "gpt", 4),
+    ]
     made = ratings(*given, repeated=2)
     found = agreed(RATED, made)
     assert (found.all.answers, found.notes) == (2, ())
     assert unused(made, [match_ratings(RATED.table, {"m": "m"}, made)]) == [
-        "5 ratings of r.csv about a question or epoch without an answer, skipped: 'q0' of m (line 4); 'q1' of m "
-        "(line 5); 'q2' of m (line 6) and 2 more.",
+        (
+            "5 ratings of r.csv about a question or epoch without an answer, skipped: 'q0' of m"
+            " (line 4); 'q1' of m (line 5); 'q2' of m (line 6) and 2 more."
+        ),
         "1 rating of r.csv about another model, skipped: 'a1' of gpt (line 9).",
         "2 repeated rows of r.csv skipped.",
     ]
@@ -207,19 +271,27 @@ def test_answers_without_a_score_are_counted_and_never_become_one() -> None:
 
 
 def test_epochs() -> None:
-    twice = answers(rows("m", {"a1": 2.0, "a2": 4.0, "b1": 9.0}) + rows("m", {"a1": 6.0, "a2": math.nan}, epoch=2))
+    twice = answers(
+        rows("m", {"a1": 2.0, "a2": 4.0, "b1": 9.0})
+        + rows("m", {"a1": 6.0, "a2": math.nan}, epoch=2)
+    )
     given = ratings(("a1", "m", 1), ("a2", "m", 3), ("b1", "m", 5))
     whole = agreed(twice, given)
     assert whole.all == agreed(answers(rows("m", {"a1": 4.0, "a2": 4.0, "b1": 9.0})), given).all
     second = agreed(twice, ratings(("a1", "m", 1, "", 2), ("a2", "m", 3, "", 1), ("b1", "m", 5)))
     assert second.all.difference.value == pytest.approx(((6 - 1) + (4 - 5.5) + (9 - 10)) / 3)
     assert whole.notes == (
-        "2 ratings of r.csv without an epoch, about questions that were answered several times: compared with the mean "
-        "score over epochs.",
+        (
+            "2 ratings of r.csv without an epoch, about questions that were answered several times:"
+            " compared with the mean score over epochs."
+        ),
     )
     assert second.notes == ()
     made = ratings(("a1", "m", 1), ("b1", "m", 5), ("b1", "m", 5, "", 2))
-    assert "'b1' of m, epoch 2 (line 4)" in unused(made, [match_ratings(twice.table, {"m": "m"}, made)])[0]
+    assert (
+        "'b1' of m, epoch 2 (line 4)"
+        in unused(made, [match_ratings(twice.table, {"m": "m"}, made)])[0]
+    )
 
 
 def test_two_answers_have_no_correlation_and_five_questions_no_interval() -> None:
@@ -233,7 +305,9 @@ def test_two_answers_have_no_correlation_and_five_questions_no_interval() -> Non
     given = [(question, "m", 1 + n % 5) for n, question in enumerate(finals)]
     five, six = (agreed(answers(rows("m", finals)), ratings(*given[:n])).all for n in (5, 6))
     for without in (five.correlations.pearson, five.alpha, five.difference):
-        assert not math.isnan(without.value) and math.isnan(without.low) and math.isnan(without.high)
+        assert (
+            not math.isnan(without.value) and math.isnan(without.low) and math.isnan(without.high)
+        )
     for found in (six.correlations.pearson, six.alpha, six.difference):
         assert found.low <= found.value <= found.high
 
@@ -247,9 +321,13 @@ OTHER = {"a1": 4, "a2": 6, "b1": 7, "b2": 9, "b3": 8, "c1": 6, "c2": 7, "d1": 5,
 SCORED = answers(rows("m", INTENTS_ONE), rows("n", OTHER))
 
 
-def satisfaction(*told: tuple[str, int, float], people: int | None = 100, **means: float) -> Satisfaction:
+def satisfaction(
+    *told: tuple[str, int, float], people: int | None = 100, **means: float
+) -> Satisfaction:
     """What named people said (intent, person, value), and means of so many people by intent."""
-    single = [SatisfactionRow(GROUPS[key], value, None, f"p{person}") for key, person, value in told]
+    single = [
+        SatisfactionRow(GROUPS[key], value, None, f"p{person}") for key, person, value in told
+    ]
     said = [SatisfactionRow(GROUPS[key], value, people, "") for key, value in means.items()]
     return Satisfaction(Path("s.csv"), (1.0, 5.0), (*single, *said))
 
@@ -262,8 +340,9 @@ def intents_level(found: Answers, said: Satisfaction, how: Resampling = INTENTS_
 
 
 def test_intents_values_worked_out_by_hand() -> None:
-    # Leisure: (3 + 5) / 2 = 4, Factual QA: (7 + 8) / 2 = 7.5, Text Assistant: (8.5 + 6.5) / 2 = 7.5 against 2, 4, 3.
-    # Deviations -7/3 7/6 7/6 and -1 1 0: products 7/3 + 7/6 = 3.5, squares 49/9 + 49/36 * 2 = 49/6, and 2.
+    # Leisure: (3 + 5) / 2 = 4, Factual QA: (7 + 8) / 2 = 7.5, Text Assistant: (8.5 + 6.5) / 2 = 7.5
+    # against 2, 4, 3. Deviations -7/3 7/6 7/6 and -1 1 0: products 7/3 + 7/6 = 3.5, squares 49/9 +
+    # 49/36 * 2 = 49/6, and 2.
     found = intents_level(SCORED, satisfaction(a=2, b=4, c=3))
     assert found.correlation.pearson.value == pytest.approx(3.5 / math.sqrt(49 / 6 * 2))
     assert [(p["group"], p["score"].value, p["satisfaction"].value) for p in found.points] == [
@@ -273,32 +352,45 @@ def test_intents_values_worked_out_by_hand() -> None:
     ]
     assert [(p["questions"], p["people"]) for p in found.points] == [(3, 100), (2, 100), (2, 100)]
     assert found.notes == ("Intents without satisfaction were skipped: Solve Problem.",)
-    assert all(math.isnan(bound) for bound in found.correlation.over_points)  # three points have no such interval
+    assert all(
+        math.isnan(bound) for bound in found.correlation.over_points
+    )  # three points have no such interval
     assert not found.people_resampled
 
 
 def test_the_interval_is_that_of_a_slow_resampling() -> None:
     found = intents_level(SCORED, satisfaction(a=2, b=4, c=3, d=1))
     drawn_means = []
-    for place, key in enumerate("badc"):  # Factual QA, Leisure, Solve Problem, Text Assistant, in alphabetical order
+    for place, key in enumerate(
+        "badc"
+    ):  # Factual QA, Leisure, Solve Problem, Text Assistant, in alphabetical order
         questions = [question for question in INTENTS_ONE if question[0] == key]
         generator = np.random.default_rng(derived_seed(4, 0, place))
         drawn = generator.integers(len(questions), size=(INTENTS_HOW.rounds, len(questions)))
         both = np.array([(INTENTS_ONE[question] + OTHER[question]) / 2 for question in questions])
         drawn_means.append([np.mean(both[numbers]) for numbers in drawn])
     expected = correlate_means(
-        MeanDraws(np.array([7.5, 4.0, 4.5, 7.5]), np.array(drawn_means).T, np.array([3, 2, 2, 2]), 4),
+        MeanDraws(
+            np.array([7.5, 4.0, 4.5, 7.5]), np.array(drawn_means).T, np.array([3, 2, 2, 2]), 4
+        ),
         exact_means([4, 2, 1, 3]),
         clusters=2,
         level=0.5,
         seed=4,
     )
     pearson = found.correlation.pearson
-    assert (pearson.low, pearson.high) == pytest.approx((expected.pearson.low, expected.pearson.high))
+    assert (pearson.low, pearson.high) == pytest.approx(
+        (expected.pearson.low, expected.pearson.high)
+    )
     assert (pearson.rounds, pearson.seed) == (80, 4)
     assert found.correlation.over_points == pytest.approx(fisher_interval(pearson.value, 4, 0.5))
-    for name, means in {"m": [3, 7, 8.5, 5.5], "n": [5, 8, 6.5, 3.5]}.items():  # each model by itself
-        assert found.by_model[name].pearson.value == pytest.approx(pearsonr(means, [2, 4, 3, 1]).statistic)
+    for name, means in {
+        "m": [3, 7, 8.5, 5.5],
+        "n": [5, 8, 6.5, 3.5],
+    }.items():  # each model by itself
+        assert found.by_model[name].pearson.value == pytest.approx(
+            pearsonr(means, [2, 4, 3, 1]).statistic
+        )
 
 
 def test_the_order_of_logs_and_rows_does_not_matter() -> None:
@@ -310,11 +402,20 @@ def test_the_order_of_logs_and_rows_does_not_matter() -> None:
 
 
 def test_people_that_are_resampled_widen_the_interval() -> None:
-    finals = answers(rows("m", {f"{key}{n}": n % 3 + 2 * place for place, key in enumerate("abcd") for n in range(40)}))
+    finals = answers(
+        rows(
+            "m",
+            {f"{key}{n}": n % 3 + 2 * place for place, key in enumerate("abcd") for n in range(40)},
+        )
+    )
     told = [(key, n, 1.0 + (place + n) % 5) for place, key in enumerate("abcd") for n in range(6)]
-    means: dict[str, Any] = {key: float(np.mean([value for other, _, value in told if other == key])) for key in "abcd"}
+    means: dict[str, Any] = {
+        key: float(np.mean([value for other, _, value in told if other == key])) for key in "abcd"
+    }
     how = Resampling(rounds=80, seed=4)
-    exact, moved = (intents_level(finals, said, how) for said in (satisfaction(**means), satisfaction(*told)))
+    exact, moved = (
+        intents_level(finals, said, how) for said in (satisfaction(**means), satisfaction(*told))
+    )
     assert moved.correlation.pearson.value == pytest.approx(exact.correlation.pearson.value)
     assert moved.people_resampled
     # Six people each leave every correlation possible, which is no interval to report.
@@ -322,7 +423,11 @@ def test_people_that_are_resampled_widen_the_interval() -> None:
     assert math.isnan(moved.correlation.pearson.low)
 
 
-MANY = [(key, person, 1.0 + (place * person) % 5) for place, key in enumerate("abc", 1) for person in range(9)]
+MANY = [
+    (key, person, 1.0 + (place * person) % 5)
+    for place, key in enumerate("abc", 1)
+    for person in range(9)
+]
 ONE_PERSON = satisfaction(*MANY, ("d", 0, 2))
 MIXED = satisfaction(("a", 1, 2), ("a", 2, 3), ("b", 1, 4), people=40, c=3)
 
@@ -337,7 +442,12 @@ MIXED = satisfaction(("a", 1, 2), ("a", 2, 3), ("b", 1, 4), people=40, c=3)
             "people on Factual QA, Leisure, Text Assistant",
             id="one person for every intent is not exact",
         ),
-        pytest.param(satisfaction(a=2, b=4, c=3), "a2", "questions with a score on Leisure", id="one question"),
+        pytest.param(
+            satisfaction(a=2, b=4, c=3),
+            "a2",
+            "questions with a score on Leisure",
+            id="one question",
+        ),
         pytest.param(MIXED, "", "people on Factual QA", id="means of many beside single people"),
     ],
 )
@@ -346,26 +456,39 @@ def test_without_several_people_and_questions_for_every_intent_there_is_no_inter
 ) -> None:
     finals = {question: final for question, final in INTENTS_ONE.items() if question != without}
     found = intents_level(
-        answers(rows("m", finals), rows("n", {question: OTHER[question] for question in finals})), said
+        answers(rows("m", finals), rows("n", {question: OTHER[question] for question in finals})),
+        said,
     )
     assert found.why_no_interval == f"fewer than 2 {lacking}"
     for correlation in (found.correlation, *found.by_model.values()):
         assert not math.isnan(correlation.pearson.value)
-        assert all(map(math.isnan, (correlation.pearson.low, correlation.pearson.high, correlation.without_noise)))
+        assert all(
+            map(
+                math.isnan,
+                (correlation.pearson.low, correlation.pearson.high, correlation.without_noise),
+            )
+        )
     note = "Some rows of s.csv are means of several people: satisfaction counts as exact."
     assert (note in found.notes) == (said is MIXED)
     single = [p["group"] for p in found.points if p["people"] == 1]  # whose mean has no interval
     assert all(math.isnan(p["satisfaction"].low) for p in found.points if p["group"] in single)
     assert said is not ONE_PERSON or single == ["Solve Problem"]
-    assert said is not ONE_PERSON or sum(math.isnan(p["satisfaction"].low) for p in found.points) == 1
+    assert (
+        said is not ONE_PERSON or sum(math.isnan(p["satisfaction"].low) for p in found.points) == 1
+    )
 
 
 def test_answers_without_a_score_and_models_without_an_intent() -> None:
-    partial = {question: math.nan if question[0] == "d" else final for question, final in OTHER.items()}
+    partial = {
+        question: math.nan if question[0] == "d" else final for question, final in OTHER.items()
+    }
     said = satisfaction(a=2, b=4, c=3, d=1)
     found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", partial)), said)
     assert set(found.by_model) == {"m"}
-    assert found.notes[0] == "Not in the mean over models, because they have no score on some intent: n."
+    assert (
+        found.notes[0]
+        == "Not in the mean over models, because they have no score on some intent: n."
+    )
     assert found.correlation.pearson == found.by_model["m"].pearson
     assert not math.isnan(found.correlation.pearson.low)
 
@@ -373,7 +496,11 @@ def test_answers_without_a_score_and_models_without_an_intent() -> None:
 @pytest.mark.parametrize(
     ("given", "said", "sentence"),
     [
-        ([INTENTS_ONE], satisfaction(a=2, b=4, e=3), "2 have both scores and satisfaction in s.csv, at least 3"),
+        (
+            [INTENTS_ONE],
+            satisfaction(a=2, b=4, e=3),
+            "2 have both scores and satisfaction in s.csv, at least 3",
+        ),
         ([INTENTS_ONE], satisfaction(e=3), "0 have both"),
         (
             [{q: v for q, v in INTENTS_ONE.items() if q[0] in keys} for keys in ("ab", "cd")],
@@ -406,7 +533,12 @@ FINALS: dict[str, dict[str, float]] = {
     "y": {"a1": 8, "a2": 4, "b1": 6},
     "z": {"a1": 2, "a2": 3, "b1": 7},
 }
-FOUGHT = [("x", "y", 1.0)] * 6 + [("y", "z", 1.0)] * 5 + [("z", "x", 0.0)] * 4 + [("y", "x", 1.0), ("z", "y", 1.0)]
+FOUGHT = (
+    [("x", "y", 1.0)] * 6
+    + [("y", "z", 1.0)] * 5
+    + [("z", "x", 0.0)] * 4
+    + [("y", "x", 1.0), ("z", "y", 1.0)]
+)
 
 
 def votes(fought: list[tuple[str, str, float]] = FOUGHT) -> Votes:
@@ -428,7 +560,10 @@ def compared(cast_votes: Votes, **finals: dict[str, float]) -> ModelLevel:
 
 @pytest.mark.parametrize("over", ["intents", "models"])
 def test_questions_of_one_user_are_one_cluster_of_means_over_intents_and_models(over: str) -> None:
-    """Eight users, twelve questions of each, four on each intent; the true mean of every model is 5.5."""
+    """Eight users, twelve questions of each, four on each intent.
+
+    The true mean of every model is 5.5.
+    """
     runs = 60
     users = np.repeat(np.arange(8), 12)
     names = [f"{'abc'[number % 3]}{number:02}" for number in range(len(users))]
@@ -446,10 +581,17 @@ def test_questions_of_one_user_are_one_cluster_of_means_over_intents_and_models(
             scores = score_table(table.assign(cluster=clusters), list("xyz"))
             found: Any
             if over == "intents":
-                found = intent_level(scores, satisfaction(a=2, b=4, c=3), Resampling(200, seed=seed))
+                found = intent_level(
+                    scores, satisfaction(a=2, b=4, c=3), Resampling(200, seed=seed)
+                )
             else:
-                found = model_level(scores, model_names(table), votes(), Resampling(MODELS_HOW.rounds, seed=seed))
-            first = min(found.points, key=lambda point: str(point["group" if over == "intents" else "model"]))
+                found = model_level(
+                    scores, model_names(table), votes(), Resampling(MODELS_HOW.rounds, seed=seed)
+                )
+            first = min(
+                found.points,
+                key=lambda point: str(point["group" if over == "intents" else "model"]),
+            )
             missed[named] += not first["score"].low <= 5.5 <= first["score"].high
             assert first["score"].clusters == (8 if named else first["score"].n)
             assert any("8 clusters" in note for note in found.notes) == named
@@ -459,11 +601,18 @@ def test_questions_of_one_user_are_one_cluster_of_means_over_intents_and_models(
 
 def test_values_are_those_of_the_means_and_the_ranking() -> None:
     found = compared(votes())
-    assert [(point["model"], point["score"].value) for point in found.points] == [("x", 8), ("y", 6), ("z", 4)]
+    assert [(point["model"], point["score"].value) for point in found.points] == [
+        ("x", 8),
+        ("y", 6),
+        ("z", 4),
+    ]
     ratings = [point["rating"].value for point in found.points]
-    # The means 8 6 4 are evenly spaced: with ratings r1 r2 r3, r = (r1 - r3) / sqrt(2 * squared deviations).
+    # The means 8 6 4 are evenly spaced: with ratings r1 r2 r3, r = (r1 - r3) / sqrt(2 * squared
+    # deviations).
     deviations = sum((rating - sum(ratings) / 3) ** 2 for rating in ratings)
-    assert found.correlation.pearson.value == pytest.approx((ratings[0] - ratings[2]) / math.sqrt(2 * deviations))
+    assert found.correlation.pearson.value == pytest.approx(
+        (ratings[0] - ratings[2]) / math.sqrt(2 * deviations)
+    )
     assert found.correlation.spearman == pytest.approx(1)
     assert (found.comparisons, found.instructions, found.ties, found.questions) == (17, 17, 0, 3)
     assert found.notes == ()
@@ -474,17 +623,26 @@ def test_models_the_interval_is_that_of_a_slow_resampling() -> None:
     found = compared(given)
     order = given.ranking.players
     drawn = np.random.default_rng(derived_seed(3, 2)).integers(3, size=(60, 3))
-    finals = np.array([[FINALS[model][question] for question in ("a1", "a2", "b1")] for model in order])
+    finals = np.array(
+        [[FINALS[model][question] for question in ("a1", "a2", "b1")] for model in order]
+    )
     means = [finals[:, picked].mean(axis=1) for picked in drawn]
     expected = correlate_means(
         MeanDraws(finals.mean(axis=1), np.array(means), np.full(3, 3), 3),
-        MeanDraws(np.array([one.value for one in given.ranking.bradley_terry]), given.ranking.draws, np.full(3, 9), 3),
+        MeanDraws(
+            np.array([one.value for one in given.ranking.bradley_terry]),
+            given.ranking.draws,
+            np.full(3, 9),
+            3,
+        ),
         clusters=3,
         level=0.5,
         seed=3,
     )
     pearson = found.correlation.pearson
-    assert (pearson.low, pearson.high) == pytest.approx((expected.pearson.low, expected.pearson.high))
+    assert (pearson.low, pearson.high) == pytest.approx(
+        (expected.pearson.low, expected.pearson.high)
+    )
 
 
 def test_one_question_or_instruction_leaves_no_interval_and_that_is_said() -> None:
@@ -501,11 +659,19 @@ def test_models_of_one_side_are_left_out_and_named() -> None:
     fought = [*FOUGHT, ("x", "w", 1.0), ("w", "x", 1.0)]
     found = compared(votes(fought), **FINALS, v={"a1": 1, "a2": 1, "b1": 2})
     assert [point["model"] for point in found.points] == ["x", "y", "z"]
-    assert found.notes == ("Skipped, with votes but without a score: w.", "Skipped, with scores but without votes: v.")
+    assert found.notes == (
+        "Skipped, with votes but without a score: w.",
+        "Skipped, with scores but without votes: v.",
+    )
 
 
 def test_a_bare_name_will_do_where_one_model_has_it() -> None:
-    finals = {"x (temperature=0)": FINALS["x"], "y": FINALS["y"], "z (a)": FINALS["z"], "z (b)": FINALS["z"]}
+    finals = {
+        "x (temperature=0)": FINALS["x"],
+        "y": FINALS["y"],
+        "z (a)": FINALS["z"],
+        "z (b)": FINALS["z"],
+    }
     table = answers(*[rows(model, scores) for model, scores in finals.items()]).table
     names = model_names(table)
     assert names == {**{name: name for name in finals}, "x": "x (temperature=0)"}
@@ -520,10 +686,13 @@ def test_votes_that_do_not_link_all_models_are_said() -> None:
 
 
 def test_two_models_are_too_few() -> None:
-    found = models_level(votes(), x=FINALS["x"], y=FINALS["y"], z={"a1": math.nan, "a2": math.nan, "b1": math.nan})
-    assert found == (
-        "No correlation over models: 2 have both scores and votes, at least 3 are needed. Votes are about: x, y, z; "
-        "scored were: x, y."
+    found = models_level(
+        votes(), x=FINALS["x"], y=FINALS["y"], z={"a1": math.nan, "a2": math.nan, "b1": math.nan}
+    )
+    assert (
+        found
+        == "No correlation over models: 2 have both scores and votes, at least 3 are needed. Votes"
+        " are about: x, y, z; scored were: x, y."
     )
 
 
@@ -531,11 +700,21 @@ def test_two_models_are_too_few() -> None:
 
 
 def test_a_list_of_votes(tmp_path: Path) -> None:
-    lines = [{"model_a": a, "model_b": b, "winner": "model_a" if out else "model_b"} for a, b, out in FOUGHT]
+    lines = [
+        {"model_a": a, "model_b": b, "winner": "model_a" if out else "model_b"}
+        for a, b, out in FOUGHT
+    ]
     found = read_vote_ranking([str(write_rows(tmp_path / "votes.jsonl", *lines))], MODELS_HOW)
-    assert (found.ranking.players, found.ranking.battles, found.ranking.rounds) == (("x", "y", "z"), 17, 60)
+    assert (found.ranking.players, found.ranking.battles, found.ranking.rounds) == (
+        ("x", "y", "z"),
+        17,
+        60,
+    )
     assert found.notes == ()
-    assert read_vote_ranking([str(tmp_path)], MODELS_HOW).ranking.bradley_terry == found.ranking.bradley_terry
+    assert (
+        read_vote_ranking([str(tmp_path)], MODELS_HOW).ranking.bradley_terry
+        == found.ranking.bradley_terry
+    )
 
 
 def test_votes_about_ballots_with_their_log_or_file(tmp_path: Path) -> None:
@@ -544,10 +723,17 @@ def test_votes_about_ballots_with_their_log_or_file(tmp_path: Path) -> None:
     write_ballots(ballots, tmp_path / "ballots.jsonl")
     people = tmp_path / "people"
     for name in ("ann", "bob"):
-        cast(people / f"{name}.jsonl", *[(name, one.id, "b") for one in ballots[:3]], (name, "gone", "a"))
+        cast(
+            people / f"{name}.jsonl",
+            *[(name, one.id, "b") for one in ballots[:3]],
+            (name, "gone", "a"),
+        )
     for sources in ([log, people], [tmp_path / "ballots.jsonl", *sorted(people.iterdir())]):
         found = read_vote_ranking(map(str, sources), MODELS_HOW)
-        assert (found.ranking.players, found.ranking.battles) == (("y", "x"), 3)  # not the judge's verdicts
+        assert (found.ranking.players, found.ranking.battles) == (
+            ("y", "x"),
+            3,
+        )  # not the judge's verdicts
         assert found.notes[0].startswith("6 votes of 2 people on 3 of 4 ballots; on a ballot with")
         assert "3 ballots with several votes 100% of the votes" in found.notes[1]
         assert found.notes[2:] == ("2 votes are about other ballots and do not count.",)
@@ -575,7 +761,9 @@ HALF = {question: final for question, final in STATISTICS_FINALS.items() if ques
 
 
 def given(*questions: str) -> HumanRatings:
-    return ratings(*[(question, "m", place) for place, question in enumerate(questions, 1)], scale=(1.0, 10.0))
+    return ratings(
+        *[(question, "m", place) for place, question in enumerate(questions, 1)], scale=(1.0, 10.0)
+    )
 
 
 SAID = satisfaction(people=None, a=2, b=4, c=3)
@@ -589,12 +777,16 @@ def test_a_block_alone_is_what_it_is_beside_that_of_another_judge() -> None:
     people: dict[str, Any] = {"human": given(*STATISTICS_FINALS), "satisfaction": SAID}
     stern = {question: final - 1 for question, final in STATISTICS_FINALS.items()}
     [alone] = blocks(WHOLE, **people)
-    first, second = blocks(answers(rows("m", STATISTICS_FINALS), rows("m", stern, judge="p/stern")), **people)
+    first, second = blocks(
+        answers(rows("m", STATISTICS_FINALS), rows("m", stern, judge="p/stern")), **people
+    )
     assert alone.intents is not None and first.cases is not None and second.cases is not None
     assert (first.cases, first.intents) == (alone.cases, alone.intents)
     assert first.cases.all.difference.value == pytest.approx(second.cases.all.difference.value + 1)
     assert second.intents is not None
-    assert second.intents.correlation.pearson.value == pytest.approx(alone.intents.correlation.pearson.value)
+    assert second.intents.correlation.pearson.value == pytest.approx(
+        alone.intents.correlation.pearson.value
+    )
 
 
 def test_ratings_may_be_about_questions_that_not_all_models_attempted() -> None:
@@ -604,7 +796,9 @@ def test_ratings_may_be_about_questions_that_not_all_models_attempted() -> None:
     assert block.cases.all.answers == 6
     # How questions were chosen is noted where means are over them.
     assert (block.notes, block.cases.notes) == ((), ())
-    assert block.intents.notes[-1].startswith("Ranked over the 3 questions that all 2 models attempted")
+    assert block.intents.notes[-1].startswith(
+        "Ranked over the 3 questions that all 2 models attempted"
+    )
 
 
 def test_ratings_that_another_block_used_are_not_skipped() -> None:
@@ -613,17 +807,27 @@ def test_ratings_that_another_block_used_are_not_skipped() -> None:
     found, notes = agreement_of(both, human=human, resampling=STATISTICS_HOW)
     assert [block.cases is None for block in found] == [False, True]
     assert found[1].notes == ("No agreement on single answers: 0 were both rated and scored.",)
-    assert notes == ["1 rating of r.csv about a question or epoch without an answer, skipped: 'zz' of m (line 8)."]
-    assert agreement_of(Answers(both.table[::-1], (), ()), human=human, resampling=STATISTICS_HOW)[1] == notes
+    assert notes == [
+        "1 rating of r.csv about a question or epoch without an answer, skipped: 'zz' of m"
+        " (line 8)."
+    ]
+    assert (
+        agreement_of(Answers(both.table[::-1], (), ()), human=human, resampling=STATISTICS_HOW)[1]
+        == notes
+    )
 
 
 def test_what_cannot_be_computed_is_noted_and_the_rest_goes_on() -> None:
     votes = Votes(rank(battles_of([Battle("m", "gpt", 1.0, "1")]), **STATISTICS_HOW.options), ())
-    [block] = blocks(answers(rows("m", HALF)), human=given("a1", "b1"), satisfaction=SAID, votes=votes)
+    [block] = blocks(
+        answers(rows("m", HALF)), human=given("a1", "b1"), satisfaction=SAID, votes=votes
+    )
     assert block.ratings is None
     assert block.notes == (
-        "No correlation over models: 1 have both scores and votes, at least 3 are needed. Votes are about: m, gpt; "
-        "scored were: m.",
+        (
+            "No correlation over models: 1 have both scores and votes, at least 3 are needed. Votes"
+            " are about: m, gpt; scored were: m."
+        ),
     )
     assert block.intents is not None and block.cases is not None
 
@@ -635,24 +839,31 @@ def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
     error, other = generator.normal(size=(2, 60))
     errors = {"p/a": error, "p/b": 2 * error, "p/c": other}
     finals = [
-        rows("m", {name: value + 0.5 * e for (name, value), e in zip(people.items(), given, strict=True)}, judge=judge)
+        rows(
+            "m",
+            {name: value + 0.5 * e for (name, value), e in zip(people.items(), given, strict=True)},
+            judge=judge,
+        )
         for judge, given in errors.items()
     ]
     human = ratings(*[(name, "m", value) for name, value in people.items()], scale=(1.0, 10.0))
     [section] = panel_of(answers(*finals).table, human)
     correlations = section.tables[0].data.iloc[:, 1].tolist()
     assert section.tables[0].data["judge"].tolist() == ["1. p/a", "2. p/b", "3. p/c"]
-    assert correlations[0] == pytest.approx(correlations[1]) and correlations[0] > 0.4 > abs(correlations[2])
+    assert correlations[0] == pytest.approx(correlations[1]) and correlations[0] > 0.4 > abs(
+        correlations[2]
+    )
     assert panel_of(answers(*finals[:2]).table, human) == []
 
 
 def test_ratings_of_nothing_in_the_logs_are_refused() -> None:
     with pytest.raises(InputError) as caught:
         agreement_of(WHOLE, human=given("x1", "x2"), resampling=STATISTICS_HOW)
-    assert str(caught.value) == (
-        "r.csv: none of 2 ratings is about an answer in the logs. 2 ratings of r.csv about a question or epoch without "
-        "an answer, skipped: 'x1' of m (line 2); 'x2' of m (line 3). The logs have answers of m to 6 questions such "
-        "as a1, a2, b1"
+    assert (
+        str(caught.value)
+        == "r.csv: none of 2 ratings is about an answer in the logs. 2 ratings of r.csv about a"
+        " question or epoch without an answer, skipped: 'x1' of m (line 2); 'x2' of m (line 3)."
+        " The logs have answers of m to 6 questions such as a1, a2, b1"
     )
 
 
@@ -665,9 +876,16 @@ def test_nothing_to_compare_with_is_refused() -> None:
 
 
 def example() -> Report:
-    fought = [Battle("m", "n", 1.0, "1"), Battle("n", "o|p", 1.0, "2"), Battle("o|p", "m", 0.5, "3")]
+    fought = [
+        Battle("m", "n", 1.0, "1"),
+        Battle("n", "o|p", 1.0, "2"),
+        Battle("o|p", "m", 0.5, "3"),
+    ]
     votes = Votes(rank(battles_of(fought), **STATISTICS_HOW.options), ("A note about votes.",))
-    logs = [rows(model, {q: v - n for q, v in STATISTICS_FINALS.items()}) for n, model in enumerate(("m", "n", "o|p"))]
+    logs = [
+        rows(model, {q: v - n for q, v in STATISTICS_FINALS.items()})
+        for n, model in enumerate(("m", "n", "o|p"))
+    ]
     found, notes = agreement_of(
         answers(*logs, rows("urs_simulation/x", STATISTICS_FINALS, judge="p/other")),
         human=given(*STATISTICS_FINALS, "zz"),
@@ -675,7 +893,9 @@ def example() -> Report:
         votes=votes,
         resampling=STATISTICS_HOW,
     )
-    return agreement_report(found, notes, STATISTICS_HOW, {"votes": ["v.csv"]}, ["A log was left out."])
+    return agreement_report(
+        found, notes, STATISTICS_HOW, {"votes": ["v.csv"]}, ["A log was left out."]
+    )
 
 
 def test_the_report_to_read() -> None:
@@ -684,17 +904,27 @@ def test_the_report_to_read() -> None:
 
 def test_every_number_is_a_row_of_the_csv(tmp_path: Path) -> None:
     made = example()
-    assert [file.name for file in made.write(tmp_path)] == ["agreement.md", "agreement.csv", "agreement.json"]
+    assert [file.name for file in made.write(tmp_path)] == [
+        "agreement.md",
+        "agreement.csv",
+        "agreement.json",
+    ]
     table = made.tables()["agreement"]
     assert ",".join(table.columns) == "block,judge,level,scope,statistic,value,low,high,n,clusters"
     assert set(table["level"]) == {"intents", "models", "answers"}
     found = {(row.block, row.level, row.scope, row.statistic): row for row in rows_of(table)}
     block = made.facts["blocks"][0]
     pearson = found[1, "models", "all", "pearson"]
-    assert (pearson.value, pearson.n, pearson.judge) == (block.ratings.correlation.pearson.value, 3, "p/judge")
+    assert (pearson.value, pearson.n, pearson.judge) == (
+        block.ratings.correlation.pearson.value,
+        3,
+        "p/judge",
+    )
     assert found[1, "intents", "m", "without_noise"].low is not None
     exact = found[1, "intents", "Leisure", "satisfaction"]
-    assert exact.value == 2.0 and math.isnan(exact.low)  # a mean that counts as exact has no interval
+    assert exact.value == 2.0 and math.isnan(
+        exact.low
+    )  # a mean that counts as exact has no interval
     facts = json.loads(made.json())
     first = facts["blocks"][0]
     assert first["intents"]["points"][0]["satisfaction"]["low"] is None
@@ -707,16 +937,49 @@ def test_every_number_is_a_row_of_the_csv(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pearson", "without_noise", "over_points", "parts"),
     [
-        ((0.9, 0.8, 1.0), 0.95, (0.3, 0.99), [r"0.95 \(0.80 to 1.00\): brackets", "Only 6 points: .* 0.30 to 0.99"]),
-        ((0.4, -0.5, 1.0), 0.6, (-0.6, 0.9), ["about 0.60", "The interval holds 0", "Only 6 points"]),
-        ((0.4, -1.0, 1.0), NAN, (-0.6, 0.9), ["no more than noise .* from −1.00 to 1.00", "Only 6 points"]),
-        ((0.4, NAN, NAN), NAN, (-0.6, 0.9), ["no interval, .*: 1 person on Leisure", "Only 6 points"]),
-        ((NAN, NAN, NAN), NAN, (NAN, NAN), ["There is no correlation: all 6 intents have the same mean"]),
-        ((1.0, 1.0, 1.0), 1.0, (NAN, NAN), ["about 1.00", "6 points are too few for an interval over other intents"]),
+        (
+            (0.9, 0.8, 1.0),
+            0.95,
+            (0.3, 0.99),
+            [r"0.95 \(0.80 to 1.00\): brackets", "Only 6 points: .* 0.30 to 0.99"],
+        ),
+        (
+            (0.4, -0.5, 1.0),
+            0.6,
+            (-0.6, 0.9),
+            ["about 0.60", "The interval holds 0", "Only 6 points"],
+        ),
+        (
+            (0.4, -1.0, 1.0),
+            NAN,
+            (-0.6, 0.9),
+            ["no more than noise .* from −1.00 to 1.00", "Only 6 points"],
+        ),
+        (
+            (0.4, NAN, NAN),
+            NAN,
+            (-0.6, 0.9),
+            ["no interval, .*: 1 person on Leisure", "Only 6 points"],
+        ),
+        (
+            (NAN, NAN, NAN),
+            NAN,
+            (NAN, NAN),
+            ["There is no correlation: all 6 intents have the same mean"],
+        ),
+        (
+            (1.0, 1.0, 1.0),
+            1.0,
+            (NAN, NAN),
+            ["about 1.00", "6 points are too few for an interval over other intents"],
+        ),
     ],
 )
 def test_how_sure_a_correlation_is_in_words(
-    pearson: tuple[float, float, float], without_noise: float, over_points: tuple[float, float], parts: list[str]
+    pearson: tuple[float, float, float],
+    without_noise: float,
+    over_points: tuple[float, float],
+    parts: list[str],
 ) -> None:
     found = MeanCorrelation(Estimate(*pearson, 6, 6), without_noise, 0.94, over_points)
     notes = _about_correlation(found, 6, "intents", "questions", "1 person on Leisure")

@@ -20,13 +20,17 @@ from urs_inspect.tasks import urs
 
 
 def header(path: Path, **spec: Any) -> EvalLog:
-    return read_eval_log(write_judged(path / "a.eval", answered("x", judgement(1.0)), **spec), header_only=True)
+    return read_eval_log(
+        write_judged(path / "a.eval", answered("x", judgement(1.0)), **spec), header_only=True
+    )
 
 
 def test_a_plain_run(tmp_path: Path) -> None:
     log = header(tmp_path, task_args_passed={"dataset": "sample"})
-    assert run_command(log, [JUDGE]) == (
-        "inspect eval urs_inspect/urs --model p/model --model-role grader=p/judge -T dataset=sample"
+    assert (
+        run_command(log, [JUDGE])
+        == "inspect eval urs_inspect/urs --model p/model --model-role grader=p/judge -T"
+        " dataset=sample"
     )
 
 
@@ -38,7 +42,12 @@ def test_a_language_of_an_own_rubric_has_its_name_from_the_log(tmp_path: Path) -
 
 
 def test_everything_that_was_set(tmp_path: Path) -> None:
-    given = {"intents": ["leisure", "api"], "lenient": True, "judge_temperature": None, "dataset": "a b.csv"}
+    given = {
+        "intents": ["leisure", "api"],
+        "lenient": True,
+        "judge_temperature": None,
+        "dataset": "a b.csv",
+    }
     log = header(
         tmp_path,
         roles={"grader": ["p/a", "p/b"]},
@@ -47,12 +56,16 @@ def test_everything_that_was_set(tmp_path: Path) -> None:
         solver="own",
         solver_args_passed={"n": 2},
         config=EvalConfig(epochs=3, limit=(10, 20), sample_id=["x", "y"]),
-        model_generate_config=GenerateConfig(temperature=0.5, max_connections=9, reasoning_effort="high"),
+        model_generate_config=GenerateConfig(
+            temperature=0.5, max_connections=9, reasoning_effort="high"
+        ),
     )
-    assert run_command(log, ["p/a", "p/b"]) == (
-        "inspect eval urs_inspect/urs --model p/model -M max_tokens=5 --model-role 'grader=[p/a, p/b]' "
-        "-T intents=leisure,api -T lenient=true -T judge_temperature=null -T 'dataset=a b.csv' --solver own -S n=2 "
-        "--limit 10-20 --epochs 3 --sample-id x,y --temperature 0.5 --reasoning-effort high"
+    assert (
+        run_command(log, ["p/a", "p/b"])
+        == "inspect eval urs_inspect/urs --model p/model -M max_tokens=5 --model-role 'grader=[p/a,"
+        " p/b]' -T intents=leisure,api -T lenient=true -T judge_temperature=null -T 'dataset=a"
+        " b.csv' --solver own -S n=2 --limit 10-20 --epochs 3 --sample-id x,y --temperature 0.5"
+        " --reasoning-effort high"
     )
 
 
@@ -63,7 +76,11 @@ def test_no_secret_is_shown(tmp_path: Path) -> None:
         task_args_passed={"password": "hush", "dataset": "https://me:hush@host/x.csv"},
         model_base_url="https://me:hush@host/v1",
         model_generate_config=GenerateConfig(extra_headers={"Authorization": "hush"}),
-        model_roles={"grader": ModelConfig(model=JUDGE, args={"api_key": "hush"}, base_url="http://u:hush@h/")},
+        model_roles={
+            "grader": ModelConfig(
+                model=JUDGE, args={"api_key": "hush"}, base_url="http://u:hush@h/"
+            )
+        },
     )
     command = run_command(log, [JUDGE])
     assert "hush" not in command
@@ -76,18 +93,25 @@ def test_judged_later(tmp_path: Path) -> None:
     log = header(tmp_path)
     first, second = run_command(log, ["p/other", "p/third"]).split(" && ")
     assert first == run_command(log, [JUDGE])
-    assert second == (
-        "inspect score LOG --scorer urs_inspect/intent_judge --model-role 'grader=[p/other, p/third]' --action append "
-        "--overwrite"
+    assert (
+        second
+        == "inspect score LOG --scorer urs_inspect/intent_judge --model-role 'grader=[p/other,"
+        " p/third]' --action append --overwrite"
     )
 
 
 def test_a_model_that_judged_itself_needs_no_second_command(tmp_path: Path) -> None:
-    assert run_command(header(tmp_path, roles={}), ["p/model"]) == "inspect eval urs_inspect/urs --model p/model"
+    assert (
+        run_command(header(tmp_path, roles={}), ["p/model"])
+        == "inspect eval urs_inspect/urs --model p/model"
+    )
 
 
 def rows(*logs: str) -> list[dict[str, Any]]:
-    return [{str(key): value for key, value in row.items()} for row in read_answers(logs).table.to_dict("records")]
+    return [
+        {str(key): value for key, value in row.items()}
+        for row in read_answers(logs).table.to_dict("records")
+    ]
 
 
 def test_a_row_holds_what_the_log_says(tmp_path: Path) -> None:
@@ -101,12 +125,24 @@ def test_a_row_holds_what_the_log_says(tmp_path: Path) -> None:
     )
     log = write_judged(tmp_path / "a.eval", one)
     [found] = rows(log)
-    found["criterion/factuality"] = found.pop("criterion/creativity")  # neither is a criterion of this intent
-    used = {"input_tokens": 100.0, "output_tokens": 20.0, "judge_input_tokens": 900.0, "judge_output_tokens": 80.0}
+    found["criterion/factuality"] = found.pop(
+        "criterion/creativity"
+    )  # neither is a criterion of this intent
+    used = {
+        "input_tokens": 100.0,
+        "output_tokens": 20.0,
+        "judge_input_tokens": 900.0,
+        "judge_output_tokens": 80.0,
+    }
     used |= {"cost": 0.5, "judge_cost": 0.25, "answer_length": 10.0}
     used["answer_digest"] = found["answer_digest"]
-    expected = row("p/model", "x", 7.0, log=log, country="Chile", cluster="ann", prompt_sha256="e" * 64, **used)
-    assert repr(found) == repr({name: expected[name] for name in found}) and found.keys() == expected.keys()
+    expected = row(
+        "p/model", "x", 7.0, log=log, country="Chile", cluster="ann", prompt_sha256="e" * 64, **used
+    )
+    assert (
+        repr(found) == repr({name: expected[name] for name in found})
+        and found.keys() == expected.keys()
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +166,9 @@ def test_an_answer_that_was_cut_off_is_one_whatever_the_judging_led_to(
 
 def test_what_the_judge_could_not_see_is_in_the_table(tmp_path: Path) -> None:
     score = judgement(7.0, not_shown={"image": 2, "tool_result": 1})
-    [one, other] = rows(write_judged(tmp_path / "a.eval", answered("x", score), answered("y", judgement(7.0))))
+    [one, other] = rows(
+        write_judged(tmp_path / "a.eval", answered("x", score), answered("y", judgement(7.0)))
+    )
     assert (one["not_shown"], other["not_shown"]) == ("image 2, tool result 1", "")
 
 
@@ -149,14 +187,20 @@ def test_a_real_run_reads_as_its_result_does(tmp_path: Path) -> None:
     log = read_eval_log(header.location)
     assert len(answers.table) == 18
     assert answers.left_out == ()
-    [metrics] = [score.metrics for score in (log.results or EvalResults()).scores if score.name == "intent_judge"]
+    [metrics] = [
+        score.metrics
+        for score in (log.results or EvalResults()).scores
+        if score.name == "intent_judge"
+    ]
     means = answers.table.groupby("question").mean(numeric_only=True)
     for name in ("final", "criterion/clarity"):
         assert means[name].mean() == pytest.approx(metrics[name.removeprefix("criterion/")].value)
     lengths = {(str(s.id), s.epoch): len(s.output.completion) for s in log.samples or []}
     table = answers.table.set_index(["question", "epoch"])
     assert table["answer_length"].to_dict() == lengths
-    assert log.stats.model_usage["urs_simulation/weak"].output_tokens == table["output_tokens"].sum()
+    assert (
+        log.stats.model_usage["urs_simulation/weak"].output_tokens == table["output_tokens"].sum()
+    )
     assert log.stats.role_usage["grader"].input_tokens == table["judge_input_tokens"].sum()
     [run] = answers.runs
     assert run.judges == ("urs_simulation/judge",)
@@ -175,8 +219,18 @@ def test_answers_without_a_score_have_a_row_and_no_score(tmp_path: Path) -> None
         answered("e", judgement(3.0)),
     )
     table = read_answers([log]).table.set_index("question").loc[list("abcde")]
-    assert list(table["outcome"]) == ["error", "unscored_refusal", "no_response", "not_judged", "judged"]
-    assert list(table["final"].isna()) == list(table["criterion/clarity"].isna()) == [True, True, False, True, False]
+    assert list(table["outcome"]) == [
+        "error",
+        "unscored_refusal",
+        "no_response",
+        "not_judged",
+        "judged",
+    ]
+    assert (
+        list(table["final"].isna())
+        == list(table["criterion/clarity"].isna())
+        == [True, True, False, True, False]
+    )
     assert table["error"]["a"] == "gone"
     numbers = ["final", "cost", "judge_cost", "seconds", "answer_length", "criterion/clarity"]
     assert all(pd.api.types.is_numeric_dtype(table[name]) for name in numbers)
@@ -187,7 +241,11 @@ def test_a_run_of_empty_answers_stands_beside_those_with_the_same_judge(tmp_path
     empty = judgement(1.0, outcome="no_response", panel={}, judges_not_asked=[JUDGE])
     logs = [
         write_judged(tmp_path / "a.eval", answered("x", judgement(7.0))),
-        write_judged(tmp_path / "b.eval", answered("x", empty, model_usage={"p/b": tokens(1, 0)}), model="p/b"),
+        write_judged(
+            tmp_path / "b.eval",
+            answered("x", empty, model_usage={"p/b": tokens(1, 0)}),
+            model="p/b",
+        ),
     ]
     table = read_answers(logs).table
     assert list(table["judges"]) == [JUDGE, JUDGE]
@@ -226,7 +284,10 @@ def test_the_last_judgement_counts_and_its_tokens_are_not_known(tmp_path: Path) 
     [row] = rows(log)
     assert (row["final"], row["judges"], row["input_tokens"]) == (8.0, "p/second", 1.0)
     assert math.isnan(row["judge_input_tokens"])
-    assert "&& inspect score LOG --scorer urs_inspect/intent_judge" in read_answers([log]).runs[0].command
+    assert (
+        "&& inspect score LOG --scorer urs_inspect/intent_judge"
+        in read_answers([log]).runs[0].command
+    )
 
 
 def test_earlier_judgements_by_the_same_judge_are_kept(tmp_path: Path) -> None:
@@ -239,25 +300,42 @@ def test_earlier_judgements_by_the_same_judge_are_kept(tmp_path: Path) -> None:
         answered("once", judgement(8.0)),
     )
     found = {row["question"]: row["earlier_finals"] for row in rows(log)}
-    assert found == {"again": (6.0, 7.0), "other judge": (), "other prompt": (), "failed": (), "once": ()}
+    assert found == {
+        "again": (6.0, 7.0),
+        "other judge": (),
+        "other prompt": (),
+        "failed": (),
+        "once": (),
+    }
 
 
 @pytest.mark.parametrize("role", [False, True])
-def test_a_model_that_judged_itself_is_told_apart_from_its_judgements(tmp_path: Path, role: bool) -> None:
+def test_a_model_that_judged_itself_is_told_apart_from_its_judgements(
+    tmp_path: Path, role: bool
+) -> None:
     output = ModelOutput.from_content("p/model", "the answer")
     output.usage = tokens(100, 20)
     own = judgement(7.0, "p/model", self_judged=True)
     used = {"role_usage": {"grader": tokens(900, 80)}} if role else {"output": output}
     one = answered("x", own, model_usage={"p/model": tokens(1000, 100)}, **used)
-    [row] = rows(write_judged(tmp_path / "a.eval", one, roles={"grader": ["p/model"]} if role else {}))
-    assert (row["input_tokens"], row["judge_input_tokens"], row["judge_output_tokens"]) == (100.0, 900.0, 80.0)
+    [row] = rows(
+        write_judged(tmp_path / "a.eval", one, roles={"grader": ["p/model"]} if role else {})
+    )
+    assert (row["input_tokens"], row["judge_input_tokens"], row["judge_output_tokens"]) == (
+        100.0,
+        900.0,
+        80.0,
+    )
 
 
 def test_a_price_that_is_not_known_makes_no_cost(tmp_path: Path) -> None:
     panel: dict[str, float | None] = {"p/a": 4.0, "p/b": 6.0}
     usage = {"p/model": tokens(1, 1), "p/a": tokens(2, 2, 0.5), "p/b": tokens(3, 3)}
     one = answered(
-        "x", judgement(5.0, panel=panel), model_usage=usage, role_usage={"grader": usage["p/a"] + usage["p/b"]}
+        "x",
+        judgement(5.0, panel=panel),
+        model_usage=usage,
+        role_usage={"grader": usage["p/a"] + usage["p/b"]},
     )
     [row] = rows(write_judged(tmp_path / "a.eval", one, roles={"grader": ["p/a", "p/b"]}))
     assert row["judges"] == "p/a, p/b"
@@ -279,32 +357,44 @@ def test_what_a_summary_lacks_is_read_from_the_sample(tmp_path: Path) -> None:
             "01",
             ["0"],
             [9.0],
-            "early.eval of p/model was left out: late0.eval is a later run under the same conditions (1 question; 2 in "
-            "the one left out).",
+            (
+                "early.eval of p/model was left out: late0.eval is a later run under the same"
+                " conditions (1 question; 2 in the one left out)."
+            ),
         ),
         (
             "01234",
             ["01"],
             [1.0] * 5,
-            "late0.eval of p/model was left out: it is a later run under the same conditions, but of only 2 questions; "
-            "early.eval, which counts, has 5.",
+            (
+                "late0.eval of p/model was left out: it is a later run under the same conditions,"
+                " but of only 2 questions; early.eval, which counts, has 5."
+            ),
         ),
         (
             "012345",
             ["01", "23"],
             [9.0] * 4,
-            "early.eval of p/model was left out: late0.eval, late1.eval are later runs under the same conditions "
-            "(4 questions; 6 in the one left out).",
+            (
+                "early.eval of p/model was left out: late0.eval, late1.eval are later runs under"
+                " the same conditions (4 questions; 6 in the one left out)."
+            ),
         ),
     ],
 )
 def test_the_later_of_two_runs_counts_if_it_is_half_of_the_other(
     tmp_path: Path, early: str, late: list[str], counts: list[float], said: str
 ) -> None:
-    logs = [write_judged(tmp_path / "early.eval", *[answered(name, judgement(1.0)) for name in early])]
+    logs = [
+        write_judged(tmp_path / "early.eval", *[answered(name, judgement(1.0)) for name in early])
+    ]
     for place, names in enumerate(late):
         samples = [answered(name, judgement(9.0)) for name in names]
-        logs.append(write_judged(tmp_path / f"late{place}.eval", *samples, created="2026-02-01T00:00:00+00:00"))
+        logs.append(
+            write_judged(
+                tmp_path / f"late{place}.eval", *samples, created="2026-02-01T00:00:00+00:00"
+            )
+        )
     for order in (logs, logs[::-1], [str(tmp_path)]):
         answers = read_answers(order)
         assert answers.table["final"].tolist() == counts
@@ -330,7 +420,9 @@ def test_runs_under_other_conditions_are_kept_both(tmp_path: Path, other: dict[s
     assert answers.left_out == ()
 
 
-def test_other_interfaces_of_a_task_and_settings_of_speed_are_no_other_conditions(tmp_path: Path) -> None:
+def test_other_interfaces_of_a_task_and_settings_of_speed_are_no_other_conditions(
+    tmp_path: Path,
+) -> None:
     write_judged(tmp_path / "a.eval", answered("x", judgement(1.0)))
     write_judged(
         tmp_path / "b.eval",
@@ -345,16 +437,25 @@ def test_other_interfaces_of_a_task_and_settings_of_speed_are_no_other_condition
 def test_settings_tell_the_logs_of_one_model_apart(tmp_path: Path) -> None:
     for effort in ("low", "high"):
         config = GenerateConfig(reasoning_effort=effort)
-        write_judged(tmp_path / f"{effort}.eval", answered("x", judgement(1.0)), model_generate_config=config)
+        write_judged(
+            tmp_path / f"{effort}.eval", answered("x", judgement(1.0)), model_generate_config=config
+        )
     table = read_answers([str(tmp_path)]).table
-    assert sorted(table["model"]) == ["p/model (reasoning_effort=high)", "p/model (reasoning_effort=low)"]
+    assert sorted(table["model"]) == [
+        "p/model (reasoning_effort=high)",
+        "p/model (reasoning_effort=low)",
+    ]
     assert set(table["base_model"]) == {"p/model"}
 
 
 def test_what_cannot_be_used_is_said(tmp_path: Path) -> None:
     good = write_judged(tmp_path / "good.eval", answered("x", judgement(1.0)))
-    write_judged(tmp_path / "half.eval", answered("x", judgement(1.0)), status="error", task_id="t1")
-    write_judged(tmp_path / "probe.eval", answered("x", judgement(1.0)), task="urs_inspect/urs_probe")
+    write_judged(
+        tmp_path / "half.eval", answered("x", judgement(1.0)), status="error", task_id="t1"
+    )
+    write_judged(
+        tmp_path / "probe.eval", answered("x", judgement(1.0)), task="urs_inspect/urs_probe"
+    )
     write_judged(tmp_path / "unjudged.eval", answered("x"), task="theirs/own")
     answers = read_answers([str(tmp_path), good])
     assert answers.table["question"].tolist() == ["x"]
@@ -378,13 +479,20 @@ def test_answers_of_a_minority_of_judges_or_prompts_are_left_out(tmp_path: Path)
     answers = read_answers([log])
     assert answers.table["question"].tolist() == ["a", "b"]
     first, second = answers.left_out
-    assert "1 of 4 answers of a.eval were left out: they were judged by p/other, the others by p/judge" in first
+    assert (
+        "1 of 4 answers of a.eval were left out: they were judged by p/other, the others by p/judge"
+        in first
+    )
     assert "1 of 3 answers of a.eval were left out: they were judged with another prompt" in second
 
 
 def test_nothing_left_is_an_error_that_says_why(tmp_path: Path) -> None:
-    half = write_judged(tmp_path / "logs" / "half.eval", answered("x", judgement(1.0)), status="started")
-    with pytest.raises(InputError, match=r"(?s)no finished log with answers.*half\.eval.*status is 'started'"):
+    half = write_judged(
+        tmp_path / "logs" / "half.eval", answered("x", judgement(1.0)), status="started"
+    )
+    with pytest.raises(
+        InputError, match=r"(?s)no finished log with answers.*half\.eval.*status is 'started'"
+    ):
         read_answers([half])
 
 
@@ -394,13 +502,19 @@ def test_the_table_joins_the_dataframes_of_the_harness_as_documented(
     page = Path(__file__).parents[2] / "docs" / "extending.md"
     section = page.read_text(encoding="utf-8").partition("## A table of all answers")[2]
     code = section.partition("```python")[2].partition("```")[0]
-    samples = [answered(name, judgement(7.0), epoch=epoch) for name in ("x", "y") for epoch in (1, 2)]
-    write_judged(tmp_path / "logs" / "urs" / "a.eval", *samples, config=EvalConfig(epochs=2), eval_id="one")
+    samples = [
+        answered(name, judgement(7.0), epoch=epoch) for name in ("x", "y") for epoch in (1, 2)
+    ]
+    write_judged(
+        tmp_path / "logs" / "urs" / "a.eval", *samples, config=EvalConfig(epochs=2), eval_id="one"
+    )
     monkeypatch.chdir(tmp_path)
     found: dict[str, Any] = {}
     exec(code, found)
     assert len(found["both"]) == len(found["answers"]) == 4
-    asked = zip(found["both"]["question"], found["both"]["epoch"], found["both"]["input"], strict=True)
+    asked = zip(
+        found["both"]["question"], found["both"]["epoch"], found["both"]["input"], strict=True
+    )
     assert sorted((question, epoch, text.split()[-1]) for question, epoch, text in asked) == [
         (name, epoch, name) for name in ("x", "y") for epoch in (1, 2)
     ]

@@ -12,7 +12,16 @@ from inspect_ai.log import EvalError
 
 from tests.reports.golden_files import check_golden
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
-from tests.reports.task_logs import BROKEN, EMPTY, NOTHING, RAG, REFUSED, SEARCH, sample, write_assistant
+from tests.reports.task_logs import (
+    BROKEN,
+    EMPTY,
+    NOTHING,
+    RAG,
+    REFUSED,
+    SEARCH,
+    sample,
+    write_assistant,
+)
 from urs_inspect._util import InputError
 from urs_inspect.logs.naming import model_names
 from urs_inspect.reports.assistants import (
@@ -31,14 +40,21 @@ OF_TASK: dict[str, Any] = {"task": "urs_inspect/urs_assistants", "metadata": {"c
 
 def test_outcomes_of_answers(tmp_path: Path) -> None:
     answers: dict[str, float | str] = {
-        **{"scored": 7.0, "empty": EMPTY, "found nothing": NOTHING, "search or translation failed": BROKEN},
+        **{
+            "scored": 7.0,
+            "empty": EMPTY,
+            "found nothing": NOTHING,
+            "search or translation failed": BROKEN,
+        },
         **{"refusal": REFUSED, "no answer": "cut by a limit", "error": 8.0},
     }
     samples = [sample(name, answer) for name, answer in answers.items()]
     samples[-1].error = EvalError(message="boom", traceback="", traceback_ansi="")
     write_judged(tmp_path / "one.eval", *samples, **OF_TASK)
     found = read_assistants([str(tmp_path)])
-    assert dict(zip(found.table["question"], found.table["became"], strict=True)) == {name: name for name in answers}
+    assert dict(zip(found.table["question"], found.table["became"], strict=True)) == {
+        name: name for name in answers
+    }
     assert not found.simulated
 
 
@@ -85,8 +101,10 @@ def test_the_later_of_two_runs_counts_unless_it_is_a_trial(tmp_path: Path) -> No
     found = read_assistants([str(tmp_path)])
     assert list(found.table["final"]) == [9.0]
     assert found.skipped == (
-        "early.eval of search (folder:pages) was left out: late.eval is a later run under the same conditions (1 "
-        "question; 2 in the one left out).",
+        (
+            "early.eval of search (folder:pages) was left out: late.eval is a later run under the"
+            " same conditions (1 question; 2 in the one left out)."
+        ),
     )
     write_assistant(tmp_path / "early.eval", {"a": 1.0, "b": 2.0, "c": 3.0}, SEARCH, created=early)
     found = read_assistants([str(tmp_path)])
@@ -106,9 +124,14 @@ def test_what_is_skipped_is_reported_with_counts(tmp_path: Path) -> None:
     assert set(found.table["model"]) == {"p/model"}
     said = "\n".join(found.skipped)
     for part in (
-        "2 logs were left out, not being of urs_inspect/urs_assistants: 2 of urs_inspect/urs (`urs-inspect report`",
-        "none.eval of search (folder:pages) was left out: none of its 3 answers has a score (found nothing 2, search "
-        "or translation failed 1; such as folder: broken).",
+        (
+            "2 logs were left out, not being of urs_inspect/urs_assistants: 2 of urs_inspect/urs"
+            " (`urs-inspect report`"
+        ),
+        (
+            "none.eval of search (folder:pages) was left out: none of its 3 answers has a score"
+            " (found nothing 2, search or translation failed 1; such as folder: broken)."
+        ),
         "half.eval of p/half was left out: its status is 'error', 1 of 1 samples are done",
         "broken.eval was left out: cannot read the log",
     ):
@@ -119,7 +142,8 @@ def test_what_is_skipped_is_reported_with_counts(tmp_path: Path) -> None:
 def test_nothing_left_is_an_error_with_reasons(tmp_path: Path) -> None:
     write_judged(tmp_path / "urs.eval", answered("x", judgement(1.0)))
     with pytest.raises(
-        InputError, match=r"no finished log of urs_assistants with scored answers in.*\n1 log was left out"
+        InputError,
+        match=r"no finished log of urs_assistants with scored answers in.*\n1 log was left out",
     ):
         read_assistants([str(tmp_path)])
 
@@ -157,9 +181,15 @@ def test_means_are_over_the_questions_that_all_have(tmp_path: Path) -> None:
 
 def test_only_a_clear_difference_is_significant(tmp_path: Path) -> None:
     names = [f"q{n}" for n in range(20)]
-    write_assistant(tmp_path / "good.eval", {name: 8.0 + n % 2 for n, name in enumerate(names)}, model="p/good")
-    write_assistant(tmp_path / "same.eval", {name: 9.0 - n % 2 for n, name in enumerate(names)}, model="p/same")
-    write_assistant(tmp_path / "s.eval", {name: 2.0 + n % 3 for n, name in enumerate(names)}, SEARCH)
+    write_assistant(
+        tmp_path / "good.eval", {name: 8.0 + n % 2 for n, name in enumerate(names)}, model="p/good"
+    )
+    write_assistant(
+        tmp_path / "same.eval", {name: 9.0 - n % 2 for n, name in enumerate(names)}, model="p/same"
+    )
+    write_assistant(
+        tmp_path / "s.eval", {name: 2.0 + n % 3 for n, name in enumerate(names)}, SEARCH
+    )
     found = only(tmp_path)
     assert list(found.services["service"]) == ["p/good", "p/same", "search (folder:pages)"]
     assert [pair.significant for pair in found.pairs] == [False, True, True]
@@ -185,8 +215,14 @@ def test_kinds_of_cases_and_judges_are_never_in_one_table(tmp_path: Path) -> Non
     write_assistant(tmp_path / "3.eval", {"a": 5.0, "b": 4.0}, model="p/3", judge="p/other")
     write_assistant(tmp_path / "4.eval", {"t": 5.0}, model="p/1", cases="translation")
     found = compared(tmp_path)
-    assert [(one.cases, len(one.services)) for one in found] == [(FACTUAL, 2), (FACTUAL, 1), (TRANSLATION, 1)]
-    assert [str(reason) for reason in found[1].block.differs_from_first] == ["Other judges: p/other, not p/judge."]
+    assert [(one.cases, len(one.services)) for one in found] == [
+        (FACTUAL, 2),
+        (FACTUAL, 1),
+        (TRANSLATION, 1),
+    ]
+    assert [str(reason) for reason in found[1].block.differs_from_first] == [
+        "Other judges: p/other, not p/judge."
+    ]
 
 
 NO_BOTH = {"a": 5.0, "b": 4.0}
@@ -196,7 +232,11 @@ NO_BOTH = {"a": 5.0, "b": 4.0}
     ("search", "rag", "common", "left"),
     [
         pytest.param(
-            {"a": NOTHING, "b": NOTHING, "c": 3.0}, NO_BOTH, 0, {"search (folder:pages)"}, id="nothing in common"
+            {"a": NOTHING, "b": NOTHING, "c": 3.0},
+            NO_BOTH,
+            0,
+            {"search (folder:pages)"},
+            id="nothing in common",
         ),
         pytest.param(
             *[{"a": 1.0, "b": NOTHING}] * 2,
@@ -209,8 +249,15 @@ NO_BOTH = {"a": 5.0, "b": 4.0}
 def test_whom_to_leave_out_is_named(
     tmp_path: Path, search: dict[str, Any], rag: dict[str, Any], common: int, left: set[str]
 ) -> None:
-    for name, answers, arguments in (("1", NO_BOTH, {}), ("2", NO_BOTH, {}), ("s", search, SEARCH), ("r", rag, RAG)):
-        write_assistant(tmp_path / f"{name}.eval", {"c": REFUSED, **answers}, arguments, model=f"p/{name}")
+    for name, answers, arguments in (
+        ("1", NO_BOTH, {}),
+        ("2", NO_BOTH, {}),
+        ("s", search, SEARCH),
+        ("r", rag, RAG),
+    ):
+        write_assistant(
+            tmp_path / f"{name}.eval", {"c": REFUSED, **answers}, arguments, model=f"p/{name}"
+        )
     found = only(tmp_path)
     assert found.common == common and all(map(math.isnan, values(found))) == (not common)
     assert bool(found.pairs) == bool(common)
@@ -218,7 +265,9 @@ def test_whom_to_leave_out_is_named(
     assert (names, found.without[1]) == (left, 2)
 
 
-@given(st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=8).map(np.array))
+@given(
+    st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=8).map(np.array)
+)
 @settings(max_examples=30)
 def test_leaving_out_gives_the_reported_number(scored: "np.ndarray[Any, Any]") -> None:
     finals = np.where(scored, 5.0, np.nan)
@@ -261,7 +310,10 @@ def test_equal_means_over_few_questions_are_noted(tmp_path: Path) -> None:
     write_assistant(tmp_path / "1.eval", {"a": 5.0, "b": 4.0}, model="p/1")
     write_assistant(tmp_path / "2.eval", {"a": 4.0, "b": 5.0}, model="p/2")
     said = report_assistants([str(tmp_path)], rounds=50).markdown()
-    assert "1 and 2 share the highest mean score" in said and "Over so few questions there is no interval." in said
+    assert (
+        "1 and 2 share the highest mean score" in said
+        and "Over so few questions there is no interval." in said
+    )
 
 
 def test_the_report_to_read(tmp_path: Path) -> None:
@@ -270,20 +322,43 @@ def test_the_report_to_read(tmp_path: Path) -> None:
         scores = {name: 8.0 + (n + place) % 2 for n, name in enumerate(names)}
         write_assistant(tmp_path / f"m{place}.eval", {**scores, "x": EMPTY}, model=f"p/{place}|b")
     write_assistant(
-        tmp_path / "s.eval", {**{name: 2.0 + n % 3 for n, name in enumerate(names)}, "q7": NOTHING, "x": BROKEN}, SEARCH
+        tmp_path / "s.eval",
+        {**{name: 2.0 + n % 3 for n, name in enumerate(names)}, "q7": NOTHING, "x": BROKEN},
+        SEARCH,
     )
-    write_assistant(tmp_path / "t1.eval", {"a": 5.0, "b": BROKEN}, cases="translation", judge="p/model")
-    write_assistant(tmp_path / "t2.eval", {"a": REFUSED, "b": 3.0}, SEARCH, cases="translation", judge="p/model")
-    write_assistant(tmp_path / "other.eval", {"a": 5.0}, cases="translation", judge="urs_simulation/judge")
+    write_assistant(
+        tmp_path / "t1.eval", {"a": 5.0, "b": BROKEN}, cases="translation", judge="p/model"
+    )
+    write_assistant(
+        tmp_path / "t2.eval", {"a": REFUSED, "b": 3.0}, SEARCH, cases="translation", judge="p/model"
+    )
+    write_assistant(
+        tmp_path / "other.eval", {"a": 5.0}, cases="translation", judge="urs_simulation/judge"
+    )
     made = report_assistants([str(tmp_path)], rounds=200)
     check_golden("assistants", made.markdown())
     files = [file.name for file in made.write(tmp_path / "out")]
-    assert files == ["assistants.md", "assistants.csv", "assistants_differences.csv", "assistants.json"]
+    assert files == [
+        "assistants.md",
+        "assistants.csv",
+        "assistants_differences.csv",
+        "assistants.json",
+    ]
     table, gaps = (made.tables()[name] for name in ("assistants", "assistants_differences"))
     assert list(table.columns) == [
         *("comparison", "cases", "judge", "service", "mean", "low", "high", "n"),
         *("with_nothing", "with_nothing_low", "with_nothing_high", "with_nothing_n"),
         *("questions", "scored", "became", "because"),
     ]
-    assert list(gaps.columns[3:]) == ["first", "second", "difference", "low", "high", "n", "p", "p_holm", "apart"]
+    assert list(gaps.columns[3:]) == [
+        "first",
+        "second",
+        "difference",
+        "low",
+        "high",
+        "n",
+        "p",
+        "p_holm",
+        "apart",
+    ]
     assert made.as_dict()["comparisons"][0]["common"] == 7

@@ -1,4 +1,6 @@
-"""What is said before a ranking is believed: flat judges, equal answers, self-judging, leads of one intent."""
+"""What is said before a ranking is believed: flat judges, equal answers, self-judging, leads of one
+intent.
+"""
 
 import json
 from pathlib import Path
@@ -16,7 +18,12 @@ from urs_inspect.reports.leaderboard import Ranking
 INTENTS = ("leisure", "factual_qa", "api")
 
 
-def write(folder: Path, finals: dict[str, list[float]], texts: dict[str, list[str]] | None = None, **how: Any) -> None:
+def write(
+    folder: Path,
+    finals: dict[str, list[float]],
+    texts: dict[str, list[str]] | None = None,
+    **how: Any,
+) -> None:
     """A log of each model, with these scores and texts."""
     for model, given in finals.items():
         samples = []
@@ -37,15 +44,26 @@ def start_of(run: Run, folder: Path, command: str) -> str:  # noqa: F811
 
 
 @pytest.mark.parametrize("command", ["report", "table"])
-def test_that_a_judge_gives_one_value_is_the_first_thing_said(tmp_path: Path, run: Run, command: str) -> None:  # noqa: F811
+def test_that_a_judge_gives_one_value_is_the_first_thing_said(
+    tmp_path: Path,
+    run: Run,  # noqa: F811
+    command: str,
+) -> None:
     write(tmp_path, {"p/a": [7.0] * 12, "p/b": [7.0] * 12})
-    assert start_of(run, tmp_path, command).startswith(f"THE JUDGE {JUDGE} GAVE ALL 24 ANSWERS THE SAME SCORE, 7")
+    assert start_of(run, tmp_path, command).startswith(
+        f"THE JUDGE {JUDGE} GAVE ALL 24 ANSWERS THE SAME SCORE, 7"
+    )
 
 
-def test_that_a_judge_gives_the_top_mark_to_98_percent_is_the_first_thing_said(tmp_path: Path, run: Run) -> None:  # noqa: F811
+def test_that_a_judge_gives_the_top_mark_to_98_percent_is_the_first_thing_said(
+    tmp_path: Path,
+    run: Run,  # noqa: F811
+) -> None:
     write(tmp_path / "98", {"p/a": [10.0] * 50, "p/b": [*[10.0] * 48, 6.0, 4.0]})
     for command in ("report", "table"):
-        assert start_of(run, tmp_path / "98", command).startswith(f"THE JUDGE {JUDGE} GAVE 98 OF 100 ANSWERS (98%)")
+        assert start_of(run, tmp_path / "98", command).startswith(
+            f"THE JUDGE {JUDGE} GAVE 98 OF 100 ANSWERS (98%)"
+        )
     facts = json.loads(run("report", tmp_path / "98", "--json").stdout)["rankings"][0]
     assert facts["headline"].startswith("THE JUDGE")
     write(tmp_path / "97", {"p/a": [10.0] * 50, "p/b": [*[10.0] * 47, 6.0, 5.0, 4.0]})
@@ -56,12 +74,21 @@ def test_a_flat_judge_of_a_panel_is_named_and_empty_answers_are_no_scores_of_it(
     panel: Any = {"judges": "p/flat, p/sound"}
     tables = [
         [
-            row(model, f"leisure-en-{n}", 5.0, **panel, judge_finals={"p/flat": 8.0, "p/sound": float(2 + n % 5)})
+            row(
+                model,
+                f"leisure-en-{n}",
+                5.0,
+                **panel,
+                judge_finals={"p/flat": 8.0, "p/sound": float(2 + n % 5)},
+            )
             for n in range(12)
         ]
         for model in ("p/a", "p/b")
     ]
-    tables[0][0] |= {"judge_finals": {"p/flat": float("nan"), "p/sound": float("nan")}, "outcome": "no_response"}
+    tables[0][0] |= {
+        "judge_finals": {"p/flat": float("nan"), "p/sound": float("nan")},
+        "outcome": "no_response",
+    }
     [said] = first_cautions(ranking_of(answers(*tables)))
     assert "p/flat GAVE ALL 23 ANSWERS" in said
     few = ranking_of(answers_of({"a": [5.0] * 4, "b": [5.0] * 4}))
@@ -78,8 +105,14 @@ def test_that_two_models_gave_the_same_answers_is_said(tmp_path: Path, run: Run)
     texts = {"p/a": long, "p/b": long, "p/c": partly}
     write(tmp_path, dict.fromkeys(texts, finals), texts)
     printed = start_of(run, tmp_path, "report")
-    assert "word for word the same: a and b in all 20; a and c in 5 of 20 and b and c in 5 of 20" in printed
-    assert "word for word" in json.loads(run("report", tmp_path, "--json").stdout)["rankings"][0]["headline"]
+    assert (
+        "word for word the same: a and b in all 20; a and c in 5 of 20 and b and c in 5 of 20"
+        in printed
+    )
+    assert (
+        "word for word"
+        in json.loads(run("report", tmp_path, "--json").stdout)["rankings"][0]["headline"]
+    )
 
 
 def test_one_equal_answer_of_twenty_is_not_worth_a_word(tmp_path: Path, run: Run) -> None:  # noqa: F811
@@ -101,7 +134,10 @@ def test_the_headline_says_that_a_model_judged_itself(tmp_path: Path, run: Run) 
 def test_a_panel_with_one_of_the_models_in_it_is_said() -> None:
     panel: Any = {"judges": "p/a, p/judge"}
     tables = [
-        [row(model, f"leisure-en-{n}", float(3 + n % 5), **panel, self_judged=model == "p/a") for n in range(12)]
+        [
+            row(model, f"leisure-en-{n}", float(3 + n % 5), **panel, self_judged=model == "p/a")
+            for n in range(12)
+        ]
         for model in ("p/a", "p/b")
     ]
     said = more_cautions(ranking_of(answers(*tables)))
@@ -112,12 +148,16 @@ def test_a_panel_with_one_of_the_models_in_it_is_said() -> None:
 
 
 def ranking_by_intent(leads: dict[str, float], questions: int = 12) -> Ranking:
-    """Two models of which the first is so much better in each intent, with the same small differences beside."""
+    """Two models of which the first is so much better in each intent, with the same small
+    differences beside.
+    """
     tables: list[list[dict[str, Any]]] = [[], []]
     for intent, lead in leads.items():
         for n in range(questions):
             base = 5.0 + n % 2
-            tables[0].append(row("p/first", f"{intent}-en-{n:02}", base + lead + 0.5 * (-1) ** (n // 2)))
+            tables[0].append(
+                row("p/first", f"{intent}-en-{n:02}", base + lead + 0.5 * (-1) ** (n // 2))
+            )
             tables[1].append(row("p/second", f"{intent}-en-{n:02}", base))
     return ranking_of(answers(*tables))
 
@@ -141,7 +181,11 @@ def test_a_lead_that_needs_every_question_does_not_rest_on_one_intent() -> None:
     ranking = ranking_by_intent(dict.fromkeys(INTENTS, 0.19))
     assert ranking.beside_best("all")[0].significant and more_cautions(ranking) == []
     [said] = intent_notes(ranking)
-    assert "not significant without the questions of any one of" in said and "Leisure" in said and "Factual" in said
+    assert (
+        "not significant without the questions of any one of" in said
+        and "Leisure" in said
+        and "Factual" in said
+    )
 
 
 def test_another_leader_without_one_intent_is_named() -> None:
@@ -151,7 +195,9 @@ def test_another_leader_without_one_intent_is_named() -> None:
 
 
 def test_uniform_leads_are_seldom_said_to_rest_on_one_intent_and_planted_ones_mostly() -> None:
-    """Two models, 42 questions of three intents: leads everywhere, and all of the lead in one intent."""
+    """Two models, 42 questions of three intents: leads everywhere, and all of the lead in one
+    intent.
+    """
     generator = np.random.default_rng(0)
     names = [f"{INTENTS[n % 3]}-en-{n:02}" for n in range(42)]
     inside = np.array([name.startswith("leisure") for name in names])
@@ -161,8 +207,12 @@ def test_uniform_leads_are_seldom_said_to_rest_on_one_intent_and_planted_ones_mo
         for _ in range(40):
             base = generator.normal(6, 1, 42)
             better = base + leads + generator.normal(0, 1, 42)
-            ranking = ranking_of(answers_of({"p/first": better.tolist(), "p/second": base.tolist()}, names), rounds=2)
+            ranking = ranking_of(
+                answers_of({"p/first": better.tolist(), "p/second": base.tolist()}, names), rounds=2
+            )
             if ranking.names[0] == "p/first" and ranking.beside_best("all")[0].significant:
-                counts.append(any("RESTS ON ONE" in sentence for sentence in more_cautions(ranking)))
+                counts.append(
+                    any("RESTS ON ONE" in sentence for sentence in more_cautions(ranking))
+                )
         said[kind] = sum(counts) / len(counts)
     assert said["uniform"] <= 0.15 and said["planted"] >= 0.7

@@ -29,7 +29,8 @@ def frame(values: dict[str, Any], **facts: Any) -> pd.DataFrame:
     number = len(next(iter(values.values())))
     samples = [f"s{place:03}" for place in range(number)]
     tables = [
-        pd.DataFrame({"sample": samples, "model": name, "value": given} | facts) for name, given in values.items()
+        pd.DataFrame({"sample": samples, "model": name, "value": given} | facts)
+        for name, given in values.items()
     ]
     return pd.concat(tables, ignore_index=True)
 
@@ -39,23 +40,34 @@ def right(seed: int, number: int, *chances: float) -> dict[str, Any]:
     generator = np.random.default_rng(seed)
     hard = generator.normal(size=number)
     return {
-        f"lab/model-{place}": (generator.random(number) < 1 / (1 + np.exp(hard - chance))).astype(float)
+        f"lab/model-{place}": (
+            (generator.random(number) < 1 / (1 + np.exp(hard - chance))).astype(float)
+        )
         for place, chance in enumerate(chances)
     }
 
 
 def found(compared: ComparedModels) -> list[Any]:
-    return [(p.first, p.second, p.difference.value, p.p, p.p_holm, p.verdict) for p in compared.comparisons[ALL]]
+    return [
+        (p.first, p.second, p.difference.value, p.p, p.p_holm, p.verdict)
+        for p in compared.comparisons[ALL]
+    ]
 
 
 def test_by_hand() -> None:
-    # b is right on the eight samples that a has wrong, wrong on one that a has right, and both are right on one.
+    # b is right on the eight samples that a has wrong, wrong on one that a has right, and both are
+    # right on one.
     table = frame({"a": [0] * 8 + [1, 1], "b": [1] * 8 + [0, 1]})
     compared = compare(table)
     [pair] = compared.comparisons[ALL]
     assert (pair.first, pair.second) == ("b", "a") and pair.difference.value == pytest.approx(0.7)
-    assert pair.p == pair.p_holm == pytest.approx(2 * (1 + 9) / 2**9)  # McNemar's: at most 1 of 9 by a fair coin
-    assert pair.significant and compared.models[["rank_from", "rank_to"]].to_numpy().tolist() == [[1, 1], [2, 2]]
+    assert (
+        pair.p == pair.p_holm == pytest.approx(2 * (1 + 9) / 2**9)
+    )  # McNemar's: at most 1 of 9 by a fair coin
+    assert pair.significant and compared.models[["rank_from", "rank_to"]].to_numpy().tolist() == [
+        [1, 1],
+        [2, 2],
+    ]
     assert [mean.value for mean in compared.means[ALL]] == pytest.approx([0.9, 0.2])
     assert pair.error == pytest.approx(stats.sem([1] * 8 + [-1, 0]), rel=0.05)
 
@@ -68,7 +80,10 @@ def test_it_is_what_the_report_of_urs_has() -> None:
     ranking = ranking_of(answers_of(finals, table["sample"][:40].tolist()))
     compared = compare(table, scale=(1, 10), rounds=ranking.means[ALL][0].rounds)
     assert compared.names == ranking.names
-    assert compared.means[ALL] == ranking.means[ALL] and compared.comparisons[ALL] == ranking.comparisons[ALL]
+    assert (
+        compared.means[ALL] == ranking.means[ALL]
+        and compared.comparisons[ALL] == ranking.comparisons[ALL]
+    )
     assert compared.models["rank_to"].tolist() == ranking.models["rank_to"].tolist()
     said = "\n".join(compared.notes).replace("sample", "question")
     assert tuple(said.split("\n")) == ranking.notes[: len(compared.notes)]
@@ -87,12 +102,16 @@ def test_order_changes_nothing_and_lower_is_the_mirror_of_higher(seed: int) -> N
         assert pair.first == other.first and pair.p_holm == pytest.approx(other.p_holm)
         assert pair.difference.value == pytest.approx(-other.difference.value)
         assert pair.difference.low == pytest.approx(-other.difference.high, nan_ok=True)
-    assert [mean.value for mean in lower.means[ALL]] == pytest.approx([1 - mean.value for mean in flipped.means[ALL]])
+    assert [mean.value for mean in lower.means[ALL]] == pytest.approx(
+        [1 - mean.value for mean in flipped.means[ALL]]
+    )
 
 
 def test_epochs_are_averaged_and_truth_values_are_numbers() -> None:
     once = frame({"a": [0.5, 1.0, 0.0] * 3, "b": [0.0, 0.5, 1.0] * 3})
-    twice = pd.concat([once.assign(value=once["value"] >= 0.5), once.assign(value=once["value"] > 0.5)])
+    twice = pd.concat(
+        [once.assign(value=once["value"] >= 0.5), once.assign(value=once["value"] > 0.5)]
+    )
     assert found(compare(twice)) == found(compare(once))
 
 
@@ -106,7 +125,9 @@ def test_missing_scores_make_no_claim() -> None:
     # The worst case counts them as wrong: the difference over all 60 samples.
     gaps = np.nan_to_num(better) - values["lab/model-0"]
     above, below = int((gaps > 0).sum()), int((gaps < 0).sum())
-    assert pair.p_worst == pytest.approx(stats.binomtest(above, above + below).pvalue if above > below else 1)
+    assert pair.p_worst == pytest.approx(
+        stats.binomtest(above, above + below).pvalue if above > below else 1
+    )
 
 
 def test_samples_of_one_model_only_do_not_count_and_that_is_said() -> None:
@@ -131,9 +152,14 @@ def test_a_named_baseline_is_not_a_choice_of_the_data() -> None:
     best = compare(frame(values, group=groups)).comparisons["x"]
     named = compare(frame(values, group=groups), baseline=best[0].first).comparisons["x"]
     assert [pair.p for pair in named] == [pair.p for pair in best]
-    # Holm over two comparisons in each of two groups; the best of three models was chosen by the same data.
-    assert min(pair.p_holm for pair in named) == pytest.approx(min(pair.p for pair in named) * 2 * 2)
-    assert [pair.p_holm for pair in best] == pytest.approx([min(1, 1.5 * pair.p_holm) for pair in named])
+    # Holm over two comparisons in each of two groups; the best of three models was chosen by the
+    # same data.
+    assert min(pair.p_holm for pair in named) == pytest.approx(
+        min(pair.p for pair in named) * 2 * 2
+    )
+    assert [pair.p_holm for pair in best] == pytest.approx(
+        [min(1, 1.5 * pair.p_holm) for pair in named]
+    )
 
 
 def test_a_group_called_all_is_a_group() -> None:
@@ -144,13 +170,17 @@ def test_a_group_called_all_is_a_group() -> None:
 
 
 def test_the_lowest_mean_is_called_the_lowest() -> None:
-    compared = compare(frame({"a": [1, 2, 3, 4, 5, 7], "b": [2, 1, 3, 5, 4, 7.5]}), lower_is_better=True)
+    compared = compare(
+        frame({"a": [1, 2, 3, 4, 5, 7], "b": [2, 1, 3, 5, 4, 7.5]}), lower_is_better=True
+    )
     assert "a has the lowest mean score" in best_sentence(compared, ALL)
 
 
 def test_many_pairs_are_shown_in_part_and_written_in_whole() -> None:
     table = frame(right(8, 20, *np.linspace(0, 1, 12)))
-    [_, differences, *_] = report_comparison(compare(table, rounds=100), sample_scores(table)).sections
+    [_, differences, *_] = report_comparison(
+        compare(table, rounds=100), sample_scores(table)
+    ).sections
     shown, matrix, written = differences.tables
     assert (len(shown.data), len(matrix.data), len(written.data)) == (11 + 10, 12, 66)
 
@@ -161,12 +191,18 @@ def test_what_few_samples_cannot_show_is_not_given() -> None:
     many = compare(frame(right(9, 60, 0.0, 0.1)))
     assert many.detectable(many.comparisons[ALL][0]) > 0
     generator = np.random.default_rng(0)
-    clustered = compare(frame({name: generator.normal(size=12) for name in "abc"}, cluster=list("uvwxyz") * 2))
-    assert all(math.isnan(clustered.detectable(pair)) for pair in clustered.comparisons[ALL])  # 3 tests of 6 clusters
+    clustered = compare(
+        frame({name: generator.normal(size=12) for name in "abc"}, cluster=list("uvwxyz") * 2)
+    )
+    assert all(
+        math.isnan(clustered.detectable(pair)) for pair in clustered.comparisons[ALL]
+    )  # 3 tests of 6 clusters
 
 
 def test_groups_claim_falsely_no_more_often_than_one_test() -> None:
-    """Of 200 simulations of equal models in six groups, any group has a claim in at most about 5%."""
+    """Of 200 simulations of equal models in six groups, any group has a claim in at most about
+    5%.
+    """
     groups, claims = [f"g{place % 6}" for place in range(120)], 0
     for seed in range(200):
         compared = compare(frame(right(seed, 120, 0.5, 0.5, 0.5), group=groups), rounds=20)
@@ -177,7 +213,9 @@ def test_groups_claim_falsely_no_more_often_than_one_test() -> None:
 def test_the_difference_that_is_said_to_be_seen_is_seen_that_often() -> None:
     generator = np.random.default_rng(0)
     noise = generator.normal(size=(400, 80, 2))
-    [pair] = (compared := compare(frame({"a": noise[0, :, 0], "b": noise[0, :, 1]}), rounds=200)).comparisons[ALL]
+    [pair] = (
+        compared := compare(frame({"a": noise[0, :, 0], "b": noise[0, :, 1]}), rounds=200)
+    ).comparisons[ALL]
     visible = compared.detectable(pair) / pair.error * math.sqrt(2 / 80)
     seen = stats.ttest_rel(noise[:, :, 0] + visible, noise[:, :, 1], axis=1).pvalue < 0.05
     assert abs(seen.mean() - 0.8) < 4 * math.sqrt(0.8 * 0.2 / 400)
@@ -206,7 +244,9 @@ GOOD = frame({"a": [1, 0, 1, 0], "b": [1, 1, 1, 0]}, cluster=list("ppqq"), group
         (GOOD.assign(value=[1, NAN, NAN, NAN, *[1] * 4]), {}, ["a", "half", "a 1", "b 4"]),
     ],
 )
-def test_what_cannot_be_compared_is_said(table: pd.DataFrame, options: dict[str, Any], said: list[str]) -> None:
+def test_what_cannot_be_compared_is_said(
+    table: pd.DataFrame, options: dict[str, Any], said: list[str]
+) -> None:
     with pytest.raises(InputError) as error:
         compare(table, **options)
     assert all(word in error.value.message for word in said), error.value.message
@@ -228,8 +268,12 @@ def sample_scores(table: pd.DataFrame, **facts: Any) -> SampleScores:
 def test_the_report_as_markdown() -> None:
     values = right(4, 60, 0.0, 0.3, 2.5)
     values["lab/model-2"][:2] = NAN
-    table = frame(values, cluster=[f"c{place // 4:02}" for place in range(60)], group=["easy", "hard"] * 30)
-    made = report_comparison(compare(table, scale=(0, 1)), sample_scores(table), difference=0.05, command="urs-inspect")
+    table = frame(
+        values, cluster=[f"c{place // 4:02}" for place in range(60)], group=["easy", "hard"] * 30
+    )
+    made = report_comparison(
+        compare(table, scale=(0, 1)), sample_scores(table), difference=0.05, command="urs-inspect"
+    )
     check_golden("comparison", made.markdown())
     assert made.as_dict()["tables"]["differences"][0]["first"] == "lab/model-2"
     page = render_page(made)
@@ -240,20 +284,32 @@ def test_missing_epochs_count_against_a_claim() -> None:
     whole = frame({"m": [1.0, 1.0, 0.0] * 10, "n": [0.0, 1.0, 0.0] * 10})
     [pair] = compare(whole, scale=(0, 1), rounds=200).comparisons[ALL]
     assert pair.significant
-    without = [{"sample": row.sample, "model": "m", "value": NAN} for row in whole.itertuples() if row.model == "m"]
+    without = [
+        {"sample": row.sample, "model": "m", "value": NAN}
+        for row in whole.itertuples()
+        if row.model == "m"
+    ]
     compared = compare(pd.concat([whole, pd.DataFrame(without * 2)]), scale=(0, 1), rounds=200)
     [pair] = compared.comparisons[ALL]
-    assert pair.verdict == "depends on unscored answers" and compared.models.loc["m", "unscored"] == 60
+    assert (
+        pair.verdict == "depends on unscored answers" and compared.models.loc["m", "unscored"] == 60
+    )
 
 
 def test_frames_of_any_types() -> None:
-    plain = frame({"1": [1.0, 0.0, 1.0, 1.0], "2": [0.0, 0.0, 1.0, 0.0]}, group=["g", "g", "(none)", "(none)"])
-    typed = plain.assign(model=plain["model"].astype(int), question=1, group=plain["group"].replace("(none)", None))
+    plain = frame(
+        {"1": [1.0, 0.0, 1.0, 1.0], "2": [0.0, 0.0, 1.0, 0.0]}, group=["g", "g", "(none)", "(none)"]
+    )
+    typed = plain.assign(
+        model=plain["model"].astype(int), question=1, group=plain["group"].replace("(none)", None)
+    )
     assert repr(compare(typed, rounds=50).means) == repr(compare(plain, rounds=50).means)
     listed = plain.drop(columns="group").assign(cluster=pd.Series([[1], [1], [2], None] * 2))
     assert compare(listed, rounds=50).means[ALL][0].clusters == 3
     with pytest.raises(InputError, match="more than one cluster"):
-        compare(typed.assign(sample=[0, "0", 1, 2] * 2, cluster=["a", "b", "c", "d"] * 2), rounds=50)
+        compare(
+            typed.assign(sample=[0, "0", 1, 2] * 2, cluster=["a", "b", "c", "d"] * 2), rounds=50
+        )
     with pytest.raises(InputError, match="no rows"):
         compare(plain[:0])
     with pytest.raises(InputError, match="one model only"):

@@ -1,4 +1,6 @@
-"""Which differences are significant when scores are missing, and when the best of a column is chosen by the data."""
+"""Which differences are significant when scores are missing, and when the best of a column is
+chosen by the data.
+"""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +10,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tests.reports.answer_rows import answers, answers_of, model_of, models_of, ranking_of, row, rows
+from tests.reports.answer_rows import (
+    answers,
+    answers_of,
+    model_of,
+    models_of,
+    ranking_of,
+    row,
+    rows,
+)
 from urs_inspect.reports.answers import Answers
 from urs_inspect.reports.comparison_report import best_sentence
 from urs_inspect.reports.leaderboard_report import headline
@@ -23,9 +33,16 @@ ALPHA = 0.001
 MOST_FALSE = int(stats.binom.ppf(1 - ALPHA, RUNS, 0.05))
 
 
-def scores(generator: np.random.Generator, questions: int, models: int, shift: float = 0.0) -> Floats:
-    """Final scores of models of one quality that share the effect of each question; the first may be better."""
-    levels = 7.4 + generator.normal(0, 1, (questions, 1)) + generator.normal(0, 1, (questions, models))
+def scores(
+    generator: np.random.Generator, questions: int, models: int, shift: float = 0.0
+) -> Floats:
+    """Final scores of models of one quality that share the effect of each question.
+
+    The first may be better.
+    """
+    levels = (
+        7.4 + generator.normal(0, 1, (questions, 1)) + generator.normal(0, 1, (questions, models))
+    )
     levels[:, 0] += shift
     return np.clip(np.rint(levels), 1, 10)
 
@@ -41,17 +58,29 @@ def without_worst(finals: Floats, share: float, models: Sequence[int] = (0,)) ->
 def table_of(finals: Floats) -> ScoreTable:
     """The scores as the report has them, with one epoch."""
     facts = pd.DataFrame(
-        {"intent": "leisure", "group": "Leisure", "language": "en", "country": ""}, index=range(len(finals))
+        {"intent": "leisure", "group": "Leisure", "language": "en", "country": ""},
+        index=range(len(finals)),
     )
     names = tuple(f"m{number}" for number in range(finals.shape[1]))
-    return ScoreTable(facts, names, finals, {}, np.ones(finals.shape, dtype=np.int64), np.isnan(finals).astype(int))
+    return ScoreTable(
+        facts,
+        names,
+        finals,
+        {},
+        np.ones(finals.shape, dtype=np.int64),
+        np.isnan(finals).astype(int),
+    )
 
 
 def claims(finals: Floats, seed: int) -> tuple[int, int]:
-    """Number of significant differences over all pairs, and over the comparisons with the best of a column."""
+    """Number of significant differences over all pairs, and over the comparisons with the best of a
+    column.
+    """
     ordered: OrderedScores = order_models(table_of(finals))
     every = np.arange(len(finals))
-    found, _ = compare_models(ordered, {ALL: every, "x": every}, resampling=Resampling(200, 0.95, seed))
+    found, _ = compare_models(
+        ordered, {ALL: every, "x": every}, resampling=Resampling(200, 0.95, seed)
+    )
     return sum(one.significant for one in found[ALL]), sum(one.significant for one in found["x"])
 
 
@@ -59,13 +88,19 @@ def claims(finals: Floats, seed: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(("models", "share"), [(2, 0.02), (2, 0.05), (3, 0.25), (2, 0.5)])
-def test_scores_missing_by_badness_never_yield_more_false_claims_than_nominal(models: int, share: float) -> None:
+def test_scores_missing_by_badness_never_yield_more_false_claims_than_nominal(
+    models: int, share: float
+) -> None:
     generator = np.random.default_rng((models, int(100 * share)))
-    found = [claims(without_worst(scores(generator, 60, models), share), seed) for seed in range(RUNS)]
+    found = [
+        claims(without_worst(scores(generator, 60, models), share), seed) for seed in range(RUNS)
+    ]
     assert np.count_nonzero(found, axis=0).max() <= MOST_FALSE
 
 
-def test_best_scores_missing_from_one_model_and_worst_from_another_yield_no_more_false_claims() -> None:
+def test_best_scores_missing_from_one_model_and_worst_from_another_yield_no_more_false_claims() -> (
+    None
+):
     generator = np.random.default_rng(9)
     false = 0
     for seed in range(RUNS):
@@ -83,9 +118,13 @@ def test_the_best_of_equal_models_is_significantly_better_in_few_runs(models: in
 
 
 def test_a_better_model_is_found_though_scores_are_missing() -> None:
-    # 2% of the scores of a model that is better by 1 may be as low as can be: its mean falls by about 0.15.
+    # 2% of the scores of a model that is better by 1 may be as low as can be: its mean falls by
+    # about 0.15.
     generator = np.random.default_rng(0)
-    found = [claims(without_worst(scores(generator, 200, 3, shift=1.0), 0.02), seed) for seed in range(20)]
+    found = [
+        claims(without_worst(scores(generator, 200, 3, shift=1.0), 0.02), seed)
+        for seed in range(20)
+    ]
     assert all(over_all >= 2 and beside_best == 2 for over_all, beside_best in found)
 
 
@@ -121,20 +160,50 @@ def test_the_80_worst_of_300_scores_missing_make_no_claim() -> None:
     assert model.mean_highest == pytest.approx((kept.sum() + 800) / 300)
     assert model.mean_lowest <= whole[:, 0].mean() <= model.mean_highest
     other = models_of(ranking)[1]
-    assert other.mean_lowest == other.mean_highest == other.mean_scored == pytest.approx(whole[:, 1].mean())
+    assert (
+        other.mean_lowest
+        == other.mean_highest
+        == other.mean_scored
+        == pytest.approx(whole[:, 1].mean())
+    )
 
 
-def test_means_ranks_and_tests_are_over_the_questions_that_all_ranked_models_have_a_score_for() -> None:
+def test_means_ranks_and_tests_are_over_the_questions_that_all_ranked_models_have_a_score_for() -> (
+    None
+):
     ranking = ranking_of(
         answers(
-            rows("a", {"leisure-en-1": 5.0, "leisure-en-2": 9.0, "leisure-en-3": NAN, "leisure-zh-4": 4.0}),
-            rows("b", {"leisure-en-1": 3.0, "leisure-en-2": NAN, "leisure-en-3": 1.0, "leisure-zh-4": 2.0}),
+            rows(
+                "a",
+                {
+                    "leisure-en-1": 5.0,
+                    "leisure-en-2": 9.0,
+                    "leisure-en-3": NAN,
+                    "leisure-zh-4": 4.0,
+                },
+            ),
+            rows(
+                "b",
+                {
+                    "leisure-en-1": 3.0,
+                    "leisure-en-2": NAN,
+                    "leisure-en-3": 1.0,
+                    "leisure-zh-4": 2.0,
+                },
+            ),
         )
     )
     # Questions 1 and 4.
     assert (ranking.questions, ranking.asked) == (2, 4)
-    assert [(one.model, one.all.value, one.all.n) for one in models_of(ranking)] == [("a", 4.5, 2), ("b", 2.5, 2)]
-    assert (ranking.question_counts["all"], ranking.question_counts["en"], ranking.question_counts["zh"]) == (2, 1, 1)
+    assert [(one.model, one.all.value, one.all.n) for one in models_of(ranking)] == [
+        ("a", 4.5, 2),
+        ("b", 2.5, 2),
+    ]
+    assert (
+        ranking.question_counts["all"],
+        ranking.question_counts["en"],
+        ranking.question_counts["zh"],
+    ) == (2, 1, 1)
     assert ranking.comparisons["all"][0].difference.value == 2
     assert [one.mean_scored for one in models_of(ranking)] == [6, 2]
     assert "2 of 8 answers" in ranking.notes[0] and "2 of 4 questions" in ranking.notes[0]
@@ -142,7 +211,9 @@ def test_means_ranks_and_tests_are_over_the_questions_that_all_ranked_models_hav
 
 def test_the_model_that_takes_questions_away_is_named() -> None:
     lost = {"a": 0, "b": 6, "c": 1}
-    ranking = ranking_of(answers_of({name: [NAN] * count + [5.0] * (20 - count) for name, count in lost.items()}))
+    ranking = ranking_of(
+        answers_of({name: [NAN] * count + [5.0] * (20 - count) for name, count in lost.items()})
+    )
     assert ranking.questions == 14
     [note] = [note for note in ranking.notes if note.startswith("b ")]
     assert "19 questions" in note
@@ -153,15 +224,22 @@ def test_a_model_that_lacks_most_scores_is_not_ranked_and_takes_nothing_from_the
     few = np.where(np.arange(20) < 9, full, NAN)
     ranking = ranking_of(answers_of({"a": full, "b": full - 1, "few": few}))
     assert ranking.questions == 20
-    assert [(model.model, model.ranks) for model in models_of(ranking)] == [("a", (1, 1)), ("b", (2, 2)), ("few", None)]
+    assert [(model.model, model.ranks) for model in models_of(ranking)] == [
+        ("a", (1, 1)),
+        ("b", (2, 2)),
+        ("few", None),
+    ]
     last = models_of(ranking)[-1]
     assert math.isnan(last.all.value) and last.mean_scored == pytest.approx(np.nanmean(few))
-    assert {pair.verdict for pair in ranking.comparisons["all"] if pair.second == "few"} == {"not comparable"}
+    assert {pair.verdict for pair in ranking.comparisons["all"] if pair.second == "few"} == {
+        "not comparable"
+    }
     assert any("few is not ranked" in note and "9 questions" in note for note in ranking.notes)
 
 
 def test_missing_epochs_and_errors_are_filled_in_the_worst_case() -> None:
-    # Question 1 of a: 8 and a missing one; question 2: an error. Lowest (8 + 1) / 2 = 4.5 and 1, highest 9 and 10.
+    # Question 1 of a: 8 and a missing one; question 2: an error. Lowest (8 + 1) / 2 = 4.5 and 1,
+    # highest 9 and 10.
     found = answers(
         [
             row("a", "leisure-en-1", 8.0),
@@ -186,7 +264,10 @@ def test_missing_epochs_alone_can_make_a_verdict_depend_on_them() -> None:
         for model in "ab":
             first, second = sorted(scores(generator, 2, 1)[:, 0])
             name = f"leisure-en-{number}"
-            table += [row(model, name, NAN if model == "a" else first), row(model, name, second, epoch=2)]
+            table += [
+                row(model, name, NAN if model == "a" else first),
+                row(model, name, second, epoch=2),
+            ]
     [pair] = ranking_of(answers(table)).comparisons["all"]
     assert (pair.difference.n, pair.p_holm < 0.001) == (100, True)
     assert (pair.verdict, pair.depends_on) == ("depends on unscored answers", {"a": 100})
@@ -198,11 +279,16 @@ def test_missing_scores_of_the_worse_model_count_as_well() -> None:
     finals = np.clip(scores(generator, 100, 2) - np.array([0, 2]), 1, 10)
     finals[np.argsort(finals[:, 1])[-40:], 1] = NAN
     [pair] = ranking_of(answers_of({"a": finals[:, 0], "b": finals[:, 1]})).comparisons["all"]
-    assert (pair.first, pair.verdict, pair.depends_on) == ("a", "depends on unscored answers", {"b": 40})
+    assert (pair.first, pair.verdict, pair.depends_on) == (
+        "a",
+        "depends on unscored answers",
+        {"b": 40},
+    )
 
 
 def test_models_that_lack_nothing_are_not_compared_on_what_a_third_one_left_over_alone() -> None:
-    # The third has no score of the hard questions, on which b is better by 1; on the easy ones a is.
+    # The third has no score of the hard questions, on which b is better by 1; on the easy ones a
+    # is.
     noise = np.random.default_rng(7).normal(0, 0.5, (100, 3))
     finals = 6 + noise + np.where(np.arange(100) < 45, 0.0, 1.0)[:, None] * np.array([1, 0, 0])
     finals[:45] += np.array([0, 55 / 45, 0])
@@ -222,23 +308,33 @@ def test_models_that_lack_nothing_are_not_compared_on_what_a_third_one_left_over
 
 def test_with_shares_of_traffic_means_and_worst_case_are_weighted() -> None:
     # Leisure has 10 questions and half of the weight, Factual QA 30 and the other half.
-    finals = {f"leisure-en-{n}": 2.0 for n in range(10)} | {f"factual_qa-en-{n}": 8.0 for n in range(30)}
-    some = {name: NAN if name in ("leisure-en-0", "factual_qa-en-0", "factual_qa-en-1") else 6.0 for name in finals}
+    finals = {f"leisure-en-{n}": 2.0 for n in range(10)} | {
+        f"factual_qa-en-{n}": 8.0 for n in range(30)
+    }
+    some = {
+        name: NAN if name in ("leisure-en-0", "factual_qa-en-0", "factual_qa-en-1") else 6.0
+        for name in finals
+    }
     mix = TrafficMix("mix.yaml", {"intents": {"leisure": 0.5, "factual_qa": 0.5}})
     ranking = ranking_of(answers(rows("a", finals), rows("b", some)), traffic=mix)
-    assert {model.model: model.all.value for model in models_of(ranking)} == pytest.approx({"a": 5, "b": 6})
+    assert {model.model: model.all.value for model in models_of(ranking)} == pytest.approx(
+        {"a": 5, "b": 6}
+    )
     lowest = {model.model: model.mean_lowest for model in models_of(ranking)}
     # (9 * 6 + 1) / 10 and (28 * 6 + 2) / 30, halves of each.
     assert lowest == pytest.approx({"a": 5, "b": 0.5 * 5.5 + 0.5 * 170 / 30})
 
 
 def test_the_worst_case_with_shares_is_that_of_the_weighted_questions() -> None:
-    # The missing scores are in an intent of almost no weight: the claim survives, as it would not without the shares.
+    # The missing scores are in an intent of almost no weight: the claim survives, as it would not
+    # without the shares.
     generator = np.random.default_rng(2)
     finals = np.clip(scores(generator, 200, 2) - np.array([0, 1.5]), 1, 10)
     finals[:60, 0] = NAN
     finals = np.append(finals, np.full((3, 2), 5.0), axis=0)
-    names = [f"{'factual_qa' if 60 <= place < 200 else 'leisure'}-en-{place}" for place in range(203)]
+    names = [
+        f"{'factual_qa' if 60 <= place < 200 else 'leisure'}-en-{place}" for place in range(203)
+    ]
     found = answers_of(dict(zip("ab", finals.T, strict=True)), names)
     assert ranking_of(found).comparisons["all"][0].verdict == "depends on unscored answers"
     mix = TrafficMix("mix.yaml", {"intents": {"leisure": 0.001, "factual_qa": 0.999}})
@@ -251,10 +347,14 @@ def test_the_worst_case_with_shares_is_that_of_the_weighted_questions() -> None:
 def test_each_intent_and_language_has_its_own_best() -> None:
     generator = np.random.default_rng(0)
     places = np.arange(80)
-    names = [f"{'leisure' if n % 2 else 'factual_qa'}-{'en' if n < 40 else 'zh'}-{n:02}" for n in places]
+    names = [
+        f"{'leisure' if n % 2 else 'factual_qa'}-{'en' if n < 40 else 'zh'}-{n:02}" for n in places
+    ]
     effects, better = generator.normal(0, 1, 80), np.where(places % 2, 8.0, 5.0)
     noise = generator.normal(0, 1, (2, 80))
-    ranking = ranking_of(answers_of({"a": better + effects + noise[0], "b": 13 - better + effects + noise[1]}, names))
+    ranking = ranking_of(
+        answers_of({"a": better + effects + noise[0], "b": 13 - better + effects + noise[1]}, names)
+    )
     cells = {"Leisure/en", "Leisure/zh", "Factual QA/en", "Factual QA/zh"}
     assert set(ranking.comparisons) == {"all", "Leisure", "Factual QA", "en", "zh", *cells}
     assert (ranking.best("Leisure"), ranking.best("Factual QA")) == ("a", "b")
@@ -265,7 +365,8 @@ def test_each_intent_and_language_has_its_own_best() -> None:
 
 
 def test_comparisons_with_the_best_are_corrected_for_its_choice_by_hand() -> None:
-    # Three comparisons, four models: Holm's 3, 2 and 1 times p, and twice that for the choice of one of four.
+    # Three comparisons, four models: Holm's 3, 2 and 1 times p, and twice that for the choice of
+    # one of four.
     generator = np.random.default_rng(4)
     finals = scores(generator, 50, 4) + np.array([0.9, 0.0, 0.3, 0.6])
     ordered = order_models(table_of(np.clip(finals, 1, 10)))
@@ -293,7 +394,10 @@ def test_one_model_without_some_scores_is_not_said_to_be_compared() -> None:
     first, more = headline(ranking)
     assert "over 220 of 300 questions" in first
     assert "80 of 300 answers have no score" in more
-    assert f"{model.mean_lowest:.2f} if they got 1" in more and f"{model.mean_highest:.2f} if they got 10" in more
+    assert (
+        f"{model.mean_lowest:.2f} if they got 1" in more
+        and f"{model.mean_highest:.2f} if they got 10" in more
+    )
     [note] = [note for note in ranking.notes if "no score" in note]
     assert "220 of 300" in note
     assert not any(word in note for word in ("every", "rank", "difference", "tests"))

@@ -33,12 +33,21 @@ def test_models_under_the_same_conditions_stand_together() -> None:
     [
         ({"judges": "p/other"}, "Other judges: p/other, not p/judge."),
         ({"judges": "p/judge, p/other"}, "Other judges: p/judge, p/other, not p/judge."),
-        ({"references": "p/ref 01234567"}, "Other references: p/ref 01234567, not those of the data."),
+        (
+            {"references": "p/ref 01234567"},
+            "Other references: p/ref 01234567, not those of the data.",
+        ),
         ({"dataset_sha256": "b" * 64}, "Other data: d (sha256 bbbbbbbb), not d (sha256 aaaaaaaa)."),
         ({"rubric": "mine 1"}, "Another rubric: mine 1, not urs 1."),
-        ({"task_version": "2-A"}, "Another version of the task, whose scores do not compare: 2-A, not 1-A."),
+        (
+            {"task_version": "2-A"},
+            "Another version of the task, whose scores do not compare: 2-A, not 1-A.",
+        ),
         ({"task": "theirs/own"}, "Another task: theirs/own, not urs_inspect/urs."),
-        ({"prompt_sha256": "0"}, "Judged with other prompts: they differ for 2 of the kinds of cases that both have."),
+        (
+            {"prompt_sha256": "0"},
+            "Judged with other prompts: they differ for 2 of the kinds of cases that both have.",
+        ),
     ],
 )
 def test_other_conditions_stand_apart_and_say_why(other: dict[str, Any], reason: str) -> None:
@@ -59,9 +68,9 @@ def test_models_are_ranked_over_the_questions_that_all_attempted() -> None:
     [block] = blocks_of(table(rows("a", ONE), rows("other", other), rows("b", ONE)))
     assert set(block.table["question"]) == {"leisure-en-2", "leisure-zh-1"}
     [note] = block.notes
-    assert note == (
-        "Ranked over the 2 questions that all 3 models attempted; attempted were: a 3, b 3, other 3. Leave out the log "
-        "of a model that attempted few to rank the others over more."
+    assert (
+        note == "Ranked over the 2 questions that all 3 models attempted; attempted were: a 3, b 3,"
+        " other 3. Leave out the log of a model that attempted few to rank the others over more."
     )
 
 
@@ -77,7 +86,9 @@ def test_a_model_that_was_asked_few_stands_apart_and_leaves_the_others_their_que
     assert first.table["question"].nunique() == 100
     assert first.notes == ()
     assert second.models == ("few",)
-    assert second.differs_from_first == ("Asked 10 of the 100 questions of the first ranking, fewer than half.",)
+    assert second.differs_from_first == (
+        "Asked 10 of the 100 questions of the first ranking, fewer than half.",
+    )
 
 
 def test_half_of_the_questions_are_enough() -> None:
@@ -91,18 +102,23 @@ def test_many_that_were_asked_few_stand_together_and_the_whole_one_by_itself() -
     assert (first.models, second.models) == (("a", "b"), ("whole",))
     assert first.table["question"].nunique() == 50
     assert second.differs_from_first == (
-        "Asked 50 of the 50 questions of the first ranking; all together would be ranked over fewer than half of the "
-        "1,846 that whole was asked.",
+        (
+            "Asked 50 of the 50 questions of the first ranking; all together would be ranked over"
+            " fewer than half of the 1,846 that whole was asked."
+        ),
     )
 
 
 def test_steps_by_halves_do_not_wear_the_questions_away() -> None:
-    # b leaves 60 of 100, c would leave 40: fewer than half of what a was asked, though more than half of the 60.
+    # b leaves 60 of 100, c would leave 40: fewer than half of what a was asked, though more than
+    # half of the 60.
     first, second = blocks_of(table(asked("a", 0, 100), asked("b", 40, 100), asked("c", 60, 110)))
     assert (first.models, second.models) == (("a", "b"), ("c",))
     assert second.differs_from_first == (
-        "Asked 40 of the 60 questions of the first ranking; all together would be ranked over fewer than half of the "
-        "100 that a was asked.",
+        (
+            "Asked 40 of the 60 questions of the first ranking; all together would be ranked over"
+            " fewer than half of the 100 that a was asked."
+        ),
     )
 
 
@@ -135,9 +151,13 @@ def test_an_unscored_answer_was_attempted() -> None:
 
 
 def test_a_model_without_a_common_question_stands_alone() -> None:
-    first, second = blocks_of(table(rows("a", ONE), rows("other", {"leisure-en-8": 1.0}), rows("b", ONE)))
+    first, second = blocks_of(
+        table(rows("a", ONE), rows("other", {"leisure-en-8": 1.0}), rows("b", ONE))
+    )
     assert (first.models, second.models) == (("a", "b"), ("other",))
-    assert second.differs_from_first == ("No question in common with the first ranking, which is over 3 questions.",)
+    assert second.differs_from_first == (
+        "No question in common with the first ranking, which is over 3 questions.",
+    )
 
 
 def test_a_part_of_the_languages_has_the_same_prompts() -> None:
@@ -155,7 +175,9 @@ def test_logs_of_one_model_about_other_questions_are_one_run() -> None:
 
 def test_an_answer_that_nobody_judged_has_no_conditions_of_its_own() -> None:
     empty = {"judges": "", "outcome": "no_response", "judge_finals": {}}
-    answered = rows("a", {"leisure-en-1": 5.0}) + rows("a", {"leisure-en-2": 1.0, "leisure-zh-1": 1.0}, **empty)
+    answered = rows("a", {"leisure-en-1": 5.0}) + rows(
+        "a", {"leisure-en-2": 1.0, "leisure-zh-1": 1.0}, **empty
+    )
     [block] = blocks_of(table(answered, rows("b", ONE)))
     assert set(block.models) == {"a", "b"}
 
@@ -167,10 +189,18 @@ def test_blocks_of_more_models_come_first() -> None:
 
 
 def test_models_judged_with_and_without_structured_output_stand_together_with_a_note() -> None:
-    [block] = blocks_of(table(rows("a", ONE, structured=1.0), rows("b", ONE), rows("c", ONE, structured=math.nan)))
+    [block] = blocks_of(
+        table(rows("a", ONE, structured=1.0), rows("b", ONE), rows("c", ONE, structured=math.nan))
+    )
     [note] = block.notes
     assert block.models == ("a", "b", "c")
-    assert "a 100 %" in note and "b 0 %" in note and "c" not in note.split("with it: ")[1].split(".")[0]
+    assert (
+        "a 100 %" in note
+        and "b 0 %" in note
+        and "c" not in note.split("with it: ")[1].split(".")[0]
+    )
     for share in (0.0, 1.0):
-        [block] = blocks_of(table(rows("a", ONE, structured=share), rows("b", ONE, structured=share)))
+        [block] = blocks_of(
+            table(rows("a", ONE, structured=share), rows("b", ONE, structured=share))
+        )
         assert block.notes == ()

@@ -35,7 +35,8 @@ def scores() -> tuple[Floats, Floats]:
     generator = np.random.default_rng(0)
     level = QUALITY + generator.normal(0, 1, (120, 1)) + generator.normal(0, 0.8, (120, 4))
     people, judge = (
-        np.clip(np.rint(level + bias + generator.normal(0, 0.5, level.shape)), 1, 10) for bias in (0, BIAS)
+        np.clip(np.rint(level + bias + generator.normal(0, 0.5, level.shape)), 1, 10)
+        for bias in (0, BIAS)
     )
     return judge, people
 
@@ -48,7 +49,10 @@ def ratings_of(people: Floats, every: int = 3, few: int = 5) -> list[str]:
     """Lines of a file: every third question of three models, five of the last."""
     numbers = [(model, number) for model in range(3) for number in range(model % every, 120, every)]
     numbers += [(3, number) for number in range(few)]
-    return [f"{NAMES[number]},{MODELS[model]},{people[number, model]:g},ann" for model, number in numbers]
+    return [
+        f"{NAMES[number]},{MODELS[model]},{people[number, model]:g},ann"
+        for model, number in numbers
+    ]
 
 
 def board(
@@ -84,7 +88,9 @@ def width(found: Any) -> float:
 
 
 def ranking_section(made: Leaderboard) -> Section:
-    return next(section for section in report_leaderboard(made).sections if section.title == "Ranking")
+    return next(
+        section for section in report_leaderboard(made).sections if section.title == "Ranking"
+    )
 
 
 def notes_of(made: Leaderboard) -> list[str]:
@@ -99,7 +105,9 @@ def leaderboard_of(made: Leaderboard) -> Table:
 def plain(scores: tuple[Floats, Floats], tmp_path_factory: pytest.TempPathFactory) -> Alternative:
     """Means corrected by the ratings as they are."""
     judge, people = scores
-    return corrected_of(board(tmp_path_factory.mktemp("plain") / "a.csv", judged(judge), ratings_of(people)))[1]
+    return corrected_of(
+        board(tmp_path_factory.mktemp("plain") / "a.csv", judged(judge), ratings_of(people))
+    )[1]
 
 
 @pytest.fixture(scope="module")
@@ -107,17 +115,30 @@ def made(scores: tuple[Floats, Floats], tmp_path_factory: pytest.TempPathFactory
     judge, people = scores
     judge = judge.copy()
     judge[1:3, 2] = NAN
-    more = [f"unknown,{MODELS[0]},5,ann", f"{NAMES[0]},p/other,5,ann", f"{NAMES[0]},{MODELS[0]},9,bo"]
-    return board(tmp_path_factory.mktemp("ratings") / "ratings.csv", judged(judge), [*ratings_of(people), *more])
+    more = [
+        f"unknown,{MODELS[0]},5,ann",
+        f"{NAMES[0]},p/other,5,ann",
+        f"{NAMES[0]},{MODELS[0]},9,bo",
+    ]
+    return board(
+        tmp_path_factory.mktemp("ratings") / "ratings.csv",
+        judged(judge),
+        [*ratings_of(people), *more],
+    )
 
 
 def test_the_report_as_markdown(made: Leaderboard) -> None:
     text = report_leaderboard(made).markdown()
-    shown = text[: text.index("### Differences")] + text[text.index("## Left out") : text.index("## Runs")]
+    shown = (
+        text[: text.index("### Differences")]
+        + text[text.index("## Left out") : text.index("## Runs")]
+    )
     check_golden("corrected", re.sub(r"/\S*ratings\.csv", "ratings.csv", shown))
 
 
-def test_corrected_means_are_near_what_all_people_would_say(made: Leaderboard, scores: tuple[Floats, Floats]) -> None:
+def test_corrected_means_are_near_what_all_people_would_say(
+    made: Leaderboard, scores: tuple[Floats, Floats]
+) -> None:
     ranking, corrected = corrected_of(made)
     truth = dict(zip(MODELS, scores[1].mean(axis=0), strict=True))
     assert ranking.names[0] == "p/second"
@@ -129,18 +150,25 @@ def test_corrected_means_are_near_what_all_people_would_say(made: Leaderboard, s
         assert row["worth"] > row["rated"]
     assert math.isnan(row_of(corrected, "p/few")["corrected"].value)
     assert row_of(corrected, "p/few")["rank_from"] is None
-    assert [tuple(row_of(corrected, name)[["rank_from", "rank_to"]]) for name in names_of(corrected)][2] == (3, 3)
+    assert [
+        tuple(row_of(corrected, name)[["rank_from", "rank_to"]]) for name in names_of(corrected)
+    ][2] == (3, 3)
 
 
 def test_warnings_are_among_the_notes_and_every_rating_is_counted(made: Leaderboard) -> None:
     _, corrected = corrected_of(made)
     section = ranking_section(made)
-    assert len(corrected.warnings) > 1 and set(corrected.warnings) == set(section.warnings) <= set(section.notes)
-    # 3 times 40 and 5 rated answers, less those to the two questions that one model has no score for.
+    assert len(corrected.warnings) > 1 and set(corrected.warnings) == set(section.warnings) <= set(
+        section.notes
+    )
+    # 3 times 40 and 5 rated answers, less those to the two questions that one model has no score
+    # for.
     assert corrected.over_all["rated"].sum() == 125 - 4
 
 
-def test_another_scale_is_mapped_and_said(scores: tuple[Floats, Floats], plain: Alternative, tmp_path: Path) -> None:
+def test_another_scale_is_mapped_and_said(
+    scores: tuple[Floats, Floats], plain: Alternative, tmp_path: Path
+) -> None:
     judge, people = scores
     halves = ratings_of((people - 1) / 9 * 4 + 1)
     _, mapped = corrected_of(board(tmp_path / "b.csv", judged(judge), halves, scale=(1.0, 5.0)))
@@ -157,12 +185,16 @@ def test_a_forgotten_scale_is_warned_of(scores: tuple[Floats, Floats], tmp_path:
         (ratings_of(people), (0.0, 100.0), "1,10"),
     ):
         found = board(tmp_path / "a.csv", judged(judge), lines, scale=scale)
-        [warning] = [text for text in corrected_of(found)[1].warnings if f"Is the scale {right}?" in text]
+        [warning] = [
+            text for text in corrected_of(found)[1].warnings if f"Is the scale {right}?" in text
+        ]
         assert "of 125 ratings" in warning
         assert warning in notes_of(found)
 
 
-def test_weights_undo_a_sample_that_favours_bad_answers(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+def test_weights_undo_a_sample_that_favours_bad_answers(
+    scores: tuple[Floats, Floats], tmp_path: Path
+) -> None:
     judge, people = scores
     generator, lines, weighted = np.random.default_rng(1), [], []
     for model in range(3):
@@ -171,13 +203,20 @@ def test_weights_undo_a_sample_that_favours_bad_answers(scores: tuple[Floats, Fl
             lines.append(f"{NAMES[number]},{MODELS[model]},{people[number, model]:g}")
             weighted.append(f"{lines[-1]},{1 / chance[number]:g}")
     _, even = corrected_of(board(tmp_path / "a.csv", judged(judge), lines, "id,model,rating"))
-    _, right = corrected_of(board(tmp_path / "b.csv", judged(judge), weighted, "id,model,rating,weight"))
+    _, right = corrected_of(
+        board(tmp_path / "b.csv", judged(judge), weighted, "id,model,rating,weight")
+    )
     assert "are unlike the others" in even.warnings[0]
     assert not any("are unlike the others" in text for text in right.warnings)
     truth = people.mean(axis=0)[:3]
     for part in ("people", "corrected"):
         off, far = (
-            np.abs([row_of(found, name)[of].value - mean for name, mean in zip(MODELS, truth, strict=False)]).mean()
+            np.abs(
+                [
+                    row_of(found, name)[of].value - mean
+                    for name, mean in zip(MODELS, truth, strict=False)
+                ]
+            ).mean()
             for found, of in ((right, part), (even, "people"))
         )
         assert off < 0.6 * far
@@ -198,7 +237,9 @@ def test_too_few_ratings_make_no_claim(scores: tuple[Floats, Floats], tmp_path: 
     assert any(note.startswith("By the judge's scores alone: second") for note in notes)
 
 
-def test_ratings_without_a_model_are_about_the_only_one(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+def test_ratings_without_a_model_are_about_the_only_one(
+    scores: tuple[Floats, Floats], tmp_path: Path
+) -> None:
     judge, people = scores
     lines = [f"{name},{value:g}" for name, value in zip(NAMES[:40], people[:, 0], strict=False)]
     with pytest.raises(InputError, match="say whose answers were rated in a column 'model'"):
@@ -206,16 +247,22 @@ def test_ratings_without_a_model_are_about_the_only_one(scores: tuple[Floats, Fl
     alone = answers_of({"p/first": judge[:, 0]}, NAMES)
     found = board(tmp_path / "a.csv", alone, lines, "id,rating")
     assert names_of(corrected_of(found)[1]) == ["p/first"]
-    assert notes_of(found)[0].startswith("By means corrected with people's ratings of 40 answers, first has ")
+    assert notes_of(found)[0].startswith(
+        "By means corrected with people's ratings of 40 answers, first has "
+    )
 
 
 def test_an_epoch_is_compared_with_its_own_score(tmp_path: Path) -> None:
     generator = np.random.default_rng(2)
     finals = generator.integers(2, 10, (60, 2)).astype(float)
     found = answers(
-        *[rows("p/m", dict(zip(NAMES, finals[:, epoch].tolist(), strict=False)), epoch=epoch + 1) for epoch in (0, 1)]
+        *[
+            rows("p/m", dict(zip(NAMES, finals[:, epoch].tolist(), strict=False)), epoch=epoch + 1)
+            for epoch in (0, 1)
+        ]
     )
-    # People agree with the judge to the point: the rated epochs' scores predict their ratings exactly.
+    # People agree with the judge to the point: the rated epochs' scores predict their ratings
+    # exactly.
     lines = [f"{NAMES[number]},{finals[number, 1]:g},2" for number in range(30)]
     _, corrected = corrected_of(board(tmp_path / "a.csv", found, lines, "id,rating,epoch"))
     mean = row_of(corrected, "p/m")["corrected"]
@@ -239,12 +286,16 @@ def test_more_ratings_halve_the_interval_as_was_said(tmp_path: Path) -> None:
     generator = np.random.default_rng(3)
     names = [f"leisure-en-{number:04}" for number in range(1500)]
     level = generator.normal(6, 1.5, 1500)
-    people, judge = (np.clip(np.rint(level + generator.normal(0, 0.8, 1500)), 1, 10) for _ in range(2))
+    people, judge = (
+        np.clip(np.rint(level + generator.normal(0, 0.8, 1500)), 1, 10) for _ in range(2)
+    )
     found = answers_of({"p/m": judge}, names)
 
     def rated(count: int) -> Any:
         lines = [f"{name},{value:g}" for name, value in zip(names[:count], people, strict=False)]
-        _, corrected = corrected_of(board(tmp_path / "a.csv", found, lines, "id,rating", rounds=600))
+        _, corrected = corrected_of(
+            board(tmp_path / "a.csv", found, lines, "id,rating", rounds=600)
+        )
         return row_of(corrected, "p/m")
 
     before = rated(100)
@@ -252,14 +303,20 @@ def test_more_ratings_halve_the_interval_as_was_said(tmp_path: Path) -> None:
     assert width(after["corrected"]) == pytest.approx(width(before["corrected"]) / 2, rel=0.12)
 
 
-def test_several_rankings_and_models_without_scores(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+def test_several_rankings_and_models_without_scores(
+    scores: tuple[Floats, Floats], tmp_path: Path
+) -> None:
     judge, people = scores
     none, other = np.full_like(judge, NAN), judged(judge)
     found = board(tmp_path / "a.csv", judged(none), ratings_of(people))
     assert names_of(corrected_of(found)[1]) == []
-    assert "125 rated answers without a score of the judge, skipped." in corrected_of(found)[1].notes
+    assert (
+        "125 rated answers without a score of the judge, skipped." in corrected_of(found)[1].notes
+    )
     few = rows("p/few", dict(zip(NAMES, judge[:, 3].tolist(), strict=True)), judges="p/other")
-    table = pd.concat([other.table[other.table["model"] != "p/few"], pd.DataFrame(few)], ignore_index=True)
+    table = pd.concat(
+        [other.table[other.table["model"] != "p/few"], pd.DataFrame(few)], ignore_index=True
+    )
     lines = [line for line in ratings_of(people) if "p/few" not in line]
     found = board(tmp_path / "b.csv", replace(other, table=table), lines)
     first, second = (ranking.corrected for ranking in found.rankings)
@@ -268,31 +325,45 @@ def test_several_rankings_and_models_without_scores(scores: tuple[Floats, Floats
     assert len(report_leaderboard(found).tables()["corrected"]) == len(first.means) + 1
 
 
-def test_means_follow_the_traffic(scores: tuple[Floats, Floats], plain: Alternative, tmp_path: Path) -> None:
+def test_means_follow_the_traffic(
+    scores: tuple[Floats, Floats], plain: Alternative, tmp_path: Path
+) -> None:
     judge, people = scores
     mix = TrafficMix("mix.yaml", {"intents": {"leisure": 1.0, "factual_qa": 0.0}})
-    _, weighted = corrected_of(board(tmp_path / "a.csv", judged(judge), ratings_of(people), traffic=mix))
-    leisure: Any = plain.means.set_index(["column", "model"]).loc[("Leisure", "p/first"), "corrected"]
+    _, weighted = corrected_of(
+        board(tmp_path / "a.csv", judged(judge), ratings_of(people), traffic=mix)
+    )
+    leisure: Any = plain.means.set_index(["column", "model"]).loc[
+        ("Leisure", "p/first"), "corrected"
+    ]
     mean = row_of(weighted, "p/first")["corrected"]
     assert mean.value == pytest.approx(leisure.value, abs=0.15)
     assert mean.value != pytest.approx(row_of(plain, "p/first")["corrected"].value)
 
 
-def test_equal_ratings_share_the_highest_mean_and_have_no_worth(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+def test_equal_ratings_share_the_highest_mean_and_have_no_worth(
+    scores: tuple[Floats, Floats], tmp_path: Path
+) -> None:
     judge, people = scores
-    first, *others = notes_of(board(tmp_path / "a.csv", judged(judge), ratings_of(np.full_like(people, 5.0))))
+    first, *others = notes_of(
+        board(tmp_path / "a.csv", judged(judge), ratings_of(np.full_like(people, 5.0)))
+    )
     assert "second, first and third share the highest mean, 5.00" in first
     assert not any("nan" in note.split() or "the precision of" in note for note in others)
     assert any("of second, first and third do not vary" in note for note in others)
 
 
-def test_unequal_weights_add_nothing_to_what_ratings_are_worth(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+def test_unequal_weights_add_nothing_to_what_ratings_are_worth(
+    scores: tuple[Floats, Floats], tmp_path: Path
+) -> None:
     _, people = scores
     flat = judged(np.tile(np.random.default_rng(5).integers(1, 11, (120, 1)).astype(float), 4))
     weights = np.where(np.arange(120) % 2, 1, 9)
     lines = ratings_of(people, every=1)
     weighted = [f"{line},{weights[NAMES.index(line.split(',')[0])]}" for line in lines]
-    _, found = corrected_of(board(tmp_path / "a.csv", flat, weighted, "id,model,rating,rater,weight"))
+    _, found = corrected_of(
+        board(tmp_path / "a.csv", flat, weighted, "id,model,rating,rater,weight")
+    )
     # Of 60 ratings that count nine times and 60 that count once: 600^2 / (60 * 81 + 60).
     assert row_of(found, "p/first")["worth"] == pytest.approx(360_000 / 4920, rel=0.1)
 
@@ -302,18 +373,26 @@ def test_ratings_of_an_answer_by_the_same_person_are_not_left_out(
 ) -> None:
     judge, people = scores
     board(tmp_path / "a.csv", judged(judge), ratings_of(people))
-    human = replace(read_human_ratings(tmp_path / "a.csv", (1, 10)), repeats=("ann rated 2 answers twice.",))
+    human = replace(
+        read_human_ratings(tmp_path / "a.csv", (1, 10)), repeats=("ann rated 2 answers twice.",)
+    )
     found = make_leaderboard(judged(judge), human=human, rounds=200)
     assert "ann rated 2 answers twice." in corrected_of(found)[1].notes
     assert found.skipped == ()
 
 
-def test_the_table_is_in_the_order_of_corrected_means(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
+def test_the_table_is_in_the_order_of_corrected_means(
+    scores: tuple[Floats, Floats], tmp_path: Path
+) -> None:
     judge, people = scores
     found = board(tmp_path / "a.csv", judged(judge), ratings_of(people, few=20))
     ranking, corrected = corrected_of(found)
     table = leaderboard_of(found)
-    assert list(table.data["Model"]) == [ranking.short[name] for name in names_of(corrected)] != list(ranking.names)
+    assert (
+        list(table.data["Model"])
+        == [ranking.short[name] for name in names_of(corrected)]
+        != list(ranking.names)
+    )
     assert list(table.data["Mean"]) == [ranking.mean(name) for name in names_of(corrected)]
     assert "Judge's mean" in table.text().headings
     assert [table.data["Model"][row] for row, _ in table.marked] == ["second"]
@@ -348,7 +427,9 @@ def test_raters_of_one_model_each_decide_no_ranking(equal: Answers, tmp_path: Pa
     made = board(tmp_path / "a.csv", equal, rated_by({"ann": (first,), "bo": (second,)}))
     ranking, corrected = corrected_of(made)
     notes = notes_of(made)
-    assert "confounded" in notes[0] and ("first and second" in notes[0] or "second and first" in notes[0])
+    assert "confounded" in notes[0] and (
+        "first and second" in notes[0] or "second and first" in notes[0]
+    )
     assert any("confounded" in text for text in ranking_section(made).warnings)
     assert names_of(corrected) == [] and corrected.pairs.empty
     assert not any("significantly above" in note or "change the order" in note for note in notes)
@@ -356,7 +437,9 @@ def test_raters_of_one_model_each_decide_no_ranking(equal: Answers, tmp_path: Pa
     assert ranking.names[0] in {*MODELS}
 
 
-def test_a_model_with_raters_of_its_own_is_not_ranked_with_the_others(equal: Answers, tmp_path: Path) -> None:
+def test_a_model_with_raters_of_its_own_is_not_ranked_with_the_others(
+    equal: Answers, tmp_path: Path
+) -> None:
     first, second, third = MODELS[:3]
     raters = {"ann": (first,), "bo": (second, third), "cy": (second, third)}
     made = board(tmp_path / "a.csv", equal, rated_by(raters))
@@ -367,19 +450,29 @@ def test_a_model_with_raters_of_its_own_is_not_ranked_with_the_others(equal: Ans
     assert math.isnan(row_of(corrected, first)["corrected"].value)
 
 
-def test_leniency_is_taken_out_where_raters_rated_several_models(equal: Answers, tmp_path: Path) -> None:
-    # Ann rates mostly the first model, and is two points more lenient than bo, who rates mostly the second.
+def test_leniency_is_taken_out_where_raters_rated_several_models(
+    equal: Answers, tmp_path: Path
+) -> None:
+    # Ann rates mostly the first model, and is two points more lenient than bo, who rates mostly the
+    # second.
     first, second = MODELS[:2]
     raters = {"ann": (first, second), "bo": (first, second), "cy": (first, second)}
     lines = rated_by(raters)
-    few = [line for n, line in enumerate(lines) if n % 3 == 0 or not ((first in line) ^ ("ann" in line))]
+    few = [
+        line
+        for n, line in enumerate(lines)
+        if n % 3 == 0 or not ((first in line) ^ ("ann" in line))
+    ]
     _, blind = corrected_of(
-        board(tmp_path / "a.csv", equal, [line.rsplit(",", 1)[0] for line in few], "id,model,rating")
+        board(
+            tmp_path / "a.csv", equal, [line.rsplit(",", 1)[0] for line in few], "id,model,rating"
+        )
     )
     made = board(tmp_path / "b.csv", equal, few)
     _, known = corrected_of(made)
     gaps = [
-        row_of(found, first)["corrected"].value - row_of(found, second)["corrected"].value for found in (blind, known)
+        row_of(found, first)["corrected"].value - row_of(found, second)["corrected"].value
+        for found in (blind, known)
     ]
     assert gaps[0] > 0.6 and abs(gaps[1]) < 0.3
     assert blind.pairs["verdict"].tolist() == ["significant"]

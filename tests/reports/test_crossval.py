@@ -62,7 +62,13 @@ def grid_log(
     """A log of cells, each with one final score per case; None for a judgement that failed."""
     rows = [
         {
-            **{"case": f"c{place}", "fold": place % folds + 1, "evaluator": key[0], "source": key[1], "model": key[2]},
+            **{
+                "case": f"c{place}",
+                "fold": place % folds + 1,
+                "evaluator": key[0],
+                "source": key[1],
+                "model": key[2],
+            },
             "outcome": "judged" if final is not None else "unscored_call_failed",
             "final": math.nan if final is None else float(final),
             "copy": key[1] == key[2] and f"c{place}" in (copies or {}).get(key[2], ()),
@@ -70,14 +76,30 @@ def grid_log(
         for key, given in finals.items()
         for place, final in enumerate(given)
     ]
-    evaluators, sources, models = (list(dict.fromkeys(key[place] for key in finals)) for place in range(3))
+    evaluators, sources, models = (
+        list(dict.fromkeys(key[place] for key in finals)) for place in range(3)
+    )
     conditions = {
-        **{"dataset": "sample", "dataset_sha256": "d" * 64, "cases": max(map(len, finals.values())), "folds": folds},
-        **{"cases_sha256": "c" * 64, "rubric": "urs 1", "rubric_sha256": "r" * 64, "prompts_sha256": "p" * 64},
+        **{
+            "dataset": "sample",
+            "dataset_sha256": "d" * 64,
+            "cases": max(map(len, finals.values())),
+            "folds": folds,
+        },
+        **{
+            "cases_sha256": "c" * 64,
+            "rubric": "urs 1",
+            "rubric_sha256": "r" * 64,
+            "prompts_sha256": "p" * 64,
+        },
         **{"reference_score": 8.0, "task_version": "1"},
     }
-    hashes = {f"references by {name}": name for name in sources} | {f"answers of {name}": name for name in models}
-    return GridLog(log, conditions | changed, (evaluators, sources, models), hashes, pd.DataFrame(rows))
+    hashes = {f"references by {name}": name for name in sources} | {
+        f"answers of {name}": name for name in models
+    }
+    return GridLog(
+        log, conditions | changed, (evaluators, sources, models), hashes, pd.DataFrame(rows)
+    )
 
 
 def grid(finals: Finals, **changed: Any) -> Grid:
@@ -113,7 +135,8 @@ def test_of_the_same_cell_the_later_log_counts() -> None:
     [joined] = grids_of([one, other])
     assert joined.scores.values[0, 0, 0, 0] == 4
     assert joined.notes == [
-        "e on m with references by s: the judgements in two.eval count, not those of the earlier one.eval."
+        "e on m with references by s: the judgements in two.eval count, not those of the earlier"
+        " one.eval."
     ]
 
 
@@ -158,7 +181,9 @@ def read(log: EvalLog) -> GridLog:
 
 def test_a_log_is_read_with_its_failures(tmp_path: Path, places: dict[str, Any]) -> None:
     judge = Script([final(7), final(6), "No.", "No."])
-    log = crossval(tmp_path, places, {"C": judge}, {"cases": 4, "folds": 2}, max_samples=1, max_connections=1)
+    log = crossval(
+        tmp_path, places, {"C": judge}, {"cases": 4, "folds": 2}, max_samples=1, max_connections=1
+    )
     table = read(log)
     assert Counter(table.judgements["outcome"]) == {"judged": 2, "unscored_unparseable": 6}
     assert [table.conditions[name] for name in ("cases", "folds", "reference_score")] == [4, 2, 8]
@@ -179,7 +204,9 @@ def test_a_log_names_the_clusters_of_its_cases(tmp_path: Path, places: dict[str,
     assert grid_of_log.scores.clusters is not None
 
 
-def test_replies_without_the_key_are_counted_by_evaluator(tmp_path: Path, places: dict[str, Any]) -> None:
+def test_replies_without_the_key_are_counted_by_evaluator(
+    tmp_path: Path, places: dict[str, Any]
+) -> None:
     log = crossval(tmp_path, places, {"C": Script([final(7)] * 8)}, {"cases": 2, "folds": 1})
     [grid_of_log] = grids_of([read(log)])
     [judge] = grid_of_log.scores.evaluators
@@ -192,7 +219,11 @@ def test_epochs_and_a_limit_that_leaves_cells_short(tmp_path: Path, places: dict
     judge = Script([final(7), final(5)])
     log = crossval(tmp_path, places, {"C": judge}, {"cases": 2, "folds": 2}, limit=5, epochs=2)
     table = read(log).judgements
-    assert dict(table.groupby("model")["case"].nunique()) == {"mockllm/A": 2, "mockllm/B": 2, "mockllm/L": 1}
+    assert dict(table.groupby("model")["case"].nunique()) == {
+        "mockllm/A": 2,
+        "mockllm/B": 2,
+        "mockllm/L": 1,
+    }
     assert set(table.groupby(["model", "case"]).size()) == {2}
 
 
@@ -208,7 +239,9 @@ def test_means_folds_and_failures_of_a_cell() -> None:
     assert row.fold_deviation == pytest.approx(math.sqrt(2))
     assert (row.unscored, row.outcomes) == (1, {"judged": 3, "unscored_call_failed": 1})
     assert not len(bias_table(found.scores, 8, HOW)) and not len(preferences(found))
-    [row] = rows_of(mean_table(grid({("e", "s", "m"): [6, None, 8, None]}), HOW))  # a fold without scores
+    [row] = rows_of(
+        mean_table(grid({("e", "s", "m"): [6, None, 8, None]}), HOW)
+    )  # a fold without scores
     assert row.fold_1 == row.fold_mean == 7
     assert math.isnan(row.fold_2) and math.isnan(row.fold_deviation)
 
@@ -219,19 +252,27 @@ def test_judgements_that_no_log_has_are_missing() -> None:
     assert row.outcomes == {"judged": 2, "missing": 2} and row.unscored == 2
     # The order is over the two cases that both have.
     orders, _ = order_tables(found.scores, HOW)
-    assert [(row.model, row.mean, row.cases) for row in rows_of(orders)] == [("m", 6, 2), ("n", 5, 2)]
+    assert [(row.model, row.mean, row.cases) for row in rows_of(orders)] == [
+        ("m", 6, 2),
+        ("n", 5, 2),
+    ]
 
 
 def test_rating_bias_is_about_models_that_are_tested_and_sources() -> None:
     own = {("e", "a", "a"): [9, 9, 8, 10], ("e", "b", "b"): [8, 8, 7, 7]}  # 9, one too many; 7.5
-    scores = grid({("e", s, m): [1] * 4 for s, m in product(("a", "b", "dataset"), "ab")} | own).scores
+    scores = grid(
+        {("e", s, m): [1] * 4 for s, m in product(("a", "b", "dataset"), "ab")} | own
+    ).scores
     values = {row.model: row.bias.value for row in rows_of(bias_table(scores, 8, HOW))}
     assert values == {ALL: pytest.approx((1 - 0.5) / 2), "a": 1, "b": -0.5}
     assert bias_table(scores, 5.0, HOW)["bias"][0].value == pytest.approx(3.25)
 
 
 def test_self_preference_by_source_and_over_all() -> None:
-    rated = {"a": {"a": (9, 7), "b": (6, 5)}, "dataset": {"a": (8, 8), "b": (4, 4)}}  # by a, and by x
+    rated = {
+        "a": {"a": (9, 7), "b": (6, 5)},
+        "dataset": {"a": (8, 8), "b": (4, 4)},
+    }  # by a, and by x
     finals = {
         (judge, source, model): [pair[place]] * 2
         for source, by_model in rated.items()
@@ -241,7 +282,10 @@ def test_self_preference_by_source_and_over_all() -> None:
     table = preferences(grid(finals))
     assert list(table["source"]) == ["a", "dataset", ALL]
     assert set(table["evaluator"]) == {"a"} and set(table["others"]) == {"x"}
-    numbers = {row.source: (row.preference.value, row.leniency.value, row.beyond.value) for row in rows_of(table)}
+    numbers = {
+        row.source: (row.preference.value, row.leniency.value, row.beyond.value)
+        for row in rows_of(table)
+    }
     assert numbers == {"a": (2, 1, 1), "dataset": (0, 0, 0), ALL: (1, 0.5, 0.5)}
 
 
@@ -253,8 +297,16 @@ def test_with_one_source_there_is_no_row_over_all() -> None:
 
 def test_orders_are_corrected_over_the_whole_grid() -> None:
     up = [5, 6, 7, 8] * 6
-    more, mixed = [value + 1 for value in up], [value + (place % 2) for place, value in enumerate(up)]
-    finals = {("e", "s", "m"): more, ("e", "s", "n"): up, ("f", "s", "m"): up, ("f", "s", "n"): mixed}
+    more, mixed = (
+        [value + 1 for value in up],
+        [value + (place % 2) for place, value in enumerate(up)],
+    )
+    finals = {
+        ("e", "s", "m"): more,
+        ("e", "s", "n"): up,
+        ("f", "s", "m"): up,
+        ("f", "s", "n"): mixed,
+    }
     orders, pairs = order_tables(grid(finals).scores, HOW)
     assert list(orders["model"]) == ["m", "n", "n", "m"]
     assert list(pairs["p_holm"]) == list(holm(list(pairs["p"])))
@@ -273,7 +325,10 @@ def test_a_setting_without_common_cases_has_no_order() -> None:
     found = grid(finals)
     orders, pairs = order_tables(found.scores, HOW)
     assert set(orders["evaluator"]) == {"f"}
-    assert "1 setting without a case on which all models have a score" in stability(found.scores, orders, pairs)[-1]
+    assert (
+        "1 setting without a case on which all models have a score"
+        in stability(found.scores, orders, pairs)[-1]
+    )
 
 
 def test_reversals_by_hand() -> None:
@@ -282,7 +337,9 @@ def test_reversals_by_hand() -> None:
         *(("b", "a", 1, False), ("a", "c", 1, False)),
         *(("b", "a", 2, True), ("c", "a", 0, False)),  # equal means reverse nothing
     ]
-    rows = [(first, second, Estimate(value, 0, 0, 1, 1), apart) for first, second, value, apart in pairs]
+    rows = [
+        (first, second, Estimate(value, 0, 0, 1, 1), apart) for first, second, value, apart in pairs
+    ]
     [found] = reversals_of(pd.DataFrame(rows, columns=["first", "second", "difference", "apart"]))
     assert list(found.values()) == ["a", "b", 1, 1, 2, 1]
     assert reversals_of(pd.DataFrame(columns=["first", "second", "difference", "apart"])) == []
@@ -293,11 +350,15 @@ def test_the_best_model_comes_first_whatever_logs_name_first() -> None:
     finals: Finals = {**first, ("e", "s", "high"): [8, None], ("e", "t", "high"): [6, 6]}
     found = grid(finals)
     assert found.scores.models == ["high", "low", "none"]
-    assert [row.mean.value for row in rows_of(mean_table(found, HOW)) if row.model == "high"] == [8, 6]
+    assert [row.mean.value for row in rows_of(mean_table(found, HOW)) if row.model == "high"] == [
+        8,
+        6,
+    ]
 
 
 def neutral_grid(seed: int, *, favour: float = 0.0) -> Grid:
-    """Three models judge one another, each as mild or severe to all; answers and references are of the same runs.
+    """Three models judge one another, each as mild or severe to all; answers and references are of
+    the same runs.
 
     `favour` is what a judge gives its own answers on top.
     """
@@ -310,12 +371,17 @@ def neutral_grid(seed: int, *, favour: float = 0.0) -> Grid:
         shift = leniency[evaluator] + favour * (evaluator == model)
         scores = quality[place] + hardness + shift + chance.normal(0.0, 1.0, cases)
         # A judge that is shown a text twice gives it the highest score, mild or not.
-        finals[evaluator, source, model] = [10.0] * cases if source == model else list(np.clip(scores.round(), 1, 10))
+        finals[evaluator, source, model] = (
+            [10.0] * cases if source == model else list(np.clip(scores.round(), 1, 10))
+        )
     return grid(finals, copies={name: {f"c{place}" for place in range(cases)} for name in names})
 
 
 def grid_of_users(seed: int, named: bool) -> Grid:
-    """Two equal models and judges, on 8 users' 6 cases; one or the other model, and judge, suits a user better."""
+    """Two equal models and judges, on 8 users' 6 cases.
+
+    One or the other model, and judge, suits a user better.
+    """
     chance = np.random.default_rng(seed)
     users, each = 8, 6
     finals: dict[tuple[str, str, str], list[float | None]] = {}
@@ -351,8 +417,12 @@ def claims(found: Grid) -> list[float]:
     return [row.beyond.value for row in rows_of(table) if row.p_beyond_holm < 0.05]
 
 
-def test_neutral_judges_are_not_reported_to_favour_themselves_where_answers_are_the_references() -> None:
-    """With copies in it, a mild judge seems to disfavour itself: its own answers alone leave it no room to be mild."""
+def test_neutral_judges_are_not_reported_to_favour_themselves_where_answers_are_the_references() -> (
+    None
+):
+    """With copies in it, a mild judge seems to disfavour itself: its own answers alone leave it no
+    room to be mild.
+    """
     runs = 60
     false = sum(bool(claims(neutral_grid(seed))) for seed in range(runs))
     assert false <= 7  # 5% of 60, and 2.4 standard errors
@@ -361,7 +431,12 @@ def test_neutral_judges_are_not_reported_to_favour_themselves_where_answers_are_
 
 
 def test_copies_leave_rating_bias_and_stay_in_the_means() -> None:
-    finals = {("J", "A", "A"): [10, 6], ("J", "A", "B"): [4, 4], ("J", "B", "A"): [7, 7], ("J", "B", "B"): [9, 9]}
+    finals = {
+        ("J", "A", "A"): [10, 6],
+        ("J", "A", "B"): [4, 4],
+        ("J", "B", "A"): [7, 7],
+        ("J", "B", "B"): [9, 9],
+    }
     found = grid(finals, copies={"A": {"c0"}, "B": {"c0", "c1"}})
     biases = bias_table(found.scores_without_copies(), 8, HOW)
     values = {row.model: row.bias.value for row in rows_of(biases)}
@@ -390,7 +465,11 @@ def judge(by_model: dict[str, int]) -> Script:
 
     def reply(messages: list[ChatMessage]) -> str:
         text = messages[1].text
-        return next(f'{{"Final Score": {number}}}' for name, number in by_model.items() if f"by {name}." in text)
+        return next(
+            f'{{"Final Score": {number}}}'
+            for name, number in by_model.items()
+            if f"by {name}." in text
+        )
 
     return Script(reply)
 
@@ -414,7 +493,13 @@ def judged_runs(tmp_path: Path) -> tuple[list[JudgedRuns], list[str]]:
 def rejudged(log: EvalLog, tmp_path: Path, name: str, script: Script) -> None:
     """Judge a log again, into another one."""
     get_model("mockllm/none")
-    done = score(log, intent_judge(), action="overwrite", model_roles={"grader": script.model(name)}, display="none")
+    done = score(
+        log,
+        intent_judge(),
+        action="overwrite",
+        model_roles={"grader": script.model(name)},
+        display="none",
+    )
     write_eval_log(done, str(tmp_path / "logs" / f"{log.eval.model[-1]}-by-{name}.eval"))
 
 
@@ -425,7 +510,10 @@ def test_a_panel_is_compared_with_itself_where_one_of_it_is_tested(tmp_path: Pat
     answers(tmp_path, "B", GIVEN)
     assert judged_runs(tmp_path) == (
         [],
-        ["No self-preference from 1 log of mockllm/B, judged by mockllm/A, mockllm/X: no judge is among the models."],
+        [
+            "No self-preference from 1 log of mockllm/B, judged by mockllm/A, mockllm/X: no judge"
+            " is among the models."
+        ],
     )
     answers(tmp_path, "A", GIVEN)
     [found], skipped = judged_runs(tmp_path)
@@ -435,11 +523,18 @@ def test_a_panel_is_compared_with_itself_where_one_of_it_is_tested(tmp_path: Pat
     assert sorted(found.scores.models) == ["mockllm/A", "mockllm/B"]
     assert len(found.scores.values) == CASES
     [row] = rows_of(preference_table(found.scores, HOW))
-    assert (row.evaluator, row.others, row.own_mean, row.others_mean) == ("mockllm/A", "mockllm/X", 9, 7)
+    assert (row.evaluator, row.others, row.own_mean, row.others_mean) == (
+        "mockllm/A",
+        "mockllm/X",
+        9,
+        7,
+    )
     assert (row.preference.value, row.leniency.value, row.beyond.value) == (2, 1, 1)
 
 
-def test_logs_that_were_judged_again_are_the_same_answers_and_another_run_has_others(tmp_path: Path) -> None:
+def test_logs_that_were_judged_again_are_the_same_answers_and_another_run_has_others(
+    tmp_path: Path,
+) -> None:
     for name in "AB":
         log = answers(tmp_path, name, {"A": GIVEN["A"]})
         rejudged(log, tmp_path, "X", GIVEN["X"])
@@ -449,7 +544,8 @@ def test_logs_that_were_judged_again_are_the_same_answers_and_another_run_has_ot
     [row] = rows_of(preference_table(found.scores, HOW))
     assert row.preference.value == 2 and row.beyond.value == 1
     assert found.notes == [
-        f"{Path(again.location).name} of mockllm/A: other answers than those that more judges have judged; skipped."
+        f"{Path(again.location).name} of mockllm/A: other answers than those that more judges have"
+        " judged; skipped."
     ]
 
 
@@ -473,15 +569,23 @@ def _references(path: Path, by: str, *texts: str) -> None:
     """References for all cases, the last text for the rest."""
     samples = list(urs(dataset="sample").dataset)
     items = [
-        Reference(str(one.id), question_sha256(str(one.input)), texts[min(place, len(texts) - 1)], by)
+        Reference(
+            str(one.id), question_sha256(str(one.input)), texts[min(place, len(texts) - 1)], by
+        )
         for place, one in enumerate(samples)
     ]
     path.write_text("".join(reference_lines(gather(items, "here"))), encoding="utf-8")
 
 
-def test_answers_that_are_their_own_references_take_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two of the answers of A are its references; for these all judges, mild or not, give one score."""
-    _references(tmp_path / "refs.jsonl", "mockllm/A", *["An answer by A."] * (CASES - 1), "Another one.")
+def test_answers_that_are_their_own_references_take_no_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of the answers of A are its references; for these all judges, mild or not, give one
+    score.
+    """
+    _references(
+        tmp_path / "refs.jsonl", "mockllm/A", *["An answer by A."] * (CASES - 1), "Another one."
+    )
     monkeypatch.chdir(tmp_path)
     for name in "AB":
         answers(tmp_path, name, GIVEN, references="refs.jsonl")
@@ -501,7 +605,10 @@ def example(**changed: Any) -> Grid:
     for evaluator, more in (("m/a", 1), ("m/x", 0)):
         for source in ("m/a", "dataset"):
             finals[evaluator, source, "m/a"] = [value + more for value in up]
-            finals[evaluator, source, NASTY] = [None, *[value - 1 + place % 2 for place, value in enumerate(up)][1:]]
+            finals[evaluator, source, NASTY] = [
+                None,
+                *[value - 1 + place % 2 for place, value in enumerate(up)][1:],
+            ]
             finals[evaluator, source, "m/none"] = [None] * 8
     return grid(finals, **changed)
 
@@ -509,23 +616,45 @@ def example(**changed: Any) -> Grid:
 def unstable() -> Grid:
     """Two models that change places between two evaluators, significantly in both."""
     up = [5.0, 6, 7, 8] * 6
-    more, less = [value + 1 + place % 2 for place, value in enumerate(up)], [value - 1 for value in up]
-    keys = [("urs_simulation/e", "s", "m"), ("urs_simulation/e", "s", "n"), ("f", "s", "m"), ("f", "s", "n")]
+    more, less = (
+        [value + 1 + place % 2 for place, value in enumerate(up)],
+        [value - 1 for value in up],
+    )
+    keys = [
+        ("urs_simulation/e", "s", "m"),
+        ("urs_simulation/e", "s", "n"),
+        ("f", "s", "m"),
+        ("f", "s", "n"),
+    ]
     return grid(dict(zip(keys, (more, less, less, more), strict=True)), prompts_sha256="x" * 64)
 
 
 def report(*grids: Grid) -> Report:
     chosen = grids or (example(),)
-    return crossval_report(chosen, [], HOW, ["one.eval"], ["two.eval was left out."], "urs-inspect robustness logs")
+    return crossval_report(
+        chosen, [], HOW, ["one.eval"], ["two.eval was left out."], "urs-inspect robustness logs"
+    )
 
 
 def test_the_report_to_read() -> None:
     own: Finals = {("m/a", "", "m/a"): [9, 8], ("m/x", "", "m/a"): [7, 8]}
     scores: Finals = {**own, **{(judge, "", "m/b"): [5, 6] for judge in ("m/a", "m/x")}}
-    facts = {"dataset": "urs", "questions": 2, "rubric": "urs 1", "prompts": "1234", "references": ""}
-    runs = JudgedRuns({**facts, "judges": ["m/a", "m/x"], "models": ["m/a", "m/b"]}, grid(scores).scores, ["A note."])
+    facts = {
+        "dataset": "urs",
+        "questions": 2,
+        "rubric": "urs 1",
+        "prompts": "1234",
+        "references": "",
+    }
+    runs = JudgedRuns(
+        {**facts, "judges": ["m/a", "m/x"], "models": ["m/a", "m/b"]},
+        grid(scores).scores,
+        ["A note."],
+    )
     second = replace(unstable(), differs=["Other data: x, not y."])
-    made = crossval_report([example(), second], [runs], HOW, ["one.eval"], ["two.eval was left out."])
+    made = crossval_report(
+        [example(), second], [runs], HOW, ["one.eval"], ["two.eval was left out."]
+    )
     check_golden("crossval", made.markdown())
 
 
@@ -533,7 +662,14 @@ def test_everything_is_written_and_nothing_is_nan(tmp_path: Path) -> None:
     made = report()
     written = made.write(tmp_path / "out")
     assert [path.name for path in written] == [
-        *("crossval.md", "means.csv", "orders.csv", "differences.csv", "rating_bias.csv", "self_preference.csv"),
+        *(
+            "crossval.md",
+            "means.csv",
+            "orders.csv",
+            "differences.csv",
+            "rating_bias.csv",
+            "self_preference.csv",
+        ),
         *("figure_4.svg", "figure_10.svg", "crossval.json"),
     ]
     for path in written:
@@ -545,7 +681,11 @@ def test_everything_is_written_and_nothing_is_nan(tmp_path: Path) -> None:
         *("unscored", "fold_mean", "fold_deviation", "fold_1", "fold_2"),
     ]
     assert len(means) == 12 and means["unscored"].tolist()[:3] == [0, 1, 8]
-    assert tables["rating_bias"][["evaluator", "model", "bias"]].to_numpy().tolist()[0] == ["m/a", "all", 0]
+    assert tables["rating_bias"][["evaluator", "model", "bias"]].to_numpy().tolist()[0] == [
+        "m/a",
+        "all",
+        0,
+    ]
     preference = tables["self_preference"]
     assert preference["source"].tolist() == ["m/a", "dataset", "all"]
     assert set(preference["preference"]) == {1} and set(preference["others"]) == {"m/x"}
@@ -557,10 +697,25 @@ def test_everything_is_written_and_nothing_is_nan(tmp_path: Path) -> None:
 def test_empty_tables_keep_their_columns(tmp_path: Path) -> None:
     report(grid({("e", "s", "m"): [5, 6]})).write(tmp_path)
     header = (tmp_path / "self_preference.csv").read_text(encoding="utf-8").strip().split(",")
-    bounds = [f"{name}{part}" for name in ("preference", "leniency", "beyond") for part in ("", "_low", "_high", "_n")]
+    bounds = [
+        f"{name}{part}"
+        for name in ("preference", "leniency", "beyond")
+        for part in ("", "_low", "_high", "_n")
+    ]
     p_values = ["p", "p_beyond", "p_holm", "p_beyond_holm"]
-    assert header == ["from", "evaluator", "source", "others", "own_mean", "others_mean", *bounds, *p_values]
-    assert (tmp_path / "rating_bias.csv").read_text(encoding="utf-8") == "grid,evaluator,model,bias,low,high,n\n"
+    assert header == [
+        "from",
+        "evaluator",
+        "source",
+        "others",
+        "own_mean",
+        "others_mean",
+        *bounds,
+        *p_values,
+    ]
+    assert (tmp_path / "rating_bias.csv").read_text(
+        encoding="utf-8"
+    ) == "grid,evaluator,model,bias,low,high,n\n"
     differences = "grid,evaluator,source,first,second,difference,low,high,n,p,p_holm,apart\n"
     assert (tmp_path / "differences.csv").read_text(encoding="utf-8") == differences
 
@@ -572,10 +727,14 @@ def test_figures_of_an_earlier_report_are_removed(tmp_path: Path) -> None:
     )
     names = {path.name for path in first.write(tmp_path)}
     (tmp_path / "figure_4_mine.svg").write_text("mine", encoding="utf-8")
-    assert names - {path.name for path in later.write(tmp_path)} == {"figure_4_2.svg", "figure_10_2.svg"}
-    assert {path.name for path in tmp_path.iterdir()} == names - {"figure_4_2.svg", "figure_10_2.svg"} | {
-        "figure_4_mine.svg"
+    assert names - {path.name for path in later.write(tmp_path)} == {
+        "figure_4_2.svg",
+        "figure_10_2.svg",
     }
+    assert {path.name for path in tmp_path.iterdir()} == names - {
+        "figure_4_2.svg",
+        "figure_10_2.svg",
+    } | {"figure_4_mine.svg"}
 
 
 def figures(made: Report) -> dict[str, str]:
@@ -586,13 +745,23 @@ def figures(made: Report) -> dict[str, str]:
 
 def test_figures_hold_names_and_numbers() -> None:
     made = report(example(), unstable())
-    found, again = figures(made), figures(replace(made, figures={"figure_10.svg": made.figures["figure_10.svg"]}))
+    found, again = (
+        figures(made),
+        figures(replace(made, figures={"figure_10.svg": made.figures["figure_10.svg"]})),
+    )
     assert again["figure_10.svg"] == found["figure_10.svg"]
     assert set(found) == {"figure_4.svg", "figure_10.svg", "figure_4_2.svg", "figure_10_2.svg"}
     for name in ("figure_4.svg", "figure_10.svg"):
-        assert "Evaluator a" in found[name] and "references of the data" in found[name] and "8.00" in found[name]
+        assert (
+            "Evaluator a" in found[name]
+            and "references of the data" in found[name]
+            and "8.00" in found[name]
+        )
         assert not re.search(r"\b(nan|null)\b", found[name], re.IGNORECASE)
-    assert "Rating bias by evaluator" in found["figure_10.svg"] and "no score" in found["figure_10.svg"]
+    assert (
+        "Rating bias by evaluator" in found["figure_10.svg"]
+        and "no score" in found["figure_10.svg"]
+    )
     assert "no score" not in found["figure_4.svg"]  # it has the best two of three
     assert "SIMULATION" in found["figure_4.svg"]
 
@@ -601,12 +770,17 @@ def test_nothing_is_made_up_where_nothing_has_a_score() -> None:
     nothing = grid({("e", "s", "e"): [None, None], ("f", "s", "e"): [None, None]})
     assert all(math.isnan(row.mean.value) for row in rows_of(mean_table(nothing, HOW)))
     both = grid({("e", "s", "e"): [None, None], ("e", "s", "g"): [None, None]})
-    assert "In no setting is there a case" in stability(both.scores, *order_tables(both.scores, HOW))[0]
+    assert (
+        "In no setting is there a case"
+        in stability(both.scores, *order_tables(both.scores, HOW))[0]
+    )
     assert "nan" not in report(nothing).markdown()
     drawn = figures(report(nothing))
     assert len(drawn) == 2 and not any("SIMULATION" in text for text in drawn.values())
 
 
 def test_other_logs_alone_are_an_error_with_reasons(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no finished log of urs_crossval, nor answers that several judges"):
+    with pytest.raises(
+        InputError, match="no finished log of urs_crossval, nor answers that several judges"
+    ):
         report_crossval([str(tmp_path)])

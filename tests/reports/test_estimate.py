@@ -42,13 +42,28 @@ from urs_inspect.tasks import mad, md_eval, urs, urs_addition, urs_case_review, 
 
 BUILDER = PromptBuilder(load_rubric())
 WORDS = TokenCounter(lambda text: Amount.exactly(len(text.split())), "Words.")
-PAIRS: dict[str, Any] = {"models": ["m"], "roles": {}, "epochs": 1, "counter": WORDS, "prices": load_prices(None)}
-URS: dict[str, Any] = {**PAIRS, "roles": {"grader": ["j"]}, "limit": None, "lengths": assumed_lengths()}
+PAIRS: dict[str, Any] = {
+    "models": ["m"],
+    "roles": {},
+    "epochs": 1,
+    "counter": WORDS,
+    "prices": load_prices(None),
+}
+URS: dict[str, Any] = {
+    **PAIRS,
+    "roles": {"grader": ["j"]},
+    "limit": None,
+    "lengths": assumed_lengths(),
+}
 PRICES = "m: {input: 2, output: 8, input_cache_write: 0, input_cache_read: 0}\n"
 
 
-def sample(question: str = "Why is it so", reference: str = "a b c d", language: str = "en") -> Sample:
-    return Sample(input=question, target=reference, metadata={"intent": "factual_qa", "language": language})
+def sample(
+    question: str = "Why is it so", reference: str = "a b c d", language: str = "en"
+) -> Sample:
+    return Sample(
+        input=question, target=reference, metadata={"intent": "factual_qa", "language": language}
+    )
 
 
 def of(samples: Sequence[Sample], task: str = "urs", **changed: Any) -> RunEstimate:
@@ -66,14 +81,17 @@ def role(found: RunEstimate, name: str, model: str) -> tuple[Amount, Amount, Amo
 
 
 def test_answers_by_hand() -> None:
-    # 2 samples x 3 epochs; a question of 4 words and 4 tokens for the message; an answer like its reference of 4 words.
+    # 2 samples x 3 epochs; a question of 4 words and 4 tokens for the message; an answer like its
+    # reference of 4 words.
     calls, sent, received = role(of([sample(), sample()], epochs=3), "model", "m")
     assert (calls, sent) == (Amount(6, 6, 6), Amount(48, 48, 48))
     assert received == Amount(12, 24, 48)
 
 
 def test_the_judge_is_sent_the_real_prompt_and_the_answer() -> None:
-    prompt = BUILDER.build("factual_qa", "en", question="Why is it so", reference="a b c d", answer="-")
+    prompt = BUILDER.build(
+        "factual_qa", "en", question="Why is it so", reference="a b c d", answer="-"
+    )
     words = len(prompt.instructions.split()) + len(prompt.case.split()) - 1  # without the answer
     _, sent, received = role(of([sample()]), "grader", "j")
     assert words > 300
@@ -96,7 +114,10 @@ def test_every_judge_of_a_panel_judges_the_answers_of_every_model() -> None:
 
 def test_without_a_judge_each_model_judges_itself_and_that_is_said() -> None:
     found = of([sample()], models=["m", "n"], roles={})
-    assert [(entry.role, entry.model) for entry in found.roles][2:] == [("grader", "m"), ("grader", "n")]
+    assert [(entry.role, entry.model) for entry in found.roles][2:] == [
+        ("grader", "m"),
+        ("grader", "n"),
+    ]
     assert any("judges itself" in sentence for sentence in found.assumptions)
 
 
@@ -115,20 +136,31 @@ def test_each_model_and_each_judge_has_its_own_lengths() -> None:
         about_judgements=(),
         about_verdicts=(),
     )
-    found = of([sample(), sample()], models=["m", "n"], roles={"grader": ["j", "k"]}, lengths=lengths)
-    assert (role(found, "model", "m")[2].expected, role(found, "model", "n")[2].expected) == (20, 60)
+    found = of(
+        [sample(), sample()], models=["m", "n"], roles={"grader": ["j", "k"]}, lengths=lengths
+    )
+    assert (role(found, "model", "m")[2].expected, role(found, "model", "n")[2].expected) == (
+        20,
+        60,
+    )
     # Each judges two answers of each model.
     assert role(found, "grader", "j")[2].low == 400
     assert role(found, "grader", "k")[2].low == 1200
     # Both are sent the same prompts, with answers of 10 and of 30 tokens twice each.
-    prompts = role(of([sample(), sample()], lengths=assumed_lengths(answer=0)), "grader", "j")[1].low
-    assert role(found, "grader", "k")[1].low == role(found, "grader", "j")[1].low == 2 * prompts + 80
+    prompts = role(of([sample(), sample()], lengths=assumed_lengths(answer=0)), "grader", "j")[
+        1
+    ].low
+    assert (
+        role(found, "grader", "k")[1].low == role(found, "grader", "j")[1].low == 2 * prompts + 80
+    )
 
 
 @pytest.mark.data
 @pytest.mark.usefixtures("data_dir")
 def test_only_what_matters_is_assumed() -> None:
-    pairs = estimate_run("md_eval", lambda _: md_eval(), {}, **PAIRS, limit=2, lengths=assumed_lengths())
+    pairs = estimate_run(
+        "md_eval", lambda _: md_eval(), {}, **PAIRS, limit=2, lengths=assumed_lengths()
+    )
     assert not any("An answer is" in sentence for sentence in pairs.assumptions)
     assert not any("for each verdict" in sentence for sentence in of([sample()]).assumptions)
 
@@ -144,7 +176,9 @@ def test_an_even_selection_has_the_lengths_of_all_samples(monkeypatch: pytest.Mo
     for some, whole in zip(selected.roles, everything.roles, strict=True):
         for name in ("calls", "input_tokens", "output_tokens"):
             for end in ("low", "expected", "high"):
-                assert getattr(getattr(some, name), end) == pytest.approx(getattr(getattr(whole, name), end), rel=0.02)
+                assert getattr(getattr(some, name), end) == pytest.approx(
+                    getattr(getattr(whole, name), end), rel=0.02
+                )
 
 
 def test_cost_by_hand_and_unknown_prices(tmp_path: Path) -> None:
@@ -153,7 +187,9 @@ def test_cost_by_hand_and_unknown_prices(tmp_path: Path) -> None:
     # 200 of the samples are run. 8,000 tokens at 2 dollars and 4,000 at 8 dollars a million.
     cost = found.roles[0].cost
     assert cost is not None
-    assert (cost.low, cost.expected, cost.high) == pytest.approx((0.016 + 0.016, 0.016 + 0.032, 0.016 + 0.064))
+    assert (cost.low, cost.expected, cost.high) == pytest.approx(
+        (0.016 + 0.016, 0.016 + 0.032, 0.016 + 0.064)
+    )
     assert found.roles[1].cost is None
     assert found.cost == found.roles[0].cost
     assert found.unpriced == ("j",)
@@ -177,7 +213,9 @@ def test_tokens_by_rule(text: str, expected: float) -> None:
 
 
 def test_a_tokenizer_of_ones_own(tmp_path: Path) -> None:
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "b": 1, "?": 2}, unk_token="?"))
+    tokenizer = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({"a": 0, "b": 1, "?": 2}, unk_token="?")
+    )
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     for given in (tmp_path, tmp_path / "tokenizer.json"):
@@ -187,7 +225,9 @@ def test_a_tokenizer_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_a_price_may_be_written_in_powers_of_ten(tmp_path: Path) -> None:
-    (tmp_path / "prices.yaml").write_text("m: {input: 1e-3, output: 1, input_cache_write: 0, input_cache_read: 0}")
+    (tmp_path / "prices.yaml").write_text(
+        "m: {input: 1e-3, output: 1, input_cache_write: 0, input_cache_read: 0}"
+    )
     assert load_prices(tmp_path / "prices.yaml").own["m"].input == 0.001
 
 
@@ -204,9 +244,18 @@ def test_a_faulty_tokenizer_is_named(tmp_path: Path) -> None:
     [
         ("m: 3", "m: must have prices, is 3; needed for each model: input, output"),
         ("m: {input: 1}", "m: output, input_cache_write, input_cache_read missing"),
-        ("m: {input: a, output: 1, input_cache_write: 0, input_cache_read: 0}", "m / input: must be .*, is a; needed"),
-        ("m: {input: -1, output: 1, input_cache_write: 0, input_cache_read: 0}", "m / input: must be .* at least 0"),
-        ("m: {input: 1, output: .inf, input_cache_write: 0, input_cache_read: 0}", "m / output: must be"),
+        (
+            "m: {input: a, output: 1, input_cache_write: 0, input_cache_read: 0}",
+            "m / input: must be .*, is a; needed",
+        ),
+        (
+            "m: {input: -1, output: 1, input_cache_write: 0, input_cache_read: 0}",
+            "m / input: must be .* at least 0",
+        ),
+        (
+            "m: {input: 1, output: .inf, input_cache_write: 0, input_cache_read: 0}",
+            "m / output: must be",
+        ),
         ("- m", "the file must name models"),
         ("m: {input: [", "cannot read"),
         ("m: {input: 1, input: 2}", "the key 'input' is there twice"),
@@ -230,7 +279,9 @@ def test_pairs_are_counted_call_by_call() -> None:
         def make(_arguments: Mapping[str, Any]) -> Task:
             return md_eval(protocol=protocol, orders=orders)
 
-        found = estimate_run("md_eval", make, {}, **PAIRS, limit=1, lengths=assumed_lengths(judgement=10))
+        found = estimate_run(
+            "md_eval", make, {}, **PAIRS, limit=1, lengths=assumed_lengths(judgement=10)
+        )
         return found.roles[0].calls.expected, found.roles[0].output_tokens.expected
 
     assert calls("joint", "ab") == (1, 10 * named)
@@ -245,7 +296,12 @@ def test_pairs_are_counted_call_by_call() -> None:
         (lambda: urs_references(dataset="sample"), {}, ["m"], {"model": 42}),
         (lambda: urs_addition(lengths="2-3", per_length=4), {}, ["m"], {"model": 8}),
         (lambda: urs_case_review(dataset="sample"), {"grader": ["j"]}, [], {"grader": 42}),
-        (lambda: mad(pool="sample", k=2), {"contestant": ["a", "b"], "grader": ["j"]}, [], {"contestant": 84}),
+        (
+            lambda: mad(pool="sample", k=2),
+            {"contestant": ["a", "b"], "grader": ["j"]},
+            [],
+            {"contestant": 84},
+        ),
     ],
 )
 def test_every_task_is_counted(
@@ -254,7 +310,9 @@ def test_every_task_is_counted(
     options = {**URS, "roles": roles, "models": models}
     found = estimate_run("task", lambda _: task(), {}, **options)
     for role_name, count in called.items():
-        assert sum(one.calls.low for one in found.roles if one.role == role_name) == pytest.approx(count)
+        assert sum(one.calls.low for one in found.roles if one.role == role_name) == pytest.approx(
+            count
+        )
     assert all(one.input_tokens.low > 0 and one.output_tokens.low > 0 for one in found.roles)
 
 
@@ -266,16 +324,22 @@ def test_every_task_is_counted(
         ({"grader": ["j"], "other": ["k"]}, ["m"], "no model in the role other; called: "),
     ],
 )
-def test_models_that_lack_or_serve_nothing_are_named(roles: dict[str, Any], models: list[str], message: str) -> None:
+def test_models_that_lack_or_serve_nothing_are_named(
+    roles: dict[str, Any], models: list[str], message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         of([sample()], roles=roles, models=models)
 
 
-def simulate(folder: Path, judges: Sequence[str] = ("urs_simulation/judge",), **options: Any) -> EvalLog:
+def simulate(
+    folder: Path, judges: Sequence[str] = ("urs_simulation/judge",), **options: Any
+) -> EvalLog:
     """A log of a simulated run of `urs`."""
     given = {"model": "urs_simulation/strong", "display": "none", "log_realtime": False, **options}
     given |= {"model_roles": {"grader": list(judges)}} if judges else {}
-    [log] = inspect_eval(given.pop("task", None) or urs(dataset="sample"), log_dir=str(folder), **given)
+    [log] = inspect_eval(
+        given.pop("task", None) or urs(dataset="sample"), log_dir=str(folder), **given
+    )
     assert log.status == "success"
     return log
 
@@ -285,7 +349,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
     return simulate(tmp_path_factory.mktemp("logs"))
 
 
-SIMULATED: dict[str, Any] = {"models": ["urs_simulation/strong"], "roles": {"grader": ["urs_simulation/judge"]}}
+SIMULATED: dict[str, Any] = {
+    "models": ["urs_simulation/strong"],
+    "roles": {"grader": ["urs_simulation/judge"]},
+}
 CASES = list(urs(dataset="sample").dataset)
 
 
@@ -304,11 +371,18 @@ def test_lengths_measured_in_a_log_give_back_its_usage(run: EvalLog) -> None:
 def test_logs_of_one_model_are_one_entry(run: EvalLog, tmp_path: Path) -> None:
     again = run.model_copy(update={"eval": run.eval.model_copy(update={"eval_id": "another run"})})
     write_eval_log(again, tmp_path / "again.eval")
-    one, both = (read_actual(logs, "urs").roles for logs in ([run.location], [run.location, str(tmp_path)]))
-    assert [(entry.role, entry.model) for entry in both] == [(entry.role, entry.model) for entry in one]
+    one, both = (
+        read_actual(logs, "urs").roles for logs in ([run.location], [run.location, str(tmp_path)])
+    )
+    assert [(entry.role, entry.model) for entry in both] == [
+        (entry.role, entry.model) for entry in one
+    ]
     for single, double in zip(one, both, strict=True):
         assert double.samples == 2 * single.samples == 84
-        assert double.input_tokens == 2 * single.input_tokens and double.output_tokens == 2 * single.output_tokens
+        assert (
+            double.input_tokens == 2 * single.input_tokens
+            and double.output_tokens == 2 * single.output_tokens
+        )
         assert double.cost is single.cost is None
 
 
@@ -323,7 +397,11 @@ def test_the_judges_prompt_is_estimated_as_it_was_sent(run: EvalLog) -> None:
 
 
 def test_other_tasks_and_broken_files_are_left_out_by_name(run: EvalLog, tmp_path: Path) -> None:
-    other = simulate(tmp_path, (), task=Task(dataset=MemoryDataset([Sample(input="q", target="t")]), name="other"))
+    other = simulate(
+        tmp_path,
+        (),
+        task=Task(dataset=MemoryDataset([Sample(input="q", target="t")]), name="other"),
+    )
     (tmp_path / "2026-01-01T00-00-00-00-00_urs_broken.eval").write_bytes(b"no log")
     found = read_actual([run.location, str(tmp_path)], "urs")
     assert [one.role for one in found.roles] == ["model", "grader"]
@@ -347,24 +425,33 @@ def test_a_model_that_judged_itself_is_one_number(tmp_path: Path) -> None:
 
 
 def test_only_what_was_estimated_is_counted(run: EvalLog, tmp_path: Path) -> None:
-    """A log of all cases and two epochs beside an estimate of three: other questions are longer or shorter."""
+    """A log of all cases and two epochs beside an estimate of three: other questions are longer or
+    shorter.
+    """
     assert run.samples
     twice = [*run.samples, *(one.model_copy(update={"epoch": 2}) for one in run.samples)]
     write_eval_log(run.model_copy(update={"samples": twice}), tmp_path / "log.eval")
     used = read_actual([str(tmp_path)], "urs", of(CASES[:3], **SIMULATED))
     ids = {one.id for one in CASES[:3]}
-    expected = [one.output.usage.output_tokens for one in run.samples if one.id in ids and one.output.usage]
+    expected = [
+        one.output.usage.output_tokens for one in run.samples if one.id in ids and one.output.usage
+    ]
     [model] = [one for one in used.roles if one.role == "model"]
     assert (model.samples, model.output_tokens) == (3, sum(expected))
     assert any("81 of 84 samples" in sentence for sentence in used.left_out)
-    assert {one.samples for one in read_actual([str(tmp_path)], "urs", of(CASES[:3], epochs=2, **SIMULATED)).roles} == {
-        6
-    }
+    assert {
+        one.samples
+        for one in read_actual([str(tmp_path)], "urs", of(CASES[:3], epochs=2, **SIMULATED)).roles
+    } == {6}
 
 
-def test_judges_of_models_that_were_not_estimated_are_not_counted(run: EvalLog, tmp_path: Path) -> None:
+def test_judges_of_models_that_were_not_estimated_are_not_counted(
+    run: EvalLog, tmp_path: Path
+) -> None:
     changed = {"eval_id": "of another model", "model": "urs_simulation/weak"}
-    write_eval_log(run.model_copy(update={"eval": run.eval.model_copy(update=changed)}), tmp_path / "weak.eval")
+    write_eval_log(
+        run.model_copy(update={"eval": run.eval.model_copy(update=changed)}), tmp_path / "weak.eval"
+    )
     estimated = of(CASES, **SIMULATED)
     used = read_actual([run.location, str(tmp_path)], "urs", estimated)
     assert used.roles == read_actual([run.location], "urs", estimated).roles
@@ -373,7 +460,9 @@ def test_judges_of_models_that_were_not_estimated_are_not_counted(run: EvalLog, 
 
 
 def test_models_and_judges_that_were_not_estimated_are_left_out(run: EvalLog) -> None:
-    found = read_actual([run.location], "urs", of(CASES, **{**SIMULATED, "roles": {"grader": ["j"]}}))
+    found = read_actual(
+        [run.location], "urs", of(CASES, **{**SIMULATED, "roles": {"grader": ["j"]}})
+    )
     assert [one.role for one in found.roles] == ["model"]
     assert any("grader urs_simulation/judge" in sentence for sentence in found.left_out)
     with pytest.raises(InputError, match="no log of urs"):
@@ -382,7 +471,9 @@ def test_models_and_judges_that_were_not_estimated_are_left_out(run: EvalLog) ->
 
 def test_prices_fill_in_the_costs_that_a_log_does_not_have(run: EvalLog, tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
-    prices.write_text("urs_simulation/strong: {input: 2, output: 8, input_cache_write: 0, input_cache_read: 0}")
+    prices.write_text(
+        "urs_simulation/strong: {input: 2, output: 8, input_cache_write: 0, input_cache_read: 0}"
+    )
     answers = read_answers([run.location])
     table = with_costs(answers, load_prices(prices)).table
     expected = (2 * table["input_tokens"] + 8 * table["output_tokens"]) / 1e6
@@ -405,7 +496,10 @@ def write(tmp_path: Path) -> Write:
         language: str = "en",
         rescored: bool = False,
     ) -> str:
-        """A log with an answer for each usage, model -> tokens received; those of the role are the judges' together."""
+        """A log with an answer for each usage, model -> tokens received.
+
+        Those of the role are the judges' together.
+        """
         samples = []
         for place, usage in enumerate(usages):
             judged = judgement(5, judge_finals=[[name, 5.0] for name in judges])
@@ -420,7 +514,9 @@ def write(tmp_path: Path) -> Write:
                 )
             )
         file = f"{model}{language}{judges}".replace("/", "-")
-        return write_judged(tmp_path / "logs" / f"{file}.eval", *samples, model=model, roles={"grader": judges})
+        return write_judged(
+            tmp_path / "logs" / f"{file}.eval", *samples, model=model, roles={"grader": judges}
+        )
 
     return log
 
@@ -434,7 +530,8 @@ def answer(found: Lengths, model: str, language: str = "en") -> float:
 
 
 def test_each_model_has_its_own_answers_and_others_the_mean_of_models(write: Write) -> None:
-    # p/m answers with 10 and 20 tokens, p/n with 95 twice: 15 and 95, and (15 + 95) / 2 = 55 for another.
+    # p/m answers with 10 and 20 tokens, p/n with 95 twice: 15 and 95, and (15 + 95) / 2 = 55 for
+    # another.
     logs = [
         write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}, {"p/m": 20, "p/j": 200}),
         write("p/n", ["p/j"], {"p/n": 95, "p/j": 200}, {"p/n": 95, "p/j": 200}),
@@ -445,16 +542,29 @@ def test_each_model_has_its_own_answers_and_others_the_mean_of_models(write: Wri
     assert pooled.low <= 15 and pooled.high == 95
     assert found.about_answers[:2] == (
         "Answers of p/m are taken to be as long as measured: en 15 tokens.",
-        "Answers of p/x, which the logs do not have, are taken to be as long as those of p/m, p/n, pooled: en 55 "
-        "tokens.",
+        (
+            "Answers of p/x, which the logs do not have, are taken to be as long as those of p/m,"
+            " p/n, pooled: en 55 tokens."
+        ),
     )
-    assert found.about_judgements == ("Replies of p/j are taken to be as long as measured: en 200 tokens.",)
+    assert found.about_judgements == (
+        "Replies of p/j are taken to be as long as measured: en 200 tokens.",
+    )
 
 
 def test_each_judge_of_a_panel_has_its_own_tokens(write: Write) -> None:
-    log = write("p/m", ["p/j", "p/k"], {"p/m": 10, "p/j": 100, "p/k": 300}, {"p/m": 10, "p/j": 120, "p/k": 300})
+    log = write(
+        "p/m",
+        ["p/j", "p/k"],
+        {"p/m": 10, "p/j": 100, "p/k": 300},
+        {"p/m": 10, "p/j": 120, "p/k": 300},
+    )
     found = measured(log, judges=("p/j", "p/k", "p/x"))
-    assert [found.judgement(judge, "en").expected for judge in ("p/j", "p/k", "p/x")] == [110, 300, 205]
+    assert [found.judgement(judge, "en").expected for judge in ("p/j", "p/k", "p/x")] == [
+        110,
+        300,
+        205,
+    ]
     assert not any("as a whole" in sentence for sentence in found.about_judgements)
     assert "Replies of p/x, which the logs do not have," in found.about_judgements[2]
 
@@ -471,8 +581,10 @@ def test_a_panel_that_is_counted_as_a_whole_is_divided_and_that_is_said(write: W
     log = write("p/m", ["p/j", "p/j"], {"p/m": 10, "p/j": 200})
     found = measured(log, models=("p/m",), judges=("p/j",))
     assert found.judgement("p/j", "en").expected == 100
-    assert found.about_judgements[-1] == (
-        "The log counts the panel of p/j as a whole: an equal share of its tokens is taken for each judge."
+    assert (
+        found.about_judgements[-1]
+        == "The log counts the panel of p/j as a whole: an equal share of its tokens is taken for"
+        " each judge."
     )
     # Usage of models that does not add up to that of the role is not relied on.
     odd = measured(write("p/n", ["p/j", "p/k"], {"p/n": 10, "p/j": 70, "p/k": 20}, grader=400))
@@ -480,7 +592,9 @@ def test_a_panel_that_is_counted_as_a_whole_is_divided_and_that_is_said(write: W
 
 
 def test_a_language_that_no_log_has_is_assumed_and_that_is_said(write: Write) -> None:
-    found = measured(write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}), models=("p/m",), judges=("p/j",))
+    found = measured(
+        write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}), models=("p/m",), judges=("p/j",)
+    )
     assert found.answer("p/m", "zh", Amount.exactly(40)).expected == 40
     assert found.judgement("p/j", "zh") == assumed_lengths().judgement("p/j", "zh")
     assert "The logs have answers in one language" in found.about_answers[1]
@@ -526,12 +640,18 @@ FINALS = (7.0, 8.0, 4.0, 6.0, 9.0, 5.0, 3.0, 10.0)
 
 def test_the_precision_that_is_expected_is_that_of_the_logs_by_hand(tmp_path: Path) -> None:
     other = [final - shift for final, shift in zip(FINALS, (2, 0, 1, 0, 3, 1, 1, 0), strict=True)]
-    logs = [log_of(tmp_path, "m", *FINALS), log_of(tmp_path, "n", *other), log_of(tmp_path, "unused", *[1.0] * 8)]
+    logs = [
+        log_of(tmp_path, "m", *FINALS),
+        log_of(tmp_path, "n", *other),
+        log_of(tmp_path, "unused", *[1.0] * 8),
+    ]
     found = with_precision(sized(8, models=["m", "n"]), logs)
     assert found.margin and found.difference
     deviations = [np.std(scores, ddof=1) for scores in (FINALS, other)]
     t = stats.t(7).ppf
-    assert found.margin.expected == pytest.approx(t(0.975) * np.sqrt(np.mean(np.square(deviations)) / 8))
+    assert found.margin.expected == pytest.approx(
+        t(0.975) * np.sqrt(np.mean(np.square(deviations)) / 8)
+    )
     range_ = [np.sqrt(7 / stats.chi2(7).ppf(tail)) for tail in (0.975, 0.025)]
     assert found.margin.low == pytest.approx(t(0.975) * min(deviations) * range_[0] / np.sqrt(8))
     assert found.margin.high == pytest.approx(t(0.975) * max(deviations) * range_[1] / np.sqrt(8))
@@ -548,9 +668,15 @@ def test_a_spread_that_the_logs_do_not_have_is_assumed(tmp_path: Path) -> None:
     few = [log_of(tmp_path, "m", 1.0, 9.0), log_of(tmp_path, "n", *[5.0] * 9)]
     without, with_few = (with_precision(sized(100), logs) for logs in ([], few))
     assert without.margin == with_few.margin and without.difference == with_few.difference
-    assert without.margin and without.margin.high == pytest.approx(_SPREAD.high * stats.t(99).ppf(0.975) / 10)
+    assert without.margin and without.margin.high == pytest.approx(
+        _SPREAD.high * stats.t(99).ppf(0.975) / 10
+    )
     three = with_precision(sized(100, models=["m", "n", "o"]), [])
-    assert three.difference and without.difference and three.difference.expected > 1.1 * without.difference.expected
+    assert (
+        three.difference
+        and without.difference
+        and three.difference.expected > 1.1 * without.difference.expected
+    )
     assert with_precision(of([sample()]), []).margin is None
     assert with_precision(sized(9, "urs_references"), []).margin is None
 
@@ -561,8 +687,12 @@ def test_the_assumed_spread_is_that_of_published_scores(data_dir: Path) -> None:
         rows = json.loads((data_dir / "judge_bench" / f"{name}.json").read_text("utf-8"))
         scores: dict[str, dict[int, float]] = {}
         for row in rows:
-            scores.setdefault(row["response_source"], {})[row["idx"]] = 1 + (row["gpt4_score"][0] - 1) * 9 / 4
-        table = np.array([[of_model[number] for number in sorted(of_model)] for of_model in scores.values()])
+            scores.setdefault(row["response_source"], {})[row["idx"]] = (
+                1 + (row["gpt4_score"][0] - 1) * 9 / 4
+            )
+        table = np.array(
+            [[of_model[number] for number in sorted(of_model)] for of_model in scores.values()]
+        )
         of_scores = table.std(axis=1, ddof=1)
         deviations += of_scores.tolist()
         for one, two in zip(*np.triu_indices(4, 1), strict=True):

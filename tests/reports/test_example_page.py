@@ -22,7 +22,9 @@ def test_the_example_has_the_numbers_of_the_data(data_dir: Path) -> None:
     assert len(computed) == len(BENCHES) + 1
     assert VOTES in set(computed["bench"])
     for row, now in zip(example["tables"]["shortcuts"], computed.to_dict("records"), strict=True):
-        assert {name: row[name] for name in ("pairs", "ties")} == {name: now[name] for name in ("pairs", "ties")}
+        assert {name: row[name] for name in ("pairs", "ties")} == {
+            name: now[name] for name in ("pairs", "ties")
+        }
         for column in SHORTCUTS.values():
             estimate = now[column]
             if not isinstance(estimate, Estimate):

@@ -53,26 +53,46 @@ def test_every_model_has_a_panel() -> None:
     drawn = length_plot(BINS, WIDE)
     assert drawn["columns"] == 3 and length_plot(BINS, NARROW)["columns"] == 1
     assert len(drawn["datasets"]["all"]) == len(BINS)
-    long = length_plot(BINS, WIDE, "mean final score (simulation)")  # in lines, so that titles of two rows do not meet
+    long = length_plot(
+        BINS, WIDE, "mean final score (simulation)"
+    )  # in lines, so that titles of two rows do not meet
     title = long["spec"]["layer"][-1]["encoding"]["y"]["title"]
     assert title == ["mean final score", "(simulation)"]
 
 
 def test_each_language_has_marks_and_costs_far_apart_are_on_a_logarithmic_axis() -> None:
     drawn = svg(dumbbell_plot(LANGUAGES, WIDE))
-    assert drawn.count('fill="#2f7fc9"') == drawn.count('fill="#d97a1e"') == 4  # three known means and the legend
-    assert svg(dumbbell_plot(LANGUAGES.assign(low=NAN, high=NAN), NARROW)).count('stroke="#d97a1e"') == 0
-    scales = [cost_plot(rows, WIDE)["layer"][0]["encoding"]["x"]["scale"] for rows in (COSTS, COSTS[1:])]
-    assert [(scale.get("type"), scale.get("zero")) for scale in scales] == [("log", None), (None, False)]
+    assert (
+        drawn.count('fill="#2f7fc9"') == drawn.count('fill="#d97a1e"') == 4
+    )  # three known means and the legend
+    assert (
+        svg(dumbbell_plot(LANGUAGES.assign(low=NAN, high=NAN), NARROW)).count('stroke="#d97a1e"')
+        == 0
+    )
+    scales = [
+        cost_plot(rows, WIDE)["layer"][0]["encoding"]["x"]["scale"] for rows in (COSTS, COSTS[1:])
+    ]
+    assert [(scale.get("type"), scale.get("zero")) for scale in scales] == [
+        ("log", None),
+        (None, False),
+    ]
 
 
 def test_of_names_that_overlap_the_first_is_shown() -> None:
-    crowd = pd.DataFrame({"model": ["first", "second", "elsewhere"], "cost": [1.0, 1.01, 2.0], "mean": [5.0, 5.0, 6.0]})
+    crowd = pd.DataFrame(
+        {
+            "model": ["first", "second", "elsewhere"],
+            "cost": [1.0, 1.01, 2.0],
+            "mean": [5.0, 5.0, 6.0],
+        }
+    )
     drawn = svg(cost_plot(crowd.assign(low=NAN, high=NAN), NARROW))
     assert ">first<" in drawn and ">elsewhere<" in drawn and ">second<" not in drawn
 
 
-def test_missing_libraries_are_named_with_the_way_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_libraries_are_named_with_the_way_to_get_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert missing_viz() == ""
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     assert "pip install 'urs-inspect[viz]'" in missing_viz()

@@ -13,7 +13,9 @@ from urs_inspect.stats.power import verdicts
 
 def scores(values, *, model="a", ids=None, clusters=None, scale=(0.0, 1.0), higher=True):
     names = [f"s{place}" for place in range(len(values))] if ids is None else ids
-    table = pd.DataFrame({"sample": names, "model": model, "value": np.asarray(values, dtype=float), "group": ""})
+    table = pd.DataFrame(
+        {"sample": names, "model": model, "value": np.asarray(values, dtype=float), "group": ""}
+    )
     table["cluster"] = names if clusters is None else clusters
     table["input"] = "x"
     table["epochs"], table["scored"] = 1, table["value"].notna().astype(int)
@@ -63,7 +65,9 @@ def test_decisions(gained, lost, margin, plain, equivalent):
     ],
 )
 def test_a_loss_that_is_certainly_beyond_the_margin_is_called_so(gained, lost, equivalent, reason):
-    gate = make_gate(scores(BASE), scores(changed(gained, lost)), margin=0.06, equivalent=equivalent)
+    gate = make_gate(
+        scores(BASE), scores(changed(gained, lost)), margin=0.06, equivalent=equivalent
+    )
     first = gate.report.sections[0].notes[0]
     assert gate.code == 1
     assert reason in first
@@ -71,9 +75,18 @@ def test_a_loss_that_is_certainly_beyond_the_margin_is_called_so(gained, lost, e
 
 
 def test_verdicts_of_many_at_once():
-    low, high = np.array([-0.05, -0.3, -0.3, np.nan, -0.15]), np.array([0.02, -0.1, 0.1, np.nan, -0.01])
+    low, high = (
+        np.array([-0.05, -0.3, -0.3, np.nan, -0.15]),
+        np.array([0.02, -0.1, 0.1, np.nan, -0.01]),
+    )
     assert verdicts(low, high, 0.1).tolist() == [0, 1, 2, 2, 1]
-    assert verdicts(low, high, 0.1, np.array([True, True, False, False, False])).tolist() == [0, 1, 2, 2, 2]
+    assert verdicts(low, high, 0.1, np.array([True, True, False, False, False])).tolist() == [
+        0,
+        1,
+        2,
+        2,
+        2,
+    ]
 
 
 @pytest.mark.parametrize(("higher", "options"), [(False, {}), (True, {"lower_is_better": True})])
@@ -90,10 +103,14 @@ def test_missing_scores_count_against_every_claim():
     found = make_gate(scores(BASE), scores(good), margin=0.06)
     assert found.code == 2
     table = found.report.tables()["gate"].set_index("what")["mean"]
-    assert table["Missing scores all against NEW"] == pytest.approx(np.nan_to_num(good).mean() - BASE.mean())
+    assert table["Missing scores all against NEW"] == pytest.approx(
+        np.nan_to_num(good).mean() - BASE.mean()
+    )
     assert table["NEW: a"] - table["BASE: a"] == pytest.approx(table["Difference"])
     assert table["BASE: a"] == pytest.approx(BASE[~np.isnan(good)].mean())
-    assert table["Missing scores all for NEW"] == pytest.approx(np.nan_to_num(good, nan=1).mean() - BASE.mean())
+    assert table["Missing scores all for NEW"] == pytest.approx(
+        np.nan_to_num(good, nan=1).mean() - BASE.mean()
+    )
     bad[np.flatnonzero(bad == 0)[:100]] = math.nan
     assert make_gate(scores(BASE), scores(bad), margin=0.05).code == 2
 
@@ -110,7 +127,12 @@ def test_missing_epochs_count_against_every_claim() -> None:
 def test_few_clusters_and_no_scores_decide_nothing():
     assert make_gate(scores(BASE[:5]), scores(BASE[:5]), margin=0.9).code == 2
     clusters = [str(place % 5) for place in range(400)]
-    assert make_gate(scores(BASE, clusters=clusters), scores(changed(10, 60), clusters=clusters), margin=0.5).code == 2
+    assert (
+        make_gate(
+            scores(BASE, clusters=clusters), scores(changed(10, 60), clusters=clusters), margin=0.5
+        ).code
+        == 2
+    )
     nothing = np.full(400, math.nan)
     assert make_gate(scores(BASE), scores(nothing), margin=0.5).code == 2
     assert make_gate(scores(nothing), scores(nothing, scale=None), margin=0.5).code == 2
@@ -144,7 +166,10 @@ def test_options_out_of_range_are_refused(options):
 def test_a_margin_that_rare_losses_alone_can_exceed_is_called_out_of_reach():
     base = [7.0, 8.0, 6.0, 7.0] * 10
     new = [7.5, 7.5, 6.0, 7.0] * 10
-    for margin, out_of_reach in ((0.6, True), (0.8, False)):  # 40 samples and a scale of 9 points: 9 * 3 / 40 = 0.67
+    for margin, out_of_reach in (
+        (0.6, True),
+        (0.8, False),
+    ):  # 40 samples and a scale of 9 points: 9 * 3 / 40 = 0.67
         gate = make_gate(scores(base), scores(new), margin=margin, scale=(1, 10))
         assert (gate.code, "rare" in notes(gate)) == ((2, True) if out_of_reach else (0, False))
 
@@ -154,12 +179,16 @@ def test_samples_of_one_side_are_left_out_and_counted_up_to_half():
     found = make_gate(scores(BASE), scores(BASE, ids=ids), margin=0.5)
     assert "100 only of BASE, 100 only of NEW" in notes(found)
     with pytest.raises(InputError, match=r"150 samples of both, 250 only of BASE, 250 only of NEW"):
-        make_gate(scores(BASE), scores(BASE, ids=[f"s{place}" for place in range(250, 650)]), margin=0.5)
+        make_gate(
+            scores(BASE), scores(BASE, ids=[f"s{place}" for place in range(250, 650)]), margin=0.5
+        )
 
 
 def test_an_error_also_says_what_was_left_out_of_each_side():
     base, new = (replace(scores(BASE[:n]), left_out=(f"{n} reasons.",)) for n in (400, 30))
-    with pytest.raises(InputError, match=r"30 samples of both.*\nBASE: 400 reasons.\nNEW: 30 reasons."):
+    with pytest.raises(
+        InputError, match=r"30 samples of both.*\nBASE: 400 reasons.\nNEW: 30 reasons."
+    ):
         make_gate(base, new, margin=0.5)
 
 
@@ -183,7 +212,9 @@ def test_sides_that_do_not_compare_are_refused():
 def test_the_order_of_samples_does_not_matter():
     order = np.random.default_rng(0).permutation(400)
     mixed = scores(changed(10, 60)[order], ids=[f"s{place}" for place in order])
-    one, other = (make_gate(scores(BASE), side, margin=0.05) for side in (scores(changed(10, 60)), mixed))
+    one, other = (
+        make_gate(scores(BASE), side, margin=0.05) for side in (scores(changed(10, 60)), mixed)
+    )
     assert one.report.tables()["gate"].equals(other.report.tables()["gate"])
 
 
@@ -199,10 +230,14 @@ def test_a_series_moves_by_the_shift_and_a_shift_that_depends_on_the_score_is_wa
     found = anchored(moved)
     series = found.report.tables()["series"]
     assert found.code == 0
-    assert series["new"].tolist() == pytest.approx((np.array([6.8, 7.1]) + (moved - old).mean()).tolist())
+    assert series["new"].tolist() == pytest.approx(
+        (np.array([6.8, 7.1]) + (moved - old).mean()).tolist()
+    )
     assert (series["low"] < series["new"]).all()
     found = anchored(stretched)
-    assert any(section.warnings and section.title == "Re-anchoring" for section in found.report.sections)
+    assert any(
+        section.warnings and section.title == "Re-anchoring" for section in found.report.sections
+    )
 
 
 def test_the_report_names_simulated_models():

@@ -8,7 +8,12 @@ import pytest
 
 from tests.reports.json_files import write_rows
 from urs_inspect._util import InputError
-from urs_inspect.reports.human_data import HumanRating, Satisfaction, read_human_ratings, read_satisfaction
+from urs_inspect.reports.human_data import (
+    HumanRating,
+    Satisfaction,
+    read_human_ratings,
+    read_satisfaction,
+)
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.stats.correlation import derived_seed
 
@@ -30,35 +35,53 @@ def test_both_kinds_of_files_hold_the_same(tmp_path: Path) -> None:
     table = write(tmp_path / "r.csv", "q1,m,7,ann", "q1,m, 8.5 ,7", "q2, m ,1,")
     given: list[tuple[object, ...]] = [("q1", "m", 7, "ann"), ("q1", "m", 8.5, 7), ("q2", "m", "1")]
     rows = [dict(zip(("id", "model", "rating", "rater"), row, strict=False)) for row in given]
-    expected = [("q1", "m", None, "ann", 7.0), ("q1", "m", None, "7", 8.5), ("q2", "m", None, "", 1.0)]
+    expected = [
+        ("q1", "m", None, "ann", 7.0),
+        ("q1", "m", None, "7", 8.5),
+        ("q2", "m", None, "", 1.0),
+    ]
     for path in (table, write_rows(tmp_path / "r.jsonl", *rows)):
         found = read_human_ratings(path, SCALE)
-        assert [(one.question, one.model, one.epoch, one.rater, one.rating) for one in found.ratings] == expected
+        assert [
+            (one.question, one.model, one.epoch, one.rater, one.rating) for one in found.ratings
+        ] == expected
         assert (found.repeated, found.scale) == (0, SCALE)
 
 
 def test_model_rater_and_epoch_may_be_left_out(tmp_path: Path) -> None:
     found = read_human_ratings(write(tmp_path / "r.csv", "17,3", header="id,rating"), SCALE)
     assert found.ratings == (HumanRating("17", "", None, "", 3.0, "line 2"),)
-    found = read_human_ratings(write(tmp_path / "e.csv", "q,3,2", "q,4,1", header="id,rating,epoch"), SCALE)
+    found = read_human_ratings(
+        write(tmp_path / "e.csv", "q,3,2", "q,4,1", header="id,rating,epoch"), SCALE
+    )
     assert [one.epoch for one in found.ratings] == [2, 1]
 
 
 def test_a_row_that_repeats_another_is_left_out_and_counted(tmp_path: Path) -> None:
-    found = read_human_ratings(write(tmp_path / "r.csv", "q,m,7,ann", "q,m,7.0,ann", "q,m,7,bob", "q,m,7,ann"), SCALE)
+    found = read_human_ratings(
+        write(tmp_path / "r.csv", "q,m,7,ann", "q,m,7.0,ann", "q,m,7,bob", "q,m,7,ann"), SCALE
+    )
     assert (len(found.ratings), found.repeated) == (2, 2)
 
 
 def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
-    found = read_human_ratings(write(tmp_path / "r.csv", "q1,5,2,x", header="id,rating,weigth,"), SCALE)
+    found = read_human_ratings(
+        write(tmp_path / "r.csv", "q1,5,2,x", header="id,rating,weigth,"), SCALE
+    )
     assert len(found.notes) == 1 and "weigth" in found.notes[0]
-    assert not read_human_ratings(write(tmp_path / "e.csv", "q1,5,2", header="id,rating,weight"), SCALE).notes
+    assert not read_human_ratings(
+        write(tmp_path / "e.csv", "q1,5,2", header="id,rating,weight"), SCALE
+    ).notes
 
 
 def test_weights_of_rated_answers(tmp_path: Path) -> None:
-    found = read_human_ratings(write(tmp_path / "r.csv", "q1,5,2.5", "q2,5,40", header="id,rating,weight"), SCALE)
+    found = read_human_ratings(
+        write(tmp_path / "r.csv", "q1,5,2.5", "q2,5,40", header="id,rating,weight"), SCALE
+    )
     assert found.weighted and [one.weight for one in found.ratings] == [2.5, 40]
-    found = read_human_ratings(write(tmp_path / "e.csv", "q1,5,", "q2,5,", header="id,rating,weight"), SCALE)
+    found = read_human_ratings(
+        write(tmp_path / "e.csv", "q1,5,", "q2,5,", header="id,rating,weight"), SCALE
+    )
     assert not found.weighted and [one.weight for one in found.ratings] == [1, 1]
 
 
@@ -68,21 +91,66 @@ COLUMNS, WEIGHTS, EPOCHS = "id,model,rating,rater", "id,rating,weight,rater", "i
 @pytest.mark.parametrize(
     ("header", "first", "row", "message"),
     [
-        (COLUMNS, "q1,m,5,ann", "q,m,0,ann", "column 'rating': must be a number from 1 to 10, is \"0\""),
-        (COLUMNS, "q1,m,5,ann", "q,m,11,ann", "column 'rating': must be a number from 1 to 10, is \"11\""),
-        (COLUMNS, "q1,m,5,ann", "q,m,good,ann", "column 'rating': must be a number from 1 to 10, is \"good\""),
+        (
+            COLUMNS,
+            "q1,m,5,ann",
+            "q,m,0,ann",
+            "column 'rating': must be a number from 1 to 10, is \"0\"",
+        ),
+        (
+            COLUMNS,
+            "q1,m,5,ann",
+            "q,m,11,ann",
+            "column 'rating': must be a number from 1 to 10, is \"11\"",
+        ),
+        (
+            COLUMNS,
+            "q1,m,5,ann",
+            "q,m,good,ann",
+            "column 'rating': must be a number from 1 to 10, is \"good\"",
+        ),
         (COLUMNS, "q1,m,5,ann", "q,m,nan,ann", "column 'rating': must be a number"),
         (COLUMNS, "q1,m,5,ann", "q,m,,ann", "column 'rating': must be a number"),
         (COLUMNS, "q1,m,5,ann", ",m,5,ann", "column 'id': empty"),
-        (COLUMNS, "q1,m,5,ann", "q1,m,6,ann", "'ann' rated 'q1' of m 6 here and 5 on line 2; keep one of the two"),
-        (COLUMNS, "q1,m,5,", "q1,m,5,", "'q1' of m was rated on line 2 already; if these are two people, name them"),
+        (
+            COLUMNS,
+            "q1,m,5,ann",
+            "q1,m,6,ann",
+            "'ann' rated 'q1' of m 6 here and 5 on line 2; keep one of the two",
+        ),
+        (
+            COLUMNS,
+            "q1,m,5,",
+            "q1,m,5,",
+            "'q1' of m was rated on line 2 already; if these are two people, name them",
+        ),
         (WEIGHTS, "q1,5,2,ann", "q2,5,0,bo", "column 'weight': must be a number above 0, is \"0\""),
-        (WEIGHTS, "q1,5,2,ann", "q2,5,-1,bo", "column 'weight': must be a number above 0, is \"-1\""),
+        (
+            WEIGHTS,
+            "q1,5,2,ann",
+            "q2,5,-1,bo",
+            "column 'weight': must be a number above 0, is \"-1\"",
+        ),
         (WEIGHTS, "q1,5,2,ann", "q2,5,,bo", "column 'weight': must be a number above 0, is \"\""),
-        (WEIGHTS, "q1,5,2,ann", "q2,5,inf,bo", "column 'weight': must be a number above 0, is \"inf\""),
-        (WEIGHTS, "q1,5,2,ann", "q1,5,3,bo", "'q1' has the weight 3 here and 2 on line 2; an answer has one weight"),
+        (
+            WEIGHTS,
+            "q1,5,2,ann",
+            "q2,5,inf,bo",
+            "column 'weight': must be a number above 0, is \"inf\"",
+        ),
+        (
+            WEIGHTS,
+            "q1,5,2,ann",
+            "q1,5,3,bo",
+            "'q1' has the weight 3 here and 2 on line 2; an answer has one weight",
+        ),
         *[
-            (EPOCHS, "q1,5,1", f"q,3,{epoch}", "column 'epoch': must be a whole number of at least 1")
+            (
+                EPOCHS,
+                "q1,5,1",
+                f"q,3,{epoch}",
+                "column 'epoch': must be a whole number of at least 1",
+            )
             for epoch in ("0", "-1", "1.5", "one", "9" * 30)
         ],
     ],
@@ -102,7 +170,10 @@ def test_files_that_hold_nothing(tmp_path: Path) -> None:
     assert "column 'rating' is missing" in error_of(write(tmp_path / "c.csv", header="id,score"))
     assert "no data file" in error_of(tmp_path / "none.csv")
     path = write(tmp_path / "s.csv", "q,m,3,x")
-    assert error_of(path, (5.0, 5.0)) == "human-scale: must have a lowest value below a highest, got 5 and 5"
+    assert (
+        error_of(path, (5.0, 5.0))
+        == "human-scale: must have a lowest value below a highest, got 5 and 5"
+    )
 
 
 GROUPS = ("Leisure", "Factual QA")
@@ -121,11 +192,27 @@ def path(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("text", "people", "means", "kind"),
     [
-        pytest.param("intent,satisfaction,n\nLeisure,3.5,40\nfactual_qa,4,100\n", [40, 100], [3.5, 4], "", id="exact"),
-        pytest.param("intent,satisfaction\nLeisure,3.5\nfactual_qa,4\n", [None, None], [3.5, 4], "", id="no count"),
+        pytest.param(
+            "intent,satisfaction,n\nLeisure,3.5,40\nfactual_qa,4,100\n",
+            [40, 100],
+            [3.5, 4],
+            "",
+            id="exact",
+        ),
+        pytest.param(
+            "intent,satisfaction\nLeisure,3.5\nfactual_qa,4\n",
+            [None, None],
+            [3.5, 4],
+            "",
+            id="no count",
+        ),
         # A histogram: 10 people say 2, 30 people say 4: (20 + 120) / 40
         pytest.param(
-            "intent,satisfaction,n\nLeisure,2,10\nLeisure,4,30\nFactual QA,1,2\n", [40, 2], [3.5, 1], "", id="weighted"
+            "intent,satisfaction,n\nLeisure,2,10\nLeisure,4,30\nFactual QA,1,2\n",
+            [40, 2],
+            [3.5, 1],
+            "",
+            id="weighted",
         ),
         # (3 * 1 + 4 * 9) / 10; the one person who spoke of facts is known to be one.
         pytest.param(
@@ -134,12 +221,24 @@ def path(tmp_path: Path) -> Path:
             id="single people beside means of many",
         ),
         pytest.param(
-            "intent,satisfaction,respondent\nLeisure,3,x\nFactual QA,4,x\n", [1, 1], [3, 4], "people", id="one person"
+            "intent,satisfaction,respondent\nLeisure,3,x\nFactual QA,4,x\n",
+            [1, 1],
+            [3, 4],
+            "people",
+            id="one person",
         ),
-        pytest.param("intent,satisfaction,n\nLeisure,3,1\nFactual QA,4,1\n", [1, 1], [3, 4], "people", id="n of 1"),
+        pytest.param(
+            "intent,satisfaction,n\nLeisure,3,1\nFactual QA,4,1\n",
+            [1, 1],
+            [3, 4],
+            "people",
+            id="n of 1",
+        ),
     ],
 )
-def test_means_and_people(path: Path, text: str, people: list[int | None], means: list[float], kind: str) -> None:
+def test_means_and_people(
+    path: Path, text: str, people: list[int | None], means: list[float], kind: str
+) -> None:
     found = read(path, text)
     assert found.groups == GROUPS
     assert (found.by_respondent, found.mixed) == (kind == "people", kind == "mixed")
@@ -157,7 +256,9 @@ def test_rows_of_single_people_are_resampled_within_their_intent(path: Path) -> 
     means = found.means(GROUPS, 60, 9)
     assert means.values.tolist() == [2.0, 4.0]
     for place, values in enumerate(([1, 3], [4, 5, 3])):
-        drawn = np.random.default_rng(derived_seed(9, 1, place)).integers(len(values), size=(60, len(values)))
+        drawn = np.random.default_rng(derived_seed(9, 1, place)).integers(
+            len(values), size=(60, len(values))
+        )
         assert means.draws[:, place] == pytest.approx(np.array(values)[drawn].mean(axis=1))
 
 
@@ -181,7 +282,9 @@ def test_a_row_without_a_name_is_a_person_of_its_own(path: Path) -> None:
 
 def test_a_person_may_answer_about_intents_that_are_reported_together(path: Path) -> None:
     rows = "api,1,x\nsolve_professional_problem,4,x\napi,5,y\nLeisure,3,x\n"
-    means = read(path, f"intent,satisfaction,respondent\n{rows}").means(["Solve Problem", "Leisure"], 5, 0)
+    means = read(path, f"intent,satisfaction,respondent\n{rows}").means(
+        ["Solve Problem", "Leisure"], 5, 0
+    )
     assert means.values.tolist() == [3.75, 3.0]  # (2.5 + 5) / 2
 
 
@@ -205,8 +308,14 @@ def test_intents_by_id_label_or_reported_name(path: Path) -> None:
         ("Leisure,0,y,1", "line 3: column 'satisfaction': must be a number from 1 to 5, is \"0\""),
         ("Leisure,,y,1", "line 3: column 'satisfaction': must be a number"),
         ("Leisure,3,y,0", "line 3: column 'n': must be a whole number of at least 1, is \"0\""),
-        ("Factual QA,3,x,7", "line 3: column 'n': must be 1 or empty where a respondent is named, is 7"),
-        ("leisure,3,x,1", "line 3: column 'respondent': 'x' answered about 'leisure' on line 2 already"),
+        (
+            "Factual QA,3,x,7",
+            "line 3: column 'n': must be 1 or empty where a respondent is named, is 7",
+        ),
+        (
+            "leisure,3,x,1",
+            "line 3: column 'respondent': 'x' answered about 'leisure' on line 2 already",
+        ),
     ],
 )
 def test_satisfaction_files_faults_are_named(row: str, message: str, path: Path) -> None:
@@ -218,5 +327,7 @@ def test_satisfaction_files_faults_are_named(row: str, message: str, path: Path)
 def test_files_and_scales_that_hold_nothing(path: Path) -> None:
     with pytest.raises(InputError, match="no row"):
         read(path, "intent,satisfaction\n")
-    with pytest.raises(InputError, match="scale: must have a lowest value below a highest, got 5 and 1"):
+    with pytest.raises(
+        InputError, match="scale: must have a lowest value below a highest, got 5 and 1"
+    ):
         read(path, "intent,satisfaction\nLeisure,3\n", (5.0, 1.0))

@@ -21,7 +21,13 @@ from urs_inspect import urs
 from urs_inspect.logs.samples import read_sample_scores
 from urs_inspect.reports.answers import read_answers
 from urs_inspect.reports.human_data import read_human_ratings
-from urs_inspect.reports.judge_checks import _CHECKS, JUDGE_TASKS, JudgeFact, judge_section, judge_sentence
+from urs_inspect.reports.judge_checks import (
+    _CHECKS,
+    JUDGE_TASKS,
+    JudgeFact,
+    judge_section,
+    judge_sentence,
+)
 from urs_inspect.reports.leaderboard import Leaderboard, make_leaderboard
 
 PEOPLE, REPEATS, KNOWN, ITSELF, _, KEYS = _CHECKS
@@ -32,11 +38,15 @@ PAIRS = {"overall accuracy_all": 0.7, "low": 0.6, "high": 0.8, "longest": 0.75}
 def write_urs(folder: Path, *models: str, judge: str = JUDGE, **spec: Any) -> None:
     """Answers of models to twelve questions, whose scores grow with the number of the question."""
     for shift, model in enumerate(models):
-        samples = [answered(f"q{n}", judgement(float(1 + (n + shift) % 9), judge)) for n in range(12)]
+        samples = [
+            answered(f"q{n}", judgement(float(1 + (n + shift) % 9), judge)) for n in range(12)
+        ]
         write_judged(folder / f"{model.replace('/', '_')}.eval", *samples, model=model, **spec)
 
 
-def write_task(path: Path, task: str, rows: dict[str, float], *, samples: int = 40, **spec: Any) -> None:
+def write_task(
+    path: Path, task: str, rows: dict[str, float], *, samples: int = 40, **spec: Any
+) -> None:
     """A log of a judge task whose header has these metrics, with no samples to read."""
     spec = {"model": "none/none" if task == "urs_probe" else JUDGE, "task_args": {}, **spec}
     write_judged(path, task=f"urs_inspect/{task}", **spec)
@@ -48,14 +58,34 @@ def write_task(path: Path, task: str, rows: dict[str, float], *, samples: int = 
 
 
 def write_crossval(path: Path, own: float) -> None:
-    """Two judges score the answers of the first and of a third model: all get 5, the first's get `own` from itself."""
+    """Two judges score the answers of the first and of a third model: all get 5, the first's get
+    `own` from itself.
+    """
     samples = []
     for n, judge, model in product(range(12), (JUDGE, "p/other"), (JUDGE, "p/third")):
         score = judgement(own + n % 3 if judge == model else 5.0, judge)
-        about = {"case": f"c{n}", "fold": 1, "evaluator": judge, "source": "dataset", "model": model}
-        samples.append(answered(f"{n}:{judge}:{model}", scores={"crossval_judge": score}, metadata=about))
-    facts = {"cases": 12, "cases_sha256": "c", "folds": 1, "reference_score": 8, "prompts_sha256": "p"}
-    facts |= {"evaluators": [JUDGE, "p/other"], "sources": {"dataset": "s"}, "models": {JUDGE: "m", "p/third": "t"}}
+        about = {
+            "case": f"c{n}",
+            "fold": 1,
+            "evaluator": judge,
+            "source": "dataset",
+            "model": model,
+        }
+        samples.append(
+            answered(f"{n}:{judge}:{model}", scores={"crossval_judge": score}, metadata=about)
+        )
+    facts = {
+        "cases": 12,
+        "cases_sha256": "c",
+        "folds": 1,
+        "reference_score": 8,
+        "prompts_sha256": "p",
+    }
+    facts |= {
+        "evaluators": [JUDGE, "p/other"],
+        "sources": {"dataset": "s"},
+        "models": {JUDGE: "m", "p/third": "t"},
+    }
     write_judged(path, *samples, task="urs_inspect/urs_crossval", model="none/none", metadata=facts)
 
 
@@ -69,25 +99,41 @@ def facts_of(board: Leaderboard, check: str = "", place: int = 0) -> list[JudgeF
 
 
 def results(board: Leaderboard, check: str) -> dict[str, Any]:
-    return {f.source: (f.result.value, f.result.n) for f in facts_of(board, check) if f.result is not None}
+    return {
+        f.source: (f.result.value, f.result.n)
+        for f in facts_of(board, check)
+        if f.result is not None
+    }
 
 
 def commands_of(board: Leaderboard) -> dict[str, str]:
     """Check -> the command that does it."""
     sources = {fact.check: fact.source for fact in facts_of(board) if fact.result is None}
-    return {check: source.removeprefix("run: ") for check, source in sources.items() if source.startswith("run: ")}
+    return {
+        check: source.removeprefix("run: ")
+        for check, source in sources.items()
+        if source.startswith("run: ")
+    }
 
 
 def test_without_logs_every_check_names_the_command_that_does_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_urs(tmp_path / "logs", "p/a", JUDGE, task_args_passed={"dataset": "d.csv", "judge_language": "zh", "seed": 1})
+    write_urs(
+        tmp_path / "logs",
+        "p/a",
+        JUDGE,
+        task_args_passed={"dataset": "d.csv", "judge_language": "zh", "seed": 1},
+    )
     board = board_of(tmp_path / "logs")
     commands = commands_of(board)
     assert list(commands) == [PEOPLE, REPEATS, KNOWN, ITSELF]
     assert "inspect eval urs_inspect/md_eval --model p/judge" in commands[PEOPLE]
     log = tmp_path / "logs" / "p_a.eval"
-    assert f"inspect score {log} --scorer urs_inspect/intent_judge --model-role grader=p/judge" in commands[REPEATS]
+    assert (
+        f"inspect score {log} --scorer urs_inspect/intent_judge --model-role grader=p/judge"
+        in commands[REPEATS]
+    )
     assert "-S judge_language=zh" in commands[REPEATS]
     told = "-T dataset=d.csv -T judge_language=zh"
     assert f"urs_probe --model none --model-role grader=p/judge {told}" in commands[KNOWN]
@@ -101,8 +147,12 @@ def test_without_logs_every_check_names_the_command_that_does_it(
 
 def test_a_terminal_prints_each_command_as_one_line(tmp_path: Path, run: Run) -> None:  # noqa: F811
     write_urs(tmp_path, "p/a", JUDGE)
-    lines = [line for line in run("table", tmp_path).output.splitlines() if line.startswith("run: ")]
-    assert [line.removeprefix("run: ") for line in lines] == list(commands_of(board_of(tmp_path)).values())
+    lines = [
+        line for line in run("table", tmp_path).output.splitlines() if line.startswith("run: ")
+    ]
+    assert [line.removeprefix("run: ") for line in lines] == list(
+        commands_of(board_of(tmp_path)).values()
+    )
     assert len(lines) == 4
 
 
@@ -121,11 +171,19 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("simulated")
     models, grader = ["urs_simulation/strong", "urs_simulation/judge"], "urs_simulation/judge"
     how: Any = {"limit": 8, "display": "none", "log_realtime": False}
-    inspect_eval(urs(dataset="sample"), model=models, model_roles={"grader": grader}, log_dir=str(folder), **how)
+    inspect_eval(
+        urs(dataset="sample"),
+        model=models,
+        model_roles={"grader": grader},
+        log_dir=str(folder),
+        **how,
+    )
     return folder
 
 
-@pytest.mark.parametrize("check", [pytest.param(PEOPLE, marks=pytest.mark.data), REPEATS, KNOWN, ITSELF])
+@pytest.mark.parametrize(
+    "check", [pytest.param(PEOPLE, marks=pytest.mark.data), REPEATS, KNOWN, ITSELF]
+)
 def test_pasting_a_command_and_repeating_the_report_fills_the_row(
     check: str, simulated: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -134,13 +192,18 @@ def test_pasting_a_command_and_repeating_the_report_fills_the_row(
     folder = tmp_path / "the logs"
     shutil.copytree(simulated, folder)
     command = commands_of(board_of(folder))[check]
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
     subprocess.run(command, shell=True, check=True, capture_output=True, env=environment)
     board = board_of(folder)
     assert check not in commands_of(board)
     found = [fact for fact in facts_of(board, check) if fact.result is not None]
     assert found and not any(math.isnan(fact.result.value) for fact in found if fact.result)
-    assert check == PEOPLE or not [fact for fact in found if "prompts of this ranking" in fact.source]
+    assert check == PEOPLE or not [
+        fact for fact in found if "prompts of this ranking" in fact.source
+    ]
 
 
 def test_a_judge_that_gives_the_reference_too_little_has_failed(tmp_path: Path, run: Run) -> None:  # noqa: F811
@@ -148,10 +211,16 @@ def test_a_judge_that_gives_the_reference_too_little_has_failed(tmp_path: Path, 
     write_task(tmp_path / "probe.eval", "urs_probe", {**PROBE, "reference": 2.36, "injection": 1.5})
     ranking = board_of(tmp_path).rankings[0]
     said = judge_sentence(ranking)
-    assert "FAILED: answers of known worth, 2.36" in said and "8-point reference" in said and "expected 7 to 9" in said
+    assert (
+        "FAILED: answers of known worth, 2.36" in said
+        and "8-point reference" in said
+        and "expected 7 to 9" in said
+    )
     [warning] = judge_section(ranking, 1).warnings
     assert "FAILED" in warning and "2.36" in warning
-    rows = json.loads(run("report", tmp_path, "--rounds", "100", "--json").stdout)["tables"]["judge"]
+    rows = json.loads(run("report", tmp_path, "--rounds", "100", "--json").stdout)["tables"][
+        "judge"
+    ]
     verdicts = {row["result"]: row["verdict"] for row in rows if row["check"] == KNOWN}
     assert verdicts == {2.5: "passed", 2.36: "FAILED", 1.5: "passed"}
     assert said in " ".join(run("report", tmp_path, "--rounds", "100").output.split())
@@ -163,9 +232,14 @@ def test_a_passed_check_is_no_accusation(tmp_path: Path) -> None:
     write_crossval(tmp_path / "grid.eval", 4.0)
     ranking = board_of(tmp_path).rankings[0]
     said, section = judge_sentence(ranking), judge_section(ranking, 1)
-    assert "Passed: answers of known worth" in said and "its own answers" in said.partition("Passed")[2]
+    assert (
+        "Passed: answers of known worth" in said
+        and "its own answers" in said.partition("Passed")[2]
+    )
     assert not section.warnings
-    everything = " ".join([said, *section.notes, *(cell for row in section.tables[0].text().rows for cell in row)])
+    everything = " ".join(
+        [said, *section.notes, *(cell for row in section.tables[0].text().rows for cell in row)]
+    )
     assert not any(word in everything.lower() for word in ("failed", "doubt", "rewards", "favours"))
 
 
@@ -182,7 +256,9 @@ def test_headers_of_judge_tasks_are_used_and_not_reported_as_skipped(tmp_path: P
     known = [f.result and (f.result.value, f.result.n) for f in facts_of(board, KNOWN)]
     assert known == [(2.5, 40), (8.0, 40), (6.0, 40)]
     section = judge_section(board.rankings[0], 1)
-    assert len(section.warnings) == 2  # no better than the longer answer; what orders full marks gets 6
+    assert (
+        len(section.warnings) == 2
+    )  # no better than the longer answer; what orders full marks gets 6
     said = judge_sentence(board.rankings[0])  # the worst of each
     assert "0.70" in said and "6.00" in said and "0.80" not in said and "2.50" not in said
 
@@ -190,9 +266,19 @@ def test_headers_of_judge_tasks_are_used_and_not_reported_as_skipped(tmp_path: P
 @pytest.mark.parametrize(
     ("task", "rows", "doubts", "said"),
     [
-        ("judge_rating", {"pearson": -0.4, "low": -0.6, "high": -0.2}, 1, "FAILED: agreement with people, −0.40"),
+        (
+            "judge_rating",
+            {"pearson": -0.4, "low": -0.6, "high": -0.2},
+            1,
+            "FAILED: agreement with people, −0.40",
+        ),
         ("judge_rating", {"pearson": 0.3, "low": -0.1, "high": 0.6}, 1, "Unclear"),
-        ("judge_rating", {"pearson": 0.6, "low": 0.4, "high": 0.8}, 0, "Passed: agreement with people, 0.60"),
+        (
+            "judge_rating",
+            {"pearson": 0.6, "low": 0.4, "high": 0.8},
+            0,
+            "Passed: agreement with people, 0.60",
+        ),
         ("md_eval", {**PAIRS, "overall accuracy_all": 0.8, "low": 0.7}, 1, "0.80"),
         ("urs_probe", dict.fromkeys(PROBE, math.nan), 0, "Could not be determined"),
     ],
@@ -204,22 +290,38 @@ def test_doubts(tmp_path: Path, task: str, rows: dict[str, float], doubts: int, 
     assert len(judge_section(ranking, 1).warnings) == doubts and said in judge_sentence(ranking)
 
 
-def test_failed_and_smaller_logs_and_those_about_other_judges_or_prompts_are_reported(tmp_path: Path) -> None:
+def test_failed_and_smaller_logs_and_those_about_other_judges_or_prompts_are_reported(
+    tmp_path: Path,
+) -> None:
     write_urs(tmp_path, "p/a", "p/b")
     write_task(tmp_path / "failed.eval", "urs_probe", PROBE, status="error")
     write_task(tmp_path / "other.eval", "md_eval", PAIRS, model="p/other")
-    write_task(tmp_path / "baseline.eval", "md_eval", PAIRS, task_args={"judge": "baseline/longest"})
+    write_task(
+        tmp_path / "baseline.eval", "md_eval", PAIRS, task_args={"judge": "baseline/longest"}
+    )
     write_task(tmp_path / "panel.eval", "urs_probe", PROBE, roles={"grader": [JUDGE, "p/other"]})
     board = board_of(tmp_path)
     assert not results(board, PEOPLE) and not results(board, KNOWN)
     failed, said = board.skipped
     assert "failed.eval" in failed and "its status is 'error'" in failed
-    assert said.startswith("3 logs") and "other.eval" in said and "baseline.eval" in said and "panel.eval" in said
+    assert (
+        said.startswith("3 logs")
+        and "other.eval" in said
+        and "baseline.eval" in said
+        and "panel.eval" in said
+    )
     about: dict[str, Any] = {"metadata": {"rubric_sha256": "c"}}
     write_task(tmp_path / "large.eval", "urs_probe", PROBE, samples=80, **about)
-    write_task(tmp_path / "small.eval", "urs_probe", PROBE, samples=8, created="2027-01-01", **about)
+    write_task(
+        tmp_path / "small.eval", "urs_probe", PROBE, samples=8, created="2027-01-01", **about
+    )
     for language in ("en", "zh"):  # of the prompts; the answers are English
-        write_task(tmp_path / f"{language}.eval", "urs_probe", PROBE, task_args={"judge_language": language})
+        write_task(
+            tmp_path / f"{language}.eval",
+            "urs_probe",
+            PROBE,
+            task_args={"judge_language": language},
+        )
     board = board_of(tmp_path)
     same = {fact.source.partition(" (not")[::2] for fact in facts_of(board, KNOWN)}
     other = " with the prompts of this ranking)"
@@ -238,17 +340,30 @@ def test_self_preference_by_a_cross_validation(tmp_path: Path, own: float, doubt
 
 def test_self_preference_by_a_panel_in_the_answers_of_each_ranking(tmp_path: Path) -> None:
     for data, (model, first) in product("de", ((JUDGE, 9.0), ("p/third", 6.0))):
-        panel: dict[str, float | None] = {JUDGE: first - 2 * (data == "e" and model == JUDGE), "p/other": 5.0}
+        panel: dict[str, float | None] = {
+            JUDGE: first - 2 * (data == "e" and model == JUDGE),
+            "p/other": 5.0,
+        }
         samples = [answered(f"q{n}", judgement(7.0, panel=panel)) for n in range(8)]
-        facts: dict[str, Any] = {"model": model, "roles": {"grader": [*panel]}, "metadata": {"dataset_sha256": data}}
+        facts: dict[str, Any] = {
+            "model": model,
+            "roles": {"grader": [*panel]},
+            "metadata": {"dataset_sha256": data},
+        }
         write_judged(tmp_path / f"{model[2:]}-{data}.eval", *samples, **facts)
     board = board_of(tmp_path)
     for place, expected in enumerate((4 - 1, 2 - 1)):
         [fact] = facts_of(board, ITSELF, place)
         assert fact.judge == JUDGE and fact.result and fact.result.value == pytest.approx(expected)
     write_crossval(tmp_path / "grid.eval", 7.0)
-    values = [[f.result.value for f in facts_of(board_of(tmp_path), ITSELF, place) if f.result] for place in (0, 1)]
-    assert values == [[pytest.approx(3)] * 2, [pytest.approx(3), pytest.approx(1)]]  # a grid is about each
+    values = [
+        [f.result.value for f in facts_of(board_of(tmp_path), ITSELF, place) if f.result]
+        for place in (0, 1)
+    ]
+    assert values == [
+        [pytest.approx(3)] * 2,
+        [pytest.approx(3), pytest.approx(1)],
+    ]  # a grid is about each
 
 
 def test_people_by_their_ratings_and_repetition_by_judging_again(tmp_path: Path) -> None:
@@ -263,7 +378,9 @@ def test_people_by_their_ratings_and_repetition_by_judging_again(tmp_path: Path)
     write_judged(tmp_path / "again" / "a.eval", *again)
     [equal] = facts_of(board_of(tmp_path / "again"), REPEATS)
     assert equal.result is not None and equal.result.value == 0 and "cache" in equal.measure
-    epochs = [answered(f"q{n}", judgement(float(n + e)), epoch=e) for n, e in product(range(1, 7), (1, 2))]
+    epochs = [
+        answered(f"q{n}", judgement(float(n + e)), epoch=e) for n, e in product(range(1, 7), (1, 2))
+    ]
     write_judged(tmp_path / "epochs" / "a.eval", *epochs)  # which answer again
     assert [fact.result for fact in facts_of(board_of(tmp_path / "epochs"), REPEATS)] == [None]
 
@@ -282,7 +399,9 @@ def test_ratings_of_the_questions_of_one_user_are_one_cluster(tmp_path: Path) ->
 
 def test_the_command_prints_the_checks_and_has_them_in_json(tmp_path: Path, run: Run) -> None:  # noqa: F811
     write_urs(tmp_path / "logs", "urs_simulation/a", judge="urs_simulation/judge")
-    write_task(tmp_path / "logs" / "p.eval", "urs_probe", PROBE, roles={"grader": ["urs_simulation/judge"]})
+    write_task(
+        tmp_path / "logs" / "p.eval", "urs_probe", PROBE, roles={"grader": ["urs_simulation/judge"]}
+    )
     facts = json.loads(run("report", tmp_path / "logs", "--rounds", "100", "--json").stdout)
     said = facts["rankings"][0]["judge"]
     assert said.startswith("Checks of the simulated judge") and "FAILED" in said and "6.00" in said
@@ -291,11 +410,16 @@ def test_the_command_prints_the_checks_and_has_them_in_json(tmp_path: Path, run:
     values = [[row[name] for name in ("block", "result", "n", "baseline")] for row in rows]
     assert values == [[1, 2.5, 40, 4], [1, 8, 40, 9], [1, 6, 40, 4]]
     (tmp_path / "logs" / "urs_simulation_a.eval").unlink()
-    assert "1 log was left out, not being of urs_inspect/urs" in run("report", tmp_path / "logs").output
+    assert (
+        "1 log was left out, not being of urs_inspect/urs"
+        in run("report", tmp_path / "logs").output
+    )
 
 
 @pytest.mark.parametrize(("unkeyed", "verdict"), [(0, ""), (1, "passed"), (3, "FAILED")])
-def test_a_judge_that_leaves_out_the_key_fails_a_check(unkeyed: int, verdict: str, tmp_path: Path) -> None:
+def test_a_judge_that_leaves_out_the_key_fails_a_check(
+    unkeyed: int, verdict: str, tmp_path: Path
+) -> None:
     def score(number: int) -> Score:
         counts = {"replies": 1} | ({"unkeyed": 1} if number < unkeyed else {})
         return judgement(float(1 + number % 9), reply_counts={JUDGE: counts})
@@ -312,8 +436,12 @@ def test_a_judge_that_leaves_out_the_key_fails_a_check(unkeyed: int, verdict: st
     assert fact.result is not None and fact.result.value == 2 * unkeyed / 50
     assert f"unkeyed: {2 * unkeyed}" in fact.measure
     section = judge_section(board.rankings[0], 0)
-    assert any(note.startswith(f"FAILED: {JUDGE}, {KEYS}") for note in section.notes) == (verdict == "FAILED")
+    assert any(note.startswith(f"FAILED: {JUDGE}, {KEYS}") for note in section.notes) == (
+        verdict == "FAILED"
+    )
     # `gate` and `compare` say it as well.
-    chosen = read_sample_scores([str(tmp_path / "logs")], scorer="intent_judge", value="final").chosen
+    chosen = read_sample_scores(
+        [str(tmp_path / "logs")], scorer="intent_judge", value="final"
+    ).chosen
     assert f"Replies of {JUDGE}: 50; of these unkeyed {2 * unkeyed}." in chosen
     assert ("left out the key" in chosen) == (verdict == "FAILED")

@@ -1,4 +1,6 @@
-"""Details of judges, against the statistics themselves and by plain counting, and the report of them."""
+"""Details of judges, against the statistics themselves and by plain counting, and the report of
+them.
+"""
 
 import math
 import re
@@ -15,7 +17,13 @@ from tests.reports.golden_files import check_golden
 from tests.reports.pairs import Logs, priced
 from tests.scorers.test_pair_metrics import full_run, scored
 from urs_inspect.judging.verdicts import OVERALL
-from urs_inspect.reports.judge_details import NUMBERS, Detail, judges_report, pair_details, rating_details
+from urs_inspect.reports.judge_details import (
+    NUMBERS,
+    Detail,
+    judges_report,
+    pair_details,
+    rating_details,
+)
 from urs_inspect.reports.judges import (
     DatasetJudges,
     JudgeResult,
@@ -33,11 +41,16 @@ Key = tuple[str, str, str, str]
 
 
 def as_judge(scores: Sequence[SampleScore], orders: str) -> JudgeResult:
-    return result_of("judge", {(str(one.sample_id), 1): one for one in scores}, orders=orders, seed=0)
+    return result_of(
+        "judge", {(str(one.sample_id), 1): one for one in scores}, orders=orders, seed=0
+    )
 
 
 def rows_of(details: Sequence[Detail]) -> dict[Key, Bounds]:
-    return {(d.level, d.by, d.group, d.measure): (d.estimate.value, d.estimate.low, d.estimate.high) for d in details}
+    return {
+        (d.level, d.by, d.group, d.measure): (d.estimate.value, d.estimate.low, d.estimate.high)
+        for d in details
+    }
 
 
 def test_measures_are_those_of_all_verdicts() -> None:
@@ -48,7 +61,11 @@ def test_measures_are_those_of_all_verdicts() -> None:
         assert items is not None
         measures = measure(items.verdicts)
         values = {field.name: getattr(measures, field.name).value for field in fields(measures)}
-        expected |= {(level, "all", "", name): value for name, value in values.items() if not math.isnan(value)}
+        expected |= {
+            (level, "all", "", name): value
+            for name, value in values.items()
+            if not math.isnan(value)
+        }
     assert {key: one[0] for key, one in found.items() if key[1] == "all"} == expected
 
 
@@ -64,7 +81,11 @@ def test_accuracies_are_what_plain_counting_gives() -> None:
             places |= {"dimension": name} if level == "dimensions" else {}
             for by, group in places.items() if label != "tie" and given is not None else ():
                 groups[level, by, group, "accuracy"].append(label == given)
-    found = {key: one[0] for key, one in rows_of(pair_details(as_judge(scores, "ab"))).items() if key[3] == "accuracy"}
+    found = {
+        key: one[0]
+        for key, one in rows_of(pair_details(as_judge(scores, "ab"))).items()
+        if key[3] == "accuracy"
+    }
     assert found == pytest.approx({key: sum(right) / len(right) for key, right in groups.items()})
 
 
@@ -73,7 +94,11 @@ def test_failures_are_counted_by_mode() -> None:
         scored(1, {OVERALL: "a"}, {}, failures=["call_failed", "call_failed"]),
         scored(2, {OVERALL: "a"}, {}, failures=["truncated"], unknown_dimensions=["Charm"]),
     ]
-    counted = {one.group: one.estimate.value for one in pair_details(as_judge(scores, "ab")) if one.by == "failure"}
+    counted = {
+        one.group: one.estimate.value
+        for one in pair_details(as_judge(scores, "ab"))
+        if one.by == "failure"
+    }
     assert counted == {"call_failed": 2, "truncated": 1, "unknown dimensions": 1}
 
 
@@ -81,7 +106,9 @@ def test_few_pairs_and_equal_verdicts_have_no_interval() -> None:
     few = [scored(n, {OVERALL: "a"}, {"a": {OVERALL: "ab"[n % 2]}}) for n in range(5)]
     equal = [scored(n, {OVERALL: "a"}, {"a": {OVERALL: "a"}}) for n in range(50)]
     for scores in (few, equal):
-        assert all(math.isnan(detail.estimate.low) for detail in pair_details(as_judge(scores, "ab")))
+        assert all(
+            math.isnan(detail.estimate.low) for detail in pair_details(as_judge(scores, "ab"))
+        )
 
 
 def test_the_file_has_a_row_for_each_number_of_judges_and_baselines() -> None:
@@ -90,9 +117,16 @@ def test_the_file_has_a_row_for_each_number_of_judges_and_baselines() -> None:
     baselines = tuple(computed_baselines([judge]))
     dataset = DatasetJudges("data", "0" * 64, (judge,), (), baselines)
     table = judges_report([dataset], [], numbers=True).tables()[NUMBERS]
-    assert ",".join(map(str, table)) == "dataset,judge,orders,level,by,group,measure,value,low,high,n,clusters"
-    assert table["judge"].value_counts().to_dict() == {one.name: len(pair_details(one)) for one in (judge, *baselines)}
-    [row] = table.query("judge == 'judge' and measure == 'alpha' and level == 'overall'").to_dict("records")
+    assert (
+        ",".join(map(str, table))
+        == "dataset,judge,orders,level,by,group,measure,value,low,high,n,clusters"
+    )
+    assert table["judge"].value_counts().to_dict() == {
+        one.name: len(pair_details(one)) for one in (judge, *baselines)
+    }
+    [row] = table.query("judge == 'judge' and measure == 'alpha' and level == 'overall'").to_dict(
+        "records"
+    )
     assert row["value"] == rows_of(pair_details(judge))["overall", "all", "", "alpha"][0]
     unread = sum((one.score.metadata or {})["verdicts"]["a"][OVERALL] is None for one in scores)
     assert (row["dataset"], row["orders"], row["n"]) == ("data", "ab", len(scores) - unread)
@@ -114,7 +148,9 @@ def test_ratings_have_the_numbers_that_headers_had(with_rubric: EvalLog) -> None
     assert replies == {("replies", "unkeyed")}  # as many as there are
     for (by, group), members in groups.items():
         expected = correlate(
-            [item.label for item in members], [item.rating for item in members], [item.cluster for item in members]
+            [item.label for item in members],
+            [item.rating for item in members],
+            [item.cluster for item in members],
         )
         for kind in ("pearson", "spearman", "kendall"):
             one: Estimate = getattr(expected, kind)
@@ -126,7 +162,9 @@ def test_ratings_have_the_numbers_that_headers_had(with_rubric: EvalLog) -> None
 def test_unparsed_ratings_are_counted_by_mode(rating_logs: Logs) -> None:
     [dataset] = read_ratings(list(rating_logs.values()))
     failures = {
-        judge.judge: [detail.estimate.value for detail in rating_details(judge) if detail.by == "failure"]
+        judge.judge: [
+            detail.estimate.value for detail in rating_details(judge) if detail.by == "failure"
+        ]
         for judge in dataset.judges
     }
     assert failures == {"mockllm/coarse": [1], "mockllm/same": [], "mockllm/other": []}
@@ -135,7 +173,9 @@ def test_unparsed_ratings_are_counted_by_mode(rating_logs: Logs) -> None:
 # --- the report ---
 
 
-def report_of(pairs: Sequence[EvalLog] = (), ratings: Sequence[EvalLog] = (), **options: Any) -> Report:
+def report_of(
+    pairs: Sequence[EvalLog] = (), ratings: Sequence[EvalLog] = (), **options: Any
+) -> Report:
     """The report of logs as if each call had cost 0.002 dollars and taken half a second."""
     return judges_report(
         read_judges([priced(log, 0.002, 0.5) for log in pairs]),
@@ -144,32 +184,52 @@ def report_of(pairs: Sequence[EvalLog] = (), ratings: Sequence[EvalLog] = (), **
     )
 
 
-def test_the_report_as_markdown(logs: Logs, joint: Logs, rating_logs: Logs, with_rubric: EvalLog) -> None:
+def test_the_report_as_markdown(
+    logs: Logs, joint: Logs, rating_logs: Logs, with_rubric: EvalLog
+) -> None:
     by = ("scenario", "measure", "failure", "intent")
-    pairs = [*map(logs.__getitem__, ("good", "bad", "longest")), *map(joint.__getitem__, ("sharp", "halo"))]
+    pairs = [
+        *map(logs.__getitem__, ("good", "bad", "longest")),
+        *map(joint.__getitem__, ("sharp", "halo")),
+    ]
     ratings = [*map(rating_logs.__getitem__, ("same", "other", "coarse")), with_rubric]
-    found = report_of(pairs, ratings, by=by, published="all", skipped=["c.eval was left out."]).markdown()
+    found = report_of(
+        pairs, ratings, by=by, published="all", skipped=["c.eval was left out."]
+    ).markdown()
     check_golden("judges", re.sub("(?<=Dataset: )/.*/", "", found))
-    # Right by hand: 5 of 7 labels are the longer response; 7 pairs only one has right, by three tests 3 * 2 / 128;
-    # 2 / 2001 by three tests.
+    # Right by hand: 5 of 7 labels are the longer response; 7 pairs only one has right, by three
+    # tests 3 * 2 / 128; 2 / 2001 by three tests.
     for row in (
         r"\| baseline/longest \| overall, ab \| 8 \| 71\.4 \(",
-        r"\| mockllm/good \| mockllm/bad \| mockllm/good is better \|.*\| 7 : 0 \| 0\.016 \| 0\.047 \| 7 \|",
-        r"\| mockllm/same \| mockllm/other \| mockllm/same is better \| \+2\.000 \| \\<0\.001 \| 0\.003 \| 12 \|",
+        (
+            r"\| mockllm/good \| mockllm/bad \| mockllm/good is better \|.*\| 7 : 0 \| 0\.016 \|"
+            r" 0\.047 \| 7 \|"
+        ),
+        (
+            r"\| mockllm/same \| mockllm/other \| mockllm/same is better \| \+2\.000 \| \\<0\.001"
+            r" \| 0\.003 \| 12 \|"
+        ),
     ):
         assert re.search(row, found), row
 
 
 def test_partial_logs_and_unknown_costs_are_reported(logs: Logs) -> None:
     good, bad = (priced(logs[name], 0.002, 0.5) for name in ("good", "bad"))
-    [first, *_] = [event for sample in good.samples or [] for event in sample.events if event.event == "model"]
+    [first, *_] = [
+        event for sample in good.samples or [] for event in sample.events if event.event == "model"
+    ]
     first.output.usage = None
     bad.samples = (bad.samples or [])[:3]
     found = judges_report(read_judges([good, bad]), []).markdown()
     assert re.search(r"mockllm/bad \| overall, ab \| 3 of 8 ", found)
-    assert re.search(r"mockllm/good .* 2\.00 \| 500 \|", found)  # 1,000 times 0.002 dollars and 0.5 seconds
+    assert re.search(
+        r"mockllm/good .* 2\.00 \| 500 \|", found
+    )  # 1,000 times 0.002 dollars and 0.5 seconds
     assert "'n of m': judged only some of the pairs" in found
-    assert "Calls without a known cost are counted as the mean of the others: mockllm/good 1 of 8." in found
+    assert (
+        "Calls without a known cost are counted as the mean of the others: mockllm/good 1 of 8."
+        in found
+    )
     without = judges_report(read_judges([logs["good"]]), []).markdown()
     assert "No call has a known cost: mockllm/good." in without and "n of m" not in without
     assert "PUBLISHED" not in report_of([logs["good"]], published="matching").markdown()

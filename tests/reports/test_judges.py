@@ -67,7 +67,14 @@ def call(cost: float | None = 0.002, seconds: float | None = 0.5, **facts: objec
     output = ModelOutput.from_content("m", "so")
     output.usage, output.time = ModelUsage(total_cost=cost), seconds
     return ModelEvent.model_validate(
-        {"model": "m", "input": [], "tools": [], "tool_choice": "none", "config": GenerateConfig(), "output": output}
+        {
+            "model": "m",
+            "input": [],
+            "tools": [],
+            "tool_choice": "none",
+            "config": GenerateConfig(),
+            "output": output,
+        }
         | facts
     )
 
@@ -78,12 +85,21 @@ NAN = math.nan
 @pytest.mark.parametrize(
     ("samples", "cost", "seconds", "counts"),
     [
-        pytest.param([[call(), call(0.004)], [call(0.003, 2)]], 0.009, 3, (3, 0, 0), id="all are added up"),
-        # The mean of the two that are known stands for the third: 3 * 0.003 dollars, 3 * 1.5 seconds.
         pytest.param(
-            [[call(0.002, 1), call(0.004, 2), call(None, None, error="overloaded")]], 0.009, 4.5, (3, 1, 1), id="failed"
+            [[call(), call(0.004)], [call(0.003, 2)]], 0.009, 3, (3, 0, 0), id="all are added up"
         ),
-        pytest.param([[call(0.002, 1), call(0.9, 0.0, cache="read")]], 0.004, 2, (2, 1, 1), id="from a cache"),
+        # The mean of the two that are known stands for the third: 3 * 0.003 dollars, 3 * 1.5
+        # seconds.
+        pytest.param(
+            [[call(0.002, 1), call(0.004, 2), call(None, None, error="overloaded")]],
+            0.009,
+            4.5,
+            (3, 1, 1),
+            id="failed",
+        ),
+        pytest.param(
+            [[call(0.002, 1), call(0.9, 0.0, cache="read")]], 0.004, 2, (2, 1, 1), id="from a cache"
+        ),
         pytest.param([[call(None, 1), call(None, 2)]], NAN, 3, (2, 2, 0), id="without a price"),
         pytest.param([[]], NAN, NAN, (0, 0, 0), id="no calls"),
     ],
@@ -91,7 +107,9 @@ NAN = math.nan
 def test_cost_and_time_of_calls(
     samples: list[list[ModelEvent]], cost: float, seconds: float, counts: tuple[int, int, int]
 ) -> None:
-    found = effort([EvalSample(id=1, epoch=1, input="", target="", events=list(calls)) for calls in samples])
+    found = effort(
+        [EvalSample(id=1, epoch=1, input="", target="", events=list(calls)) for calls in samples]
+    )
     assert (found.cost, found.seconds) == pytest.approx((cost, seconds), nan_ok=True)
     assert (found.calls, found.without_cost, found.without_seconds) == counts
 
@@ -109,8 +127,11 @@ def test_a_judge_is_measured_on_its_pairs(logs: Logs) -> None:
     assert not result.is_baseline
 
 
-def test_cost_and_seconds_are_per_1000_judgements(logs: Logs, joint: Logs, rating_logs: Logs) -> None:
-    # One call a verdict or rating: 1,000 times 0.002 dollars and 0.5 seconds. A joint call makes three verdicts.
+def test_cost_and_seconds_are_per_1000_judgements(
+    logs: Logs, joint: Logs, rating_logs: Logs
+) -> None:
+    # One call a verdict or rating: 1,000 times 0.002 dollars and 0.5 seconds. A joint call makes
+    # three verdicts.
     for result in (
         judged(priced(logs["good"], 0.002, 0.5)),
         judged(priced(joint["sharp"], 0.006, 1.5)),
@@ -119,12 +140,18 @@ def test_cost_and_seconds_are_per_1000_judgements(logs: Logs, joint: Logs, ratin
         assert (result.cost, result.seconds) == pytest.approx((2, 500))
 
 
-# The same eight labels, on the whole and on the first dimension; on the second dimension all are ties.
+# The same eight labels, on the whole and on the first dimension; on the second dimension all are
+# ties.
 
 
 def test_dimensions_are_measured_beside_the_whole(joint: Logs) -> None:
     sharp, halo = (judged(joint[name]) for name in ("sharp", "halo"))
-    assert (sharp.protocol, sharp.orders, len(sharp.items), sharp.judgements) == ("joint", "ab", 8, 24)
+    assert (sharp.protocol, sharp.orders, len(sharp.items), sharp.judgements) == (
+        "joint",
+        "ab",
+        8,
+        24,
+    )
     assert sharp.dimensions is not None and halo.dimensions is not None and halo.overall is not None
     # Only the seven labels of the first dimension that are no ties count.
     assert (sharp.dimensions.accuracy.value, sharp.dimensions.accuracy.n) == (1, 7)
@@ -144,7 +171,9 @@ ORDERS: dict[Orders, int] = {"ab": 0, "seeded": 3, "both": 3}
 def asked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Logs]:
     """A judge and all baselines on dimensions, by the orders in which they were asked."""
     made = tmp_path_factory.mktemp("asked")
-    return {orders: judge_as(made / orders, orders=orders, seed=seed) for orders, seed in ORDERS.items()}
+    return {
+        orders: judge_as(made / orders, orders=orders, seed=seed) for orders, seed in ORDERS.items()
+    }
 
 
 # Eight pairs: a is better in six, b in one, one is a tie.
@@ -160,8 +189,8 @@ def test_every_two_judges_are_tested_on_the_same_pairs(logs: Logs) -> None:
         ("mockllm/bad", "baseline/first"),
     }
     test = tests["mockllm/good", "mockllm/bad"]
-    # Seven pairs on seven prompts, all right against all wrong: a fair coin does so with 2 / 2^7. Of three tests the
-    # smallest p counts three times.
+    # Seven pairs on seven prompts, all right against all wrong: a fair coin does so with 2 / 2^7.
+    # Of three tests the smallest p counts three times.
     assert test.only_one_right == (7, 0)
     assert test.difference.value == 1
     assert test.p == pytest.approx(2 / 128)
@@ -172,13 +201,23 @@ def test_every_two_judges_are_tested_on_the_same_pairs(logs: Logs) -> None:
 
 def test_logs_of_baselines_change_no_test(logs: Logs, asked: dict[str, Logs]) -> None:
     models = [logs["good"], logs["bad"]]
-    more = [change(logs["longest"], judge=f"baseline/{kind}") for kind in ("first", "shortest", "copy_overall")]
-    [alone], [beside] = read_judges(models), read_judges([more[0], *models, logs["longest"], *more[1:]])
+    more = [
+        change(logs["longest"], judge=f"baseline/{kind}")
+        for kind in ("first", "shortest", "copy_overall")
+    ]
+    [alone], [beside] = (
+        read_judges(models),
+        read_judges([more[0], *models, logs["longest"], *more[1:]]),
+    )
     assert len(beside.judges) == 6
     assert said(beside.tests) == said(alone.tests)
-    # Of dimensions as well; and a coin of another seed, or a baseline asked in other orders, is no rival either.
+    # Of dimensions as well; and a coin of another seed, or a baseline asked in other orders, is no
+    # rival either.
     sharp, others = asked["ab"]["sharp"], [log for logs in asked.values() for log in logs.values()]
-    [alone], [beside] = read_judges([sharp]), read_judges([sharp, *(log for log in others if is_baseline(log))])
+    [alone], [beside] = (
+        read_judges([sharp]),
+        read_judges([sharp, *(log for log in others if is_baseline(log))]),
+    )
     assert {test.level for test in alone.tests} == {"overall", "dimensions"}
     assert said(beside.tests) == said(alone.tests)
 
@@ -190,7 +229,9 @@ def test_baselines_are_not_tested_among_themselves(asked: dict[str, Logs]) -> No
 
 
 def said(tests: tuple[JudgeTest[JudgeResult], ...]) -> list[tuple[object, ...]]:
-    return [(t.first.judge, t.second.judge, t.level, repr(t.difference), t.adjusted_p) for t in tests]
+    return [
+        (t.first.judge, t.second.judge, t.level, repr(t.difference), t.adjusted_p) for t in tests
+    ]
 
 
 def test_only_pairs_of_both_are_compared(logs: Logs) -> None:
@@ -210,7 +251,8 @@ def test_labels_of_the_same_data_must_be_the_same(logs: Logs, rating_logs: Logs)
 def test_judges_are_tested_on_dimensions_apart_from_the_whole(joint: Logs) -> None:
     [dataset] = read_judges([joint["sharp"], joint["halo"]])
     tests = {test.level: test for test in dataset.tests if not test.second.is_baseline}
-    # Right overall, both: no difference. On dimensions seven prompts of seven: 2 / 2^7, thrice for three tests.
+    # Right overall, both: no difference. On dimensions seven prompts of seven: 2 / 2^7, thrice for
+    # three tests.
     assert (tests["overall"].difference.value, tests["overall"].p) == (0, 1)
     found = tests["dimensions"]
     assert found.only_one_right in {(7, 0), (0, 7)}
@@ -221,7 +263,11 @@ def test_judges_are_tested_on_dimensions_apart_from_the_whole(joint: Logs) -> No
 def test_baselines_are_computed_on_the_same_pairs(logs: Logs) -> None:
     [dataset] = read_judges([logs["good"]])
     found = by_judge(dataset.baselines)
-    accuracy = {name: baseline.overall.accuracy.value for name, baseline in found.items() if baseline.overall}
+    accuracy = {
+        name: baseline.overall.accuracy.value
+        for name, baseline in found.items()
+        if baseline.overall
+    }
     # Of seven labels that are no ties six are a; the longer response is better in five.
     assert accuracy["baseline/first"] == pytest.approx(6 / 7)
     assert accuracy["baseline/second"] == pytest.approx(1 / 7)
@@ -233,14 +279,26 @@ def test_baselines_are_computed_on_the_same_pairs(logs: Logs) -> None:
 
 
 @pytest.mark.parametrize("orders", ORDERS)
-def test_a_logged_baseline_equals_the_computed_one_and_replaces_it(asked: dict[str, Logs], orders: str) -> None:
-    [alone], [beside] = read_judges([asked[orders]["sharp"]]), read_judges(list(asked[orders].values()))
+def test_a_logged_baseline_equals_the_computed_one_and_replaces_it(
+    asked: dict[str, Logs], orders: str
+) -> None:
+    [alone], [beside] = (
+        read_judges([asked[orders]["sharp"]]),
+        read_judges(list(asked[orders].values())),
+    )
     computed, logged = by_judge(alone.baselines), by_judge(beside.judges)
     assert set(computed) == {f"baseline/{kind}" for kind in BASELINES}
     for name, one in computed.items():
         other = logged[name]
-        assert (repr(other.overall), repr(other.dimensions)) == (repr(one.overall), repr(one.dimensions)), name
-        assert (other.orders, other.seed, other.judgements) == (one.orders, one.seed, one.judgements)
+        assert (repr(other.overall), repr(other.dimensions)) == (
+            repr(one.overall),
+            repr(one.dimensions),
+        ), name
+        assert (other.orders, other.seed, other.judgements) == (
+            one.orders,
+            one.seed,
+            one.judgements,
+        )
         assert other.items.keys() == one.items.keys()
         assert other.is_baseline and other.location and not one.location
         assert other.effort.calls == 0
@@ -250,11 +308,18 @@ def test_a_logged_baseline_equals_the_computed_one_and_replaces_it(asked: dict[s
 def test_asked_in_both_orders_a_baseline_by_place_flips_always(asked: dict[str, Logs]) -> None:
     [dataset] = read_judges([asked["both"]["sharp"]])
     found = by_judge(dataset.baselines)
-    flips = {name: one.overall.flips.value for name, one in found.items() if one.overall is not None}
-    assert (flips["baseline/first"], flips["baseline/second"], flips["baseline/longest"]) == (1, 1, 0)
+    flips = {
+        name: one.overall.flips.value for name, one in found.items() if one.overall is not None
+    }
+    assert (flips["baseline/first"], flips["baseline/second"], flips["baseline/longest"]) == (
+        1,
+        1,
+        0,
+    )
     assert 0 < flips["baseline/random"] < 1
     told = found["baseline/copy_overall"].dimensions
-    # The labels on the first dimension are those of the pair, on the second they are ties, which do not count.
+    # The labels on the first dimension are those of the pair, on the second they are ties, which do
+    # not count.
     assert told is not None and told.accuracy.value == 1
     # What disagrees with itself is a tie, and no label that counts is one.
     first = found["baseline/first"].overall
@@ -278,7 +343,9 @@ def turned(log: EvalLog) -> EvalLog:
     return made
 
 
-def test_judges_that_saw_different_orders_have_baselines_in_the_order_of_the_data(logs: Logs) -> None:
+def test_judges_that_saw_different_orders_have_baselines_in_the_order_of_the_data(
+    logs: Logs,
+) -> None:
     [dataset] = read_judges([turned(logs["good"]), logs["bad"]])
     found = by_judge(dataset.baselines)["baseline/first"]
     assert found.orders == "ab"
@@ -305,11 +372,17 @@ def by_judge(judges: tuple[JudgeResult, ...]) -> dict[str, JudgeResult]:
 
 def test_other_data_are_separate_and_other_logs_are_skipped(logs: Logs, rating_logs: Logs) -> None:
     found = read_judges([logs["good"], of_other_data(logs["bad"]), unscored(logs["bad"])])
-    assert [[judge.judge for judge in dataset.judges] for dataset in found] == [["mockllm/good"], ["mockllm/bad"]]
+    assert [[judge.judge for judge in dataset.judges] for dataset in found] == [
+        ["mockllm/good"],
+        ["mockllm/bad"],
+    ]
     same, other, coarse = (rating_logs[name] for name in ("same", "other", "coarse"))
     assert read_rating_judge(unscored(coarse)) is None
     rating = read_ratings([same, of_other_data(other), unscored(coarse)])
-    assert [[judge.judge for judge in dataset.judges] for dataset in rating] == [["mockllm/same"], ["mockllm/other"]]
+    assert [[judge.judge for judge in dataset.judges] for dataset in rating] == [
+        ["mockllm/same"],
+        ["mockllm/other"],
+    ]
     assert [dataset.tests for dataset in rating] == [(), ()]
 
 
@@ -344,9 +417,14 @@ def test_a_log_of_some_samples_only_is_partial(logs: Logs, rating_logs: Logs) ->
     }
     assert not any(dataset.is_partial(baseline) for baseline in dataset.baselines)
     [ratings] = read_ratings([rating_logs["same"], part(rating_logs["other"], slice(5))])
-    assert [(len(judge.items), ratings.is_partial(judge)) for judge in ratings.judges] == [(12, False), (5, True)]
+    assert [(len(judge.items), ratings.is_partial(judge)) for judge in ratings.judges] == [
+        (12, False),
+        (5, True),
+    ]
     twice = logs["bad"].model_copy(deep=True)  # epochs do not make a log partial
-    twice.samples = [one.model_copy(update={"epoch": epoch}) for epoch in (1, 2) for one in twice.samples or []]
+    twice.samples = [
+        one.model_copy(update={"epoch": epoch}) for epoch in (1, 2) for one in twice.samples or []
+    ]
     [dataset] = read_judges([logs["good"], twice])
     assert [len(judge.items) for judge in dataset.judges] == [8, 16]
     assert not any(dataset.is_partial(judge) for judge in dataset.judges)
@@ -357,14 +435,23 @@ def test_a_log_of_some_samples_only_is_partial(logs: Logs, rating_logs: Logs) ->
 
 def test_a_judge_is_held_against_the_labels(rating_logs: Logs) -> None:
     same, other = (rated(rating_logs[name]) for name in ("same", "other"))
-    assert (same.judge, same.rubric, len(same.items), same.by_intent) == ("mockllm/same", "", 12, {})
+    assert (same.judge, same.rubric, len(same.items), same.by_intent) == (
+        "mockllm/same",
+        "",
+        12,
+        {},
+    )
     for kind in ("pearson", "spearman", "kendall"):
         assert getattr(same.agreement.correlations, kind).value == pytest.approx(1)
         assert getattr(other.agreement.correlations, kind).value == pytest.approx(-1)
     assert same.agreement.difference.value == 0
     # Labels add up to 36 over 12, so their mean is 3 and that of six less them too.
     assert other.agreement.difference.value == pytest.approx(0)
-    assert (same.agreement.n, same.agreement.unread, same.agreement.correlations.pearson.clusters) == (12, 0, 6)
+    assert (
+        same.agreement.n,
+        same.agreement.unread,
+        same.agreement.correlations.pearson.clusters,
+    ) == (12, 0, 6)
     assert math.isnan(same.cost) and same.seconds >= 0
 
 
@@ -378,16 +465,23 @@ def test_unread_ratings_are_counted(rating_logs: Logs) -> None:
 
 def test_every_two_judges_are_compared_on_the_responses_of_both(rating_logs: Logs) -> None:
     [dataset] = read_ratings([rating_logs["other"], rating_logs["coarse"], rating_logs["same"]])
-    assert [judge.judge for judge in dataset.judges] == ["mockllm/same", "mockllm/coarse", "mockllm/other"]
+    assert [judge.judge for judge in dataset.judges] == [
+        "mockllm/same",
+        "mockllm/coarse",
+        "mockllm/other",
+    ]
     assert len(dataset.tests) == 6
     tests = {(test.first.judge, test.second.judge, test.level): test for test in dataset.tests}
     for level in ("pearson", "spearman"):
         test = tests["mockllm/same", "mockllm/other", level]
         assert test.difference.value == pytest.approx(2)
-        # Every round has a difference of 2, so p is the least of 2,000 rounds, 2 / 2001, times three for three tests.
+        # Every round has a difference of 2, so p is the least of 2,000 rounds, 2 / 2001, times
+        # three for three tests.
         assert (test.p, test.adjusted_p) == pytest.approx((2 / 2001, 6 / 2001))
         assert test.better is test.first
-    assert tests["mockllm/same", "mockllm/coarse", "pearson"].difference.n == 11  # `coarse` rates eleven
+    assert (
+        tests["mockllm/same", "mockllm/coarse", "pearson"].difference.n == 11
+    )  # `coarse` rates eleven
 
 
 def test_swapping_the_logs_changes_nothing(rating_logs: Logs) -> None:
@@ -399,7 +493,9 @@ def test_swapping_the_logs_changes_nothing(rating_logs: Logs) -> None:
 def test_judges_that_agree_equally_do_not_differ_significantly(rating_logs: Logs) -> None:
     twin = rating_logs["same"].model_copy(deep=True)
     [dataset] = read_ratings([rating_logs["same"], twin])
-    assert [(test.difference.value, test.adjusted_p, test.better) for test in dataset.tests] == [(0, 1, None)] * 2
+    assert [(test.difference.value, test.adjusted_p, test.better) for test in dataset.tests] == [
+        (0, 1, None)
+    ] * 2
 
 
 def test_rating_judges_two_logs_of_a_judge_have_names_of_their_own(rating_logs: Logs) -> None:
@@ -414,8 +510,11 @@ def test_rating_judges_two_logs_of_a_judge_have_names_of_their_own(rating_logs: 
 def test_with_a_rubric_intents_are_reported(with_rubric: EvalLog) -> None:
     judge = rated(with_rubric)
     assert judge.rubric
-    assert {intent: found.n for intent, found in judge.by_intent.items()} == {"factual_qa": 6, "leisure": 6}
+    assert {intent: found.n for intent, found in judge.by_intent.items()} == {
+        "factual_qa": 6,
+        "leisure": 6,
+    }
     assert judge.by_intent["leisure"].correlations.pearson.value == pytest.approx(1)
-    # Ratings 2 4 6 8 10 2 of 1 to 10 on the scale 1 to 5: 1 + 4 / 9 (x - 1), less the labels 1 2 3 4 5 1.
-    # 6 + 4 / 9 * (32 - 6) - 16
+    # Ratings 2 4 6 8 10 2 of 1 to 10 on the scale 1 to 5: 1 + 4 / 9 (x - 1), less the labels 1 2 3
+    # 4 5 1. 6 + 4 / 9 * (32 - 6) - 16
     assert judge.by_intent["leisure"].difference.value == pytest.approx((6 + 4 / 9 * 26 - 16) / 6)

@@ -39,19 +39,23 @@ def test_the_report_as_markdown(report: Report) -> None:
 def test_csv_files_hold_every_mean_and_difference(board: Leaderboard, report: Report) -> None:
     headers = {name: csv_text(table).partition("\n")[0] for name, table in report.tables().items()}
     assert list(headers) == ["leaderboard", "differences", "judge", "lengths", "models", "noise"]
-    assert headers["leaderboard"] == (
-        "block,model,kind,column,mean,low,high,n,beside_best,rank_from,rank_to,unscored_share,mean_scored,mean_lowest,"
+    assert (
+        headers["leaderboard"]
+        == "block,model,kind,column,mean,low,high,n,beside_best,rank_from,rank_to,unscored_share,mean_scored,mean_lowest,"
         "mean_highest"
     )
-    assert headers["differences"] == (
-        "block,column,first,second,difference,low,high,p,p_holm,p_worst,verdict,depends_on,n,error,detectable"
+    assert (
+        headers["differences"]
+        == "block,column,first,second,difference,low,high,p,p_holm,p_worst,verdict,depends_on,n,error,detectable"
     )
     ranking, means = board.rankings[0], report.tables()["leaderboard"]
     assert len(means_frame(ranking, 1)) == len(ranking.names) * len(ranking.means)
     rows: Any = means[means["block"] == 1].set_index(["model", "kind", "column"])
     for model in models_of(ranking):
         shown = rows.loc[(model.model, "all", "all")]
-        assert shown["mean"] == model.all.value or (math.isnan(shown["mean"]) and math.isnan(model.all.value))
+        assert shown["mean"] == model.all.value or (
+            math.isnan(shown["mean"]) and math.isnan(model.all.value)
+        )
         assert shown["mean_lowest"] == model.mean_lowest
         assert (shown["rank_from"], shown["rank_to"]) == (model.ranks or (None, None))
         for cell, mean in model.by_cell.items():
@@ -61,7 +65,10 @@ def test_csv_files_hold_every_mean_and_difference(board: Leaderboard, report: Re
     assert len(differences_table(ranking, 1).data) == sum(map(len, ranking.comparisons.values()))
     differences = report.tables()["differences"]
     lacking = differences[differences["depends_on"] != ""].iloc[0]
-    assert (lacking["verdict"], lacking["depends_on"]) == ("depends on unscored answers", "p/lacking (7)")
+    assert (lacking["verdict"], lacking["depends_on"]) == (
+        "depends on unscored answers",
+        "p/lacking (7)",
+    )
     assert 0.5 < model_of(ranking, "openai/gpt-large").judge_alpha < 1
 
 
@@ -72,9 +79,18 @@ def test_json_holds_facts_and_tables(board: Leaderboard, report: Report) -> None
     assert first["conditions"]["judges"] == ["p/judge", "p/other"]
     assert first["traffic"]["shares"] == MIX.shares and second["models"] == ["urs_simulation/weak"]
     assert first["question_counts"]["all"] == board.rankings[0].questions < first["asked"]
-    assert (found["rounds"], found["level"], found["seed"], found["simulated"]) == (200, 0.95, 0, True)
+    assert (found["rounds"], found["level"], found["seed"], found["simulated"]) == (
+        200,
+        0.95,
+        0,
+        True,
+    )
     assert len(found["tables"]["models"]) == 6
-    unranked = next(row for row in found["tables"]["leaderboard"] if (row["model"], row["kind"]) == ("p/few", "all"))
+    unranked = next(
+        row
+        for row in found["tables"]["leaderboard"]
+        if (row["model"], row["kind"]) == ("p/few", "all")
+    )
     assert unranked["mean"] is None and unranked["rank_from"] is None
 
 
@@ -84,8 +100,10 @@ def test_the_best_and_what_cannot_be_distinguished_from_it_are_marked() -> None:
     ranking = ranking_of(answers_of({"w": finals, "x": better, "y": finals - 1.5}), rounds=500)
     assert ranking.names == ["x", "w", "y"]
     assert ranking.marked("Leisure") == ranking.marked("all") == {"w", "x"}
-    assert best_sentence(ranking, "all") == (
-        "x has the highest mean score, significantly above 1 other, but cannot be distinguished from w."
+    assert (
+        best_sentence(ranking, "all")
+        == "x has the highest mean score, significantly above 1 other, but cannot be distinguished"
+        " from w."
     )
 
 
@@ -108,7 +126,10 @@ def test_one_model_has_no_rank_and_no_word_about_others() -> None:
 
 def test_one_model_with_or_without_scores_is_a_report_of_its_own() -> None:
     board = Leaderboard((), (), (), Resampling(200, 0.95, 0), "")
-    assert [section.title for section in report_leaderboard(board).sections][:2] == ["Runs", "Method"]
+    assert [section.title for section in report_leaderboard(board).sections][:2] == [
+        "Runs",
+        "Method",
+    ]
     for final in (5.0, math.nan):
         alone = replace(board, rankings=(ranking_of(answers_of({"a": [final]})),))
         sections = {section.title: section for section in report_leaderboard(alone).sections}

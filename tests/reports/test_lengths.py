@@ -1,4 +1,6 @@
-"""What a report says of the lengths of answers, and the regression on length that it makes on request."""
+"""What a report says of the lengths of answers, and the regression on length that it makes on
+request.
+"""
 
 import json
 import math
@@ -16,7 +18,12 @@ from tests.reports.judged_logs import answered, judgement, write_judged
 from urs_inspect.reports.answers import Answers
 from urs_inspect.reports.leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.leaderboard_report import report_leaderboard
-from urs_inspect.reports.lengths import REGRESSION_WARNING, LengthRegression, length_sentence, times_text
+from urs_inspect.reports.lengths import (
+    REGRESSION_WARNING,
+    LengthRegression,
+    length_sentence,
+    times_text,
+)
 from urs_inspect.reports.tables import Report
 from urs_inspect.stats.bootstrap import Resampling
 
@@ -33,12 +40,15 @@ def judged(
     languages: tuple[str, ...] = ("en", "zh"),
     seed: int = 0,
 ) -> list[list[dict[str, Any]]]:
-    """Answers of models, by their quality and their doublings of length, to a judge that likes a doubling so much.
+    """Answers of models, by their quality and their doublings of length, to a judge that likes a
+    doubling so much.
 
     Chinese answers have a quarter of the characters.
     """
     generator = np.random.default_rng(seed)
-    names = [f"leisure-{languages[place % len(languages)]}-{place:03}" for place in range(questions)]
+    names = [
+        f"leisure-{languages[place % len(languages)]}-{place:03}" for place in range(questions)
+    ]
     effects, usual = generator.normal(0, 1, questions), generator.normal(9, 0.8, questions)
     characters = np.array([2.0 if "-zh-" in name else 0.0 for name in names])
     tables = []
@@ -72,7 +82,12 @@ def report_of(ranking: Ranking) -> Report:
     return report_leaderboard(Leaderboard((ranking,), (), (), Resampling(500, 0.95, 0), ""))
 
 
-FIELD = {"p/plain": (6.0, 0.0), "p/tripled": (6.0, TRIPLED), "p/other": (5.4, -0.3), "p/weak": (4.0, 0.4)}
+FIELD = {
+    "p/plain": (6.0, 0.0),
+    "p/tripled": (6.0, TRIPLED),
+    "p/other": (5.4, -0.3),
+    "p/weak": (4.0, 0.4),
+}
 TWO = {"p/a": (6.0, 0.0), "p/b": (5.0, 0.0)}
 
 
@@ -80,7 +95,9 @@ def two(*, factor: float = math.nan, questions: int = 40) -> list[list[dict[str,
     """Answers of two models; with a factor the second one's are so much longer."""
     tables = judged(TWO, likes=0.0, questions=questions)
     for first, second in zip(*tables, strict=True):
-        second["answer_length"] = second["answer_length"] if math.isnan(factor) else factor * first["answer_length"]
+        second["answer_length"] = (
+            second["answer_length"] if math.isnan(factor) else factor * first["answer_length"]
+        )
     return tables
 
 
@@ -98,27 +115,41 @@ def test_ratios_and_overlap_of_lengths_by_hand() -> None:
         for name, given in lengths.items()
     ]
     models: Any = ranking_of(answers(*tables)).models
-    assert models.loc["p/b", "length_ratio"] == pytest.approx(math.sqrt(2))  # the median of 2, 2, 1/2 and 1
+    assert models.loc["p/b", "length_ratio"] == pytest.approx(
+        math.sqrt(2)
+    )  # the median of 2, 2, 1/2 and 1
     assert list(models.loc["p/b", ["length_overlap", "length_questions"]]) == [2, 4]
     assert models.loc["p/a", "length_ratio"] == 1
     level = [[row("p/a", f"leisure-en-{n}", 9.0) for n in range(4)], []]
-    level[1] = [row("p/b", f"leisure-en-{n}", 5.0, answer_length=50.0 if n < 2 else 200.0) for n in range(4)]
-    equal: Any = ranking_of(answers(*level)).models  # neither usually writes less: each does in half of the questions
+    level[1] = [
+        row("p/b", f"leisure-en-{n}", 5.0, answer_length=50.0 if n < 2 else 200.0) for n in range(4)
+    ]
+    equal: Any = ranking_of(
+        answers(*level)
+    ).models  # neither usually writes less: each does in half of the questions
     assert list(equal.loc["p/b", ["length_ratio", "length_overlap"]]) == [1, 2]
     tables[1][0] |= {"answer_length": 0.0, "outcome": "no_response"}
     without: Any = ranking_of(answers(*tables)).models
     assert without.loc["p/b", "length_questions"] == 3
 
 
-@pytest.mark.parametrize(("ratio", "text"), [(0.481, "0.48"), (0.96, "1.0"), (2.13, "2.1"), (16.4, "16")])
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(0.481, "0.48"), (0.96, "1.0"), (2.13, "2.1"), (16.4, "16")]
+)
 def test_how_many_times_as_text(ratio: float, text: str) -> None:
     assert times_text(ratio) == text
 
 
 @pytest.mark.parametrize(("likes", "quality"), [(0.45, 6.0), (0.0, 7.0), (0.6, 6.5)])
-def test_no_headline_says_whether_a_lead_survives_at_equal_length(likes: float, quality: float) -> None:
-    """Neither for a lead that length has won nor for one of quality: the report gives ratio, overlap and the limit."""
-    ranking = ranking_of(answers(*judged({**FIELD, "p/tripled": (quality, TRIPLED)}, likes=likes)), rounds=500)
+def test_no_headline_says_whether_a_lead_survives_at_equal_length(
+    likes: float, quality: float
+) -> None:
+    """Neither for a lead that length has won nor for one of quality: the report gives ratio,
+    overlap and the limit.
+    """
+    ranking = ranking_of(
+        answers(*judged({**FIELD, "p/tripled": (quality, TRIPLED)}, likes=likes)), rounds=500
+    )
     assert ranking.names[0] == "p/tripled" and ranking.beside_best("all")[0].significant
     report = report_of(ranking)
     start = report.sections[0]
@@ -126,26 +157,44 @@ def test_no_headline_says_whether_a_lead_survives_at_equal_length(likes: float, 
     models: Any = ranking.models
     overlap = models.loc["p/plain", "length_overlap"]
     assert 0 < overlap < 30
-    assert "tripled writes " in said and f"times as much as plain (lengths overlap in {overlap} of 150" in said
+    assert (
+        "tripled writes " in said
+        and f"times as much as plain (lengths overlap in {overlap} of 150" in said
+    )
     assert said in report.as_dict()["rankings"][0]["headline"]
     text = report.markdown()
-    assert "not survive" not in text and "equal length" not in text.lower() and "Regression" not in text
+    assert (
+        "not survive" not in text
+        and "equal length" not in text.lower()
+        and "Regression" not in text
+    )
     assert "Length" in start.tables[1].text().headings
     assert {"equal_length", "equal_length_differences"}.isdisjoint(report.tables())
 
 
-def test_a_judge_that_pays_for_repeated_text_is_covered_by_the_sentence(tmp_path: Path, run: Run) -> None:  # noqa: F811
-    """Of two models with the same texts one gives each three times, and the judge pays a point for that."""
+def test_a_judge_that_pays_for_repeated_text_is_covered_by_the_sentence(
+    tmp_path: Path,
+    run: Run,  # noqa: F811
+) -> None:
+    """Of two models with the same texts one gives each three times, and the judge pays a point for
+    that.
+    """
     for model, times in (("p/once", 1), ("p/thrice", 3)):
         samples = [
-            answered(f"q{n}", judgement(float(4 + n % 3 + (times == 3)), answer_length=times * (80 + 7 * n)))
+            answered(
+                f"q{n}",
+                judgement(float(4 + n % 3 + (times == 3)), answer_length=times * (80 + 7 * n)),
+            )
             for n in range(40)
         ]
         write_judged(tmp_path / f"{model[2:]}.eval", *samples, model=model)
     for command in ("report", "table"):
         printed = " ".join(run(command, tmp_path).output.split())
         assert "thrice is best, significantly better than once" in printed
-        assert "thrice writes 3.0 times as much as once (lengths overlap in 0 of 40 questions)" in printed
+        assert (
+            "thrice writes 3.0 times as much as once (lengths overlap in 0 of 40 questions)"
+            in printed
+        )
         assert TASTE in printed
 
 
@@ -159,21 +208,31 @@ def test_unknown_lengths_are_not_guessed_and_one_model_is_not_compared() -> None
 # --- a regression on length, on request ---
 
 
-def test_the_regression_is_a_table_with_its_warning_for_those_who_ask(tmp_path: Path, run: Run) -> None:  # noqa: F811
+def test_the_regression_is_a_table_with_its_warning_for_those_who_ask(
+    tmp_path: Path,
+    run: Run,  # noqa: F811
+) -> None:
     for model, longer in (("p/a", 1.0), ("p/b", 1.5)):
         samples = [
-            answered(f"q{n}", judgement(float(3 + n % 5), answer_length=round(longer * (80 + 31 * (n % 7)) + n)))
+            answered(
+                f"q{n}",
+                judgement(float(3 + n % 5), answer_length=round(longer * (80 + 31 * (n % 7)) + n)),
+            )
             for n in range(20)
         ]
         write_judged(tmp_path / f"{model[2:]}.eval", *samples, model=model)
     plain = json.loads(run("report", tmp_path, "--json", "--rounds", "100").stdout)
-    asked = json.loads(run("report", tmp_path, "--json", "--rounds", "100", "--control", "length").stdout)
+    asked = json.loads(
+        run("report", tmp_path, "--json", "--rounds", "100", "--control", "length").stdout
+    )
     assert "equal_length" not in plain["tables"] and "length" not in plain["rankings"][0]
     assert asked["rankings"][0]["headline"] == plain["rankings"][0]["headline"]
     rows = asked["tables"]["equal_length"]
     assert [found["model"] for found in rows] == plain["rankings"][0]["models"]
     assert all(found["low"] <= found["equal_length"] <= found["high"] for found in rows)
-    printed = " ".join(run("report", tmp_path, "--rounds", "100", "--control", "length").output.split())
+    printed = " ".join(
+        run("report", tmp_path, "--rounds", "100", "--control", "length").output.split()
+    )
     assert REGRESSION_WARNING in printed
 
 
@@ -184,13 +243,17 @@ def test_the_regression_finds_a_planted_slope() -> None:
     assert means.loc["p/tripled", "equal_length"].value == pytest.approx(
         means.loc["p/plain", "equal_length"].value, abs=0.3
     )
-    assert means.loc["p/tripled", "length"] == pytest.approx(2 ** (TRIPLED - (TRIPLED + 0.1) / 4), rel=0.1)
+    assert means.loc["p/tripled", "length"] == pytest.approx(
+        2 ** (TRIPLED - (TRIPLED + 0.1) / 4), rel=0.1
+    )
 
 
 def test_neither_languages_nor_epochs_change_the_regression() -> None:
     one, both = (judged(FIELD, likes=0.45, languages=names) for names in (("en",), ("en", "zh")))
     plain = controlled(answers(*both))
-    assert slope_of(controlled(answers(*one))).value == pytest.approx(slope_of(plain).value, abs=0.01)
+    assert slope_of(controlled(answers(*one))).value == pytest.approx(
+        slope_of(plain).value, abs=0.01
+    )
     again = controlled(answers(*both, *([found | {"epoch": 2} for found in rows] for rows in both)))
     pd.testing.assert_frame_equal(again.means, plain.means)
 
@@ -207,7 +270,9 @@ def test_empty_answers_take_no_part_in_the_slope() -> None:
 
 
 def test_a_model_whose_length_is_its_own_is_said_to_be_hard_to_separate() -> None:
-    wide = controlled(answers(*judged({"p/plain": (6.0, 0.0), "p/long": (6.0, 3.0)}, likes=0.4, spread=0.3)))
+    wide = controlled(
+        answers(*judged({"p/plain": (6.0, 0.0), "p/long": (6.0, 3.0)}, likes=0.4, spread=0.3))
+    )
     assert wide.facts["by_model"] > 0.9
     assert any("can hardly be separated" in note for note in wide.notes)
 

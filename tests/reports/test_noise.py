@@ -21,7 +21,9 @@ from urs_inspect.reports.noise import noise_section, panel_section
 PANEL = ("p/one", "p/two", "p/three")
 
 
-def model(name: str, epochs: int = 1, panel: tuple[str, ...] = PANEL, questions: int = 30) -> list[dict[str, Any]]:
+def model(
+    name: str, epochs: int = 1, panel: tuple[str, ...] = PANEL, questions: int = 30
+) -> list[dict[str, Any]]:
     """Answers judged by a panel; questions are harder or easier for all models."""
     generator = np.random.default_rng(len(name))
     ease = np.random.default_rng(0).normal(0, 1, questions)
@@ -30,7 +32,8 @@ def model(name: str, epochs: int = 1, panel: tuple[str, ...] = PANEL, questions:
         for epoch in range(1, epochs + 1):
             level = 5 + ease[question] + generator.normal()
             finals = {
-                judge: float(np.clip(level + place + generator.normal(), 1, 10)) for place, judge in enumerate(panel)
+                judge: float(np.clip(level + place + generator.normal(), 1, 10))
+                for place, judge in enumerate(panel)
             }
             mean = sum(finals.values()) / len(finals)
             facts = {"epoch": epoch, "judges": ", ".join(panel), "judge_finals": finals}
@@ -63,7 +66,9 @@ def test_epochs_and_a_panel_are_split_for_means_and_differences(ranking: Ranking
 def test_the_half_width_is_that_of_the_reports_interval(ranking: Ranking) -> None:
     for place, name in enumerate(ranking.names):
         mean = ranking.mean(name)
-        assert ranking.noise.table["margin"][place] == pytest.approx((mean.high - mean.low) / 2, rel=0.15)
+        assert ranking.noise.table["margin"][place] == pytest.approx(
+            (mean.high - mean.low) / 2, rel=0.15
+        )
 
 
 def test_what_is_not_measured_is_named_with_a_command(ranking: Ranking) -> None:
@@ -96,7 +101,11 @@ def test_unequal_epochs_and_judges_that_fail_or_never_differ_leave_estimates() -
 def test_an_empty_answer_has_its_score_from_every_judge() -> None:
     first, second = model("p/a", 2), model("p/bb", 2)
     for given in first[:2]:
-        given |= {"final": 1.0, "outcome": "no_response", "judge_finals": dict.fromkeys(PANEL, math.nan)}
+        given |= {
+            "final": 1.0,
+            "outcome": "no_response",
+            "judge_finals": dict.fromkeys(PANEL, math.nan),
+        }
     found = ranking_of(answers(first, second))
     assert found.noise.table["questions"].tolist() == [30, 30, 30]
 
@@ -111,7 +120,9 @@ def test_repeated_judgements_are_read_from_logs(tmp_path: Path) -> None:
             before = {judge: value + 1 for judge, value in given.items()}
             both = (judgement(sum(x.values()) / 3, panel={**x}) for x in (before, given))
             samples.append(answered(f"q{question}", *both))
-        write_judged(tmp_path / f"{name[-1]}.eval", *samples, model=name, roles={"grader": list(PANEL)})
+        write_judged(
+            tmp_path / f"{name[-1]}.eval", *samples, model=name, roles={"grader": list(PANEL)}
+        )
     found = ranking_of(read_answers([str(tmp_path)]))
     table = found.noise.table
     assert table["variance_judgement"][:2].tolist() == pytest.approx([0.5, 0.5])
@@ -123,7 +134,9 @@ def test_repeated_judgements_are_read_from_logs(tmp_path: Path) -> None:
 def test_a_panel_is_reported_with_its_best_part() -> None:
     generator = np.random.default_rng(1)
     chances = {"a": 0.9, "b": 0.85, "c": 0.8, "d": 0.6, "never wrong": 1.0}
-    right = pd.DataFrame({name: generator.random(200) < chance for name, chance in chances.items()}).astype(float)
+    right = pd.DataFrame(
+        {name: generator.random(200) < chance for name, chance in chances.items()}
+    ).astype(float)
     prompts = [f"p{number // 2}" for number in range(200)]
     section = panel_section(right, None, prompts)
     text = "\n".join(section.notes)
@@ -132,7 +145,9 @@ def test_a_panel_is_reported_with_its_best_part() -> None:
     assert "a, b, c" in text
     assert list(section.tables[0].data["judge"]) == ["a", "b", "c", "d"]
     labels = generator.normal(size=200)
-    ratings = pd.DataFrame(0.2 * labels[:, None] + generator.normal(size=(200, 3)))  # a narrow scale is no shared error
+    ratings = pd.DataFrame(
+        0.2 * labels[:, None] + generator.normal(size=(200, 3))
+    )  # a narrow scale is no shared error
     ratings.loc[0, 0] = math.nan
     text = "\n".join(panel_section(ratings, labels, prompts).notes)
     assert "199 items" in text
@@ -147,21 +162,36 @@ def test_judges_that_never_differ_are_named() -> None:
     right["twin"] = right["a"]
     prompts = [f"p{number}" for number in range(200)]
     notes = panel_section(right, None, prompts).notes
-    assert any("never differ" in note and "a and twin" in note for note in notes if not note.startswith("Best"))
-    assert "(of which a and twin never differ)" in next(note for note in notes if note.startswith("Best majority"))
-    assert not any("never differ" in note for note in panel_section(right.drop(columns="twin"), None, prompts).notes)
+    assert any(
+        "never differ" in note and "a and twin" in note
+        for note in notes
+        if not note.startswith("Best")
+    )
+    assert "(of which a and twin never differ)" in next(
+        note for note in notes if note.startswith("Best majority")
+    )
+    assert not any(
+        "never differ" in note
+        for note in panel_section(right.drop(columns="twin"), None, prompts).notes
+    )
     assert " points on average" in notes[-1]
 
 
 @pytest.mark.parametrize("verdicts", [True, False])
-def test_a_judge_of_noise_makes_a_panel_worth_more_and_is_seen_to_make_it_worse(verdicts: bool) -> None:
+def test_a_judge_of_noise_makes_a_panel_worth_more_and_is_seen_to_make_it_worse(
+    verdicts: bool,
+) -> None:
     generator = np.random.default_rng(2)
     labels = generator.normal(size=400)
     shared = generator.normal(size=400)
-    sure = pd.DataFrame({name: labels + shared + 0.4 * generator.normal(size=400) for name in "abc"})
+    sure = pd.DataFrame(
+        {name: labels + shared + 0.4 * generator.normal(size=400) for name in "abc"}
+    )
     with_noise = sure.assign(noise=2 * generator.normal(size=400))
     if verdicts:
-        sure, with_noise = ((given.mul(labels, axis=0) > 0).astype(float) for given in (sure, with_noise))
+        sure, with_noise = (
+            (given.mul(labels, axis=0) > 0).astype(float) for given in (sure, with_noise)
+        )
     worth, error = [], []
     for given in (sure, with_noise):
         section = panel_section(given, None if verdicts else labels, list(range(400)))
@@ -180,19 +210,30 @@ def test_a_judge_of_noise_makes_a_panel_worth_more_and_is_seen_to_make_it_worse(
 
 def test_too_few_judges_or_prompts_are_said() -> None:
     assert "3 prompts" in panel_section(pd.DataFrame(np.eye(3)), None, ["x", "y", "z"]).notes[-1]
-    assert "0 prompts" in panel_section(pd.DataFrame({name: [math.nan] for name in "abc"}), None, ["x"]).notes[-1]
+    assert (
+        "0 prompts"
+        in panel_section(pd.DataFrame({name: [math.nan] for name in "abc"}), None, ["x"]).notes[-1]
+    )
 
 
 def renamed(log: EvalLog, model: str) -> EvalLog:
     return log.model_copy(update={"eval": log.eval.model_copy(update={"model": model})})
 
 
-def test_judges_of_three_logs_have_a_panel(logs: dict[str, EvalLog], rating_logs: dict[str, EvalLog]) -> None:
+def test_judges_of_three_logs_have_a_panel(
+    logs: dict[str, EvalLog], rating_logs: dict[str, EvalLog]
+) -> None:
     """A baseline is no member."""
     title = "How many votes the judges are worth"
     three = [*logs.values(), renamed(logs["good"], "p/third")]
     for given, panels in ((list(logs.values()), 0), (three, 1)):
-        assert [section.title for section in judges_report(read_judges(given), []).sections].count(title) == panels
-    ratings = read_ratings([renamed(log, f"p/{name}{n}") for name, log in rating_logs.items() for n in range(3)])
-    [section] = [section for section in judges_report([], ratings).sections if section.title == title]
+        assert [section.title for section in judges_report(read_judges(given), []).sections].count(
+            title
+        ) == panels
+    ratings = read_ratings(
+        [renamed(log, f"p/{name}{n}") for name, log in rating_logs.items() for n in range(3)]
+    )
+    [section] = [
+        section for section in judges_report([], ratings).sections if section.title == title
+    ]
     assert len(section.notes) > 1

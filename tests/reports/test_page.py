@@ -1,4 +1,5 @@
-"""The page in a real browser: live and static figures, light and dark, a phone, paper, hostile names, no request.
+"""The page in a real browser: live and static figures, light and dark, a phone, paper, hostile
+names, no request.
 
 With URS_INSPECT_SCREENSHOTS set to a directory, pictures of every page are written there.
 """
@@ -22,7 +23,14 @@ from tests.reports.boards import HOSTILE, many_board, rich_board
 from urs_inspect._util import InputError
 from urs_inspect.reports.leaderboard_report import report_leaderboard
 from urs_inspect.reports.page import render_page
-from urs_inspect.reports.tables import Report, ReportKind, Section, Table, number, simulation_section
+from urs_inspect.reports.tables import (
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    number,
+    simulation_section,
+)
 from urs_inspect.stats import Estimate
 
 _DESK = {"viewport": {"width": 1280, "height": 900}}
@@ -81,15 +89,25 @@ def test_without_the_extra_the_page_has_no_figures_and_names_it(
 def test_cells_are_linked_and_shaded_and_drawn_on_one_axis() -> None:
     means = [Estimate(value, value - 1, value + 1, 9, 9) for value in (8.0, 6.0, 7.0)]
     data = pd.DataFrame(
-        {"Model": ["<a>", "b", "c"], "Mean": means, "Corrected": means[::-1], "Count": [5, 5, math.nan]}
+        {
+            "Model": ["<a>", "b", "c"],
+            "Mean": means,
+            "Corrected": means[::-1],
+            "Count": [5, 5, math.nan],
+        }
     )
     formats = dict.fromkeys(("Mean", "Corrected", "Count"), number())
     links = {(0, "Mean"): "answers.html#a", (1, "Model"): "logs/b.html?log=a:1"}
     table = Table(data, formats, bars=["Mean", "Corrected"], relative=True, links=links)
     text = unescape(render_page(_report(table)))
     percent = dict.fromkeys(formats, number(percent=True))
-    assert ">6</text>" in text and ">600%</text>" in render_page(_report(replace(table, formats=percent)))
-    assert '<a href="answers.html#a">8.00</a>' in text and '<a href="logs/b.html?log=a:1">b</a>' in text
+    assert ">6</text>" in text and ">600%</text>" in render_page(
+        _report(replace(table, formats=percent))
+    )
+    assert (
+        '<a href="answers.html#a">8.00</a>' in text
+        and '<a href="logs/b.html?log=a:1">b</a>' in text
+    )
     assert re.findall(r"--place:([\d.]+)", text) == ["1.00", "0.50", "0.00", "0.00", "0.50", "1.00"]
     places = [float(x) for x in re.findall(r'class="mark" x="([\d.]+)%"', text)]
     assert places[::2] == places[1::2][::-1] and 0 < places[2] < places[4] < places[0] < 100
@@ -98,7 +116,18 @@ def test_cells_are_linked_and_shaded_and_drawn_on_one_axis() -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["", "https://a.b", "javascript:alert(1)", "java\nscript:a", "//a.b", "/a", "\\\\a", " a", "data:,a", "a/\\b"],
+    [
+        "",
+        "https://a.b",
+        "javascript:alert(1)",
+        "java\nscript:a",
+        "//a.b",
+        "/a",
+        "\\\\a",
+        " a",
+        "data:,a",
+        "a/\\b",
+    ],
 )
 def test_only_relative_addresses_are_linked(address: str) -> None:
     _refused((0, "Model"), address)
@@ -122,7 +151,11 @@ def _report(table: Table, **facts: object) -> Report:
 def test_a_simulation_has_one_banner() -> None:
     text = render_page(_report(Table(pd.DataFrame({"Model": ["a"]})), simulated=True))
     own = text[: text.index("<script>")]
-    assert own.count("are simulated") == 1 and own.index("banner") < own.index("<nav") and ">Simulation<" not in own
+    assert (
+        own.count("are simulated") == 1
+        and own.index("banner") < own.index("<nav")
+        and ">Simulation<" not in own
+    )
 
 
 @dataclass
@@ -138,12 +171,17 @@ def opened(browser: Browser, file: Path, **options: Any) -> Iterator[Opened]:
     context = browser.new_context(**options)
     found = Opened(context.new_page())
     address = file.as_uri()
-    context.on("request", lambda r: found.problems.append(r.url) if r.url.partition("#")[0] != address else None)
+    context.on(
+        "request",
+        lambda r: found.problems.append(r.url) if r.url.partition("#")[0] != address else None,
+    )
     context.on("console", lambda message: found.problems.append(message.text))
     context.on("weberror", lambda error: found.problems.append(str(error.error)))
     found.page.goto(address)
     if options.get("java_script_enabled", True):
-        found.page.wait_for_function("document.querySelectorAll('[data-chart]:not(:has(.vega-embed))').length === 0")
+        found.page.wait_for_function(
+            "document.querySelectorAll('[data-chart]:not(:has(.vega-embed))').length === 0"
+        )
     try:
         yield found
     finally:
@@ -153,7 +191,9 @@ def opened(browser: Browser, file: Path, **options: Any) -> Iterator[Opened]:
 @pytest.mark.browser
 @pytest.mark.parametrize("mode", list(_MODES))
 @pytest.mark.parametrize("name", ["rich", "many"])
-def test_everything_fits_and_nothing_is_fetched(browser: Browser, files: dict[str, Path], name: str, mode: str) -> None:
+def test_everything_fits_and_nothing_is_fetched(
+    browser: Browser, files: dict[str, Path], name: str, mode: str
+) -> None:
     options = _MODES[mode]
     with opened(browser, files[name], **options) as found:
         page, width = found.page, options["viewport"]["width"]
@@ -161,13 +201,18 @@ def test_everything_fits_and_nothing_is_fetched(browser: Browser, files: dict[st
         assert page.locator("html").evaluate(_OUTSIDE, width) == []
         shown, hidden = (".narrow", ".wide") if "phone" in mode else (".wide", ".narrow")
         figure = page.locator("figure").first
-        assert figure.locator(f"{shown} svg text").first.is_visible() and not figure.locator(hidden).is_visible()
+        assert (
+            figure.locator(f"{shown} svg text").first.is_visible()
+            and not figure.locator(hidden).is_visible()
+        )
         assert figure.locator(f"{shown} svg text").first.evaluate(_SIZE) >= 9
         for made in (".vega-embed", ".controls", "th button"):
             assert bool(page.locator(made).count()) == options.get("java_script_enabled", True)
         assert found.problems == []
         if directory := os.environ.get("URS_INSPECT_SCREENSHOTS"):
-            page.screenshot(path=f"{directory}/report_{name}_{mode.replace(' ', '_')}.png", full_page=True)
+            page.screenshot(
+                path=f"{directory}/report_{name}_{mode.replace(' ', '_')}.png", full_page=True
+            )
 
 
 _OUTSIDE = """(html, width) => [...html.querySelectorAll('main *, header *, nav *')]
@@ -178,7 +223,9 @@ _SIZE = "e => parseFloat(getComputedStyle(e).fontSize) * e.ownerSVGElement.getSc
 
 
 @pytest.mark.browser
-def test_columns_sort_by_their_values_and_unknown_ones_come_last(browser: Browser, files: dict[str, Path]) -> None:
+def test_columns_sort_by_their_values_and_unknown_ones_come_last(
+    browser: Browser, files: dict[str, Path]
+) -> None:
     with opened(browser, files["rich"], **_DESK) as found:
         table = found.page.locator("table:has(td.bar)").first
         first = table.locator("tbody th").all_text_contents()
@@ -192,7 +239,9 @@ def test_columns_sort_by_their_values_and_unknown_ones_come_last(browser: Browse
         assert orders["descending"] == sorted(orders["descending"], reverse=True)
         assert orders["ascending"] == orders["descending"][::-1]
         assert table.locator("tbody th").all_text_contents() == first
-        costs = found.page.locator("table", has=found.page.locator("th", has_text="Working time")).first
+        costs = found.page.locator(
+            "table", has=found.page.locator("th", has_text="Working time")
+        ).first
         costs.locator("thead button").nth(1).click()
         assert costs.locator("tbody tr").last.locator("td").first.text_content() == "not known"
 
@@ -201,7 +250,8 @@ _ROWS_OF = """name => [...document.querySelectorAll('table')]
     .filter(table => table.rows[0].cells[0].textContent === 'Model').flatMap(table => [...table.rows])
     .filter(row => row.offsetParent && row.cells[0].textContent.endsWith(name)).length"""
 _MEANS = (
-    "rows => rows.map(row => +(row.querySelector('.bar').previousElementSibling.dataset.value ?? NaN)).filter(x => x)"
+    "rows => rows.map(row => +(row.querySelector('.bar').previousElementSibling.dataset.value ??"
+    " NaN)).filter(x => x)"
 )
 
 
@@ -222,13 +272,19 @@ def test_a_chosen_column_takes_the_place_of_the_means_and_hidden_models_are_nowh
         )
         shown = chosen.locator("tbody tr").evaluate_all(_MEANS)
         assert shown == sorted(means, reverse=True)
-        places = chosen.locator(".mark").evaluate_all("marks => marks.map(e => parseFloat(e.getAttribute('x')))")
+        places = chosen.locator(".mark").evaluate_all(
+            "marks => marks.map(e => parseFloat(e.getAttribute('x')))"
+        )
         assert places == sorted(places, reverse=True) and 0 < min(places) < max(places) < 100
         page.locator(".controls summary").click()
         page.get_by_role("checkbox", name="openai/gpt-large").uncheck()
-        assert page.evaluate(_ROWS_OF, "通义千问-max") > 6 and page.evaluate(_ROWS_OF, "gpt-large") == 0
+        assert (
+            page.evaluate(_ROWS_OF, "通义千问-max") > 6
+            and page.evaluate(_ROWS_OF, "gpt-large") == 0
+        )
         page.wait_for_function(
-            "![...document.querySelectorAll('.wide svg text')].some(e => e.textContent === 'gpt-large')"
+            "![...document.querySelectorAll('.wide svg text')].some(e => e.textContent ==="
+            " 'gpt-large')"
         )
         page.locator(".controls select").first.select_option(label="All")
         assert all_rows.is_visible() and chosen.count() == 0 and found.problems == []
@@ -236,27 +292,38 @@ def test_a_chosen_column_takes_the_place_of_the_means_and_hidden_models_are_nowh
 
 
 @pytest.mark.browser
-def test_hostile_names_are_text_and_other_scripts_do_not_run(browser: Browser, files: dict[str, Path]) -> None:
+def test_hostile_names_are_text_and_other_scripts_do_not_run(
+    browser: Browser, files: dict[str, Path]
+) -> None:
     with opened(browser, files["rich"], **_DESK) as found:
         page = found.page
         assert page.locator("tbody th", has_text=HOSTILE).count() > 3
         assert page.locator("img, [onerror], [onload]").count() == 0
         assert page.locator("script").count() == 3
-        page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'ran = 1'}))")
-        page.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://evil.test/x'}))")
+        page.evaluate(
+            "document.body.append(Object.assign(document.createElement('script'), {text: 'ran ="
+            " 1'}))"
+        )
+        page.evaluate(
+            "document.body.append(Object.assign(new Image(), {src: 'http://evil.test/x'}))"
+        )
         page.wait_for_function("document.images.length === 1 && document.images[0].complete")
         assert sum("Content Security Policy" in problem for problem in found.problems) == 2
         assert page.evaluate("typeof ran") == "undefined"
 
 
 @pytest.mark.browser
-def test_text_and_figures_follow_the_scheme_with_contrast(browser: Browser, files: dict[str, Path]) -> None:
+def test_text_and_figures_follow_the_scheme_with_contrast(
+    browser: Browser, files: dict[str, Path]
+) -> None:
     """WCAG AA: 4.5 to 1 for text; 3 to 1 for marks."""
     colours = {}
     for mode in ("light", "dark", "without scripts"):
         with opened(browser, files["rich"], **_MODES[mode]) as found:
             html = found.page.locator("html")
-            texts, marks = html.evaluate(_CONTRAST, "main li, td, th, h2, figcaption, .interval, figure svg text")
+            texts, marks = html.evaluate(
+                _CONTRAST, "main li, td, th, h2, figcaption, .interval, figure svg text"
+            )
             assert min(texts) >= 4.5 and min(marks) >= 3
             colours[mode] = html.evaluate("() => getComputedStyle(document.body).backgroundColor")
     assert colours["light"] == colours["without scripts"] == "rgb(255, 255, 255)" != colours["dark"]
@@ -286,11 +353,16 @@ def test_names_stay_in_sight_while_numbers_scroll_and_figures_are_named(
         before: list[Any] = []
         after: list[Any] = []
         for boxes in (before, after):
-            boxes += [box.locator(cell).first.bounding_box() for cell in ("tbody th", "tbody td:last-child")]
+            boxes += [
+                box.locator(cell).first.bounding_box()
+                for cell in ("tbody th", "tbody td:last-child")
+            ]
             box.evaluate("e => e.scrollLeft = 60")
         assert before[0]["x"] == after[0]["x"] and after[1]["x"] < before[1]["x"]
         assert after[0]["width"] < 390 / 2
-        figure = found.page.get_by_role("img", name=re.compile("Mean final score of each model by language"))
+        figure = found.page.get_by_role(
+            "img", name=re.compile("Mean final score of each model by language")
+        )
         assert figure.count() == 1
         found.page.keyboard.press("Tab")
         found.page.keyboard.press("Enter")
@@ -304,15 +376,23 @@ _TOLD = "JSON.parse(getComputedStyle(document.activeElement, '::after').content)
 
 @pytest.mark.browser
 @pytest.mark.parametrize("name", ["rich", "many"])
-def test_paper_is_white_and_nothing_is_cut(browser: Browser, files: dict[str, Path], name: str) -> None:
+def test_paper_is_white_and_nothing_is_cut(
+    browser: Browser, files: dict[str, Path], name: str
+) -> None:
     # As wide as what the margins leave of A4.
-    with opened(browser, files[name], viewport={"width": 695, "height": 1000}, color_scheme="dark") as found:
+    with opened(
+        browser, files[name], viewport={"width": 695, "height": 1000}, color_scheme="dark"
+    ) as found:
         page = found.page
         page.emulate_media(media="print", color_scheme="dark")
-        right = "name => [...document.querySelectorAll(name)].map(e => e.getBoundingClientRect().right)"
+        right = (
+            "name => [...document.querySelectorAll(name)].map(e => e.getBoundingClientRect().right)"
+        )
         assert max(page.evaluate(right, "main *:not(.across *)")) <= 695
         assert max(page.evaluate(right, ".across table"), default=0) <= 1017  # A4 turned
-        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert (
+            page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        )
         assert page.locator("nav").is_hidden() and page.locator("figure .wide").first.is_visible()
         paper = page.pdf(format="A4", prefer_css_page_size=True)
         assert paper.startswith(b"%PDF") and 4 <= paper.count(b"/Type /Page\n") <= 28

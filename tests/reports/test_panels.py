@@ -27,7 +27,9 @@ SHIFTS = np.array([1.2, -1.2])
 
 
 def panel_answers(finals: Floats, models: tuple[str, ...] = ("a", "b")) -> Answers:
-    """Answers by a lenient and a strict judge; `finals` are (questions, models, judges), NaN where one failed."""
+    """Answers by a lenient and a strict judge; `finals` are (questions, models, judges), NaN where
+    one failed.
+    """
     rows = []
     for place, model in enumerate(models):
         for number, given in enumerate(finals[:, place].tolist()):
@@ -38,11 +40,20 @@ def panel_answers(finals: Floats, models: tuple[str, ...] = ("a", "b")) -> Answe
             }
             if known and len(known) < len(given):
                 facts["outcome"] = "partial_panel"
-            rows.append(row(model, f"leisure-en-{number:03}", sum(known) / len(known) if known else NAN, **facts))
+            rows.append(
+                row(
+                    model,
+                    f"leisure-en-{number:03}",
+                    sum(known) / len(known) if known else NAN,
+                    **facts,
+                )
+            )
     return answers(rows)
 
 
-def judged(generator: np.random.Generator, questions: int, better: float = 0.0, mean: float = 6.0) -> Floats:
+def judged(
+    generator: np.random.Generator, questions: int, better: float = 0.0, mean: float = 6.0
+) -> Floats:
     """Scores of a lenient and a strict judge; the first model may be better."""
     level = mean + generator.normal(0, 1, (questions, 1)) + generator.normal(0, 0.8, (questions, 2))
     level[:, 0] += better
@@ -77,7 +88,11 @@ def test_a_lead_depends_on_the_scores_that_a_judge_of_the_panel_did_not_give() -
     finals = every_third(judged(np.random.default_rng(1), 120, better=0.8))
     ranking = ranking_of(panel_answers(finals))
     [pair] = ranking.comparisons["all"]
-    assert (pair.first, pair.verdict, pair.depends_on) == ("a", "depends on unscored answers", {"a": 40})
+    assert (pair.first, pair.verdict, pair.depends_on) == (
+        "a",
+        "depends on unscored answers",
+        {"a": 40},
+    )
     assert pair.p_holm < 0.001 and pair.p_worst == 1
     # By hand: a sixth of a's scores is 1, or 10; of b none is missing.
     model = model_of(ranking, "a")
@@ -89,7 +104,9 @@ def test_a_lead_depends_on_the_scores_that_a_judge_of_the_panel_did_not_give() -
 
 
 def test_only_judges_count_that_scored_all_models_and_the_level_is_that_of_the_panel() -> None:
-    finals = np.array([[[8, 4], [7, 5]], [[9, 5], [6, 2]], [[9, NAN], [7, 3]], [[7, NAN], [NAN, 5]]], dtype=float)
+    finals = np.array(
+        [[[8, 4], [7, 5]], [[9, 5], [6, 2]], [[9, NAN], [7, 3]], [[7, NAN], [NAN, 5]]], dtype=float
+    )
     scores = order_models(score_table(panel_answers(finals).table, ("a", "b")))
     assert scores.table.panel is not None
     # On answers that both scored, the lenient judge is 4, 2, 4, 4 and 4 above the strict one.
@@ -103,7 +120,11 @@ def test_complete_panels_and_empty_answers_change_nothing() -> None:
     finals = judged(np.random.default_rng(3), 20)
     found = panel_answers(finals)
     assert score_table(found.table, ("a", "b")).panel is None
-    empty: dict[str, Any] = {"final": 1.0, "outcome": "no_response", "judge_finals": {LENIENT: NAN, STRICT: NAN}}
+    empty: dict[str, Any] = {
+        "final": 1.0,
+        "outcome": "no_response",
+        "judge_finals": {LENIENT: NAN, STRICT: NAN},
+    }
     for name, value in empty.items():
         found.table.at[0, name] = value
     assert score_table(found.table, ("a", "b")).panel is None
@@ -115,7 +136,9 @@ def test_complete_panels_and_empty_answers_change_nothing() -> None:
 
 
 def test_the_share_that_a_judge_did_not_score_is_shown_by_model_and_judge() -> None:
-    board = make_leaderboard(panel_answers(every_third(judged(np.random.default_rng(0), 120))), rounds=200)
+    board = make_leaderboard(
+        panel_answers(every_third(judged(np.random.default_rng(0), 120))), rounds=200
+    )
     report = report_leaderboard(board)
     assert report.tables()["models"][f"without/{STRICT}"].tolist() == [
         1 / 3 if name == "a" else 0 for name in board.rankings[0].names
@@ -144,11 +167,19 @@ def test_compare_and_gate_say_that_scores_are_by_a_part_of_a_panel(tmp_path: Pat
         given = [{LENIENT: 8.0, STRICT: None if number < failed else 5.0} for number in range(8)]
         samples = [
             answered(
-                f"q{number}", judgement(8.0, outcome="partial_panel" if number < failed else "judged", panel=panel)
+                f"q{number}",
+                judgement(
+                    8.0, outcome="partial_panel" if number < failed else "judged", panel=panel
+                ),
             )
             for number, panel in enumerate(given)
         ]
-        write_judged(tmp_path / f"{name}.eval", *samples, model=f"p/{name}", roles={"grader": [LENIENT, STRICT]})
+        write_judged(
+            tmp_path / f"{name}.eval",
+            *samples,
+            model=f"p/{name}",
+            roles={"grader": [LENIENT, STRICT]},
+        )
     logs = [str(tmp_path / f"{name}.eval") for name in "ab"]
     how: Any = {"scorer": "intent_judge", "value": "final"}
     read = read_sample_scores(logs, **how)
@@ -159,14 +190,18 @@ def test_compare_and_gate_say_that_scores_are_by_a_part_of_a_panel(tmp_path: Pat
     assert "panel" not in new.chosen
 
 
-@pytest.mark.parametrize(("raters", "confounded"), [({"a": "ann", "b": "bo"}, True), ({"a": "ann", "b": "ann"}, False)])
+@pytest.mark.parametrize(
+    ("raters", "confounded"), [({"a": "ann", "b": "bo"}, True), ({"a": "ann", "b": "ann"}, False)]
+)
 def test_compare_names_raters_and_says_where_they_are_confounded_with_models(
     raters: dict[str, str], confounded: bool, tmp_path: Path
 ) -> None:
     for name, rater in raters.items():
         samples = [
             answered(
-                f"q{number}", judgement(8.0), scores={"human_rating": Score(value=7, metadata={"raters": {rater: 7}})}
+                f"q{number}",
+                judgement(8.0),
+                scores={"human_rating": Score(value=7, metadata={"raters": {rater: 7}})},
             )
             for number in range(12)
         ]
@@ -184,7 +219,9 @@ MOST_FALSE = int(stats.binom.ppf(0.999, RUNS, 0.05))
 
 def _third(finals: Floats, generator: np.random.Generator) -> Flags:
     """At random on a third of the answers of the first model."""
-    return np.stack([generator.random(len(finals)) < 1 / 3, np.zeros(len(finals), dtype=bool)], axis=1)
+    return np.stack(
+        [generator.random(len(finals)) < 1 / 3, np.zeros(len(finals), dtype=bool)], axis=1
+    )
 
 
 def _worst(finals: Floats, generator: np.random.Generator) -> Flags:

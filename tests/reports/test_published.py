@@ -6,7 +6,12 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from urs_inspect.datasets.published import _PUBLISHED_URS_FILE, PublishedUrs, load_published, load_published_urs
+from urs_inspect.datasets.published import (
+    _PUBLISHED_URS_FILE,
+    PublishedUrs,
+    load_published,
+    load_published_urs,
+)
 from urs_inspect.rubrics import load_rubric
 
 
@@ -16,7 +21,18 @@ def test_published_tables_are_complete() -> None:
     assert {len(table.judges) for table in published.tables} == {14}
     numbers = {table.number: table.judges for table in published.tables}
     assert numbers[2]["SaMer-8B"] == (0.476, 0.458, 0.354, 0.515, 0.468, 0.345, 0.790, 0.783, 0.631)
-    assert numbers[3]["AutoJ-13B"] == (70.49, 82.76, 77.97, 72.09, 76.02, None, None, 77.43, 77.72, 72.59)
+    assert numbers[3]["AutoJ-13B"] == (
+        70.49,
+        82.76,
+        77.97,
+        72.09,
+        76.02,
+        None,
+        None,
+        77.43,
+        77.72,
+        72.59,
+    )
     assert numbers[4]["SaMer-8B"] == (54.35, 65.96, 69.57, 86.57, 84.00)
     assert numbers[5]["SaMer-8B"] == (75.67, 82.33)
     assert numbers[5]["GPT-4o"] == (None, None)
@@ -24,7 +40,13 @@ def test_published_tables_are_complete() -> None:
 
 @pytest.mark.parametrize(
     ("datasets", "numbers"),
-    [(["md_eval"], [5]), (["llmbar"], [4]), (["llmbar/Manual"], [4]), (["autoj", "vicuna"], [2, 3]), (["own.csv"], [])],
+    [
+        (["md_eval"], [5]),
+        (["llmbar"], [4]),
+        (["llmbar/Manual"], [4]),
+        (["autoj", "vicuna"], [2, 3]),
+        (["own.csv"], []),
+    ],
 )
 def test_published_tables_are_found_by_dataset(datasets: list[str], numbers: list[int]) -> None:
     assert [table.number for table in load_published().about(datasets)] == numbers
@@ -42,12 +64,16 @@ def test_published_urs_published_tables_are_complete() -> None:
 
 
 def test_table_4_is_what_its_own_columns_say() -> None:
-    """All is the mean over cases: the intents' means, weighted by their counts, give it to a hundredth."""
+    """All is the mean over cases: the intents' means, weighted by their counts, give it to a
+    hundredth.
+    """
     table = load_published_urs().table(4)
     counts = [column.cases or 0 for column in table.columns[:-1]]
     assert sum(counts) == 1030
     for scores in table.rows.values():
-        mean = sum(count * score for count, score in zip(counts, scores, strict=False)) / sum(counts)
+        mean = sum(count * score for count, score in zip(counts, scores, strict=False)) / sum(
+            counts
+        )
         assert mean == pytest.approx(scores[-1], abs=0.015)
 
 
@@ -55,14 +81,18 @@ def test_marks_of_table_4_are_its_best_three_but_for_one() -> None:
     table = load_published_urs().table(4)
     for place, column in enumerate(table.columns):
         best = sorted(table.rows, key=lambda name: -table.rows[name][place])
-        marked = {name: table.marks[name][place] for name in table.marks if table.marks[name][place]}
+        marked = {
+            name: table.marks[name][place] for name in table.marks if table.marks[name][place]
+        }
         if column.name == "Ask for Advice":
             assert marked.pop("ERNIE-Bot-4") == 3  # as printed, though it is fourth
         assert marked == {name: rank for rank, name in enumerate(best[:3], start=1)}
 
 
 def test_tables_12_and_13_average_to_table_4() -> None:
-    """Between its two languages' means lies an intent's mean, but for the row that is printed twice."""
+    """Between its two languages' means lies an intent's mean, but for the row that is printed
+    twice.
+    """
     published = load_published_urs()
     four = published.table(4)
     names = {"Claude-3-opus-20240229": "Claude-3-opus"}
@@ -73,9 +103,15 @@ def test_tables_12_and_13_average_to_table_4() -> None:
                 continue
             row = table.rows[names.get(name, name)]
             for place in range(3):
-                intent = [column.name for column in four.columns].index(table.columns[2 * place].name)
+                intent = [column.name for column in four.columns].index(
+                    table.columns[2 * place].name
+                )
                 low, high = sorted(row[2 * place : 2 * place + 2])
-                assert low - 0.005 <= scores[intent] <= high + 0.005, (number, name, table.columns[2 * place].name)
+                assert low - 0.005 <= scores[intent] <= high + 0.005, (
+                    number,
+                    name,
+                    table.columns[2 * place].name,
+                )
 
 
 def test_table_6_is_the_rubric_but_for_a_slip() -> None:

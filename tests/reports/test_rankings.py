@@ -27,24 +27,48 @@ def test_everything_is_there_by_model() -> None:
         assert found[name] == dict(zip(ranking.players, ratings, strict=True))
     assert found["ranks"] == {name: place for place, name in enumerate(ranking.players, start=1)}
     for name in ("bradley_terry", "elo"):
-        assert list(found["intervals"][name].values()) == [[one.low, one.high] for one in getattr(ranking, name)]
-    assert list(found["intervals"]["ranks"].values()) == [[one.low, one.high] for one in ranking.ranks]
+        assert list(found["intervals"][name].values()) == [
+            [one.low, one.high] for one in getattr(ranking, name)
+        ]
+    assert list(found["intervals"]["ranks"].values()) == [
+        [one.low, one.high] for one in ranking.ranks
+    ]
     assert "elo_shuffled" not in found["intervals"]
     assert found["parameters"] == {
         "rounds": 50, "level": 0.95, "seed": 2, "prior": 1.0, "k": 4.0, "scale": 400.0, "start": 1000.0,
     }  # fmt: skip
-    assert (found["battles"], found["instructions"], found["connected"], found["message"]) == (100, 10, True, "")
+    assert (found["battles"], found["instructions"], found["connected"], found["message"]) == (
+        100,
+        10,
+        True,
+        "",
+    )
     assert "leaderboard" not in found
 
 
 def test_pairs_and_differences_by_hand() -> None:
     found = ranking_dict(rank(fights("a>b", "a=b", "a>b", "b>a"), rounds=5))
     assert found["pairs"] == [
-        {"model_a": "a", "model_b": "b", "battles": 4, "wins_a": 2, "wins_b": 1, "ties": 1, "win_rate_a": 0.625}
+        {
+            "model_a": "a",
+            "model_b": "b",
+            "battles": 4,
+            "wins_a": 2,
+            "wins_b": 1,
+            "ties": 1,
+            "win_rate_a": 0.625,
+        }
     ]
     [gap] = found["differences"]
-    assert (gap["better"], gap["other"], gap["interval"], gap["verdict"]) == ("a", "b", None, "cannot be distinguished")
-    assert gap["difference"] == pytest.approx(found["bradley_terry"]["a"] - found["bradley_terry"]["b"], abs=1e-5)
+    assert (gap["better"], gap["other"], gap["interval"], gap["verdict"]) == (
+        "a",
+        "b",
+        None,
+        "cannot be distinguished",
+    )
+    assert gap["difference"] == pytest.approx(
+        found["bradley_terry"]["a"] - found["bradley_terry"]["b"], abs=1e-5
+    )
     assert found["intervals"]["bradley_terry"] == {"a": None, "b": None}
     assert found["intervals"]["ranks"] == {"a": [1, 2], "b": [1, 2]}
 
@@ -57,7 +81,12 @@ def test_groups_that_do_not_compare_are_said() -> None:
 
 def test_the_ranks_of_a_table_are_not_said_to_hold_together() -> None:
     report = ranking_report(rank(random_fights(3, 100, 30, seed=3), rounds=50))
-    [note] = [note for section in report.sections for note in section.notes if "interval of a rank" in note]
+    [note] = [
+        note
+        for section in report.sections
+        for note in section.notes
+        if "interval of a rank" in note
+    ]
     assert "that model alone" in note and "do not all hold together" in note
     single, together = re.findall(r"(\d+)%", note)
     assert int(together) < int(single) < 95
@@ -65,13 +94,24 @@ def test_the_ranks_of_a_table_are_not_said_to_hold_together() -> None:
 
 def test_a_leaderboard_comes_along() -> None:
     ranking = rank(random_fights(3, 100, 30, seed=3, spread=0.3), rounds=50)
-    agreement = compare_leaderboard(ranking, {name: -place for place, name in enumerate(ranking.players)} | {"z": 0.0})
+    agreement = compare_leaderboard(
+        ranking, {name: -place for place, name in enumerate(ranking.players)} | {"z": 0.0}
+    )
     found = ranking_dict(ranking, agreement)["leaderboard"]
     assert (found["spearman"], found["kendall"]) == pytest.approx((1, 1))
-    assert (found["models"], found["only_ranked"], found["only_leaderboard"]) == (list(ranking.players), [], ["z"])
+    assert (found["models"], found["only_ranked"], found["only_leaderboard"]) == (
+        list(ranking.players),
+        [],
+        ["z"],
+    )
     assert found["intervals"]["kendall"][1] == pytest.approx(1)
     equals = compare_leaderboard(ranking, dict.fromkeys(ranking.players, 1.0))
-    assert json.loads(json.dumps(ranking_dict(ranking, equals), allow_nan=False))["leaderboard"]["spearman"] is None
+    assert (
+        json.loads(json.dumps(ranking_dict(ranking, equals), allow_nan=False))["leaderboard"][
+            "spearman"
+        ]
+        is None
+    )
 
 
 def write(directory: Path, name: str, text: str) -> Path:
@@ -84,14 +124,24 @@ def write(directory: Path, name: str, text: str) -> Path:
     ("name", "text", "ratings"),
     [
         ("board.csv", "model,rating,votes\nx,1189,10\n y ,1132.5,20\n", (1189.0, 1132.5)),
-        ("board.jsonl", '{"model": "x", "rating": 1189}\n{"model": "y", "rating": "1132.5"}\n', (1189.0, 1132.5)),
-        ("board.json", '[{"model": "x", "rating": 1189}, {"model": "y", "rating": 1132.5}]', (1189.0, 1132.5)),
+        (
+            "board.jsonl",
+            '{"model": "x", "rating": 1189}\n{"model": "y", "rating": "1132.5"}\n',
+            (1189.0, 1132.5),
+        ),
+        (
+            "board.json",
+            '[{"model": "x", "rating": 1189}, {"model": "y", "rating": 1132.5}]',
+            (1189.0, 1132.5),
+        ),
         ("board.json", '{"x": 1189, "y": 1132.5}', (1189.0, 1132.5)),
         ("board.csv", "rank,model\n1,x\n2,y\n", (-1.0, -2.0)),
         ("board.csv", "rank,model,rating\n1,x,5\n2,y,4\n", (5.0, 4.0)),
     ],
 )
-def test_ratings_by_model(tmp_path: Path, name: str, text: str, ratings: tuple[float, float]) -> None:
+def test_ratings_by_model(
+    tmp_path: Path, name: str, text: str, ratings: tuple[float, float]
+) -> None:
     assert read_leaderboard(write(tmp_path, name, text)) == dict(zip("xy", ratings, strict=True))
 
 
@@ -122,7 +172,10 @@ def test_a_fault_is_named(tmp_path: Path, name: str, text: str | None, message: 
 
 def also_by_people(sample: EvalSample, outcome: float, number: int = 0) -> EvalSample:
     name = "human_choice" if number == 0 else f"human_choice-{number}"
-    facts = {"model_a": sample.metadata["ballot"]["model_a"], "model_b": sample.metadata["ballot"]["model_b"]}
+    facts = {
+        "model_a": sample.metadata["ballot"]["model_a"],
+        "model_b": sample.metadata["ballot"]["model_b"],
+    }
     assert sample.scores is not None
     sample.scores[name] = Score(value={"outcome": outcome}, metadata=facts)
     return sample
@@ -140,7 +193,10 @@ def found(log: Path) -> dict[str, float]:
 
 
 def wins(*logs: Path) -> list[tuple[str, str, float]]:
-    return sorted((one, other, outcome) for one, other, outcome, _ in rows(read_battles(logs, lambda line: None)))
+    return sorted(
+        (one, other, outcome)
+        for one, other, outcome, _ in rows(read_battles(logs, lambda line: None))
+    )
 
 
 def test_the_last_judgement_that_was_read_counts(tmp_path: Path) -> None:
@@ -153,7 +209,11 @@ def test_the_last_judgement_that_was_read_counts(tmp_path: Path) -> None:
 
 
 def test_people_s_choices_count_in_place_of_a_judge_s(tmp_path: Path) -> None:
-    samples = [also_by_people(judged(XY, 1.0), 0.0), also_by_people(judged(XZ, 1.0), math.nan), judged(YZ, 1.0)]
+    samples = [
+        also_by_people(judged(XY, 1.0), 0.0),
+        also_by_people(judged(XZ, 1.0), math.nan),
+        judged(YZ, 1.0),
+    ]
     log = write_log(tmp_path / "log.eval", *samples)
     outcomes = found(log)
     assert outcomes[XY.id] == 0
@@ -169,19 +229,25 @@ def test_what_was_taken_over_counts_once(tmp_path: Path) -> None:
     first = write_log(tmp_path / "first.eval", judged(XY, 1.0))
     second = write_log(tmp_path / "second.eval", taken_over(judged(XY, 1.0)), judged(XZ, 0.0))
     third = write_log(
-        tmp_path / "third.eval", taken_over(judged(XY, 1.0)), taken_over(judged(XZ, 0.0)), judged(YZ, 0.5)
+        tmp_path / "third.eval",
+        taken_over(judged(XY, 1.0)),
+        taken_over(judged(XZ, 0.0)),
+        judged(YZ, 0.5),
     )
     everything = [("x", "y", 1.0), ("x", "z", 0.0), ("y", "z", 0.5)]
     for logs in ((third,), (second, third), (third, second, first), (first, second, third)):
         assert wins(*logs) == everything
     assert wins(first, second) == everything[:2]
-    again = write_log(tmp_path / "again.eval", judged(XY, 1.0))  # judged in two runs, it counts twice
+    again = write_log(
+        tmp_path / "again.eval", judged(XY, 1.0)
+    )  # judged in two runs, it counts twice
     assert wins(first, again) == [("x", "y", 1.0)] * 2
 
 
 def test_a_log_without_comparisons_is_refused(tmp_path: Path) -> None:
     log = write_log(tmp_path / "log.eval", EvalSample(id="a", epoch=1, input="?", target=""))
     with pytest.raises(
-        InputError, match=r"previous: no comparison in '.*log.eval'; name a finished log of the task mad"
+        InputError,
+        match=r"previous: no comparison in '.*log.eval'; name a finished log of the task mad",
     ):
         read_comparisons(str(log))

@@ -30,7 +30,9 @@ def weighing() -> Scorer:
 def log_of(tmp_path: Path, *samples: dict[str, Any], epochs: int = 1) -> EvalLog:
     dataset = MemoryDataset([Sample(input="x", metadata=facts) for facts in samples])
     task = Task(dataset=dataset, solver=[], scorer=weighing(), epochs=epochs)
-    [log] = eval(task, model="none/none", display="none", log_realtime=False, log_dir=str(tmp_path / "logs"))
+    [log] = eval(
+        task, model="none/none", display="none", log_realtime=False, log_dir=str(tmp_path / "logs")
+    )
     assert log.status == "success", log.error
     return log
 
@@ -58,7 +60,10 @@ def test_means_by_hand(tmp_path: Path):
 
 
 def of(model: str, weights_at: str, **weights: float) -> dict[str, Any]:
-    return {"weights": weights, "samer": {"engine": "vllm", "model": model, "weights_at": weights_at}}
+    return {
+        "weights": weights,
+        "samer": {"engine": "vllm", "model": model, "weights_at": weights_at},
+    }
 
 
 def again(log: EvalLog, *made: dict[str, Any]) -> EvalLog:
@@ -80,7 +85,9 @@ def test_models_and_ways_of_reading_are_never_mixed(tmp_path: Path):
     ]
     samples[4]["made"]["samer"]["engine"] = "transformers"  # which gives the same numbers
     found = read_weights([log_of(tmp_path, *samples)])
-    assert [(one.samer.get("model"), one.samer.get("weights_at"), one.weights) for one in found] == [
+    assert [
+        (one.samer.get("model"), one.samer.get("weights_at"), one.weights) for one in found
+    ] == [
         (None, None, {"Logic": 1.0}),
         ("DIR", "query", {"Depth": 1.0}),
         ("DIR", "response", {"Logic": 0.5, "Style": 0.5}),
@@ -89,7 +96,11 @@ def test_models_and_ways_of_reading_are_never_mixed(tmp_path: Path):
     assert differing(found) == ["model", "weights_at"]
     assert differing(found[1:3]) == ["weights_at"]
     shown = CliRunner().invoke(main, ["samer", "weights", str(tmp_path / "logs")]).output
-    assert [line.partition(": ")[2].strip() for line in shown.splitlines() if line.startswith("Mean weight")] == [
+    assert [
+        line.partition(": ")[2].strip()
+        for line in shown.splitlines()
+        if line.startswith("Mean weight")
+    ] == [
         "model not given",
         "model DIR, weights_at query",
         "model DIR, weights_at response",

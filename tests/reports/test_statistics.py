@@ -13,7 +13,15 @@ import pytest
 from benchmarks.report_coverage import EQUAL, FALSE, population, simulate
 
 from tests.reports import boards
-from tests.reports.answer_rows import answers, answers_of, model_of, models_of, ranking_of, row, rows
+from tests.reports.answer_rows import (
+    answers,
+    answers_of,
+    model_of,
+    models_of,
+    ranking_of,
+    row,
+    rows,
+)
 from urs_inspect._util import InputError
 from urs_inspect.reports.answers import Answers
 from urs_inspect.reports.leaderboard import Ranking, make_leaderboard
@@ -25,14 +33,21 @@ NAN = math.nan
 KINDS = [kind.split("-") for kind in boards.KINDS]
 
 
-def random_answers(seed: int, questions: int = 60, models: int = 3, missing: float = 0.1, epochs: int = 2) -> Answers:
+def random_answers(
+    seed: int, questions: int = 60, models: int = 3, missing: float = 0.1, epochs: int = 2
+) -> Answers:
     """Models of which each is better than the one before, with unscored answers."""
     generator = np.random.default_rng(seed)
-    names = [f"{intent}-{language}-{n}" for n, (intent, language) in zip(range(questions), cycle(KINDS), strict=False)]
+    names = [
+        f"{intent}-{language}-{n}"
+        for n, (intent, language) in zip(range(questions), cycle(KINDS), strict=False)
+    ]
     table = []
     for (model, name), epoch in product(product(range(models), names), range(1, epochs + 1)):
         final = float(np.clip(round(generator.normal(5 + model, 1.5)), 1, 10))
-        table.append(row(f"m{model}", name, NAN if generator.random() < missing else final, epoch=epoch))
+        table.append(
+            row(f"m{model}", name, NAN if generator.random() < missing else final, epoch=epoch)
+        )
     return answers(table)
 
 
@@ -40,7 +55,8 @@ def random_answers(seed: int, questions: int = 60, models: int = 3, missing: flo
 
 
 def test_means_by_hand() -> None:
-    # Epochs first: question 1 of a is (4 + 6) / 2 = 5; with question 2 (7) Leisure is 6; all is (5 + 7 + 9) / 3.
+    # Epochs first: question 1 of a is (4 + 6) / 2 = 5; with question 2 (7) Leisure is 6; all is (5
+    # + 7 + 9) / 3.
     found = answers(
         [
             row("a", "leisure-en-1", 4.0),
@@ -53,7 +69,10 @@ def test_means_by_hand() -> None:
     )
     model = model_of(found, "a")
     assert model.all.value == 7
-    assert {name: one.value for name, one in model.by_group.items()} == {"Factual QA": 9, "Leisure": 6}
+    assert {name: one.value for name, one in model.by_group.items()} == {
+        "Factual QA": 9,
+        "Leisure": 6,
+    }
     assert {name: one.value for name, one in model.by_language.items()} == {"en": 5, "zh": 8}
     assert {cell: one.value for cell, one in model.by_cell.items()} == {
         "Factual QA/zh": 9,
@@ -72,12 +91,16 @@ def test_means_by_hand() -> None:
 def test_all_columns_agree_with_plain_means(seed: int) -> None:
     found = random_answers(seed)
     ranking = ranking_of(found)
-    table = found.table.groupby(["model", "question", "intent", "group", "language"], as_index=False)["final"].mean()
+    table = found.table.groupby(
+        ["model", "question", "intent", "group", "language"], as_index=False
+    )["final"].mean()
     known = table.dropna().groupby("question")["model"].nunique()
     common = set(known[known == 3].index)
     assert 30 < len(common) < 60
     table = table[table["question"].isin(common)]
-    table = table.assign(cell=table["group"] + "/" + table["language"], part=table["group"] + ": " + table["intent"])
+    table = table.assign(
+        cell=table["group"] + "/" + table["language"], part=table["group"] + ": " + table["intent"]
+    )
     for model in models_of(ranking):
         own = table[table["model"] == model.model]
         assert model.all.value == pytest.approx(own["final"].mean())
@@ -86,15 +109,23 @@ def test_all_columns_agree_with_plain_means(seed: int) -> None:
             plain = own.groupby(column)["final"].agg(["mean", "count"]).loc[list(shown)]
             assert [one.value for one in shown.values()] == pytest.approx(plain["mean"].tolist())
             assert [one.n for one in shown.values()] == plain["count"].tolist()
-    assert set(ranking.columns.parts) == {"Solve Problem: api", "Solve Problem: solve_professional_problem"}
+    assert set(ranking.columns.parts) == {
+        "Solve Problem: api",
+        "Solve Problem: solve_professional_problem",
+    }
     assert (ranking.questions, ranking.asked) == (len(common), 60)
-    assert ranking.question_counts["Leisure/zh"] == sum(name.startswith("leisure-zh") for name in common)
+    assert ranking.question_counts["Leisure/zh"] == sum(
+        name.startswith("leisure-zh") for name in common
+    )
     assert ranking.columns.countries == () and not any("country" in note for note in ranking.notes)
 
 
 def test_the_order_of_logs_and_answers_changes_nothing() -> None:
     found = random_answers(4)
-    one, other = ranking_of(found), ranking_of(replace(found, table=found.table.sample(frac=1, random_state=1)))
+    one, other = (
+        ranking_of(found),
+        ranking_of(replace(found, table=found.table.sample(frac=1, random_state=1))),
+    )
     assert one.names == other.names and repr(one.means) == repr(other.means)
     assert one.comparisons["all"] == other.comparisons["all"]
 
@@ -106,7 +137,9 @@ def test_ids_of_the_rubric_give_order_and_names_and_others_come_last() -> None:
     names = {"api": "Usage through API", "Solve Problem: api": "Solve Problem: Usage through API"}
     names |= {"en": "English", "zh": "Chinese", "criterion/clarity": "Clarity"}
     assert names.items() <= ranking.titles.items()
-    own = [row("a", f"x{n}", 5.0, intent="own_intent", group="Own", language="fr") for n in range(3)]
+    own = [
+        row("a", f"x{n}", 5.0, intent="own_intent", group="Own", language="fr") for n in range(3)
+    ]
     ranking = ranking_of(answers(own + rows("a", {"leisure-en-1": 5.0})))
     assert ranking.columns.groups == ("Leisure", "Own")
     assert ranking.columns.languages == ("en", "fr")
@@ -121,16 +154,20 @@ def far_apart(seed: int, levels: Sequence[float], noise: float, questions: int =
     generator = np.random.default_rng(seed)
     effects = generator.normal(0, 1, questions)
     finals = {
-        f"m{place:02}": level + effects + generator.normal(0, noise, questions) for place, level in enumerate(levels)
+        f"m{place:02}": level + effects + generator.normal(0, noise, questions)
+        for place, level in enumerate(levels)
     }
     return ranking_of(answers_of(finals), rounds=1000)
 
 
 def test_rank_intervals_never_part_models_that_cannot_be_distinguished() -> None:
-    # Each model differs significantly from the next but one only: a line between any two neighbours would be false.
+    # Each model differs significantly from the next but one only: a line between any two neighbours
+    # would be false.
     ranking = far_apart(6, [7 - 0.16 * number for number in range(5)], 0.9)
     ranks = {model.model: model.ranks for model in models_of(ranking)}
-    significant = [(pair.first, pair.second) for pair in ranking.comparisons["all"] if pair.significant]
+    significant = [
+        (pair.first, pair.second) for pair in ranking.comparisons["all"] if pair.significant
+    ]
     assert 0 < len(significant) < len(ranking.comparisons["all"])
     for place, (name, (first, last)) in enumerate(ranks.items(), start=1):
         assert first == 1 + sum(second == name for _, second in significant) <= place
@@ -145,7 +182,9 @@ def test_twenty_five_models_far_apart_all_differ_significantly() -> None:
     # 300 pairs: by the share of 1,000 rounds alone no corrected p-value could be below 0.3.
     ranking = far_apart(1, [-number / 5 for number in range(25)], 0.1)
     assert all(one.significant for one in ranking.comparisons["all"])
-    assert {model.model: model.ranks for model in models_of(ranking)} == {f"m{n:02}": (n + 1, n + 1) for n in range(25)}
+    assert {model.model: model.ranks for model in models_of(ranking)} == {
+        f"m{n:02}": (n + 1, n + 1) for n in range(25)
+    }
 
 
 # --- what did not count ---
@@ -158,12 +197,21 @@ def test_errors_and_unscored_answers_are_counted_and_never_a_score() -> None:
             row("a", "leisure-en-1", 4.0),
             row("a", "leisure-en-2", NAN, outcome="error", error="gone"),
             row("a", "leisure-en-3", NAN),
-            *(row("a", f"leisure-en-{n}", 1.0, outcome=outcome) for n, outcome in enumerate(empty, start=4)),
+            *(
+                row("a", f"leisure-en-{n}", 1.0, outcome=outcome)
+                for n, outcome in enumerate(empty, start=4)
+            ),
         ]
     )
     model = model_of(found, "a")
     assert model.all.value == (4 + 1 + 1 + 1) / 4
-    assert (model.questions, model.answers, model.unscored, model.errors, model.empty) == (4, 6, 2, 1, 3)
+    assert (model.questions, model.answers, model.unscored, model.errors, model.empty) == (
+        4,
+        6,
+        2,
+        1,
+        3,
+    )
     assert model.cut_off == 1
 
 
@@ -187,7 +235,11 @@ def test_a_model_without_any_score_is_last_and_has_no_numbers() -> None:
     ranking = ranking_of(found)
     assert ranking.names == ["b", "a"]
     last = models_of(ranking)[1]
-    assert math.isnan(last.all.value) and math.isnan(last.self_judged) and math.isnan(last.length_correlation.value)
+    assert (
+        math.isnan(last.all.value)
+        and math.isnan(last.self_judged)
+        and math.isnan(last.length_correlation.value)
+    )
     assert last.ranks is None
     assert (last.mean_lowest, last.mean_highest) == (1, 10)
     assert last.bins == []
@@ -207,11 +259,16 @@ def test_usage_is_the_sum_and_means_stand_for_what_is_not_known() -> None:
 
 def test_lengths_by_hand() -> None:
     # Lengths 10 to 200, scores falling: rho is -1; ten bins of two answers.
-    given = [row("a", f"leisure-en-{n:02d}", 20.0 - n, answer_length=10.0 * (n + 1)) for n in range(20)]
+    given = [
+        row("a", f"leisure-en-{n:02d}", 20.0 - n, answer_length=10.0 * (n + 1)) for n in range(20)
+    ]
     lengths = model_of(answers(given), "a")
     assert lengths.length_correlation.value == pytest.approx(-1)
     assert lengths.median_length == 105
-    assert [(one.length, one.score, one.answers) for one in lengths.bins][:2] == [(15, 19.5, 2), (35, 17.5, 2)]
+    assert [(one.length, one.score, one.answers) for one in lengths.bins][:2] == [
+        (15, 19.5, 2),
+        (35, 17.5, 2),
+    ]
     assert len(lengths.bins) == 10
     unknown = model_of(answers(rows("a", {"leisure-en-1": 1.0}, answer_length=NAN)), "a")
     assert math.isnan(unknown.median_length) and unknown.bins == []
@@ -220,7 +277,9 @@ def test_lengths_by_hand() -> None:
 def test_self_judged_and_simulated_by_the_judge() -> None:
     judges = {"judges": "p/x, urs_simulation/a"}
     one = {"leisure-en-1": 5.0}
-    found = answers(rows("urs_simulation/a", one, **judges, self_judged=True), rows("b", one, **judges))
+    found = answers(
+        rows("urs_simulation/a", one, **judges, self_judged=True), rows("b", one, **judges)
+    )
     assert [model_of(found, name).self_judged for name in ("urs_simulation/a", "b")] == [1, 0]
     assert model_of(found, "b").simulated and make_leaderboard(found, rounds=5).simulated
 
@@ -228,7 +287,8 @@ def test_self_judged_and_simulated_by_the_judge() -> None:
 def test_the_deviation_of_the_judge_is_that_between_judgements_of_one_answer() -> None:
     found = answers(
         [
-            # Deviations -1 and 1 about 7, one degree of freedom; -1, 0 and 1 about 5, two: sqrt((2 + 2) / 3).
+            # Deviations -1 and 1 about 7, one degree of freedom; -1, 0 and 1 about 5, two: sqrt((2
+            # + 2) / 3).
             row("a", "leisure-en-1", 8.0, earlier_finals=(6.0,)),
             row("a", "leisure-en-2", 5.0, earlier_finals=(4.0, 6.0)),
             row("a", "leisure-en-3", 9.0),
@@ -245,23 +305,33 @@ def test_the_deviation_of_the_judge_is_that_between_judgements_of_one_answer() -
 
 
 def countries(*names: str) -> Answers:
-    return answers([row("a", f"leisure-en-{n}", float(n), country=name) for n, name in enumerate(names)])
+    return answers(
+        [row("a", f"leisure-en-{n}", float(n), country=name) for n, name in enumerate(names)]
+    )
 
 
 def test_countries_have_columns_the_most_frequent_first() -> None:
     ranking = ranking_of(countries("Peru", "Chile", "Chile", "", "Ghana", "Ghana", "Ghana"))
     means = {name: one.value for name, one in model_of(ranking).by_country.items()}
-    assert list(means) == list(ranking.columns.countries) and means == {"Ghana": 5, "Chile": 1.5, "Peru": 0}
+    assert list(means) == list(ranking.columns.countries) and means == {
+        "Ghana": 5,
+        "Chile": 1.5,
+        "Peru": 0,
+    }
     assert "1 of 7 questions name no country" in ranking.notes[0]
 
 
 def test_the_rest_of_the_countries_is_pooled() -> None:
-    ranking = ranking_of(countries("Peru", "Chile", "Chile", "Togo", "Ghana", "Ghana", "Ghana"), countries=1)
+    ranking = ranking_of(
+        countries("Peru", "Chile", "Chile", "Togo", "Ghana", "Ghana", "Ghana"), countries=1
+    )
     assert ranking.columns.countries == ("Ghana", "3 other countries")
     assert ranking.question_counts["3 other countries"] == 4
     one_left = ranking_of(countries("Peru", "Chile", "Chile"), countries=1)
     assert one_left.columns.countries == ("Chile", "Peru")
-    assert ranking_of(countries("Peru", "Chile"), countries=0).columns.countries == ("2 other countries",)
+    assert ranking_of(countries("Peru", "Chile"), countries=0).columns.countries == (
+        "2 other countries",
+    )
 
 
 def test_a_country_may_be_called_as_a_language() -> None:
@@ -275,7 +345,9 @@ def test_a_country_may_be_called_as_a_language() -> None:
 
 @pytest.fixture
 def skewed() -> Answers:
-    """Eight Leisure questions of score 2, two Factual QA of score 8, half of each in either language."""
+    """Eight Leisure questions of score 2, two Factual QA of score 8, half of each in either
+    language.
+    """
     finals = {f"leisure-{'en' if n % 2 else 'zh'}-{n}": 2.0 for n in range(8)}
     finals |= {f"factual_qa-{'en' if n % 2 else 'zh'}-{n}": 8.0 for n in range(2)}
     return answers(rows("a", finals), rows("b", dict.fromkeys(finals, 4.0)))
@@ -286,7 +358,8 @@ def mix(**shares: dict[str, float]) -> TrafficMix:
 
 
 def test_shares_reweight_means_by_hand(skewed: Answers) -> None:
-    # Without a mix (8 * 2 + 2 * 8) / 10 = 3.2, so that b leads; half and half it is 5, so that a does.
+    # Without a mix (8 * 2 + 2 * 8) / 10 = 3.2, so that b leads; half and half it is 5, so that a
+    # does.
     assert ranking_of(skewed).names == ["b", "a"]
     ranking = ranking_of(skewed, traffic=mix(intents={"leisure": 0.5, "factual_qa": 0.5}))
     assert ranking.names == ["a", "b"]
@@ -303,14 +376,19 @@ def test_shares_reweight_means_by_hand(skewed: Answers) -> None:
 def test_questions_without_a_share_do_not_count(skewed: Answers) -> None:
     ranking = ranking_of(skewed, traffic=mix(intents={"leisure": 1.0}))
     assert (ranking.questions, ranking.columns.groups) == (8, ("Leisure",))
-    assert ranking.notes[0] == "2 of 10 questions are of kinds without a share in mix.yaml and do not count."
+    assert (
+        ranking.notes[0]
+        == "2 of 10 questions are of kinds without a share in mix.yaml and do not count."
+    )
     assert model_of(ranking).answers == 8
 
 
 def test_shares_that_cannot_be_had_are_an_error() -> None:
     found = answers(rows("a", {"leisure-en-1": 1.0, "leisure-en-2": 2.0, "factual_qa-zh-1": 3.0}))
     clash = mix(intents={"leisure": 0.9, "factual_qa": 0.1}, languages={"en": 0.1, "zh": 0.9})
-    with pytest.raises(InputError, match="no weights of the questions give all of these shares together"):
+    with pytest.raises(
+        InputError, match="no weights of the questions give all of these shares together"
+    ):
         make_leaderboard(found, traffic=clash, rounds=5)
     with pytest.raises(InputError, match="no question of 'api'"):
         make_leaderboard(found, traffic=mix(intents={"api": 1.0}), rounds=5)
@@ -319,9 +397,13 @@ def test_shares_that_cannot_be_had_are_an_error() -> None:
 def test_a_later_block_that_cannot_have_the_shares_is_left_out() -> None:
     both = {"leisure-en-1": 1.0, "factual_qa-en-1": 2.0}
     found = answers(rows("a", both), rows("b", both), rows("c", {"leisure-en-1": 1.0}, judges="x"))
-    report = make_leaderboard(found, traffic=mix(intents={"leisure": 0.5, "factual_qa": 0.5}), rounds=5)
+    report = make_leaderboard(
+        found, traffic=mix(intents={"leisure": 0.5, "factual_qa": 0.5}), rounds=5
+    )
     assert len(report.rankings) == 1
-    assert report.skipped[0].startswith("The ranking of c was left out: mix.yaml: intents: no question of")
+    assert report.skipped[0].startswith(
+        "The ranking of c was left out: mix.yaml: intents: no question of"
+    )
 
 
 # --- whole ---
@@ -339,12 +421,15 @@ def test_parameters_are_echoed() -> None:
 def test_a_rubric_of_ones_own_names_its_intents(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     file.write_text(
-        "name: mine\nversion: '1'\nintents:\n  gossip:\n    label: Gossip\n    group: Gossip\n    criteria: [clarity]\n"
-        "    text:\n      en: {name: Talk about others, definition: d}\n      zh: {name: 八卦, definition: d}\n",
+        "name: mine\nversion: '1'\nintents:\n  gossip:\n    label: Gossip\n    group: Gossip\n   "
+        " criteria: [clarity]\n    text:\n      en: {name: Talk about others, definition: d}\n     "
+        " zh: {name: 八卦, definition: d}\n",
         encoding="utf-8",
     )
     rubric: Rubric = load_rubric(str(file))
-    found = answers([row("a", "x", 5.0, intent="gossip", group="Gossip"), row("a", "leisure-en-1", 4.0)])
+    found = answers(
+        [row("a", "x", 5.0, intent="gossip", group="Gossip"), row("a", "leisure-en-1", 4.0)]
+    )
     ranking = ranking_of(found, rubric=rubric)
     assert ranking.columns.groups == ("Leisure", "Gossip")
     assert ranking.titles["gossip"] == "Talk about others"
@@ -352,7 +437,11 @@ def test_a_rubric_of_ones_own_names_its_intents(tmp_path: Path) -> None:
 
 def test_pandas_is_given_no_reason_to_warn(recwarn: pytest.WarningsRecorder) -> None:
     make_leaderboard(random_answers(1, questions=10), rounds=5)
-    assert not [one for one in recwarn if issubclass(one.category, (pd.errors.PerformanceWarning, RuntimeWarning))]
+    assert not [
+        one
+        for one in recwarn
+        if issubclass(one.category, (pd.errors.PerformanceWarning, RuntimeWarning))
+    ]
 
 
 def test_the_benchmark_of_coverage_makes_answers_that_a_report_can_read() -> None:
@@ -365,7 +454,9 @@ def test_the_benchmark_of_coverage_makes_answers_that_a_report_can_read() -> Non
 
 
 def of_users(seed: int, named: bool) -> Answers:
-    """Two equally good models on 8 users' 12 questions, where one or the other suits a user better."""
+    """Two equally good models on 8 users' 12 questions, where one or the other suits a user
+    better.
+    """
     generator = np.random.default_rng(seed)
     suits = np.repeat(generator.normal(0, 0.66, 8), 12)
     finals = {
@@ -391,7 +482,11 @@ def test_questions_of_one_user_are_one_cluster_in_means_and_tests_of_a_report() 
     assert unnamed >= 7 and named <= 3  # of 24; 10 and 1 to be expected
     ranking = ranking_of(of_users(0, named=True))
     [pair] = ranking.comparisons["all"]
-    assert {pair.difference.clusters, ranking.mean("a").clusters, ranking.mean("a", "Leisure").clusters} == {8}
+    assert {
+        pair.difference.clusters,
+        ranking.mean("a").clusters,
+        ranking.mean("a", "Leisure").clusters,
+    } == {8}
     assert ranking.mean("a").n == 96
     plain = ranking_of(of_users(0, named=False))
     assert pair.error > 1.5 * plain.comparisons["all"][0].error
@@ -405,8 +500,13 @@ def test_clusters_count_under_a_mix_and_in_the_worst_case_too() -> None:
     weighted = make_leaderboard(found, traffic=mix, rounds=300).rankings[0]
     [pair] = weighted.comparisons["all"]
     assert pair.difference.clusters == 8 and pair.p > 0.05
-    lacking = found.table.assign(final=found.table["final"].where(found.table["question"] != "leisure-en-000"))
-    for ranking in (ranking_of(replace(found, table=lacking)), ranking_of(replace(found, table=lacking), traffic=mix)):
+    lacking = found.table.assign(
+        final=found.table["final"].where(found.table["question"] != "leisure-en-000")
+    )
+    for ranking in (
+        ranking_of(replace(found, table=lacking)),
+        ranking_of(replace(found, table=lacking), traffic=mix),
+    ):
         assert ranking.comparisons["all"][0].p_worst > 0.05
 
 

@@ -39,12 +39,22 @@ UNKNOWN = Estimate(math.nan, math.nan, math.nan, 0, 0)
 
 
 def files(value: float = 1.0, *more: str) -> dict[str, str | bytes]:
-    written: dict[str, str | bytes] = {"r.csv": "a\n", "r.json": Report(KIND, "R", (), {"value": value}).json()}
+    written: dict[str, str | bytes] = {
+        "r.csv": "a\n",
+        "r.json": Report(KIND, "R", (), {"value": value}).json(),
+    }
     return written | dict.fromkeys(more, b"drawn")
 
 
 def report() -> Report:
-    data = pd.DataFrame({"model": ["m|1", "m2"], "mean": [ESTIMATE, UNKNOWN], "p": [0.0004, math.nan], "key": [1, 2]})
+    data = pd.DataFrame(
+        {
+            "model": ["m|1", "m2"],
+            "mean": [ESTIMATE, UNKNOWN],
+            "p": [0.0004, math.nan],
+            "key": [1, 2],
+        }
+    )
     table = Table(
         data,
         {"mean": number(2), "p": p_value},
@@ -60,7 +70,11 @@ def report() -> Report:
         Section("Second", (), (more, Table(pd.DataFrame({"only": ["shown"]}), title="A title")), 3),
     )
     return Report(
-        KIND, "Title", sections, {"unknown": math.nan, "nested": {"n": (1, math.inf)}}, {"r_1.svg": lambda: "<svg>"}
+        KIND,
+        "Title",
+        sections,
+        {"unknown": math.nan, "nested": {"n": (1, math.inf)}},
+        {"r_1.svg": lambda: "<svg>"},
     )
 
 
@@ -112,7 +126,9 @@ def test_numbers_as_text(shown: Format, value: object, text: str) -> None:
 def test_a_table_is_one_frame_for_text_csv_and_json() -> None:
     table = report().sections[0].tables[0]
     assert table.text() == TextTable(
-        ("Model", "Mean", "p"), (("m|1", "0.83 (0.70 to 0.91)", "<0.001"), ("m2", "–", "–")), names=1
+        ("Model", "Mean", "p"),
+        (("m|1", "0.83 (0.70 to 0.91)", "<0.001"), ("m2", "–", "–")),
+        names=1,
     )
     written = report().tables()
     assert list(written) == ["scores", "more"]
@@ -122,7 +138,11 @@ def test_a_table_is_one_frame_for_text_csv_and_json() -> None:
         ["m2", "", "", "", "0", "", "2"],
         ["m3", "0.8251", "0.7", "0.912", "12", "0.0004", "1"],
     ]
-    assert csv_text(written["more"]).splitlines() == ["a,a_low,a_high,a_n,b", "0.8251,0.7,0.912,12,x", ",,,,y"]
+    assert csv_text(written["more"]).splitlines() == [
+        "a,a_low,a_high,a_n,b",
+        "0.8251,0.7,0.912,12,x",
+        ",,,,y",
+    ]
     assert json.loads(report().json()) == {
         "format": "a report",
         "schema_version": 3,
@@ -130,9 +150,33 @@ def test_a_table_is_one_frame_for_text_csv_and_json() -> None:
         "nested": {"n": [1, None]},
         "tables": {
             "scores": [
-                {"model": "m|1", "mean": 0.8251, "low": 0.7, "high": 0.912, "n": 12, "p": 0.0004, "key": 1},
-                {"model": "m2", "mean": None, "low": None, "high": None, "n": 0, "p": None, "key": 2},
-                {"model": "m3", "mean": 0.8251, "low": 0.7, "high": 0.912, "n": 12, "p": 0.0004, "key": 1},
+                {
+                    "model": "m|1",
+                    "mean": 0.8251,
+                    "low": 0.7,
+                    "high": 0.912,
+                    "n": 12,
+                    "p": 0.0004,
+                    "key": 1,
+                },
+                {
+                    "model": "m2",
+                    "mean": None,
+                    "low": None,
+                    "high": None,
+                    "n": 0,
+                    "p": None,
+                    "key": 2,
+                },
+                {
+                    "model": "m3",
+                    "mean": 0.8251,
+                    "low": 0.7,
+                    "high": 0.912,
+                    "n": 12,
+                    "p": 0.0004,
+                    "key": 1,
+                },
             ],
             "more": [
                 {"a": 0.8251, "a_low": 0.7, "a_high": 0.912, "a_n": 12, "b": "x"},
@@ -167,7 +211,13 @@ def test_a_users_file_with_the_name_of_a_table_is_not_overwritten(tmp_path: Path
 
 def test_a_report_is_written_whole(tmp_path: Path) -> None:
     written = report().write(tmp_path)
-    assert [file.name for file in written] == ["r.md", "scores.csv", "more.csv", "r_1.svg", "r.json"]
+    assert [file.name for file in written] == [
+        "r.md",
+        "scores.csv",
+        "more.csv",
+        "r_1.svg",
+        "r.json",
+    ]
     assert (tmp_path / "r.md").read_text(encoding="utf-8") == report().markdown()
     assert (tmp_path / "r_1.svg").read_text(encoding="utf-8") == "<svg>"
     report().write(tmp_path)
@@ -183,16 +233,29 @@ def test_a_report_replaces_a_report_and_leaves_other_files(tmp_path: Path) -> No
     write_directory(target, files(2.0, "r_2.svg"), KIND)
     assert json.loads((target / "r.json").read_text(encoding="utf-8"))["value"] == 2
     # A figure that the new report does not have would show numbers of the old one.
-    assert {file.name for file in target.iterdir()} == {"r.csv", "r.json", "r_2.svg", "notes.txt", "r_mine.svg"}
+    assert {file.name for file in target.iterdir()} == {
+        "r.csv",
+        "r.json",
+        "r_2.svg",
+        "notes.txt",
+        "r_mine.svg",
+    }
 
 
-@pytest.mark.parametrize("other", [None, b"[]", b"{}", b"no json", b'{"format": "other"}', b"\xff", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "other", [None, b"[]", b"{}", b"no json", b'{"format": "other"}', b"\xff", b"[" * 100_000]
+)
 def test_files_of_others_are_not_overwritten(tmp_path: Path, other: bytes | None) -> None:
     (tmp_path / "r.csv").write_text("mine", encoding="utf-8")
     if other is not None:
         (tmp_path / "r.json").write_bytes(other)
-    for refused in (lambda: check_directory(tmp_path, KIND), lambda: write_directory(tmp_path, files(), KIND)):
-        with pytest.raises(InputError, match=r"holds r\.csv.* no r\.json that .* `make a report`; name another"):
+    for refused in (
+        lambda: check_directory(tmp_path, KIND),
+        lambda: write_directory(tmp_path, files(), KIND),
+    ):
+        with pytest.raises(
+            InputError, match=r"holds r\.csv.* no r\.json that .* `make a report`; name another"
+        ):
             refused()
     assert (tmp_path / "r.csv").read_text(encoding="utf-8") == "mine"
 
@@ -213,11 +276,27 @@ def test_halves_of_characters_do_not_stop_a_report(tmp_path: Path) -> None:
 
 
 def test_an_unknown_number_is_an_empty_cell() -> None:
-    data = pd.DataFrame([(1.5, math.nan), ("x,\ny", math.inf), (True, False)], columns=["a", "b"], dtype=object)
-    assert list(csv.reader(io.StringIO(csv_text(data)))) == [["a", "b"], ["1.5", ""], ["x,\ny", ""], ["true", "false"]]
+    data = pd.DataFrame(
+        [(1.5, math.nan), ("x,\ny", math.inf), (True, False)], columns=["a", "b"], dtype=object
+    )
+    assert list(csv.reader(io.StringIO(csv_text(data)))) == [
+        ["a", "b"],
+        ["1.5", ""],
+        ["x,\ny", ""],
+        ["true", "false"],
+    ]
 
 
 def test_json_holds_dataclasses_and_no_nan() -> None:
-    one = {"value": None, "low": 0.5, "high": 1.0, "n": 3, "clusters": 2, "level": 0.95, "rounds": 2000, "seed": 0}
+    one = {
+        "value": None,
+        "low": 0.5,
+        "high": 1.0,
+        "n": 3,
+        "clusters": 2,
+        "level": 0.95,
+        "rounds": 2000,
+        "seed": 0,
+    }
     found = plain({"one": Estimate(math.nan, 0.5, 1.0, 3, 2), ("a", "b"): (1, None)})
     assert json.loads(json.dumps(found, allow_nan=False)) == {"one": one, "a/b": [1, None]}

@@ -36,7 +36,9 @@ def test_names_may_be_those_of_the_data_or_ids(tmp_path: Path, rubric: Rubric) -
 
 
 def test_shares_become_margins(tmp_path: Path, rubric: Rubric) -> None:
-    mix = read_traffic(write(tmp_path, "intents: {Solve Problem: 0.75, leisure: 0.25, factual_qa: 0}"), rubric)
+    mix = read_traffic(
+        write(tmp_path, "intents: {Solve Problem: 0.75, leisure: 0.25, factual_qa: 0}"), rubric
+    )
     found = questions(
         ("api", "Solve Problem", "en", ""),
         ("solve_professional_problem", "Solve Problem", "zh", ""),
@@ -85,7 +87,10 @@ def test_countries_need_countries(tmp_path: Path, rubric: Rubric) -> None:
 
 
 def test_shares_may_be_off_by_rounding(tmp_path: Path, rubric: Rubric) -> None:
-    read_traffic(write(tmp_path, "intents: {leisure: 0.3333333, factual_qa: 0.3333333, api: 0.3333334}"), rubric)
+    read_traffic(
+        write(tmp_path, "intents: {leisure: 0.3333333, factual_qa: 0.3333333, api: 0.3333334}"),
+        rubric,
+    )
 
 
 def test_a_file_must_be_there(tmp_path: Path, rubric: Rubric) -> None:
@@ -95,5 +100,7 @@ def test_a_file_must_be_there(tmp_path: Path, rubric: Rubric) -> None:
 
 def test_a_kind_without_questions_is_an_error(tmp_path: Path, rubric: Rubric) -> None:
     mix = read_traffic(write(tmp_path, "intents: {leisure: 0.5, factual_qa: 0.5}"), rubric)
-    with pytest.raises(InputError, match="no question of 'factual_qa' in the logs; allowed: Leisure, leisure"):
+    with pytest.raises(
+        InputError, match="no question of 'factual_qa' in the logs; allowed: Leisure, leisure"
+    ):
         mix.margins(questions(("leisure", "Leisure", "en", "")))

@@ -17,10 +17,14 @@ RUBRIC = load_rubric()
 
 TABLE_6 = {
     "Factual QA": "Factuality, User Satisfaction, Clarity, Completeness, Logical Coherence",
-    "Solve Professional Problem": "Factuality, User Satisfaction, Clarity, Logical Coherence, Completeness",
+    "Solve Professional Problem": (
+        "Factuality, User Satisfaction, Clarity, Logical Coherence, Completeness"
+    ),
     "Text Assistant": "Clarity, User Satisfaction, Logical Coherence, Factivity, Creativity",
     "Usage through API": "Factuality, User Satisfaction, Clarity, Logical Coherence, Completeness",
-    "Ask for Advice": "User Satisfaction, Factuality, Fairness and Responsibility, Creativity, Richness",
+    "Ask for Advice": (
+        "User Satisfaction, Factuality, Fairness and Responsibility, Creativity, Richness"
+    ),
     "Seek Creativity": "User Satisfaction, Logical Coherence, Creativity, Richness, Factuality",
     "Leisure": "User Satisfaction, Engagement, Appropriateness, Creativity, Factuality",
 }
@@ -53,18 +57,24 @@ TABLE_2 = {
 
 def test_the_intents_are_those_of_table_6_and_the_groups_those_of_table_2():
     ours = {
-        intent.text["en"].name: ", ".join(RUBRIC.criteria[criterion]["en"].name for criterion in intent.criteria)
+        intent.text["en"].name: ", ".join(
+            RUBRIC.criteria[criterion]["en"].name for criterion in intent.criteria
+        )
         for intent in RUBRIC.intents.values()
     }
     # Table 6 says "Factivity" once; Table 8 defines only Factuality.
-    assert ours == {name: criteria.replace("Factivity", "Factuality") for name, criteria in TABLE_6.items()}
+    assert ours == {
+        name: criteria.replace("Factivity", "Factuality") for name, criteria in TABLE_6.items()
+    }
     assert RUBRIC.keys_by_spelling[normalise_key("Factivity")] == "factuality"
     assert {intent.label: intent.group for intent in RUBRIC.intents.values()} == TABLE_2
 
 
 def test_the_ten_criteria_have_the_names_of_table_8_and_the_ids_of_the_english_ones():
     assert {texts["en"].name: texts["zh"].name for texts in RUBRIC.criteria.values()} == TABLE_8
-    assert list(RUBRIC.criteria) == [t["en"].name.lower().replace(" ", "_") for t in RUBRIC.criteria.values()]
+    assert list(RUBRIC.criteria) == [
+        t["en"].name.lower().replace(" ", "_") for t in RUBRIC.criteria.values()
+    ]
     assert RUBRIC.score_keys == (FINAL, *RUBRIC.criteria)
 
 
@@ -72,11 +82,16 @@ def test_bands_reference_dominant_criteria_and_languages_are_the_papers():
     assert RUBRIC.bands == ((1, 2), (3, 4), (5, 6), (7, 8), (9, 10))
     assert RUBRIC.reference_score == 8
     assert RUBRIC.dominant == ("factuality", "user_satisfaction")
-    found = {code: (language.dataset_label, language.final.name) for code, language in RUBRIC.languages.items()}
+    found = {
+        code: (language.dataset_label, language.final.name)
+        for code, language in RUBRIC.languages.items()
+    }
     assert found == {"en": ("EN", "Final Score"), "zh": ("CN", "综合得分")}
 
 
-@pytest.mark.parametrize(("code", "written"), [("en", "[\x00-\x7f]+"), ("zh", "(?s:.*[\u4e00-\u9fff].*)")])
+@pytest.mark.parametrize(
+    ("code", "written"), [("en", "[\x00-\x7f]+"), ("zh", "(?s:.*[\u4e00-\u9fff].*)")]
+)
 def test_every_text_is_in_its_language_and_none_is_used_twice(code: str, written: str):
     language, criteria = RUBRIC.languages[code], [texts[code] for texts in RUBRIC.criteria.values()]
     for terms in (criteria, [intent.text[code] for intent in RUBRIC.intents.values()]):
@@ -94,7 +109,10 @@ def test_every_text_is_in_its_language_and_none_is_used_twice(code: str, written
 @pytest.mark.parametrize(
     ("spelling", "intent"),
     [
-        *((spelling, "factual_qa") for spelling in ("Factual_QA", "factual_qa", "factual qa", " FACTUAL-QA ")),
+        *(
+            (spelling, "factual_qa")
+            for spelling in ("Factual_QA", "factual_qa", "factual qa", " FACTUAL-QA ")
+        ),
         ("API", "api"),
         ("Solve_Professional_Problem", "solve_professional_problem"),
     ],
@@ -103,7 +121,9 @@ def test_an_intent_is_found_by_id_and_label(spelling: str, intent: str):
     assert RUBRIC.intent_id(spelling) == intent
 
 
-@pytest.mark.parametrize(("spelling", "code"), [("en", "en"), ("EN", "en"), (" zh ", "zh"), ("CN", "zh"), ("cn", "zh")])
+@pytest.mark.parametrize(
+    ("spelling", "code"), [("en", "en"), ("EN", "en"), (" zh ", "zh"), ("CN", "zh"), ("cn", "zh")]
+)
 def test_a_language_is_found_by_code_and_label(spelling: str, code: str):
     assert RUBRIC.language_code(spelling) == code
 
@@ -112,7 +132,9 @@ def test_a_language_is_found_by_code_and_label(spelling: str, code: str):
 def test_an_unknown_intent_or_language_is_refused_with_those_that_exist(spelling: str):
     with pytest.raises(InputError, match=f"^unknown language '{spelling}'; allowed: en, zh$"):
         RUBRIC.language_code(spelling)
-    with pytest.raises(InputError, match=f"^unknown intent '{spelling}'; allowed: {', '.join(RUBRIC.intents)}$"):
+    with pytest.raises(
+        InputError, match=f"^unknown intent '{spelling}'; allowed: {', '.join(RUBRIC.intents)}$"
+    ):
         RUBRIC.intent_id(spelling)
 
 
@@ -186,14 +208,17 @@ def test_a_file_adds_a_criterion_and_an_intent(tmp_path: Path):
     assert list(rubric.intents) == [*RUBRIC.intents, "complaint"]
     assert rubric.score_keys == (*RUBRIC.score_keys, "empathy")
     # What a file does not name stays.
-    assert rubric.intents.items() >= RUBRIC.intents.items() and rubric.criteria.items() >= RUBRIC.criteria.items()
+    assert (
+        rubric.intents.items() >= RUBRIC.intents.items()
+        and rubric.criteria.items() >= RUBRIC.criteria.items()
+    )
     assert (rubric.languages, rubric.bands) == (RUBRIC.languages, RUBRIC.bands)
     assert rubric.intent_id("Complaint") == "complaint"
     prompt = PromptBuilder(rubric).build("complaint", "zh", question="q", reference="r", answer="a")
     assert "1. 同理心：回答是否认真体会用户的处境？\n2. 满足用户需求：" in prompt.instructions
-    assert read_reply('{"Warmth": 4, "同理心(Empathy)": 4, "Final Score": 5}', rubric, ["empathy"]) == ScoreRecord(
-        5, {"empathy": 4}
-    )
+    assert read_reply(
+        '{"Warmth": 4, "同理心(Empathy)": 4, "Final Score": 5}', rubric, ["empathy"]
+    ) == ScoreRecord(5, {"empathy": 4})
 
 
 def test_loading_a_file_does_not_change_the_built_in_rubric(tmp_path: Path):
@@ -217,18 +242,26 @@ dominant: [clarity]
 """,
     )
     clarity = rubric.criteria["clarity"]
-    assert (clarity["en"].definition, clarity["en"].name) == ("Whether it is clear at once.", "Clarity")
+    assert (clarity["en"].definition, clarity["en"].name) == (
+        "Whether it is clear at once.",
+        "Clarity",
+    )
     assert clarity["zh"] == RUBRIC.criteria["clarity"]["zh"]
     leisure, english = rubric.intents["leisure"], rubric.languages["en"]
     assert leisure.criteria == ("engagement", "clarity")  # a list replaces a list
     assert (leisure.text["zh"].name, leisure.label) == ("娱乐", "Leisure")
-    assert (english.final.name, english.bands, rubric.bands) == ("Verdict", ("bad", "good"), ((1, 5), (6, 10)))
+    assert (english.final.name, english.bands, rubric.bands) == (
+        "Verdict",
+        ("bad", "good"),
+        ((1, 5), (6, 10)),
+    )
     assert english.frame == RUBRIC.languages["en"].frame
     assert (rubric.reference_score, rubric.dominant) == (7, ("clarity",))
 
 
 GERMAN_FRAME = (
-    "Urteile nach: {{ criteria | map(attribute='name') | join(', ') }}\n<frage>{{ question }}</frage>\n{{ answer }}"
+    "Urteile nach: {{ criteria | map(attribute='name') | join(', ') }}\n<frage>{{ question"
+    " }}</frage>\n{{ answer }}"
 )
 
 
@@ -237,14 +270,22 @@ def term(key: str) -> dict[str, Any]:
 
 
 def language(frame: str, bands: list[str]) -> dict[str, Any]:
-    named = {"name": "Deutsch", "dataset_label": "DE", "final": {"name": "Gesamtnote", "aliases": ["Endnote"]}}
+    named = {
+        "name": "Deutsch",
+        "dataset_label": "DE",
+        "final": {"name": "Gesamtnote", "aliases": ["Endnote"]},
+    }
     return {**named, "ask_again": "Noch einmal: {reason}", "bands": bands, "frame": frame}
 
 
 GERMAN = {
     "name": "urs-de",
     "version": "1",
-    "languages": {"de": language("frames/de.jinja", ["sehr schlecht", "schlecht", "mittel", "gut", "sehr gut"])},
+    "languages": {
+        "de": language(
+            "frames/de.jinja", ["sehr schlecht", "schlecht", "mittel", "gut", "sehr gut"]
+        )
+    },
     "criteria": {criterion: term(criterion) for criterion in RUBRIC.criteria},
     "intents": {intent: {"text": term(intent)} for intent in RUBRIC.intents},
 }
@@ -252,7 +293,9 @@ GERMAN = {
 
 def load_dict(tmp_path: Path, raw: object, prompt: str | None = None) -> Rubric:
     """Load a rubric from data."""
-    return load_rubric(write(tmp_path, yaml.safe_dump(raw, allow_unicode=True, sort_keys=False)), prompt)
+    return load_rubric(
+        write(tmp_path, yaml.safe_dump(raw, allow_unicode=True, sort_keys=False)), prompt
+    )
 
 
 def test_a_file_adds_a_language_with_a_frame_beside_it(tmp_path: Path):
@@ -263,11 +306,17 @@ def test_a_file_adds_a_language_with_a_frame_beside_it(tmp_path: Path):
     assert rubric.language_code("DE") == "de"
     assert rubric.languages["de"].frame == GERMAN_FRAME
     assert rubric.languages["de"].frame_source == "de.jinja"
-    prompt = PromptBuilder(rubric).build("leisure", "de", question="Was?", reference="", answer="Das.")
-    assert prompt.case.startswith("Urteile nach: user_satisfaction auf Deutsch, engagement auf Deutsch,")
+    prompt = PromptBuilder(rubric).build(
+        "leisure", "de", question="Was?", reference="", answer="Das."
+    )
+    assert prompt.case.startswith(
+        "Urteile nach: user_satisfaction auf Deutsch, engagement auf Deutsch,"
+    )
     assert prompt.case.endswith("<frage>Was?</frage>\nDas.")
     # A judge may answer in any language of the rubric.
-    assert read_reply('{"clarity auf Deutsch": 6, "Endnote": 5}', rubric, ["clarity"]) == ScoreRecord(5, {"clarity": 6})
+    assert read_reply(
+        '{"clarity auf Deutsch": 6, "Endnote": 5}', rubric, ["clarity"]
+    ) == ScoreRecord(5, {"clarity": 6})
 
 
 def test_a_frame_of_one_language_leaves_the_other_alone_and_a_prompt_file_wins(tmp_path: Path):
@@ -277,20 +326,33 @@ def test_a_frame_of_one_language_leaves_the_other_alone_and_a_prompt_file_wins(t
     assert rubric.languages["zh"].frame == RUBRIC.languages["zh"].frame
     other = write(tmp_path, "B {{ question }} {{ answer }}", "other.jinja")
     rubric = load_rubric(str(tmp_path / "own.yaml"), prompt=other)
-    assert {language.frame for language in rubric.languages.values()} == {"B {{ question }} {{ answer }}"}
+    assert {language.frame for language in rubric.languages.values()} == {
+        "B {{ question }} {{ answer }}"
+    }
 
 
 def test_a_file_may_start_from_nothing(tmp_path: Path):
     write(tmp_path, "{{ question }} {{ answer }}", "mine.jinja")
     joke = {"label": "Joke", "group": "Joke", "criteria": ["wit"], "text": term("Joke")}
-    tiny = {"extends": "nothing", "name": "tiny", "version": "1", "reference_score": 5, "bands": [[1, 10]]}
-    texts = {"languages": {"de": language("mine.jinja", ["alles"])}, "criteria": {"wit": term("Wit")}}
+    tiny = {
+        "extends": "nothing",
+        "name": "tiny",
+        "version": "1",
+        "reference_score": 5,
+        "bands": [[1, 10]],
+    }
+    texts = {
+        "languages": {"de": language("mine.jinja", ["alles"])},
+        "criteria": {"wit": term("Wit")},
+    }
     rubric = load_dict(tmp_path, {**tiny, **texts, "intents": {"joke": joke}})
     assert list(rubric.intents) == ["joke"]
     assert rubric.score_keys == ("final", "wit")
     assert "factuality" not in rubric.keys_by_spelling and rubric.dominant == ()
     for missing in ({}, {"languages": None}):
-        with pytest.raises(InputError, match=r"own\.yaml: languages: (Field required|Input should be)"):
+        with pytest.raises(
+            InputError, match=r"own\.yaml: languages: (Field required|Input should be)"
+        ):
             load_dict(tmp_path, {**tiny, **missing}, prompt=str(tmp_path / "mine.jinja"))
 
 
@@ -320,7 +382,8 @@ def test_the_hash_of_the_rubric_names_its_whole_content(tmp_path: Path):
     assert overlay(tmp_path, "").sha256 == same.sha256
 
 
-# Mistakes, what a file says, and what the message then names beside the file: the key and what is allowed.
+# Mistakes, what a file says, and what the message then names beside the file: the key and what is
+# allowed.
 
 MISTAKES = r"""
 intents: {leisure: {group: all}} => intents.leisure.group + 'all' + taken
@@ -389,7 +452,9 @@ def test_every_mistake_is_reported_at_once(tmp_path: Path):
 def test_a_rubric_of_ones_own_needs_name_and_version(missing: str, tmp_path: Path):
     head = {"name": "name: own\n", "version": "version: '1'\n"}
     del head[missing]
-    with pytest.raises(InputError, match=rf"own\.yaml: {missing}: missing; a rubric of your own needs a name"):
+    with pytest.raises(
+        InputError, match=rf"own\.yaml: {missing}: missing; a rubric of your own needs a name"
+    ):
         load_rubric(write(tmp_path, "".join(head.values())))
 
 
@@ -437,7 +502,9 @@ def test_a_file_that_is_not_there_and_a_directory_are_refused_by_name(tmp_path: 
 )
 def test_a_file_can_build_no_python_object(tag: str, tmp_path: Path):
     canary = tmp_path / "canary"
-    path = write(tmp_path, f"name: own\nversion: '1'\nextra: {tag.replace('{canary}', str(canary))}\n")
+    path = write(
+        tmp_path, f"name: own\nversion: '1'\nextra: {tag.replace('{canary}', str(canary))}\n"
+    )
     with pytest.raises(InputError, match=r"is not valid YAML: could not determine a constructor"):
         load_rubric(path)
     assert not canary.exists()

@@ -13,7 +13,13 @@ from urs_inspect.samer.evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, save_heads
 from urs_inspect.samer.weights import Array, header_bytes
 
 DIMENSIONS = 42
-SPECIAL = ("<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
+SPECIAL = (
+    "<|begin_of_text|>",
+    "<|end_of_text|>",
+    "<|start_header_id|>",
+    "<|end_header_id|>",
+    "<|eot_id|>",
+)
 BOS, EOT = SPECIAL[0], SPECIAL[4]
 _MERGES = [
     ("Ċ", "Ċ"),
@@ -29,9 +35,9 @@ _MERGES = [
 
 # Turns as Llama 3 has them: header, blank line, trimmed content, closing token.
 CHAT_TEMPLATE = (
-    "{{ bos_token }}{% for m in messages %}"
-    "<|start_header_id|>{{ m.role }}<|end_header_id|>\n\n{{ m.content | trim }}<|eot_id|>"
-    "{% endfor %}{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n{% endif %}"
+    "{{ bos_token }}{% for m in messages %}<|start_header_id|>{{ m.role }}<|end_header_id|>\n\n{{"
+    " m.content | trim }}<|eot_id|>{% endfor %}{% if add_generation_prompt"
+    " %}<|start_header_id|>assistant<|end_header_id|>\n\n{% endif %}"
 )
 
 
@@ -62,10 +68,12 @@ def tiny_checkpoint(
     dtype: str = "float32",
     shards: int = 1,
 ) -> Path:
-    """Write a random SaMer checkpoint in the released layout, in one file or `shards` with an index; return its folder.
+    """Write a random SaMer checkpoint in the released layout, in one file or `shards` with an
+    index; return its folder.
 
-    A head of attention has the width `hidden / heads`, of which vLLM on a CPU wants 32 or more. `inner_widths` are
-    those within SaMer's heads, by default the published ones; `dtype` is `float32`, or `bfloat16` as released.
+    A head of attention has the width `hidden / heads`, of which vLLM on a CPU wants 32 or more.
+    `inner_widths` are those within SaMer's heads, by default the published ones; `dtype` is
+    `float32`, or `bfloat16` as released.
     """
     path.mkdir(parents=True)
     vocabulary = write_tokenizer(path, max_positions)
@@ -79,14 +87,19 @@ def tiny_checkpoint(
 
 
 def head_tensors(
-    rng: np.random.Generator, hidden: int, dimensions: int = DIMENSIONS, inner: dict[str, tuple[int, ...]] | None = None
+    rng: np.random.Generator,
+    hidden: int,
+    dimensions: int = DIMENSIONS,
+    inner: dict[str, tuple[int, ...]] | None = None,
 ) -> dict[str, Array]:
     """Random heads by their released names, scaled so that outputs are of order 1."""
     tensors = {}
     for head, keys in HEAD_KEYS.items():
         widths = (hidden, *(inner or PUBLISHED_WIDTHS)[head], dimensions)
         for key, inside, out in zip(keys, widths[:-1], widths[1:], strict=True):
-            tensors[key] = (rng.standard_normal((out, inside), np.float32) * np.float32(1.4 / inside**0.5)).astype("f4")
+            tensors[key] = (
+                rng.standard_normal((out, inside), np.float32) * np.float32(1.4 / inside**0.5)
+            ).astype("f4")
     return tensors
 
 
@@ -94,7 +107,9 @@ def backbone_tensors(rng: np.random.Generator, shape: Shape) -> dict[str, Array]
     """Random weights of a Llama without its language head."""
 
     def matrix(out: int, inside: int) -> Array:
-        return (rng.standard_normal((out, inside), np.float32) * np.float32(inside**-0.5)).astype("f4")
+        return (rng.standard_normal((out, inside), np.float32) * np.float32(inside**-0.5)).astype(
+            "f4"
+        )
 
     def norm() -> Array:
         return (1 + 0.1 * rng.standard_normal(shape.hidden, np.float32)).astype("f4")
@@ -119,8 +134,12 @@ def backbone_tensors(rng: np.random.Generator, shape: Shape) -> dict[str, Array]
     return tensors | {"model.norm.weight": norm()}
 
 
-def released_config(shape: Shape, max_positions: int, dimensions: int, dtype: str) -> dict[str, Any]:
-    """A configuration as the released training writes it: twice as many labels as dimensions, pad token 0."""
+def released_config(
+    shape: Shape, max_positions: int, dimensions: int, dtype: str
+) -> dict[str, Any]:
+    """A configuration as the released training writes it: twice as many labels as dimensions, pad
+    token 0.
+    """
     labels = [f"LABEL_{index}" for index in range(2 * dimensions)]
     return {
         "architectures": ["LlamaForSequenceClassification"],
@@ -151,7 +170,9 @@ def released_config(shape: Shape, max_positions: int, dimensions: int, dtype: st
     }
 
 
-def write_weights(path: Path, tensors: dict[str, Array], *, dtype: str = "float32", shards: int = 1) -> None:
+def write_weights(
+    path: Path, tensors: dict[str, Array], *, dtype: str = "float32", shards: int = 1
+) -> None:
     """Write `model.safetensors`, or several files with an index; heads come in the last one."""
     if shards == 1:
         write_tensor_file(path / "model.safetensors", tensors, dtype)
@@ -165,13 +186,20 @@ def write_weights(path: Path, tensors: dict[str, Array], *, dtype: str = "float3
         index |= {names[at]: file for at in part}
     total = sum(array.size for array in tensors.values()) * (2 if dtype == "bfloat16" else 4)
     content = {"metadata": {"total_size": total}, "weight_map": dict(sorted(index.items()))}
-    (path / "model.safetensors.index.json").write_text(json.dumps(content, indent=2), encoding="utf-8")
+    (path / "model.safetensors.index.json").write_text(
+        json.dumps(content, indent=2), encoding="utf-8"
+    )
 
 
 def write_tensor_file(
-    file: Path, tensors: dict[str, Array], dtype: str = "float32", metadata: dict[str, str] | None = None
+    file: Path,
+    tensors: dict[str, Array],
+    dtype: str = "float32",
+    metadata: dict[str, str] | None = None,
 ) -> None:
-    """Write a safetensors file of float32, or of bfloat16 by cutting the lower half of each number."""
+    """Write a safetensors file of float32, or of bfloat16 by cutting the lower half of each
+    number.
+    """
     stored = {
         name: (array.view(np.uint32) >> 16).astype(np.uint16) if dtype == "bfloat16" else array
         for name, array in tensors.items()
@@ -185,21 +213,30 @@ def write_tensor_file(
             out.write(np.ascontiguousarray(array).tobytes())
 
 
-def write_tokenizer(path: Path, max_positions: int = 512, *, template: str | None = CHAT_TEMPLATE) -> int:
-    """Write a byte-level tokeniser with a few merges and Llama 3's special tokens; return the size of its vocabulary.
+def write_tokenizer(
+    path: Path, max_positions: int = 512, *, template: str | None = CHAT_TEMPLATE
+) -> int:
+    """Write a byte-level tokeniser with a few merges and Llama 3's special tokens; return the size
+    of its vocabulary.
 
     As in Llama 3's files, encoding "with special tokens" puts a start token in front.
     """
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {text: index for index, text in enumerate([*alphabet, *("".join(pair) for pair in _MERGES)])}
+    vocabulary = {
+        text: index for index, text in enumerate([*alphabet, *("".join(pair) for pair in _MERGES)])
+    }
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=_MERGES))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL])
+    tokenizer.add_special_tokens(
+        [AddedToken(token, special=True, normalized=False) for token in SPECIAL]
+    )
     tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{BOS} $A", pair=f"{BOS} $A {BOS} $B", special_tokens=[(BOS, tokenizer.token_to_id(BOS))]
+        single=f"{BOS} $A",
+        pair=f"{BOS} $A {BOS} $B",
+        special_tokens=[(BOS, tokenizer.token_to_id(BOS))],
     )
     tokenizer.save(str(path / "tokenizer.json"))
     config = {

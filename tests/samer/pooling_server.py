@@ -1,4 +1,6 @@
-"""A vLLM pooling server on the loopback, without vLLM: any answer or fault that a test scripts, and true outputs."""
+"""A vLLM pooling server on the loopback, without vLLM: any answer or fault that a test scripts, and
+true outputs.
+"""
 
 import base64
 import hashlib
@@ -23,7 +25,9 @@ HIDDEN = 64  # width of the tiny checkpoints' vectors
 
 
 def vector(ids: Sequence[int], hidden: int) -> Array:
-    """A stand-in for a causal model: a vector that depends on all ids up to a position, and on none after it."""
+    """A stand-in for a causal model: a vector that depends on all ids up to a position, and on none
+    after it.
+    """
     seed = int.from_bytes(hashlib.sha256(repr(list(ids)).encode()).digest()[:8], "big")
     return np.random.default_rng(seed).standard_normal(hidden).astype(np.float32)
 
@@ -33,8 +37,12 @@ def step_rows(ids: Sequence[int], eot: int, hidden: int) -> Array:
     return np.stack([vector(ids[: at + 1], hidden) for at, one in enumerate(ids) if one == eot])
 
 
-def expected(folder: Path, items: Sequence[QueryResponse], weights_at: WeightsAt = "response") -> list[RawOutputs]:
-    """Outputs of items by hand: the stand-in's vectors at both ends, then the heads of a checkpoint."""
+def expected(
+    folder: Path, items: Sequence[QueryResponse], weights_at: WeightsAt = "response"
+) -> list[RawOutputs]:
+    """Outputs of items by hand: the stand-in's vectors at both ends, then the heads of a
+    checkpoint.
+    """
     checkpoint = open_checkpoint(folder)
     conversations = checkpoint.conversations()
     encoded = [conversations.encode(item.query, item.response, 512) for item in items]
@@ -44,13 +52,18 @@ def expected(folder: Path, items: Sequence[QueryResponse], weights_at: WeightsAt
 
 
 def check_equal(
-    found: Sequence[Scored | EngineFailure], wanted: Sequence[RawOutputs], tolerance: float = 1e-5, rtol: float = 1e-5
+    found: Sequence[Scored | EngineFailure],
+    wanted: Sequence[RawOutputs],
+    tolerance: float = 1e-5,
+    rtol: float = 1e-5,
 ) -> None:
     """All outputs of all items."""
     for one, other in zip(found, wanted, strict=True):
         assert isinstance(one, Scored), one
         for name in ("scores", "gates", "weights"):
-            np.testing.assert_allclose(getattr(one.raw, name), getattr(other, name), rtol=rtol, atol=tolerance)
+            np.testing.assert_allclose(
+                getattr(one.raw, name), getattr(other, name), rtol=rtol, atol=tolerance
+            )
 
 
 def replies(body: Body, arrays: Sequence[Array]) -> Response:
@@ -60,7 +73,11 @@ def replies(body: Body, arrays: Sequence[Array]) -> Response:
         {
             "index": index,
             "object": "pooling",
-            "data": base64.b64encode(array.astype("<f4").tobytes()).decode() if packed else array.tolist(),
+            "data": (
+                base64.b64encode(array.astype("<f4").tobytes()).decode()
+                if packed
+                else array.tolist()
+            ),
         }
         for index, array in enumerate(arrays)
     ]
@@ -88,7 +105,9 @@ class PoolingServer(LoopbackServer):
     def __init__(self, script: Script) -> None:
         super().__init__()
         self.script = script
-        self.models: Response | Callable[[int], Response] = says({"data": [{"id": "samer", "max_model_len": 512}]})
+        self.models: Response | Callable[[int], Response] = says(
+            {"data": [{"id": "samer", "max_model_len": 512}]}
+        )
         self.asked: list[Body] = []
         self.keys: list[str | None] = []
         self.most_at_once = 0

@@ -1,4 +1,6 @@
-"""SaMer computed the plain way, for comparison: torch modules with the released indices, one pass for each text."""
+"""SaMer computed the plain way, for comparison: torch modules with the released indices, one pass
+for each text.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,9 @@ from urs_inspect.samer.weights import Array
 
 
 class ReferenceHeads(nn.Module):
-    """The heads as the released training builds them, dropout included, so that the state dict fits by its names."""
+    """The heads as the released training builds them, dropout included, so that the state dict fits
+    by its names.
+    """
 
     def __init__(self, hidden: int, dimensions: int = 42) -> None:
         super().__init__()
@@ -46,26 +50,38 @@ class Reference:
         self.backbone: Any = LlamaModel.from_pretrained(folder, dtype=torch.float32).eval()
         self.heads = ReferenceHeads(self.backbone.config.hidden_size)
         self.heads.load_state_dict(
-            {name.removeprefix("score."): value.float() for name, value in tensors.items() if name.startswith("score.")}
+            {
+                name.removeprefix("score."): value.float()
+                for name, value in tensors.items()
+                if name.startswith("score.")
+            }
         )
         self.heads.eval()
 
     def ids(self, *contents: str) -> list[int]:
         """Token ids of a query, or of a query and a response, as in training."""
         roles = ("user", "assistant")
-        messages = [{"role": role, "content": content} for role, content in zip(roles, contents, strict=False)]
+        messages = [
+            {"role": role, "content": content}
+            for role, content in zip(roles, contents, strict=False)
+        ]
         text = self.tokenizer.apply_chat_template(messages, tokenize=False)
         return list(self.tokenizer(text, add_special_tokens=False).input_ids)
 
     @torch.inference_mode()
-    def outputs(self, query: list[int], whole: list[int], weights_at: str = "response") -> dict[str, Array]:
+    def outputs(
+        self, query: list[int], whole: list[int], weights_at: str = "response"
+    ) -> dict[str, Array]:
         """Scores, gates and weights of one query and response, each text in a pass of its own."""
         at_query, at_response = (
-            self.backbone(input_ids=torch.tensor([ids])).last_hidden_state[:, -1] for ids in (query, whole)
+            self.backbone(input_ids=torch.tensor([ids])).last_hidden_state[:, -1]
+            for ids in (query, whole)
         )
         outputs = {
             "scores": self.heads.scoring_layer(at_response),
             "gates": self.heads.dimpred_layer(at_query),
-            "weights": self.heads.weighting_layer(at_query if weights_at == "query" else at_response),
+            "weights": self.heads.weighting_layer(
+                at_query if weights_at == "query" else at_response
+            ),
         }
         return {name: np.asarray(value[0].numpy(), np.float32) for name, value in outputs.items()}

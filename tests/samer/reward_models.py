@@ -36,11 +36,16 @@ def tiny_reward_model(
     template: str | None = CHAT_TEMPLATE,
     seed: int = 0,
 ) -> Path:
-    """Write a random classifier; `padding`: `eos` (which closes a turn), `other` (a token of its own) or None."""
+    """Write a random classifier; `padding`: `eos` (which closes a turn), `other` (a token of its
+    own) or None.
+    """
     path.mkdir(parents=True)
     size = write_tokenizer(path, template=template)
     tokenizer: Any = PreTrainedTokenizerFast.from_pretrained(path)
-    ids = {"eos": tokenizer.convert_tokens_to_ids(EOT), "other": tokenizer.convert_tokens_to_ids("<|end_of_text|>")}
+    ids = {
+        "eos": tokenizer.convert_tokens_to_ids(EOT),
+        "other": tokenizer.convert_tokens_to_ids("<|end_of_text|>"),
+    }
     facts = {
         "vocab_size": size,
         "num_labels": labels,
@@ -74,7 +79,9 @@ class SlowReference:
 
     def __init__(self, folder: Path) -> None:
         self.tokenizer: Any = PreTrainedTokenizerFast.from_pretrained(folder)
-        self.model: Any = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32).eval()
+        self.model: Any = AutoModelForSequenceClassification.from_pretrained(
+            folder, dtype=torch.float32
+        ).eval()
 
     @torch.inference_mode()
     def logits(self, query: str, response: str, template: str | None = None) -> list[float]:

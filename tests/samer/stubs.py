@@ -19,7 +19,9 @@ def raw(
     gates: dict[str, float] | None = None,
     weights: dict[str, float] | None = None,
 ) -> RawOutputs:
-    """Outputs by dimension; those that are not named have score 0 and weight 0, and are not selected (gate -1)."""
+    """Outputs by dimension; those that are not named have score 0 and weight 0, and are not
+    selected (gate -1).
+    """
 
     def row(given: dict[str, float] | None, rest: float) -> Any:
         return np.array([(given or {}).get(name, rest) for name in DIMENSIONS], np.float32)
@@ -28,9 +30,15 @@ def raw(
 
 
 def by_length(item: QueryResponse) -> Scored:
-    """Clarity and Depth count, with equal weights; the longer the response, the clearer, and never the deeper."""
+    """Clarity and Depth count, with equal weights.
+
+    The longer the response, the clearer, and never the deeper.
+    """
     clarity = len(item.response) / 10
-    return Scored(raw({"Clarity": clarity, "Depth": 0.0}, {"Clarity": 1, "Depth": 1}), tokens=len(item.response))
+    return Scored(
+        raw({"Clarity": clarity, "Depth": 0.0}, {"Clarity": 1, "Depth": 1}),
+        tokens=len(item.response),
+    )
 
 
 class StubEngine:
@@ -101,11 +109,14 @@ def pair(number: int, **given: Any) -> TrainingPair:
     return TrainingPair(**{**facts, **given})
 
 
-def learnable(pairs: int = 120, hidden: int = 12, dimensions: int = 5, seed: int = 0) -> tuple[PairVectors, PairLabels]:
-    """Pairs whose labels are read off their vectors: on dimension d, the response with more in place d is better.
+def learnable(
+    pairs: int = 120, hidden: int = 12, dimensions: int = 5, seed: int = 0
+) -> tuple[PairVectors, PairLabels]:
+    """Pairs whose labels are read off their vectors: on dimension d, the response with more in
+    place d is better.
 
-    The first half of the queries has the first three dimensions, the other half the last three, and says so in its
-    vector.
+    The first half of the queries has the first three dimensions, the other half the last three, and
+    says so in its vector.
     """
     random = np.random.default_rng(seed)
     queries = random.normal(size=(pairs, hidden))

@@ -40,7 +40,10 @@ from urs_inspect.samer.judgement import judged
 
 def rows_file(tmp_path: Path, count: int) -> Path:
     path = tmp_path / "in.jsonl"
-    lines = [json.dumps({"id": f"r{n}", "query": "q", "response": "x" * (1 + n % 9)}) for n in range(count)]
+    lines = [
+        json.dumps({"id": f"r{n}", "query": "q", "response": "x" * (1 + n % 9)})
+        for n in range(count)
+    ]
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
 
@@ -75,7 +78,9 @@ class Dying(StubEngine):
 def test_rows_come_out_in_their_order_each_once(tmp_path: Path) -> None:
     engine = StubEngine()
     seen: list[int] = []
-    report = evaluated(rows_file(tmp_path, 25), tmp_path / "out.jsonl", engine, block=4, progress=seen.append)
+    report = evaluated(
+        rows_file(tmp_path, 25), tmp_path / "out.jsonl", engine, block=4, progress=seen.append
+    )
     found = output(tmp_path / "out.jsonl")
     assert [row["id"] for row in found] == [f"r{n}" for n in range(25)]
     assert len(engine.asked) == 25
@@ -92,7 +97,9 @@ def test_a_stopped_run_goes_on_and_gives_the_same(after: int, tmp_path: Path) ->
     dying = Dying()
     dying.after = after
     stopped = partial(evaluated, source, out, dying, block=4)
-    process = multiprocessing.get_context("fork").Process(target=stopped)  # what it holds ends with it, as with a kill
+    process = multiprocessing.get_context("fork").Process(
+        target=stopped
+    )  # what it holds ends with it, as with a kill
     process.start()
     process.join(60)
     assert process.exitcode == 1
@@ -105,7 +112,9 @@ def test_a_stopped_run_goes_on_and_gives_the_same(after: int, tmp_path: Path) ->
     assert out.read_bytes() == whole.read_bytes()
 
 
-def test_a_kill_between_the_output_and_the_end_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kill_between_the_output_and_the_end_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source, out = rows_file(tmp_path, 5), tmp_path / "out.jsonl"
     partial: list[bytes] = []
 
@@ -143,15 +152,21 @@ class Ailing(StubEngine):
 
 
 @pytest.mark.parametrize("mode", ["unreachable", "timeout", "wrong_model"])
-def test_rows_without_an_answer_stop_the_run_and_are_all_that_is_asked_again(mode: Any, tmp_path: Path) -> None:
+def test_rows_without_an_answer_stop_the_run_and_are_all_that_is_asked_again(
+    mode: Any, tmp_path: Path
+) -> None:
     source, out = rows_file(tmp_path, 20), tmp_path / "out.jsonl"
     whole = tmp_path / "whole.jsonl"
     evaluated(source, whole, Ailing(set()), block=4)
-    # Blocks of 4, two under way: rows 4 and 6 are lost, 5 and 7 are not, and of the block after only 9 is.
+    # Blocks of 4, two under way: rows 4 and 6 are lost, 5 and 7 are not, and of the block after
+    # only 9 is.
     with pytest.raises(InputError) as caught:
-        evaluated(source, out, Ailing({4, 6, 9}, EngineFailure(mode, "connection refused")), block=4)
+        evaluated(
+            source, out, Ailing({4, 6, 9}, EngineFailure(mode, "connection refused")), block=4
+        )
     assert str(caught.value).startswith(
-        f"stopped with 9 of 20 rows done: 3 got no answer ({mode}: connection refused); the same command resumes"
+        f"stopped with 9 of 20 rows done: 3 got no answer ({mode}: connection refused); the same"
+        " command resumes"
     )
     assert not out.exists()
     again = Ailing(set())
@@ -174,7 +189,8 @@ def test_a_row_that_is_never_answered_does_not_keep_the_others_waiting(tmp_path:
         with pytest.raises(InputError) as caught:
             evaluated(source, out, engine, block=4)
         done.append(int(str(caught.value).split()[2]))
-    # Each start ends with the block that holds one of them and the next block; then only the three are left.
+    # Each start ends with the block that holds one of them and the next block; then only the three
+    # are left.
     assert done == [7, 14, 17, 17]
     assert [item.response for item in engine.asked] == ["xx"] * 3
     report = evaluated(source, out, StubEngine(answer), keep_failures=True)
@@ -183,7 +199,9 @@ def test_a_row_that_is_never_answered_does_not_keep_the_others_waiting(tmp_path:
     assert [row["id"] for row in output(out)] == [f"r{n}" for n in range(20)]
 
 
-def test_a_row_that_hangs_costs_no_other_of_its_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_that_hangs_costs_no_other_of_its_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("urs_inspect.samer.bulk._TOGETHER", 1)
     monkeypatch.setattr("urs_inspect.samer.bulk._PATIENCE", 0.01)
 
@@ -214,7 +232,9 @@ def begun(source: Path, out: Path, engine: StubEngine) -> None:
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer_config.json", "config.json"])
-def test_another_model_in_the_same_folder_is_not_mixed_in(name: str, model: Path, tmp_path: Path) -> None:
+def test_another_model_in_the_same_folder_is_not_mixed_in(
+    name: str, model: Path, tmp_path: Path
+) -> None:
     source, out = rows_file(tmp_path, 4), tmp_path / "out.jsonl"
     first, other = Ailing({2}), StubEngine(model=str(model))
     first.spec = other.spec
@@ -223,7 +243,10 @@ def test_another_model_in_the_same_folder_is_not_mixed_in(name: str, model: Path
     whole, times = path.read_bytes(), path.stat()
     path.write_bytes(whole[:-20] + b" " + whole[-19:])
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    with pytest.raises(InputError, match=f"begun with another model at {model}: its files have changed; resume it as"):
+    with pytest.raises(
+        InputError,
+        match=f"begun with another model at {model}: its files have changed; resume it as",
+    ):
         evaluated(source, out, other)
     assert not other.asked
     path.write_bytes(whole)
@@ -273,13 +296,26 @@ def write(path: Path, **columns: Any) -> Path:
 
 
 def test_rows_of_parquet_are_as_those_of_json_lines(tmp_path: Path) -> None:
-    path = write(tmp_path / "in.parquet", question=["q1", "q2"], response=["r1", ""], id=[7, 8], more=[1.0, 2.0])
-    assert list(read_rows(path)) == [BulkRow("7", QueryResponse("q1", "r1")), BulkRow("8", QueryResponse("q2", ""))]
+    path = write(
+        tmp_path / "in.parquet",
+        question=["q1", "q2"],
+        response=["r1", ""],
+        id=[7, 8],
+        more=[1.0, 2.0],
+    )
+    assert list(read_rows(path)) == [
+        BulkRow("7", QueryResponse("q1", "r1")),
+        BulkRow("8", QueryResponse("q2", "")),
+    ]
     path = write(path, query=pyarrow.array(["q"] * 1500).dictionary_encode(), answer=["r"] * 1500)
     assert [row.id for row in read_rows(path, 1)] == [str(number) for number in range(2, 1501)]
-    with pytest.raises(InputError, match=r"in\.parquet: row 2: response must be text, got NoneType"):
+    with pytest.raises(
+        InputError, match=r"in\.parquet: row 2: response must be text, got NoneType"
+    ):
         check_rows(write(path, query=["q", "q"], response=["r", None]))
-    with pytest.raises(InputError, match="row 1: missing query; allowed names: query, prompt, question"):
+    with pytest.raises(
+        InputError, match="row 1: missing query; allowed names: query, prompt, question"
+    ):
         check_rows(write(path, more=[1]))
 
 
@@ -292,7 +328,10 @@ def test_rows_of_parquet_are_as_those_of_json_lines(tmp_path: Path) -> None:
         ('{"query": "q"}', "line 2: missing response; allowed names: response, answer"),
         ('{"query": ["q"], "response": "r"}', "line 2: query must be text, got list"),
         ('{"query": "q", "answer": null}', "line 2: answer must be text, got NoneType"),
-        ('{"id": 1.5, "query": "q", "response": "r"}', "line 2: id must be text or a whole number, got float"),
+        (
+            '{"id": 1.5, "query": "q", "response": "r"}',
+            "line 2: id must be text or a whole number, got float",
+        ),
         ("[" * 100_000, "line 2: not JSON in UTF-8"),
     ],
 )
@@ -304,7 +343,9 @@ def test_a_faulty_row_is_refused_with_its_line(line: str, said: str, tmp_path: P
     assert f"{path}: {said}" in str(caught.value)
 
 
-def test_what_can_neither_be_read_nor_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_can_neither_be_read_nor_written_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = tmp_path / "in.jsonl"
     with pytest.raises(InputError, match="cannot read"):
         check_rows(source)
@@ -313,7 +354,9 @@ def test_what_can_neither_be_read_nor_written_is_refused(tmp_path: Path, monkeyp
         check_rows(source)
     with pytest.raises(InputError, match="block 0"):
         evaluated(rows_file(tmp_path, 1), tmp_path / "out.jsonl", StubEngine(), block=0)
-    with pytest.raises(InputError, match=r"cannot write '\.csv' files; allowed: \.parquet, \.jsonl"):
+    with pytest.raises(
+        InputError, match=r"cannot write '\.csv' files; allowed: \.parquet, \.jsonl"
+    ):
         check_output(tmp_path / "out.csv")
     check_output(tmp_path / "OUT.PARQUET")
 
@@ -321,14 +364,18 @@ def test_what_can_neither_be_read_nor_written_is_refused(tmp_path: Path, monkeyp
         raise ImportError(name)
 
     monkeypatch.setattr(bulk_output, "import_module", missing)
-    with pytest.raises(InputError, match=r"pyarrow: pip install 'urs-inspect\[samer\]', or name a \.jsonl file"):
+    with pytest.raises(
+        InputError, match=r"pyarrow: pip install 'urs-inspect\[samer\]', or name a \.jsonl file"
+    ):
         check_output(tmp_path / "out.parquet")
     check_output(tmp_path / "out.jsonl")
 
 
 ROW = BulkRow("r1", QueryResponse("q", "r"))
 # Clarity has 1/4 of the weight and the score 1/2, Depth 3/4 and 3/4: overall 11/16.
-SCORED = Scored(raw({"Depth": math.log(3)}, {"Clarity": 1, "Depth": 1}, {"Depth": math.log(3)}), shortened=4)
+SCORED = Scored(
+    raw({"Depth": math.log(3)}, {"Clarity": 1, "Depth": 1}, {"Depth": math.log(3)}), shortened=4
+)
 GOOD = result_of(ROW, judged(SCORED))
 BAD = result_of(ROW, EngineFailure("too_long", "no room"))
 
@@ -338,9 +385,19 @@ def test_a_row_has_scores_of_all_dimensions_and_a_failure_none() -> None:
     assert (row["id"], row["overall"], row["selected"]) == ("r1", 0.6875, ["Clarity", "Depth"])
     assert (row["score_depth"], row["weight_depth"], row["weight_clarity"]) == (0.75, 0.75, 0.25)
     assert (row["score_style"], row["weight_style"]) == (0.5, 0)
-    assert (row["shortened"], row["no_response"], row["empty_selection"], row["failure"]) == (4, False, False, None)
-    assert dimension_columns("score", ["Step by Step Explanation"]) == ["score_step_by_step_explanation"]
-    assert len({*dimension_columns("score", DIMENSIONS), *dimension_columns("weight", DIMENSIONS)}) == 84
+    assert (row["shortened"], row["no_response"], row["empty_selection"], row["failure"]) == (
+        4,
+        False,
+        False,
+        None,
+    )
+    assert dimension_columns("score", ["Step by Step Explanation"]) == [
+        "score_step_by_step_explanation"
+    ]
+    assert (
+        len({*dimension_columns("score", DIMENSIONS), *dimension_columns("weight", DIMENSIONS)})
+        == 84
+    )
     assert set(BAD) == set(GOOD) and BAD["failure"] == "too_long: no room"
     assert {key for key, value in BAD.items() if value is not None} == {"id", "failure"}
 
@@ -357,12 +414,17 @@ def test_a_column_that_is_not_utf_8_is_named_with_its_file(tmp_path: Path) -> No
         check_rows(tmp_path / "other.parquet")
 
 
-def test_parquet_and_json_lines_hold_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_and_json_lines_hold_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bulk_output, "_ROW_GROUP", 2)
     rows = [GOOD, BAD, GOOD, GOOD, BAD]
     for name in ("out.parquet", "out.jsonl"):
         write_output(tmp_path / name, iter(rows), {"model": "m"}, list(rows[0]))
-    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [
+        json.loads(line)
+        for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert lines == rows
     table = parquet.read_table(tmp_path / "out.parquet")
     assert table.column_names == [

@@ -1,4 +1,6 @@
-"""The results of an unfinished evaluation under kills, gaps, other inputs and models, and two processes."""
+"""The results of an unfinished evaluation under kills, gaps, other inputs and models, and two
+processes.
+"""
 
 import signal
 import sqlite3
@@ -79,7 +81,9 @@ os.kill(os.getpid(), 9)
 def test_a_kill_keeps_every_finished_block_and_nothing_of_the_next(path: Path) -> None:
     """Killed by itself in the middle of a transaction larger than SQLite's cache, twice."""
     for start in (1, 2):
-        done = subprocess.run([sys.executable, "-c", KILLED, str(path)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", KILLED, str(path)], capture_output=True, text=True, check=False
+        )
         assert done.returncode == -signal.SIGKILL, done.stderr
         assert done.stdout.splitlines()[-1] == "in a transaction"
         with PartialResults(path, HEADER) as partial:
@@ -97,8 +101,16 @@ OF_MODEL = {**HEADER, "model": "DIR", "fingerprint": "a", "served": "m"}
         (HEADER, {"input": "xyz", "rows": 3}, "another input"),
         (HEADER, {**HEADER, "bos": "double"}, "another bos"),
         (HEADER, {}, "another in"),
-        (OF_MODEL, {**OF_MODEL, "fingerprint": "b"}, "another model at DIR: its files have changed;"),
-        (OF_MODEL, {**OF_MODEL, "served": "n"}, "another model at DIR: the server has another name for it;"),
+        (
+            OF_MODEL,
+            {**OF_MODEL, "fingerprint": "b"},
+            "another model at DIR: its files have changed;",
+        ),
+        (
+            OF_MODEL,
+            {**OF_MODEL, "served": "n"},
+            "another model at DIR: the server has another name for it;",
+        ),
     ],
 )
 def test_what_was_begun_with_something_else_is_refused(
@@ -149,20 +161,25 @@ def test_the_numbers_of_a_probe_may_be_rounded_but_not_others(path: Path) -> Non
     PartialResults(path, {**header, "probe": [3.0, 4.0]}).close()
     PartialResults(path, {**header, "probe": [3.0, 4.09]}).close()
     for probe in ([3.0, 4.11], [3.1, 4.1], [3.0], [4.0, 3.0], None):
-        with pytest.raises(InputError, match=r"begun with another model at http://h: its numbers for a fixed text"):
+        with pytest.raises(
+            InputError, match=r"begun with another model at http://h: its numbers for a fixed text"
+        ):
             PartialResults(path, {**header, "probe": probe})
 
 
 def test_two_may_not_write_the_same_output(path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from urs_inspect.samer.bulk_results import PartialResults\n"
-        "try:\n    PartialResults(Path(sys.argv[1]), {'input': 'abc', 'rows': 3}).close()\n"
-        "except Exception as error:\n    print(error)"
+        "import sys; from pathlib import Path; from urs_inspect.samer.bulk_results import"
+        " PartialResults\ntry:\n    PartialResults(Path(sys.argv[1]), {'input': 'abc', 'rows':"
+        " 3}).close()\nexcept Exception as error:\n    print(error)"
     )
     command = [sys.executable, "-c", script, str(path)]
     with PartialResults(path, HEADER) as partial:
         partial.add(some(0))
-        assert "is in use: another process" in subprocess.run(command, capture_output=True, text=True).stdout
+        assert (
+            "is in use: another process"
+            in subprocess.run(command, capture_output=True, text=True).stdout
+        )
         with pytest.raises(InputError, match="in use"):
             PartialResults(path, HEADER)
     assert subprocess.run(command, capture_output=True, text=True).stdout == ""  # released
@@ -171,7 +188,9 @@ def test_two_may_not_write_the_same_output(path: Path) -> None:
 def test_a_full_disk_leaves_what_was_there(path: Path) -> None:
     with PartialResults(path, HEADER) as partial:
         partial.add(some(0))
-        partial._database.execute("PRAGMA max_page_count = 1")  # as large as it is: no page may be added
+        partial._database.execute(
+            "PRAGMA max_page_count = 1"
+        )  # as large as it is: no page may be added
         with pytest.raises(InputError, match=r"cannot write .*full; the same command resumes"):
             partial.add({1: {"id": "x" * 100_000}, 2: None})
         assert state(partial) == (1, 1, set())
@@ -188,7 +207,9 @@ def test_a_folder_that_cannot_be_made_or_written_is_refused(tmp_path: Path) -> N
         PartialResults(tmp_path / "folder", HEADER)
 
 
-def test_a_file_system_without_locks_is_not_called_another_process(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_without_locks_is_not_called_another_process(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR_LOCK
 
@@ -196,5 +217,7 @@ def test_a_file_system_without_locks_is_not_called_another_process(path: Path, m
         raise error
 
     monkeypatch.setattr(PartialResults, "_open", refuse)
-    with pytest.raises(InputError, match=r"cannot lock or write '.*': disk I/O error; name another output"):
+    with pytest.raises(
+        InputError, match=r"cannot lock or write '.*': disk I/O error; name another output"
+    ):
         PartialResults(path, HEADER)

@@ -1,4 +1,6 @@
-"""Folders that are SaMer checkpoints, and every kind that is not; what they declare; their fingerprints."""
+"""Folders that are SaMer checkpoints, and every kind that is not; what they declare; their
+fingerprints.
+"""
 
 import hashlib
 import json
@@ -35,7 +37,14 @@ from urs_inspect.samer.checkpoint import (
 from urs_inspect.samer.checkpoint_check import check_checkpoint, open_checkpoint
 from urs_inspect.samer.evaluation import HEAD_KEYS, WeightsAt
 from urs_inspect.samer.export import export_checkpoint
-from urs_inspect.samer.weights import INDEX, Array, header_bytes, read_header, read_metadata, read_tensor
+from urs_inspect.samer.weights import (
+    INDEX,
+    Array,
+    header_bytes,
+    read_header,
+    read_metadata,
+    read_tensor,
+)
 
 Copied = Callable[[str], Path]
 LAST_SHARD = "model-00003-of-00003.safetensors"
@@ -43,7 +52,10 @@ LAST_SHARD = "model-00003-of-00003.safetensors"
 
 def all_tensors(folder: Path) -> dict[str, Array]:
     weights = open_checkpoint(folder).weights
-    return {name: read_tensor(folder / weights.files[name], entry) for name, entry in weights.entries.items()}
+    return {
+        name: read_tensor(folder / weights.files[name], entry)
+        for name, entry in weights.entries.items()
+    }
 
 
 def drop_weights(folder: Path) -> None:
@@ -84,7 +96,9 @@ def test_a_released_folder_is_a_checkpoint(tmp_path: Path, shards: int, dtype: s
     assert report.facts["weights"].startswith(f"33 tensors in {shards} file")
     checkpoint = open_checkpoint(folder)
     assert (checkpoint.hidden_size, checkpoint.max_length, checkpoint.dtype) == (64, 512, dtype)
-    assert {array.dtype for array in checkpoint.heads().tensors().values()} == {np.dtype(np.float32)}
+    assert {array.dtype for array in checkpoint.heads().tensors().values()} == {
+        np.dtype(np.float32)
+    }
     assert (resolve_dtype(checkpoint), resolve_dtype(checkpoint, "float16")) == (dtype, "float16")
     change_json(folder / "config.json", torch_dtype=None)  # then the weights' file says it
     assert resolve_dtype(open_checkpoint(folder)) == dtype
@@ -95,13 +109,19 @@ def test_types_that_no_engine_computes_in_are_refused(copied: Copied) -> None:
     with pytest.raises(InputError, match="dtype 'half'; allowed: auto, float32, bfloat16, float16"):
         resolve_dtype(open_checkpoint(folder), "half")
     change_json(folder / "config.json", torch_dtype="float64")
-    with pytest.raises(InputError, match=r"m: config\.json has the dtype 'float64'; name one: float32, bfloat16"):
+    with pytest.raises(
+        InputError, match=r"m: config\.json has the dtype 'float64'; name one: float32, bfloat16"
+    ):
         resolve_dtype(open_checkpoint(folder))
     assert resolve_dtype(open_checkpoint(folder), "bfloat16") == "bfloat16"
 
 
 def armo(tensors: dict[str, Array]) -> dict[str, Array]:
-    extra = {"regression_layer.weight": (19, 64), "gating.layers.0.weight": (8, 64), "score.weight": (1, 64)}
+    extra = {
+        "regression_layer.weight": (19, 64),
+        "gating.layers.0.weight": (8, 64),
+        "score.weight": (1, 64),
+    }
     return no_heads(tensors) | {name: np.ones(shape, np.float32) for name, shape in extra.items()}
 
 
@@ -135,7 +155,9 @@ def peft(folder: Path) -> None:
     for path in folder.iterdir():
         path.unlink()
     (folder / "adapter_config.json").write_text('{"peft_type": "LORA"}', encoding="utf-8")
-    write_tensor_file(folder / "adapter_model.safetensors", {"base_model.model.x": np.ones((2, 2), np.float32)})
+    write_tensor_file(
+        folder / "adapter_model.safetensors", {"base_model.model.x": np.ones((2, 2), np.float32)}
+    )
 
 
 def forget_end_of_turn(folder: Path) -> None:
@@ -169,10 +191,15 @@ def quantised(folder: Path, kind: str = "I8") -> None:
     name = "model.layers.0.mlp.up_proj.weight"
     file = folder / json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"][name]
     held = read_header(file)
-    content = {one: file.read_bytes()[entry.start : entry.start + entry.size] for one, entry in held.items()}
+    content = {
+        one: file.read_bytes()[entry.start : entry.start + entry.size]
+        for one, entry in held.items()
+    }
     content[name] = b"\1" * (held[name].size // 4)
     kinds = {one: kind if one == name else entry.dtype for one, entry in held.items()}
-    head = header_bytes([(one, kinds[one], held[one].shape, len(raw)) for one, raw in content.items()])
+    head = header_bytes(
+        [(one, kinds[one], held[one].shape, len(raw)) for one, raw in content.items()]
+    )
     file.write_bytes(head + b"".join(content.values()))
 
 
@@ -186,7 +213,11 @@ def parts_of_its_own(folder: Path) -> None:
     change_json(folder / "config.json", auto_map={"AutoModel": "own.Model"})
 
 
-FIRST_SCORE, SECOND_SCORE, LAST_GATE = HEAD_KEYS["scoring"][0], HEAD_KEYS["scoring"][1], HEAD_KEYS["predictor"][-1]
+FIRST_SCORE, SECOND_SCORE, LAST_GATE = (
+    HEAD_KEYS["scoring"][0],
+    HEAD_KEYS["scoring"][1],
+    HEAD_KEYS["predictor"][-1],
+)
 BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "ArmoRM itself": (weights(armo), r"this is ArmoRM itself \(gating and regression layers\)"),
     "a plain classifier": (
@@ -198,15 +229,30 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         weights(lambda t: {name: array for name, array in t.items() if name != LAST_GATE}),
         f"1 weights of the heads are missing: {LAST_GATE}",
     ),
-    "wrapped by torch.compile": (weights(lambda t: rename(t, "_orig_mod.")), "tensor names start with '_orig_mod.'"),
-    "wrapped by data parallelism": (weights(lambda t: rename(t, "module.")), "tensor names start with 'module.'"),
+    "wrapped by torch.compile": (
+        weights(lambda t: rename(t, "_orig_mod.")),
+        "tensor names start with '_orig_mod.'",
+    ),
+    "wrapped by data parallelism": (
+        weights(lambda t: rename(t, "module.")),
+        "tensor names start with 'module.'",
+    ),
     "PEFT": (peft, "a PEFT adapter, not a whole model; expected merged weights"),
-    "DeepSpeed": (only("global_step100/mp_rank_00.pt", "zero_to_fp32.py"), "a DeepSpeed training folder"),
+    "DeepSpeed": (
+        only("global_step100/mp_rank_00.pt", "zero_to_fp32.py"),
+        "a DeepSpeed training folder",
+    ),
     "pickles": (only("pytorch_model.bin"), "pickled weights only, which are never opened"),
     "no weights": (only(), f"no weights; expected model.safetensors, or {INDEX}"),
     "no index": (lambda f: (f / INDEX).unlink(), f"but no {INDEX}, which says what they hold"),
-    "a shard is missing": (lambda f: (f / LAST_SHARD).unlink(), f"1 of 3 weight files are missing: {LAST_SHARD}"),
-    "half a shard": (half_a_shard, f"{LAST_SHARD}: incomplete, .* bytes are here; download it again"),
+    "a shard is missing": (
+        lambda f: (f / LAST_SHARD).unlink(),
+        f"1 of 3 weight files are missing: {LAST_SHARD}",
+    ),
+    "half a shard": (
+        half_a_shard,
+        f"{LAST_SHARD}: incomplete, .* bytes are here; download it again",
+    ),
     "the index is no index": (lambda f: (f / INDEX).write_text("{}"), f"{INDEX}: not an index"),
     "the index names a file elsewhere": (
         indexed("../other.safetensors"),
@@ -224,41 +270,85 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         weights(reshaped(SECOND_SCORE, 16, 23)),
         rf"{SECOND_SCORE} has shape \(16, 23\); expected \(16, 24\)",
     ),
-    "heads that differ": (weights(reshaped(LAST_GATE, 41, 16)), f"the heads differ in dimensions: .*{LAST_GATE}: 41"),
+    "heads that differ": (
+        weights(reshaped(LAST_GATE, 41, 16)),
+        f"the heads differ in dimensions: .*{LAST_GATE}: 41",
+    ),
     "41 dimensions": (
         weights(lambda t: t | {keys[-1]: t[keys[-1]][:41] for keys in HEAD_KEYS.values()}),
         "the heads have 41 dimensions; expected 42, those of the taxonomy",
     ),
-    "NaN in a head": (weights(with_nan(LAST_GATE)), f"{LAST_GATE} has 1 values of 672 that are NaN or infinite"),
-    "a layer is missing": (config(num_hidden_layers=3), "9 weights of the backbone are missing: model.layers.2"),
+    "NaN in a head": (
+        weights(with_nan(LAST_GATE)),
+        f"{LAST_GATE} has 1 values of 672 that are NaN or infinite",
+    ),
+    "a layer is missing": (
+        config(num_hidden_layers=3),
+        "9 weights of the backbone are missing: model.layers.2",
+    ),
     "a backbone of another shape": (
         config(intermediate_size=96),
-        r"model.layers.0.mlp.gate_proj.weight has shape \(128, 64\); expected \(96, 64\), as config.json says",
+        (
+            r"model.layers.0.mlp.gate_proj.weight has shape \(128, 64\); expected \(96, 64\), as"
+            r" config.json says"
+        ),
     ),
-    "no config": (lambda f: (f / "config.json").unlink(), "config.json is missing; expected a model's folder"),
-    "config is no JSON": (lambda f: (f / "config.json").write_text("{"), "config.json: cannot be read as JSON"),
-    "config is a list": (lambda f: (f / "config.json").write_text("[]"), "config.json: expected a mapping"),
+    "no config": (
+        lambda f: (f / "config.json").unlink(),
+        "config.json is missing; expected a model's folder",
+    ),
+    "config is no JSON": (
+        lambda f: (f / "config.json").write_text("{"),
+        "config.json: cannot be read as JSON",
+    ),
+    "config is a list": (
+        lambda f: (f / "config.json").write_text("[]"),
+        "config.json: expected a mapping",
+    ),
     "another architecture": (config(model_type="qwen2"), "model_type 'qwen2'; expected 'llama'"),
-    "a size that is none": (config(num_hidden_layers="2"), "num_hidden_layers '2'; expected a whole number above 0"),
-    "another activation": (config(hidden_act="gelu"), "config.json has hidden_act 'gelu'; expected silu"),
-    "a configuration of int8": (config(torch_dtype="int8"), "config.json has torch_dtype 'int8'; expected float32"),
-    "a new configuration of int8": (config(dtype="int8"), "config.json has dtype 'int8'; expected float32"),
+    "a size that is none": (
+        config(num_hidden_layers="2"),
+        "num_hidden_layers '2'; expected a whole number above 0",
+    ),
+    "another activation": (
+        config(hidden_act="gelu"),
+        "config.json has hidden_act 'gelu'; expected silu",
+    ),
+    "a configuration of int8": (
+        config(torch_dtype="int8"),
+        "config.json has torch_dtype 'int8'; expected float32",
+    ),
+    "a new configuration of int8": (
+        config(dtype="int8"),
+        "config.json has dtype 'int8'; expected float32",
+    ),
     "weights of int8": (
         quantised,
-        r"1 weights are of the type I8, as quantisation writes them: model.layers.0.mlp.up_proj.weight; expected float",
+        (
+            r"1 weights are of the type I8, as quantisation writes them:"
+            r" model.layers.0.mlp.up_proj.weight; expected float"
+        ),
     ),
     "a length below the template's": (
         config(max_position_embeddings=8),
         r"the model takes 8 tokens; expected \d+ or more, since the chat template has \d+",
     ),
-    "no chat template": (lambda f: write_tokenizer(f, template=None), "the tokenizer has no chat template"),
-    "eot of several tokens": (forget_end_of_turn, r"the tokenizer makes \d+ tokens of <\|eot_id\|>; expected 1"),
+    "no chat template": (
+        lambda f: write_tokenizer(f, template=None),
+        "the tokenizer has no chat template",
+    ),
+    "eot of several tokens": (
+        forget_end_of_turn,
+        r"the tokenizer makes \d+ tokens of <\|eot_id\|>; expected 1",
+    ),
     "a template without eot": (
         lambda f: write_tokenizer(f, template="{% for m in messages %}{{ m.content }}{% endfor %}"),
         r"the chat template does not end a query with <\|eot_id\|>",
     ),
     "a file of all weights beside shards": (
-        lambda f: write_tensor_file(f / "model.safetensors", {"model.norm.weight": np.ones(64, np.float32)}),
+        lambda f: write_tensor_file(
+            f / "model.safetensors", {"model.norm.weight": np.ones(64, np.float32)}
+        ),
         f"model.safetensors and {INDEX}, which names 3 files",
     ),
     "a second file of weights without an index": (
@@ -267,7 +357,10 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "parts of its own": (
         parts_of_its_own,
-        r"1 tensor that the plain model does not have: uncertainty.weight and .* code of its own .auto_map.",
+        (
+            r"1 tensor that the plain model does not have: uncertainty.weight and .* code of its"
+            r" own .auto_map."
+        ),
     ),
     "a bias of a head": (
         weights(lambda t: t | {FIRST_SCORE.replace("weight", "bias"): np.ones(24, np.float32)}),
@@ -278,7 +371,11 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         "1 weights are 8-bit floats without a scale: model.layers.0.mlp.up_proj.weight",
     ),
     "INF-ORM": (
-        weights(lambda t: no_heads(t) | {f"score.{n}.weight": np.ones((64, 64), np.float32) for n in (0, 2)}),
+        weights(
+            lambda t: (
+                no_heads(t) | {f"score.{n}.weight": np.ones((64, 64), np.float32) for n in (0, 2)}
+            )
+        ),
         "a reward model of a kind that is not supported: a head of several layers .*INF-ORM",
     ),
     "GRM": (
@@ -293,7 +390,10 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         config(rope_scaling={"rope_type": "spiral", "factor": 2.0}),
         "config.json has rope_scaling of the type 'spiral'; expected default, linear",
     ),
-    "an epsilon of text": (config(rms_norm_eps="1e-5"), "config.json has rms_norm_eps '1e-5'; expected a number"),
+    "an epsilon of text": (
+        config(rms_norm_eps="1e-5"),
+        "config.json has rms_norm_eps '1e-5'; expected a number",
+    ),
     "a padding token beyond the vocabulary": (
         config(pad_token_id=270),
         "config.json has pad_token_id 270; expected a token's id, 0 to 269, or none",
@@ -303,7 +403,10 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         "config.json: cannot be read as JSON",
     ),
     "no tokenizer": (lambda f: (f / "tokenizer.json").unlink(), "tokenizer.json is missing"),
-    "too small a vocabulary": (config(vocab_size=269), "the tokenizer has 270 tokens, the model 269"),
+    "too small a vocabulary": (
+        config(vocab_size=269),
+        "the tokenizer has 270 tokens, the model 269",
+    ),
 }
 
 
@@ -328,7 +431,9 @@ def test_several_faults_are_all_listed_and_counted(copied: Copied) -> None:
     half_a_shard(folder)
     forget_end_of_turn(folder)
     assert len(check_checkpoint(folder).errors) == 2
-    with pytest.raises(InputError, match=r"incomplete.*\(and 1 more; see `urs-inspect samer check`\)"):
+    with pytest.raises(
+        InputError, match=r"incomplete.*\(and 1 more; see `urs-inspect samer check`\)"
+    ):
         open_checkpoint(folder)
 
 
@@ -340,26 +445,35 @@ def test_what_is_no_folder(tmp_path: Path, name: str) -> None:
 
 
 def test_the_weights_of_the_backbone_are_not_read(copied: Copied) -> None:
-    """NaN there stays unseen: only headers and heads are read, so that looking at 16 GB takes no time."""
+    """NaN there stays unseen: only headers and heads are read, so that looking at 16 GB takes no
+    time.
+    """
     folder = copied("unread")
     rewrite(folder, with_nan("model.embed_tokens.weight"))
     assert check_checkpoint(folder).errors == []
 
 
-def test_code_of_a_model_other_labels_and_other_widths_are_noted(copied: Copied, released: Path) -> None:
+def test_code_of_a_model_other_labels_and_other_widths_are_noted(
+    copied: Copied, released: Path
+) -> None:
     assert check_checkpoint(released).notes == []
     folder = copied("noted")
     change_json(folder / "config.json", auto_map={"AutoModel": "evil.py"}, id2label={"0": "x"})
     notes = check_checkpoint(folder).notes
     assert "config.json names code of its own (auto_map); it is never run" in notes
     assert "config.json has 1 labels; the released one has 84" in notes
-    assert any("the scoring head has widths (24, 16, 16, 16); published are" in note for note in notes)
+    assert any(
+        "the scoring head has widths (24, 16, 16, 16); published are" in note for note in notes
+    )
 
 
 def test_a_language_head_and_tables_of_positions_are_left_out(copied: Copied) -> None:
     folder = copied("kept")
     further = {"lm_head.weight": (270, 64), "model.layers.0.self_attn.rotary_emb.inv_freq": (16,)}
-    rewrite(folder, lambda tensors: tensors | {name: np.ones(shape, "f4") for name, shape in further.items()})
+    rewrite(
+        folder,
+        lambda tensors: tensors | {name: np.ones(shape, "f4") for name, shape in further.items()},
+    )
     assert check_checkpoint(folder).errors == []
 
 
@@ -380,7 +494,9 @@ def read_all(folder: Path) -> dict[str, Array]:
 
 def test_any_other_value_is_a_fault_of_the_folder(copied: Copied) -> None:
     folder = declaring(copied("m"), "middle")
-    with pytest.raises(InputError, match=r"heads\.safetensors: weights_at 'middle'; allowed: response, query"):
+    with pytest.raises(
+        InputError, match=r"heads\.safetensors: weights_at 'middle'; allowed: response, query"
+    ):
         declared_weights_at(folder)
     assert [fault for fault in check_checkpoint(folder).errors if "weights_at 'middle'" in fault]
 
@@ -411,7 +527,10 @@ def test_the_user_wins_over_the_file_over_the_default(
         assert check_checkpoint(folder).facts["weights read at"] == told
     assert (find_heads_file(folder), declared_weights_at(folder)) == (heads, told)
     assert resolve_weights_at(folder, wanted) == expected
-    said = f"{folder}: its heads were trained with weights_at={told}; weights_at={wanted} is used, as told"
+    said = (
+        f"{folder}: its heads were trained with weights_at={told}; weights_at={wanted} is used, as"
+        " told"
+    )
     assert (said in caplog.text) is warned
     assert bool(caplog.records) is warned
 
@@ -446,7 +565,10 @@ def test_it_is_the_hash_of_names_and_digests(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_bytes(b"abc")
     # SHA-256 of "abc" is the example of FIPS 180-2, B.1.
     digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert fingerprint(tmp_path) == hashlib.sha256(f"[('config.json', '{digest}')]".encode()).hexdigest()
+    assert (
+        fingerprint(tmp_path)
+        == hashlib.sha256(f"[('config.json', '{digest}')]".encode()).hexdigest()
+    )
 
 
 def test_place_and_times_do_not_count(folder: Path, copy: Path) -> None:
@@ -486,10 +608,14 @@ def test_heads_of_their_own_count_unless_left_out(folder: Path, tmp_path: Path) 
     heads = tmp_path / "other" / "samer_heads" / "heads.safetensors"
     heads.write_bytes(heads.read_bytes()[:-1] + b"\x01")
     assert fingerprint(tmp_path / "one") != fingerprint(tmp_path / "other")
-    assert fingerprint(tmp_path / "one", heads=False) == fingerprint(tmp_path / "other", heads=False)
+    assert fingerprint(tmp_path / "one", heads=False) == fingerprint(
+        tmp_path / "other", heads=False
+    )
 
 
-def test_a_large_file_is_read_once_until_it_changes(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_is_read_once_until_it_changes(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read: list[str] = []
     computed = module.sha256_of
 
@@ -501,7 +627,9 @@ def test_a_large_file_is_read_once_until_it_changes(copy: Path, monkeypatch: pyt
     monkeypatch.setattr(module, "_LARGE", 1 << 12)
     monkeypatch.setattr(module, "_SETTLED", 3600.0)
     fingerprint(copy)
-    assert not list((cache_folder() / "digests").glob("*"))  # what was just written is not remembered
+    assert not list(
+        (cache_folder() / "digests").glob("*")
+    )  # what was just written is not remembered
     read.clear()
     monkeypatch.setattr(module, "_SETTLED", -1.0)
     first = fingerprint(copy)

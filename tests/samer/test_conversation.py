@@ -46,20 +46,29 @@ def theirs(folder: Path) -> Any:
 
 def rendered(tokenizer: Any, *contents: str) -> str:
     roles = ("user", "assistant")
-    messages = [{"role": role, "content": content} for role, content in zip(roles, contents, strict=False)]
+    messages = [
+        {"role": role, "content": content} for role, content in zip(roles, contents, strict=False)
+    ]
     return str(tokenizer.apply_chat_template(messages, tokenize=False))
 
 
 @pytest.mark.parametrize("query", TEXTS)
 @pytest.mark.parametrize("response", TEXTS)
-def test_equal_to_transformers(conversations: Conversations, theirs: Any, query: str, response: str) -> None:
+def test_equal_to_transformers(
+    conversations: Conversations, theirs: Any, query: str, response: str
+) -> None:
     text = rendered(theirs, query, response)
     single = conversations.encode(query, response, LONG)
     double = conversations.encode(query, response, LONG, bos="double")
     assert conversations.render(query, response) == text
     assert list(single.ids) == theirs(text, add_special_tokens=False).input_ids  # as in training
-    assert list(double.ids) == theirs(text).input_ids  # as in the released inference: the start token comes twice
-    assert list(single.query_ids) == theirs(rendered(theirs, query), add_special_tokens=False).input_ids
+    assert (
+        list(double.ids) == theirs(text).input_ids
+    )  # as in the released inference: the start token comes twice
+    assert (
+        list(single.query_ids)
+        == theirs(rendered(theirs, query), add_special_tokens=False).input_ids
+    )
 
 
 @given(query=st.text(), response=st.text())
@@ -74,10 +83,15 @@ def test_a_query_is_a_prefix_and_turns_are_the_templates_own(
     assert encoded.shortened == 0
 
 
-PARTS = st.sampled_from([*SPECIAL, "the", " ", "\n", "\ue0001\ue000", "0", EOT[:4], EOT[4:], EOT + BOS])
+PARTS = st.sampled_from(
+    [*SPECIAL, "the", " ", "\n", "\ue0001\ue000", "0", EOT[:4], EOT[4:], EOT + BOS]
+)
 
 
-@given(query=st.lists(PARTS, max_size=8).map("".join), response=st.lists(PARTS, max_size=8).map("".join))
+@given(
+    query=st.lists(PARTS, max_size=8).map("".join),
+    response=st.lists(PARTS, max_size=8).map("".join),
+)
 @example(query=f"{BOS}0{BOS}", response="")
 def test_special_tokens_that_a_text_spells_out_are_text(
     conversations: Conversations, query: str, response: str
@@ -85,22 +99,31 @@ def test_special_tokens_that_a_text_spells_out_are_text(
     encoded = conversations.encode(query, response, LONG)
     tokenizer = conversations._tokenizer
     special = {tokenizer.token_to_id(token) for token in SPECIAL}
-    # The same special tokens at the same places as without any text, and between them the texts, to the letter.
+    # The same special tokens at the same places as without any text, and between them the texts, to
+    # the letter.
     empty = conversations.encode("", "", LONG)
-    assert [one for one in encoded.ids if one in special] == [one for one in empty.ids if one in special]
+    assert [one for one in encoded.ids if one in special] == [
+        one for one in empty.ids if one in special
+    ]
     decoded = tokenizer.decode([one for one in encoded.ids if one not in special])
     assert decoded == f"user\n\n{query.strip()}assistant\n\n{response.strip()}"
     assert encoded.is_prefix
 
 
 def test_half_characters_do_no_harm(conversations: Conversations) -> None:
-    assert conversations.encode("q", "a\ud83db", LONG).ids == conversations.encode("q", "a?b", LONG).ids
+    assert (
+        conversations.encode("q", "a\ud83db", LONG).ids
+        == conversations.encode("q", "a?b", LONG).ids
+    )
 
 
 def test_too_long_cuts_the_responses_end_keeps_its_closing_token_and_leaves_one_free(
     conversations: Conversations,
 ) -> None:
-    """vLLM 0.26 never finishes an input of exactly its length; one that fits without a cut is no different."""
+    """vLLM 0.26 never finishes an input of exactly its length.
+
+    One that fits without a cut is no different.
+    """
     whole = conversations.encode("question", "x" * 50, LONG)
     length = len(whole.ids)
     for more, cut in ((1, 0), (0, 1), (-1, 2), (-7, 8)):
@@ -112,13 +135,20 @@ def test_too_long_cuts_the_responses_end_keeps_its_closing_token_and_leaves_one_
     assert conversations.encode("question", "x" * 50, length + 1, overlong="error") == whole
 
 
-def test_a_length_has_room_for_the_template_a_query_and_a_response(conversations: Conversations) -> None:
+def test_a_length_has_room_for_the_template_a_query_and_a_response(
+    conversations: Conversations,
+) -> None:
     least = len(conversations.encode("q", "r", LONG).ids) + 1
     assert least > conversations.template_tokens
-    assert [conversations.fitting_length(least), conversations.fitting_length(512, least)] == [least, least]
+    assert [conversations.fitting_length(least), conversations.fitting_length(512, least)] == [
+        least,
+        least,
+    ]
     encoded = conversations.encode("q", "r" * 50, least)
     assert encoded.ids == conversations.encode("q", "r", LONG).ids
-    with pytest.raises(InputError, match=f"the model takes {least - 1} tokens; expected {least} or more"):
+    with pytest.raises(
+        InputError, match=f"the model takes {least - 1} tokens; expected {least} or more"
+    ):
         conversations.fitting_length(least - 1)
     for wanted in (0, least - 1, 513):
         with pytest.raises(InputError, match=f"max_length {wanted}; allowed are {least} to 512"):
@@ -126,7 +156,9 @@ def test_a_length_has_room_for_the_template_a_query_and_a_response(conversations
 
 
 @pytest.mark.parametrize("bos", ["single", "double"])
-def test_the_shortest_room_is_one_token_of_the_response(conversations: Conversations, bos: Any) -> None:
+def test_the_shortest_room_is_one_token_of_the_response(
+    conversations: Conversations, bos: Any
+) -> None:
     least = len(conversations.encode("question", "", LONG, bos=bos).ids)
     assert len(conversations.encode("question", "xyz", least + 2, bos=bos).ids) == least + 1
     with pytest.raises(OverlongError, match="leaves no room for a response; allowed are"):
@@ -137,8 +169,9 @@ def test_the_shortest_room_is_one_token_of_the_response(conversations: Conversat
 
 
 def test_a_template_that_writes_a_query_differently_needs_two_passes(tmp_path: Path) -> None:
-    template = "{{ bos_token }}{% if messages | length == 1 %}only {% endif %}" + CHAT_TEMPLATE.removeprefix(
-        "{{ bos_token }}"
+    template = (
+        "{{ bos_token }}{% if messages | length == 1 %}only {% endif %}"
+        + CHAT_TEMPLATE.removeprefix("{{ bos_token }}")
     )
     write_tokenizer(tmp_path, template=template)
     encoded = Conversations(tmp_path).encode("q", "r", LONG)
@@ -150,20 +183,31 @@ def test_a_template_that_writes_a_query_differently_needs_two_passes(tmp_path: P
     "template",
     [
         # As training kits write it; what is set within the block does not reach beyond it.
-        "{% set x = 1 %}{% for m in messages %}{{ m.role }}:\n{% generation %}\n{% set x = 2 %}{{ m.content }}"
-        "{{ '<|eot_id|>' }}\n{% endgeneration %}\n{{ x }}{% endfor %}",
-        "{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}{{ m.content }}{% endgeneration %}"
-        "{% else %}{{ m.content }}{% endif %}<|eot_id|>{% endfor %}",
+        (
+            "{% set x = 1 %}{% for m in messages %}{{ m.role }}:\n{% generation %}\n{% set x = 2"
+            " %}{{ m.content }}{{ '<|eot_id|>' }}\n{% endgeneration %}\n{{ x }}{% endfor %}"
+        ),
+        (
+            "{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}{{ m.content }}{%"
+            " endgeneration %}{% else %}{{ m.content }}{% endif %}<|eot_id|>{% endfor %}"
+        ),
     ],
 )
-def test_blocks_of_generation_are_read_as_transformers_reads_them(tmp_path: Path, template: str) -> None:
+def test_blocks_of_generation_are_read_as_transformers_reads_them(
+    tmp_path: Path, template: str
+) -> None:
     write_tokenizer(tmp_path, template=template)
     theirs: Any = AutoTokenizer.from_pretrained(tmp_path)
-    assert Conversations(tmp_path).render("the question", "an answer") == rendered(theirs, "the question", "an answer")
+    assert Conversations(tmp_path).render("the question", "an answer") == rendered(
+        theirs, "the question", "an answer"
+    )
 
 
 def test_the_date_of_a_template_is_the_same_on_every_day(tmp_path: Path) -> None:
-    """Llama 3.2 falls back to this date; SmolLM3 calls the function without asking whether there is one."""
+    """Llama 3.2 falls back to this date.
+
+    SmolLM3 calls the function without asking whether there is one.
+    """
     template = "{% set d = strftime_now('%d %b %Y') %}{{ d }}" + CHAT_TEMPLATE
     write_tokenizer(tmp_path, template=template)
     assert Conversations(tmp_path).render("q").startswith("26 Jul 2024")
@@ -178,7 +222,10 @@ def test_a_template_in_a_file_of_its_own_and_one_of_several(folder: Path, tmp_pa
     (own_file / "chat_template.jinja").write_text(CHAT_TEMPLATE, encoding="utf-8")
     change_json(
         several / CONFIG,
-        chat_template=[{"name": "tool_use", "template": "x"}, {"name": "default", "template": CHAT_TEMPLATE}],
+        chat_template=[
+            {"name": "tool_use", "template": "x"},
+            {"name": "default", "template": CHAT_TEMPLATE},
+        ],
     )
     change_json(several / CONFIG, bos_token={"content": BOS, "special": True})
     assert Conversations(own_file).encode("q", "r", LONG) == expected
@@ -194,7 +241,10 @@ def test_a_template_in_a_file_of_its_own_and_one_of_several(folder: Path, tmp_pa
         ("{{ raise_exception('no user') }}", "the chat template fails: no user"),
         ("{{ ''.__class__.__mro__ }}", "the chat template fails: access to attribute '__class__'"),
         ("{{ messages.append(1) }}", "the chat template fails"),
-        ("{% for i in range(1000000000) %}{% endfor %}", "the chat template fails: a call has the number"),
+        (
+            "{% for i in range(1000000000) %}{% endfor %}",
+            "the chat template fails: a call has the number",
+        ),
         ("{{ 'x' * 1000000000 }}", "the chat template fails: a repetition 1,000,000,000 times"),
         ("{{ 'x' | center(1000000000) }}", "the chat template fails: a call has the number"),
         ("{{ '%1000000000d' % 1 }}", "the chat template fails: a format has the width"),
@@ -211,7 +261,8 @@ def test_a_template_that_cannot_be_used(tmp_path: Path, template: str | None, me
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json"])
 @pytest.mark.parametrize(
-    ("content", "message"), [(None, "is missing"), ("{", ""), ("[]", ""), ('{"a":' + "[" * 100_000, "")]
+    ("content", "message"),
+    [(None, "is missing"), ("{", ""), ("[]", ""), ('{"a":' + "[" * 100_000, "")],
 )
 def test_files_of_the_tokenizer_that_cannot_be_used(
     tmp_path: Path, name: str, content: str | None, message: str
@@ -230,5 +281,7 @@ def test_a_second_start_token_needs_one(tmp_path: Path) -> None:
     change_json(tmp_path / CONFIG, bos_token=None)
     conversations = Conversations(tmp_path)
     assert conversations.encode("q", "r", LONG).ids
-    with pytest.raises(InputError, match="has no bos_token, which bos=double needs; use bos=single"):
+    with pytest.raises(
+        InputError, match="has no bos_token, which bos=double needs; use bos=single"
+    ):
         conversations.encode("q", "r", LONG, bos="double")

@@ -26,7 +26,13 @@ from urs_inspect.samer.engines import (
     registry,
     shared,
 )
-from urs_inspect.samer.engines.shared import AT_ONCE, EngineChoice, check_engine, close_engines, shared_engine
+from urs_inspect.samer.engines.shared import (
+    AT_ONCE,
+    EngineChoice,
+    check_engine,
+    close_engines,
+    shared_engine,
+)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +68,12 @@ def test_the_engine_that_fits_is_made_with_its_options(
     samer = samer.replace("here", str(tmp_path))
     with caplog.at_level("INFO"):
         load_engine(samer, **options)
-    assert made == [(expected, samer, {name: value for name, value in options.items() if name != "engine"})]
-    assert (f"is run by {expected}" in caplog.text) is (samer == str(tmp_path) and "engine" not in options)
+    assert made == [
+        (expected, samer, {name: value for name, value in options.items() if name != "engine"})
+    ]
+    assert (f"is run by {expected}" in caplog.text) is (
+        samer == str(tmp_path) and "engine" not in options
+    )
 
 
 def test_all_engines_know_the_same_readings() -> None:
@@ -84,11 +94,18 @@ def test_a_missing_package_is_one_line_with_the_way_to_install_it(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InputError) as raised:
         load_engine(str(small), engine="transformers")
-    assert str(raised.value) == f"engine 'transformers' needs the package {package}: pip install 'urs-inspect[samer]'"
+    assert (
+        str(raised.value)
+        == f"engine 'transformers' needs the package {package}: pip install 'urs-inspect[samer]'"
+    )
     monkeypatch.setattr(shared, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"engine 'vllm' needs the package vllm: pip install 'urs-inspect\[vllm\]'"):
+    with pytest.raises(
+        InputError, match=r"engine 'vllm' needs the package vllm: pip install 'urs-inspect\[vllm\]'"
+    ):
         check_engine(EngineChoice(str(small), "vllm"))
-    unknown = registry.missing_package("engine 'mine'", ImportError("No module named 'x'", name="x"))
+    unknown = registry.missing_package(
+        "engine 'mine'", ImportError("No module named 'x'", name="x")
+    )
     assert str(unknown) == "engine 'mine' cannot be loaded: No module named 'x'"
 
 
@@ -103,7 +120,9 @@ def test_engines_and_checkpoints_are_plain_python(small: Path) -> None:
         "checkpoint.heads(); checkpoint.conversations().encode('q', 'r', 99)\n"
         "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
     )
-    done = subprocess.run([sys.executable, "-c", script, str(small)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(small)], capture_output=True, text=True, check=False
+    )
     loaded = set(json.loads(done.stdout))
     assert {"numpy", "tokenizers"} <= loaded
     assert loaded.isdisjoint({"torch", "vllm", "transformers", "inspect_ai", "safetensors"})
@@ -117,18 +136,29 @@ def opening(stub_engine: Callable[..., Opening]) -> Opening:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"gpu_memory": 0.5}, "unknown option 'gpu_memory'; allowed: gpu_memory_utilization, tensor_parallel_size"),
-        ({"gpu_memory_utilization": "half"}, "gpu_memory_utilization must be a number above 0 and at most 1"),
+        (
+            {"gpu_memory": 0.5},
+            "unknown option 'gpu_memory'; allowed: gpu_memory_utilization, tensor_parallel_size",
+        ),
+        (
+            {"gpu_memory_utilization": "half"},
+            "gpu_memory_utilization must be a number above 0 and at most 1",
+        ),
         ({"gpu_memory_utilization": 1.5}, "at most 1, got 1.5"),
         ({"gpu_memory_utilization": float("nan")}, "at most 1, got nan"),
-        ({"tensor_parallel_size": 0}, "tensor_parallel_size must be a whole number of at least 1, got 0"),
+        (
+            {"tensor_parallel_size": 0},
+            "tensor_parallel_size must be a whole number of at least 1, got 0",
+        ),
         ({"tensor_parallel_size": True}, "at least 1, got True"),
         ({"max_num_batched_tokens": 2.5}, "max_num_batched_tokens must be a whole number"),
         ({"max_model_len": -1}, "max_model_len must be a whole number of at least 1, got -1"),
         ("0.5", "must be options of vLLM by name, got '0.5'"),
     ],
 )
-def test_options_of_vllm_are_checked_before_an_engine_is_opened(small: Path, options: Any, message: str) -> None:
+def test_options_of_vllm_are_checked_before_an_engine_is_opened(
+    small: Path, options: Any, message: str
+) -> None:
     with pytest.raises(InputError, match=f"engine_options: .*{message}"):
         EngineChoice(str(small), "vllm", engine_options=options)
 
@@ -144,9 +174,13 @@ def test_options_of_vllm_reach_it_and_no_other_engine(small: Path) -> None:
     assert made != EngineChoice(str(small), "vllm", engine_options={"max_model_len": 100})
     with pytest.raises(InputError, match="max_model_len 100, but max_length 50"):
         EngineChoice(str(small), "vllm", max_length=50, engine_options=given)
-    with pytest.raises(InputError, match="engine_options: only with engine vllm, not with engine transformers"):
+    with pytest.raises(
+        InputError, match="engine_options: only with engine vllm, not with engine transformers"
+    ):
         EngineChoice(str(small), "transformers", engine_options=given)
-    with pytest.raises(InputError, match="engine_options: a server has its own; give them to `vllm serve`"):
+    with pytest.raises(
+        InputError, match="engine_options: a server has its own; give them to `vllm serve`"
+    ):
         EngineChoice("http://127.0.0.1:1", engine_options=given)
 
 
@@ -173,7 +207,9 @@ def test_the_next_run_goes_on_with_the_engine_and_closes_those_it_does_not_use(
             await shared_engine(wanted)
 
     for wanted in (first, first, second):
-        anyio.run(shared_engine, wanted)  # a loop of its own, which `asyncio.run` need not give under the harness
+        anyio.run(
+            shared_engine, wanted
+        )  # a loop of its own, which `asyncio.run` need not give under the harness
     assert [engine.closed for engine in opening.made] == [1, 0]
     anyio.run(both)  # what one run uses is not closed
     assert [engine.closed for engine in opening.made] == [1, 1, 0, 0]
@@ -194,7 +230,9 @@ def test_an_engine_that_cannot_be_opened_is_a_failure_and_is_tried_once_a_run(
         return [await shared_engine(choice(tmp_path)) for _ in range(3)]
 
     found = anyio.run(ask)
-    assert found == [EngineFailure("error", "the engine could not be opened: CUDA out of memory")] * 3
+    assert (
+        found == [EngineFailure("error", "the engine could not be opened: CUDA out of memory")] * 3
+    )
     assert len(tries) == 1
     check_engine(choice(tmp_path))
     anyio.run(ask)
@@ -245,12 +283,32 @@ def test_who_wants_to_know_is_told_of_the_first_use_in_each_run(
 @pytest.mark.parametrize(
     ("samer", "options", "said"),
     [
-        ("here", {"engine": "onnx"}, "unknown engine 'onnx'; allowed: auto, vllm, server, transformers"),
-        ("here", {"engine": "server"}, r"does not fit engine 'server'; expected an address \(http://host:port\)"),
-        ("http://h", {"engine": "vllm"}, "does not fit engine 'vllm'; expected a checkpoint's folder"),
-        ("here/nowhere", {}, "no such folder; expected a checkpoint's folder or a server's address"),
+        (
+            "here",
+            {"engine": "onnx"},
+            "unknown engine 'onnx'; allowed: auto, vllm, server, transformers",
+        ),
+        (
+            "here",
+            {"engine": "server"},
+            r"does not fit engine 'server'; expected an address \(http://host:port\)",
+        ),
+        (
+            "http://h",
+            {"engine": "vllm"},
+            "does not fit engine 'vllm'; expected a checkpoint's folder",
+        ),
+        (
+            "here/nowhere",
+            {},
+            "no such folder; expected a checkpoint's folder or a server's address",
+        ),
         ("here/samer_heads", {}, r"no weights; expected model\.safetensors"),
-        ("http://h", {"dtype": "float32"}, "engine 'server' has no option 'dtype'; allowed: .*bos, max_length"),
+        (
+            "http://h",
+            {"dtype": "float32"},
+            "engine 'server' has no option 'dtype'; allowed: .*bos, max_length",
+        ),
         ("here", {"weights_at": "answer"}, "weights_at 'answer'; allowed: response, query"),
         ("here", {"bos": "none"}, "bos 'none'; allowed: single, double"),
         ("here", {"overlong": "cut"}, "overlong 'cut'; allowed: shorten, error"),
@@ -275,7 +333,13 @@ def test_what_does_not_fit_is_refused_and_nothing_is_loaded(
 def test_only_what_was_given_is_handed_on() -> None:
     """An engine has its own default for the rest, and a server no option `dtype` at all."""
     assert EngineChoice("http://h").options() == {"bos": "single", "overlong": "shorten"}
-    given = {"weights_at": "query", "bos": "double", "overlong": "error", "max_length": 9, "dtype": "float32"}
+    given = {
+        "weights_at": "query",
+        "bos": "double",
+        "overlong": "error",
+        "max_length": 9,
+        "dtype": "float32",
+    }
     assert EngineChoice("x", **given).options() == given  # type: ignore[arg-type]
 
 
@@ -287,7 +351,10 @@ def test_only_what_was_given_is_handed_on() -> None:
         ({"model": "x", "engine": None}, "samer: engine must be a text"),
         ({"model": "x", "folder": 3}, "samer: folder must be a text"),
         ({"model": "x", "max_length": 0}, "samer: max_length must be a whole number of at least 1"),
-        ({"model": "x", "max_length": True}, "samer: max_length must be a whole number of at least 1"),
+        (
+            {"model": "x", "max_length": True},
+            "samer: max_length must be a whole number of at least 1",
+        ),
     ],
 )
 def test_a_value_of_another_type_is_refused(given: dict[str, Any], said: str) -> None:
@@ -321,7 +388,9 @@ def test_a_server_is_asked_what_it_is_and_its_requests_are_limited(small: Path) 
     assert seen == [(f"samer/{server.url}", AT_ONCE)]
 
 
-def test_a_server_is_asked_again_after_a_while(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_is_asked_again_after_a_while(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = [100.0]
     monkeypatch.setattr(shared, "monotonic", lambda: clock[0])
     monkeypatch.setattr("urs_inspect.samer.engines.vllm_server._wait_for_start", lambda *_: 0.0)

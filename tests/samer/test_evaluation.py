@@ -1,4 +1,6 @@
-"""The heads and evaluations: values by hand, an obvious implementation, torch, and what does not fit."""
+"""The heads and evaluations: values by hand, an obvious implementation, torch, and what does not
+fit.
+"""
 
 import math
 from pathlib import Path
@@ -40,9 +42,10 @@ def vectors(n: int, hidden: int = 8) -> Array:
 
 
 def test_by_hand() -> None:
-    # Every layer is the number 1 but the last, 2. SiLU(x) = x / (1 + e^-x):
-    # SiLU(1) = 0.731059, SiLU(0.731059) = 0.493492, SiLU(0.493492) = 0.306423, SiLU(0.306423) = 0.176504.
-    # Predictor and weighter have three activations: 2 * 0.306423 = 0.612847; the scorer four: 2 * 0.176504 = 0.353007.
+    # Every layer is the number 1 but the last, 2. SiLU(x) = x / (1 + e^-x): SiLU(1) = 0.731059,
+    # SiLU(0.731059) = 0.493492, SiLU(0.493492) = 0.306423, SiLU(0.306423) = 0.176504. Predictor and
+    # weighter have three activations: 2 * 0.306423 = 0.612847; the scorer four: 2 * 0.176504 =
+    # 0.353007.
     one, two = np.ones((1, 1), np.float32), np.full((1, 1), 2, np.float32)
     heads = Heads((one, one, one, one, two), (one, one, one, two), (one, one, one, two))
     scores, weights = heads.score(one), heads.weigh(one)
@@ -52,10 +55,14 @@ def test_by_hand() -> None:
 
 
 @pytest.mark.parametrize("narrowing", [1, 64, 5000])
-def test_written_heads_have_the_size_that_was_said_and_are_read_back(narrowing: int, tmp_path: Path) -> None:
+def test_written_heads_have_the_size_that_was_said_and_are_read_back(
+    narrowing: int, tmp_path: Path
+) -> None:
     tensors = head_tensors(np.random.default_rng(0), 8, 4, inner_widths(narrowing))
     save_heads(Heads.from_tensors(tensors), tmp_path / "h")
-    assert heads_size(8, 4, narrowing) == sum(entry.size for entry in read_header(tmp_path / "h").values())
+    assert heads_size(8, 4, narrowing) == sum(
+        entry.size for entry in read_header(tmp_path / "h").values()
+    )
     again = load_heads(tmp_path / "h").tensors()
     assert all(np.array_equal(again[name], array) for name, array in tensors.items())
 
@@ -83,14 +90,21 @@ def test_equal_to_loops_over_numbers() -> None:
 def test_equal_to_torch_with_the_released_state_dict() -> None:
     tensors = head_tensors(np.random.default_rng(1), 64)
     module = ReferenceHeads(64)
-    module.load_state_dict({k.removeprefix("score."): torch.from_numpy(v) for k, v in tensors.items()})  # strict
+    module.load_state_dict(
+        {k.removeprefix("score."): torch.from_numpy(v) for k, v in tensors.items()}
+    )  # strict
     module.eval()
     heads, texts = Heads.from_tensors(tensors), vectors(5, 64)
     with torch.inference_mode():
-        expected = [m(torch.from_numpy(texts)).numpy() for m in (module.scoring_layer, module.weighting_layer)]
+        expected = [
+            m(torch.from_numpy(texts)).numpy()
+            for m in (module.scoring_layer, module.weighting_layer)
+        ]
         gates = module.dimpred_layer(torch.from_numpy(texts)).numpy()
     for ours, theirs in zip(
-        (heads.score(texts), heads.weigh(texts), heads.select(texts)), (*expected, gates), strict=True
+        (heads.score(texts), heads.weigh(texts), heads.select(texts)),
+        (*expected, gates),
+        strict=True,
     ):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)
         assert ours.dtype == np.float32
@@ -111,7 +125,9 @@ def test_input_is_left_alone_and_extremes_give_the_limits() -> None:
     heads = Heads((one,) * 5, (one,) * 4, (one,) * 4)
     texts = np.array([[-1e4], [1e4], [0]], np.float32)
     before = texts.copy()
-    np.testing.assert_array_equal(heads.select(texts), [[0], [1e4], [0]])  # SiLU(-1e4) = 0, without a warning
+    np.testing.assert_array_equal(
+        heads.select(texts), [[0], [1e4], [0]]
+    )  # SiLU(-1e4) = 0, without a warning
     np.testing.assert_array_equal(texts, before)
 
 
@@ -156,8 +172,8 @@ def raw(scores: list[float], gates: list[float], weights: list[float]) -> RawOut
 
 
 def test_an_evaluation_by_hand() -> None:
-    # Selected: 1 and 3. Weights softmax(0, ln 3) = 1/4, 3/4. Scores sigmoid(0) = 0.5, sigmoid(ln 4) = 0.8.
-    # Overall = 0.5 / 4 + 0.8 * 3 / 4 = 0.725. A gate of exactly 0 does not select.
+    # Selected: 1 and 3. Weights softmax(0, ln 3) = 1/4, 3/4. Scores sigmoid(0) = 0.5, sigmoid(ln 4)
+    # = 0.8. Overall = 0.5 / 4 + 0.8 * 3 / 4 = 0.725. A gate of exactly 0 does not select.
     result = evaluate(raw([0, 5, math.log(4)], [1, 0, 0.1], [0, 9, math.log(3)]))
     assert result.selected.tolist() == [True, False, True]
     assert result.overall == pytest.approx(0.725)
@@ -167,14 +183,20 @@ def test_an_evaluation_by_hand() -> None:
 
 
 @given(LOGITS, LOGITS, LOGITS)
-@example(np.zeros(6, np.float32), np.array([-3, -1, -2, -1, -9, -9], np.float32), np.zeros(6, np.float32))
+@example(
+    np.zeros(6, np.float32), np.array([-3, -1, -2, -1, -9, -9], np.float32), np.zeros(6, np.float32)
+)
 def test_equal_to_loops(scores: Array, gates: Array, weights: Array) -> None:
     result = evaluate(RawOutputs(scores, gates, weights))
     # If no gate is open, the largest; of several such the first.
-    chosen = [at for at in range(6) if gates[at] > 0] or [max(range(6), key=lambda at: float(gates[at]))]
+    chosen = [at for at in range(6) if gates[at] > 0] or [
+        max(range(6), key=lambda at: float(gates[at]))
+    ]
     assert np.flatnonzero(result.selected).tolist() == chosen
     powers = {at: math.exp(float(weights[at])) for at in chosen}
-    expected = sum(powers[at] / (1 + math.exp(-float(scores[at]))) for at in chosen) / sum(powers.values())
+    expected = sum(powers[at] / (1 + math.exp(-float(scores[at]))) for at in chosen) / sum(
+        powers.values()
+    )
     assert result.overall == pytest.approx(expected, abs=1e-9)
     assert result.empty_selection == all(gate <= 0 for gate in gates)
 
@@ -189,7 +211,9 @@ def test_bounds_and_order(scores: Array, gates: Array, weights: Array, order: li
         other = evaluate(RawOutputs(scores[order], gates[order], weights[order]))
         assert other.overall == pytest.approx(result.overall, abs=1e-12)
     shifted = evaluate(RawOutputs(scores, gates, weights + np.float32(8)))
-    assert shifted.overall == pytest.approx(result.overall, abs=1e-4)  # softmax knows differences only
+    assert shifted.overall == pytest.approx(
+        result.overall, abs=1e-4
+    )  # softmax knows differences only
 
 
 def test_extremes_do_not_overflow() -> None:

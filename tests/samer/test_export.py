@@ -39,7 +39,9 @@ def test_every_tensor_arrives_bit_by_bit(tmp_path: Path, shards: int, dtype: str
     for name, array in before.heads().tensors().items():
         np.testing.assert_array_equal(after.heads().tensors()[name], array)
     assert set(done.linked) | set(done.rewritten) == set(after.weights.names)
-    with_backbone = {before.weights.files[name] for name in kept}  # a file of heads alone is left out
+    with_backbone = {
+        before.weights.files[name] for name in kept
+    }  # a file of heads alone is left out
     assert set(after.weights.names) == with_backbone
     assert (len(with_backbone) < shards) == (shards > 1)
 
@@ -69,7 +71,9 @@ def test_only_the_file_with_heads_takes_room(small: Path, tmp_path: Path) -> Non
     assert index["metadata"]["total_size"] == sum(sizes)
 
 
-def test_without_links_files_are_copied(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_links_files_are_copied(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for kind in ("link", "symlink"):
         monkeypatch.setattr(os, kind, Mock(side_effect=OSError("no links here")))
     done = export_checkpoint(small, tmp_path / "out")
@@ -126,7 +130,10 @@ def test_an_export_that_is_cut_short_leaves_nothing_and_can_run_again(
 def test_what_is_no_released_checkpoint_makes_nothing(small: Path, tmp_path: Path) -> None:
     out = export_checkpoint(small, tmp_path / "out").folder
     (tmp_path / "in").mkdir()
-    for source, said in ((out, "exported already; expected a checkpoint as released"), (tmp_path / "in", "no weights")):
+    for source, said in (
+        (out, "exported already; expected a checkpoint as released"),
+        (tmp_path / "in", "no weights"),
+    ):
         with pytest.raises(InputError, match=said):
             export_checkpoint(source, tmp_path / "again")
     assert not (tmp_path / "again").exists()
@@ -148,7 +155,9 @@ def test_a_released_folder_is_exported_once_until_it_changes(
     assert exported_folder(open_checkpoint(folder)) != first
 
 
-def test_whoever_comes_second_uses_what_the_first_made(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_comes_second_uses_what_the_first_made(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both are past the question whether it is there when the first of them is done."""
     together = threading.Barrier(2)
 
@@ -161,4 +170,6 @@ def test_whoever_comes_second_uses_what_the_first_made(small: Path, monkeypatch:
         found = [*pool.map(lambda _: exported_folder(open_checkpoint(small)), range(2))]
     assert found[0] == found[1]
     assert open_checkpoint(found[0]).layout == "exported"
-    assert [path.name for path in found[0].parent.iterdir()] == [found[0].name]  # no half of one is left
+    assert [path.name for path in found[0].parent.iterdir()] == [
+        found[0].name
+    ]  # no half of one is left

@@ -33,7 +33,9 @@ def one(outcome: Scored, *, no_response: bool = False) -> Judgement:
 # Weights 0 and ln 3: softmax gives 1/4 and 3/4. Scores 0 and ln 3: sigmoid gives 1/2 and 3/4.
 # Overall: 1/4 * 1/2 + 3/4 * 3/4 = 11/16.
 BY_HAND = raw(
-    {"Clarity": 0.0, "Depth": math.log(3)}, {"Clarity": 0.5, "Depth": 2}, {"Clarity": 0.0, "Depth": math.log(3)}
+    {"Clarity": 0.0, "Depth": math.log(3)},
+    {"Clarity": 0.5, "Depth": 2},
+    {"Clarity": 0.0, "Depth": math.log(3)},
 )
 
 
@@ -41,7 +43,9 @@ def test_a_judgement_worked_by_hand() -> None:
     found = one(Scored(BY_HAND, shortened=7, tokens=40))
     assert found.evaluation.overall == pytest.approx(11 / 16)
     assert [name for name, _, _ in found.leading] == ["Depth", "Clarity"]
-    assert [number for _, *numbers in found.leading for number in numbers] == pytest.approx([0.75, 0.75, 0.5, 0.25])
+    assert [number for _, *numbers in found.leading for number in numbers] == pytest.approx(
+        [0.75, 0.75, 0.5, 0.25]
+    )
     values = score_values(found)
     assert tuple(values) == score_keys() == ("overall", *DIMENSIONS)
     assert (values["overall"], values["Clarity"], values["Depth"]) == (0.6875, 0.5, 0.75)
@@ -55,8 +59,12 @@ def test_facts_hold_everything_from_which_the_numbers_follow() -> None:
     assert facts["weights"] == {"Depth": 0.75, "Clarity": 0.25}
     assert (facts["shortened"], facts["tokens"]) == (7, 40)
     assert (facts["empty_selection"], facts["no_response"]) == (False, False)
-    again = RawOutputs(*(np.array(facts["raw"][name], np.float32) for name in ("scores", "gates", "weights")))
-    assert score_values(one(Scored(again))) == pytest.approx(score_values(one(Scored(BY_HAND))), nan_ok=True)
+    again = RawOutputs(
+        *(np.array(facts["raw"][name], np.float32) for name in ("scores", "gates", "weights"))
+    )
+    assert score_values(one(Scored(again))) == pytest.approx(
+        score_values(one(Scored(BY_HAND))), nan_ok=True
+    )
     kept = [{**facts, "samer": {"model": "m"}}, {"samer": {"model": "m"}}]
     assert pair_facts(kept) == {"weights": [facts["weights"]], "samer": {"model": "m"}}
     assert pair_facts([]) == {}
@@ -84,7 +92,9 @@ def test_no_dimension_selected_is_flagged_and_the_nearest_one_counts() -> None:
 def test_failures_are_passed_on_and_results_keep_their_order() -> None:
     failure = EngineFailure("too_long", "512 are allowed")
     engine = StubEngine(lambda item: failure if item.response == "long" else by_length(item))
-    found = asyncio.run(judge(engine, [QueryResponse("q", text) for text in ("one", "long", "three")]))
+    found = asyncio.run(
+        judge(engine, [QueryResponse("q", text) for text in ("one", "long", "three")])
+    )
     assert found[1] is failure
     assert [one.tokens for one in found if isinstance(one, Judgement)] == [3, 5]
 
@@ -111,12 +121,18 @@ class Short(StubEngine):
 
 
 @pytest.mark.parametrize(
-    ("engine", "said"), [(Raising(), "RuntimeError: out of memory"), (Short(), "0 outcomes for 2 items")]
+    ("engine", "said"),
+    [(Raising(), "RuntimeError: out of memory"), (Short(), "0 outcomes for 2 items")],
 )
-def test_an_engine_that_breaks_its_promise_is_a_failure_of_each_item(engine: StubEngine, said: str) -> None:
+def test_an_engine_that_breaks_its_promise_is_a_failure_of_each_item(
+    engine: StubEngine, said: str
+) -> None:
     found = asyncio.run(judge(engine, [QueryResponse("q", "r")] * 2))
     assert len(found) == 2
-    assert all(isinstance(one, EngineFailure) and one.mode == "error" and said in one.detail for one in found)
+    assert all(
+        isinstance(one, EngineFailure) and one.mode == "error" and said in one.detail
+        for one in found
+    )
 
 
 def test_engine_facts_say_how_the_numbers_came_about() -> None:
@@ -145,7 +161,9 @@ def test_dimensions_are_a_table_the_heaviest_first() -> None:
 def test_ten_rows_and_what_the_rest_weighs() -> None:
     found = one(Scored(raw(gates=dict.fromkeys(DIMENSIONS[:12], 1.0))))
     text = explain_judgement(found)
-    assert [name for name, _, _ in found.leading] == sorted(DIMENSIONS[:12])  # of equal weights by name
+    assert [name for name, _, _ in found.leading] == sorted(
+        DIMENSIONS[:12]
+    )  # of equal weights by name
     assert text.count("| 8.3% |") == 10
     assert "2 more dimensions share 16.7% of the weight." in text
 

@@ -18,7 +18,9 @@ from urs_inspect.samer.bulk import BulkReport, check_rows
 from urs_inspect.samer.bulk_results import partial_path
 from urs_inspect.samer.engines import EngineFailure, QueryResponse
 
-pyarrow, parquet, psutil = (import_module(name) for name in ("pyarrow", "pyarrow.parquet", "psutil"))
+pyarrow, parquet, psutil = (
+    import_module(name) for name in ("pyarrow", "pyarrow.parquet", "psutil")
+)
 
 
 def write(path: Path, **columns: Any) -> Path:
@@ -31,14 +33,32 @@ def write(path: Path, **columns: Any) -> Path:
 def parts(tmp_path: Path) -> Path:
     """Three files of three rows and one without any."""
     for number in range(3):
-        write(tmp_path / "parts" / f"{number}.parquet", prompt=["q"] * 3, answer=["a", "b", f"c{number}"])
-    write(tmp_path / "parts" / "3.parquet", prompt=pyarrow.array([], "string"), answer=pyarrow.array([], "string"))
+        write(
+            tmp_path / "parts" / f"{number}.parquet",
+            prompt=["q"] * 3,
+            answer=["a", "b", f"c{number}"],
+        )
+    write(
+        tmp_path / "parts" / "3.parquet",
+        prompt=pyarrow.array([], "string"),
+        answer=pyarrow.array([], "string"),
+    )
     (tmp_path / "parts" / "_SUCCESS").touch()
     return tmp_path / "parts"
 
 
 def score(parts: Path, out: Path, *options: str) -> Result:
-    command = ["samer", "score", str(parts), str(out), "--model", str(out.parent), "--engine", "stub", *options]
+    command = [
+        "samer",
+        "score",
+        str(parts),
+        str(out),
+        "--model",
+        str(out.parent),
+        "--engine",
+        "stub",
+        *options,
+    ]
     return CliRunner().invoke(main, command)
 
 
@@ -51,29 +71,44 @@ def test_each_file_is_scored_once(parts: Path, tmp_path: Path, stub_engine: Any)
     done = score(parts / "*.parquet", out)
     assert f"9 rows in {out}" in done.output and opening.made[0].closed == 1
     tables = {path.name: parquet.read_table(path) for path in out.iterdir()}
-    assert {name: len(table) for name, table in tables.items()} == {f"{n}.parquet": 3 if n < 3 else 0 for n in range(4)}
+    assert {name: len(table) for name, table in tables.items()} == {
+        f"{n}.parquet": 3 if n < 3 else 0 for n in range(4)
+    }
     assert check_rows(parts / "0.parquet").sha256 in str(tables["0.parquet"].schema.metadata)
     before, again = files(out), stub_engine()
-    partial_path(out / "0.parquet").touch()  # as if killed between writing the one and removing the other
+    partial_path(
+        out / "0.parquet"
+    ).touch()  # as if killed between writing the one and removing the other
     assert "4 of 4 files were there from an earlier start" in score(parts, out).output
     assert files(out) == before and not again.asked
 
 
-def test_other_results_are_refused_or_replaced(parts: Path, tmp_path: Path, stub_engine: Any) -> None:
+def test_other_results_are_refused_or_replaced(
+    parts: Path, tmp_path: Path, stub_engine: Any
+) -> None:
     out = tmp_path / "out"
     stub_engine()
     assert score(parts, out).exit_code == 0
     before = files(out)
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    assert f"{out}/0.parquet was made from another model at {tmp_path}: its files" in score(parts, out).output
+    assert (
+        f"{out}/0.parquet was made from another model at {tmp_path}: its files"
+        in score(parts, out).output
+    )
     (tmp_path / "config.json").unlink()
     write(parts / "1.parquet", query=["new"], answer=["new"])
     write(out / "2.parquet", mine=[1])
-    assert f"{out}/1.parquet was made from another input; name another folder" in score(parts, out).output
+    assert (
+        f"{out}/1.parquet was made from another input; name another folder"
+        in score(parts, out).output
+    )
     opening = stub_engine()
     assert score(parts, out, "--overwrite").exit_code == 0
     assert [item.response for item in opening.asked] == ["new", "a", "b", "c2"]
-    assert {name for name, kept in files(out).items() if kept == before[name]} == {"0.parquet", "3.parquet"}
+    assert {name for name, kept in files(out).items() if kept == before[name]} == {
+        "0.parquet",
+        "3.parquet",
+    }
 
 
 def test_a_faulty_file_stops_no_other(parts: Path, tmp_path: Path, stub_engine: Any) -> None:
@@ -84,7 +119,10 @@ def test_a_faulty_file_stops_no_other(parts: Path, tmp_path: Path, stub_engine: 
     opening = stub_engine(answer)
     done = score(parts, tmp_path / "out")
     assert "row 2: answer must be text" in " ".join(done.output.split())
-    assert f"Error: {parts}/1.parquet: stopped with 2 of 3 rows done" in done.output and len(opening.asked) == 3
+    assert (
+        f"Error: {parts}/1.parquet: stopped with 2 of 3 rows done" in done.output
+        and len(opening.asked) == 3
+    )
     opening = stub_engine(answer)
     done = score(parts, tmp_path / "out", "--keep-failures")
     assert done.exit_code == 1 and "1 of 4 files were not scored" in done.output
@@ -92,7 +130,9 @@ def test_a_faulty_file_stops_no_other(parts: Path, tmp_path: Path, stub_engine: 
     assert set(files(tmp_path / "out")) == {"1.parquet", "2.parquet", "3.parquet"}
 
 
-def test_what_cannot_be_begun_is_refused(parts: Path, tmp_path: Path, stub_engine: Any, monkeypatch: Any) -> None:
+def test_what_cannot_be_begun_is_refused(
+    parts: Path, tmp_path: Path, stub_engine: Any, monkeypatch: Any
+) -> None:
     opening, out = stub_engine(), tmp_path / "out"
     monkeypatch.setattr(module, "find_spec", lambda _: None)
     assert "pip install 'urs-inspect[ray]'" in score(parts, out, "--ray").output
@@ -106,7 +146,9 @@ def test_what_cannot_be_begun_is_refused(parts: Path, tmp_path: Path, stub_engin
     assert "cannot read" in score(parts, out).output and not opening.made
 
 
-def test_all_files_that_cannot_be_used_are_named_at_once(parts: Path, tmp_path: Path, stub_engine: Any) -> None:
+def test_all_files_that_cannot_be_used_are_named_at_once(
+    parts: Path, tmp_path: Path, stub_engine: Any
+) -> None:
     opening = stub_engine()
     (parts / "0.parquet").write_bytes(b"PAR1 half")
     write(parts / "2.parquet", query=["q"], other=["r"])
@@ -116,25 +158,38 @@ def test_all_files_that_cannot_be_used_are_named_at_once(parts: Path, tmp_path: 
 
 
 def test_reports_are_put_together_by_rows() -> None:
-    reports = [BulkReport(3, 1, {"error": 1}, 0.5, 1, 2, 3), BulkReport(1, 0, {"error": 1}, float("nan"), 0, 0, 0)]
+    reports = [
+        BulkReport(3, 1, {"error": 1}, 0.5, 1, 2, 3),
+        BulkReport(1, 0, {"error": 1}, float("nan"), 0, 0, 0),
+    ]
     assert module.merged([*reports, BulkReport(2, 1, {}, 0.25, 1, 0, 0)]) == BulkReport(
         6, 2, {"error": 2}, 0.375, 2, 2, 3
     )
 
 
 def workers_of(driver: Any) -> list[Any]:
-    return [process for process in driver.children(recursive=True) if process.name().startswith("ray::MapWorker")]
+    return [
+        process
+        for process in driver.children(recursive=True)
+        if process.name().startswith("ray::MapWorker")
+    ]
 
 
 @pytest.mark.ray
-def test_killed_workers_and_drivers_cost_no_row_and_change_no_byte(small: Path, tmp_path: Path) -> None:
+def test_killed_workers_and_drivers_cost_no_row_and_change_no_byte(
+    small: Path, tmp_path: Path
+) -> None:
     for part in range(8):
         texts = [f"{row} " * (1 + (row + part) % 40) for row in range(400)]
-        write(tmp_path / "parts" / f"{part}.parquet", query=texts[::-1], response=texts, id=range(400))
+        write(
+            tmp_path / "parts" / f"{part}.parquet", query=texts[::-1], response=texts, id=range(400)
+        )
     command = [sys.executable, "-c", "from urs_inspect.cli import main; main()", "samer", "score"]
     options = ["--model", str(small), "--engine", "transformers", "--block", "1"]
     whole, out = tmp_path / "whole", tmp_path / "out"
-    subprocess.run([*command, str(tmp_path / "parts"), str(whole), *options], check=True, capture_output=True)
+    subprocess.run(
+        [*command, str(tmp_path / "parts"), str(whole), *options], check=True, capture_output=True
+    )
 
     def start(before: int) -> Any:
         """A driver, when two partitions are under way and one is finished that was not before."""
@@ -148,7 +203,11 @@ def test_killed_workers_and_drivers_cost_no_row_and_change_no_byte(small: Path, 
     driver = start(0)
     below, workers = driver.children(recursive=True), workers_of(driver)
     sockets = [socket for process in (driver, *below) for socket in process.net_connections("tcp")]
-    listening = {socket.laddr.ip.removeprefix("::ffff:") for socket in sockets if socket.status == psutil.CONN_LISTEN}
+    listening = {
+        socket.laddr.ip.removeprefix("::ffff:")
+        for socket in sockets
+        if socket.status == psutil.CONN_LISTEN
+    }
     assert listening == {"127.0.0.1"}
     driver.kill()
     driver.wait()
@@ -165,4 +224,6 @@ def test_killed_workers_and_drivers_cost_no_row_and_change_no_byte(small: Path, 
     assert driver.returncode == 0 and len(said.splitlines()) <= 5, said
     assert f"{len(kept)} of 8 files were there" in said
     assert kept.items() <= files(out).items()
-    assert {name: entry[1] for name, entry in files(out).items()} == {p.name: p.read_bytes() for p in whole.iterdir()}
+    assert {name: entry[1] for name, entry in files(out).items()} == {
+        p.name: p.read_bytes() for p in whole.iterdir()
+    }

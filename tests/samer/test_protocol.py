@@ -1,4 +1,7 @@
-"""What is run for an item, where it is read, and what becomes of replies; many callers of one model."""
+"""What is run for an item, where it is read, and what becomes of replies.
+
+Many callers of one model.
+"""
 
 import threading
 import time
@@ -41,8 +44,12 @@ def test_one_pass_gives_both_vectors_and_a_query_that_is_no_prefix_needs_two() -
 
 
 @settings(max_examples=40)
-@given(st.lists(st.integers(1, 9), max_size=6), st.lists(st.integers(1, 9), max_size=6), st.booleans())
-def test_any_turns_give_the_vectors_at_both_ends(query: list[int], response: list[int], is_prefix: bool) -> None:
+@given(
+    st.lists(st.integers(1, 9), max_size=6), st.lists(st.integers(1, 9), max_size=6), st.booleans()
+)
+def test_any_turns_give_the_vectors_at_both_ends(
+    query: list[int], response: list[int], is_prefix: bool
+) -> None:
     """Ends of turn anywhere in the query, as system turns make them, or in the response."""
     query_ids = (*query, EOT)
     ids = (*query_ids, *response, EOT) if is_prefix else (7, *query_ids, *response, EOT)
@@ -55,7 +62,14 @@ def test_any_turns_give_the_vectors_at_both_ends(query: list[int], response: lis
 def test_replies_that_cannot_be_read() -> None:
     valid = np.zeros((2, HIDDEN), np.float32)
     POOLING.pair(ENCODED, [valid])
-    for wrong in ([], [valid, valid], [valid[:1]], [valid[:, 1:]], [valid[0]], [np.zeros((0, HIDDEN), np.float32)]):
+    for wrong in (
+        [],
+        [valid, valid],
+        [valid[:1]],
+        [valid[:, 1:]],
+        [valid[0]],
+        [np.zeros((0, HIDDEN), np.float32)],
+    ):
         with pytest.raises(ReplyError) as caught:
             POOLING.pair(ENCODED, wrong)
         assert caught.value.mode == "wrong_shape"

@@ -11,27 +11,47 @@ from urs_inspect.samer.training import TrainingPair
 
 
 def turns(*texts: str) -> list[dict[str, str]]:
-    return [{"role": role, "content": text} for role, text in zip(["user", "assistant"] * 3, texts, strict=False)]
+    return [
+        {"role": role, "content": text}
+        for role, text in zip(["user", "assistant"] * 3, texts, strict=False)
+    ]
 
 
 def arena(**given: Any) -> dict[str, Any]:
-    row = {"conversation_a": turns("Q", "A1"), "conversation_b": turns("Q", "A2"), "winner": "model_b"}
+    row = {
+        "conversation_a": turns("Q", "A1"),
+        "conversation_b": turns("Q", "A2"),
+        "winner": "model_b",
+    }
     return {**row, "question_id": "x", "model_a": "m", "model_b": "n", "turn": 1, **given}
 
 
 ARENA_55K = {"prompt": '["Q"]', "response_a": '["A1"]', "response_b": ["A2"]}
 NO_VOTE = {"winner_model_a": 0, "winner_model_b": 0, "winner_tie": 0}
 HELPSTEER = {"prompt": "Q", "response_1": "A1", "response_2": "A2"}
-RATED = [{"prompt": "Q", "response": text, "helpfulness": value} for text, value in (("A1", 2), ("A2", 4))]
+RATED = [
+    {"prompt": "Q", "response": text, "helpfulness": value}
+    for text, value in (("A1", 2), ("A2", 4))
+]
 SAFE = {"prompt": "Q", "response_0": "A1", "response_1": "A2", "safer_response_id": 0}
 
 
 def safe(first: object, second: object, better: object) -> dict[str, Any]:
-    return {**SAFE, "is_response_0_safe": first, "is_response_1_safe": second, "better_response_id": better}
+    return {
+        **SAFE,
+        "is_response_0_safe": first,
+        "is_response_1_safe": second,
+        "better_response_id": better,
+    }
 
 
 SHP = {"history": "Q", "human_ref_A": "A1", "human_ref_B": "A2", "score_ratio": 2.0}
-COLLECTION = {"orig_instruction": "Q", "orig_response_A": "A1", "orig_response_B": "A2", "instruction": "long"}
+COLLECTION = {
+    "orig_instruction": "Q",
+    "orig_response_A": "A1",
+    "orig_response_B": "A2",
+    "instruction": "long",
+}
 TWO_TURNS = "Q\n<extra_id_1>Assistant\nA\n<extra_id_1>User\nQ2"
 
 
@@ -59,14 +79,21 @@ def test_a_record_makes_a_pair(source: str, records: list[dict[str, Any]], winne
     [pair] = map_records(source, records)
     assert isinstance(pair, TrainingPair)
     assert (pair.prompt, pair.response_a, pair.response_b) == ("Q", "A1", "A2")
-    assert (pair.winner, pair.source, pair.scenario, dict(pair.dimensions)) == (winner, source, "", {})
+    assert (pair.winner, pair.source, pair.scenario, dict(pair.dimensions)) == (
+        winner,
+        source,
+        "",
+        {},
+    )
 
 
 SCORES = {"poor": 1.5, "fair": 3.0, "good": 4.25, "fine": 4.25}
 
 
 def ultra(prompt: str, **scores: Any) -> dict[str, Any]:
-    """Completions with scores; some of those of UltraFeedback are missing, which its files write as null or NaN."""
+    """Completions with scores; some of those of UltraFeedback are missing, which its files write as
+    null or NaN.
+    """
     completions = [
         {"response": text, "fine-grained_score": score, "overall_score": 10.0}
         for text, score in (scores or SCORES).items()
@@ -85,7 +112,9 @@ def test_ultrafeedback_draws_two_completions_and_compares_their_scores():
     assert len(drawn) == 12  # of four, every ordered pair
 
     for missing in (None, math.nan, "N/A"):  # it draws among those that have one
-        [pair] = map_records("ultrafeedback", [ultra("Q", poor=missing, fair=missing, good=4.25, fine="4.25")])
+        [pair] = map_records(
+            "ultrafeedback", [ultra("Q", poor=missing, fair=missing, good=4.25, fine="4.25")]
+        )
         assert isinstance(pair, TrainingPair)
         assert {pair.response_a, pair.response_b} == {"good", "fine"} and pair.winner == "tie"
 
@@ -93,14 +122,18 @@ def test_ultrafeedback_draws_two_completions_and_compares_their_scores():
 def test_synthetic_gptj_tosses_the_sides():
     rows = [{"prompt": f"Q{n}", "chosen": "better", "rejected": "worse"} for n in range(200)]
     pairs = [pair for pair in map_records("synthetic_gptj", rows) if isinstance(pair, TrainingPair)]
-    assert all((pair.response_a if pair.winner == "a" else pair.response_b) == "better" for pair in pairs)
+    assert all(
+        (pair.response_a if pair.winner == "a" else pair.response_b) == "better" for pair in pairs
+    )
     # A fair coin: 200 tosses lie within 70 to 130 but for one time in 50,000.
     assert 70 <= sum(pair.winner == "a" for pair in pairs) <= 130
     assert [*map_records("synthetic_gptj", rows)] == pairs
 
 
 def test_lmsys_chat_needs_a_second_response():
-    [one] = map_records("lmsys_chat", [{"conversation_id": "x", "conversation": turns("Q", "A1", "more", "A3")}])
+    [one] = map_records(
+        "lmsys_chat", [{"conversation_id": "x", "conversation": turns("Q", "A1", "more", "A3")}]
+    )
     assert isinstance(one, Unpaired) and (one.prompt, one.response) == ("Q", "A1")
     pair = second_response(one, "A2")
     assert {pair.response_a, pair.response_b} == {"A1", "A2"}
@@ -110,20 +143,46 @@ def test_lmsys_chat_needs_a_second_response():
 @pytest.mark.parametrize(
     ("source", "records", "reason"),
     [
-        ("chatbot_arena", [arena(conversation_a=turns("Q", "A1", "more", "A3"))], "more than one turn"),
-        ("chatbot_arena", [{**ARENA_55K, "prompt": '["Q", "R"]', **NO_VOTE, "winner_tie": 1}], "more than one turn"),
+        (
+            "chatbot_arena",
+            [arena(conversation_a=turns("Q", "A1", "more", "A3"))],
+            "more than one turn",
+        ),
+        (
+            "chatbot_arena",
+            [{**ARENA_55K, "prompt": '["Q", "R"]', **NO_VOTE, "winner_tie": 1}],
+            "more than one turn",
+        ),
         ("chatbot_arena", [arena(conversation_b=turns("Q", "A1"))], "both responses are the same"),
         ("shp2", [{**SHP, "human_ref_A": " ", "labels": 1}], "'human_ref_A' is blank"),
-        ("ultrafeedback", [{"instruction": "Q", "completions": []}], "fewer than two completions with a score"),
+        (
+            "ultrafeedback",
+            [{"instruction": "Q", "completions": []}],
+            "fewer than two completions with a score",
+        ),
         ("ultrafeedback", [ultra("Q", A1=4.0, A2=None)], "fewer than two completions with a score"),
-        ("helpsteer2", [{**HELPSTEER, "prompt": TWO_TURNS, "preference_strength": 1}], "'prompt' has more than one"),
-        ("helpsteer2", [{**one, "prompt": TWO_TURNS} for one in RATED], "'prompt' has more than one turn"),
+        (
+            "helpsteer2",
+            [{**HELPSTEER, "prompt": TWO_TURNS, "preference_strength": 1}],
+            "'prompt' has more than one",
+        ),
+        (
+            "helpsteer2",
+            [{**one, "prompt": TWO_TURNS} for one in RATED],
+            "'prompt' has more than one turn",
+        ),
         ("helpsteer2", [RATED[0], {**RATED[1], "helpfulness": None}], "no 'helpfulness'"),
         ("helpsteer2", [RATED[0], {**RATED[1], "helpfulness": math.nan}], "no 'helpfulness'"),
-        ("lmsys_chat", [{"conversation": turns("Q")}], "does not begin with a question and an answer"),
+        (
+            "lmsys_chat",
+            [{"conversation": turns("Q")}],
+            "does not begin with a question and an answer",
+        ),
     ],
 )
-def test_useless_records_are_left_out_with_a_reason(source: str, records: list[dict[str, Any]], reason: str):
+def test_useless_records_are_left_out_with_a_reason(
+    source: str, records: list[dict[str, Any]], reason: str
+):
     skipped: list[Skipped] = []
     assert [*map_records(source, records, skipped)] == []
     assert [one.place for one in skipped] == [1] and reason in skipped[0].reason
@@ -132,7 +191,13 @@ def test_useless_records_are_left_out_with_a_reason(source: str, records: list[d
 def test_a_rating_without_a_second_one_is_named_by_its_place():
     other = {**RATED[0], "prompt": "R"}
     skipped: list[Skipped] = []
-    made = [*map_records("helpsteer2", [{**HELPSTEER, "preference_strength": 1}, *RATED[:1], other, other], skipped)]
+    made = [
+        *map_records(
+            "helpsteer2",
+            [{**HELPSTEER, "preference_strength": 1}, *RATED[:1], other, other],
+            skipped,
+        )
+    ]
     assert len(made) == 1  # the preference
     assert [(one.place, one.reason) for one in skipped] == [
         (2, "no second rating of the same prompt beside it"),
@@ -158,14 +223,30 @@ def test_a_copy_is_left_out():
             {**HELPSTEER, "preference_strength": math.nan},
             "'preference_strength' must be a number, is NaN",
         ),
-        ("preference_collection", {**COLLECTION, "orig_preference": "C"}, "'orig_preference' is 'C'; allowed: A, B"),
-        ("chatbot_arena", arena(winner="nobody"), "'winner' is 'nobody'; allowed: model_a, model_b, tie"),
+        (
+            "preference_collection",
+            {**COLLECTION, "orig_preference": "C"},
+            "'orig_preference' is 'C'; allowed: A, B",
+        ),
+        (
+            "chatbot_arena",
+            arena(winner="nobody"),
+            "'winner' is 'nobody'; allowed: model_a, model_b, tie",
+        ),
         ("chatbot_arena", {**ARENA_55K, **NO_VOTE}, "just one of"),
         ("chatbot_arena", arena(conversation_a="Q"), "must be a list of messages"),
         ("pku_saferlhf", safe(False, False, 2), "'better_response_id' is 2; allowed: 0, 1"),
-        ("pku_saferlhf", safe(None, True, 1), "'is_response_0_safe' must be true or false, is null"),
+        (
+            "pku_saferlhf",
+            safe(None, True, 1),
+            "'is_response_0_safe' must be true or false, is null",
+        ),
         ("ultrafeedback", {"instruction": "Q"}, "'completions' must be a list of objects"),
-        ("synthetic_gptj", {"prompt": "Q", "chosen": 4, "rejected": "x"}, "'chosen' must be a text, is 4"),
+        (
+            "synthetic_gptj",
+            {"prompt": "Q", "chosen": 4, "rejected": "x"},
+            "'chosen' must be a text, is 4",
+        ),
     ],
 )
 def test_faulty_records_are_refused(source: str, record: dict[str, Any], said: str):
@@ -176,5 +257,7 @@ def test_faulty_records_are_refused(source: str, record: dict[str, Any], said: s
 
 def test_every_source_of_the_paper_is_there():
     assert len(SOURCES) == 8
-    with pytest.raises(InputError, match="unknown source 'hhh'; allowed: helpsteer2, ultrafeedback"):
+    with pytest.raises(
+        InputError, match="unknown source 'hhh'; allowed: helpsteer2, ultrafeedback"
+    ):
         [*map_records("hhh", [])]

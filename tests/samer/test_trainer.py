@@ -38,7 +38,9 @@ SMALL = {head: tuple(width // 64 for width in widths) for head, widths in PUBLIS
 
 def test_names_and_shapes_are_the_released_ones():
     state = HeadsModule(384, 42).state_dict()
-    assert {f"score.{name}" for name in state} == {name for names in HEAD_KEYS.values() for name in names}
+    assert {f"score.{name}" for name in state} == {
+        name for names in HEAD_KEYS.values() for name in names
+    }
     scoring = [tuple(state[name.removeprefix("score.")].shape) for name in HEAD_KEYS["scoring"]]
     assert scoring == [(2048, 384), (1024, 2048), (1024, 1024), (1024, 1024), (42, 1024)]
     for head in ("predictor", "weighter"):
@@ -68,7 +70,10 @@ def test_dropout_acts_in_training_only():
 
 
 def batch(pairs: int = 9, dimensions: int = 5, seed: int = 0) -> tuple[PairLogits, Tensor, Tensor]:
-    """Random outputs and labels; the first pair has no label at all, the second no overall one, the third is a tie."""
+    """Random outputs and labels.
+
+    The first pair has no label at all, the second no overall one, the third is a tie.
+    """
     random = torch.Generator().manual_seed(seed)
     outputs = [torch.randn(pairs, dimensions, generator=random) for _ in range(5)]
     overall = torch.randint(-1, 2, (pairs,), generator=random)
@@ -87,9 +92,19 @@ def test_zlpr_by_hand_and_by_a_loop():
     gates = torch.randn(20, 7, generator=torch.Generator().manual_seed(1))
     wanted = torch.rand(20, 7, generator=torch.Generator().manual_seed(2)) < 0.5
     for row in range(20):
-        inside = sum(math.exp(-gate) for gate, want in zip(gates[row].tolist(), wanted[row], strict=True) if want)
-        outside = sum(math.exp(gate) for gate, want in zip(gates[row].tolist(), wanted[row], strict=True) if not want)
-        assert zlpr(gates, wanted)[row].item() == pytest.approx(math.log(1 + inside) + math.log(1 + outside), rel=1e-5)
+        inside = sum(
+            math.exp(-gate)
+            for gate, want in zip(gates[row].tolist(), wanted[row], strict=True)
+            if want
+        )
+        outside = sum(
+            math.exp(gate)
+            for gate, want in zip(gates[row].tolist(), wanted[row], strict=True)
+            if not want
+        )
+        assert zlpr(gates, wanted)[row].item() == pytest.approx(
+            math.log(1 + inside) + math.log(1 + outside), rel=1e-5
+        )
 
 
 def test_zlpr_is_finite_where_all_or_no_dimensions_are_wanted_and_gates_are_large():
@@ -115,12 +130,18 @@ def test_pairs_without_labels_teach_the_predictor_nothing(spec: LossSpec):
 
 
 def test_preference_loss_by_hand():
-    # Margin 0.3. Labels 1, -1, tie, absent, 1 on differences 0.1, 0.1, -0.5, 9, 0.31:
-    # 0.3 - 0.1 = 0.2;  0.3 + 0.1 = 0.4;  |-0.5| = 0.5;  nothing; beyond the margin nothing. Sum over one pair: 1.1.
-    difference, labels = torch.tensor([[0.1, 0.1, -0.5, 9.0, 0.31]]), torch.tensor([[1, -1, 0, ABSENT, 1]])
+    # Margin 0.3. Labels 1, -1, tie, absent, 1 on differences 0.1, 0.1, -0.5, 9, 0.31: 0.3 - 0.1 =
+    # 0.2;  0.3 + 0.1 = 0.4;  |-0.5| = 0.5;  nothing; beyond the margin nothing. Sum over one pair:
+    # 1.1.
+    difference, labels = (
+        torch.tensor([[0.1, 0.1, -0.5, 9.0, 0.31]]),
+        torch.tensor([[1, -1, 0, ABSENT, 1]]),
+    )
     assert preference_loss(difference, labels, PAPER).item() == pytest.approx(1.1)
     # Released: margins 0.2, 0.4 and 0 and the squared tie 0.25, divided by the four labels.
-    assert preference_loss(difference, labels, RELEASED).item() == pytest.approx((0.2 + 0.4 + 0.25) / 4)
+    assert preference_loss(difference, labels, RELEASED).item() == pytest.approx(
+        (0.2 + 0.4 + 0.25) / 4
+    )
 
 
 @pytest.mark.parametrize("shape", [(6, 5), (6, 1)])
@@ -135,10 +156,14 @@ def test_the_released_loss_weighs_ranked_labels_and_ties_by_their_numbers(shape:
     number, of_ties = int(ranked.sum()), int(tied.sum())
     assert number and of_ties and number != of_ties
     wanted = number / (number + of_ties) * ranking + of_ties / (number + of_ties) * ties
-    assert preference_loss(scores_a - scores_b, labels, RELEASED).item() == pytest.approx(wanted.item(), rel=1e-5)
+    assert preference_loss(scores_a - scores_b, labels, RELEASED).item() == pytest.approx(
+        wanted.item(), rel=1e-5
+    )
 
 
-def slow_preference(differences: list[list[float]], labels: list[list[int]], spec: LossSpec) -> float:
+def slow_preference(
+    differences: list[list[float]], labels: list[list[int]], spec: LossSpec
+) -> float:
     margins, ties, rows = [], [], 0
     for row, given in zip(differences, labels, strict=True):
         rows += any(label != ABSENT for label in given)
@@ -172,8 +197,16 @@ def test_the_whole_loss_by_loops(spec: LossSpec, seed: int):
     differences, reachable = [], []
     for row in range(len(given)):
         some = any(label != ABSENT for label in given[row])
-        first = slow_overall(logits.scores_a[row], logits.weights_a[row], given[row], spec) if some else 0.0
-        second = slow_overall(logits.scores_b[row], logits.weights_b[row], given[row], spec) if some else 0.0
+        first = (
+            slow_overall(logits.scores_a[row], logits.weights_a[row], given[row], spec)
+            if some
+            else 0.0
+        )
+        second = (
+            slow_overall(logits.scores_b[row], logits.weights_b[row], given[row], spec)
+            if some
+            else 0.0
+        )
         differences.append([first - second])
         reachable.append([int(overall[row]) if some else ABSENT])
     as_a_whole = slow_preference(differences, reachable, spec)
@@ -186,7 +219,9 @@ def test_the_whole_loss_by_loops(spec: LossSpec, seed: int):
 @pytest.mark.parametrize("spec", [PAPER, RELEASED], ids=lambda spec: spec.name)
 def test_swapping_responses_and_labels_changes_nothing(spec: LossSpec):
     logits, overall, labels = batch()
-    swapped = PairLogits(logits.gates, logits.scores_b, logits.scores_a, logits.weights_b, logits.weights_a)
+    swapped = PairLogits(
+        logits.gates, logits.scores_b, logits.scores_a, logits.weights_b, logits.weights_a
+    )
     one = samer_loss(logits, overall, labels, spec)
     turned = [torch.where(codes == ABSENT, codes, -codes) for codes in (overall, labels)]
     other = samer_loss(swapped, turned[0], turned[1], spec)
@@ -196,13 +231,16 @@ def test_swapping_responses_and_labels_changes_nothing(spec: LossSpec):
 
 
 def test_a_dimension_is_masked_by_its_own_label_and_not_by_the_overall_one():
-    # The released code drops the dimensions of a pair that is a tie as a whole, and ranks dimensions that are ties.
+    # The released code drops the dimensions of a pair that is a tie as a whole, and ranks
+    # dimensions that are ties.
     difference = torch.tensor([[-0.5, -0.5]])
     zeros = torch.zeros(1, 2)
     logits = PairLogits(zeros, difference, zeros, zeros, zeros)
     tie_overall = samer_loss(logits, torch.tensor([0]), torch.tensor([[1, ABSENT]]), RELEASED)
     assert tie_overall.dimensions.item() == pytest.approx(0.8)
-    tie_on_a_dimension = samer_loss(logits, torch.tensor([1]), torch.tensor([[0, ABSENT]]), RELEASED)
+    tie_on_a_dimension = samer_loss(
+        logits, torch.tensor([1]), torch.tensor([[0, ABSENT]]), RELEASED
+    )
     assert tie_on_a_dimension.dimensions.item() == pytest.approx(0.25)
 
 
@@ -262,21 +300,28 @@ def test_the_rate_rises_and_falls():
 
 
 def test_a_step_goes_as_far_as_the_rate_says():
-    # AdamW's first step is the rate itself in the direction of the sign, after a decay of rate * decay * weight.
+    # AdamW's first step is the rate itself in the direction of the sign, after a decay of rate *
+    # decay * weight.
     weight = torch.nn.Linear(1, 1, bias=False)
     with torch.no_grad():
         weight.weight.fill_(2.0)
-    optimiser = Optimiser(weight, 20, TrainingSpec(learning_rate=0.1, betas=(0.9, 0.95), weight_decay=0.5, warmup=0.1))
+    optimiser = Optimiser(
+        weight, 20, TrainingSpec(learning_rate=0.1, betas=(0.9, 0.95), weight_decay=0.5, warmup=0.1)
+    )
     optimiser.step(3 * weight.weight.sum())
     first = 0.1 * 0.5  # half of the highest rate, in the first of two rising steps
     assert weight.weight.item() == pytest.approx(2.0 - first * 0.5 * 2.0 - first, abs=1e-6)
     before = weight.weight.item()
-    optimiser.step(3 * weight.weight.sum())  # the same gradient: again the rate itself, now the highest
+    optimiser.step(
+        3 * weight.weight.sum()
+    )  # the same gradient: again the rate itself, now the highest
     assert weight.weight.item() == pytest.approx(before - 0.1 * 0.5 * before - 0.1, abs=1e-6)
     assert math.isfinite(weight.weight.item())
 
 
-QUICK = TrainingSpec(epochs=12, predictor_epochs=4, learning_rate=3e-3, narrowing=32, patience=None, batch=16)
+QUICK = TrainingSpec(
+    epochs=12, predictor_epochs=4, learning_rate=3e-3, narrowing=32, patience=None, batch=16
+)
 FIT, HELD = np.arange(90), np.arange(90, 120)
 
 
@@ -299,7 +344,11 @@ def test_it_learns_what_can_be_learnt(loss: LossSpec):
     assert held.overall > 0.75 and held.dimensions > 0.75  # guessing gives half
     # The query says which dimensions count.
     assert (predictions.selected == (labels.take(HELD).dimensions != ABSENT)).mean() > 0.95
-    reported = next(record for record in found.history if (record.phase, record.epoch) == ("joint", found.best_epoch))
+    reported = next(
+        record
+        for record in found.history
+        if (record.phase, record.epoch) == ("joint", found.best_epoch)
+    )
     assert reported.held_out == held
 
 
@@ -325,12 +374,19 @@ def test_the_same_seed_gives_the_same_heads_and_leaves_the_global_state_alone():
 
 
 def test_training_stops_when_nothing_gets_better():
-    # At a rate of next to nothing the held-out accuracy stays where it is: the first epoch is the best.
+    # At a rate of next to nothing the held-out accuracy stays where it is: the first epoch is the
+    # best.
     found = trained(replace(QUICK, learning_rate=1e-12, predictor_epochs=0, patience=2))
     assert found.best_epoch == 1 and len(found.history) == 3
     told: list[EpochRecord] = []
-    found = trained(replace(QUICK, epochs=2, predictor_epochs=1, patience=1), held_out=None, on_epoch=told.append)
-    assert found.best_epoch == 2 and tuple(told) == found.history  # nothing held out: the last epoch
+    found = trained(
+        replace(QUICK, epochs=2, predictor_epochs=1, patience=1),
+        held_out=None,
+        on_epoch=told.append,
+    )
+    assert (
+        found.best_epoch == 2 and tuple(told) == found.history
+    )  # nothing held out: the last epoch
     assert [record.phase for record in told] == ["predictor", "joint", "joint"]
     assert all(record.held_out is None for record in told)
 

@@ -49,7 +49,9 @@ def test_each_preference_has_its_number():
     labels = label_pairs(pairs, NAMES)
     assert labels.overall.tolist() == [1, -1, 0, ABSENT]
     assert labels.dimensions.tolist() == [[1, 2, 0], [2, -1, 2], [2, 2, 2], [2, 2, 2]]
-    with pytest.raises(InputError, match="pair 'p7': unknown dimension 'Charm'; allowed: Logic, Style, Depth"):
+    with pytest.raises(
+        InputError, match="pair 'p7': unknown dimension 'Charm'; allowed: Logic, Style, Depth"
+    ):
         label_pairs([pair(7, dimensions={"Charm": "a"})], NAMES)
     with pytest.raises(ValueError, match="labels of shapes"):
         PairLabels(np.zeros(2, np.int8), np.zeros((3, 1), np.int8))
@@ -69,13 +71,18 @@ GOOD: dict[str, Any] = {
 
 
 def written(path: Path, *rows: object) -> Path:
-    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="latin-1")
+    path.write_text(
+        "\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows),
+        encoding="latin-1",
+    )
     return path
 
 
 def test_a_line_is_read_with_aliases_and_one_without_id_gets_one(tmp_path: Path):
     bare = {key: GOOD[key] for key in ("prompt", "response_a", "response_b")}
-    found, *others = read_training(written(tmp_path / "d.jsonl", "", GOOD, bare, bare), load_taxonomy())
+    found, *others = read_training(
+        written(tmp_path / "d.jsonl", "", GOOD, bare, bare), load_taxonomy()
+    )
     assert found.winner == "b" and found.response_b == "" and found.source == "own"
     assert found.dimensions == {"Style": "tie", "Engagement": "a"}
     assert [one.id for one in others] == ["d_000003", "d_000004"]
@@ -116,7 +123,10 @@ def test_faults_name_line_and_field(row: object, said: str, tmp_path: Path):
 
 
 def test_files_without_a_pair_are_refused(tmp_path: Path):
-    for path, said in ((written(tmp_path / "d.jsonl"), "no pair in it"), (tmp_path / "absent.jsonl", "cannot read")):
+    for path, said in (
+        (written(tmp_path / "d.jsonl"), "no pair in it"),
+        (tmp_path / "absent.jsonl", "cannot read"),
+    ):
         with pytest.raises(InputError, match=said):
             read_training(path, load_taxonomy())
 
@@ -127,10 +137,15 @@ STRATA = [f"scenario {number % 40 % 4}" for number in range(100)]
 
 def test_a_prompt_is_in_one_fold_and_strata_are_spread():
     folds = fold_numbers(PROMPTS, 5, strata=STRATA, seed=3)
-    by_prompt = {prompt: {int(f) for p, f in zip(PROMPTS, folds, strict=True) if p == prompt} for prompt in PROMPTS}
+    by_prompt = {
+        prompt: {int(f) for p, f in zip(PROMPTS, folds, strict=True) if p == prompt}
+        for prompt in PROMPTS
+    }
     assert all(len(found) == 1 for found in by_prompt.values())
     # 10 prompts a stratum in 5 folds: 2 in each.
-    cells = Counter((int(prompt.split()[1]) % 4, fold) for prompt, found in by_prompt.items() for fold in found)
+    cells = Counter(
+        (int(prompt.split()[1]) % 4, fold) for prompt, found in by_prompt.items() for fold in found
+    )
     assert set(cells.values()) == {2} and len(cells) == 20
 
 
@@ -145,7 +160,10 @@ def test_order_and_copies_do_not_matter_but_the_seed_does():
 @pytest.mark.parametrize(
     ("impossible", "said"),
     [
-        *[(partial(fold_numbers, PROMPTS, folds), f"{folds} folds of 40 prompts") for folds in (0, 1, 41)],
+        *[
+            (partial(fold_numbers, PROMPTS, folds), f"{folds} folds of 40 prompts")
+            for folds in (0, 1, 41)
+        ],
         (partial(split_off, PROMPTS, 1), "allowed: 0 to below 1"),
         (partial(split_off, PROMPTS, -0.1), "allowed: 0 to below 1"),
         (partial(split_off, PROMPTS, 0.99), "leaves none"),
@@ -165,9 +183,9 @@ def test_what_is_held_out_shares_no_prompt_and_is_spread():
     assert sorted([*fit, *held]) == list(range(100))
     assert not {PROMPTS[row] for row in fit} & {PROMPTS[row] for row in held}
     # A fifth of 40 prompts, two of each of four strata.
-    assert Counter(int(prompt.split()[1]) % 4 for prompt in {PROMPTS[row] for row in held}) == dict.fromkeys(
-        range(4), 2
-    )
+    assert Counter(
+        int(prompt.split()[1]) % 4 for prompt in {PROMPTS[row] for row in held}
+    ) == dict.fromkeys(range(4), 2)
     fit, held = split_off(PROMPTS, 0)
     assert (len(fit), len(held)) == (100, 0)
 
@@ -207,14 +225,23 @@ def test_the_two_layouts_have_caches_of_their_own():
         TextEmbedder(Lengths()).embed([""], [" "])
 
 
-PAIRS = [pair(1), pair(2), pair(3, prompt="prompt 1", response_a="first 1", response_b="another one")]
+PAIRS = [
+    pair(1),
+    pair(2),
+    pair(3, prompt="prompt 1", response_a="first 1", response_b="another one"),
+]
 
 
 def test_each_item_is_computed_once_and_found_again():
     cache, model = Memory(), Lengths()
     told: list[tuple[int, int]] = []
     # Items: 2 of pair 1, 2 of pair 2, and of pair 3 only the second response is new.
-    assert fill_cache(PAIRS, TextEmbedder(model, "joined"), cache, batch=2, progress=lambda *n: told.append(n)) == 5
+    assert (
+        fill_cache(
+            PAIRS, TextEmbedder(model, "joined"), cache, batch=2, progress=lambda *n: told.append(n)
+        )
+        == 5
+    )
     assert told == [(2, 5), (4, 5), (5, 5)]
     vectors = pair_vectors(PAIRS, cache)
     queries, first, second = vectors.gather()
@@ -237,20 +264,26 @@ def test_an_interrupted_run_goes_on_where_it_was():
     cache = Memory()
     with pytest.raises(KeyboardInterrupt):
         fill_cache(PAIRS, TextEmbedder(Broken()), cache, batch=2)
-    with pytest.raises(InputError, match="4 of 9 vectors were never computed: urs-inspect samer embed"):
+    with pytest.raises(
+        InputError, match="4 of 9 vectors were never computed: urs-inspect samer embed"
+    ):
         pair_vectors(PAIRS, cache)
     assert fill_cache(PAIRS, TextEmbedder(Lengths()), cache, batch=2) == 3
 
 
 def test_a_query_is_not_mistaken_for_a_response():
-    odd = [pair(1, prompt='["p", "r"]', response_a="x", response_b="y"), pair(2, prompt="p", response_a="r")]
+    odd = [
+        pair(1, prompt='["p", "r"]', response_a="x", response_b="y"),
+        pair(2, prompt="p", response_a="r"),
+    ]
     cache = Memory()
     fill_cache(odd, TextEmbedder(Lengths()), cache)
     assert len(cache.kept) == 2 + 4
 
 
 def test_scaled_vectors_have_a_mean_square_of_one():
-    # Queries 1 and 3, both responses 3: mean squares (1 + 9) / 2 = 5, 9 and 9, whose mean is 23 / 3.
+    # Queries 1 and 3, both responses 3: mean squares (1 + 9) / 2 = 5, 9 and 9, whose mean is 23 /
+    # 3.
     table = np.array([[1.0], [3.0]], np.float32)
     given = PairVectors(table, np.array([0, 1]), np.array([[1, 1], [1, 1]]))
     assert unit_scale(given) == pytest.approx((3 / 23) ** 0.5)
@@ -265,7 +298,9 @@ def vectors(pairs: int = 7, seed: int = 1) -> PairVectors:
 @pytest.mark.parametrize("weights_at", ["query", "response"])
 def test_predictions_are_those_of_one_response_at_a_time(weights_at: str):
     widths = dict.fromkeys(("scoring", "predictor", "weighter"), (8, 8, 8))
-    made = Heads.from_tensors(head_tensors(np.random.default_rng(0), 6, 4, widths | {"scoring": (8, 8, 8, 8)}))
+    made = Heads.from_tensors(
+        head_tensors(np.random.default_rng(0), 6, 4, widths | {"scoring": (8, 8, 8, 8)})
+    )
     given = vectors()
     found = predict_pairs(made, given, weights_at)  # type: ignore[arg-type]
     for row in range(len(given)):
@@ -282,13 +317,20 @@ def test_predictions_are_those_of_one_response_at_a_time(weights_at: str):
             weights.append(one.weights)
         assert found.weights[row] == pytest.approx(np.mean(weights, axis=0), abs=1e-6)
         assert found.winners[row] == (1 if found.overall[row, 0] > found.overall[row, 1] else -1)
-    swapped = predict_pairs(made, PairVectors(given.table, given.queries, given.responses[:, ::-1]), weights_at)  # type: ignore[arg-type]
-    assert (found.dimension_winners == -swapped.dimension_winners).all() and found.dimension_winners.any()
+    swapped = predict_pairs(
+        made,
+        PairVectors(given.table, given.queries, given.responses[:, ::-1]),
+        weights_at,  # type: ignore[arg-type]
+    )
+    assert (
+        found.dimension_winners == -swapped.dimension_winners
+    ).all() and found.dimension_winners.any()
 
 
 def test_accuracy_by_hand():
     # Overall: a, a (equal scores), b; labels a, a, tie -> right, wrong, not counted: 1 of 2.
-    # Dimensions: first wins all. Labels: a and none, b and tie, a and a -> right, wrong, right, right: 3 of 4.
+    # Dimensions: first wins all. Labels: a and none, b and tie, a and a -> right, wrong, right,
+    # right: 3 of 4.
     overall = np.array([[0.8, 0.2], [0.5, 0.5], [0.1, 0.9]])
     scores = np.broadcast_to(np.array([[0.9, 0.9], [0.1, 0.1]]), (3, 2, 2))
     predictions = PairPredictions(overall, scores, np.ones((3, 2), bool), np.full((3, 2), 0.5))
@@ -302,7 +344,9 @@ def test_accuracy_by_hand():
     assert all(map(math.isnan, (found.overall, found.dimensions, found.mean)))
 
 
-SCENARIOS_OF_PAIRS = [pair(number, scenario="chitchat" if number % 3 else "roleplay") for number in range(30)]
+SCENARIOS_OF_PAIRS = [
+    pair(number, scenario="chitchat" if number % 3 else "roleplay") for number in range(30)
+]
 
 
 def test_large_scenarios_are_cut_and_small_ones_named():
@@ -312,12 +356,16 @@ def test_large_scenarios_are_cut_and_small_ones_named():
     assert found.kept == {"chitchat": 15, "roleplay": 10}
     assert found.short == ("roleplay",)
     assert len(found.pairs) == 25
-    assert [one.id for one in found.pairs] == [one.id for one in SCENARIOS_OF_PAIRS if one in found.pairs]
+    assert [one.id for one in found.pairs] == [
+        one.id for one in SCENARIOS_OF_PAIRS if one in found.pairs
+    ]
 
 
 def test_the_choice_depends_on_seed_and_id_alone():
     chosen = {one.id for one in balance(SCENARIOS_OF_PAIRS, least=1, most=5, seed=1).pairs}
-    assert {one.id for one in balance(SCENARIOS_OF_PAIRS[::-1], least=1, most=5, seed=1).pairs} == chosen
+    assert {
+        one.id for one in balance(SCENARIOS_OF_PAIRS[::-1], least=1, most=5, seed=1).pairs
+    } == chosen
     assert {one.id for one in balance(SCENARIOS_OF_PAIRS, least=1, most=5, seed=2).pairs} != chosen
 
 
@@ -330,8 +378,9 @@ def flags(*names: str) -> "np.ndarray":
 
 
 def test_precision_recall_and_f1_by_hand():
-    # Category identification has five dimensions: Accuracy, Clarity, Relevance, Completeness, Faithfulness.
-    # First query: 2 selected, both right. Second: 3 selected, 1 right. So 3 of 5 selected are right, 3 of 10 found.
+    # Category identification has five dimensions: Accuracy, Clarity, Relevance, Completeness,
+    # Faithfulness. First query: 2 selected, both right. Second: 3 selected, 1 right. So 3 of 5
+    # selected are right, 3 of 10 found.
     selected = np.stack([flags("Accuracy", "Clarity"), flags("Relevance", "Emojis", "Vivid")])
     view = scenario_view(selected, ["classification_identification"] * 2, TAXONOMY)
     assert (view.total.hits, view.total.selected, view.total.expected) == (3, 5, 10)
@@ -348,8 +397,17 @@ def test_by_a_slow_loop_and_in_any_order():
     view = scenario_view(selected, scenarios, TAXONOMY)
     for one in view.scenarios:
         rows = [row for row in range(60) if scenarios[row] == one.name]
-        pairs = [(row, d) for row in rows for d, name in enumerate(TAXONOMY.dimensions) if selected[row, d]]
-        right = [pair for pair in pairs if TAXONOMY.dimensions[pair[1]] in TAXONOMY.scenarios[one.name].dimensions]
+        pairs = [
+            (row, d)
+            for row in rows
+            for d, name in enumerate(TAXONOMY.dimensions)
+            if selected[row, d]
+        ]
+        right = [
+            pair
+            for pair in pairs
+            if TAXONOMY.dimensions[pair[1]] in TAXONOMY.scenarios[one.name].dimensions
+        ]
         assert (one.queries, one.selected, one.hits) == (len(rows), len(pairs), len(right))
     order = random.permutation(60)
     assert scenario_view(selected[order], [scenarios[row] for row in order], TAXONOMY) == view
@@ -357,7 +415,9 @@ def test_by_a_slow_loop_and_in_any_order():
     perfect = scenario_view(expected_dimensions(scenarios, TAXONOMY), scenarios, TAXONOMY)
     assert (perfect.total.precision, perfect.total.recall, perfect.macro_f1) == (1, 1, 1)
     nothing = scenario_view(np.zeros((1, SIZE), bool), ["chitchat"], TAXONOMY)
-    assert math.isnan(nothing.total.precision) and nothing.total.recall == 0 and nothing.total.f1 == 0
+    assert (
+        math.isnan(nothing.total.precision) and nothing.total.recall == 0 and nothing.total.f1 == 0
+    )
 
 
 def test_bad_input_is_refused():

@@ -41,7 +41,9 @@ def whole(reference: Reference, released: Path) -> list[RawOutputs]:
 
 def plain(reference: Reference, folder: Path, weights_at: str = "response") -> list[RawOutputs]:
     encoded = [Conversations(folder).encode(item.query, item.response, 512) for item in ITEMS]
-    return [RawOutputs(**reference.outputs([*one.query_ids], [*one.ids], weights_at)) for one in encoded]
+    return [
+        RawOutputs(**reference.outputs([*one.query_ids], [*one.ids], weights_at)) for one in encoded
+    ]
 
 
 def run(folder: Path, items: Sequence[QueryResponse], **options: Any) -> list[Any]:
@@ -67,15 +69,22 @@ ITEMS = [
 
 
 @pytest.mark.parametrize("weights_at", ["response", "query"])
-def test_equal_to_the_plain_computation(released: Path, reference: Reference, weights_at: str) -> None:
+def test_equal_to_the_plain_computation(
+    released: Path, reference: Reference, weights_at: str
+) -> None:
     found = run(released, ITEMS, weights_at=weights_at)
     check_equal(found, plain(reference, released, weights_at))
     for item, scored in zip(ITEMS, found, strict=True):
         if EOT not in item.response:  # which transformers' tokeniser would take for a token
-            assert (scored.tokens, scored.shortened) == (len(reference.ids(item.query, item.response)), 0)
+            assert (scored.tokens, scored.shortened) == (
+                len(reference.ids(item.query, item.response)),
+                0,
+            )
 
 
-def test_the_second_start_token_is_that_of_the_released_inference(released: Path, reference: Reference) -> None:
+def test_the_second_start_token_is_that_of_the_released_inference(
+    released: Path, reference: Reference
+) -> None:
     start = reference.tokenizer.bos_token_id
     ids = [reference.ids(ITEMS[0].query), reference.ids(ITEMS[0].query, ITEMS[0].response)]
     double = RawOutputs(**reference.outputs([start, *ids[0]], [start, *ids[1]]))
@@ -84,7 +93,9 @@ def test_the_second_start_token_is_that_of_the_released_inference(released: Path
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 100, 700])
-def test_batch_size_and_order_change_nothing(released: Path, whole: list[RawOutputs], batch_tokens: int) -> None:
+def test_batch_size_and_order_change_nothing(
+    released: Path, whole: list[RawOutputs], batch_tokens: int
+) -> None:
     order = np.random.default_rng(batch_tokens).permutation(len(ITEMS))
     shuffled = run(released, [ITEMS[at] for at in order], batch_tokens=batch_tokens)
     check_equal(shuffled, [whole[at] for at in order])
@@ -97,7 +108,10 @@ def test_what_is_exported_gives_the_same(released: Path, tmp_path: Path) -> None
 
 def test_a_template_whose_query_is_no_prefix_takes_two_passes(tmp_path: Path) -> None:
     folder = tiny_checkpoint(tmp_path / "m")
-    write_tokenizer(folder, template=CHAT_TEMPLATE.replace("bos_token }}", "bos_token }}{{ messages | length }}"))
+    write_tokenizer(
+        folder,
+        template=CHAT_TEMPLATE.replace("bos_token }}", "bos_token }}{{ messages | length }}"),
+    )
     check_equal(run(folder, ITEMS), plain(Reference(folder), folder))
 
 
@@ -105,7 +119,9 @@ def test_too_long_is_shortened_or_a_failure_that_is_its_own(
     released: Path, reference: Reference, whole: list[RawOutputs]
 ) -> None:
     item = QueryResponse("question", "x" * 1000)
-    first, failure, scored, last = run(released, [ITEMS[0], QueryResponse("x" * 1000, "y"), item, ITEMS[4]])
+    first, failure, scored, last = run(
+        released, [ITEMS[0], QueryResponse("x" * 1000, "y"), item, ITEMS[4]]
+    )
     assert failure.mode == "too_long" and "leaves no room for a response" in failure.detail
     ids = reference.ids(item.query, item.response)
     assert (scored.tokens, scored.shortened) == (511, len(ids) - 511)
@@ -125,22 +141,32 @@ def test_bfloat16_is_near_and_its_heads_are_exact(released: Path, whole: list[Ra
 
 @pytest.mark.parametrize(
     ("stored", "wanted", "settled"),
-    [("float32", "auto", "float32"), ("bfloat16", "auto", "float32"), ("bfloat16", "bfloat16", "bfloat16")],
+    [
+        ("float32", "auto", "float32"),
+        ("bfloat16", "auto", "float32"),
+        ("bfloat16", "bfloat16", "bfloat16"),
+    ],
 )
-def test_the_type_that_was_settled_is_in_the_spec(tmp_path: Path, stored: str, wanted: str, settled: str) -> None:
+def test_the_type_that_was_settled_is_in_the_spec(
+    tmp_path: Path, stored: str, wanted: str, settled: str
+) -> None:
     folder = tiny_checkpoint(tmp_path / "m", dtype=stored, inner_widths=SMALL)
     engine = load_engine(str(folder), engine="transformers", device="cpu", dtype=wanted)
     assert engine.spec.dtype == settled
 
 
-def test_heads_are_read_where_they_were_trained_unless_a_user_says_otherwise(copied: Copied) -> None:
+def test_heads_are_read_where_they_were_trained_unless_a_user_says_otherwise(
+    copied: Copied,
+) -> None:
     folder = declaring(copied("m"), "query")
     trained, other = run(folder, ITEMS), run(folder, ITEMS, weights_at="response")
     check_equal(trained, [one.raw for one in run(folder, ITEMS, weights_at="query")], 0, 0)
     assert np.abs(trained[0].raw.weights - other[0].raw.weights).max() > 1e-3
 
 
-def test_a_model_that_gives_nan_fails_and_never_scores(released: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_gives_nan_fails_and_never_scores(
+    released: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gathered = transformers_engine._gathered
 
     def broken(*arguments: Any) -> Any:
@@ -184,7 +210,9 @@ def test_nothing_is_printed_and_a_closed_engine_fails_without_raising(copied: Co
         "    assert failure.detail == 'RuntimeError: the engine is closed', failure\n"
         "asyncio.run(main())"
     )
-    done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -215,12 +243,18 @@ RESPONSES = ["Hi!", "Four. " * 30, "", "<|eot_id|> nothing"]
 
 
 def test_vectors_are_those_of_plain_passes(released: Path, reference: Reference):
-    at_query, at_end = BackboneEmbedder(released, dtype="float32", device="cpu").embed(QUERIES, RESPONSES)
+    at_query, at_end = BackboneEmbedder(released, dtype="float32", device="cpu").embed(
+        QUERIES, RESPONSES
+    )
     for row, (query, response) in enumerate(zip(QUERIES, RESPONSES, strict=True)):
         encoded = Conversations(released).encode(query, response, 512)
         for ids, found in ((encoded.query_ids, at_query[row]), (encoded.ids, at_end[row])):
             with torch.no_grad():
-                expected = reference.backbone(input_ids=torch.tensor([ids])).last_hidden_state[0, -1].numpy()
+                expected = (
+                    reference.backbone(input_ids=torch.tensor([ids]))
+                    .last_hidden_state[0, -1]
+                    .numpy()
+                )
             assert found == pytest.approx(expected, abs=1e-5)
 
 

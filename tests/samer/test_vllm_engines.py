@@ -1,4 +1,6 @@
-"""Real vLLM engines on the CPU against a plain computation; `make test-vllm` makes the environment they need."""
+"""Real vLLM engines on the CPU against a plain computation; `make test-vllm` makes the environment
+they need.
+"""
 
 import os
 import resource
@@ -45,7 +47,10 @@ EAGER = {"enforce_eager": True, "seed": 0}
 
 @contextmanager
 def vllm_server(model: Path, log: Path, *arguments: str) -> Iterator[str]:
-    """Run vLLM's server on the loopback until the block ends; gives its address at once, before it is ready."""
+    """Run vLLM's server on the loopback until the block ends.
+
+    Gives its address at once, before it is ready.
+    """
     with socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -55,7 +60,11 @@ def vllm_server(model: Path, log: Path, *arguments: str) -> Iterator[str]:
     command += ["--max-model-len", "512", "--enforce-eager", *arguments]
     with log.open("w") as output:
         process = subprocess.Popen(
-            command, env=os.environ | ENVIRONMENT, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            env=os.environ | ENVIRONMENT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         try:
             yield f"http://127.0.0.1:{port}"
@@ -78,7 +87,9 @@ def wait_until_ready(url: str, log: Path, timeout: float = 300.0) -> None:
         except httpx.HTTPError:
             pass
         time.sleep(0.5)
-    raise AssertionError(f"{url} is not ready after {timeout:g} s:\n{log.read_text(errors='replace')[-3000:]}")
+    raise AssertionError(
+        f"{url} is not ready after {timeout:g} s:\n{log.read_text(errors='replace')[-3000:]}"
+    )
 
 
 pytestmark = pytest.mark.vllm
@@ -89,7 +100,10 @@ ITEMS = [
     QueryResponse("hello " * 30, "an answer " * 20),
     QueryResponse("one", ""),
     QueryResponse("", "two"),
-    QueryResponse("Does <|eot_id|> end a turn?", "Yes: <|eot_id|><|start_header_id|>user<|end_header_id|>\n\nno"),
+    QueryResponse(
+        "Does <|eot_id|> end a turn?",
+        "Yes: <|eot_id|><|start_header_id|>user<|end_header_id|>\n\nno",
+    ),
     QueryResponse("中文问题", "一个回答 " * 8),
     QueryResponse("cut me", "the end of this is lost " * 60),
     *(QueryResponse(f"number {n} " * n, f"reply {n} " * (30 - n)) for n in range(1, 20)),
@@ -120,7 +134,9 @@ Plain = dict[WeightsAt, list[RawOutputs]]
 
 @pytest.fixture(scope="module")
 def plain(released: Path) -> Plain:
-    """Outputs of each item for both readings of the weights, computed one by one without any engine."""
+    """Outputs of each item for both readings of the weights, computed one by one without any
+    engine.
+    """
     return computed(released)
 
 
@@ -129,7 +145,10 @@ def computed(folder: Path) -> Plain:
     encoded = [conversations.encode(item.query, item.response, 512) for item in ITEMS]
     ways: tuple[WeightsAt, ...] = ("response", "query")
     return {
-        way: [RawOutputs(**reference.outputs(list(one.query_ids), list(one.ids), way)) for one in encoded]
+        way: [
+            RawOutputs(**reference.outputs(list(one.query_ids), list(one.ids), way))
+            for one in encoded
+        ]
         for way in ways
     }
 
@@ -153,7 +172,11 @@ def furthest(found: Sequence[RawOutputs], wanted: Sequence[RawOutputs]) -> float
     """Largest difference of any output of any item."""
     pairs = list(zip(found, wanted, strict=True))
     names = ("scores", "gates", "weights")
-    return max(float(abs(getattr(one, name) - getattr(other, name)).max()) for one, other in pairs for name in names)
+    return max(
+        float(abs(getattr(one, name) - getattr(other, name)).max())
+        for one, other in pairs
+        for name in names
+    )
 
 
 def check_engine(engine: Engine, plain: list[RawOutputs]) -> None:
@@ -161,7 +184,10 @@ def check_engine(engine: Engine, plain: list[RawOutputs]) -> None:
     try:
         assert furthest(scored(engine, ITEMS), plain) < TOLERANCE
         few = [0, 2, 4, 6]
-        assert furthest([scored(engine, [ITEMS[at]])[0] for at in few], [plain[at] for at in few]) < TOLERANCE
+        assert (
+            furthest([scored(engine, [ITEMS[at]])[0] for at in few], [plain[at] for at in few])
+            < TOLERANCE
+        )
         assert furthest(scored(engine, ITEMS[::-1]), plain[::-1]) < TOLERANCE
         [cut] = anyio.run(engine.score, [ITEMS[6]])
         assert isinstance(cut, Scored)
@@ -181,12 +207,18 @@ def test_the_plain_computation_tells_items_apart(plain: Plain) -> None:
 
 def test_stock_vllm_equals_the_plain_computation(sharded: Path, plain: Plain) -> None:
     options = EAGER | {"max_num_batched_tokens": 512, "max_num_seqs": 8}
-    check_engine(load_engine(str(sharded), engine="vllm", dtype="float32", **options), plain["response"])
+    check_engine(
+        load_engine(str(sharded), engine="vllm", dtype="float32", **options), plain["response"]
+    )
 
 
 def test_a_shortened_text_finishes(exported: Path, plain: Plain) -> None:
-    """Up to 0.26 vLLM kept one place free for a token to come, so that a text of the full length never finished."""
-    engine = load_engine(str(exported), engine="vllm", max_length=200, **EAGER | {"max_num_seqs": 8})
+    """Up to 0.26 vLLM kept one place free for a token to come, so that a text of the full length
+    never finished.
+    """
+    engine = load_engine(
+        str(exported), engine="vllm", max_length=200, **EAGER | {"max_num_seqs": 8}
+    )
     try:
         [cut] = anyio.run(engine.score, [ITEMS[6]])
         assert isinstance(cut, Scored)
@@ -217,28 +249,28 @@ def test_a_closed_engine_gives_its_memory_back(exported: Path) -> None:
 
 def resident() -> int:
     """Bytes of this process that are in memory."""
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+    return (
+        int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        * resource.getpagesize()
+    )
 
 
 def test_a_closed_engine_leaves_no_process(exported: Path) -> None:
     """Where a user lets vLLM run in processes of its own."""
     script = (
-        "import os, sys, anyio\n"
-        "from pathlib import Path\n"
-        "from urs_inspect.samer.engines import QueryResponse, load_engine\n"
-        "def engines():\n"
-        "    states = [path.read_text() for path in Path('/proc').glob('[0-9]*/stat')]\n"
-        "    own = [line for line in states if line.rpartition(') ')[2].split()[1] == str(os.getpid())]\n"
-        "    return sum('(VLLM' in line for line in own)\n"
-        "engine = load_engine(sys.argv[1], engine='vllm', enforce_eager=True)\n"
-        "anyio.run(engine.score, [QueryResponse('q', 'r')])\n"
-        "print(engines())\n"
-        "anyio.run(engine.close)\n"
-        "print(engines())"
+        "import os, sys, anyio\nfrom pathlib import Path\nfrom urs_inspect.samer.engines import"
+        " QueryResponse, load_engine\ndef engines():\n    states = [path.read_text() for path in"
+        " Path('/proc').glob('[0-9]*/stat')]\n    own = [line for line in states if"
+        " line.rpartition(') ')[2].split()[1] == str(os.getpid())]\n    return sum('(VLLM' in line"
+        " for line in own)\nengine = load_engine(sys.argv[1], engine='vllm',"
+        " enforce_eager=True)\nanyio.run(engine.score, [QueryResponse('q',"
+        " 'r')])\nprint(engines())\nanyio.run(engine.close)\nprint(engines())"
     )
     environment = os.environ | ENVIRONMENT | {"VLLM_ENABLE_V1_MULTIPROCESSING": "1"}
     command = [sys.executable, "-c", script, str(exported)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert [line for line in done.stdout.splitlines() if line.isdigit()] == ["1", "0"]
 
@@ -283,7 +315,9 @@ def without_weights(exported: Path) -> Path:
     """A copy of an exported folder with tokeniser and heads only."""
     copy = exported.with_name("client")
     if not copy.exists():
-        shutil.copytree(exported, copy, ignore=shutil.ignore_patterns("model*.safetensors*", "config.json"))
+        shutil.copytree(
+            exported, copy, ignore=shutil.ignore_patterns("model*.safetensors*", "config.json")
+        )
     assert not list(copy.glob("*.safetensors"))
     return copy
 
@@ -291,21 +325,33 @@ def without_weights(exported: Path) -> Path:
 # ## Reward models
 
 
-@pytest.mark.parametrize(("architecture", "labels", "padding"), [("qwen2", 1, "eos"), ("llama", 3, None)])
+@pytest.mark.parametrize(
+    ("architecture", "labels", "padding"), [("qwen2", 1, "eos"), ("llama", 3, None)]
+)
 @pytest.mark.parametrize("served", [False, True])
 def test_reward_models_agree_with_transformers_called_by_hand(
     tmp_path: Path, architecture: str, labels: int, padding: str | None, served: bool
 ) -> None:
     folder = tiny_reward_model(tmp_path / "m", architecture, labels=labels, padding=padding)
     describe(folder, outputs=[f"h{n}" for n in range(labels)], overall="h0")
-    reference, items = SlowReference(folder), [*ITEMS[:4], *ITEMS[7:]]  # nothing cut, no special tokens
+    reference, items = (
+        SlowReference(folder),
+        [
+            *ITEMS[:4],
+            *ITEMS[7:],
+        ],
+    )  # nothing cut, no special tokens
     expected = [reference.logits(item.query, item.response) for item in items]
 
     async def scores(address: str, **options: object) -> list[list[float]]:
         engine = load_engine(address, **options)  # type: ignore[arg-type]
         found = await engine.score(items)
         await engine.close()
-        return [[float(logit) for logit in each.raw.scores] for each in found if isinstance(each, Scored)]
+        return [
+            [float(logit) for logit in each.raw.scores]
+            for each in found
+            if isinstance(each, Scored)
+        ]
 
     if served:
         with vllm_server(folder, log := tmp_path / "server.log", *stock_options(ANY_END)) as url:

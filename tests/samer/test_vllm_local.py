@@ -68,7 +68,9 @@ class FakeVllm:
         if self.broken:
             raise ValueError(self.broken)
         self.arguments = arguments
-        self.llm_engine = SimpleNamespace(engine_core=SimpleNamespace(shutdown=lambda: self.freed.append("engine")))
+        self.llm_engine = SimpleNamespace(
+            engine_core=SimpleNamespace(shutdown=lambda: self.freed.append("engine"))
+        )
         return self
 
     def encode(self, prompts: Sequence[dict[str, Any]], **options: Any) -> list[Any]:
@@ -82,7 +84,10 @@ class FakeVllm:
         if self.poison in ids:
             raise ValueError("bad\nprompt")
         assert options["pooling_task"] == "token_embed"
-        arrays = [step_rows(one, self.eot, HIDDEN) * np.float32(np.nan if one == self.spoiled else 1) for one in ids]
+        arrays = [
+            step_rows(one, self.eot, HIDDEN) * np.float32(np.nan if one == self.spoiled else 1)
+            for one in ids
+        ]
         return [SimpleNamespace(outputs=SimpleNamespace(data=Tensor(array))) for array in arrays]
 
     def free(self) -> None:
@@ -120,7 +125,12 @@ def engine(folder: Path, **options: Any) -> VllmEngine:
 
 def test_what_stock_vllm_is_asked_for(folder: Path, fake: FakeVllm) -> None:
     anyio.run(engine(folder, gpu_memory_utilization=0.5).score, ITEMS[:1])
-    pooler = {"task": "token_embed", "use_activation": False, "tok_pooling_type": "STEP", "step_tag_id": fake.eot}
+    pooler = {
+        "task": "token_embed",
+        "use_activation": False,
+        "tok_pooling_type": "STEP",
+        "step_tag_id": fake.eot,
+    }
     assert fake.arguments == {
         "model": str(exported_folder(open_checkpoint(folder))),
         "runner": "pooling",
@@ -168,10 +178,16 @@ def test_callers_that_come_meanwhile_share_a_batch(folder: Path, fake: FakeVllm)
     assert fake.batches == [1, len(ITEMS) - 1]
 
 
-def test_an_item_that_vllm_refuses_or_makes_nan_of_fails_alone(folder: Path, fake: FakeVllm) -> None:
+def test_an_item_that_vllm_refuses_or_makes_nan_of_fails_alone(
+    folder: Path, fake: FakeVllm
+) -> None:
     opened = engine(folder)
-    fake.poison = open_checkpoint(folder).conversations().encode(ITEMS[5].query, ITEMS[5].response, 512).ids
-    fake.spoiled = open_checkpoint(folder).conversations().encode(ITEMS[7].query, ITEMS[7].response, 512).ids
+    fake.poison = (
+        open_checkpoint(folder).conversations().encode(ITEMS[5].query, ITEMS[5].response, 512).ids
+    )
+    fake.spoiled = (
+        open_checkpoint(folder).conversations().encode(ITEMS[7].query, ITEMS[7].response, 512).ids
+    )
     found = anyio.run(opened.score, ITEMS)
     not_finite, failure = found.pop(7), found.pop(5)
     assert failure == EngineFailure("error", "vLLM: bad prompt")
@@ -186,7 +202,15 @@ def test_vllm_cannot_load_it(folder: Path, fake: FakeVllm) -> None:
 
 
 @pytest.mark.parametrize(
-    "option", ["runner", "pooler_config", "trust_remote_code", "hf_overrides", "convert", "enable_chunked_prefill"]
+    "option",
+    [
+        "runner",
+        "pooler_config",
+        "trust_remote_code",
+        "hf_overrides",
+        "convert",
+        "enable_chunked_prefill",
+    ],
 )
 def test_options_that_are_samers_own(folder: Path, fake: FakeVllm, option: str) -> None:
     with pytest.raises(InputError, match=f"vllm.*{option} cannot be set"):
@@ -197,7 +221,12 @@ def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
     folder: Path, fake: FakeVllm, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     options = {"gpu_memory_utilization": 0.5, "tensor_parallel_size": 2, "max_model_len": 100}
-    wanted = {"gpu_memory_utilization": 0.5, "tensor_parallel_size": 2, "max_model_len": 100, "runner": "pooling"}
+    wanted = {
+        "gpu_memory_utilization": 0.5,
+        "tensor_parallel_size": 2,
+        "max_model_len": 100,
+        "runner": "pooling",
+    }
     monkeypatch.setattr(shared, "find_spec", lambda name: name)  # vLLM counts as installed
     task = samer_arguments(
         check("samer", {"model": str(folder), "engine": "vllm", "engine_options": options}, Samer),
@@ -216,7 +245,16 @@ def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
     fake.arguments = {}
     rows = tmp_path / "in.jsonl"
     rows.write_text('{"query": "q", "response": "r"}\n', encoding="utf-8")
-    command = ["samer", "score", str(rows), str(tmp_path / "out.jsonl"), "--model", str(folder), "--engine", "vllm"]
+    command = [
+        "samer",
+        "score",
+        str(rows),
+        str(tmp_path / "out.jsonl"),
+        "--model",
+        str(folder),
+        "--engine",
+        "vllm",
+    ]
 
     def run(text: str) -> Result:
         return CliRunner().invoke(main, [*command, "--engine-options", text])
@@ -228,15 +266,22 @@ def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
     ):
         failed = run(text)
         assert failed.exit_code == 1 and said in failed.output and not fake.arguments
-    assert run("{gpu_memory_utilization: 0.5, tensor_parallel_size: 2, max_model_len: 100}").exit_code == 0
+    assert (
+        run("{gpu_memory_utilization: 0.5, tensor_parallel_size: 2, max_model_len: 100}").exit_code
+        == 0
+    )
     assert wanted.items() <= fake.arguments.items()
     command[3] = str(tmp_path / "out")
-    with_ray = CliRunner().invoke(main, [*command, "--ray", "--engine-options", "{tensor_parallel_size: 2}"])
+    with_ray = CliRunner().invoke(
+        main, [*command, "--ray", "--engine-options", "{tensor_parallel_size: 2}"]
+    )
     assert "--ray gives each worker one GPU" in with_ray.output
 
 
 @pytest.mark.parametrize("length", [None, 100])
-def test_a_text_that_is_cut_leaves_a_token_free(folder: Path, fake: FakeVllm, length: int | None) -> None:
+def test_a_text_that_is_cut_leaves_a_token_free(
+    folder: Path, fake: FakeVllm, length: int | None
+) -> None:
     """vLLM never finishes what has exactly `max_model_len` tokens and is computed in chunks."""
     items = [QueryResponse("q " * 1000, "r"), QueryResponse("q", "r " * 100_000)]
     [refused, cut] = anyio.run(engine(folder, max_length=length).score, items)
@@ -262,7 +307,9 @@ def test_generators_of_the_program_go_on(folder: Path, fake: FakeVllm) -> None:
     assert (random.random(), float(np.random.random())) == wanted
 
 
-def test_the_environment_is_a_default_only(folder: Path, fake: FakeVllm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_is_a_default_only(
+    folder: Path, fake: FakeVllm, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("VLLM_LOGGING_LEVEL", "DEBUG")
     engine(folder)
     assert os.environ["VLLM_LOGGING_LEVEL"] == "DEBUG"
@@ -292,7 +339,9 @@ def test_load_engine_exports_a_released_folder_once(folder: Path, fake: FakeVllm
 
 
 @pytest.mark.parametrize("stored", ["float32", "bfloat16"])
-def test_the_checkpoints_type_is_kept_unless_another_is_named(fake: FakeVllm, tmp_path: Path, stored: str) -> None:
+def test_the_checkpoints_type_is_kept_unless_another_is_named(
+    fake: FakeVllm, tmp_path: Path, stored: str
+) -> None:
     """vLLM's own `auto` would make float16 of float32."""
     folder = tiny_checkpoint(tmp_path / "m", dtype=stored, inner_widths=SMALL)
     opened = load_engine(str(folder), engine="vllm")
@@ -306,5 +355,7 @@ def test_heads_are_read_where_they_were_trained(fake: FakeVllm, tmp_path: Path) 
     folder = declaring(tiny_checkpoint(tmp_path / "m", inner_widths=SMALL), "query")
     opened = load_engine(str(folder), engine="vllm")
     assert opened.spec.weights_at == "query"
-    assert load_engine(str(folder), engine="vllm", weights_at="response").spec.weights_at == "response"
+    assert (
+        load_engine(str(folder), engine="vllm", weights_at="response").spec.weights_at == "response"
+    )
     check_equal(anyio.run(opened.score, ITEMS[:2]), expected(folder, ITEMS[:2], "query"))

@@ -70,7 +70,9 @@ def opened_at(url: str, folder: Path | None, **options: Any) -> ServerEngine:
 
 
 @contextmanager
-def opened(script: Script, folder: Path, **options: Any) -> Iterator[tuple[ServerEngine, PoolingServer]]:
+def opened(
+    script: Script, folder: Path, **options: Any
+) -> Iterator[tuple[ServerEngine, PoolingServer]]:
     """An engine whose server was sound while it was opened, and follows the script after that."""
     with pooling_server(SOUND) as server:
         engine = opened_at(server.url, folder, **({"timeout": 20.0, "attempts": 3} | options))
@@ -98,25 +100,31 @@ def score(engine: ServerEngine, items: Sequence[QueryResponse]) -> list[Scored |
 def test_a_stock_server(small: Path, weights_at: WeightsAt) -> None:
     with pooling_server(SOUND) as server:
         engine = opened_at(server.url + "/v1/", small, weights_at=weights_at)
-        assert (engine.spec.model, engine.spec.max_length, engine.spec.dtype) == (server.url, 512, "as served")
+        assert (engine.spec.model, engine.spec.max_length, engine.spec.dtype) == (
+            server.url,
+            512,
+            "as served",
+        )
         check_equal(score(engine, ITEMS), expected(small, ITEMS, weights_at))
         assert all(len(body["input"]) == 1 for body in server.asked)
 
 
-# A template whose query alone ends in a way of its own is no prefix of the whole; one with another turn before the
-# response leads the server's rule astray.
+# A template whose query alone ends in a way of its own is no prefix of the whole; one with another
+# turn before the response leads the server's rule astray.
 _NO_PREFIX = (
-    "{{ bos_token }}{% for m in messages %}<|start_header_id|>{{ m.role }}<|end_header_id|>{{ m.content }}"
-    "{% if loop.last %}!{% endif %}<|eot_id|>{% endfor %}"
+    "{{ bos_token }}{% for m in messages %}<|start_header_id|>{{ m.role }}<|end_header_id|>{{"
+    " m.content }}{% if loop.last %}!{% endif %}<|eot_id|>{% endfor %}"
 )
 _TURN_BETWEEN = (
-    "{{ bos_token }}{% for m in messages %}{% if m.role == 'assistant' %}<|start_header_id|><|eot_id|>{% endif %}"
-    "{{ m.content }}<|eot_id|>{% endfor %}"
+    "{{ bos_token }}{% for m in messages %}{% if m.role == 'assistant'"
+    " %}<|start_header_id|><|eot_id|>{% endif %}{{ m.content }}<|eot_id|>{% endfor %}"
 )
 
 
 @pytest.mark.parametrize(("template", "prompts"), [(_NO_PREFIX, 2), (_TURN_BETWEEN, 1)])
-def test_a_second_prompt_where_one_pass_cannot_give_both_vectors(copied: Any, template: str, prompts: int) -> None:
+def test_a_second_prompt_where_one_pass_cannot_give_both_vectors(
+    copied: Any, template: str, prompts: int
+) -> None:
     folder = copied("m")
     write_tokenizer(folder, template=template)
     with opened(SOUND, folder) as (engine, server):
@@ -158,17 +166,24 @@ def test_a_fault_that_passes_is_tried_again(small: Path, fault: Response) -> Non
     (says({"data": [{"index": 0, "data": [[float("nan")] * 64] * 2}]}), "not_finite", "NaN or infinity", 1),
     (says({"data": [{"index": 0, "data": None}]}), "wrong_shape", "shape ()", 1),
 ])  # fmt: skip
-def test_a_fault_is_a_failure_of_its_item(small: Path, response: Response, mode: str, said: str, attempts: int) -> None:
+def test_a_fault_is_a_failure_of_its_item(
+    small: Path, response: Response, mode: str, said: str, attempts: int
+) -> None:
     with opened(lambda *_: response, small) as (engine, server):
         [outcome] = score(engine, [ITEM])
         assert isinstance(outcome, EngineFailure), outcome
         assert (outcome.mode, len(server.asked)) == (mode, attempts)
-        assert server.url in outcome.detail and said in outcome.detail and "\n" not in outcome.detail
+        assert (
+            server.url in outcome.detail and said in outcome.detail and "\n" not in outcome.detail
+        )
 
 
 def test_a_server_that_hangs_or_trickles(small: Path) -> None:
     """Of the latter each byte comes in time, the reply never does."""
-    with opened(lambda *_: Response(delay=60.0), small, timeout=0.5, attempts=2) as (engine, server):
+    with opened(lambda *_: Response(delay=60.0), small, timeout=0.5, attempts=2) as (
+        engine,
+        server,
+    ):
         [outcome] = score(engine, [ITEM])
         assert isinstance(outcome, EngineFailure)
         assert (outcome.mode, len(server.asked)) == ("timeout", 2)
@@ -179,15 +194,24 @@ def test_a_server_that_hangs_or_trickles(small: Path) -> None:
         assert isinstance(outcome, EngineFailure) and outcome.mode == "timeout"
 
 
-def test_an_item_that_is_too_long_is_never_sent_and_one_that_fails_costs_no_other(small: Path) -> None:
+def test_an_item_that_is_too_long_is_never_sent_and_one_that_fails_costs_no_other(
+    small: Path,
+) -> None:
     bad = list(Conversations(small).encode(ITEMS[3].query, ITEMS[3].response, 512).ids)
-    script: Script = lambda number, body: fails(400) if body["input"] == [bad] else SOUND(number, body)  # noqa: E731
+    script: Script = lambda number, body: (  # noqa: E731
+        fails(400) if body["input"] == [bad] else SOUND(number, body)
+    )
     with opened(script, small) as (engine, server):
-        found = score(engine, [*ITEMS, QueryResponse("q " * 1000, "r"), QueryResponse("q", "r " * 100_000)])
+        found = score(
+            engine, [*ITEMS, QueryResponse("q " * 1000, "r"), QueryResponse("q", "r " * 100_000)]
+        )
         assert len(server.asked) == len(ITEMS) + 1
     cut, too_long, refused = found.pop(), found.pop(), found.pop(3)
     assert isinstance(cut, Scored) and (cut.tokens, cut.shortened > 100_000) == (511, True)
-    assert [one.mode for one in (too_long, refused) if isinstance(one, EngineFailure)] == ["too_long", "refused"]
+    assert [one.mode for one in (too_long, refused) if isinstance(one, EngineFailure)] == [
+        "too_long",
+        "refused",
+    ]
     check_equal(found, expected(small, ITEMS[:3] + ITEMS[4:]))
 
 
@@ -227,14 +251,22 @@ def test_event_loops_one_after_the_other(small: Path) -> None:
             check_equal(anyio.run(engine.score, [ITEM]), expected(small, [ITEM]))
 
 
-def test_the_key_is_sent_and_the_ids_are_plain(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_sent_and_the_ids_are_plain(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("VLLM_API_KEY", "not-a-real-key")
     with opened(SOUND, small) as (engine, server):
         score(engine, [ITEM])
         assert set(server.keys) == {"Bearer not-a-real-key"}
         [body] = server.asked
-        assert body["input"] == [list(Conversations(small).encode(ITEM.query, ITEM.response, 512).ids)]
-        assert (body["model"], body["task"], body["use_activation"]) == ("samer", "token_embed", False)
+        assert body["input"] == [
+            list(Conversations(small).encode(ITEM.query, ITEM.response, 512).ids)
+        ]
+        assert (body["model"], body["task"], body["use_activation"]) == (
+            "samer",
+            "token_embed",
+            False,
+        )
 
 
 def model(name: str, **more: Any) -> dict[str, Any]:
@@ -278,7 +310,8 @@ def pooled(make: Any) -> Script:
         r"a reply of shape \(64,\); expected \(2, 64\); export the checkpoint and start it with",
     ),
     (pooled(lambda ids: np.ones((len(ids), HIDDEN), np.float32)), r"a reply of shape \(\d+, 64\); expected"),
-    # All heads at both positions, as our plugin for vLLM served a released folder before it was removed.
+    # All heads at both positions, as our plugin for vLLM served a released folder before it was
+    # removed.
     (pooled(lambda ids: np.ones((2, 126), np.float32)), r"shape \(2, 126\); expected \(2, 64\); export the checkp"),
     (step_script(EOT, 32), "another model: vectors of width 32, but the heads in .* take 64"),
 ])  # fmt: skip
@@ -302,7 +335,10 @@ def test_the_first_call_is_tried_again_where_that_may_help(small: Path, fault: R
     with pooling_server(script) as server:
         opened_at(server.url, small, attempts=3)
         assert len(server.asked) == 3
-    with pooling_server(lambda *_: fails(400)) as server, pytest.raises(InputError, match="does not pool"):
+    with (
+        pooling_server(lambda *_: fails(400)) as server,
+        pytest.raises(InputError, match="does not pool"),
+    ):
         opened_at(server.url, small, attempts=3)
     assert len(server.asked) == 1
 
@@ -343,7 +379,9 @@ def test_vectors_that_are_hardly_the_models_are_noticed(
 
 
 @pytest.mark.parametrize("limit", [-5, 0, "long"])
-def test_a_length_that_is_none_is_noticed(small: Path, caplog: pytest.LogCaptureFixture, limit: object) -> None:
+def test_a_length_that_is_none_is_noticed(
+    small: Path, caplog: pytest.LogCaptureFixture, limit: object
+) -> None:
     with pooling_server(SOUND) as server:
         server.models = says({"data": [model("samer", max_model_len=limit)]})
         assert opened_at(server.url, small).spec.max_length == 8192
@@ -362,7 +400,10 @@ def test_replies_of_many_levels_are_one_line(small: Path) -> None:
     for _ in range(900):
         levels = [levels]
     for script in (lambda *_: DEEP, lambda *_: says({"data": [{"index": 0, "data": levels}]})):
-        with pooling_server(script) as server, pytest.raises(InputError, match="does not pool") as caught:
+        with (
+            pooling_server(script) as server,
+            pytest.raises(InputError, match="does not pool") as caught,
+        ):
             opened_at(server.url, small)
         assert "\n" not in str(caught.value)
     with opened(lambda *_: DEEP, small) as (engine, _):
@@ -377,19 +418,25 @@ def test_the_folder_of_a_server_on_this_machine(small: Path, tmp_path: Path) -> 
         assert opened_at(server.url, None).folder == small
         for root in (None, "meta/a-hub-name", str(tmp_path / "gone"), "../here"):
             server.models = says({"data": [model("samer", root=root)]})
-            with pytest.raises(InputError, match="say where its tokenizer and heads are: folder=DIR"):
+            with pytest.raises(
+                InputError, match="say where its tokenizer and heads are: folder=DIR"
+            ):
                 opened_at(server.url, None)
 
 
 def test_heads_are_read_where_their_file_says(small: Path, tmp_path: Path) -> None:
     told = declaring(Path(shutil.copytree(small, tmp_path / "told")), "query")
     with pooling_server(SOUND) as server:
-        read = [opened_at(server.url, told, weights_at=wanted) for wanted in (None, "response", "query")]
+        read = [
+            opened_at(server.url, told, weights_at=wanted) for wanted in (None, "response", "query")
+        ]
         assert [one.spec.weights_at for one in read] == ["query", "response", "query"]
         assert opened_at(server.url, small).spec.weights_at == "response"
 
 
-@pytest.mark.parametrize("given", [{"timeout": 0.0}, {"timeout": -1.0}, {"timeout": float("nan")}, {"attempts": 0}])
+@pytest.mark.parametrize(
+    "given", [{"timeout": 0.0}, {"timeout": -1.0}, {"timeout": float("nan")}, {"attempts": 0}]
+)
 def test_options_out_of_range(given: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="allowed"):
         ServerOptions(**given)
@@ -398,7 +445,9 @@ def test_options_out_of_range(given: dict[str, Any]) -> None:
 
 
 class Backbone:
-    """A stock server's script; `noise` moves every vector by that share of its length, as rounding does."""
+    """A stock server's script; `noise` moves every vector by that share of its length, as rounding
+    does.
+    """
 
     def __init__(self) -> None:
         self.noise, self.turn, self.random = np.float32(0), 0, np.random.default_rng(1)
@@ -408,13 +457,21 @@ class Backbone:
         if number >= self.answering:
             return fails(500)
         # Turned, they are those of another backbone of the same width.
-        found = [np.roll(step_rows([*ids], EOT, HIDDEN), self.turn, axis=1) for ids in body["input"]]
+        found = [
+            np.roll(step_rows([*ids], EOT, HIDDEN), self.turn, axis=1) for ids in body["input"]
+        ]
         return replies(
-            body, [rows + self.noise * self.random.standard_normal(rows.shape, np.float32) for rows in found]
+            body,
+            [
+                rows + self.noise * self.random.standard_normal(rows.shape, np.float32)
+                for rows in found
+            ],
         )
 
 
-def test_a_folder_is_known_by_its_fingerprint_and_a_server_also_by_name_and_numbers(small: Path) -> None:
+def test_a_folder_is_known_by_its_fingerprint_and_a_server_also_by_name_and_numbers(
+    small: Path,
+) -> None:
     known = fingerprint(small)
     assert anyio.run(model_identity, StubEngine(model=str(small))) == {"fingerprint": known}
     assert anyio.run(model_identity, StubEngine(model="elsewhere")) == {}
@@ -424,15 +481,21 @@ def test_a_folder_is_known_by_its_fingerprint_and_a_server_also_by_name_and_numb
         found = anyio.run(model_identity, engine)
         assert len(server.asked) == 2  # one of them when the engine was opened
         script.answering = 2
-        with pytest.raises(InputError, match=rf"samer={server.url}: status 500: scripted \(unreachable\)"):
+        with pytest.raises(
+            InputError, match=rf"samer={server.url}: status 500: scripted \(unreachable\)"
+        ):
             anyio.run(model_identity, engine)
     assert (found["served"], found["fingerprint"]) == ("samer", known)
     assert len(found["probe"]) == 126 and np.isfinite(found["probe"]).all()
 
 
-def test_a_server_that_comes_back_with_another_model_is_not_mixed_in(small: Path, tmp_path: Path) -> None:
+def test_a_server_that_comes_back_with_another_model_is_not_mixed_in(
+    small: Path, tmp_path: Path
+) -> None:
     rows, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    rows.write_text("".join(f'{{"query": "Why {n}?", "response": "So."}}\n' for n in range(8)), encoding="utf-8")
+    rows.write_text(
+        "".join(f'{{"query": "Why {n}?", "response": "So."}}\n' for n in range(8)), encoding="utf-8"
+    )
     script = Backbone()
     with pooling_server(script) as server:
 
@@ -444,14 +507,20 @@ def test_a_server_that_comes_back_with_another_model_is_not_mixed_in(small: Path
                 script.answering = 10_000
 
         script.answering = 5
-        with pytest.raises(InputError, match=r"stopped with 3 of 8 rows done: 5 got no answer \(unreachable"):
+        with pytest.raises(
+            InputError, match=r"stopped with 3 of 8 rows done: 5 got no answer \(unreachable"
+        ):
             run()
         server.models = says({"data": [{"id": "renamed", "max_model_len": 512}]})
-        with pytest.raises(InputError, match=r"another model at .*: the server has another name for it; resume"):
+        with pytest.raises(
+            InputError, match=r"another model at .*: the server has another name for it; resume"
+        ):
             run()
         server.models = says({"data": [{"id": "samer", "max_model_len": 512}]})
         script.turn = 3
-        with pytest.raises(InputError, match=r"another model at .*: its numbers for a fixed text are different"):
+        with pytest.raises(
+            InputError, match=r"another model at .*: its numbers for a fixed text are different"
+        ):
             run()
         script.turn, script.noise = 0, np.float32(0.002)
         assert run() == 3
@@ -472,14 +541,17 @@ def test_addresses(given_: str, wanted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["http://", "host:8000", "ftp://host", "http://host:x", "http://host:99999", "", "/a/b"]
+    "wrong",
+    ["http://", "host:8000", "ftp://host", "http://host:x", "http://host:99999", "", "/a/b"],
 )
 def test_what_is_no_address(wrong: str) -> None:
     with pytest.raises(InputError, match=r"expected such as http://127\.0\.0\.1:8000"):
         base_address(wrong)
 
 
-@pytest.mark.parametrize("secret", ["http://me:pass@host", "http://host?key=pass", "http://host#pass"])
+@pytest.mark.parametrize(
+    "secret", ["http://me:pass@host", "http://host?key=pass", "http://host#pass"]
+)
 def test_an_address_may_hold_no_secret_and_the_error_does_not_repeat_it(secret: str) -> None:
     with pytest.raises(InputError, match="set VLLM_API_KEY") as caught:
         base_address(secret)
@@ -491,7 +563,11 @@ def test_bodies() -> None:
         "model": "m", "input": [[1, 2]], "use_activation": False, "encoding_format": "float",
     }  # fmt: skip
     packed = pooling_body("m", [(1,), (2,)], "token_embed")
-    assert (packed["input"], packed["task"], packed["encoding_format"]) == ([[1], [2]], "token_embed", "base64")
+    assert (packed["input"], packed["task"], packed["encoding_format"]) == (
+        [[1], [2]],
+        "token_embed",
+        "base64",
+    )
     assert (packed["embed_dtype"], packed["endianness"]) == ("float32", "little")
 
 
@@ -512,7 +588,8 @@ def test_replies_come_in_the_order_of_the_prompts() -> None:
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["data", "index", "x"]), inner, max_size=3)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["data", "index", "x"]), inner, max_size=3)
     ),
     max_leaves=12,
 )

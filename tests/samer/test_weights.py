@@ -49,7 +49,9 @@ def test_what_is_written_reads_back_here_and_in_the_formats_library(tmp_path: Pa
     assert read_metadata(file) == {}
     whole = file.read_bytes()
     file.write_bytes(whole[:-1])
-    with pytest.raises(InputError, match=f"incomplete, {len(whole) - 1:,} of {len(whole):,} bytes are here"):
+    with pytest.raises(
+        InputError, match=f"incomplete, {len(whole) - 1:,} of {len(whole):,} bytes are here"
+    ):
         read_header(file)
     file.unlink()
     with pytest.raises(InputError, match="cannot be read"):
@@ -58,7 +60,10 @@ def test_what_is_written_reads_back_here_and_in_the_formats_library(tmp_path: Pa
 
 @pytest.mark.parametrize("spare", [0, 100_000])
 def test_a_reserved_file_is_written_in_its_own_room(tmp_path: Path, spare: int) -> None:
-    """Room that was given back before it is used could be taken by others; what is too much is given back after."""
+    """Room that was given back before it is used could be taken by others.
+
+    What is too much is given back after.
+    """
     file, plain = tmp_path / "x.safetensors", tmp_path / "plain"
     write_tensors(plain, ARRAYS)
     size = plain.stat().st_size + spare
@@ -110,7 +115,10 @@ def _header(text: bytes, data: bytes = b"") -> bytes:
 
 BROKEN = {
     "empty": (b"", "not a safetensors file"),
-    "a pointer of Git LFS": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n", "Git LFS"),
+    "a pointer of Git LFS": (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n",
+        "Git LFS",
+    ),
     "a length beyond the file": ((1 << 60).to_bytes(8, "little") + b"{}", "only its beginning"),
     "no JSON": (_header(b"{not json}"), "its header is not JSON"),
     "no UTF-8": (_header(b'{"\xff": 1}'), "its header is not JSON"),
@@ -125,7 +133,10 @@ BROKEN = {
         "broken header at 't'",
     ),
     "texts that are none": (_header(b'{"__metadata__": 3}'), "broken header at '__metadata__'"),
-    "a text that is a number": (_header(b'{"__metadata__": {"seed": 3}}'), "broken header at '__metadata__'"),
+    "a text that is a number": (
+        _header(b'{"__metadata__": {"seed": 3}}'),
+        "broken header at '__metadata__'",
+    ),
 }
 
 
@@ -164,7 +175,8 @@ def faults(folder: Path) -> list[str]:
     return list(finite_errors(find_weights(folder)))
 
 
-# Exponent all ones: infinity with mantissa 0, else NaN (IEEE 754; bfloat16 is the upper half of a float32).
+# Exponent all ones: infinity with mantissa 0, else NaN (IEEE 754; bfloat16 is the upper half of a
+# float32).
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
@@ -174,7 +186,9 @@ def faults(folder: Path) -> list[str]:
         ("BF16", [b"\xc0\x7f", b"\x80\x7f", b"\x80\xff", b"\x81\xff"]),
     ],
 )
-def test_every_kind_is_found_and_the_largest_numbers_are_none(kind: str, values: list[bytes], tmp_path: Path) -> None:
+def test_every_kind_is_found_and_the_largest_numbers_are_none(
+    kind: str, values: list[bytes], tmp_path: Path
+) -> None:
     largest = {
         "F64": struct.pack("<d", np.finfo(np.float64).max),
         "F32": struct.pack("<f", np.finfo(np.float32).max),
@@ -186,10 +200,14 @@ def test_every_kind_is_found_and_the_largest_numbers_are_none(kind: str, values:
     for value in values:
         file_of(tmp_path / "model.safetensors", kind, largest + value + largest + value)
         [fault] = faults(tmp_path)
-        assert fault.endswith("model.safetensors: x has 2 values of 4 that are NaN or infinite; expected none")
+        assert fault.endswith(
+            "model.safetensors: x has 2 values of 4 that are NaN or infinite; expected none"
+        )
 
 
-def test_counts_are_those_of_numpy_whatever_the_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_are_those_of_numpy_whatever_the_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(finite_weights, "CHUNK", 64)
     tensors = {name: np.random.default_rng(7).standard_normal(50, np.float32) for name in "abc"}
     tensors["a"][[3, 20, 49]] = np.nan, np.inf, -np.inf

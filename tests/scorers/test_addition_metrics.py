@@ -80,7 +80,9 @@ def test_the_headline_is_there_before_the_first_answer() -> None:
 
 def test_answers_that_cannot_be_read_are_wrong_and_counted() -> None:
     found = report(
-        scores(trials(n2="+")) + scores(trials(n3="--"), "no_number") + scores(trials(n4="-"), "no_response")
+        scores(trials(n2="+"))
+        + scores(trials(n3="--"), "no_number")
+        + scores(trials(n4="-"), "no_response")
     )
     assert (found["accuracy"], found["no_number"], found["no_response"]) == (0.25, 2, 1)
 
@@ -93,11 +95,18 @@ def test_epochs_of_a_chain_are_averaged_and_do_not_narrow_the_interval() -> None
 
 
 @given(
-    st.lists(st.builds(Trial, st.sampled_from("abcdefgh"), st.integers(2, 6), st.booleans()), min_size=1, max_size=60)
+    st.lists(
+        st.builds(Trial, st.sampled_from("abcdefgh"), st.integers(2, 6), st.booleans()),
+        min_size=1,
+        max_size=60,
+    )
 )
 def test_the_longest_is_what_a_slow_look_at_each_length_finds(given: list[Trial]) -> None:
     shares = {
-        length: sum(one.right for one in given if one.summands == length) / sum(one.summands == length for one in given)
+        length: (
+            sum(one.right for one in given if one.summands == length)
+            / sum(one.summands == length for one in given)
+        )
         for length in {one.summands for one in given}
     }
     enough = [length for length, share in shares.items() if share > 0.8 - 1e-9]

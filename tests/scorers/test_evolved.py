@@ -16,10 +16,16 @@ from tests.tasks.scripted import metric_values, samples_of
 from urs_inspect.scorers import evolved
 from urs_inspect.scorers.evolved import evolution_report
 
-WINDS, BATS, AMBER = "What drives the trade winds?", "How do bats hear the walls?", "Where does amber come from?"
+WINDS, BATS, AMBER = (
+    "What drives the trade winds?",
+    "How do bats hear the walls?",
+    "Where does amber come from?",
+)
 
 
-def record(instruction: str = "", mode: str = "", generator: str = "a", answer: str = "So.") -> dict[str, Any]:
+def record(
+    instruction: str = "", mode: str = "", generator: str = "a", answer: str = "So."
+) -> dict[str, Any]:
     base = {"generator": generator, "prompt_version": "v", "prompt_sha256": "0"}
     if mode:
         return {**base, "usable": False, "mode": mode, "detail": f"because of {mode}"}
@@ -39,11 +45,19 @@ def recorded() -> Solver:
     return solve
 
 
-def sample(seed: str, number: int, made: dict[str, Any] | None, parent: str | None = None) -> Sample:
+def sample(
+    seed: str, number: int, made: dict[str, Any] | None, parent: str | None = None
+) -> Sample:
     return Sample(
         id=f"{seed}-r{number}",
         input=f"The seed {seed}.",
-        metadata={"seed": seed, "parent": parent or seed, "round": number, "duplicates": 0.9, "record": made},
+        metadata={
+            "seed": seed,
+            "parent": parent or seed,
+            "round": number,
+            "duplicates": 0.9,
+            "record": made,
+        },
     )
 
 
@@ -64,7 +78,9 @@ def test_a_usable_instruction_scores_1_and_is_shown(tmp_path: Any):
     score = score_of(scored(sample("s", 1, record(WINDS)), tmp_path=tmp_path))
     assert score.value == {"usable": 1.0}
     assert score.answer == WINDS
-    assert score.explanation and all(part in score.explanation for part in ("`a`", "The seed s.", WINDS, "So."))
+    assert score.explanation and all(
+        part in score.explanation for part in ("`a`", "The seed s.", WINDS, "So.")
+    )
     assert score.metadata and score.metadata["outcome"] == "usable"
     assert score.metadata["seed_instruction"] == "The seed s."
 
@@ -72,7 +88,9 @@ def test_a_usable_instruction_scores_1_and_is_shown(tmp_path: Any):
 def test_a_refused_reply_scores_0_and_says_why(tmp_path: Any):
     score = score_of(scored(sample("s", 2, record(mode="copy"), "s-r1"), tmp_path=tmp_path))
     assert (score.value, score.reason) == ({"usable": 0.0}, "invalid_response_format")
-    assert score.explanation and "copy" in score.explanation and "because of copy" in score.explanation
+    assert (
+        score.explanation and "copy" in score.explanation and "because of copy" in score.explanation
+    )
     assert score.metadata and score.metadata["outcome"] == "refused_copy"
     assert "seed_instruction" not in score.metadata  # its parent is no seed
 
@@ -86,7 +104,8 @@ def test_no_reply_has_no_score(made: dict[str, Any] | None, tmp_path: Any):
 
 
 def test_counts_by_generator_and_round_add_up(tmp_path: Any):
-    # Round 1: x and y say the same, x comes first. z fails. Round 2: x copies seed y; y is new; z is refused.
+    # Round 1: x and y say the same, x comes first. z fails. Round 2: x copies seed y; y is new; z
+    # is refused.
     log = scored(
         sample("x", 1, record(WINDS, generator="a")),
         sample("y", 1, record(WINDS.upper(), generator="b")),
@@ -120,7 +139,12 @@ def test_counts_by_generator_and_round_add_up(tmp_path: Any):
 
 def test_of_several_epochs_the_first_counts():
     def given(text: str) -> SampleScore:
-        facts = {"outcome": "usable", "generator": "a", "failure_mode": "", "seed_instruction": "Seed?"}
+        facts = {
+            "outcome": "usable",
+            "generator": "a",
+            "failure_mode": "",
+            "seed_instruction": "Seed?",
+        }
         return SampleScore(
             score=Score(value={"usable": 1.0}, answer=text, metadata=facts),
             sample_id="s-r1",

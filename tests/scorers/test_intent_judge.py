@@ -25,7 +25,15 @@ from inspect_ai.model import (
     StopReason,
 )
 from inspect_ai.scorer import Score, match
-from inspect_ai.solver import Generate, Solver, TaskState, chain_of_thought, generate, solver, system_message
+from inspect_ai.solver import (
+    Generate,
+    Solver,
+    TaskState,
+    chain_of_thought,
+    generate,
+    solver,
+    system_message,
+)
 from inspect_ai.tool import ToolCall
 
 from tests.tasks.scripted import (
@@ -56,7 +64,9 @@ def facts_of(log: EvalLog) -> dict[str, Any]:
 
 
 def unscored(log: EvalLog, mode: str, reason: str = "grader_failed") -> dict[str, Any]:
-    """Check that the only case is unscored, for this reason, with its answer kept; return the metadata."""
+    """Check that the only case is unscored, for this reason, with its answer kept; return the
+    metadata.
+    """
     judgement, metadata = score_of(log), facts_of(log)
     assert isinstance(judgement.value, float) and math.isnan(judgement.value)
     assert (judgement.reason, judgement.answer) == (reason, samples_of(log)[0].output.completion)
@@ -65,7 +75,9 @@ def unscored(log: EvalLog, mode: str, reason: str = "grader_failed") -> dict[str
 
 
 def many(solver: Solver, *samples: Sample, scorer: Any = None) -> Task:
-    return Task(dataset=MemoryDataset(list(samples)), solver=solver, scorer=scorer or intent_judge())
+    return Task(
+        dataset=MemoryDataset(list(samples)), solver=solver, scorer=scorer or intent_judge()
+    )
 
 
 # A reply that can be read
@@ -74,19 +86,36 @@ def many(solver: Solver, *samples: Sample, scorer: Any = None) -> Task:
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[EvalLog, Script]:
     """A judgement with all scores and some reasons, and the judge that gave it."""
-    reasons = "### User Satisfaction\nOne film, and a fitting one.\nScore: 8\n\n### Engagement: warm\n"
+    reasons = (
+        "### User Satisfaction\nOne film, and a fitting one.\nScore: 8\n\n### Engagement: warm\n"
+    )
     judge = Script(reasons + record(7, 8, 9, 10, 6, 5))
-    return judged(tmp_path_factory.mktemp("good"), judge.model(), answer="  Watch Stalker.\n"), judge
+    return (
+        judged(tmp_path_factory.mktemp("good"), judge.model(), answer="  Watch Stalker.\n"),
+        judge,
+    )
 
 
-def test_scores_are_taken_over_and_the_metadata_say_who_judged_how(good: tuple[EvalLog, Script], rubric: Rubric):
+def test_scores_are_taken_over_and_the_metadata_say_who_judged_how(
+    good: tuple[EvalLog, Script], rubric: Rubric
+):
     log, _ = good
     value, criteria = value_of(log), dict(zip(LEISURE, (8, 9, 10, 6, 5), strict=True))
     assert list(value) == list(rubric.score_keys)
-    assert {key: value[key] for key in value if not math.isnan(value[key])} == {"final": 7, **criteria}
+    assert {key: value[key] for key in value if not math.isnan(value[key])} == {
+        "final": 7,
+        **criteria,
+    }
     metadata = facts_of(log)
-    assert (metadata["outcome"], metadata["self_judged"], metadata["judge_language"]) == ("judged", False, "en")
-    assert metadata["prompt_version"] == "urs 2" and len(bytes.fromhex(metadata["prompt_sha256"])) == 32
+    assert (metadata["outcome"], metadata["self_judged"], metadata["judge_language"]) == (
+        "judged",
+        False,
+        "en",
+    )
+    assert (
+        metadata["prompt_version"] == "urs 2"
+        and len(bytes.fromhex(metadata["prompt_sha256"])) == 32
+    )
     [judge] = metadata["judges"]
     assert judge == {
         "judge": "mockllm/judge",
@@ -104,7 +133,9 @@ def test_scores_are_taken_over_and_the_metadata_say_who_judged_how(good: tuple[E
     }
 
 
-def test_the_judge_gets_instructions_and_case_under_its_role_and_its_reasons_are_shown(good: tuple[EvalLog, Script]):
+def test_the_judge_gets_instructions_and_case_under_its_role_and_its_reasons_are_shown(
+    good: tuple[EvalLog, Script],
+):
     log, judge = good
     [[instructions, case]] = judge.seen
     assert isinstance(instructions, ChatMessageSystem) and isinstance(case, ChatMessageUser)
@@ -140,12 +171,15 @@ def test_records_without_a_key_and_missing_criteria_are_counted(tmp_path: Path):
     assert outcome.metadata == {"reply_counts": counts, "criteria_missing": 4}
     # Unscored samples count as well: the rows are those of the scorer that sees them.
     assert log.results is not None
-    rows = {name: metric.value for score in log.results.scores for name, metric in score.metrics.items()}
+    rows = {
+        name: metric.value for score in log.results.scores for name, metric in score.metrics.items()
+    }
     assert rows["unkeyed mockllm/weak"] == 1 and "unkeyed mockllm/keyed" not in rows
 
 
 @pytest.mark.parametrize(
-    ("language", "options"), [("zh", {}), ("en", {"judge_language": "zh"}), ("fr", {"judge_language": "zh"})]
+    ("language", "options"),
+    [("zh", {}), ("en", {"judge_language": "zh"}), ("fr", {"judge_language": "zh"})],
 )
 def test_the_judge_is_asked_in_the_language_of_the_case_unless_another_is_named(
     language: str, options: dict[str, str], tmp_path: Path
@@ -177,10 +211,15 @@ UNREADABLE: dict[str, tuple[Reply, str]] = {
     "wrong_key": (record(9).replace("{", '{"key": "zzzzbbbb", '), "zzzzbbbb"),
     "refusal": ("I'm sorry, I can't help with that.", "The reply declines to judge."),
     "empty_reply": (" \n", "The reply was empty."),
-    "truncated": (output(record(9), stop_reason="max_tokens"), "The reply was cut off at the token limit."),
+    "truncated": (
+        output(record(9), stop_reason="max_tokens"),
+        "The reply was cut off at the token limit.",
+    ),
 }
 WITHOUT_A_TURN = {"empty_reply", "truncated"}
-"""Failures whose reply is not shown to the judge again: there is nothing to mend, or half a text to go on with."""
+"""Failures whose reply is not shown to the judge again: there is nothing to mend, or half a text to
+go on with.
+"""
 
 
 def test_every_failure_that_asking_again_can_mend_is_tested_here():
@@ -210,8 +249,12 @@ def test_without_the_key_a_second_time_it_is_unscored(tmp_path: Path):
     assert (metadata["unkeyed"], metadata["judges"][0]["unkeyed"]) == (1, True)
 
 
-@pytest.mark.parametrize("answer", ["Watch Stalker.", "Clarity: use plain words. Total: 30 + 24 = 54 days {x: 1}"])
-def test_a_reply_without_the_key_counts_where_nothing_in_the_case_could_pass_for_it(answer: str, tmp_path: Path):
+@pytest.mark.parametrize(
+    "answer", ["Watch Stalker.", "Clarity: use plain words. Total: 30 + 24 = 54 days {x: 1}"]
+)
+def test_a_reply_without_the_key_counts_where_nothing_in_the_case_could_pass_for_it(
+    answer: str, tmp_path: Path
+):
     judge = Script(record(7))
     log = judged(tmp_path, judge.model(), answer=answer)
     assert (len(judge.seen), value_of(log)["final"], facts_of(log)["unkeyed"]) == (1, 7, 1)
@@ -222,10 +265,14 @@ def judged_each(
 ) -> dict[str, tuple[Score, list[list[ChatMessage]]]]:
     """Judge one answer for each name in one run; the score and what the judge was sent, by name."""
     scripts = {name: Script(given) for name, given in replies.items()}
-    samples = [Sample(id=name, input=f"Question {name}?", metadata=one_case().metadata) for name in replies]
+    samples = [
+        Sample(id=name, input=f"Question {name}?", metadata=one_case().metadata) for name in replies
+    ]
 
     def reply(messages: list[ChatMessage]) -> Reply:
-        script = scripts[between(messages[1].text, "<question>", "</question>").split()[1].rstrip("?")]
+        script = scripts[
+            between(messages[1].text, "<question>", "</question>").split()[1].rstrip("?")
+        ]
         script.seen.append(messages)
         return script._next(messages)
 
@@ -237,12 +284,20 @@ def judged_each(
 
 
 def test_judge_is_asked_once_more_with_the_reason(tmp_path: Path):
-    found = judged_each(tmp_path, {mode: [reply, record(7)] for mode, (reply, _) in UNREADABLE.items()})
+    found = judged_each(
+        tmp_path, {mode: [reply, record(7)] for mode, (reply, _) in UNREADABLE.items()}
+    )
     for mode, (judgement, (first, second)) in found.items():
         reply, reason = UNREADABLE[mode]
         [key] = re.findall(r'"key": "\w+"', first[1].text)
-        assert reason in second[-1].text and second[-1].text.endswith(key)  # which the next record must have
-        roles = ["system", "user"] if mode in WITHOUT_A_TURN else ["system", "user", "assistant", "user"]
+        assert reason in second[-1].text and second[-1].text.endswith(
+            key
+        )  # which the next record must have
+        roles = (
+            ["system", "user"]
+            if mode in WITHOUT_A_TURN
+            else ["system", "user", "assistant", "user"]
+        )
         assert [message.role for message in second] == roles
         assert second[0].text == first[0].text and second[1].text.startswith(first[1].text)
         assert mode in WITHOUT_A_TURN or second[2].text == reply
@@ -261,7 +316,9 @@ def test_one_attempt_leaves_the_case_unscored_at_once(tmp_path: Path):
         "filtered": ("content_filter", output(record(9), stop_reason="content_filter")),
         "overflow": ("context_overflow", output(record(9), stop_reason="model_length")),
     }
-    found = judged_each(tmp_path, {name: [reply, record(7)] for name, (_, reply) in replies.items()}, attempts=1)
+    found = judged_each(
+        tmp_path, {name: [reply, record(7)] for name, (_, reply) in replies.items()}, attempts=1
+    )
     for name, (judgement, seen) in found.items():
         mode, facts = replies[name][0], judgement.metadata or {}
         assert len(seen) == 1
@@ -275,7 +332,10 @@ def test_two_unreadable_replies_leave_the_case_unscored_with_the_last_failure(tm
     log = judged(tmp_path, judge.model())
     metadata = unscored(log, "unparseable")
     assert len(judge.seen) == 2
-    assert (metadata["judges"][0]["calls"], metadata["judges"][0]["reply"]) == (2, "No scores today.")
+    assert (metadata["judges"][0]["calls"], metadata["judges"][0]["reply"]) == (
+        2,
+        "No scores today.",
+    )
     assert "No scores today." in (score_of(log).explanation or "")
 
 
@@ -290,7 +350,9 @@ def test_three_attempts_mean_three_calls_at_most(tmp_path: Path):
 def test_a_failed_call_leaves_the_case_unscored_and_the_run_goes_on(tmp_path: Path):
     errors = [RuntimeError("no route\nto host"), TimeoutError(), ValueError("bad key"), KeyError(3)]
     replies: dict[str, list[Reply]] = {type(one).__name__: [one] for one in errors}
-    found = judged_each(tmp_path, {**replies, "overloaded": [output("", error="overloaded")], "fine": [record(7)]})
+    found = judged_each(
+        tmp_path, {**replies, "overloaded": [output("", error="overloaded")], "fine": [record(7)]}
+    )
     fine, _ = found.pop("fine")
     assert isinstance(fine.value, dict) and fine.value["final"] == 7
     for name, (failed, _) in found.items():
@@ -312,7 +374,9 @@ def test_an_empty_answer_gets_the_lowest_scores_and_names_the_judges_that_were_n
     assert [one.seen for one in judges] == [[], []]
     value, facts = value_of(log), facts_of(log)
     assert list(value) == list(rubric.score_keys)
-    assert {key: value[key] for key in value if not math.isnan(value[key])} == dict.fromkeys(("final", *LEISURE), 1)
+    assert {key: value[key] for key in value if not math.isnan(value[key])} == dict.fromkeys(
+        ("final", *LEISURE), 1
+    )
     assert (score_of(log).reason, facts["outcome"]) == ("no_response", "no_response")
     assert (facts["self_judged"], facts["judges"]) == (False, [])
     assert facts["judges_not_asked"] == ["mockllm/a", "mockllm/b"]
@@ -332,7 +396,9 @@ def test_the_outcome_says_how_an_answer_ended_and_those_cut_off_are_warned_of_on
     ]
     cases = [one_case().model_copy(update={"id": number}) for number in range(len(endings))]
     task = many(generate(), *cases, scorer=[intent_judge(), judge_outcome()])
-    model = Script([output(text, stop_reason=stop_reason) for text, stop_reason, _, _ in endings]).model("answers")
+    model = Script(
+        [output(text, stop_reason=stop_reason) for text, stop_reason, _, _ in endings]
+    ).model("answers")
     log = run(task, tmp_path, model=model, grader=Script(record(7)).model(), max_samples=1)
     for sample, (_, stop_reason, outcome, final) in zip(samples_of(log), endings, strict=True):
         judgement = (sample.scores or {})["intent_judge"]
@@ -340,7 +406,9 @@ def test_the_outcome_says_how_an_answer_ended_and_those_cut_off_are_warned_of_on
         assert (facts["outcome"], facts["answer_stop_reason"]) == (outcome, stop_reason)
         assert isinstance(judgement.value, dict) and judgement.value["final"] == final
         assert (sample.scores or {})["judge_outcome"].value["outcome"] == outcome  # type: ignore[index, call-overload]
-    [warning] = [entry.getMessage() for entry in caplog.records if "--max-tokens" in entry.getMessage()]
+    [warning] = [
+        entry.getMessage() for entry in caplog.records if "--max-tokens" in entry.getMessage()
+    ]
     assert "mockllm/answers" in warning
 
 
@@ -351,26 +419,44 @@ def test_panel_of_which_one_fails_reports_the_mean_of_the_others_and_keeps_all(t
     replies = {
         "a": record(8),
         "b": "no idea",
-        "c": '{"User Satisfaction": 5, "Engagement": 4, "Creativity": 5, "Factuality": 3, "Final Score": 5}',
+        "c": (
+            '{"User Satisfaction": 5, "Engagement": 4, "Creativity": 5, "Factuality": 3, "Final'
+            ' Score": 5}'
+        ),
     }
     log = judged(tmp_path, [Script(reply).model(name) for name, reply in replies.items()])
-    # Judges a and c: final (8 + 5) / 2, satisfaction (8 + 5) / 2, engagement (8 + 4) / 2, factuality (8 + 3) / 2;
-    # c gives no appropriateness, so a's 8 stands alone.
+    # Judges a and c: final (8 + 5) / 2, satisfaction (8 + 5) / 2, engagement (8 + 4) / 2,
+    # factuality (8 + 3) / 2; c gives no appropriateness, so a's 8 stands alone.
     assert [value_of(log)[key] for key in ("final", *LEISURE)] == [6.5, 6.5, 6.0, 8.0, 6.5, 5.5]
     metadata = facts_of(log)
     assert metadata["outcome"] == "partial_panel"
     assert metadata["judge_finals"] == [["mockllm/a", 8], ["mockllm/b", None], ["mockllm/c", 5]]
-    assert [judge["judge"] for judge in metadata["judges"]] == ["mockllm/a", "mockllm/b", "mockllm/c"]
+    assert [judge["judge"] for judge in metadata["judges"]] == [
+        "mockllm/a",
+        "mockllm/b",
+        "mockllm/c",
+    ]
     assert metadata["judges"][1]["failure_mode"] == "unparseable"
     parts = (score_of(log).explanation or "").split("\n\n---\n\n")
-    assert [part.partition("\n")[0] for part in parts] == [f"Judge: `mockllm/{name}`" for name in "abc"]
+    assert [part.partition("\n")[0] for part in parts] == [
+        f"Judge: `mockllm/{name}`" for name in "abc"
+    ]
     assert "**No score: unparseable.**" in parts[1]
 
 
-def test_panel_that_fails_as_a_whole_leaves_the_case_unscored_with_its_commonest_failure(tmp_path: Path):
+def test_panel_that_fails_as_a_whole_leaves_the_case_unscored_with_its_commonest_failure(
+    tmp_path: Path,
+):
     replies: dict[str, Reply] = {"a": "no", "b": RuntimeError("down"), "c": "neither"}
-    metadata = unscored(judged(tmp_path, [Script(reply).model(name) for name, reply in replies.items()]), "unparseable")
-    assert [judge["failure_mode"] for judge in metadata["judges"]] == ["unparseable", "call_failed", "unparseable"]
+    metadata = unscored(
+        judged(tmp_path, [Script(reply).model(name) for name, reply in replies.items()]),
+        "unparseable",
+    )
+    assert [judge["failure_mode"] for judge in metadata["judges"]] == [
+        "unparseable",
+        "call_failed",
+        "unparseable",
+    ]
 
 
 # Temperature, roles, cache
@@ -385,7 +471,9 @@ def test_panel_that_fails_as_a_whole_leaves_the_case_unscored_with_its_commonest
         ({}, {"temperature": None}, None),
     ],
 )
-def test_temperature_of_the_role_wins_over_that_of_the_scorer(of_role, of_scorer, sent, tmp_path: Path):
+def test_temperature_of_the_role_wins_over_that_of_the_scorer(
+    of_role, of_scorer, sent, tmp_path: Path
+):
     judge = Script(record(7))
     log = judged(tmp_path, judge.model(**of_role), **of_scorer)
     assert [config.temperature for config in judge.configs] == [sent]
@@ -396,16 +484,25 @@ def test_without_a_grader_the_model_judges_itself_at_temperature_0_and_says_so_l
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     model = Script(record(7))
-    task = many(say("An answer."), *(one_case().model_copy(update={"id": number}) for number in range(3)))
+    task = many(
+        say("An answer."), *(one_case().model_copy(update={"id": number}) for number in range(3))
+    )
     with caplog.at_level(logging.WARNING):
         log = run(task, tmp_path, model=model.model("subject", temperature=0.9), grader=None)
-    [warning] = [r.getMessage() for r in caplog.records if "JUDGES ITS OWN ANSWERS" in r.getMessage()]
+    [warning] = [
+        r.getMessage() for r in caplog.records if "JUDGES ITS OWN ANSWERS" in r.getMessage()
+    ]
     assert "mockllm/subject" in warning and "--model-role grader=" in warning
-    assert [config.temperature for config in model.configs] == [0.0] * 3  # 0.9 is meant for its answers
+    assert [config.temperature for config in model.configs] == [
+        0.0
+    ] * 3  # 0.9 is meant for its answers
     for sample in samples_of(log):
         judgement = (sample.scores or {})["intent_judge"]
         metadata = judgement.metadata or {}
-        assert (metadata["self_judged"], metadata["judges"][0]["judge"]) == (True, "mockllm/subject")
+        assert (metadata["self_judged"], metadata["judges"][0]["judge"]) == (
+            True,
+            "mockllm/subject",
+        )
         assert "self-judged" in (judgement.explanation or "")
 
 
@@ -414,11 +511,15 @@ def test_a_panel_with_the_model_under_test_in_it_is_self_judged_by_that_judge_on
 ):
     judge = Script(record(7))
     with caplog.at_level(logging.WARNING):
-        log = judged(tmp_path, [judge.model("other"), judge.model("subject")], model="mockllm/subject")
+        log = judged(
+            tmp_path, [judge.model("other"), judge.model("subject")], model="mockllm/subject"
+        )
     metadata = facts_of(log)
     assert metadata["self_judged"] is True
     assert [judge["self_judged"] for judge in metadata["judges"]] == [False, True]
-    [warning] = [r.getMessage() for r in caplog.records if "JUDGES ITS OWN ANSWERS" in r.getMessage()]
+    [warning] = [
+        r.getMessage() for r in caplog.records if "JUDGES ITS OWN ANSWERS" in r.getMessage()
+    ]
     assert "mockllm/subject" in warning
 
 
@@ -426,14 +527,23 @@ def test_a_grader_that_is_the_model_under_test_judges_itself_and_says_so_loudly_
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     judge = Script(record(7)).model("subject")
-    task = many(say("An answer."), *(one_case().model_copy(update={"id": number}) for number in range(3)))
+    task = many(
+        say("An answer."), *(one_case().model_copy(update={"id": number}) for number in range(3))
+    )
     with caplog.at_level(logging.WARNING):
         run(task, tmp_path, model="mockllm/subject", grader=judge)
-    [warning] = [r.getMessage() for r in caplog.records if "JUDGES ITS OWN ANSWERS" in r.getMessage()]
+    [warning] = [
+        r.getMessage() for r in caplog.records if "JUDGES ITS OWN ANSWERS" in r.getMessage()
+    ]
     assert "mockllm/subject" in warning and "role 'grader'" in warning
     caplog.clear()
     with caplog.at_level(logging.WARNING):
-        run(task, tmp_path / "other", model="mockllm/subject", grader=Script(record(7)).model("other"))
+        run(
+            task,
+            tmp_path / "other",
+            model="mockllm/subject",
+            grader=Script(record(7)).model("other"),
+        )
     assert not any("JUDGES ITS OWN" in r.getMessage() for r in caplog.records)
 
 
@@ -441,14 +551,20 @@ def test_another_role_can_judge(tmp_path: Path):
     judge = Script(record(7))
     roles: dict[str, Any] = {"referee": judge.model()}
     task = many(say("x"), one_case(), scorer=intent_judge(role="referee"))
-    [log] = eval(task, model="mockllm/answers", model_roles=roles, display="log", log_dir=str(tmp_path))
+    [log] = eval(
+        task, model="mockllm/answers", model_roles=roles, display="log", log_dir=str(tmp_path)
+    )
     assert len(judge.seen) == 1 and facts_of(log)["self_judged"] is False
 
 
 @pytest.mark.parametrize(("of_role", "of_scorer"), [({}, {"cache": True}), ({"cache": True}, {})])
-def test_the_cache_of_the_harness_answers_a_judgement_asked_for_again(of_role, of_scorer, tmp_path: Path):
+def test_the_cache_of_the_harness_answers_a_judgement_asked_for_again(
+    of_role, of_scorer, tmp_path: Path
+):
     judge = Script([record(7), record(2)])
-    assert [value_of(judged(tmp_path, judge.model(**of_role), **of_scorer))["final"] for _ in range(2)] == [7, 7]
+    assert [
+        value_of(judged(tmp_path, judge.model(**of_role), **of_scorer))["final"] for _ in range(2)
+    ] == [7, 7]
     assert len(judge.seen) == 1
 
 
@@ -472,7 +588,9 @@ def chat(*texts: str) -> Sample:
         (chat("There is no question here."), "prompt_failed", "no question"),
     ],
 )
-def test_a_case_that_cannot_be_judged_is_unscored_without_a_call(sample: Sample, mode: str, said: str, tmp_path: Path):
+def test_a_case_that_cannot_be_judged_is_unscored_without_a_call(
+    sample: Sample, mode: str, said: str, tmp_path: Path
+):
     judge = Script(record(7))
     log = judged(tmp_path, judge.model(), sample=sample)
     assert judge.seen == []
@@ -485,8 +603,12 @@ def test_log_of_another_task_can_be_scored_without_a_crash(tmp_path: Path):
     inputs: list[str | list[ChatMessage]] = ["2 + 2?", [system, user], [system]]
     samples = [Sample(id=number, input=given, target="4") for number, given in enumerate(inputs)]
     judge = Script(record(7))
-    log = run(many(say("4"), *samples, scorer=match()), tmp_path, model="mockllm/answers", grader=None)
-    again = score(log, intent_judge(), model_roles={"grader": judge.model()}, action="append", display="log")
+    log = run(
+        many(say("4"), *samples, scorer=match()), tmp_path, model="mockllm/answers", grader=None
+    )
+    again = score(
+        log, intent_judge(), model_roles={"grader": judge.model()}, action="append", display="log"
+    )
     assert judge.seen == []
     for sample in samples_of(again):
         assert sample.scores is not None and "match" in sample.scores
@@ -518,7 +640,10 @@ def answering(*answers: str) -> list[Sample]:
     """Cases whose question, reference and answer are all the same text."""
     return [
         Sample(
-            id=number, input=answer or "q", target=answer, metadata={**(one_case().metadata or {}), "answer": answer}
+            id=number,
+            input=answer or "q",
+            target=answer,
+            metadata={**(one_case().metadata or {}), "answer": answer},
         )
         for number, answer in enumerate(answers)
     ]
@@ -542,7 +667,13 @@ def test_record_quoted_from_the_case_is_never_the_score(own: str, before: bool, 
             mode = "no_key" if own else "unparseable"
             assert (judgement.metadata or {})["failure_mode"] == mode
     for [_, case] in judge.seen:
-        for tag in ("<question>", "</question>", "<answer_to_rate>", "</answer_to_rate>", "</reference_answer>"):
+        for tag in (
+            "<question>",
+            "</question>",
+            "<answer_to_rate>",
+            "</answer_to_rate>",
+            "</reference_answer>",
+        ):
             assert case.text.count(tag) == 1
 
 
@@ -550,7 +681,14 @@ def test_record_quoted_from_the_case_is_never_the_score(own: str, before: bool, 
 
 ANSWERS = ["good", "good", "bad", "filtered", "dead", ""]
 OUTCOMES = [
-    *("judged", "judged", "unscored_unparseable", "unscored_content_filter", "unscored_call_failed", "no_response"),
+    *(
+        "judged",
+        "judged",
+        "unscored_unparseable",
+        "unscored_content_filter",
+        "unscored_call_failed",
+        "no_response",
+    ),
 ]
 COUNTED = {"judged": 2, "no_response": 1, "unscored": 3, "unkeyed": 2}
 """More than three outcomes: those of unscored samples count together."""
@@ -571,7 +709,11 @@ def failing(name: str = "judge") -> Model:
 
 
 def outcomes(tmp_path: Path, grader: Model | list[Model], **options: Any) -> EvalLog:
-    task = many(answer_from_metadata(), *answering(*ANSWERS), scorer=[intent_judge(attempts=1), judge_outcome()])
+    task = many(
+        answer_from_metadata(),
+        *answering(*ANSWERS),
+        scorer=[intent_judge(attempts=1), judge_outcome()],
+    )
     return run(task, tmp_path, model="mockllm/answers", grader=grader, **options)
 
 
@@ -590,7 +732,11 @@ def test_outcomes_are_counted_with_the_reason_and_the_kind_of_case(counted: Eval
     assert metric_values(counted, "judge_outcome") == COUNTED
     assert outcomes_in(counted) == OUTCOMES
     scores = [(sample.scores or {})["judge_outcome"] for sample in samples_of(counted)]
-    assert scores[2].value == {"outcome": "unscored_unparseable", "intent": "Leisure", "language": "en"}
+    assert scores[2].value == {
+        "outcome": "unscored_unparseable",
+        "intent": "Leisure",
+        "language": "en",
+    }
     assert [score.reason for score in scores] == [None, None, *["grader_failed"] * 3, "no_response"]
 
 
@@ -610,15 +756,22 @@ def again(log: EvalLog, scorer: Any, action: Any) -> EvalLog:
 
 
 @pytest.mark.parametrize("one_by_one", [True, False])  # `inspect score` takes one scorer at a time
-def test_an_outcome_that_is_appended_is_that_of_the_last_judgement(one_by_one: bool, counted: EvalLog, tmp_path: Path):
+def test_an_outcome_that_is_appended_is_that_of_the_last_judgement(
+    one_by_one: bool, counted: EvalLog, tmp_path: Path
+):
     scorers = [intent_judge(attempts=1), judge_outcome()]
     appended = counted
     for some in [[one] for one in scorers] if one_by_one else [scorers]:
         appended = again(appended, some, "append")
     write_eval_log(appended, path := str(tmp_path / "again.eval"))
     log = read_eval_log(path)
-    first, second = (name for name in samples_of(log)[0].scores or {} if name.startswith("judge_outcome"))
-    assert (outcomes_in(log, first), outcomes_in(log, second)) == (OUTCOMES, [*["judged"] * 5, "no_response"])
+    first, second = (
+        name for name in samples_of(log)[0].scores or {} if name.startswith("judge_outcome")
+    )
+    assert (outcomes_in(log, first), outcomes_in(log, second)) == (
+        OUTCOMES,
+        [*["judged"] * 5, "no_response"],
+    )
     # The other judge's counts stand in the results beside those of the first.
     results = log.results.scores if log.results else []
     counts = [
@@ -636,7 +789,10 @@ def test_overwritten_judgement_is_the_one_that_counts(counted: EvalLog):
 
 def test_case_that_was_not_judged_has_no_outcome(tmp_path: Path):
     log = run(
-        many(say("t"), one_case(), scorer=[match(), judge_outcome()]), tmp_path, model="mockllm/answers", grader=None
+        many(say("t"), one_case(), scorer=[match(), judge_outcome()]),
+        tmp_path,
+        model="mockllm/answers",
+        grader=None,
     )
     assert log.status == "success" and list(samples_of(log)[0].scores or {}) == ["match"]
 
@@ -661,16 +817,23 @@ def with_input(given: str | list[ChatMessage], language: str = "en", name: str =
 
 @pytest.mark.parametrize(
     ("language", "headings"),
-    [("en", ("System prompt", "User", "Assistant", "User")), ("zh", ("系统提示", "用户", "助手", "用户"))],
+    [
+        ("en", ("System prompt", "User", "Assistant", "User")),
+        ("zh", ("系统提示", "用户", "助手", "用户")),
+    ],
 )
-def test_the_judge_sees_the_whole_conversation(tmp_path: Path, language: str, headings: tuple[str, ...]):
+def test_the_judge_sees_the_whole_conversation(
+    tmp_path: Path, language: str, headings: tuple[str, ...]
+):
     judge = Script(record(7, language=language))
     log = judged(tmp_path, judge.model(), sample=with_input(TALK, language))
     question, end = shown_question(judge), 0
     for heading, message in zip(headings, TALK, strict=True):
         end = question.index(f"[{heading}]\n{message.text}", end) + 1
     assert value_of(log)["final"] == 7
-    assert "not_shown" not in facts_of(log) and "not shown" not in metric_values(log, "intent_judge")
+    assert "not_shown" not in facts_of(log) and "not shown" not in metric_values(
+        log, "intent_judge"
+    )
 
 
 @pytest.mark.parametrize(
@@ -688,7 +851,9 @@ def test_the_judge_sees_the_whole_conversation(tmp_path: Path, language: str, he
         ),
     ],
 )
-def test_a_case_of_one_turn_has_the_prompt_that_it_always_had(tmp_path: Path, language: str, sha256: str, whole: str):
+def test_a_case_of_one_turn_has_the_prompt_that_it_always_had(
+    tmp_path: Path, language: str, sha256: str, whole: str
+):
     text = "Which film?\n[User]\nshall I watch? [image: not shown]"
     given: list[str | list[ChatMessage]] = [text, [ChatMessageUser(content=text)]]
     for place, question in enumerate(given):
@@ -699,16 +864,30 @@ def test_a_case_of_one_turn_has_the_prompt_that_it_always_had(tmp_path: Path, la
         assert hashlib.sha256(f"{instructions.text}\0{case.text}".encode()).hexdigest() == whole
 
 
-def test_what_a_judge_cannot_see_is_named_counted_and_warned_of_once(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_what_a_judge_cannot_see_is_named_counted_and_warned_of_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
     picture = ContentImage(image="data:image/png;base64,AAAA")
-    messages: list[ChatMessage] = [ChatMessageUser(content=[ContentText(text="Who made this?"), picture, picture])]
+    messages: list[ChatMessage] = [
+        ChatMessageUser(content=[ContentText(text="Who made this?"), picture, picture])
+    ]
     ids = ["case 1", "case 2", "case 3"]
     cases = [with_input(messages, name=name) for name in ids]
     judge = Script(record(7))
-    log = run(many(say("Murnau."), *cases, one_case()), tmp_path, model="mockllm/answers", grader=judge.model())
-    shown = {between(messages[-1].text, "<question>", "</question>").strip() for messages in judge.seen}
+    log = run(
+        many(say("Murnau."), *cases, one_case()),
+        tmp_path,
+        model="mockllm/answers",
+        grader=judge.model(),
+    )
+    shown = {
+        between(messages[-1].text, "<question>", "</question>").strip() for messages in judge.seen
+    }
     assert "Who made this?\n[image: not shown]\n[image: not shown]" in shown
-    scores = {str(sample.id): (sample.scores or {})["intent_judge"].metadata or {} for sample in samples_of(log)}
+    scores = {
+        str(sample.id): (sample.scores or {})["intent_judge"].metadata or {}
+        for sample in samples_of(log)
+    }
     assert [name for name, facts in scores.items() if facts.get("not_shown") == {"image": 2}] == ids
     assert "not_shown" not in scores["case"]
     assert metric_values(log, "intent_judge")["not shown"] == 3
@@ -732,11 +911,20 @@ def test_calls_of_tools_and_their_results_are_named_at_their_place(tmp_path: Pat
     assert facts_of(log)["not_shown"] == {"tool_call": 1, "tool_result": 1}
 
 
-def test_messages_that_a_solver_added_are_shown_and_its_wording_of_the_question_is_not(tmp_path: Path):
+def test_messages_that_a_solver_added_are_shown_and_its_wording_of_the_question_is_not(
+    tmp_path: Path,
+):
     def asked_after(name: str, first: Solver) -> str:
         judge = Script(record(7))
-        task = Task(dataset=MemoryDataset([one_case()]), solver=[first, generate()], scorer=intent_judge())
-        run(task, tmp_path / name, model=Script("Watch Stalker.").model("answers"), grader=judge.model())
+        task = Task(
+            dataset=MemoryDataset([one_case()]), solver=[first, generate()], scorer=intent_judge()
+        )
+        run(
+            task,
+            tmp_path / name,
+            model=Script("Watch Stalker.").model("answers"),
+            grader=judge.model(),
+        )
         return shown_question(judge)
 
     question = asked_after("system", system_message("Speak like a pirate."))
@@ -749,11 +937,19 @@ def test_the_system_message_of_a_run_is_shown_also_when_its_log_is_scored_again(
     judge, second = Script(record(7)), Script(record(7))
     task = Task(dataset=MemoryDataset([one_case()]), solver=[generate()], scorer=intent_judge())
     subject = Script("Watch Stalker.").model("answers")
-    log = run(task, tmp_path, model=subject, grader=judge.model(), system_message="Speak like a pirate.")
+    log = run(
+        task, tmp_path, model=subject, grader=judge.model(), system_message="Speak like a pirate."
+    )
     shown = "[System prompt]\nSpeak like a pirate.\n\n[User]\nWhich film shall I watch?"
     assert shown in shown_question(judge)
     assert "pirate" not in judge.seen[0][0].text, "the system message is none of the judge"
-    score(log, intent_judge(), model_roles={"grader": second.model()}, action="overwrite", display="log")
+    score(
+        log,
+        intent_judge(),
+        model_roles={"grader": second.model()},
+        action="overwrite",
+        display="log",
+    )
     assert shown in shown_question(second)
 
 
@@ -777,7 +973,13 @@ ALL_ANSWERS = [f"answer {level}" for level in range(2, 10)]
 
 def level_of(messages: list[ChatMessage]) -> str:
     """The record of a judge that reads the level in an answer."""
-    return record(int(between(messages[1].text, "<answer_to_rate>", "</answer_to_rate>").removeprefix("answer ")))
+    return record(
+        int(
+            between(messages[1].text, "<answer_to_rate>", "</answer_to_rate>").removeprefix(
+                "answer "
+            )
+        )
+    )
 
 
 class _Dying:
@@ -814,7 +1016,9 @@ def test_only_what_is_unscored_is_judged_and_the_results_are_those_of_a_run_with
     whole = levels(tmp_path / "whole", Script(level_of))
     assert metric_values(half_judged, "judge_outcome")["unscored_call_failed"] == 5
     judge = Script(level_of)
-    write_eval_log(judge_the_rest(half_judged, action, judge.model()), path := str(tmp_path / "rest.eval"))
+    write_eval_log(
+        judge_the_rest(half_judged, action, judge.model()), path := str(tmp_path / "rest.eval")
+    )
     log = read_eval_log(path)
     assert len(judge.seen) == 5
     results = {result.name: result for result in (log.results.scores if log.results else [])}
@@ -852,7 +1056,9 @@ def test_what_is_left_is_not_judged_with_other_settings(
     assert not judge.seen
 
 
-def test_a_judge_that_fails_names_the_command_that_judges_the_rest(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_a_judge_that_fails_names_the_command_that_judges_the_rest(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
     with caplog.at_level(logging.WARNING):
         levels(tmp_path, Script(_Dying(0)))
     assert "inspect score LOG" in caplog.text and "only_unscored=true" in caplog.text

@@ -1,4 +1,6 @@
-"""What scorers share: metrics by hand on single scores and through the harness with its epochs; reasons."""
+"""What scorers share: metrics by hand on single scores and through the harness with its epochs;
+reasons.
+"""
 
 import math
 import random
@@ -30,14 +32,22 @@ NONE = math.nan
 _numbers = count()
 
 
-def scored(final: object, *, id: str = "", metadata: dict[str, Any] | None = None, **criteria: float) -> SampleScore:
-    """A sample with a final score and criteria, by default another one each time; `metadata` is the sample's."""
+def scored(
+    final: object, *, id: str = "", metadata: dict[str, Any] | None = None, **criteria: float
+) -> SampleScore:
+    """A sample with a final score and criteria, by default another one each time; `metadata` is the
+    sample's.
+    """
     value: Any = {FINAL: final, **criteria}
-    return SampleScore(score=Score(value=value), sample_id=id or f"s{next(_numbers)}", sample_metadata=metadata)
+    return SampleScore(
+        score=Score(value=value), sample_id=id or f"s{next(_numbers)}", sample_metadata=metadata
+    )
 
 
 def unscored(**metadata: Any) -> SampleScore:
-    return SampleScore(score=Score.unscored(reason="grader_failed"), sample_id="u", sample_metadata=metadata)
+    return SampleScore(
+        score=Score.unscored(reason="grader_failed"), sample_id="u", sample_metadata=metadata
+    )
 
 
 def compute(metric: Metric, scores: Sequence[SampleScore]) -> dict[str, float]:
@@ -73,16 +83,30 @@ def test_the_final_score_has_its_bounds_beside_it() -> None:
     rows = compute(intent_report(), [scored(value) for value in values])
     low, high = stats.t.interval(0.95, 5, loc=sum(values) / 6, scale=stats.sem(values))
     assert list(rows)[:4] == ["final", "low", "high", "stderr"]
-    assert (rows["low"], rows["high"], rows["stderr"]) == pytest.approx((low, high, stats.sem(values)))
+    assert (rows["low"], rows["high"], rows["stderr"]) == pytest.approx(
+        (low, high, stats.sem(values))
+    )
 
 
 def test_questions_of_one_cluster_and_epochs_of_one_question_count_together() -> None:
-    values = {"ann": [3, 5, 4], "bo": [8, 9], "cy": [6], "dee": [2, 3], "eve": [7, 7, 8, 7], "flo": [5]}
-    named = [scored(value, metadata={"cluster": user}) for user, given in values.items() for value in given]
+    values = {
+        "ann": [3, 5, 4],
+        "bo": [8, 9],
+        "cy": [6],
+        "dee": [2, 3],
+        "eve": [7, 7, 8, 7],
+        "flo": [5],
+    }
+    named = [
+        scored(value, metadata={"cluster": user})
+        for user, given in values.items()
+        for value in given
+    ]
     epochs = [scored(value, id=user) for user, given in values.items() for value in given]
     flat = [value for given in values.values() for value in given]
     mean = sum(flat) / len(flat)
-    # By hand: CR1, the squares of the summed deviations of each cluster, and Student's t with C - 1 degrees of freedom.
+    # By hand: CR1, the squares of the summed deviations of each cluster, and Student's t with C - 1
+    # degrees of freedom.
     squares = sum(sum(value - mean for value in given) ** 2 for given in values.values())
     error = math.sqrt(6 / 5 * squares) / len(flat)
     half = stats.t.ppf(0.975, 5) * error
@@ -92,7 +116,9 @@ def test_questions_of_one_cluster_and_epochs_of_one_question_count_together() ->
         assert (rows["low"], rows["high"]) == pytest.approx((mean - half, mean + half))
     alone = compute(intent_report(), [scored(value) for value in flat])
     assert alone["stderr"] == pytest.approx(stats.sem(flat)) and alone["stderr"] < 0.7 * error
-    assert "low" not in compute(intent_report(), named[:6])  # three clusters are too few for an interval
+    assert "low" not in compute(
+        intent_report(), named[:6]
+    )  # three clusters are too few for an interval
 
 
 @pytest.mark.parametrize("finals", [[4], [1, 10, 9, 2, 5], [7] * 40, [1, 10] * 3])
@@ -102,7 +128,9 @@ def test_no_bounds_of_few_or_equal_scores_or_over_the_whole_scale(finals: list[f
 
 
 def test_bounds_stay_within_the_scale() -> None:
-    assert compute(intent_report(), [scored(final) for final in (10, 10, 9, 10, 8, 10)])["high"] == 10
+    assert (
+        compute(intent_report(), [scored(final) for final in (10, 10, 9, 10, 8, 10)])["high"] == 10
+    )
 
 
 def test_the_published_rubric_has_at_most_25_rows_with_the_outcomes(rubric: Rubric) -> None:
@@ -115,13 +143,24 @@ def test_the_published_rubric_has_at_most_25_rows_with_the_outcomes(rubric: Rubr
         for number, intent in enumerate(rubric.intents.values())
         for language in rubric.languages
     ]
-    outcomes = ["judged", "no_response", "partial_panel", "unscored_refusal", "unscored_truncated", "answer_cut_off"]
+    outcomes = [
+        "judged",
+        "no_response",
+        "partial_panel",
+        "unscored_refusal",
+        "unscored_truncated",
+        "answer_cut_off",
+    ]
     counted = compute(outcome_counts(), [outcome(name) for name in outcomes])
     assert len(compute(intent_report(), scores)) + len(counted) == 25
 
 
 def test_a_criterion_of_a_users_rubric_is_a_row_and_one_without_scores_is_none() -> None:
-    scores = [scored(7, kindness=4, wit=NONE), scored(8, kindness=6, wit=2), scored(9, kindness=8, wit=NONE)]
+    scores = [
+        scored(7, kindness=4, wit=NONE),
+        scored(8, kindness=6, wit=2),
+        scored(9, kindness=8, wit=NONE),
+    ]
     rows = compute(intent_report(), [*scores, unscored()])
     assert (rows["kindness"], rows["wit"]) == (6, 2)
     assert "richness" not in compute(intent_report(), BY_INTENT)
@@ -130,20 +169,32 @@ def test_a_criterion_of_a_users_rubric_is_a_row_and_one_without_scores_is_none()
 def test_names_that_are_taken_hide_no_row() -> None:
     taken = {"intent_group": "low", "language": "creativity"}
     scores = [scored(3, metadata=taken, creativity=5, final_touch=2) for _ in range(6)]
-    scores.append(scored(4, metadata={"intent_group": "low", "language": "final"}, creativity=5, final_touch=2))
+    scores.append(
+        scored(
+            4, metadata={"intent_group": "low", "language": "final"}, creativity=5, final_touch=2
+        )
+    )
     rows = compute(intent_report(), scores)
     assert rows["final"] == rows["intent low"] == pytest.approx(22 / 7)
     assert (rows["creativity"], rows["criterion creativity"], rows["language final"]) == (3, 5, 4)
 
 
 def test_samples_without_a_final_score_do_not_count() -> None:
-    more = [scored(NONE, metadata={"intent_group": "Leisure", "language": "fr"}), unscored(intent_group="API")]
+    more = [
+        scored(NONE, metadata={"intent_group": "Leisure", "language": "fr"}),
+        unscored(intent_group="API"),
+    ]
     assert compute(intent_report(), [*BY_INTENT, *more]) == compute(intent_report(), BY_INTENT)
 
 
 @pytest.mark.parametrize("metadata", [None, {}, {"other": 1}])
-def test_missing_metadata_make_the_group_unknown_and_no_error(metadata: dict[str, Any] | None) -> None:
-    rows = compute(intent_report(), [scored(5, metadata=metadata), scored(7, metadata={"intent_group": "Leisure"})])
+def test_missing_metadata_make_the_group_unknown_and_no_error(
+    metadata: dict[str, Any] | None,
+) -> None:
+    rows = compute(
+        intent_report(),
+        [scored(5, metadata=metadata), scored(7, metadata={"intent_group": "Leisure"})],
+    )
     assert (rows["Leisure"], rows["unknown"], rows["language unknown"]) == (7, 5, 6)
 
 
@@ -155,7 +206,9 @@ def test_without_any_score_the_headline_alone_is_there(scores: list[SampleScore]
 
 @pytest.mark.parametrize("value", [NONE, "8", None, [8], 8.0, {"clarity": 8}])
 def test_scores_of_another_shape_have_no_final_score(value: Value) -> None:
-    foreign = SampleScore(score=Score.model_construct(value=value), sample_id="x", sample_metadata={})
+    foreign = SampleScore(
+        score=Score.model_construct(value=value), sample_id="x", sample_metadata={}
+    )
     assert compute(intent_report(), [foreign, scored(6, metadata={})])["final"] == 6
 
 
@@ -179,7 +232,14 @@ def test_outcomes_are_counted_by_name_judged_first() -> None:
 def test_more_than_three_outcomes_count_together_and_none_is_lost() -> None:
     found = counts(judged=9, no_response=3, unscored_refusal=2, unscored_truncated=1)
     assert found == {"judged": 9, "no_response": 3, "unscored": 3}
-    found = counts(judged=9, no_response=3, answer_cut_off=4, partial_panel=2, unscored_refusal=2, unscored_truncated=1)
+    found = counts(
+        judged=9,
+        no_response=3,
+        answer_cut_off=4,
+        partial_panel=2,
+        unscored_refusal=2,
+        unscored_truncated=1,
+    )
     assert found == {"judged": 9, "other": 9, "unscored": 3}
 
 
@@ -216,7 +276,9 @@ def judged(final: float, kindness: float = NONE) -> Score:
 
 @pytest.fixture
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count tokens by characters: the harness would download a tokenizer to count those of its mock model."""
+    """Count tokens by characters: the harness would download a tokenizer to count those of its mock
+    model.
+    """
     monkeypatch.setattr("inspect_ai.model._model.count_text_tokens", len)
 
 
@@ -260,7 +322,13 @@ REFUSAL = {"refusal", "content_filter"}
 
 def test_every_failure_mode_has_a_reason_of_the_harness() -> None:
     for mode in (*FAILURE_MODES, MISSING_VERDICT):
-        expected = "no_response" if mode in NO_RESPONSE else "refusal" if mode in REFUSAL else "invalid_response_format"
+        expected = (
+            "no_response"
+            if mode in NO_RESPONSE
+            else "refusal"
+            if mode in REFUSAL
+            else "invalid_response_format"
+        )
         assert reason_of([mode]) == expected
         assert expected in get_args(Reason)
 

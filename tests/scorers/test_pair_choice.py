@@ -24,7 +24,9 @@ BALLOT = Ballot.between("i", "Why?", {"p/x": "one", "p/y": "two"})
 
 def said(judge: str, first: First, winner: str) -> dict[str, Any]:
     """A reply kept by the solver; `winner` is the place named, or something that cannot be read."""
-    reply = json.dumps({"comparison": "…", "winner": winner}) if winner in ("1", "2", "tie") else winner
+    reply = (
+        json.dumps({"comparison": "…", "winner": winner}) if winner in ("1", "2", "tie") else winner
+    )
     return {"judge": judge, **asdict(PairReply(first, (OVERALL,), reply))}
 
 
@@ -69,14 +71,20 @@ PANELS: list[tuple[str, list[tuple[str, First, str]], float]] = [
 ]
 
 
-@pytest.mark.parametrize(("replies", "expected"), [case[1:] for case in PANELS], ids=[case[0] for case in PANELS])
+@pytest.mark.parametrize(
+    ("replies", "expected"), [case[1:] for case in PANELS], ids=[case[0] for case in PANELS]
+)
 def test_outcome(replies: list[tuple[str, First, str]], expected: float) -> None:
-    assert outcome(judged(*[said(*reply) for reply in replies])) == pytest.approx(expected, nan_ok=True)
+    assert outcome(judged(*[said(*reply) for reply in replies])) == pytest.approx(
+        expected, nan_ok=True
+    )
 
 
 def test_swapping_the_sides_of_every_reply_swaps_the_outcome() -> None:
     for _, replies, expected in PANELS:
-        swapped = [said(judge, "b" if first == "a" else "a", winner) for judge, first, winner in replies]
+        swapped = [
+            said(judge, "b" if first == "a" else "a", winner) for judge, first, winner in replies
+        ]
         assert outcome(judged(*swapped)) == pytest.approx(1 - expected, nan_ok=True)
 
 
@@ -85,7 +93,11 @@ def test_names_are_short_in_the_value_and_whole_elsewhere() -> None:
     assert score.value == {"outcome": 1.0, "model_a": "x", "model_b": "y"}
     assert score.answer == "p/x"
     assert score.metadata is not None
-    assert (score.metadata["model_a"], score.metadata["verdict"], score.metadata["flips"]) == ("p/x", "a", 0)
+    assert (score.metadata["model_a"], score.metadata["verdict"], score.metadata["flips"]) == (
+        "p/x",
+        "a",
+        0,
+    )
     assert "### j: p/x" in (score.explanation or "")
 
 
@@ -94,7 +106,11 @@ def test_an_unread_verdict_has_a_reason_and_no_outcome() -> None:
     assert math.isnan(outcome(score))
     assert score.reason == "invalid_response_format"
     assert score.metadata is not None
-    assert (score.metadata["outcome"], score.metadata["failures"], score.answer) == ("unread", ["unparseable"], "none")
+    assert (score.metadata["outcome"], score.metadata["failures"], score.answer) == (
+        "unread",
+        ["unparseable"],
+        "none",
+    )
 
 
 def test_what_an_earlier_run_said_stands_in_the_first_epoch() -> None:
@@ -109,7 +125,10 @@ def test_what_an_earlier_run_said_stands_in_the_first_epoch() -> None:
 
 
 def votes(path: Path, *choices: tuple[str, str]) -> str:
-    lines = [json.dumps({"ballot": BALLOT.id, "annotator": who, "choice": said}) + "\n" for who, said in choices]
+    lines = [
+        json.dumps({"ballot": BALLOT.id, "annotator": who, "choice": said}) + "\n"
+        for who, said in choices
+    ]
     path.write_text("".join(lines), encoding="utf-8")
     return str(path)
 
@@ -139,12 +158,21 @@ def metric(made: Metric) -> MetricProtocol:
 
 
 def result(one: str, other: str, outcome: float, **facts: Any) -> SampleScore:
-    known = {"model_a": one, "model_b": other, "outcome": "unread" if math.isnan(outcome) else "judged", **facts}
-    return SampleScore(score=Score(value={"outcome": outcome}, metadata=known), sample_id=str(facts.get("id", "s")))
+    known = {
+        "model_a": one,
+        "model_b": other,
+        "outcome": "unread" if math.isnan(outcome) else "judged",
+        **facts,
+    }
+    return SampleScore(
+        score=Score(value={"outcome": outcome}, metadata=known), sample_id=str(facts.get("id", "s"))
+    )
 
 
 def test_ratings_are_those_of_the_wins_the_best_first() -> None:
-    scores = [result("p/x", "p/y", value, instruction_id=str(n)) for n, value in enumerate([0, 0, 0, 1])]
+    scores = [
+        result("p/x", "p/y", value, instruction_id=str(n)) for n, value in enumerate([0, 0, 0, 1])
+    ]
     found = metric(ratings())(scores)
     assert isinstance(found, dict)
     assert list(found) == ["p/y", "p/x"]
@@ -167,7 +195,10 @@ def test_before_the_first_verdict_there_are_counts_only() -> None:
 
 
 def test_habits_of_judges_are_counted_over_all_orders() -> None:
-    """Of three verdicts in both orders one flips; of five that are no tie three name the response shown first."""
+    """Of three verdicts in both orders one flips.
+
+    Of five that are no tie three name the response shown first.
+    """
     orders = [
         {"j": {"a": "a", "b": "b"}},  # a flip: the first one each time
         {"j": {"a": "b", "b": "b"}},  # once the second, once the first
@@ -177,7 +208,10 @@ def test_habits_of_judges_are_counted_over_all_orders() -> None:
     scores = [result("x", "y", 0.5, orders=given) for given in orders]
     found = metric(competition_report())(scores)
     assert isinstance(found, dict)
-    assert (found["flips"], found["first shown preferred"]) == (pytest.approx(1 / 3), pytest.approx(3 / 5))
+    assert (found["flips"], found["first shown preferred"]) == (
+        pytest.approx(1 / 3),
+        pytest.approx(3 / 5),
+    )
 
 
 def test_answers_that_were_not_compared_are_reported_once() -> None:

@@ -1,4 +1,6 @@
-"""`rating_agreement`: its report from scores alone; with the solver `give_rating` what becomes of failed calls."""
+"""`rating_agreement`: its report from scores alone; with the solver `give_rating` what becomes of
+failed calls.
+"""
 
 import math
 from pathlib import Path
@@ -21,7 +23,11 @@ from urs_inspect.solvers.give_rating import INSTRUCTIONS
 def scored(number: int, label: float, rating: float, **metadata: Any) -> SampleScore:
     facts = {"label": label, "scale": [1, 10], "label_scale": [1, 5]}
     sample = {"prompt": f"Prompt {number}", "group": "", "intent": "", "language": "", **metadata}
-    return SampleScore(score=Score(value={"rating": rating}, metadata=facts), sample_id=number, sample_metadata=sample)
+    return SampleScore(
+        score=Score(value={"rating": rating}, metadata=facts),
+        sample_id=number,
+        sample_metadata=sample,
+    )
 
 
 def report(scores: list[SampleScore]) -> dict[str, float]:
@@ -39,7 +45,8 @@ def test_an_item_is_on_the_scale_of_the_labels() -> None:
 
 
 def test_agreement_worked_out_by_hand() -> None:
-    # Labels 1 2 3 against ratings 1, unread, 10: two read, on the labels' scale 1 and 5, so 0 and 2 too many.
+    # Labels 1 2 3 against ratings 1, unread, 10: two read, on the labels' scale 1 and 5, so 0 and 2
+    # too many.
     scores = [scored(1, 1, 1), scored(2, 2, math.nan), scored(3, 3, 10)]
     found = agreement([item for score in scores if (item := rated_item(score)) is not None])
     assert (found.n, found.correlations.pearson.n) == (3, 2)
@@ -50,7 +57,10 @@ def test_agreement_worked_out_by_hand() -> None:
 
 def test_a_given_cluster_goes_before_the_prompt() -> None:
     labels, ratings = [1, 5, 2, 4, 1, 5, 3, 2] * 5, [2, 9, 6, 5, 1, 10, 9, 3] * 5
-    apart = [scored(n, label, rating) for n, (label, rating) in enumerate(zip(labels, ratings, strict=True))]
+    apart = [
+        scored(n, label, rating)
+        for n, (label, rating) in enumerate(zip(labels, ratings, strict=True))
+    ]
     together = [
         scored(n, label, rating, cluster=f"Question {n % 8}")
         for n, (label, rating) in enumerate(zip(labels, ratings, strict=True))
@@ -63,7 +73,10 @@ def test_a_given_cluster_goes_before_the_prompt() -> None:
 
 
 def test_the_header_holds_the_agreement_over_all_responses() -> None:
-    scores = [scored(n, label, 2 * label, group="x" if n < 4 else "y") for n, label in enumerate([1, 2, 3, 4, 1, 3, 5])]
+    scores = [
+        scored(n, label, 2 * label, group="x" if n < 4 else "y")
+        for n, label in enumerate([1, 2, 3, 4, 1, 3, 5])
+    ]
     rows = report(scores)
     assert next(iter(rows)) == "pearson" and rows["pearson"] == pytest.approx(1)
     # 1 + 4 / 9 (2x - 1) - x is 4/9 3/9 2/9 1/9 4/9 2/9 0 for 1 2 3 4 1 3 5
@@ -83,7 +96,10 @@ FACTS = {"rating": 3, "label_scale": [1, 5], INSTRUCTIONS: "Rate."}
 
 
 def rated(log_dir: Path, script: Script, **options: object) -> EvalLog:
-    samples = [Sample(id=f"r{n}", input=f"Answer {n}.", metadata={**FACTS, "prompt": str(n)}) for n in (1, 2, 3)]
+    samples = [
+        Sample(id=f"r{n}", input=f"Answer {n}.", metadata={**FACTS, "prompt": str(n)})
+        for n in (1, 2, 3)
+    ]
     task = Task(dataset=MemoryDataset(samples), solver=give_rating(), scorer=rating_agreement())
     return run(task, log_dir, model=script.model(), grader=None, **options)
 
@@ -102,7 +118,9 @@ def failing(fault: Reply) -> Script:
         (output("", error="no such model"), "no such model"),
     ],
 )
-def test_a_failed_call_is_no_rating_and_costs_no_other(fault: Reply, detail: str, tmp_path: Path) -> None:
+def test_a_failed_call_is_no_rating_and_costs_no_other(
+    fault: Reply, detail: str, tmp_path: Path
+) -> None:
     log = rated(tmp_path, failing(fault))
     assert log.status == "success"
     scores = {sample.id: (sample.scores or {})["rating_agreement"] for sample in samples_of(log)}
@@ -119,4 +137,6 @@ def test_a_limit_is_the_harness_s_own_and_no_failed_call(tmp_path: Path) -> None
     assert log.status == "success"
     assert {sample.limit.type for sample in samples_of(log) if sample.limit} == {"token"}
     found = judge_numbers(log)
-    assert {name: count for name, count in found.items() if name.startswith("failures")} == {"failures no_answer": 3}
+    assert {name: count for name, count in found.items() if name.startswith("failures")} == {
+        "failures no_answer": 3
+    }

@@ -26,7 +26,9 @@ from urs_inspect.scorers.reference_outcome import outcome_of, reference_outcome,
         (ModelOutput(), "no_answer"),
     ],
 )
-def test_the_outcome_is_told_from_the_text_and_how_it_ended(given: ModelOutput, outcome: str) -> None:
+def test_the_outcome_is_told_from_the_text_and_how_it_ended(
+    given: ModelOutput, outcome: str
+) -> None:
     assert outcome_of(given) == outcome
 
 
@@ -34,7 +36,12 @@ def test_the_score_holds_outcome_intent_and_language() -> None:
     facts = {"intent": "api", "intent_group": "Solve Problem", "language": "zh"}
     state = TaskState(ModelName("m/x"), "s", 1, "?", [], output=output("是"), metadata=facts)
     score = asyncio.run(_score(state))
-    assert score.value == {"usable": 1, "outcome": "usable", "intent": "Solve Problem", "language": "zh"}
+    assert score.value == {
+        "usable": 1,
+        "outcome": "usable",
+        "intent": "Solve Problem",
+        "language": "zh",
+    }
     assert score.answer == "是"
 
 
@@ -46,7 +53,15 @@ async def _score(state: TaskState) -> Score:
 
 def test_the_report_counts_outcomes() -> None:
     metric: Any = reference_report()
-    scores = [SampleScore(score=Score(value={"outcome": one})) for one in ("cut", "usable", "usable", "empty")]
-    assert dict(metric(scores)) == {"usable": 0.5, "answers usable": 2, "answers empty": 1, "answers cut": 1}
+    scores = [
+        SampleScore(score=Score(value={"outcome": one}))
+        for one in ("cut", "usable", "usable", "empty")
+    ]
+    assert dict(metric(scores)) == {
+        "usable": 0.5,
+        "answers usable": 2,
+        "answers empty": 1,
+        "answers cut": 1,
+    }
     assert list(metric([])) == ["usable"]
     assert math.isnan(metric([])["usable"])  # the headline is there before the first answer

@@ -22,9 +22,17 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("intent_judge", "rubric=absent.yaml", "absent.yaml"),
         ("intent_judge", "judge_language=fr", "allowed: en, zh"),
         ("samer", "model=absent", "samer 'absent': no such folder"),
-        ("samer", "modl=absent", "samer: missing a required argument: 'model'; arguments: model, engine,"),
+        (
+            "samer",
+            "modl=absent",
+            "samer: missing a required argument: 'model'; arguments: model, engine,",
+        ),
         ("human_choice", "votes=absent.jsonl", "absent.jsonl"),
-        ("intent_judge", "rubrik=x", "intent_judge: got an unexpected keyword argument 'rubrik'; arguments: rubric,"),
+        (
+            "intent_judge",
+            "rubrik=x",
+            "intent_judge: got an unexpected keyword argument 'rubrik'; arguments: rubric,",
+        ),
     ],
 )
 def test_the_words_are_heard(

@@ -12,7 +12,13 @@ import pytest
 from inspect_ai import Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog, EvalSample
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ModelOutput
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ModelOutput,
+)
 from inspect_ai.scorer import SampleScore, Score
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
@@ -32,7 +38,11 @@ StubEngine = Callable[..., Opening]
 
 def scoring(folder: Path, how: Solver | None = None, **options: Any) -> Task:
     samples = MemoryDataset([Sample(id=number, input="Why?") for number in range(3)])
-    return Task(dataset=samples, solver=how or say("So."), scorer=samer(str(folder), engine="stub", **options))
+    return Task(
+        dataset=samples,
+        solver=how or say("So."),
+        scorer=samer(str(folder), engine="stub", **options),
+    )
 
 
 @pytest.fixture
@@ -44,7 +54,9 @@ def judging(folder: Path) -> Task:
     facts = {"prompt": "Why?", "response_a": "So.", "response_b": "Because.", "label": "b"}
     return Task(
         dataset=MemoryDataset([Sample(id="p", input="Why?", metadata=facts)]),
-        solver=compare_pair(protocol="overall", judge="samer", samer={"model": str(folder), "engine": "stub"}),
+        solver=compare_pair(
+            protocol="overall", judge="samer", samer={"model": str(folder), "engine": "stub"}
+        ),
         scorer=pair_verdict(),
     )
 
@@ -63,20 +75,36 @@ def never(fails: bool) -> Solver:
     return solve
 
 
-def test_tasks_of_one_run_share_an_engine_which_is_closed_when_it_ends(opening: Opening, tmp_path: Path) -> None:
+def test_tasks_of_one_run_share_an_engine_which_is_closed_when_it_ends(
+    opening: Opening, tmp_path: Path
+) -> None:
     for runs in (1, 2):
-        logs = run_all([scoring(tmp_path), judging(tmp_path)], tmp_path / "logs", model="none/none", grader=None)
+        logs = run_all(
+            [scoring(tmp_path), judging(tmp_path)],
+            tmp_path / "logs",
+            model="none/none",
+            grader=None,
+        )
         assert [log.status for log in logs] == ["success"] * 2
         assert [engine.closed for engine in opening.made] == [1] * runs
         assert not shared._open
-    log = run(scoring(tmp_path, never(True)), tmp_path / "logs", model="none/none", grader=None, max_samples=1)
+    log = run(
+        scoring(tmp_path, never(True)),
+        tmp_path / "logs",
+        model="none/none",
+        grader=None,
+        max_samples=1,
+    )
     assert log.status == "error"
     assert [engine.closed for engine in opening.made] == [1] * len(opening.made)
     assert not shared._open
 
 
 def test_nobody_is_told_of_hooks(tmp_path: Path) -> None:
-    """The harness lists hooks at its start; ours is there only once an engine is open, in this run and the next."""
+    """The harness lists hooks at its start.
+
+    Ours is there only once an engine is open, in this run and the next.
+    """
     script = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -92,7 +120,9 @@ def test_nobody_is_told_of_hooks(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
     repository = Path(__file__).parents[2]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=repository, timeout=120, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=repository, timeout=120, check=False
+    )
     assert "closed [1, 1]" in done.stdout, done.stderr
     assert "hooks" not in done.stdout + done.stderr
 
@@ -104,14 +134,18 @@ def score(name: str, overall: float = NAN, facts: Any = None, **dimensions: floa
     value: dict[str, Any] = dict.fromkeys(score_keys(), NAN) | {"overall": overall, **dimensions}
     intent, _, _ = name.partition("-")
     return SampleScore(
-        score=Score(value=value, metadata=facts or {}), sample_id=name, sample_metadata={"intent_group": intent}
+        score=Score(value=value, metadata=facts or {}),
+        sample_id=name,
+        sample_metadata={"intent_group": intent},
     )
 
 
 def dimensions(*scores: SampleScore) -> dict[str, DimensionScore]:
     """What `urs-inspect samer weights --scores` reads from a log with these scores."""
     samples = [
-        EvalSample(id=str(one.sample_id), epoch=number, input="", target="", scores={"samer": one.score})
+        EvalSample(
+            id=str(one.sample_id), epoch=number, input="", target="", scores={"samer": one.score}
+        )
         for number, one in enumerate(scores)
     ]
     return read_dimensions(EvalLog.model_construct(samples=samples))  # type: ignore[call-arg]
@@ -136,7 +170,8 @@ def test_means_and_shares_worked_by_hand() -> None:
     assert rows["overall intent_group=y"] == pytest.approx(0.9)
     assert rows["failures timeout"] == 1
     assert "Clarity" not in rows
-    # What left the header is read from the log. Clarity: (0.4 + 0.6) / 2, in 2 of 3 evaluated answers.
+    # What left the header is read from the log. Clarity: (0.4 + 0.6) / 2, in 2 of 3 evaluated
+    # answers.
     found = dimensions(*scores)
     assert (found["Clarity"].mean.value, found["Clarity"].selected) == pytest.approx((0.5, 2 / 3))
     assert (found["Depth"].mean.value, found["Depth"].selected) == pytest.approx((0.9, 1 / 3))
@@ -152,8 +187,16 @@ def test_everything_special_is_counted() -> None:
         score("x-4", NAN, {"failure_mode": "too_long"}),
         score("x-5", NAN, {"failure_mode": "too_long"}),
     )
-    counted = {key: rows[key] for key in ("no response", "shortened", "empty selection", "failures too_long")}
-    assert counted == {"no response": 1, "shortened": 1, "empty selection": 1, "failures too_long": 2}
+    counted = {
+        key: rows[key]
+        for key in ("no response", "shortened", "empty selection", "failures too_long")
+    }
+    assert counted == {
+        "no response": 1,
+        "shortened": 1,
+        "empty selection": 1,
+        "failures too_long": 2,
+    }
     assert "overall intent_group=x" not in rows  # a single group is the whole
 
 
@@ -169,7 +212,11 @@ def test_it_equals_the_obvious_computation_in_any_order() -> None:
     rng = random.Random(3)
     names = ("Clarity", "Depth", "Style")
     scores = [
-        score(f"{rng.choice('xyz')}-{n}", rng.random(), **{name: rng.random() for name in names if rng.random() < 0.6})
+        score(
+            f"{rng.choice('xyz')}-{n}",
+            rng.random(),
+            **{name: rng.random() for name in names if rng.random() < 0.6},
+        )
         for n in range(60)
     ]
     rows, found = report(*scores), dimensions(*scores)
@@ -185,7 +232,9 @@ def test_it_equals_the_obvious_computation_in_any_order() -> None:
         )
         assert one.selected == pytest.approx(len(given) / 60)
     whole = student_interval([float(one.score.as_dict()["overall"]) for one in scores])  # type: ignore[arg-type]
-    assert (rows["overall"], rows["low"], rows["high"]) == pytest.approx((whole.value, whole.low, whole.high))
+    assert (rows["overall"], rows["low"], rows["high"]) == pytest.approx(
+        (whole.value, whole.low, whole.high)
+    )
 
 
 def test_no_score_is_the_headline_without_a_value() -> None:
@@ -195,10 +244,16 @@ def test_no_score_is_the_headline_without_a_value() -> None:
 
 
 def scored(
-    log_dir: Path, *, answer: str = "ten chars.", sample: Sample | None = None, how: Solver | None = None
+    log_dir: Path,
+    *,
+    answer: str = "ten chars.",
+    sample: Sample | None = None,
+    how: Solver | None = None,
 ) -> EvalLog:
     task = Task(
-        dataset=MemoryDataset([sample or Sample(id="case", input="Why?", metadata={"intent": "leisure"})]),
+        dataset=MemoryDataset(
+            [sample or Sample(id="case", input="Why?", metadata={"intent": "leisure"})]
+        ),
         solver=how or say(answer),
         scorer=[samer(str(log_dir), engine="stub"), samer_outcome()],
     )
@@ -207,11 +262,14 @@ def scored(
     return log
 
 
-def test_the_value_has_every_dimension_and_numbers_for_the_selected_ones(tmp_path: Path, opening: Opening) -> None:
+def test_the_value_has_every_dimension_and_numbers_for_the_selected_ones(
+    tmp_path: Path, opening: Opening
+) -> None:
     log = scored(tmp_path)
     value = value_of(log, "samer")
     assert list(value) == ["overall", *DIMENSIONS]
-    # Ten characters: Clarity is sigmoid(1) = 0.731, Depth sigmoid(0) = 0.5, each with half of the weight.
+    # Ten characters: Clarity is sigmoid(1) = 0.731, Depth sigmoid(0) = 0.5, each with half of the
+    # weight.
     clarity = 1 / (1 + math.exp(-1))
     assert value["Clarity"] == round(clarity, 4)
     assert value["Depth"] == 0.5
@@ -273,10 +331,14 @@ def test_an_engine_that_raises_or_cannot_be_opened_does_not_end_the_run(
     (tmp_path / "other").mkdir()
     stub_engine(make=broken)
     log = scored(tmp_path / "other")
-    assert (score_of(log, "samer").metadata or {})["detail"] == "the engine could not be opened: no room"
+    assert (score_of(log, "samer").metadata or {})[
+        "detail"
+    ] == "the engine could not be opened: no room"
 
 
-def test_of_a_conversation_the_last_user_message_is_the_query(tmp_path: Path, opening: Opening) -> None:
+def test_of_a_conversation_the_last_user_message_is_the_query(
+    tmp_path: Path, opening: Opening
+) -> None:
     turns: list[ChatMessage] = [
         ChatMessageSystem(content="Be brief."),
         ChatMessageUser(content="First?"),
@@ -303,7 +365,9 @@ def test_without_an_answer_or_a_query_nothing_is_asked(
     assert not opening.asked
 
 
-def test_leading_dimensions_are_the_three_that_weigh_most(tmp_path: Path, stub_engine: StubEngine) -> None:
+def test_leading_dimensions_are_the_three_that_weigh_most(
+    tmp_path: Path, stub_engine: StubEngine
+) -> None:
     gates = {"Clarity": 1.0, "Depth": 1.0, "Logic": 1.0, "Style": 1.0}
     stub_engine(lambda item: Scored(raw({}, gates, {"Style": 2.0, "Logic": 1.0, "Depth": -1.0})))
     value = score_of(scored(tmp_path), "samer_outcome").value
@@ -312,8 +376,14 @@ def test_leading_dimensions_are_the_three_that_weigh_most(tmp_path: Path, stub_e
 
 
 def test_without_samer_there_is_no_outcome(tmp_path: Path) -> None:
-    task = Task(dataset=MemoryDataset([Sample(id="case", input="Why?")]), solver=say("x"), scorer=samer_outcome())
-    [log] = eval(task, model="mockllm/answers", display="none", log_realtime=False, log_dir=str(tmp_path))
+    task = Task(
+        dataset=MemoryDataset([Sample(id="case", input="Why?")]),
+        solver=say("x"),
+        scorer=samer_outcome(),
+    )
+    [log] = eval(
+        task, model="mockllm/answers", display="none", log_realtime=False, log_dir=str(tmp_path)
+    )
     assert log.status == "success" and not (log.samples or [])[0].scores
 
 
@@ -323,7 +393,10 @@ def test_without_samer_there_is_no_outcome(tmp_path: Path) -> None:
         ({"model": ""}, "model: must be a text"),
         ({"model": "absent"}, "samer 'absent': no such folder"),
         ({"model": ".", "engine": "onnx"}, "unknown engine 'onnx'"),
-        ({"model": ".", "dtype": "half"}, "dtype: unknown value 'half'; allowed: auto, float32, bfloat16, float16"),
+        (
+            {"model": ".", "dtype": "half"},
+            "dtype: unknown value 'half'; allowed: auto, float32, bfloat16, float16",
+        ),
         ({"model": "http://u:p@host:1"}, "may hold no key"),
         ({"model": "."}, "no weights"),
     ],

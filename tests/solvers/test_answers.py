@@ -1,4 +1,6 @@
-"""Null answers, and new instructions by a generator: who is asked, what is sent, and what is kept of the reply."""
+"""Null answers, and new instructions by a generator: who is asked, what is sent, and what is kept
+of the reply.
+"""
 
 import json
 from pathlib import Path
@@ -19,7 +21,12 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Every null answer to one question in three languages, and no call of the model."""
     model = Script("never asked")
     samples = [
-        Sample(id=f"{kind} {code}", input="Why?", target=" So.\n", metadata={"null_answer": kind, "language": code})
+        Sample(
+            id=f"{kind} {code}",
+            input="Why?",
+            target=" So.\n",
+            metadata={"null_answer": kind, "language": code},
+        )
         for kind in NULL_ANSWERS
         for code in ("en", "zh", "de")
     ]
@@ -73,7 +80,9 @@ def test_the_turn_decides_which_generator_is_asked(tmp_path: Path) -> None:
 
 def test_the_static_part_comes_first_and_the_reply_is_kept(tmp_path: Path) -> None:
     script = Script(REPLY)
-    [sample] = samples_of(evolved(tmp_path, script.model("a"), [5]))  # one generator is asked every time
+    [sample] = samples_of(
+        evolved(tmp_path, script.model("a"), [5])
+    )  # one generator is asked every time
     [[system, user]] = script.seen
     assert (system.role, user.role) == ("system", "user")
     assert "Why?" not in system.text and "<given_instruction>\nWhy?\n" in user.text
@@ -81,15 +90,27 @@ def test_the_static_part_comes_first_and_the_reply_is_kept(tmp_path: Path) -> No
     assert sample.output.completion == REPLY
     assert [message.role for message in sample.messages] == ["system", "user", "assistant"]
     kept = sample.store["evolution"]
-    assert (kept["usable"], kept["instruction"], kept["answer"]) == (True, "What drives the winds?", "Heat.")
-    assert len(kept["prompt_sha256"]) == 64 and kept["prompt_version"] == "evolution 1, understanding"
+    assert (kept["usable"], kept["instruction"], kept["answer"]) == (
+        True,
+        "What drives the winds?",
+        "Heat.",
+    )
+    assert (
+        len(kept["prompt_sha256"]) == 64 and kept["prompt_version"] == "evolution 1, understanding"
+    )
 
 
-def test_after_a_refused_reply_the_generator_is_asked_once_more_with_the_reason(tmp_path: Path) -> None:
+def test_after_a_refused_reply_the_generator_is_asked_once_more_with_the_reason(
+    tmp_path: Path,
+) -> None:
     script = Script([json.dumps({"instruction": "Why?", "answer": "So."}), REPLY])
     [sample] = samples_of(evolved(tmp_path, script.model("a"), [0]))
     kept = sample.store["evolution"]
-    assert (kept["usable"], kept["instruction"], kept["calls"]) == (True, "What drives the winds?", 2)
+    assert (kept["usable"], kept["instruction"], kept["calls"]) == (
+        True,
+        "What drives the winds?",
+        2,
+    )
     first, second = script.seen
     assert [message.role for message in second] == ["system", "user", "assistant", "user"]
     assert second[:2] == first and "is the one that was given" in second[-1].text

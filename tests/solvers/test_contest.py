@@ -18,7 +18,12 @@ ANSWER = Sample(id="i", input="Why?", metadata={"phase": "answer"})
 
 
 def asked(tmp_path: Path, roles, sample: Sample = ANSWER, **arguments):
-    log = compete(Task(dataset=[sample], solver=contest(**arguments)), tmp_path / "logs", roles, fail_on_error=False)
+    log = compete(
+        Task(dataset=[sample], solver=contest(**arguments)),
+        tmp_path / "logs",
+        roles,
+        fail_on_error=False,
+    )
     [found] = samples_of(log)
     return found
 
@@ -26,7 +31,10 @@ def asked(tmp_path: Path, roles, sample: Sample = ANSWER, **arguments):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"judge": "me"}, "judge: unknown judge 'me'; allowed: grader, human, samer, reward_model, baseline/"),
+        (
+            {"judge": "me"},
+            "judge: unknown judge 'me'; allowed: grader, human, samer, reward_model, baseline/",
+        ),
         ({"orders": "ba"}, "orders: unknown value 'ba'"),
         ({"judge_language": "fr"}, "judge_language: unknown value 'fr'"),
     ],
@@ -53,7 +61,10 @@ def test_nobody_is_asked_if_a_role_is_missing(tmp_path: Path, keep: set[str], sa
 def test_one_contestant_will_do_where_others_have_answered(tmp_path: Path) -> None:
     field = Field("ace")
     refused = asked(tmp_path / "one", field.roles())
-    assert refused.error is not None and "at least 2 are needed, got mockllm/ace" in refused.error.message
+    assert (
+        refused.error is not None
+        and "at least 2 are needed, got mockllm/ace" in refused.error.message
+    )
     sample = asked(tmp_path / "two", field.roles(), least=1)
     assert sample.store["responses"]["mockllm/ace"]["stop_reason"] == "stop"
 

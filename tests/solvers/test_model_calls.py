@@ -1,4 +1,6 @@
-"""Calls of models of the harness: tiny requests before a run, calls that stop, temperatures that were sent."""
+"""Calls of models of the harness: tiny requests before a run, calls that stop, temperatures that
+were sent.
+"""
 
 import json
 import subprocess
@@ -19,7 +21,17 @@ from inspect_ai.model import GenerateConfig, Model, StopReason, get_model
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
 
-from tests.servers import DROPS, ChatServer, LoopbackServer, Request, Response, Script, fails, says, serving
+from tests.servers import (
+    DROPS,
+    ChatServer,
+    LoopbackServer,
+    Request,
+    Response,
+    Script,
+    fails,
+    says,
+    serving,
+)
 from tests.tasks.commands import refused
 from tests.tasks.scripted import Script as Judge
 from tests.tasks.scripted import judged, one_case, output, run, samples_of, say, score_of
@@ -51,10 +63,20 @@ def at(server: ChatServer, name: str = "judge") -> Model:
     )
 
 
-def weak(tmp_path: Path, grader: Any, limit: int | None, *, preflight: bool = False, **options: Any) -> EvalLog:
+def weak(
+    tmp_path: Path, grader: Any, limit: int | None, *, preflight: bool = False, **options: Any
+) -> EvalLog:
     """The log of a run with a simulated model and these judges, one sample after the other."""
     task = urs(dataset="sample", preflight=preflight)
-    return run(task, tmp_path, model="urs_simulation/weak", grader=grader, limit=limit, max_samples=1, **options)
+    return run(
+        task,
+        tmp_path,
+        model="urs_simulation/weak",
+        grader=grader,
+        limit=limit,
+        max_samples=1,
+        **options,
+    )
 
 
 def only(model: str, response: Response) -> Script:
@@ -106,13 +128,21 @@ def test_script_with_a_refused_judge_ends_before_the_first_answer(
     refusal: Response, said: str, server: ChatServer, tmp_path: Path
 ) -> None:
     server.script = only("judge", refusal)
-    log = run(urs(dataset="sample"), tmp_path, model=at(server, "answers"), grader=at(server), max_samples=1)
+    log = run(
+        urs(dataset="sample"),
+        tmp_path,
+        model=at(server, "answers"),
+        grader=at(server),
+        max_samples=1,
+    )
     assert log.status == "error" and log.error is not None
     assert "openai-api/local/judge" in log.error.message and said in log.error.message
     assert (server.count("judge"), server.count("answers")) == (1, 0)
 
 
-def test_every_judge_of_a_panel_is_checked_once_and_no_sample_counts_it(server: ChatServer, tmp_path: Path) -> None:
+def test_every_judge_of_a_panel_is_checked_once_and_no_sample_counts_it(
+    server: ChatServer, tmp_path: Path
+) -> None:
     panel = [at(server, "a"), at(server, "b")]
     log = weak(tmp_path, panel, 3, preflight=True)
     assert log.status == "success"
@@ -121,9 +151,15 @@ def test_every_judge_of_a_panel_is_checked_once_and_no_sample_counts_it(server: 
         assert sample.role_usage["grader"].total_tokens == 2 * 2  # each reply of the server has two
 
 
-@pytest.mark.parametrize(("fault", "warned"), [(fails(500), True), (DROPS, True), (fails(400), False)])
+@pytest.mark.parametrize(
+    ("fault", "warned"), [(fails(500), True), (DROPS, True), (fails(400), False)]
+)
 def test_faults_that_may_pass_are_warnings_and_models_that_refuse_tiny_replies_none_the_worse(
-    fault: Response, warned: bool, server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    fault: Response,
+    warned: bool,
+    server: ChatServer,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     server.script = lambda request: fault if request.number == 0 else FINAL_7
     log = weak(tmp_path, at(server), 2, preflight=True)
@@ -150,7 +186,10 @@ def test_models_are_checked_at_the_same_time(server: ChatServer, tmp_path: Path)
 
 
 def test_models_that_take_long_to_reply_are_named(
-    server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    server: ChatServer,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(preflight, "_PATIENCE_S", 0.5)
     slow = replace(FINAL_7, delay=1.5)
@@ -176,7 +215,9 @@ def vllm_starts(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Iterator
     started: list[str] = []
     processes: list[subprocess.Popen[bytes]] = []
 
-    def start(self: Any, model_path: str, port: int | None = None) -> tuple[str, subprocess.Popen[bytes], int]:
+    def start(
+        self: Any, model_path: str, port: int | None = None
+    ) -> tuple[str, subprocess.Popen[bytes], int]:
         started.append(model_path)
         processes.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
         return server.url, processes[-1], 0
@@ -191,16 +232,30 @@ def vllm_starts(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 def test_server_that_the_harness_starts_itself_is_started_once(
-    vllm_starts: list[str], server: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    vllm_starts: list[str],
+    server: ChatServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     ended = refused(
-        *("eval", "urs_inspect/urs", "-T", "dataset=sample", "--model", "urs_simulation/weak", "--limit", "2"),
+        *(
+            "eval",
+            "urs_inspect/urs",
+            "-T",
+            "dataset=sample",
+            "--model",
+            "urs_simulation/weak",
+            "--limit",
+            "2",
+        ),
         *("--model-role", "grader=vllm/some/judge", "--display", "none", "--max-samples", "1"),
         monkeypatch=monkeypatch,
         capsys=capsys,
     )
     assert ended.status in (None, 0)
-    assert vllm_starts == ["some/judge"] and server.count("some/judge") == 1 + 2  # with the tiny request
+    assert (
+        vllm_starts == ["some/judge"] and server.count("some/judge") == 1 + 2
+    )  # with the tiny request
 
 
 def test_server_of_vllm_that_is_there_already_is_asked_before_the_run(
@@ -215,7 +270,9 @@ def test_server_of_vllm_that_is_there_already_is_asked_before_the_run(
     assert vllm_starts == [] and server.count() == 1
 
 
-def test_refused_contestant_ends_a_competition_before_any_answer(server: ChatServer, tmp_path: Path) -> None:
+def test_refused_contestant_ends_a_competition_before_any_answer(
+    server: ChatServer, tmp_path: Path
+) -> None:
     server.script = only("b", fails(404))
     roles: dict[str, Any] = {"contestant": [at(server, "a"), at(server, "b")], "grader": at(server)}
     [log] = eval(
@@ -232,7 +289,9 @@ def test_refused_contestant_ends_a_competition_before_any_answer(server: ChatSer
 
 
 @pytest.mark.data
-def test_refused_model_that_judges_pairs_ends_the_run(server: ChatServer, tmp_path: Path, data_dir: Path) -> None:
+def test_refused_model_that_judges_pairs_ends_the_run(
+    server: ChatServer, tmp_path: Path, data_dir: Path
+) -> None:
     server.script = only("judge", fails(401))
     log = run(md_eval(), tmp_path, model=at(server), grader=None, max_samples=1)
     assert log.status == "error" and server.count() == 1
@@ -256,19 +315,43 @@ def test_judge_that_fails_again_and_again_is_no_longer_called(
         assert (one["calls"] == 0) == (f"{GIVE_UP} times in a row" in one["failure_detail"])
         assert "scripted 401" in one["failure_detail"]
     said = [
-        one for one in caplog.records if f"{GIVE_UP} times in a row" in one.getMessage() and one.levelname == "ERROR"
+        one
+        for one in caplog.records
+        if f"{GIVE_UP} times in a row" in one.getMessage() and one.levelname == "ERROR"
     ]
     assert len(said) == 2  # when it stops, and below the results
-    assert all("openai-api/local/judge" in one.getMessage() and "inspect score" in one.getMessage() for one in said)
+    assert all(
+        "openai-api/local/judge" in one.getMessage() and "inspect score" in one.getMessage()
+        for one in said
+    )
 
 
 def test_command_ends_with_status_1_when_a_judge_was_stopped_and_keeps_its_log(
-    server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    server: ChatServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     server.script = only("judge", fails(401))
     ended = refused(
-        *("eval", "urs_inspect/urs", "-T", "dataset=sample", "-T", "preflight=false", "--model", "urs_simulation/weak"),
-        *("--model-role", "grader=openai-api/local/judge", "--display", "none", "--log-dir", str(tmp_path / "kept")),
+        *(
+            "eval",
+            "urs_inspect/urs",
+            "-T",
+            "dataset=sample",
+            "-T",
+            "preflight=false",
+            "--model",
+            "urs_simulation/weak",
+        ),
+        *(
+            "--model-role",
+            "grader=openai-api/local/judge",
+            "--display",
+            "none",
+            "--log-dir",
+            str(tmp_path / "kept"),
+        ),
         *("--limit", str(GIVE_UP + 1), "--max-samples", "1"),
         monkeypatch=monkeypatch,
         capsys=capsys,
@@ -288,16 +371,22 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_calls, "CircuitBreaker", lambda: CircuitBreaker(FEW))
 
 
-def test_calls_begin_anew_in_the_next_run_of_the_same_task(few: None, server: ChatServer, tmp_path: Path) -> None:
+def test_calls_begin_anew_in_the_next_run_of_the_same_task(
+    few: None, server: ChatServer, tmp_path: Path
+) -> None:
     task = urs(dataset="sample", preflight=False)
     judge = at(server)
     for response, outcome in ((fails(401), "unscored_call_failed"), (FINAL_7, "judged")):
         server.script = only("judge", response)
-        log = run(task, tmp_path, model="urs_simulation/weak", grader=judge, limit=FEW + 1, max_samples=1)
+        log = run(
+            task, tmp_path, model="urs_simulation/weak", grader=judge, limit=FEW + 1, max_samples=1
+        )
         assert outcomes(log) == {f"{outcome}": FEW + 1}
 
 
-def test_judge_of_a_panel_that_stops_leaves_the_others_to_judge(few: None, server: ChatServer, tmp_path: Path) -> None:
+def test_judge_of_a_panel_that_stops_leaves_the_others_to_judge(
+    few: None, server: ChatServer, tmp_path: Path
+) -> None:
     server.script = only("judge", fails(404))
     size = FEW + 2
     panel = [at(server), at(server, "alive")]
@@ -310,18 +399,33 @@ CUT: tuple[StopReason, ...] = ("content_filter", "model_length", "max_tokens")
 
 
 @pytest.mark.parametrize(
-    "reply", [*(output("cut", reason, error="the provider's words") for reason in CUT), TimeoutError("slow")]
+    "reply",
+    [
+        *(output("cut", reason, error="the provider's words") for reason in CUT),
+        TimeoutError("slow"),
+    ],
 )
-def test_replies_that_were_withheld_too_long_or_too_slow_stop_no_judge(few: None, reply: Any, tmp_path: Path) -> None:
+def test_replies_that_were_withheld_too_long_or_too_slow_stop_no_judge(
+    few: None, reply: Any, tmp_path: Path
+) -> None:
     script, size = Judge(reply), FEW + 3
     task = urs(dataset="sample", preflight=False, judge_attempts=1)
-    log = run(task, tmp_path, model="urs_simulation/weak", grader=script.model(), limit=size, max_samples=1)
+    log = run(
+        task,
+        tmp_path,
+        model="urs_simulation/weak",
+        grader=script.model(),
+        limit=size,
+        max_samples=1,
+    )
     assert len(script.seen) == size
     assert all(facts["judges"][0]["calls"] == 1 for facts in metadata_of(log))
 
 
 @pytest.mark.parametrize("fault", [fails(429), fails(503), DROPS])
-def test_faults_that_may_pass_stop_no_judge(few: None, fault: Response, server: ChatServer, tmp_path: Path) -> None:
+def test_faults_that_may_pass_stop_no_judge(
+    few: None, fault: Response, server: ChatServer, tmp_path: Path
+) -> None:
     """As when a server fails for a minute."""
     server.script = lambda request: fault if request.number < FEW + 5 else FINAL_7
     size = FEW + 7
@@ -363,16 +467,26 @@ def raises_once() -> Scorer:
     return score
 
 
-def test_samples_that_are_tried_again_do_not_begin_calls_anew(few: None, server: ChatServer, tmp_path: Path) -> None:
+def test_samples_that_are_tried_again_do_not_begin_calls_anew(
+    few: None, server: ChatServer, tmp_path: Path
+) -> None:
     server.script = only("judge", fails(401))
     samples = [one_case().model_copy(update={"id": number}) for number in range(FEW + 5)]
-    task = Task(dataset=MemoryDataset(samples), solver=say("Yes."), scorer=[intent_judge(), raises_once()])
+    task = Task(
+        dataset=MemoryDataset(samples), solver=say("Yes."), scorer=[intent_judge(), raises_once()]
+    )
     log = run(task, tmp_path, model="none", grader=at(server), max_samples=1, retry_on_error=1)
     assert log.status == "success" and server.count() == FEW
 
 
 def pairs_file(tmp_path: Path, count: int, **given: str) -> str:
-    texts = {"prompt": "Hello?", "response_a": "Hi!", "response_b": "Go away.", "winner": "a", **given}
+    texts = {
+        "prompt": "Hello?",
+        "response_a": "Hi!",
+        "response_b": "Go away.",
+        "winner": "a",
+        **given,
+    }
     lines = [json.dumps({"id": f"p{number}", **texts}) for number in range(count)]
     (path := tmp_path / "pairs.jsonl").write_text("\n".join(lines), encoding="utf-8")
     return str(path)
@@ -392,10 +506,14 @@ def test_model_that_is_asked_for_similarities_is_no_longer_called_either(
     few: None, server: ChatServer, tmp_path: Path
 ) -> None:
     server.script = lambda request: (
-        fails(401) if request.model == "similar" else says(f"{request.model} {request.messages[-1]['content']}")
+        fails(401)
+        if request.model == "similar"
+        else says(f"{request.model} {request.messages[-1]['content']}")
     )
     pool = tmp_path / "pool.jsonl"
-    lines = [json.dumps({"id": f"i{number}", "instruction": f"Write {number}."}) for number in range(40)]
+    lines = [
+        json.dumps({"id": f"i{number}", "instruction": f"Write {number}."}) for number in range(40)
+    ]
     pool.write_text("\n".join(lines), encoding="utf-8")
     roles: dict[str, Any] = {
         "contestant": [at(server, "a"), at(server, "b")],
@@ -412,7 +530,14 @@ def test_model_that_judges_pairs_is_no_longer_called_either(
     few: None, server: ChatServer, tmp_path: Path, data_dir: Path
 ) -> None:
     server.script = only("judge", fails(401))
-    log = run(md_eval(preflight=False), tmp_path, model=at(server), grader=None, limit=FEW + 3, max_samples=1)
+    log = run(
+        md_eval(preflight=False),
+        tmp_path,
+        model=at(server),
+        grader=None,
+        limit=FEW + 3,
+        max_samples=1,
+    )
     assert log.status == "success" and server.count() == FEW
     modes = [(sample.scores or {})["pair_verdict"].metadata or {} for sample in samples_of(log)]
     assert [facts["failures"] for facts in modes] == [["call_failed"]] * (FEW + 3)
@@ -427,14 +552,19 @@ def temperatures(log: EvalLog) -> tuple[object, object]:
 
 
 def openai_model(server: ChatServer, name: str) -> Model:
-    return get_model(f"openai/{name}", base_url=server.url, api_key="none", responses_api=False, memoize=False)
+    return get_model(
+        f"openai/{name}", base_url=server.url, api_key="none", responses_api=False, memoize=False
+    )
 
 
 def test_temperature_that_was_sent_is_recorded(server: ChatServer, tmp_path: Path) -> None:
     assert temperatures(judged(tmp_path, at(server))) == (0.0, 0.0)
     assert temperatures(judged(tmp_path, at(server), temperature=0.7)) == (0.7, 0.7)
     assert temperatures(judged(tmp_path, at(server), temperature=None)) == (None, None)
-    assert temperatures(judged(tmp_path, openai_model(server, "gpt-4o"), temperature=0.7)) == (0.7, 0.7)
+    assert temperatures(judged(tmp_path, openai_model(server, "gpt-4o"), temperature=0.7)) == (
+        0.7,
+        0.7,
+    )
 
 
 class MessagesServer(LoopbackServer):
@@ -466,8 +596,14 @@ def test_temperature_that_the_client_of_anthropic_drops_is_recorded_as_not_sent(
     messages = MessagesServer()
     messages.start()
     # The client streams longer replies, which this server does not.
-    options: dict[str, Any] = {"streaming": False, "memoize": False, "config": GenerateConfig(max_tokens=1000)}
-    judge = get_model("anthropic/claude-sonnet-4-5", base_url=messages.address, api_key="none", **options)
+    options: dict[str, Any] = {
+        "streaming": False,
+        "memoize": False,
+        "config": GenerateConfig(max_tokens=1000),
+    }
+    judge = get_model(
+        "anthropic/claude-sonnet-4-5", base_url=messages.address, api_key="none", **options
+    )
     try:
         log = judged(tmp_path, judge)
     finally:
@@ -482,7 +618,9 @@ def test_temperature_that_a_reasoning_model_does_not_take_is_recorded_as_not_sen
 ) -> None:
     log = weak(tmp_path, openai_model(server, "o3-mini"), 3)
     found = [facts["judges"][0] for facts in metadata_of(log)]
-    assert [(one["temperature_requested"], one["temperature_sent"]) for one in found] == [(0.0, None)] * 3
+    assert [(one["temperature_requested"], one["temperature_sent"]) for one in found] == [
+        (0.0, None)
+    ] * 3
     assert_warned_once(caplog, "openai/o3-mini")
 
 
@@ -495,7 +633,9 @@ def test_nothing_is_claimed_of_a_request_that_the_harness_did_not_keep(
     server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     log = judged(tmp_path, at(server))
-    again = score(log, intent_judge(), model_roles={"grader": at(server)}, action="overwrite", display="log")
+    again = score(
+        log, intent_judge(), model_roles={"grader": at(server)}, action="overwrite", display="log"
+    )
     assert temperatures(again) == (0.0, "unknown")
     assert "temperature_sent" not in caplog.text
 
@@ -506,13 +646,23 @@ def test_temperatures_of_models_that_annotate_pairs_are_recorded(
 ) -> None:
     names = load_taxonomy().scenarios["chitchat"].dimensions
     verdicts = {name: {"comparison": "x", "winner": "1"} for name in [*names, "Overall"]}
-    server.script = lambda request: says(json.dumps({"scenario": "chitchat"} if request.model == "names" else verdicts))
+    server.script = lambda request: says(
+        json.dumps({"scenario": "chitchat"} if request.model == "names" else verdicts)
+    )
     task = samer_annotate(pairs_file(tmp_path, 1, scenario=scenario), preflight=False)
-    roles: dict[str, Any] = {"grader": openai_model(server, "o3-mini"), "classifier": at(server, "names")}
-    [log] = eval(task, model="none/none", model_roles=roles, display="log", log_dir=str(tmp_path / "logs"))
+    roles: dict[str, Any] = {
+        "grader": openai_model(server, "o3-mini"),
+        "classifier": at(server, "names"),
+    }
+    [log] = eval(
+        task, model="none/none", model_roles=roles, display="log", log_dir=str(tmp_path / "logs")
+    )
     facts = score_of(log, "annotated_pair").metadata or {}
     assert (facts["temperature_requested"], facts["temperature_sent"]) == ([0.0], [None])
-    found = (facts.get("scenario_temperature_requested", "none"), facts.get("scenario_temperature_sent", "none"))
+    found = (
+        facts.get("scenario_temperature_requested", "none"),
+        facts.get("scenario_temperature_sent", "none"),
+    )
     assert found == (("none", "none") if scenario else (0.0, 0.0))
 
 

@@ -35,8 +35,10 @@ def test_a_role_that_nobody_has(models: list[Model], role: str) -> None:
     assert bound_models(role) == []
     with pytest.raises(InputError) as caught:
         models_with(role)
-    assert str(caught.value) == (
-        f"no model has the role '{role}'; name one or several: --model-role '{role}=[provider/a, ...]'"
+    assert (
+        str(caught.value)
+        == f"no model has the role '{role}'; name one or several: --model-role '{role}=[provider/a,"
+        " ...]'"
     )
 
 
@@ -51,7 +53,11 @@ RATINGS = '{"prompt": "Why?", "response": "So.", "rating": 2}\n'
     ],
 )
 def test_the_command_says_so_in_one_line_and_runs_nothing(
-    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ratings.jsonl").write_text(RATINGS, encoding="utf-8")

@@ -38,7 +38,9 @@ def case(response_a: str = "a longer answer", response_b: str = "short") -> Pair
 def compared(log_dir: Path, pair: PairCase, **options: Any) -> EvalLog:
     task = Task(
         dataset=MemoryDataset([pair_to_sample(pair, load_taxonomy())]),
-        solver=compare_pair(judge="samer", samer={"model": str(log_dir), "engine": "stub"}, **options),
+        solver=compare_pair(
+            judge="samer", samer={"model": str(log_dir), "engine": "stub"}, **options
+        ),
         scorer=pair_verdict(),
     )
     log = run(task, log_dir / "logs", model="none/none", grader=None)
@@ -58,12 +60,17 @@ def facts_of(log: EvalLog) -> dict[str, Any]:
 def test_the_larger_number_is_better_selected_or_not() -> None:
     pair = SamerPair(judgement("longer"), judgement("long"))
     assert pair.verdict("Overall") == pair.verdict("Clarity") == "a"
-    assert pair.verdict("Depth") == pair.verdict("Style") == "tie"  # Depth is selected, Style is not
+    assert (
+        pair.verdict("Depth") == pair.verdict("Style") == "tie"
+    )  # Depth is selected, Style is not
 
 
 def test_swapped_responses_swap_the_verdict() -> None:
     for one, other in (("longer", "long"), ("long", "longer"), ("same", "same")):
-        pair, swapped = SamerPair(judgement(one), judgement(other)), SamerPair(judgement(other), judgement(one))
+        pair, swapped = (
+            SamerPair(judgement(one), judgement(other)),
+            SamerPair(judgement(other), judgement(one)),
+        )
         for name in ("Overall", "Clarity", "Depth"):
             assert swapped.verdict(name) == {"a": "b", "b": "a", "tie": "tie"}[pair.verdict(name)]
 
@@ -82,17 +89,27 @@ def test_a_dimension_that_is_not_selected_has_a_verdict_of_its_own() -> None:
 def test_verdicts_weights_and_words_are_in_the_log(tmp_path: Path, stub_engine: StubEngine) -> None:
     opening = stub_engine()
     log = compared(tmp_path, case())
-    assert opening.asked == [QueryResponse("Why?", "a longer answer"), QueryResponse("Why?", "short")]
+    assert opening.asked == [
+        QueryResponse("Why?", "a longer answer"),
+        QueryResponse("Why?", "short"),
+    ]
     facts = facts_of(log)
-    assert facts["verdicts"] == {"a": {"Clarity": "a", "Depth": "tie", "Style": "tie", "Overall": "a"}}
+    assert facts["verdicts"] == {
+        "a": {"Clarity": "a", "Depth": "tie", "Style": "tie", "Overall": "a"}
+    }
     assert facts["weights"] == [{"Clarity": 0.5, "Depth": 0.5}] * 2
     assert [one["samer"]["engine"] for one in facts["evaluations"]] == ["stub", "stub"]
     metrics = metric_values(log, "pair_verdict")
     assert metrics["overall accuracy"] == 1
-    assert metrics["dimension accuracy"] == 0.5  # Clarity right, Style wrong; Depth's label is a tie
+    assert (
+        metrics["dimension accuracy"] == 0.5
+    )  # Clarity right, Style wrong; Depth's label is a tie
     [sample] = samples_of(log)
     explanation = (sample.scores or {})["pair_verdict"].explanation or ""
-    assert "- **Clarity: a.** 0.818 against 0.622\n- **Depth: tie.** 0.500 against 0.500" in explanation
+    assert (
+        "- **Clarity: a.** 0.818 against 0.622\n- **Depth: tie.** 0.500 against 0.500"
+        in explanation
+    )
     assert "#### response b" in sample.output.completion
 
 
@@ -131,7 +148,9 @@ def test_a_failure_is_no_verdict_and_is_named(tmp_path: Path, stub_engine: StubE
 
 def test_samer_and_its_options_belong_together(tmp_path: Path) -> None:
     assert samer_choice("model", None) is None
-    with pytest.raises(InputError, match="samer: only with judge=samer, reward_model, not with judge=model"):
+    with pytest.raises(
+        InputError, match="samer: only with judge=samer, reward_model, not with judge=model"
+    ):
         samer_choice("model", {"model": str(tmp_path)})
     with pytest.raises(InputError, match="judge=samer needs samer: the folder of a checkpoint"):
         samer_choice("samer", None)

@@ -71,7 +71,9 @@ def at(server: ChatServer) -> Model:
 
 def judged_by(server: ChatServer, tmp_path: Path, limit: int = 2, **arguments: Any) -> EvalLog:
     task = urs(dataset="sample", **arguments)
-    return run(task, tmp_path, model="urs_simulation/weak", grader=at(server), limit=limit, max_samples=1)
+    return run(
+        task, tmp_path, model="urs_simulation/weak", grader=at(server), limit=limit, max_samples=1
+    )
 
 
 def judgements(log: EvalLog) -> list[dict[str, Any]]:
@@ -93,7 +95,11 @@ def test_server_that_follows_a_schema_is_asked_by_it_and_the_scores_are_those_wi
     log = judged_by(server, tmp_path)
     assert asked_by_schema(server) == [True, True, True]  # the first one is the tiny request
     for judgement, sample in zip(judgements(log), samples_of(log), strict=True):
-        assert (judgement["structured"], judgement["final"], judgement["unkeyed"]) == (True, 5, False)
+        assert (judgement["structured"], judgement["final"], judgement["unkeyed"]) == (
+            True,
+            5,
+            False,
+        )
         score = (sample.scores or {})["intent_judge"]
         assert (score.metadata or {})["structured"] == 1
         assert "The answer names one film" in (score.explanation or "")
@@ -121,7 +127,9 @@ def test_server_that_ignores_a_schema_is_asked_without(
     assert len(warnings(caplog, "without structured output")) == 1
 
 
-def test_structured_reply_that_is_cut_off_is_asked_for_again(server: ChatServer, tmp_path: Path) -> None:
+def test_structured_reply_that_is_cut_off_is_asked_for_again(
+    server: ChatServer, tmp_path: Path
+) -> None:
     def script(request: Request) -> Response:
         whole = follows(request)
         if request.number == 1:
@@ -134,8 +142,12 @@ def test_structured_reply_that_is_cut_off_is_asked_for_again(server: ChatServer,
     assert (judgement["calls"], judgement["final"], judgement["structured"]) == (2, 5, True)
 
 
-def test_tiny_reply_that_is_cut_off_shows_that_the_server_took_the_schema(server: ChatServer, tmp_path: Path) -> None:
-    server.script = lambda request: says("", finish_reason="length") if request.number == 0 else follows(request)
+def test_tiny_reply_that_is_cut_off_shows_that_the_server_took_the_schema(
+    server: ChatServer, tmp_path: Path
+) -> None:
+    server.script = lambda request: (
+        says("", finish_reason="length") if request.number == 0 else follows(request)
+    )
     log = judged_by(server, tmp_path)
     assert [one["structured"] for one in judgements(log)] == [True, True]
 
@@ -165,7 +177,9 @@ def test_schema_that_is_refused_later_costs_no_answer_and_is_reported_once(
     server.script = lambda request: follows(request) if request.number < 2 else refuses(request)
     log = judged_by(server, tmp_path, 4, structured=True)
     assert log.status == "success"
-    assert [(one["structured"], one["final"]) for one in judgements(log)] == [(True, 5)] + [(False, 3)] * 3
+    assert [(one["structured"], one["final"]) for one in judgements(log)] == [(True, 5)] + [
+        (False, 3)
+    ] * 3
     assert asked_by_schema(server) == [True, True, True, False, False, False]
     assert len(warnings(caplog, "refused the schema")) == 1
 
@@ -176,7 +190,11 @@ def test_bad_request_for_another_reason_leaves_the_schema(
     server.script = lambda request: fails(400) if request.number in (1, 2) else follows(request)
     log = judged_by(server, tmp_path, 2)
     first, second = judgements(log)
-    assert (first["failure_mode"], second["final"], second["structured"]) == ("call_failed", 5, True)
+    assert (first["failure_mode"], second["final"], second["structured"]) == (
+        "call_failed",
+        5,
+        True,
+    )
     assert not warnings(caplog, "refused the schema")
 
 
@@ -208,14 +226,22 @@ def _facts(task: Task, tmp_path: Path, scorer: str, model: Any) -> list[dict[str
 def test_pairs_and_ratings_are_asked_by_a_schema(server: ChatServer, tmp_path: Path) -> None:
     pairs = _bench(tmp_path, "prompt", "response_a", "response_b", "label", label="a")
     for facts in _facts(judge_pairwise(pairs, orders="ab"), tmp_path, "pair_verdict", at(server)):
-        assert (facts["structured"], facts["verdicts"], facts["unkeyed"]) == ([True], {"a": {"Overall": "a"}}, 0)
+        assert (facts["structured"], facts["verdicts"], facts["unkeyed"]) == (
+            [True],
+            {"a": {"Overall": "a"}},
+            0,
+        )
     ratings = _bench(tmp_path, "prompt", "response", "rating", rating="3")
-    for facts in _facts(judge_rating(ratings, scale="1,5"), tmp_path, "rating_agreement", at(server)):
+    for facts in _facts(
+        judge_rating(ratings, scale="1,5"), tmp_path, "rating_agreement", at(server)
+    ):
         assert (facts["structured"], facts["unkeyed"]) == (True, False)
     assert asked_by_schema(server) == [True] * (1 + 2 + 2)
 
 
-def test_rating_whose_schema_is_refused_is_asked_for_without_it(server: ChatServer, tmp_path: Path) -> None:
+def test_rating_whose_schema_is_refused_is_asked_for_without_it(
+    server: ChatServer, tmp_path: Path
+) -> None:
     server.script = lambda request: follows(request) if request.number == 0 else refuses(request)
     ratings = _bench(tmp_path, "prompt", "response", "rating", rating="3")
     facts = _facts(judge_rating(ratings, scale="1,5"), tmp_path, "rating_agreement", at(server))
@@ -226,12 +252,20 @@ def test_rating_whose_schema_is_refused_is_asked_for_without_it(server: ChatServ
 def test_simulated_judges_follow_a_schema(tmp_path: Path) -> None:
     task = urs(dataset="sample", structured=True)
     log = run(task, tmp_path, model="urs_simulation/weak", grader="urs_simulation/judge", limit=6)
-    plain = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader="urs_simulation/judge", limit=6)
+    plain = run(
+        urs(dataset="sample"),
+        tmp_path,
+        model="urs_simulation/weak",
+        grader="urs_simulation/judge",
+        limit=6,
+    )
     for by_schema, without in zip(judgements(log), judgements(plain), strict=True):
         assert (by_schema["structured"], without["structured"]) == (True, False)
         assert by_schema["unkeyed"] is False and by_schema["criteria"] == without["criteria"]
     pairs = _bench(tmp_path, "prompt", "response_a", "response_b", "label", label="a")
-    for facts in _facts(judge_pairwise(pairs, structured=True), tmp_path, "pair_verdict", "urs_simulation/judge"):
+    for facts in _facts(
+        judge_pairwise(pairs, structured=True), tmp_path, "pair_verdict", "urs_simulation/judge"
+    ):
         assert (facts["structured"], facts["failures"], facts["unkeyed"]) == ([True], [], 0)
 
 
@@ -241,7 +275,11 @@ def test_contest_asks_only_judges_by_a_schema(server: ChatServer, tmp_path: Path
     log = run(task, tmp_path, model="none", grader=at(server), roles=roles, max_samples=1)
     assert log.status == "success", log.error
     assert asked_by_schema(server) == [True] * (1 + 2)
-    facts = [(sample.scores or {})["pair_choice"].metadata or {} for sample in samples_of(log) if sample.scores]
+    facts = [
+        (sample.scores or {})["pair_choice"].metadata or {}
+        for sample in samples_of(log)
+        if sample.scores
+    ]
     assert [one["structured"] for one in facts if "structured" in one] == [[True]]
 
 

@@ -9,13 +9,17 @@ checked = settings(deadline=None, database=None, max_examples=30)
 
 
 def fights(*rows: str) -> Battles:
-    """Battles from `a>b`, `a=b` and `a<b`, each on its own instruction or, as in `a>b@3`, on a named one."""
+    """Battles from `a>b`, `a=b` and `a<b`, each on its own instruction or, as in `a>b@3`, on a
+    named one.
+    """
     listed = []
     for number, row in enumerate(rows):
         names, _, cluster = row.partition("@")
         [sign] = [character for character in names if character in "<=>"]
         first, second = names.split(sign)
-        listed.append(Battle(first, second, {">": 1.0, "=": 0.5, "<": 0.0}[sign], cluster or f"own {number}"))
+        listed.append(
+            Battle(first, second, {">": 1.0, "=": 0.5, "<": 0.0}[sign], cluster or f"own {number}")
+        )
     return battles_of(listed)
 
 
@@ -28,8 +32,12 @@ def rows(battles: Battles) -> list[tuple[str, str, float, int]]:
     ]
 
 
-def random_fights(players: int, size: int, clusters: int, seed: int, spread: float = 1.0) -> Battles:
-    """Battles of players whose strengths lie `spread` apart from each other, a quarter of them ties."""
+def random_fights(
+    players: int, size: int, clusters: int, seed: int, spread: float = 1.0
+) -> Battles:
+    """Battles of players whose strengths lie `spread` apart from each other, a quarter of them
+    ties.
+    """
     generator = np.random.default_rng(seed)
     listed = []
     for _ in range(size):
@@ -42,11 +50,15 @@ def random_fights(players: int, size: int, clusters: int, seed: int, spread: flo
 
 def swapped(battles: Battles) -> Battles:
     """The same battles with both sides exchanged."""
-    return Battles(battles.players, battles.second, battles.first, 1 - battles.outcome, battles.clusters)
+    return Battles(
+        battles.players, battles.second, battles.first, 1 - battles.outcome, battles.clusters
+    )
 
 
 def renamed(battles: Battles, order: list[int]) -> Battles:
     """The same battles with the players in another order."""
     place = np.argsort(order)
     players = tuple(battles.players[index] for index in order)
-    return Battles(players, place[battles.first], place[battles.second], battles.outcome, battles.clusters)
+    return Battles(
+        players, place[battles.first], place[battles.second], battles.outcome, battles.clusters
+    )

@@ -74,7 +74,10 @@ def styled(seed: int, size: int = 300, liking: float = 1.0) -> tuple[Battles, Fl
     styles = np.tanh(habits[first] - habits[second] + draws.normal(0, 0.5, size))
     gap = strengths[first] - strengths[second] + liking * styles
     outcome = (draws.random(size) < 1 / (1 + np.exp(-gap))).astype(float)
-    return Battles(("a", "b", "c", "d"), first, second, outcome, np.arange(size) // 2), styles[:, None]
+    return (
+        Battles(("a", "b", "c", "d"), first, second, outcome, np.arange(size) // 2),
+        styles[:, None],
+    )
 
 
 def test_bounds_are_of_draws_half_of_which_are_without_the_prior() -> None:
@@ -83,7 +86,9 @@ def test_bounds_are_of_draws_half_of_which_are_without_the_prior() -> None:
     fit = fit_rows(battles, battles.outcome, covariates=styles / np.sqrt((styles**2).mean(axis=0)))
     draws = influence_draws(fit.values, fit.influences, 200)
     draws = POINTS * np.concatenate([draws[::2] - fit.pull, draws[1::2]])
-    assert (found.effects[0].low, found.effects[0].high) == pytest.approx(expanded(draws[:, -1], 20))
+    assert (found.effects[0].low, found.effects[0].high) == pytest.approx(
+        expanded(draws[:, -1], 20)
+    )
     placed = 1000 + draws[:, :4] - draws[:, :4].mean(axis=1, keepdims=True)
     for name, rating in zip(found.places.players, found.places.ratings, strict=True):
         bounds = expanded(placed[:, battles.players.index(name)], rating.clusters)
@@ -92,7 +97,9 @@ def test_bounds_are_of_draws_half_of_which_are_without_the_prior() -> None:
 
 def test_the_pull_of_the_prior_is_that_of_fits_with_more_and_less_of_it() -> None:
     battles, _ = styled(7, size=4000)
-    fit, less, more = (fit_rows(battles, battles.outcome, prior=prior) for prior in (1.0, 0.99, 1.01))
+    fit, less, more = (
+        fit_rows(battles, battles.outcome, prior=prior) for prior in (1.0, 0.99, 1.01)
+    )
     assert fit.pull == pytest.approx((more.values - less.values) / 0.02, rel=1e-3)
 
 
@@ -102,15 +109,22 @@ def test_it_is_the_most_likely_fit() -> None:
 
     def loss(values: Floats) -> float:
         total = 0.0
-        for i, j, outcome, style in zip(battles.first, battles.second, battles.outcome, styles[:, 0], strict=True):
+        for i, j, outcome, style in zip(
+            battles.first, battles.second, battles.outcome, styles[:, 0], strict=True
+        ):
             gap = values[i] - values[j] + values[4] * style / scale
             total += outcome * np.log1p(np.exp(-gap)) + (1 - outcome) * np.log1p(np.exp(gap))
-        return float(total + sum(np.log1p(np.exp(-value)) / 2 + np.log1p(np.exp(value)) / 2 for value in values))
+        return float(
+            total
+            + sum(np.log1p(np.exp(-value)) / 2 + np.log1p(np.exp(value)) / 2 for value in values)
+        )
 
     best = minimize(loss, np.zeros(5), method="BFGS", options={"gtol": 1e-8}).x
     found = rank_controlled(battles, styles, ["length"], rounds=2)
     expected = 1000 + POINTS * (best[:4] - best[:4].mean())
-    assert [ratings(found.places)[name] for name in battles.players] == pytest.approx(expected, abs=0.01)
+    assert [ratings(found.places)[name] for name in battles.players] == pytest.approx(
+        expected, abs=0.01
+    )
     assert found.effects[0].value == pytest.approx(POINTS * best[4], abs=0.01)
     assert found.coefficients["length"] == pytest.approx((scale, best[4]), abs=1e-4)
 
@@ -122,19 +136,24 @@ def test_the_influence_of_an_instruction_is_what_leaving_it_out_changes() -> Non
     for place in range(0, 600, 97):
         kept = np.arange(600) != place
         without = fit_rows(battles.take(kept), battles.outcome[kept], covariates=styles[kept])
-        assert fit.values - without.values == pytest.approx(fit.influences[place], rel=0.05, abs=1e-4)
+        assert fit.values - without.values == pytest.approx(
+            fit.influences[place], rel=0.05, abs=1e-4
+        )
 
 
 def assert_same(one: Places, other: Places) -> None:
     assert one.players == other.players
     for first, second in zip(one.ratings, other.ratings, strict=True):
-        assert (first.value, first.low, first.high) == pytest.approx((second.value, second.low, second.high), abs=1e-6)
+        assert (first.value, first.low, first.high) == pytest.approx(
+            (second.value, second.low, second.high), abs=1e-6
+        )
 
 
 def test_sides_do_not_matter() -> None:
     battles, styles = styled(2)
     there, back = (
-        rank_controlled(*given, ["length"], rounds=50) for given in ((battles, styles), (swapped(battles), -styles))
+        rank_controlled(*given, ["length"], rounds=50)
+        for given in ((battles, styles), (swapped(battles), -styles))
     )
     assert_same(there.places, back.places)
 
@@ -161,12 +180,19 @@ def test_given_coefficients_stay_when_a_model_joins() -> None:
         (*battles.players, "new"),
         np.concatenate([battles.first, np.full(size, 4)]),
         np.concatenate([battles.second, other]),
-        np.concatenate([battles.outcome, (draws.random(size) < 1 / (1 + np.exp(-gap))).astype(float)]),
+        np.concatenate(
+            [battles.outcome, (draws.random(size) < 1 / (1 + np.exp(-gap))).astype(float)]
+        ),
         np.concatenate([battles.clusters, 10_000 + np.arange(size)]),
     )
     kept, both = before.coefficients, np.vstack([styles, further])
-    with_kept, with_new = (rank_controlled(joined, both, ["length"], given=given, rounds=2) for given in (kept, None))
-    leads = [ratings(found.places)["a"] - ratings(found.places)["d"] for found in (before, with_kept, with_new)]
+    with_kept, with_new = (
+        rank_controlled(joined, both, ["length"], given=given, rounds=2) for given in (kept, None)
+    )
+    leads = [
+        ratings(found.places)["a"] - ratings(found.places)["d"]
+        for found in (before, with_kept, with_new)
+    ]
     assert with_kept.coefficients == kept
     assert with_new.coefficients["length"].value < 0 < kept["length"].value
     assert abs(leads[1] - leads[0]) < 0.5 * abs(leads[2] - leads[0])
@@ -174,7 +200,9 @@ def test_given_coefficients_stay_when_a_model_joins() -> None:
 
 def test_given_coefficients_are_an_exact_effect() -> None:
     battles, styles = styled(5)
-    found = rank_controlled(battles, styles, ["length"], given={"length": Coefficient(0.5, 0.3)}, rounds=50)
+    found = rank_controlled(
+        battles, styles, ["length"], given={"length": Coefficient(0.5, 0.3)}, rounds=50
+    )
     assert found.coefficients == {"length": Coefficient(0.5, 0.3)}
     assert found.effects[0].value == pytest.approx(POINTS * 0.3)
     assert np.isnan(found.effects[0].low)
@@ -197,23 +225,38 @@ ARENA_RANK = {
     ("length",): (1184.55, 1118.44, 1086.05, 987.75, 920.51, 894.87, 807.83),
     ("length", "lists", "bold"): (1183.39, 1110.0, 1087.03, 989.77, 922.48, 896.77, 810.58),
 }
-"""Ratings of the published votes by arena-rank 0.1.1, in the order of `MODELS`, their mean moved to 1000:
+"""Ratings of the published votes by arena-rank 0.1.1, in the order of `MODELS`, their mean moved to
+1000:
 
-    data = ContextualPairDataset.from_pandas(frame, columns, reweighted=False, normalize_features=False)
-    ContextualBradleyTerry(len(data.competitors), data.n_features, reg=1e-4).compute_ratings_and_cis(data)
+    data = ContextualPairDataset.from_pandas(frame, columns, reweighted=False,
+    normalize_features=False) ContextualBradleyTerry(len(data.competitors), data.n_features,
+    reg=1e-4).compute_ratings_and_cis(data)
 
-`frame` has one row a vote (model_a, model_b, winner, differences of style over their root mean square).
+`frame` has one row a vote (model_a, model_b, winner, differences of style over their root mean
+square).
 """
-MODELS = ("gpt-4", "claude-v1", "gpt-3.5-turbo", "vicuna-13b", "koala-13b", "alpaca-13b", "chatglm-6b")
+MODELS = (
+    "gpt-4",
+    "claude-v1",
+    "gpt-3.5-turbo",
+    "vicuna-13b",
+    "koala-13b",
+    "alpaca-13b",
+    "chatglm-6b",
+)
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("features", ARENA_RANK)
-def test_the_published_votes_are_rated_as_by_arena_rank(data_dir: Path, features: tuple[str, ...]) -> None:
+def test_the_published_votes_are_rated_as_by_arena_rank(
+    data_dir: Path, features: tuple[str, ...]
+) -> None:
     battles, styles = read_styled_battles([data_dir / "mad" / "chatbot_arena"], features)
     found = rank_controlled(battles, styles, features, rounds=200)
     assert found.places.players == MODELS
-    assert [value.value for value in found.places.ratings] == pytest.approx(ARENA_RANK[features], abs=1)
+    assert [value.value for value in found.places.ratings] == pytest.approx(
+        ARENA_RANK[features], abs=1
+    )
     if features == ("length",):
         change = found.places.extra[MODELS.index("alpaca-13b")]
         assert change.value == pytest.approx(47.3, abs=0.1)
@@ -226,11 +269,17 @@ def two_models(people: list[float], judge: list[float]) -> JudgedBallots:
     size = len(judge)
     votes = np.array([*people, *[np.nan] * (size - len(people))])
     sides = np.zeros(size, dtype=np.int64), np.ones(size, dtype=np.int64)
-    return JudgedBallots(("a", "b"), *sides, np.arange(size), votes, np.array(judge, dtype=np.float64))
+    return JudgedBallots(
+        ("a", "b"), *sides, np.arange(size), votes, np.array(judge, dtype=np.float64)
+    )
 
 
-def competition(seed: int, votes: int = 60, copied: float = 0.6, bias: float = 0.5) -> tuple[JudgedBallots, Floats]:
-    """Five models, 40 ballots a pair, some with votes, and a judge that shares some of people's opinions."""
+def competition(
+    seed: int, votes: int = 60, copied: float = 0.6, bias: float = 0.5
+) -> tuple[JudgedBallots, Floats]:
+    """Five models, 40 ballots a pair, some with votes, and a judge that shares some of people's
+    opinions.
+    """
     draws = np.random.default_rng(seed)
     strengths = np.array([1.0, 0.5, 0.0, -0.5, -1.0])
     first, second = (np.repeat(side, 40) for side in np.triu_indices(5, 1))
@@ -241,23 +290,31 @@ def competition(seed: int, votes: int = 60, copied: float = 0.6, bias: float = 0
     )
     judge = np.where(draws.random(len(first)) < copied, people, own)
     people[draws.permutation(len(first))[votes:]] = np.nan
-    return JudgedBallots(tuple("abcde"), first, second, np.arange(len(first)) // 2, people, judge), strengths
+    return (
+        JudgedBallots(tuple("abcde"), first, second, np.arange(len(first)) // 2, people, judge),
+        strengths,
+    )
 
 
 def test_a_corrected_share_by_hand() -> None:
-    # 12 votes: 9 for a. On these ballots the judge is for a in 8, on all 20 in 10. Of the 8, people are for a in 7:
-    # covariance 7/12 - 9/12 * 8/12 = 1/12, variance 8/12 * 4/12 = 2/9, lambda 3/8. The share
-    # is 9/12 + 3/8 (10/20 - 8/12).
+    # 12 votes: 9 for a. On these ballots the judge is for a in 8, on all 20 in 10. Of the 8, people
+    # are for a in 7: covariance 7/12 - 9/12 * 8/12 = 1/12, variance 8/12 * 4/12 = 2/9, lambda 3/8.
+    # The share is 9/12 + 3/8 (10/20 - 8/12).
     people = [1.0] * 9 + [0.0] * 3
     judge = [1.0] * 7 + [0.0] * 2 + [1.0] + [0.0] * 2 + [1.0] * 2 + [0.0] * 6
     found = rank_corrected(two_models(people, judge), prior=1e-9, rounds=50)
     assert found.weight == pytest.approx(3 / 8)
     share = 9 / 12 + 3 / 8 * (10 / 20 - 8 / 12)
     expected = POINTS * np.log(share / (1 - share)) / 2
-    assert [rating.value for rating in found.places.ratings] == pytest.approx([1000 + expected, 1000 - expected])
-    # ppi-python 0.2.3, whose lambda counts verdicts without votes alone (3/8 * 8/20 = 0.15) and is given here:
-    # ppi_logistic_pointestimate(np.ones((12, 1)), people, judge[:12], np.ones((8, 1)), judge[12:], lam=0.15)
-    assert (found.places.ratings[0].value - found.places.ratings[1].value) / POINTS == pytest.approx(0.78845736)
+    assert [rating.value for rating in found.places.ratings] == pytest.approx(
+        [1000 + expected, 1000 - expected]
+    )
+    # ppi-python 0.2.3, whose lambda counts verdicts without votes alone (3/8 * 8/20 = 0.15) and is
+    # given here: ppi_logistic_pointestimate(np.ones((12, 1)), people, judge[:12], np.ones((8, 1)),
+    # judge[12:], lam=0.15)
+    assert (
+        found.places.ratings[0].value - found.places.ratings[1].value
+    ) / POINTS == pytest.approx(0.78845736)
     assert (found.votes, found.verdicts, found.both) == (12, 20, 12)
     assert found.agreement == pytest.approx(9 / 12)
 
@@ -301,12 +358,14 @@ def test_sides_and_what_the_judge_prefers_do_not_matter() -> None:
     there, back = (rank_corrected(given, rounds=50) for given in (ballots, turned))
     assert there.weight == pytest.approx(back.weight)
     assert_same(there.places, back.places)
-    # A judge with one and the same verdict for each pair says nothing about ballots: people alone remain, whose fit
-    # without covariates is Bradley-Terry.
+    # A judge with one and the same verdict for each pair says nothing about ballots: people alone
+    # remain, whose fit without covariates is Bradley-Terry.
     blind = rank_corrected(replace(ballots, judge=(ballots.first % 2).astype(float)), rounds=50)
     assert [blind.weight, blind.worth] == pytest.approx([0, blind.votes])
     alone = fit_bradley_terry(ballots.battles(ballots.people))
-    assert [ratings(blind.places)[name] for name in ballots.players] == pytest.approx(alone, abs=1e-6)
+    assert [ratings(blind.places)[name] for name in ballots.players] == pytest.approx(
+        alone, abs=1e-6
+    )
 
 
 def test_where_people_voted_on_everything_a_judge_changes_nothing() -> None:
@@ -336,7 +395,8 @@ def test_a_judge_that_shares_opinions_helps_and_is_worth_votes() -> None:
 
 
 def test_models_that_would_be_infinitely_strong_get_a_finite_rating() -> None:
-    # a won all 10; the judge saw those ballots go to b, but all others to a: the corrected share is far above 1.
+    # a won all 10; the judge saw those ballots go to b, but all others to a: the corrected share is
+    # far above 1.
     people = [1.0] * 9 + [0.5]
     judge = [0.5] * 9 + [0.0] + [1.0] * 90
     found = rank_corrected(two_models(people, judge), rounds=50)
@@ -344,5 +404,7 @@ def test_models_that_would_be_infinitely_strong_get_a_finite_rating() -> None:
 
 
 def test_too_few_votes_are_refused_with_counts() -> None:
-    with pytest.raises(InputError, match=r"at least 10 ballots .* got 9: 9 have votes, 40 a verdict"):
+    with pytest.raises(
+        InputError, match=r"at least 10 ballots .* got 9: 9 have votes, 40 a verdict"
+    ):
         rank_corrected(two_models([1.0] * 9, [1.0] * 40))

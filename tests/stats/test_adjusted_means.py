@@ -1,4 +1,6 @@
-"""Adjusted means: by hand, against slow computations, against recorded values of other packages, and properties."""
+"""Adjusted means: by hand, against slow computations, against recorded values of other packages,
+and properties.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -38,12 +40,18 @@ NAN = np.nan
 
 def rated(judge: Floats, people: Floats, weights: Floats | None = None) -> RatedScores:
     return RatedScores(
-        judge, people, np.where(np.isnan(people), NAN, judge), np.ones_like(judge) if weights is None else weights
+        judge,
+        people,
+        np.where(np.isnan(people), NAN, judge),
+        np.ones_like(judge) if weights is None else weights,
     )
 
 
 def estimate(
-    scores: RatedScores, coefficients: tuple[float, float] | None = None, rounds: int = 400, **how: Any
+    scores: RatedScores,
+    coefficients: tuple[float, float] | None = None,
+    rounds: int = 400,
+    **how: Any,
 ) -> PoweredMeans:
     chosen = {"all": np.arange(len(scores.judge))}
     return powered_means(scores, chosen, coefficients=coefficients, rounds=rounds, **how)[0]["all"]
@@ -52,10 +60,14 @@ def estimate(
 def study(
     generator: np.random.Generator, questions: int = 60, models: int = 3, share: float = 0.4
 ) -> tuple[RatedScores, Floats]:
-    """People who rate some answers, a judge that is partial to the later models, and all ratings they would give."""
+    """People who rate some answers, a judge that is partial to the later models, and all ratings
+    they would give.
+    """
     level = generator.normal(6, 1, (questions, 1)) + generator.normal(0, 1, (questions, models))
     people = np.clip(np.rint(level + generator.normal(0, 0.7, level.shape)), 1, 10)
-    judge = np.clip(np.rint(level + generator.normal(0, 0.7, level.shape) + np.arange(models)), 1, 10)
+    judge = np.clip(
+        np.rint(level + generator.normal(0, 0.7, level.shape) + np.arange(models)), 1, 10
+    )
     given = np.where(generator.random(level.shape) < share, people, NAN)
     return rated(judge, given), people
 
@@ -64,9 +76,14 @@ def test_by_hand() -> None:
     # Judge 6 on average over all, 5 over the rated; people 4 on average.
     judge = np.array([[4.0], [6.0], [7.0], [7.0]])
     people = np.array([[3.0], [5.0], [NAN], [NAN]])
-    assert estimate(rated(judge, people), (1.0, 0.0)).corrected.values == pytest.approx([4 + 1 * (6 - 5)])
-    assert estimate(rated(judge, people), (0.5, 0.0)).corrected.values == pytest.approx([4 + 0.5 * (6 - 5)])
-    # The rated answers stand for 3 and 1 others: people (9 + 5) / 4, judge (12 + 6) / 4 over the rated.
+    assert estimate(rated(judge, people), (1.0, 0.0)).corrected.values == pytest.approx(
+        [4 + 1 * (6 - 5)]
+    )
+    assert estimate(rated(judge, people), (0.5, 0.0)).corrected.values == pytest.approx(
+        [4 + 0.5 * (6 - 5)]
+    )
+    # The rated answers stand for 3 and 1 others: people (9 + 5) / 4, judge (12 + 6) / 4 over the
+    # rated.
     weighted = rated(judge, people, np.array([[3.0], [1.0], [1.0], [1.0]]))
     found = estimate(weighted, (1.0, 0.0))
     assert found.people.values == pytest.approx([3.5])
@@ -96,18 +113,25 @@ def test_coefficients_and_means_are_those_of_a_slow_computation() -> None:
         within = table - intercepts @ np.linalg.lstsq(intercepts, table, rcond=None)[0]
         most = np.sqrt((within[:, 2] ** 2).sum() / (within[:, :2] ** 2).sum(axis=0))
         bounds = ([0, 0, *[-np.inf] * 3], [*most, *[np.inf] * 3])
-        return np.asarray(lsq_linear(np.hstack([table[:, :2], intercepts]), table[:, 2], bounds).x[:2])
+        return np.asarray(
+            lsq_linear(np.hstack([table[:, :2], intercepts]), table[:, 2], bounds).x[:2]
+        )
 
     found, coefficients = powered_means(scores, {"all": np.arange(24)}, rounds=10)
     assert coefficients == pytest.approx(fit(-1), abs=1e-5)
-    centred = np.stack([(common - common.mean())[question], (own - own.mean(axis=0))[question, model]], axis=1)
+    centred = np.stack(
+        [(common - common.mean())[question], (own - own.mean(axis=0))[question, model]], axis=1
+    )
     residuals = people - (centred * [fit(int(each)) for each in question]).sum(axis=1)
-    expected = [np.average(residuals[model == each], weights=weights[model == each]) for each in range(3)]
+    expected = [
+        np.average(residuals[model == each], weights=weights[model == each]) for each in range(3)
+    ]
     assert found["all"].corrected.values == pytest.approx(expected, abs=1e-4)
 
 
-# ppi-python 0.2.3 in an environment of its own: `ppi_mean_pointestimate(people, judge[:40], judge[40:], lam=lam)` and
-# `ppi_mean_ci(..., alpha=0.05, lam=lam)`, lam None for power tuning; ratings are about the first 40 of 200 answers.
+# ppi-python 0.2.3 in an environment of its own: `ppi_mean_pointestimate(people, judge[:40],
+# judge[40:], lam=lam)` and `ppi_mean_ci(..., alpha=0.05, lam=lam)`, lam None for power tuning;
+# ratings are about the first 40 of 200 answers.
 PEOPLE = "5766765664775267452335276615554555A37754"  # A is 10
 JUDGE = (
     "7866646A749885677664455868356746557479476666A4875A86776887948555757846737697548966778455798758855653"
@@ -130,11 +154,17 @@ def oracle_scores() -> RatedScores:
 
 @pytest.mark.parametrize("given", PPI_PYTHON)
 def test_means_and_intervals_are_those_of_ppi_python(given: float | None) -> None:
-    """Tuned, it divides by the variance of all scores, ours by that of the rated ones and without the question."""
+    """Tuned, it divides by the variance of all scores, ours by that of the rated ones and without
+    the question.
+    """
     # Its lambda is for a mean over the 160 unrated answers, ours for one over all 200.
-    found = estimate(oracle_scores(), None if given is None else (given * 200 / 160, 0.0), rounds=4000)
+    found = estimate(
+        oracle_scores(), None if given is None else (given * 200 / 160, 0.0), rounds=4000
+    )
     value, low, high = PPI_PYTHON[given]
-    assert found.corrected.values == pytest.approx([value], abs=0.1 * (high - low) if given is None else 1e-6)
+    assert found.corrected.values == pytest.approx(
+        [value], abs=0.1 * (high - low) if given is None else 1e-6
+    )
     [[made], [alone]] = (mean_estimates(part) for part in (found.corrected, found.people))
     assert made.high - made.low == pytest.approx(high - low, rel=0.1)
     assert given is not None or made.high - made.low < 0.95 * (alone.high - alone.low)
@@ -149,20 +179,27 @@ def test_neither_bias_nor_scale_of_the_judge_moves_a_mean() -> None:
         np.testing.assert_allclose(found.draws, before.corrected.draws, atol=1e-6)
     # A reversed one, or one that gives every answer the same score, adds nothing.
     for judge in (-scores.judge, np.full_like(scores.judge, 7.3)):
-        np.testing.assert_allclose(estimate(rated(judge, scores.people)).corrected.draws, before.people.draws)
+        np.testing.assert_allclose(
+            estimate(rated(judge, scores.people)).corrected.draws, before.people.draws
+        )
     assert np.abs(estimate(rated(judge, scores.people)).predicted.draws).max() < 1e-9
 
 
 def test_with_all_answers_rated_the_mean_is_that_of_the_ratings() -> None:
     scores, people = study(np.random.default_rng(5), share=1)
-    np.testing.assert_allclose(estimate(scores, (0.7, 0.4)).corrected.draws, estimate(scores).people.draws, atol=1e-9)
+    np.testing.assert_allclose(
+        estimate(scores, (0.7, 0.4)).corrected.draws, estimate(scores).people.draws, atol=1e-9
+    )
     np.testing.assert_allclose(estimate(scores).people.values, people.mean(axis=0))
 
 
 def test_only_ratios_of_weights_count_and_shares_weigh_questions() -> None:
     scores, _ = study(np.random.default_rng(6))
     weights = np.random.default_rng(7).uniform(1, 5, scores.judge.shape)
-    one, ten = (estimate(rated(scores.judge, scores.people, factor * weights)).corrected for factor in (1, 10))
+    one, ten = (
+        estimate(rated(scores.judge, scores.people, factor * weights)).corrected
+        for factor in (1, 10)
+    )
     np.testing.assert_allclose(one.draws, ten.draws)
     assert (one.n < np.count_nonzero(~np.isnan(scores.people), axis=0)).all()
     shares = np.where(np.arange(len(scores.judge)) < 30, 1.0, 0.0)
@@ -181,7 +218,12 @@ def test_a_difference_is_not_wider_where_the_judge_only_knows_the_question() -> 
     less = np.array([[1.0], [-1.0]])
 
     def widths(found: PoweredMeans) -> list[float]:
-        parts = (found.corrected, contrast(found.corrected, less), found.people, contrast(found.people, less))
+        parts = (
+            found.corrected,
+            contrast(found.corrected, less),
+            found.people,
+            contrast(found.people, less),
+        )
         return [part.high - part.low for draws in parts for part in mean_estimates(draws)[:1]]
 
     mean, difference, mean_alone, difference_alone = widths(estimate(scores))
@@ -233,7 +275,8 @@ def test_effects_of_raters_by_hand() -> None:
     found = rater_effects(np.ones_like(parts), parts)
     assert found.values == pytest.approx([1.5, -1.5])
     assert found.influence == pytest.approx(np.zeros((1, 2)))
-    # Rated by one person each, models and raters cannot be told apart: both get half of the difference.
+    # Rated by one person each, models and raters cannot be told apart: both get half of the
+    # difference.
     alone = parts * np.eye(2)
     assert rater_effects(np.array([np.eye(2)]), alone).values == pytest.approx([1.25, -1.25])
 
@@ -246,7 +289,9 @@ def test_effects_of_raters_move_with_the_questions_as_least_squares_do() -> None
     assert found.influence.sum(axis=0) == pytest.approx(np.zeros(6))
     counts = np.ones(100)
     counts[:3] = 1.01, 0.98, 1.02
-    moved = rater_effects(raters.shares * counts[:, None, None], raters.parts * counts[:, None, None])
+    moved = rater_effects(
+        raters.shares * counts[:, None, None], raters.parts * counts[:, None, None]
+    )
     change = moved.values - found.values
     assert change - change.mean() == pytest.approx(
         (counts @ found.influence) - (counts @ found.influence).mean(), abs=2e-4
@@ -255,11 +300,15 @@ def test_effects_of_raters_move_with_the_questions_as_least_squares_do() -> None
 
 def test_ratings_by_the_same_raters_by_hand() -> None:
     assert ratings_by_same_raters(np.array([[10.0], [10.0]]))[0, 1] == pytest.approx(10)
-    assert ratings_by_same_raters(np.array([[10.0], [40.0]]))[0, 1] == pytest.approx(16)  # 2 / (1/10 + 1/40)
+    assert ratings_by_same_raters(np.array([[10.0], [40.0]]))[0, 1] == pytest.approx(
+        16
+    )  # 2 / (1/10 + 1/40)
     assert ratings_by_same_raters(np.array([[10.0, 10.0], [10.0, 10.0]]))[0, 1] == pytest.approx(20)
     assert ratings_by_same_raters(np.diag([50.0, 50.0]))[0, 1] < 0.001
     # Each rater alone tells 2 / (1/50 + 1/1) of the difference, both together the sum.
-    assert ratings_by_same_raters(np.array([[50.0, 1.0], [1.0, 50.0]]))[0, 1] == pytest.approx(2 * 100 / 51)
+    assert ratings_by_same_raters(np.array([[50.0, 1.0], [1.0, 50.0]]))[0, 1] == pytest.approx(
+        2 * 100 / 51
+    )
 
 
 def test_raters_of_all_models_alike_change_no_difference() -> None:
@@ -277,28 +326,49 @@ def test_raters_of_all_models_alike_change_no_difference() -> None:
 # --- a regression on length ---
 
 
-def controlled(scores: Floats, doublings: Floats, rounds: int = 50) -> tuple[LengthControl, MeanDraws]:
+def controlled(
+    scores: Floats, doublings: Floats, rounds: int = 50
+) -> tuple[LengthControl, MeanDraws]:
     """Length control, and the differences of all pairs at equal length."""
     pairs = all_pairs(scores.shape[1])
     [found] = bootstrap_means([length_column(scores, doublings)], len(scores), rounds=rounds)
     control = control_length(found)
-    signs = [[(model == first) - (model == second) for first, second in pairs] for model in range(scores.shape[1])]
+    signs = [
+        [(model == first) - (model == second) for first, second in pairs]
+        for model in range(scores.shape[1])
+    ]
     return control, contrast(control.means, signs)
 
 
-def made_up(questions: int = 30, models: int = 3, seed: int = 0, slope: float = 0.4) -> tuple[Floats, Floats]:
+def made_up(
+    questions: int = 30, models: int = 3, seed: int = 0, slope: float = 0.4
+) -> tuple[Floats, Floats]:
     generator = np.random.default_rng(seed)
-    doublings = generator.normal(9, 1, (questions, 1)) + generator.normal(0, 0.7, (questions, models))
-    scores = generator.normal(6, 1, (questions, 1)) + slope * doublings + generator.normal(0, 1, (questions, models))
+    doublings = generator.normal(9, 1, (questions, 1)) + generator.normal(
+        0, 0.7, (questions, models)
+    )
+    scores = (
+        generator.normal(6, 1, (questions, 1))
+        + slope * doublings
+        + generator.normal(0, 1, (questions, models))
+    )
     return scores, doublings
 
 
-def least_squares(scores: Floats, doublings: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
-    """Slope, and the models' effects less the first one's, from one dummy per question and model."""
+def least_squares(
+    scores: Floats, doublings: Floats, weights: Floats | None = None
+) -> tuple[float, Floats]:
+    """Slope, and the models' effects less the first one's, from one dummy per question and
+    model.
+    """
     questions, models = scores.shape
     question, model = (part.ravel() for part in np.indices(scores.shape))
     design = np.column_stack(
-        [np.eye(questions)[question], np.eye(models)[model][:, 1:], np.nan_to_num(doublings.ravel())]
+        [
+            np.eye(questions)[question],
+            np.eye(models)[model][:, 1:],
+            np.nan_to_num(doublings.ravel()),
+        ]
     )
     root = np.sqrt(np.repeat(np.ones(questions) if weights is None else weights, models))
     kept = np.repeat(~np.isnan(doublings).any(axis=1), models)
@@ -307,20 +377,28 @@ def least_squares(scores: Floats, doublings: Floats, weights: Floats | None = No
 
 
 def test_length_by_hand() -> None:
-    """Two models, differences of length 0, 1, 2 and of score 1, 2, 3: one point a doubling, and one beside it."""
-    control, differences = controlled(np.array([[5.0, 4], [6, 4], [7, 4]]), np.array([[8.0, 8], [9, 8], [10, 8]]))
+    """Two models, differences of length 0, 1, 2 and of score 1, 2, 3: one point a doubling, and one
+    beside it.
+    """
+    control, differences = controlled(
+        np.array([[5.0, 4], [6, 4], [7, 4]]), np.array([[8.0, 8], [9, 8], [10, 8]])
+    )
     assert control.slope.values[0] == pytest.approx(1)
     assert differences.values[0] == pytest.approx(1)
     assert control.lengths.values == pytest.approx([0.5, -0.5])
     assert control.means.values == pytest.approx([5.5, 4.5])
-    assert control.by_model == pytest.approx(0.6)  # mean square 5/3 of the differences, squared mean 1
+    assert control.by_model == pytest.approx(
+        0.6
+    )  # mean square 5/3 of the differences, squared mean 1
 
 
 @pytest.mark.parametrize(("questions", "models"), [(5, 2), (30, 3), (12, 6)])
 def test_equals_ordinary_least_squares_in_every_round(questions: int, models: int) -> None:
     scores, doublings = made_up(questions, models)
     control, differences = controlled(scores, doublings, rounds=4)
-    counts = bootstrap_table(np.eye(questions), rounds=4).draws * questions  # how often each question was drawn
+    counts = (
+        bootstrap_table(np.eye(questions), rounds=4).draws * questions
+    )  # how often each question was drawn
     for weights, slope, drawn in zip(
         [np.ones(questions), *counts],
         [control.slope.values[0], *control.slope.draws[:, 0]],
@@ -333,21 +411,25 @@ def test_equals_ordinary_least_squares_in_every_round(questions: int, models: in
 
 
 def test_equals_statsmodels() -> None:
-    # statsmodels 0.15.0: smf.ols("score ~ C(model) + doublings + C(question)", d).fit(cov_type="cluster",
-    # cov_kwds={"groups": d["question"], "use_correction": False})
+    # statsmodels 0.15.0: smf.ols("score ~ C(model) + doublings + C(question)",
+    # d).fit(cov_type="cluster", cov_kwds={"groups": d["question"], "use_correction": False})
     generator, rows = np.random.default_rng(5), []
     for _ in range(40):
         question = generator.normal(0, 1)
         for model, habit in enumerate((0.8, 0, -0.3)):
             longer = float(generator.normal(habit, 0.9))
-            score = np.clip(np.rint(6 - model + 0.4 * longer + question + generator.normal(0, 1)), 1, 10)
+            score = np.clip(
+                np.rint(6 - model + 0.4 * longer + question + generator.normal(0, 1)), 1, 10
+            )
             rows.append((score, round(9 + longer, 2)))
     scores, doublings = np.array(rows).T.reshape(2, 40, 3)
     control, differences = controlled(scores, doublings, rounds=4000)
     assert control.slope.values[0] == pytest.approx(0.3268352325567212)
     assert differences.values[:2] == pytest.approx([0.6217026947685468, 1.7169375262811721])
     errors = [control.slope.draws.std(), *differences.draws.std(axis=0)[:2]]
-    assert errors == pytest.approx([0.09700888511579141, 0.23478854158421256, 0.29194901209916174], rel=0.1)
+    assert errors == pytest.approx(
+        [0.09700888511579141, 0.23478854158421256, 0.29194901209916174], rel=0.1
+    )
 
 
 @hypothesis.given(st.integers(0, 10**6), st.floats(-3, 3), st.floats(0.1, 10))
@@ -373,7 +455,9 @@ def test_questions_with_an_empty_answer_say_nothing_about_the_slope() -> None:
     control, _ = controlled(scores, empty)
     assert control.slope.values[0] == pytest.approx(least_squares(scores, empty)[0])
     assert (control.slope.n[0], control.means.n[0]) == (26, 30)
-    above = (doublings - doublings.mean(axis=1, keepdims=True))[4:, 0].sum() / 30  # nothing where it is empty
+    above = (doublings - doublings.mean(axis=1, keepdims=True))[
+        4:, 0
+    ].sum() / 30  # nothing where it is empty
     assert control.lengths.values[0] == pytest.approx(above)
 
 

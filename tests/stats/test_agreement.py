@@ -39,7 +39,10 @@ tables = st.integers(2, 9).flatmap(
 
 
 def units_of(ratings: Ratings) -> list[list[float]]:
-    columns = [[value for value in column if not math.isnan(value)] for column in zip(*ratings, strict=True)]
+    columns = [
+        [value for value in column if not math.isnan(value)]
+        for column in zip(*ratings, strict=True)
+    ]
     return [column for column in columns if len(column) >= 2]
 
 
@@ -50,7 +53,9 @@ def slow_alpha(ratings: Ratings) -> float:
         return math.nan
     everything = [value for unit in units for value in unit]
     n = len(everything)
-    observed = sum(sum((a - b) ** 2 for a in unit for b in unit) / (len(unit) - 1) for unit in units) / n
+    observed = (
+        sum(sum((a - b) ** 2 for a in unit for b in unit) / (len(unit) - 1) for unit in units) / n
+    )
     expected = sum((a - b) ** 2 for a in everything for b in everything) / (n * (n - 1))
     return 1 - observed / expected if expected else 1.0
 
@@ -58,8 +63,9 @@ def slow_alpha(ratings: Ratings) -> float:
 @pytest.mark.parametrize(
     ("ratings", "expected"),
     [
-        # Units (1, 1), (2, 2), (3, 4); n = 6. Observed: (0 + 0 + (1 + 1) / 1) / 6 = 1/3. Expected: over ordered pairs
-        # of 1 1 2 2 3 4, the sum of squares is 2 (6 * 35 - 13^2) = 82; 82 / 30. 1 - (1/3) / (82/30).
+        # Units (1, 1), (2, 2), (3, 4); n = 6. Observed: (0 + 0 + (1 + 1) / 1) / 6 = 1/3. Expected:
+        # over ordered pairs of 1 1 2 2 3 4, the sum of squares is 2 (6 * 35 - 13^2) = 82; 82 / 30.
+        # 1 - (1/3) / (82/30).
         pytest.param([[1, 2, 3], [1, 2, 4]], 36 / 41, id="by hand"),
         # n = 4. Observed: (162 + 162) / 4 = 81. Expected: 8 * 81 / 12 = 54. 1 - 81/54.
         pytest.param([[1, 10], [10, 1]], -0.5, id="systematic disagreement"),
@@ -95,10 +101,13 @@ def test_alpha_is_that_of_slow_code_and_of_the_harness(ratings: Ratings) -> None
     assert alpha == pytest.approx(slow_alpha(ratings), abs=1e-9, nan_ok=True)
     if len(units) >= 2:  # for a single unit the harness still gives a number
         metric: Any = krippendorff_alpha("interval")
-        assert alpha == pytest.approx(metric([SampleScore(score=Score(value=[*unit])) for unit in units]), abs=1e-9)
+        assert alpha == pytest.approx(
+            metric([SampleScore(score=Score(value=[*unit])) for unit in units]), abs=1e-9
+        )
 
 
-RECORDED = [  # interval alpha of evalica 0.4.2; the first table is that of Krippendorff (2011), part C
+# interval alpha of evalica 0.4.2; the first table is that of Krippendorff (2011), part C
+RECORDED = [
     (
         [
             [1, 2, 3, 3, 2, 1, 4, 1, 2, NONE, NONE, NONE],
@@ -128,7 +137,9 @@ def test_the_package_does_not_need_evalica() -> None:
 
 @checked
 @given(ratings=tables, shift=st.floats(-50, 50), factor=st.sampled_from([-2.0, -1.0, 0.5, 3.0]))
-def test_alpha_knows_no_zero_no_unit_and_no_direction(ratings: Ratings, shift: float, factor: float) -> None:
+def test_alpha_knows_no_zero_no_unit_and_no_direction(
+    ratings: Ratings, shift: float, factor: float
+) -> None:
     moved = [[factor * value + shift for value in rater] for rater in ratings]
     assert interval_alpha(moved) == pytest.approx(interval_alpha(ratings), abs=1e-6, nan_ok=True)
 
@@ -138,17 +149,27 @@ tables_of_counts = st.lists(st.lists(count_rows, min_size=3, max_size=3), min_si
 
 
 def test_nominal_alpha_worked_out_by_hand() -> None:
-    # Units (x, x), (x, y), (y, y): 6 values, 3 x and 3 y, 2 of them disagree. 1 - 5 * 2 / (36 - 9 - 9) = 1 - 10/18.
-    # Krippendorff (2011), part A: 10 units of zeros and ones by two observers, alpha .095.
-    assert nominal_alpha(np.array([[[1.0, 1], [0, 1]], [[5, 2], [2, 1]]])) == pytest.approx([4 / 9, 0.095], abs=5e-4)
+    # Units (x, x), (x, y), (y, y): 6 values, 3 x and 3 y, 2 of them disagree. 1 - 5 * 2 / (36 - 9 -
+    # 9) = 1 - 10/18. Krippendorff (2011), part A: 10 units of zeros and ones by two observers,
+    # alpha .095.
+    assert nominal_alpha(np.array([[[1.0, 1], [0, 1]], [[5, 2], [2, 1]]])) == pytest.approx(
+        [4 / 9, 0.095], abs=5e-4
+    )
 
 
 @checked
 @given(tables=tables_of_counts)
-def test_nominal_alpha_is_that_of_slow_code_of_the_harness_and_of_evalica(tables: list[list[list[int]]]) -> None:
+def test_nominal_alpha_is_that_of_slow_code_of_the_harness_and_of_evalica(
+    tables: list[list[list[int]]],
+) -> None:
     metric: Any = krippendorff_alpha("nominal")
     for table, alpha in zip(tables, nominal_alpha(np.array(tables, dtype=float)), strict=True):
-        units = [(a, b) for a, row in enumerate(table) for b, count in enumerate(row) for _ in range(count)]
+        units = [
+            (a, b)
+            for a, row in enumerate(table)
+            for b, count in enumerate(row)
+            for _ in range(count)
+        ]
         everything = [value for unit in units for value in unit]
         if len(units) < 2:
             assert math.isnan(alpha)
@@ -158,13 +179,18 @@ def test_nominal_alpha_is_that_of_slow_code_of_the_harness_and_of_evalica(tables
             n = len(everything)
             expected = sum(a != b for a in everything for b in everything) / (n * (n - 1))
             assert alpha == pytest.approx(1 - sum(a != b for a, b in units) / len(units) / expected)
-            assert alpha == pytest.approx(evalica.alpha(pd.DataFrame(units).T, distance="nominal").alpha)
-            assert alpha == pytest.approx(metric([SampleScore(score=Score(value=[*unit])) for unit in units]))
+            assert alpha == pytest.approx(
+                evalica.alpha(pd.DataFrame(units).T, distance="nominal").alpha
+            )
+            assert alpha == pytest.approx(
+                metric([SampleScore(score=Score(value=[*unit])) for unit in units])
+            )
 
 
 def test_an_alpha_with_an_interval_worked_out_by_hand() -> None:
-    # Units (1, 2), (3, 3), (5, 4): n = 6. Within: 2 * 1 / 1 + 0 + 2 * 1 / 1 = 4. All values 1 2 3 3 4 5: squares 64,
-    # sum 18, so 2 * (6 * 64 - 324) = 120. Alpha = 1 - 5 * 4 / 120. Units with one rating do not count.
+    # Units (1, 2), (3, 3), (5, 4): n = 6. Within: 2 * 1 / 1 + 0 + 2 * 1 / 1 = 4. All values 1 2 3 3
+    # 4 5: squares 64, sum 18, so 2 * (6 * 64 - 324) = 120. Alpha = 1 - 5 * 4 / 120. Units with one
+    # rating do not count.
     found = clustered_interval_alpha([[1, 3, 5, 9, NONE], [2, 3, 4, NONE, NONE]], list("abcde"))
     assert found.value == pytest.approx(5 / 6)
     assert (found.n, found.clusters) == (3, 3)
@@ -188,7 +214,9 @@ def test_rounds_are_those_of_a_slow_resampling_of_questions() -> None:
     found = clustered_interval_alpha(ratings, questions, rounds=100, seed=6)
     drawn = np.random.default_rng(6).integers(10, size=(100, 10))
     slow = [
-        interval_alpha(ratings[:, np.concatenate([np.flatnonzero(questions == q) for q in row])].tolist())
+        interval_alpha(
+            ratings[:, np.concatenate([np.flatnonzero(questions == q) for q in row])].tolist()
+        )
         for row in drawn
     ]
     assert (found.low, found.high) == pytest.approx(expanded(slow, 10))
@@ -201,7 +229,9 @@ def test_raters_and_origin_and_unit_do_not_matter(shift: float, stretch: float, 
     ratings = np.random.default_rng(seed).integers(1, 6, size=(3, 8)).astype(float)
     plain = clustered_interval_alpha(ratings, range(8), rounds=20)
     moved = clustered_interval_alpha(shift + stretch * ratings[::-1], range(8), rounds=20)
-    assert (moved.value, moved.low, moved.high) == pytest.approx((plain.value, plain.low, plain.high), abs=1e-6)
+    assert (moved.value, moved.low, moved.high) == pytest.approx(
+        (plain.value, plain.low, plain.high), abs=1e-6
+    )
 
 
 @pytest.mark.parametrize(
@@ -227,18 +257,25 @@ def test_kappa_is_as_defined_and_whoever_comes_first(pairs: list[tuple[str, str]
     first, second = [one for one, _ in pairs], [other for _, other in pairs]
     found, n = cohen_kappa(first, second), len(pairs)
     assert cohen_kappa(second, first) == pytest.approx(found, nan_ok=True)
-    chance = sum(Fraction(first.count(name), n) * Fraction(second.count(name), n) for name in "abc") if n else 1
+    chance = (
+        sum(Fraction(first.count(name), n) * Fraction(second.count(name), n) for name in "abc")
+        if n
+        else 1
+    )
     observed = Fraction(sum(one == other for one, other in pairs), max(n, 1))
     expected = NONE if chance == 1 else float((observed - chance) / (1 - chance))
     assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_a_share_worked_out_by_hand() -> None:
-    # 8 of 10, z = 1.96: centre (0.8 + 3.8416 / 20) / (1 + 3.8416 / 10) = 0.99208 / 1.38416 = 0.71674;
-    # margin 1.96 * sqrt(0.16 / 10 + 3.8416 / 400) / 1.38416 = 1.96 * 0.16001 / 1.38416 = 0.22658
+    # 8 of 10, z = 1.96: centre (0.8 + 3.8416 / 20) / (1 + 3.8416 / 10) = 0.99208 / 1.38416 =
+    # 0.71674; margin 1.96 * sqrt(0.16 / 10 + 3.8416 / 400) / 1.38416 = 1.96 * 0.16001 / 1.38416 =
+    # 0.22658
     found = wilson_interval(0.8, 10)
     assert (found.value, found.n, found.level) == (0.8, 10, 0.95)
-    assert (found.low, found.high) == pytest.approx((0.71674 - 0.22658, 0.71674 + 0.22658), abs=2e-5)
+    assert (found.low, found.high) == pytest.approx(
+        (0.71674 - 0.22658, 0.71674 + 0.22658), abs=2e-5
+    )
     # All of 10 have a width: lower bound 1 / (1 + z² / 10).
     assert wilson_interval(1.0, 10).low == pytest.approx(1 / (1 + 1.959964**2 / 10), abs=1e-6)
     assert (wilson_interval(1.0, 10).high, wilson_interval(0.0, 10).low) == (1, 0)
@@ -260,7 +297,10 @@ def test_bounds_enclose_the_share_and_mirror_that_of_failures(n: int, share: flo
     found, failed = wilson_interval(share, n), wilson_interval(1 - share, n)
     assert 0 <= found.low <= share <= found.high <= 1
     assert (found.low, found.high) == pytest.approx((1 - failed.high, 1 - failed.low), abs=1e-9)
-    assert wilson_interval(share, n + 1).high - wilson_interval(share, n + 1).low <= found.high - found.low + 1e-12
+    assert (
+        wilson_interval(share, n + 1).high - wilson_interval(share, n + 1).low
+        <= found.high - found.low + 1e-12
+    )
 
 
 @pytest.mark.parametrize(("share", "n"), [(1.1, 3), (0.5, -1), (NONE, 3)])
@@ -302,7 +342,9 @@ def test_prompts_are_drawn_as_a_whole() -> None:
 
 def test_the_best_panels_are_found() -> None:
     generator = np.random.default_rng(2)
-    right = (generator.random((6, 600)) < np.array([0.6, 0.6, 0.6, 0.9, 0.9, 0.9])[:, None]).astype(float)
+    right = (generator.random((6, 600)) < np.array([0.6, 0.6, 0.6, 0.9, 0.9, 0.9])[:, None]).astype(
+        float
+    )
     best = best_panel(right, None, range(600), splits=20)
     assert best.panel == (3, 4, 5)
     assert best.held_out == pytest.approx(0.9**3 + 3 * 0.9**2 * 0.1, abs=0.02)
@@ -315,7 +357,9 @@ def test_the_best_panels_are_found() -> None:
 
 
 def test_a_panel_is_never_measured_on_the_half_that_chose_it() -> None:
-    """Judges that guess: chosen ones look good on their half and are right in a half of the other."""
+    """Judges that guess: chosen ones look good on their half and are right in a half of the
+    other.
+    """
     right = (np.random.default_rng(3).random((9, 60)) < 0.5).astype(float)
     best = best_panel(right, None, range(60), splits=200)
     assert best.apparent > 0.6
@@ -327,6 +371,8 @@ def test_the_error_of_a_panel_by_hand() -> None:
     right = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
     assert panel_error(right, None) == pytest.approx(2.5 / 4)
     labels = np.array([1.0, 2.0, 3.0, 4.0])
-    assert panel_error(np.array([2 * labels + 1]), labels) == pytest.approx(0, abs=1e-9)  # another scale is no error
+    assert panel_error(np.array([2 * labels + 1]), labels) == pytest.approx(
+        0, abs=1e-9
+    )  # another scale is no error
     # Against each other, the mean says nothing about the labels.
     assert panel_error(np.array([labels, labels[::-1]]), labels) == pytest.approx(labels.std())

@@ -1,4 +1,6 @@
-"""Arguments that every statistic shares: settings of the bootstrap are echoed, shapes and levels are checked."""
+"""Arguments that every statistic shares: settings of the bootstrap are echoed, shapes and levels
+are checked.
+"""
 
 import math
 from collections.abc import Callable
@@ -26,7 +28,12 @@ from urs_inspect.stats import (
 from urs_inspect.stats.adjusted_means import length_column
 from urs_inspect.stats.agreement import clustered_interval_alpha, cohen_kappa, wilson_interval
 from urs_inspect.stats.bootstrap import cluster_counts, percentile_bounds, student_interval
-from urs_inspect.stats.correlation import correlate_means, exact_means, rank_correlation, table_means
+from urs_inspect.stats.correlation import (
+    correlate_means,
+    exact_means,
+    rank_correlation,
+    table_means,
+)
 from urs_inspect.stats.crossval import order_of, rating_bias, self_preference
 from urs_inspect.stats.means import contrast
 from urs_inspect.stats.measures import accuracies, group_accuracies
@@ -96,13 +103,22 @@ def test_a_level_outside_0_to_1_is_refused(level: float) -> None:
         (lambda: cluster_counts(TWO, [1, 2]), "one row of counts per item"),
         (lambda: cluster_counts(TWO, [[1], [2], [3]]), "one row of counts per item"),
         (lambda: group_accuracies(VERDICTS, TWO), "one group per item: 4 items, 2 groups"),
-        (lambda: contrast(bootstrap_means([of_columns(2)], 2, rounds=2)[0], [[1]]), "one row of weights per mean"),
-        (lambda: compare_means([[1, 2]], clusters=TWO), "one cluster id per question: 2 ids, 1 questions"),
+        (
+            lambda: contrast(bootstrap_means([of_columns(2)], 2, rounds=2)[0], [[1]]),
+            "one row of weights per mean",
+        ),
+        (
+            lambda: compare_means([[1, 2]], clusters=TWO),
+            "one cluster id per question: 2 ids, 1 questions",
+        ),
         (lambda: rating_bias([8, 9]), "a row per case"),
         (lambda: length_column(np.zeros((30, 3)), np.zeros((30, 2))), "30, 3"),
         (lambda: length_column([[math.nan, 1]], [[9, 8]]), "no score NaN"),
         (lambda: self_preference(np.zeros((3, 1, 2, 2)), 0, 0, [0]), "a model per judge"),
-        (lambda: correlate_means(exact_means([1, 2, 3]), exact_means([1, 2]), clusters=5), "as many points"),
+        (
+            lambda: correlate_means(exact_means([1, 2, 3]), exact_means([1, 2]), clusters=5),
+            "as many points",
+        ),
         (lambda: table_means(np.empty((0, 3))), "table"),
     ],
 )

@@ -55,7 +55,14 @@ def test_nothing_cannot_be_ranked_nor_a_model_named_twice() -> None:
 
 
 def test_published_winners_are_read() -> None:
-    winners = {"model_a": 1.0, "model_b": 0.0, "tie": 0.5, "tie (bothbad)": 0.5, "gpt": 1.0, "koala": 0.0}
+    winners = {
+        "model_a": 1.0,
+        "model_b": 0.0,
+        "tie": 0.5,
+        "tie (bothbad)": 0.5,
+        "gpt": 1.0,
+        "koala": 0.0,
+    }
     assert {winner: outcome_of(winner, "gpt", "koala") for winner in winners} == winners
 
 
@@ -75,9 +82,17 @@ def test_an_unknown_winner_is_refused(winner: object) -> None:
         ([0, 1], [1], [1.0], "one length"),
     ],
 )
-def test_arrays_must_fit(first: list[int], second: list[int], outcome: list[float], message: str) -> None:
+def test_arrays_must_fit(
+    first: list[int], second: list[int], outcome: list[float], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
-        Battles(("a", "b"), np.array(first), np.array(second), np.array(outcome), np.zeros(len(first), dtype=np.int64))
+        Battles(
+            ("a", "b"),
+            np.array(first),
+            np.array(second),
+            np.array(outcome),
+            np.zeros(len(first), dtype=np.int64),
+        )
 
 
 def test_three_models_by_hand() -> None:
@@ -102,15 +117,27 @@ def test_it_is_what_counting_gives() -> None:
     assert not (found.battles.any() or found.wins.any() or found.ties.any())
 
 
-ONE_WAY = "every vote went one way, without a tie: the prior, and not the votes, sets how far these groups lie apart."
-NO_CHAIN = "No chain of comparisons links (a, b) and (c, d): ratings and ranks compare only within a group."
+ONE_WAY = (
+    "every vote went one way, without a tie: the prior, and not the votes, sets how far these"
+    " groups lie apart."
+)
+NO_CHAIN = (
+    "No chain of comparisons links (a, b) and (c, d): ratings and ranks compare only within a"
+    " group."
+)
 
 
 @pytest.mark.parametrize(
     ("votes", "linked", "groups", "message"),
     [
         pytest.param("a>b b>c c>a", ["abc"], ["abc"], "", id="a circle"),
-        pytest.param("b>c c>b a>b a>c", ["abc"], ["a", "bc"], f"Between (a) and (b, c) {ONE_WAY}", id="undefeated"),
+        pytest.param(
+            "b>c c>b a>b a>c",
+            ["abc"],
+            ["a", "bc"],
+            f"Between (a) and (b, c) {ONE_WAY}",
+            id="undefeated",
+        ),
         pytest.param("a=b c=d", ["ab", "cd"], ["ab", "cd"], NO_CHAIN, id="apart"),
         pytest.param(
             "a>b c=d",
@@ -121,7 +148,9 @@ NO_CHAIN = "No chain of comparisons links (a, b) and (c, d): ratings and ranks c
         ),
     ],
 )
-def test_groups_whose_ratings_compare(votes: str, linked: list[str], groups: list[str], message: str) -> None:
+def test_groups_whose_ratings_compare(
+    votes: str, linked: list[str], groups: list[str], message: str
+) -> None:
     found = connectivity_of(fights(*votes.split()))
     assert found.linked == tuple(map(tuple, linked))
     assert sorted(found.groups) == sorted(map(tuple, groups))
@@ -144,13 +173,19 @@ def test_groups_and_orders_are_those_that_walking_finds(seed: int) -> None:
         below[names[i]] |= {names[j]} if outcome > 0 else set()
         below[names[j]] |= {names[i]} if outcome < 1 else set()
     for _ in names:
-        below = {name: set().union(*(below[other] for other in found)) for name, found in below.items()}
+        below = {
+            name: set().union(*(below[other] for other in found)) for name, found in below.items()
+        }
     found = connectivity_of(battles)
     assert sorted(name for group in found.groups for name in group) == sorted(names)
     for place, group in enumerate(found.groups):
-        assert set(group) == {name for name in names if name in below[group[0]] and group[0] in below[name]}
+        assert set(group) == {
+            name for name in names if name in below[group[0]] and group[0] in below[name]
+        }
         for later in found.groups[place + 1 :]:
-            assert group[0] not in below[later[0]]  # who comes first beats who comes later, never the reverse
+            assert (
+                group[0] not in below[later[0]]
+            )  # who comes first beats who comes later, never the reverse
     assert found.connected == (len(set(map(frozenset, below.values()))) == 1)
     assert sorted(name for group in found.linked for name in group) == sorted(names)
     expected = [[other in below[one] or one in below[other] for other in names] for one in names]

@@ -38,15 +38,20 @@ levels = st.floats(0.01, 0.999)
 
 def bounds(values: list[float], level: float = 0.95) -> tuple[float, float, float]:
     interval = student_interval(values, level)
-    assert (interval.n, interval.clusters, interval.level, interval.rounds) == (len(values), len(values), level, 0)
+    assert (interval.n, interval.clusters, interval.level, interval.rounds) == (
+        len(values),
+        len(values),
+        level,
+        0,
+    )
     return interval.value, interval.low, interval.high
 
 
 @pytest.mark.parametrize(
     ("values", "level", "expected"),
     [
-        # Mean 4, s = sqrt((4 + 0 + 4) / 2) = 2, t(2 degrees, 97.5 %) = 4.302653 from a printed table,
-        # margin 4.302653 * 2 / sqrt(3) = 4.968276.
+        # Mean 4, s = sqrt((4 + 0 + 4) / 2) = 2, t(2 degrees, 97.5 %) = 4.302653 from a printed
+        # table, margin 4.302653 * 2 / sqrt(3) = 4.968276.
         pytest.param([2, 4, 6], 0.95, (4, 4 - 4.968276, 4 + 4.968276), id="three"),
         # Mean 2, s = sqrt(2), s / sqrt(2) = 1; t(1 degree, 75 %) = tan(pi / 4) = 1.
         pytest.param([1, 3], 0.5, (2, 1, 3), id="another level"),
@@ -57,13 +62,17 @@ def bounds(values: list[float], level: float = 0.95) -> tuple[float, float, floa
         pytest.param([5, math.nan, 7], 0.95, (math.nan,) * 3, id="not a number"),
     ],
 )
-def test_an_interval_worked_out_by_hand(values: list[float], level: float, expected: tuple[float, ...]) -> None:
+def test_an_interval_worked_out_by_hand(
+    values: list[float], level: float, expected: tuple[float, ...]
+) -> None:
     assert bounds(values, level) == pytest.approx(expected, abs=1e-5, nan_ok=True)
 
 
 @checked
 @given(values=several, level=levels)
-def test_the_interval_is_that_of_the_t_distribution_and_of_the_harness(values: list[float], level: float) -> None:
+def test_the_interval_is_that_of_the_t_distribution_and_of_the_harness(
+    values: list[float], level: float
+) -> None:
     metric: Any = ci(level=level)
     harness = metric([SampleScore(score=Score(value=value)) for value in values])
     mean, low, high = bounds(values, level)
@@ -86,7 +95,8 @@ def test_a_reported_interval_is_that_of_student_cut_to_the_scale() -> None:
 @pytest.mark.parametrize(
     ("groups", "expected"),
     [
-        # 1, 3: mean 2, squares 1 + 1, 1 degree of freedom. 2, 2, 5: mean 3, squares 1 + 1 + 4, 2 degrees.
+        # 1, 3: mean 2, squares 1 + 1, 1 degree of freedom. 2, 2, 5: mean 3, squares 1 + 1 + 4, 2
+        # degrees.
         ([[1, 3], [2, 2, 5]], math.sqrt(8 / 3)),
         ([], math.nan),
         ([[5.0], [6.0], []], math.nan),
@@ -122,7 +132,11 @@ def test_the_pooled_deviation_is_the_weighted_mean_of_variances(data: list[list[
     ],
 )
 def test_which_intervals_are_reported(
-    low: float, high: float, clusters: int, scale: tuple[float, float] | None, expected: tuple[float, float] | None
+    low: float,
+    high: float,
+    clusters: int,
+    scale: tuple[float, float] | None,
+    expected: tuple[float, float] | None,
 ) -> None:
     lows, highs = reported_bounds([low], [high], [clusters], scale=scale)
     if expected is None:
@@ -150,7 +164,8 @@ def test_clusters_are_numbered_by_the_rank_of_their_ids() -> None:
 def test_cluster_counts_are_plain_sums(clusters: list[int]) -> None:
     counts = np.arange(3.0 * len(clusters)).reshape(-1, 3)
     slow = [
-        sum(row for row, name in zip(counts, clusters, strict=True) if name == each) for each in sorted({*clusters})
+        sum(row for row, name in zip(counts, clusters, strict=True) if name == each)
+        for each in sorted({*clusters})
     ]
     assert cluster_counts(clusters, counts) == pytest.approx(np.array(slow))
 
@@ -200,20 +215,30 @@ def test_counts_of_a_round_are_those_of_the_items_drawn(clusters: list[int], see
     counts = np.arange(2.0 * len(clusters)).reshape(-1, 2)
     names = sorted({*clusters})
     of_items = all_weights(len(names), 20, seed)[:, [names.index(name) for name in clusters]]
-    slow = [sum(times * row for times, row in zip(weights, counts, strict=True)) for weights in of_items]
-    assert bootstrap_counts(cluster_counts(clusters, counts), 20, seed) == pytest.approx(np.array(slow))
+    slow = [
+        sum(times * row for times, row in zip(weights, counts, strict=True)) for weights in of_items
+    ]
+    assert bootstrap_counts(cluster_counts(clusters, counts), 20, seed) == pytest.approx(
+        np.array(slow)
+    )
 
 
 @checked
 @given(clusters=cluster_lists)
 def test_a_statistic_of_sums_is_the_same_either_way(clusters: list[int]) -> None:
     values = np.sqrt(np.arange(1.0, len(clusters) + 1))
-    sums = bootstrap_counts(cluster_counts(clusters, np.stack([values, np.ones(len(clusters))], axis=1)), 30)
-    means = bootstrap_statistic(clusters, lambda weights: (weights @ values) / weights.sum(axis=1), 30)
+    sums = bootstrap_counts(
+        cluster_counts(clusters, np.stack([values, np.ones(len(clusters))], axis=1)), 30
+    )
+    means = bootstrap_statistic(
+        clusters, lambda weights: (weights @ values) / weights.sum(axis=1), 30
+    )
     assert means == pytest.approx(sums[:, 0] / sums[:, 1])
 
 
-def test_a_statistic_may_have_several_values_and_is_computed_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_statistic_may_have_several_values_and_is_computed_in_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     names = list("ppqqqrr")
     sizes: list[int] = []
 
@@ -236,12 +261,19 @@ def test_bounds_worked_out_by_hand() -> None:
 
 
 @checked
-@given(draws=st.lists(st.lists(values, min_size=3, max_size=3), min_size=1, max_size=20), level=st.floats(0.01, 0.99))
-def test_bounds_are_percentiles_of_the_rounds_that_define_them(draws: list[list[float]], level: float) -> None:
+@given(
+    draws=st.lists(st.lists(values, min_size=3, max_size=3), min_size=1, max_size=20),
+    level=st.floats(0.01, 0.99),
+)
+def test_bounds_are_percentiles_of_the_rounds_that_define_them(
+    draws: list[list[float]], level: float
+) -> None:
     low, high = percentile_bounds(draws, level)
     for column, bounds in zip(np.array(draws).T, zip(low, high, strict=True), strict=True):
         known = column[~np.isnan(column)]
-        slow = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else [math.nan] * 2
+        slow = (
+            np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else [math.nan] * 2
+        )
         assert bounds == pytest.approx(tuple(slow), abs=1e-9, nan_ok=True)
 
 
@@ -263,7 +295,8 @@ def test_there_is_no_interval_without_two_clusters_or_a_value(value: float, clus
 
 
 def test_the_distribution_is_that_of_all_possible_resamples() -> None:
-    # Three clusters of 1, 2 and 3 items with 1, 0 and 3 hits: the share of hits in each of the 27 possible draws.
+    # Three clusters of 1, 2 and 3 items with 1, 0 and 3 hits: the share of hits in each of the 27
+    # possible draws.
     sums = np.array([[1.0, 1], [0, 2], [3, 3]])
     exact = [sums[list(drawn)].sum(axis=0) for drawn in product(range(3), repeat=3)]
     shares = sorted(hits / size for hits, size in exact)
@@ -275,8 +308,9 @@ def test_the_distribution_is_that_of_all_possible_resamples() -> None:
 
 
 def test_intervals_hold_the_truth_as_often_as_they_claim_and_only_if_clustered() -> None:
-    # 60 prompts of 8 verdicts; a judge is right with a chance of 0.9 on two thirds of the prompts, of 0.3 on the rest,
-    # so with 0.7 in all. As verdicts on a prompt go together, taking them for independent claims too much.
+    # 60 prompts of 8 verdicts; a judge is right with a chance of 0.9 on two thirds of the prompts,
+    # of 0.3 on the rest, so with 0.7 in all. As verdicts on a prompt go together, taking them for
+    # independent claims too much.
     generator = np.random.default_rng(1)
     held = {"clustered": 0, "independent": 0}
     trials = 300
@@ -289,6 +323,7 @@ def test_intervals_hold_the_truth_as_often_as_they_claim_and_only_if_clustered()
             drawn = bootstrap_counts(cluster_counts(names, counts), 250, seed=trial)
             low, high = percentile_bounds(drawn[:, :1] / drawn[:, 1:])
             held[kind] += bool(low[0] <= 0.7 <= high[0])
-    # 95 % of 300 is 285, give or take 2 * sqrt(300 * 0.95 * 0.05) = 7.5, and a little less for percentile intervals.
+    # 95 % of 300 is 285, give or take 2 * sqrt(300 * 0.95 * 0.05) = 7.5, and a little less for
+    # percentile intervals.
     assert 271 <= held["clustered"] <= 295
     assert held["independent"] < 250

@@ -36,7 +36,8 @@ def slow(battles: Battles, prior: float) -> npt.NDArray[np.float64]:
 @pytest.mark.parametrize(
     ("votes", "expected"),
     [
-        # Odds of 10 to 1 are 400 points; the mean is 1000. Nine wins and two ties are 10 points of 11 as well.
+        # Odds of 10 to 1 are 400 points; the mean is 1000. Nine wins and two ties are 10 points of
+        # 11 as well.
         pytest.param([*["a>b"] * 10, "b>a"], [1200, 800], id="ten to one"),
         pytest.param([*["a>b"] * 9, "a=b", "b=a"], [1200, 800], id="ties are half a win of each"),
         # a:b and b:c are 10 to 1 with nothing between a and c, so a:c is 100 to 1.
@@ -48,8 +49,9 @@ def test_ten_to_one_is_400_points(votes: list[str], expected: list[float]) -> No
 
 
 def test_the_prior_is_a_tie_with_an_average_model() -> None:
-    # One win, a prior of one tie, strengths s and -s: 1 - L(2s) + 1/2 - L(s) = 0 with L the logistic function. At
-    # s = log(x): 1/(x^2+1) + 1/2 - x/(x+1) = 0, that is x^3 - x^2 - x - 3 = 0, x = 2.130395.
+    # One win, a prior of one tie, strengths s and -s: 1 - L(2s) + 1/2 - L(s) = 0 with L the
+    # logistic function. At s = log(x): 1/(x^2+1) + 1/2 - x/(x+1) = 0, that is x^3 - x^2 - x - 3 =
+    # 0, x = 2.130395.
     [root] = [x.real for x in np.roots([1, -1, -1, -3]) if abs(x.imag) < 1e-12]
     assert root == pytest.approx(2.130395, abs=1e-6)
     assert fit_bradley_terry(fights("a>b")) == pytest.approx(
@@ -66,7 +68,9 @@ def test_it_is_the_most_likely(prior: float, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_without_a_prior_it_is_what_evalica_computes(seed: int) -> None:
     battles = random_fights(5, 400, 40, seed, spread=0.5)
-    first, second = ([battles.players[index] for index in side] for side in (battles.first, battles.second))
+    first, second = (
+        [battles.players[index] for index in side] for side in (battles.first, battles.second)
+    )
     winners = [WINNERS[outcome] for outcome in battles.outcome.tolist()]
     scores = evalica.bradley_terry(first, second, winners, tolerance=1e-13, limit=100_000).scores
     strengths = np.log([scores[name] for name in battles.players])
@@ -94,7 +98,9 @@ def test_nothing_known_is_1000_for_all() -> None:
 def test_order_sides_and_names_do_not_matter() -> None:
     battles = random_fights(4, 60, 10, seed=5)
     given = fit_bradley_terry(battles)
-    assert fit_bradley_terry(battles.take(np.random.default_rng(0).permutation(60))) == pytest.approx(given)
+    assert fit_bradley_terry(
+        battles.take(np.random.default_rng(0).permutation(60))
+    ) == pytest.approx(given)
     assert fit_bradley_terry(swapped(battles)) == pytest.approx(given)
     assert fit_bradley_terry(renamed(battles, [2, 0, 3, 1])) == pytest.approx(given[[2, 0, 3, 1]])
 
@@ -107,7 +113,9 @@ def test_mean_and_scale_are_free() -> None:
 
 
 @pytest.mark.parametrize("block", [1 << 22, 30])
-def test_a_round_is_the_fit_of_the_instructions_drawn(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_round_is_the_fit_of_the_instructions_drawn(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("urs_inspect.stats.bradley_terry._BLOCK", block)
     battles = random_fights(4, 50, 8, seed=8)
     found = bootstrap_bradley_terry(battles, rounds=20, seed=2)
@@ -119,14 +127,16 @@ def test_a_round_is_the_fit_of_the_instructions_drawn(block: int, monkeypatch: p
 
 
 def test_intervals_hold_what_they_promise() -> None:
-    # The true difference is 0.5 in natural units between neighbours. Of 60 data sets, a 90 % interval should miss it
-    # in about 6; 15 or more have a chance of 0.0005.
+    # The true difference is 0.5 in natural units between neighbours. Of 60 data sets, a 90 %
+    # interval should miss it in about 6; 15 or more have a chance of 0.0005.
     missed = 0
     for seed in range(60):
         generator = np.random.default_rng(seed)
         won = generator.random(200) < 1 / (1 + np.exp(-0.5))
         battles = fights(*["a>b" if one else "a<b" for one in won])
-        draws = np.diff(bootstrap_bradley_terry(battles, rounds=300, seed=seed), axis=1)[:, 0] / -POINTS
+        draws = (
+            np.diff(bootstrap_bradley_terry(battles, rounds=300, seed=seed), axis=1)[:, 0] / -POINTS
+        )
         low, high = np.quantile(draws, [0.05, 0.95])
         missed += not low <= 0.5 <= high
     assert missed < 15

@@ -41,7 +41,9 @@ def values(found: Correlations) -> list[float]:
 
 
 def bounds(found: Correlations) -> list[float]:
-    return [bound for kind in KINDS for bound in (getattr(found, kind).low, getattr(found, kind).high)]
+    return [
+        bound for kind in KINDS for bound in (getattr(found, kind).low, getattr(found, kind).high)
+    ]
 
 
 def slow(x: Values, y: Values) -> list[float]:
@@ -61,24 +63,37 @@ NONE = math.nan
 @pytest.mark.parametrize(
     ("labels", "ratings", "expected"),
     [
-        # Deviations -1.5 -.5 .5 1.5 and -2 0 -1 3: products 3 + 0 - .5 + 4.5 = 7, squares 5 and 14: 7 / sqrt(70).
-        # Ranks of y 1 3 2 4: 1 - 6 (0 + 1 + 1 + 0) / (4 * 15) = 0.8. One of six pairs is discordant: (5 - 1) / 6.
-        pytest.param([1, 2, 3, 4, 9], [1, 3, 2, 6, NONE], [7 / math.sqrt(70), 0.8, 4 / 6], id="by hand"),
-        # Ranks 1.5 1.5 3 and 1 2 3, deviations -.5 -.5 1 and -1 0 1: 1.5 / sqrt(1.5 * 2) = sqrt(3)/2.
-        # Pairs: two concordant, one tied in x: 2 / sqrt(2 * 3).
-        pytest.param([1, 1, 2], [1, 2, 3], [math.sqrt(3) / 2, math.sqrt(3) / 2, 2 / math.sqrt(6)], id="ties"),
-        pytest.param([1, 2, 3], [0.1, 0.1, 0.1], [NONE] * 3, id="ratings do not vary"),  # their mean is not 0.1
+        # Deviations -1.5 -.5 .5 1.5 and -2 0 -1 3: products 3 + 0 - .5 + 4.5 = 7, squares 5 and 14:
+        # 7 / sqrt(70). Ranks of y 1 3 2 4: 1 - 6 (0 + 1 + 1 + 0) / (4 * 15) = 0.8. One of six pairs
+        # is discordant: (5 - 1) / 6.
+        pytest.param(
+            [1, 2, 3, 4, 9], [1, 3, 2, 6, NONE], [7 / math.sqrt(70), 0.8, 4 / 6], id="by hand"
+        ),
+        # Ranks 1.5 1.5 3 and 1 2 3, deviations -.5 -.5 1 and -1 0 1: 1.5 / sqrt(1.5 * 2) =
+        # sqrt(3)/2. Pairs: two concordant, one tied in x: 2 / sqrt(2 * 3).
+        pytest.param(
+            [1, 1, 2], [1, 2, 3], [math.sqrt(3) / 2, math.sqrt(3) / 2, 2 / math.sqrt(6)], id="ties"
+        ),
+        pytest.param(
+            [1, 2, 3], [0.1, 0.1, 0.1], [NONE] * 3, id="ratings do not vary"
+        ),  # their mean is not 0.1
         pytest.param([0.1, 0.1, 0.1], [1, 2, 3], [NONE] * 3, id="labels do not vary"),
         pytest.param([1], [1], [NONE] * 3, id="one"),
         pytest.param([], [], [NONE] * 3, id="none"),
         pytest.param([1, 2], [NONE, NONE], [NONE] * 3, id="all ratings missing"),
     ],
 )
-def test_correlations_worked_out_by_hand(labels: list[float], ratings: list[float], expected: list[float]) -> None:
+def test_correlations_worked_out_by_hand(
+    labels: list[float], ratings: list[float], expected: list[float]
+) -> None:
     known = sum(not math.isnan(rating) for rating in ratings)
     found = correlate(labels, ratings, range(len(labels)))
     assert values(found) == pytest.approx(expected, nan_ok=True)
-    assert (found.unread, found.kendall.n, found.pearson.clusters) == (len(ratings) - known, known, known)
+    assert (found.unread, found.kendall.n, found.pearson.clusters) == (
+        len(ratings) - known,
+        known,
+        known,
+    )
     if math.isnan(expected[0]):
         assert np.isnan(bounds(found)).all()
     one_prompt = correlate(labels, ratings, ["p"] * len(labels))
@@ -88,7 +103,9 @@ def test_correlations_worked_out_by_hand(labels: list[float], ratings: list[floa
 
 def test_the_difference_is_first_less_second_over_what_both_rated() -> None:
     # The first rates as labelled (1, 1, 1), the second the other way round (-1, -1, -1).
-    found = correlation_difference([1, 2, 3, 4, 5], [4, 5, 6, NONE, 7], [9, 8, 7, 6, NONE], list("pqrsp"))
+    found = correlation_difference(
+        [1, 2, 3, 4, 5], [4, 5, 6, NONE, 7], [9, 8, 7, 6, NONE], list("pqrsp")
+    )
     assert values(found) == pytest.approx([2, 2, 2])
     assert (found.unread, found.kendall.n, found.kendall.clusters) == (2, 3, 3)
 
@@ -102,7 +119,9 @@ def test_values_and_intervals_are_those_of_scipy_in_each_resample(
     prompts = sorted({*names})
     rounds = []
     for weights in np.concatenate(list(resample(len(prompts), 6, seed))):
-        drawn = np.repeat(np.arange(len(names)), [int(weights[prompts.index(name)]) for name in names])
+        drawn = np.repeat(
+            np.arange(len(names)), [int(weights[prompts.index(name)]) for name in names]
+        )
         rounds.append(slow(x[drawn], y[drawn]))
     found = correlate(x, y, names, rounds=6, level=0.8, seed=seed)
     assert values(found) == pytest.approx(slow(x, y), abs=1e-9, nan_ok=True)
@@ -129,14 +148,20 @@ def test_scale_does_not_matter_and_direction_turns_the_sign(
 ) -> None:
     x, y, names = columns(items)
     found = values(correlate(x, y, names, rounds=2))
-    assert values(correlate(x, factor * y + shift, names, rounds=2)) == pytest.approx(found, nan_ok=True, abs=1e-6)
-    assert values(correlate(x, -y, names, rounds=2)) == pytest.approx([-r for r in found], nan_ok=True, abs=1e-9)
+    assert values(correlate(x, factor * y + shift, names, rounds=2)) == pytest.approx(
+        found, nan_ok=True, abs=1e-6
+    )
+    assert values(correlate(x, -y, names, rounds=2)) == pytest.approx(
+        [-r for r in found], nan_ok=True, abs=1e-9
+    )
     assert values(correlate(y, x, names, rounds=2)) == pytest.approx(found, nan_ok=True, abs=1e-9)
 
 
 @checked
 @given(items=pairs, seed=st.integers(0, 20))
-def test_a_difference_turns_its_sign_with_the_judges(items: list[tuple[float, float, int]], seed: int) -> None:
+def test_a_difference_turns_its_sign_with_the_judges(
+    items: list[tuple[float, float, int]], seed: int
+) -> None:
     x, y, names = columns(items)
     z = np.random.default_rng(seed).integers(1, 4, size=len(x)).astype(float)
     one, other = (correlation_difference(x, a, b, names, rounds=10) for a, b in ((y, z), (z, y)))
@@ -167,7 +192,8 @@ def test_table_2_follows_from_the_published_predictions(data_dir: Path) -> None:
         path = data_dir / "judge_bench" / "vicuna_predictions" / f"{judge}.json"
         rows = json.loads(path.read_text(encoding="utf-8"))
         assert [(case.prompt, case.response, case.rating, case.group) for case in cases] == [
-            (row["instruction"], row["response"], sum(row["ground_truth"]) / 3, row["category"]) for row in rows
+            (row["instruction"], row["response"], sum(row["ground_truth"]) / 3, row["category"])
+            for row in rows
         ]
         ratings[judge] = [row["pred_score"] for row in rows]
         found = correlate(labels, ratings[judge], prompts)
@@ -175,33 +201,48 @@ def test_table_2_follows_from_the_published_predictions(data_dir: Path) -> None:
         assert (found.pearson.n, found.pearson.clusters, found.unread) == (320, 80, 0)
     # SaMer is better by ranks only.
     better = correlation_difference(labels, ratings["SaMer"], ratings["gpt-4o"], prompts)
-    assert values(better) == pytest.approx([0.4759 - 0.4338, 0.4583 - 0.3056, 0.3504 - 0.2632], abs=2e-4)
+    assert values(better) == pytest.approx(
+        [0.4759 - 0.4338, 0.4583 - 0.3056, 0.3504 - 0.2632], abs=2e-4
+    )
     assert bounds(better)[:4] == pytest.approx([-0.07, 0.17, 0.03, 0.27], abs=0.01)
     assert better.pearson.low < 0 < better.spearman.low
 
 
 def test_p_values_worked_out_by_hand() -> None:
-    # The first judge is right in every round, the second wrong: of 50 rounds none has a difference of 0 or less, so
-    # p = 2 * (0 + 1) / 51, the least there is. With equal judges every round has 0, and p is 1.
+    # The first judge is right in every round, the second wrong: of 50 rounds none has a difference
+    # of 0 or less, so p = 2 * (0 + 1) / 51, the least there is. With equal judges every round has
+    # 0, and p is 1.
     labels, names = [1, 2, 3, 4, 5, 6], list("pqrstu")
-    for other, prompts, p in ((labels[::-1], names, 2 / 51), (labels, names, 1), (labels[::-1], ["p"] * 6, NONE)):
+    for other, prompts, p in (
+        (labels[::-1], names, 2 / 51),
+        (labels, names, 1),
+        (labels[::-1], ["p"] * 6, NONE),
+    ):
         found = correlation_difference(labels, labels, other, prompts, rounds=50)
         assert found.pearson.rounds == 50
-        assert [found.p_pearson, found.p_spearman, found.p_kendall] == pytest.approx([p] * 3, nan_ok=True)
+        assert [found.p_pearson, found.p_spearman, found.p_kendall] == pytest.approx(
+            [p] * 3, nan_ok=True
+        )
 
 
 @checked
-@given(items=st.lists(st.tuples(rating, rating, rating, st.integers(0, 9)), min_size=3, max_size=25))
+@given(
+    items=st.lists(st.tuples(rating, rating, rating, st.integers(0, 9)), min_size=3, max_size=25)
+)
 @example(items=[(1.0, 1.0, 1.0, 2), (2.0, 1.0, 1 / 3, 1), (2.0, 2.0, 1.0, 0)])
 def test_p_values_change_no_more_than_sides_when_judges_are_swapped(
     items: list[tuple[float, float, float, int]],
 ) -> None:
     labels, one, other, names = (list(column) for column in zip(*items, strict=True))
-    found = correlation_difference(labels, one, other, names, rounds=400)  # few are defined where values repeat
+    found = correlation_difference(
+        labels, one, other, names, rounds=400
+    )  # few are defined where values repeat
     swapped = correlation_difference(labels, other, one, names, rounds=400)
     for kind in KINDS:
         p, q = getattr(found, f"p_{kind}"), getattr(swapped, f"p_{kind}")
-        assert p == pytest.approx(q, abs=2 / 41 + 1e-12, nan_ok=True)  # a difference of 0 may come out as 1e-17
+        assert p == pytest.approx(
+            q, abs=2 / 41 + 1e-12, nan_ok=True
+        )  # a difference of 0 may come out as 1e-17
         estimate = getattr(found, kind)
         assert math.isnan(p) == math.isnan(estimate.low)
         if estimate.low > 1e-9 or estimate.high < -1e-9:
@@ -210,21 +251,29 @@ def test_p_values_change_no_more_than_sides_when_judges_are_swapped(
 
 @checked
 @given(items=pairs, seed=st.integers(0, 20))
-def test_counting_repeated_values_changes_nothing(items: list[tuple[float, float, int]], seed: int) -> None:
+def test_counting_repeated_values_changes_nothing(
+    items: list[tuple[float, float, int]], seed: int
+) -> None:
     x, y, names = columns([*items, *items, *items])
     counted = correlate(x, y, names, rounds=20, seed=seed)
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(correlations, "_REPEATED", math.inf)
         plain = correlate(x, y, names, rounds=20, seed=seed)
-    assert [*values(counted), *bounds(counted)] == pytest.approx([*values(plain), *bounds(plain)], nan_ok=True)
+    assert [*values(counted), *bounds(counted)] == pytest.approx(
+        [*values(plain), *bounds(plain)], nan_ok=True
+    )
 
 
 def test_a_rank_correlation_by_hand() -> None:
-    # Ranks 1 2 3 and 1 3 2: 1 - 6 * (0 + 1 + 1) / (3 * 8) = 0.5. The item without a score does not count.
+    # Ranks 1 2 3 and 1 3 2: 1 - 6 * (0 + 1 + 1) / (3 * 8) = 0.5. The item without a score does not
+    # count.
     found = rank_correlation([10, 20, 30, 40], [1, 3, 2, NONE], list("abcd"), rounds=50)
     assert found.value == pytest.approx(0.5)
     assert (found.n, found.clusters) == (3, 3)
-    for equal in (rank_correlation([5, 5, 5], [1, 2, 3], list("abc"), rounds=10), rank_correlation([NONE], [1], "a")):
+    for equal in (
+        rank_correlation([5, 5, 5], [1, 2, 3], list("abc"), rounds=10),
+        rank_correlation([NONE], [1], "a"),
+    ):
         assert math.isnan(equal.value) and math.isnan(equal.low)
 
 
@@ -248,8 +297,8 @@ def draws_of(values: Floats, draws: Floats) -> MeanDraws:
 
 
 def test_values_worked_out_by_hand() -> None:
-    # 1 2 3 4 and 1 3 2 5: deviations -1.5 -.5 .5 1.5 and -1.75 .25 -.75 2.25; products 5.5, squares 5 and 8.75.
-    # Ranks 1 2 3 4 and 1 3 2 4: 1 - 6 * 2 / 60.
+    # 1 2 3 4 and 1 3 2 5: deviations -1.5 -.5 .5 1.5 and -1.75 .25 -.75 2.25; products 5.5, squares
+    # 5 and 8.75. Ranks 1 2 3 4 and 1 3 2 4: 1 - 6 * 2 / 60.
     found = correlate_means(exact_means([1, 2, 3, 4]), exact_means([1, 3, 2, 5]), clusters=10)
     assert found.pearson.value == pytest.approx(5.5 / math.sqrt(5 * 8.75))
     assert found.spearman == pytest.approx(0.8)
@@ -258,7 +307,8 @@ def test_values_worked_out_by_hand() -> None:
 
 
 def test_fishers_interval_worked_out_by_hand() -> None:
-    # r = .95 over 6 points: artanh .95 = 1.83178, 1.95996 / sqrt(3) = 1.13159; tanh .70020 and tanh 2.96337
+    # r = .95 over 6 points: artanh .95 = 1.83178, 1.95996 / sqrt(3) = 1.13159; tanh .70020 and tanh
+    # 2.96337
     assert fisher_interval(0.95, 6) == pytest.approx((0.60449, 0.99468), abs=3e-5)
     for r, points in ((0.5, 3), (math.nan, 9), (1.0, 9), (-1.0, 9)):
         assert np.isnan(fisher_interval(r, points)).all()
@@ -269,7 +319,9 @@ def test_fishers_interval_worked_out_by_hand() -> None:
 def test_fishers_interval_is_that_of_scipy(seed: int, points: int, level: float) -> None:
     found = pearsonr(*np.random.default_rng(seed).normal(size=(2, points)))
     expected = found.confidence_interval(level)
-    assert fisher_interval(float(found.statistic), points, level) == pytest.approx((expected.low, expected.high))
+    assert fisher_interval(float(found.statistic), points, level) == pytest.approx(
+        (expected.low, expected.high)
+    )
 
 
 def test_draws_are_those_of_a_slow_resampling() -> None:
@@ -289,12 +341,22 @@ def slow_without_noise(first: MeanDraws, second: MeanDraws) -> tuple[float, list
         noises.append(float(np.mean([np.var(shift, ddof=1) for shift in shifts])))
 
     def without(x: Floats, y: Floats, times: int) -> float:
-        left = [max(0.0, float(np.var(v, ddof=1)) - times * n) for v, n in zip((x, y), noises, strict=True)]
+        left = [
+            max(0.0, float(np.var(v, ddof=1)) - times * n)
+            for v, n in zip((x, y), noises, strict=True)
+        ]
         above = float(np.cov(x, y)[0, 1])
-        return max(-1.0, min(1.0, above / math.sqrt(left[0] * left[1]))) if min(left) else math.copysign(1, above)
+        return (
+            max(-1.0, min(1.0, above / math.sqrt(left[0] * left[1])))
+            if min(left)
+            else math.copysign(1, above)
+        )
 
     rounds = [without(x, y, 2) for x, y in zip(first.draws, second.draws, strict=True)]
-    noisy = any(np.var(side.values, ddof=1) <= noise for side, noise in zip((first, second), noises, strict=True))
+    noisy = any(
+        np.var(side.values, ddof=1) <= noise
+        for side, noise in zip((first, second), noises, strict=True)
+    )
     return math.nan if noisy else without(first.values, second.values, 1), rounds
 
 
@@ -324,8 +386,13 @@ def test_sides_units_and_signs_do_not_matter(points: int, seed: int, noise: floa
         draws_of(values, values + noise * generator.normal(size=(40, points)))
         for values in generator.normal(size=(2, points))
     )
-    found, turned = correlate_means(first, second, clusters=9), correlate_means(second, first, clusters=9)
-    mirrored = correlate_means(draws_of(3 - 2 * first.values, 3 - 2 * first.draws), second, clusters=9)
+    found, turned = (
+        correlate_means(first, second, clusters=9),
+        correlate_means(second, first, clusters=9),
+    )
+    mirrored = correlate_means(
+        draws_of(3 - 2 * first.values, 3 - 2 * first.draws), second, clusters=9
+    )
     for other, sign in ((turned, 1), (mirrored, -1)):
         assert other.without_noise == pytest.approx(sign * found.without_noise, nan_ok=True)
         assert other.spearman == pytest.approx(sign * found.spearman)
@@ -358,7 +425,9 @@ def test_the_interval_holds_the_correlation_without_noise_where_plain_percentile
     held = plain = 0
     for _ in range(30):
         sides = [means + 0.4 * generator.normal(size=6) for means in (truth, other)]
-        first, second = (draws_of(side, side + 0.4 * generator.normal(size=(300, 6))) for side in sides)
+        first, second = (
+            draws_of(side, side + 0.4 * generator.normal(size=(300, 6))) for side in sides
+        )
         found = correlate_means(first, second, clusters=99)
         held += found.pearson.low <= r <= found.pearson.high
         drawn = [np.corrcoef(x, y)[0, 1] for x, y in zip(first.draws, second.draws, strict=True)]
@@ -371,7 +440,9 @@ def test_one_exact_side_is_held_against_every_round() -> None:
     other = table_means(np.random.default_rng(2).normal(size=(30, 4)), rounds=100)
     exact = exact_means([1, 2, 3, 5])
     repeated = draws_of(exact.values, np.repeat(exact.draws, 100, axis=0))
-    assert correlate_means(exact, other, clusters=30) == correlate_means(repeated, other, clusters=30)
+    assert correlate_means(exact, other, clusters=30) == correlate_means(
+        repeated, other, clusters=30
+    )
 
 
 @pytest.mark.parametrize(
@@ -380,12 +451,17 @@ def test_one_exact_side_is_held_against_every_round() -> None:
         pytest.param(exact_means([1, 1, 1]), id="flat"),
         pytest.param(exact_means([0.1 + 0.2, 0.3, 0.3]), id="flat but for rounding"),
         pytest.param(exact_means([1, 2]), id="two points"),
-        pytest.param(table_means([[1, math.nan, 2], [2, math.nan, 1]], rounds=5), id="a column without values"),
+        pytest.param(
+            table_means([[1, math.nan, 2], [2, math.nan, 1]], rounds=5),
+            id="a column without values",
+        ),
     ],
 )
 def test_what_does_not_vary_has_no_correlation(means: MeanDraws) -> None:
     found = correlate_means(means, exact_means(range(1, len(means.values) + 1)), clusters=5)
-    assert np.isnan([found.pearson.value, found.pearson.low, found.spearman, *found.over_points]).all()
+    assert np.isnan(
+        [found.pearson.value, found.pearson.low, found.spearman, *found.over_points]
+    ).all()
 
 
 def test_seeds_of_parts_differ_and_stay() -> None:

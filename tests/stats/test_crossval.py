@@ -13,13 +13,18 @@ NAN = math.nan
 
 
 def test_worked_out_by_hand() -> None:
-    # Means 4, 6, 5 over the two cases on which all three have a score; the last case does not count.
+    # Means 4, 6, 5 over the two cases on which all three have a score; the last case does not
+    # count.
     found = order_of([[3.0, 7.0, 5.0], [5.0, 5.0, 5.0], [10.0, NAN, 1.0]])
     assert found.places == (1, 2, 0)
     assert (found.means, found.cases) == ((6, 5, 4), 2)
-    assert [(gap.first, gap.second, gap.difference.value) for gap in found.gaps] == [(1, 2, 1), (1, 0, 2), (2, 0, 1)]
-    # Of the four ways to draw two cases one is the second case twice, where all are even, and one the first twice. All
-    # keep the order, since equal means do not turn it.
+    assert [(gap.first, gap.second, gap.difference.value) for gap in found.gaps] == [
+        (1, 2, 1),
+        (1, 0, 2),
+        (2, 0, 1),
+    ]
+    # Of the four ways to draw two cases one is the second case twice, where all are even, and one
+    # the first twice. All keep the order, since equal means do not turn it.
     assert found.share == 1
 
 
@@ -48,7 +53,8 @@ def test_orders_against_a_slow_bootstrap() -> None:
 
 
 def test_rating_bias_worked_out_by_hand() -> None:
-    # Ratings of B1: 8 9 7, mean 8; of B2: 10 9 11 would be out of scale, so 10 9 8, mean 9. ((8 - 8) + (9 - 8)) / 2.
+    # Ratings of B1: 8 9 7, mean 8; of B2: 10 9 11 would be out of scale, so 10 9 8, mean 9. ((8 -
+    # 8) + (9 - 8)) / 2.
     found = rating_bias([[8, 10], [9, 9], [7, 8]])
     assert found.bias.value == pytest.approx(0.5)
     assert [one.value for one in found.by_model] == [0, 1]
@@ -68,7 +74,9 @@ def test_rating_bias_worked_out_by_hand() -> None:
         pytest.param(np.empty((3, 0)), NAN, id="no models"),
     ],
 )
-def test_models_weigh_the_same_however_many_ratings_they_have(ratings: npt.ArrayLike, bias: float) -> None:
+def test_models_weigh_the_same_however_many_ratings_they_have(
+    ratings: npt.ArrayLike, bias: float
+) -> None:
     found = rating_bias(ratings, rounds=20)
     assert found.bias.value == pytest.approx(bias, nan_ok=True)
     assert math.isnan(bias) or np.nanmean([one.value for one in found.by_model]) == bias
@@ -78,16 +86,22 @@ def test_models_weigh_the_same_however_many_ratings_they_have(ratings: npt.Array
 def test_rating_bias_against_a_slow_bootstrap() -> None:
     """Cases are drawn as wholes: both models of a case go together."""
     generator = np.random.default_rng(3)
-    ratings = np.clip(np.round(generator.normal(7.5, 1.5, (60, 1)) + generator.normal(0, 1, (60, 3))), 1, 10)
+    ratings = np.clip(
+        np.round(generator.normal(7.5, 1.5, (60, 1)) + generator.normal(0, 1, (60, 3))), 1, 10
+    )
     found = rating_bias(ratings, rounds=4000)
     means = ratings[generator.integers(60, size=(4000, 60))].mean(axis=(1, 2)) - 8
-    assert (found.bias.low, found.bias.high) == pytest.approx(tuple(np.percentile(means, [2.5, 97.5])), abs=0.04)
+    assert (found.bias.low, found.bias.high) == pytest.approx(
+        tuple(np.percentile(means, [2.5, 97.5])), abs=0.04
+    )
 
 
 def test_a_shift_of_the_score_of_the_reference_shifts_the_bias() -> None:
     ratings = np.random.default_rng(5).integers(1, 9, (30, 2)).astype(float)
     one, other = rating_bias(ratings).bias, rating_bias(ratings, 6).bias
-    assert (other.value, other.low, other.high) == pytest.approx((one.value + 2, one.low + 2, one.high + 2))
+    assert (other.value, other.low, other.high) == pytest.approx(
+        (one.value + 2, one.low + 2, one.high + 2)
+    )
 
 
 def grid(*cases: list[list[float]]) -> np.ndarray:
@@ -96,8 +110,9 @@ def grid(*cases: list[list[float]]) -> np.ndarray:
 
 
 def test_self_preference_worked_out_by_hand() -> None:
-    # Judges A and C, answers by A and B; C answers nothing here. A gives its own 9 and 8, C gives them 7 and 7:
-    # 2 and 1, mean 1.5. Of B's answers A says 6 and 5, C says 5 and 5: leniency 0.5. What is left is 1.
+    # Judges A and C, answers by A and B; C answers nothing here. A gives its own 9 and 8, C gives
+    # them 7 and 7: 2 and 1, mean 1.5. Of B's answers A says 6 and 5, C says 5 and 5: leniency 0.5.
+    # What is left is 1.
     scores = grid([[9, 6], [7, 5]], [[8, 5], [7, 5]])
     found = self_preference(scores, 0, 0, [0, None])
     assert (found.preference.value, found.leniency.value, found.beyond.value) == (1.5, 0.5, 1)
@@ -106,11 +121,16 @@ def test_self_preference_worked_out_by_hand() -> None:
 
 
 def test_a_model_does_not_say_how_mild_another_is_to_it() -> None:
-    # A and B judge A and B, each adds 2 to its own. With B's rating of itself A would look strict to B.
+    # A and B judge A and B, each adds 2 to its own. With B's rating of itself A would look strict
+    # to B.
     scores = grid([[9, 7], [7, 9]], [[8, 6], [6, 8]])
     found = self_preference(scores, 0, 0, [0, 1])
     assert found.preference.value == 2
-    assert math.isnan(found.leniency.value) and math.isnan(found.beyond.value) and math.isnan(found.p_beyond)
+    assert (
+        math.isnan(found.leniency.value)
+        and math.isnan(found.beyond.value)
+        and math.isnan(found.p_beyond)
+    )
     # With a third judge there is one that may say.
     scores = grid([[9, 7], [7, 9], [7, 7]], [[8, 6], [6, 8], [6, 6]])
     found = self_preference(scores, 0, 0, [0, 1, None])
@@ -138,7 +158,10 @@ def test_settings_weigh_the_same() -> None:
 
 
 def test_a_partial_and_a_mild_judge_are_told_apart() -> None:
-    """Judges: fair, mild by 1 to everybody, partial by 1 to itself; answers of all three and of a fourth model."""
+    """Judges: fair, mild by 1 to everybody, partial by 1 to itself.
+
+    Answers of all three and of a fourth model.
+    """
     generator = np.random.default_rng(7)
     true = generator.normal(6, 1, (400, 1, 1, 4))
     scores = true + generator.normal(0, 0.5, (400, 2, 3, 4))
@@ -161,7 +184,9 @@ def test_self_preference_against_a_slow_way() -> None:
     parts = []
     for setting, other in itertools.product(range(2), (0, 2)):
         means = np.nanmean(scores[:, setting, 1] - scores[:, setting, other], axis=0)
-        parts.append((means[2], np.mean([means[model] for model in (0, 1, 3) if model != judges[other]])))
+        parts.append(
+            (means[2], np.mean([means[model] for model in (0, 1, 3) if model != judges[other]]))
+        )
     preference, leniency = np.mean(parts, axis=0)
     values = (found.preference.value, found.leniency.value, found.beyond.value)
     assert values == pytest.approx((preference, leniency, preference - leniency))

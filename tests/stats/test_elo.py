@@ -18,23 +18,34 @@ WINNERS = {1.0: evalica.Winner.X, 0.5: evalica.Winner.Draw, 0.0: evalica.Winner.
 
 
 def test_two_battles_by_hand() -> None:
-    # Equals expect 1/2, so the first win moves 4 * (1 - 1/2) = 2 points: 1002 and 998. The tie then is worth
-    # 4 * (1/2 - 1 / (1 + 10 ** (-4/400))) = 4 * (0.5 - 0.505756) = -0.023025 to a.
+    # Equals expect 1/2, so the first win moves 4 * (1 - 1/2) = 2 points: 1002 and 998. The tie then
+    # is worth 4 * (1/2 - 1 / (1 + 10 ** (-4/400))) = 4 * (0.5 - 0.505756) = -0.023025 to a.
     assert fit_elo(fights("a>b", "a=b")) == pytest.approx([1001.976975, 998.023025], abs=1e-6)
-    # At a scale of 4 points, 4 points of lead are odds of 10: a was expected to win with 10/11, and loses 4 * 10/11.
-    assert fit_elo(fights("a>b", "a<b"), k=4, scale=4, start=7) == pytest.approx([9 - 4 * 10 / 11, 5 + 4 * 10 / 11])
+    # At a scale of 4 points, 4 points of lead are odds of 10: a was expected to win with 10/11, and
+    # loses 4 * 10/11.
+    assert fit_elo(fights("a>b", "a<b"), k=4, scale=4, start=7) == pytest.approx(
+        [9 - 4 * 10 / 11, 5 + 4 * 10 / 11]
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_what_evalica_computes(seed: int) -> None:
     battles = random_fights(5, 300, 40, seed)
-    first, second = ([battles.players[index] for index in side] for side in (battles.first, battles.second))
-    reference = evalica.elo(first, second, [WINNERS[outcome] for outcome in battles.outcome.tolist()]).scores
-    assert fit_elo(battles) == pytest.approx([reference[name] for name in battles.players], abs=1e-9)
+    first, second = (
+        [battles.players[index] for index in side] for side in (battles.first, battles.second)
+    )
+    reference = evalica.elo(
+        first, second, [WINNERS[outcome] for outcome in battles.outcome.tolist()]
+    ).scores
+    assert fit_elo(battles) == pytest.approx(
+        [reference[name] for name in battles.players], abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("fitted", [fit_elo, bootstrap_elo, shuffle_elo])
-def test_sides_and_names_do_not_matter(fitted: Callable[[Battles], npt.NDArray[np.float64]]) -> None:
+def test_sides_and_names_do_not_matter(
+    fitted: Callable[[Battles], npt.NDArray[np.float64]],
+) -> None:
     battles = random_fights(4, 60, 10, seed=5)
     given = np.atleast_2d(fitted(battles))
     assert np.atleast_2d(fitted(swapped(battles))) == pytest.approx(given)
@@ -64,7 +75,9 @@ def test_orders_are_played_one_by_one(block: int, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("block", [1 << 24, 8])
-def test_a_resample_plays_the_instructions_drawn(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resample_plays_the_instructions_drawn(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("urs_inspect.stats.elo._BLOCK", block)
     battles = fights(*SMALL)
     found = bootstrap_elo(battles, rounds=60, seed=3)
@@ -74,8 +87,13 @@ def test_a_resample_plays_the_instructions_drawn(block: int, monkeypatch: pytest
         assert np.abs(orders_of(battles, counts) - ratings).max(axis=1).min() < 1e-9
 
 
-def slow_rounds(battles: Battles, weights: npt.NDArray[np.float64], seed: list[int]) -> npt.NDArray[np.float64]:
-    """Each battle as often as drawn, shuffled, and played one after the other; all rounds as one block."""
+def slow_rounds(
+    battles: Battles, weights: npt.NDArray[np.float64], seed: list[int]
+) -> npt.NDArray[np.float64]:
+    """Each battle as often as drawn, shuffled, and played one after the other.
+
+    All rounds as one block.
+    """
     generator = np.random.default_rng(seed)
     counts = weights.astype(int)
     longest = counts.sum(axis=1).max()
@@ -96,10 +114,20 @@ def test_all_rounds_at_once_are_the_rounds_one_by_one(
     monkeypatch.setattr("urs_inspect.stats.elo._PLAYED", played)
     monkeypatch.setattr("urs_inspect.stats.elo._LOOKED_UP", looked_up)
     battles = random_fights(5, 120, 30, seed=9)
-    drawn = np.concatenate(list(resample(len(np.unique(battles.clusters)), 12, 4)))[:, battles.clusters]
-    assert np.abs(bootstrap_elo(battles, rounds=12, seed=4) - slow_rounds(battles, drawn, [4, 1])).max() < 1e-9
+    drawn = np.concatenate(list(resample(len(np.unique(battles.clusters)), 12, 4)))[
+        :, battles.clusters
+    ]
+    assert (
+        np.abs(
+            bootstrap_elo(battles, rounds=12, seed=4) - slow_rounds(battles, drawn, [4, 1])
+        ).max()
+        < 1e-9
+    )
     once = np.ones((12, len(battles)))
-    assert np.abs(shuffle_elo(battles, rounds=12, seed=4) - slow_rounds(battles, once, [4, 2])).max() < 1e-9
+    assert (
+        np.abs(shuffle_elo(battles, rounds=12, seed=4) - slow_rounds(battles, once, [4, 2])).max()
+        < 1e-9
+    )
 
 
 @pytest.mark.parametrize("fitted", [bootstrap_elo, shuffle_elo])
@@ -116,7 +144,8 @@ def test_progress_adds_up_to_all(
 
 
 def test_one_step_plays_a_battle_of_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    # 200,000 votes are drawn in blocks of 83 rounds. To play these one block after the other took two minutes.
+    # 200,000 votes are drawn in blocks of 83 rounds. To play these one block after the other took
+    # two minutes.
     monkeypatch.setattr("urs_inspect.stats.elo._BLOCK", 150)
     steps: list[int] = []
 

@@ -29,8 +29,8 @@ from urs_inspect.stats.means import (
 @pytest.mark.parametrize(
     ("values", "names", "expected"),
     [
-        # Items 1 2 3 and 10, the last in a cluster of its own: the mean is 16 / 4. Drawing two clusters gives 2, 4 or
-        # 10 with chances 1/4, 1/2, 1/4, so the 95% interval spans all.
+        # Items 1 2 3 and 10, the last in a cluster of its own: the mean is 16 / 4. Drawing two
+        # clusters gives 2, 4 or 10 with chances 1/4, 1/2, 1/4, so the 95% interval spans all.
         pytest.param([1, 2, 3, 10, math.nan], "pppqr", (4, 2, 10, 4, 2), id="two clusters"),
         pytest.param([1, 2], "pp", (1.5, math.nan, math.nan, 2, 1), id="one cluster"),
         pytest.param([math.nan], "p", (math.nan, math.nan, math.nan, 0, 0), id="no value"),
@@ -57,9 +57,12 @@ def table(seed: int, questions: int, models: int, missing: float = 0.2) -> Float
 
 
 def test_means_by_hand() -> None:
-    # First model: (2 + 4 + 9) / 3 = 5; second: 6 and 8, one missing: 7; over questions 0 and 2 alone: 5.5 and 6.
+    # First model: (2 + 4 + 9) / 3 = 5; second: 6 and 8, one missing: 7; over questions 0 and 2
+    # alone: 5.5 and 6.
     rows = [2.0, 6.0], [4.0, 8.0], [9.0, math.nan]
-    everything, part = bootstrap_means([column(*rows), column(rows[0], rows[2], questions=[0, 2])], 3, rounds=50)
+    everything, part = bootstrap_means(
+        [column(*rows), column(rows[0], rows[2], questions=[0, 2])], 3, rounds=50
+    )
     assert everything.values.tolist() == [5, 7]
     assert everything.n.tolist() == [3, 2]
     assert part.values.tolist() == [5.5, 6]
@@ -71,9 +74,13 @@ def test_means_by_hand() -> None:
 
 
 def test_weights_by_hand() -> None:
-    # Weights 3 and 1: (3 * 2 + 6) / 4 = 3; a missing value takes its weight along, so the second mean is 8.
+    # Weights 3 and 1: (3 * 2 + 6) / 4 = 3; a missing value takes its weight along, so the second
+    # mean is 8.
     [found] = bootstrap_means(
-        [column([2.0, math.nan], [6.0, 8.0])], 2, reweight=lambda counts: counts * np.array([3.0, 1.0]), rounds=3
+        [column([2.0, math.nan], [6.0, 8.0])],
+        2,
+        reweight=lambda counts: counts * np.array([3.0, 1.0]),
+        rounds=3,
     )
     assert found.values.tolist() == [3, 8]
 
@@ -85,7 +92,10 @@ def test_rounds_are_plain_weighted_means(seed: int, questions: int, models: int)
     generator, values = np.random.default_rng(seed), table(seed, questions, models)
     some, clusters = generator.random(questions) < 0.6, generator.integers(6, size=questions)
     clusters = np.unique(clusters, return_inverse=True)[1]
-    every, chosen = MeanColumn(np.arange(questions), values), MeanColumn(np.flatnonzero(some), values[some])
+    every, chosen = (
+        MeanColumn(np.arange(questions), values),
+        MeanColumn(np.flatnonzero(some), values[some]),
+    )
     whole, part = bootstrap_means([every, chosen], questions, rounds=20, seed=seed)
     [clustered] = bootstrap_means([every], questions, clusters=clusters, rounds=20, seed=seed)
     counts = np.concatenate(list(resample(questions, 20, seed)))
@@ -93,11 +103,17 @@ def test_rounds_are_plain_weighted_means(seed: int, questions: int, models: int)
     for found, drawn in ((whole, counts), (part, counts * some), (clustered, of_clusters)):
         for row, means in zip(drawn, found.draws, strict=True):
             for model in range(models):
-                known = [value for value in np.repeat(values[:, model], row.astype(int)) if value > 0]
+                known = [
+                    value for value in np.repeat(values[:, model], row.astype(int)) if value > 0
+                ]
                 expected = math.fsum(known) / len(known) if known else math.nan
                 assert means[model] == pytest.approx(expected, nan_ok=True)
     there = [len(set(clusters[~np.isnan(values[:, model])])) for model in range(models)]
-    assert clustered.clusters.tolist() == there == contrast(clustered, np.eye(models)).clusters.tolist()
+    assert (
+        clustered.clusters.tolist()
+        == there
+        == contrast(clustered, np.eye(models)).clusters.tolist()
+    )
     assert [mean.clusters for mean in mean_estimates(clustered)] == there
 
 
@@ -125,14 +141,17 @@ def test_nothing_has_no_means() -> None:
 
 
 def test_intervals_over_few_questions_are_as_wide_as_students() -> None:
-    # 12 values, all rounds: Student's interval of the same values, give or take the skew of the sample.
+    # 12 values, all rounds: Student's interval of the same values, give or take the skew of the
+    # sample.
     values = stats.norm.ppf((np.arange(12) + 0.5) / 12)
     [estimate] = mean_estimates(draws_of(values[:, None], 40_000))
     t = stats.t.interval(0.95, 11, loc=values.mean(), scale=stats.sem(values))
     assert estimate.high - estimate.low == pytest.approx(t[1] - t[0], rel=0.02)
 
 
-@pytest.mark.parametrize(("n", "step", "known"), [(1, 1, False), (5, 1, False), (6, 1, True), (50, 0, False)])
+@pytest.mark.parametrize(
+    ("n", "step", "known"), [(1, 1, False), (5, 1, False), (6, 1, True), (50, 0, False)]
+)
 def test_few_or_equal_values_have_no_interval(n: int, step: int, known: bool) -> None:
     # A sign test of five values that agree proves nothing at 95%.
     [estimate] = mean_estimates(draws_of([[4.0 + step * place] for place in range(n)], 50))
@@ -162,7 +181,8 @@ def test_intervals_cover_the_truth(questions: int) -> None:
 
 
 def test_p_values_by_hand() -> None:
-    # Two rounds of ten at or below 0: 2 * (2 + 1) / 11 = 0.545, over so many questions that nothing is moved out.
+    # Two rounds of ten at or below 0: 2 * (2 + 1) / 11 = 0.545, over so many questions that nothing
+    # is moved out.
     draws = np.array([[-1.0, 0.0, *range(1, 9)]]).T
     [p] = p_values(MeanDraws(np.array([3.5]), draws, np.array([10**9]), 0))
     assert p == pytest.approx(6 / 11, abs=1e-6)
@@ -224,7 +244,9 @@ def test_a_mean_without_weight_takes_no_part() -> None:
     assert np.isnan(found.values[1:]).all() and np.isnan(found.draws[:, 2]).all()
     assert found.n.tolist() == [2, 0, 0]
     # The smallest number of questions counts.
-    assert contrast(draws_of([[1.0, 2.0], [3.0, math.nan], [5.0, 4.0]]), [[1], [-1]]).n.tolist() == [2]
+    assert contrast(
+        draws_of([[1.0, 2.0], [3.0, math.nan], [5.0, 4.0]]), [[1], [-1]]
+    ).n.tolist() == [2]
 
 
 def test_a_difference_is_the_bootstrap_of_differences() -> None:
@@ -251,12 +273,18 @@ def weights(questions: int, *margins: Margin) -> Floats:
         pytest.param([margin([0, 0, 0, 1], 0.6, 0.4)], [0.2, 0.2, 0.2, 0.4], id="one margin"),
         # One question in each of four cells: independence gives 0.4, 0.1, 0.4, 0.1.
         pytest.param(
-            [margin([0, 0, 1, 1], 0.5, 0.5), margin([0, 1, 0, 1], 0.8, 0.2)], [0.4, 0.1, 0.4, 0.1], id="two margins"
+            [margin([0, 0, 1, 1], 0.5, 0.5), margin([0, 1, 0, 1], 0.8, 0.2)],
+            [0.4, 0.1, 0.4, 0.1],
+            id="two margins",
         ),
         pytest.param([margin([0, -1, 1], 0.5, 0.5)], [0.5, 0, 0.5], id="no category"),
         pytest.param([margin([0, 1, 2], 1.0, 0.0, 0.0)], [1, 0, 0], id="shares of 0"),
         # Kind 0 occurs in language 0 alone; it cannot have more weight than that language.
-        pytest.param([margin([0, 1, 1], 0.9, 0.1), margin([0, 0, 1], 0.2, 0.8)], [math.nan] * 3, id="contradiction"),
+        pytest.param(
+            [margin([0, 1, 1], 0.9, 0.1), margin([0, 0, 1], 0.2, 0.8)],
+            [math.nan] * 3,
+            id="contradiction",
+        ),
     ],
 )
 def test_weights_of_given_shares_by_hand(margins: list[Margin], expected: list[float]) -> None:
@@ -311,15 +339,18 @@ def test_effective_number_by_hand() -> None:
 
 
 def test_intervals_under_given_shares_cover_the_truth() -> None:
-    # Two kinds of means 4 and 8, drawn in equal numbers, weighted 0.8 to 0.2: the truth is 4.8. Were the shares not
-    # given anew in every round, the interval would hold the chance of how many of each kind were drawn as well.
+    # Two kinds of means 4 and 8, drawn in equal numbers, weighted 0.8 to 0.2: the truth is 4.8.
+    # Were the shares not given anew in every round, the interval would hold the chance of how many
+    # of each kind were drawn as well.
     generator = np.random.default_rng(0)
     found: list[Estimate] = []
     for _ in range(300):
         kinds = generator.integers(0, 2, 60)
         values = generator.normal(np.where(kinds == 0, 4.0, 8.0), 1)[:, None]
         reweight = raking([Margin(kinds, np.array([0.8, 0.2]))])
-        [draws] = bootstrap_means([MeanColumn(np.arange(60), values)], 60, reweight=reweight, rounds=400)
+        [draws] = bootstrap_means(
+            [MeanColumn(np.arange(60), values)], 60, reweight=reweight, rounds=400
+        )
         found += mean_estimates(draws)
     assert 0.915 < np.mean([one.low <= 4.8 <= one.high for one in found]) < 0.985
     # 1.96 * 2 * sqrt(0.8^2 / 30 + 0.2^2 / 30)
@@ -333,13 +364,23 @@ def test_clusters_are_drawn_whole_with_weights_as_well() -> None:
     values[:3, 1] = math.nan
     column = MeanColumn(np.arange(21), values)
     [plain] = bootstrap_means([column], 21, clusters=clusters, rounds=200)
-    [weighted] = bootstrap_means([column], 21, clusters=clusters, reweight=lambda counts: 3 * counts, rounds=200)
-    assert weighted.draws == pytest.approx(plain.draws) and weighted.values == pytest.approx(plain.values)
-    assert weighted.clusters.tolist() == plain.clusters.tolist() == [6, 4] and plain.n.tolist() == [21, 18]
+    [weighted] = bootstrap_means(
+        [column], 21, clusters=clusters, reweight=lambda counts: 3 * counts, rounds=200
+    )
+    assert weighted.draws == pytest.approx(plain.draws) and weighted.values == pytest.approx(
+        plain.values
+    )
+    assert weighted.clusters.tolist() == plain.clusters.tolist() == [6, 4] and plain.n.tolist() == [
+        21,
+        18,
+    ]
     kinds = generator.integers(0, 2, 21)
     rake = raking([Margin(kinds, np.array([0.7, 0.3]))])
     [raked] = bootstrap_means([column], 21, clusters=clusters, reweight=rake, rounds=200)
     counts = np.concatenate(list(resample(6, 200)))
     for drawn, found in zip(counts, raked.draws[:, 0], strict=True):
-        of_kind = [np.average(values[kinds == kind, 0], weights=drawn[clusters[kinds == kind]]) for kind in (0, 1)]
+        of_kind = [
+            np.average(values[kinds == kind, 0], weights=drawn[clusters[kinds == kind]])
+            for kind in (0, 1)
+        ]
         assert found == pytest.approx(0.7 * of_kind[0] + 0.3 * of_kind[1], abs=1e-6)

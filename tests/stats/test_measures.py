@@ -27,10 +27,21 @@ from urs_inspect.stats import (
     measure,
 )
 from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, number_clusters, resample
-from urs_inspect.stats.measures import TIE, UNREAD, A, B, _draws, accuracies, combine_orders, group_accuracies
+from urs_inspect.stats.measures import (
+    TIE,
+    UNREAD,
+    A,
+    B,
+    _draws,
+    accuracies,
+    combine_orders,
+    group_accuracies,
+)
 
 Item = tuple[int, int, int, int, int, int, int, int]
-"""Label, verdict, prompt, longer response, response shown first, swapped verdict, overall verdict, overall label."""
+"""Label, verdict, prompt, longer response, response shown first, swapped verdict, overall verdict,
+overall label.
+"""
 
 SIDES, LABELS, VERDICTS = (A, B), (A, B, TIE), (A, B, TIE, UNREAD)
 NAMES = tuple(field.name for field in fields(JudgeMeasures))
@@ -57,7 +68,13 @@ def judged(items: Iterable[Item], *, swapped: bool = True, dimensions: bool = Tr
 def verdicts_on(labels: str, verdicts: str, **others: Any) -> Verdicts:
     """From letters: a, b, t(ie), u(nread), one prompt an item."""
     letters = {"a": A, "b": B, "t": TIE, "u": UNREAD}
-    given = {"labels": labels, "verdicts": verdicts, "longer": "t" * len(labels), "first": "a" * len(labels), **others}
+    given = {
+        "labels": labels,
+        "verdicts": verdicts,
+        "longer": "t" * len(labels),
+        "first": "a" * len(labels),
+        **others,
+    }
     coded = {name: np.array([letters[letter] for letter in text]) for name, text in given.items()}
     return Verdicts(clusters=np.arange(len(labels)), **coded)
 
@@ -78,7 +95,10 @@ def slow_f1(pairs: list[tuple[int, int]]) -> float:
         true = sum(truth == said == each for truth, said in pairs)
         labelled, claimed = (sum(pair[side] == each for pair in pairs) for side in (0, 1))
         if labelled or claimed:
-            precision, recall = (true / labelled if labelled else 0, true / claimed if claimed else 0)
+            precision, recall = (
+                true / labelled if labelled else 0,
+                true / claimed if claimed else 0,
+            )
             scores.append(2 * precision * recall / (precision + recall) if true else 0.0)
     return float(np.mean(scores)) if scores else math.nan
 
@@ -124,11 +144,12 @@ def slow(items: list[Item], swapped: bool) -> dict[str, float]:
 @pytest.mark.parametrize(
     ("labels", "verdicts", "others", "expected"),
     [
-        # Labels a a a b b t t t, verdicts a b t b u t a u. Non-tie labels: a-a, b-b right, a-b and a-t wrong, b-u
-        # unread: 2 of 4 read, 2 of 5 in all. All labels: a-a, b-b, t-t right of 6 read: 3 of 6, 3 of 8. Unread: 2 of 8.
-        # F1 = 2 tp / (labels + verdicts): a: 2 / (3 + 2), b: 2 / (1 + 2), t: 2 / (2 + 2); mean 47/90. Alpha: of 12
-        # values, 5 a, 3 b, 4 t, 6 disagree; 1 - 11 * 6 / (144 - 25 - 9 - 16) = 14/47. Without overall verdicts and a
-        # second order there is no halo and no flip.
+        # Labels a a a b b t t t, verdicts a b t b u t a u. Non-tie labels: a-a, b-b right, a-b and
+        # a-t wrong, b-u unread: 2 of 4 read, 2 of 5 in all. All labels: a-a, b-b, t-t right of 6
+        # read: 3 of 6, 3 of 8. Unread: 2 of 8. F1 = 2 tp / (labels + verdicts): a: 2 / (3 + 2), b:
+        # 2 / (1 + 2), t: 2 / (2 + 2); mean 47/90. Alpha: of 12 values, 5 a, 3 b, 4 t, 6 disagree; 1
+        # - 11 * 6 / (144 - 25 - 9 - 16) = 14/47. Without overall verdicts and a second order there
+        # is no halo and no flip.
         pytest.param(
             "aaabbttt",
             "abtbutau",
@@ -145,17 +166,22 @@ def slow(items: list[Item], swapped: bool) -> dict[str, float]:
             },
             id="accuracies",
         ),
-        # A class that nobody names does not lower the F1: a: 2 / (2 + 1), b: 4 / (2 + 3); mean 11/15.
+        # A class that nobody names does not lower the F1: a: 2 / (2 + 1), b: 4 / (2 + 3); mean
+        # 11/15.
         pytest.param("aabb", "abbb", {}, {"macro_f1": (11 / 15, 4)}, id="no ties"),
         # A class that only the judge names does: a: 2 / (2 + 1), t: 0 / (0 + 1).
         pytest.param("aa", "at", {}, {"macro_f1": (1 / 3, 2)}, id="ties of the judge"),
-        # Shown first a a b (not known) a: a-a yes, b-a no, a-b no. Longer a b (neither) a b: a-a yes, b-b yes,
-        # a-neither no, b-a no. Labels a t b b t: a-a yes, b-neither no, b-a no.
+        # Shown first a a b (not known) a: a-a yes, b-a no, a-b no. Longer a b (neither) a b: a-a
+        # yes, b-b yes, a-neither no, b-a no. Labels a t b b t: a-a yes, b-neither no, b-a no.
         pytest.param(
             "atbbt",
             "ababt",
             {"first": "aabta", "longer": "abtab"},
-            {"first_preference": (1 / 3, 3), "longer_preference": (2 / 4, 4), "label_longer_preference": (1 / 3, 3)},
+            {
+                "first_preference": (1 / 3, 3),
+                "longer_preference": (2 / 4, 4),
+                "label_longer_preference": (1 / 3, 3),
+            },
             id="preferences",
         ),
         # Counted a-a and b-a of the verdicts; a-a, a-b, b-b of the labels.
@@ -166,8 +192,9 @@ def slow(items: list[Item], swapped: bool) -> dict[str, float]:
             {"halo": (1 / 2, 2), "label_halo": (2 / 3, 3)},
             id="halo",
         ),
-        # Read twice 5; changed a-b, a-t; reversed a-b. Final a t t t u b against labels a a t t a b: 2 of 3.
-        # Shown first a throughout, then b: verdicts a a a b: 3 of 4 for the first; swapped a b a b: b, b of 4.
+        # Read twice 5; changed a-b, a-t; reversed a-b. Final a t t t u b against labels a a t t a
+        # b: 2 of 3. Shown first a throughout, then b: verdicts a a a b: 3 of 4 for the first;
+        # swapped a b a b: b, b of 4.
         pytest.param(
             "aattab",
             "aaatub",
@@ -194,7 +221,8 @@ def test_measures_worked_out_by_hand(
 
 
 def test_an_interval_counts_the_prompts_that_the_number_is_about() -> None:
-    # Three prompts, but only one has a label that is no tie: no interval for accuracy, one for three ways.
+    # Three prompts, but only one has a label that is no tie: no interval for accuracy, one for
+    # three ways.
     found = measure(verdicts_on("att", "aab"))
     assert (found.accuracy.value, found.accuracy.clusters) == (1, 1)
     assert math.isnan(found.accuracy.low)
@@ -225,7 +253,9 @@ def test_intervals_are_what_measuring_each_resample_gives(items: list[Item], see
             assert math.isnan(estimate.low)
             assert math.isnan(estimate.high)
         else:
-            assert (estimate.low, estimate.high) == pytest.approx(expanded(known, estimate.clusters, 0.8))
+            assert (estimate.low, estimate.high) == pytest.approx(
+                expanded(known, estimate.clusters, 0.8)
+            )
 
 
 def mirrored(one: Item) -> Item:
@@ -237,7 +267,9 @@ def mirrored(one: Item) -> Item:
 
 @checked
 @given(items=item_lists, swapped=st.booleans())
-def test_exchanging_the_names_of_the_responses_changes_nothing(items: list[Item], swapped: bool) -> None:
+def test_exchanging_the_names_of_the_responses_changes_nothing(
+    items: list[Item], swapped: bool
+) -> None:
     one = measure(judged(items, swapped=swapped), rounds=10)
     other = measure(judged([mirrored(i) for i in items], swapped=swapped), rounds=10)
     for name in NAMES:
@@ -273,12 +305,16 @@ def test_a_habit_shows_in_its_measure_and_in_no_other(
     assert measure(judged(items)).flips.value == (name == "first_preference")
 
 
-accuracies_item = st.tuples(st.sampled_from((A, B, TIE)), st.sampled_from((A, B, TIE, UNREAD)), st.integers(0, 5))
+accuracies_item = st.tuples(
+    st.sampled_from((A, B, TIE)), st.sampled_from((A, B, TIE, UNREAD)), st.integers(0, 5)
+)
 accuracies_item_lists = st.lists(accuracies_item, min_size=1, max_size=30)
 
 
 def verdicts_of(items: list[tuple[int, int, int]]) -> Verdicts:
-    labels, said, prompts = (np.array(column, dtype=np.int64) for column in zip(*items, strict=True))
+    labels, said, prompts = (
+        np.array(column, dtype=np.int64) for column in zip(*items, strict=True)
+    )
     sides = np.zeros(len(items), dtype=np.int64)
     return Verdicts(labels=labels, verdicts=said, clusters=prompts, longer=sides, first=sides)
 
@@ -288,15 +324,23 @@ def same(one: Estimate, other: Estimate) -> bool:
 
 
 def test_accuracies_worked_out_by_hand() -> None:
-    # Labels a a b b t. The first judge says a b b u a: right, wrong, right, unread, not counted: 2 of 3.
-    # The second says b b b b b: wrong, wrong, right, right: 2 of 4.
-    found = accuracies(np.array([A, A, B, B, TIE]), [np.array([A, B, B, UNREAD, A]), np.full(5, B)], np.arange(5))
-    assert [(one.value, one.n, one.clusters) for one in found] == [pytest.approx((2 / 3, 3, 3)), (2 / 4, 4, 4)]
+    # Labels a a b b t. The first judge says a b b u a: right, wrong, right, unread, not counted: 2
+    # of 3. The second says b b b b b: wrong, wrong, right, right: 2 of 4.
+    found = accuracies(
+        np.array([A, A, B, B, TIE]), [np.array([A, B, B, UNREAD, A]), np.full(5, B)], np.arange(5)
+    )
+    assert [(one.value, one.n, one.clusters) for one in found] == [
+        pytest.approx((2 / 3, 3, 3)),
+        (2 / 4, 4, 4),
+    ]
 
 
 def test_groups_worked_out_by_hand() -> None:
-    # Group y: a-a and b-a, 1 of 2; group x: b-b, 1 of 1 and no interval; group z: a label that is a tie.
-    found = group_accuracies(verdicts_of([(A, A, 0), (B, B, 1), (B, A, 2), (TIE, A, 3)]), list("yxyz"))
+    # Group y: a-a and b-a, 1 of 2; group x: b-b, 1 of 1 and no interval; group z: a label that is a
+    # tie.
+    found = group_accuracies(
+        verdicts_of([(A, A, 0), (B, B, 1), (B, A, 2), (TIE, A, 3)]), list("yxyz")
+    )
     assert list(found) == ["y", "x", "z"]
     assert (found["y"].value, found["y"].low, found["y"].high) == (0.5, 0, 1)
     assert (found["x"].value, math.isnan(found["x"].low), found["x"].clusters) == (1, True, 1)
@@ -313,10 +357,14 @@ def test_nothing_has_no_accuracy() -> None:
 
 @checked
 @given(items=accuracies_item_lists, seed=st.integers(0, 20))
-def test_several_judges_are_measured_as_each_alone(items: list[tuple[int, int, int]], seed: int) -> None:
+def test_several_judges_are_measured_as_each_alone(
+    items: list[tuple[int, int, int]], seed: int
+) -> None:
     verdicts = verdicts_of(items)
     constant = np.full(len(items), B, dtype=np.int8)
-    found = accuracies(verdicts.labels, [verdicts.verdicts, constant], verdicts.clusters, rounds=25, seed=seed)
+    found = accuracies(
+        verdicts.labels, [verdicts.verdicts, constant], verdicts.clusters, rounds=25, seed=seed
+    )
     for one, said in zip(found, (verdicts.verdicts, constant), strict=True):
         alone = Verdicts(verdicts.labels, said, verdicts.clusters, verdicts.longer, verdicts.first)
         assert same(one, measure(alone, rounds=25, seed=seed).accuracy)
@@ -324,13 +372,19 @@ def test_several_judges_are_measured_as_each_alone(items: list[tuple[int, int, i
 
 @checked
 @given(items=accuracies_item_lists, mix=st.randoms(use_true_random=False))
-def test_groups_have_the_values_of_measure_and_no_order(items: list[tuple[int, int, int]], mix: Any) -> None:
+def test_groups_have_the_values_of_measure_and_no_order(
+    items: list[tuple[int, int, int]], mix: Any
+) -> None:
     named = [(one, "even" if place % 2 == 0 else "odd") for place, one in enumerate(items)]
     mixed = mix.sample(named, len(named))
     found = group_accuracies(verdicts_of(items), [name for _, name in named], rounds=25)
-    again = group_accuracies(verdicts_of([one for one, _ in mixed]), [name for _, name in mixed], rounds=25)
+    again = group_accuracies(
+        verdicts_of([one for one, _ in mixed]), [name for _, name in mixed], rounds=25
+    )
     for name, estimate in found.items():
-        alone = measure(verdicts_of([one for one, group in named if group == name]), rounds=25).accuracy
+        alone = measure(
+            verdicts_of([one for one, group in named if group == name]), rounds=25
+        ).accuracy
         assert (estimate.n, estimate.clusters) == (alone.n, alone.clusters)
         assert estimate.value == pytest.approx(alone.value, nan_ok=True)
         assert math.isnan(estimate.low) == math.isnan(alone.low)
@@ -338,8 +392,9 @@ def test_groups_have_the_values_of_measure_and_no_order(items: list[tuple[int, i
 
 
 def test_drawing_kinds_is_drawing_clusters() -> None:
-    # 60 clusters of three kinds: right, wrong, not counted. Both ways to draw must give the same distribution: means
-    # within 4 standard errors of 20,000 rounds, and percentiles a hundredth apart at most.
+    # 60 clusters of three kinds: right, wrong, not counted. Both ways to draw must give the same
+    # distribution: means within 4 standard errors of 20,000 rounds, and percentiles a hundredth
+    # apart at most.
     sums = np.repeat([[1.0, 1.0], [0.0, 1.0], [0.0, 0.0]], [30, 18, 12], axis=0)
     kinds, clusters = _draws(sums, 20_000, 1), bootstrap_counts(sums, 20_000, 2)
     assert kinds.shape == clusters.shape == (20_000, 2)
@@ -348,7 +403,9 @@ def test_drawing_kinds_is_drawing_clusters() -> None:
         error = 4 * clusters[:, column].std() * math.sqrt(2 / 20_000)
         assert kinds[:, column].mean() == pytest.approx(clusters[:, column].mean(), abs=error)
         assert kinds[:, column].std() == pytest.approx(clusters[:, column].std(), rel=0.03)
-    shares = [np.quantile(drawn[:, 0] / drawn[:, 1], (0.025, 0.5, 0.975)) for drawn in (kinds, clusters)]
+    shares = [
+        np.quantile(drawn[:, 0] / drawn[:, 1], (0.025, 0.5, 0.975)) for drawn in (kinds, clusters)
+    ]
     assert shares[0] == pytest.approx(shares[1], abs=0.011)
 
 
@@ -381,7 +438,9 @@ def test_names_become_codes() -> None:
     + [(UNREAD, code, UNREAD) for code in VERDICTS],
 )
 def test_both_orders_count_only_where_they_agree(one: int, other: int, both: int) -> None:
-    assert combine_orders([one], [other]).tolist() == combine_orders([other], [one]).tolist() == [both]
+    assert (
+        combine_orders([one], [other]).tolist() == combine_orders([other], [one]).tolist() == [both]
+    )
     assert some(verdicts=np.full(3, one), swapped=np.full(3, other)).final.tolist() == [both] * 3
 
 
@@ -456,7 +515,8 @@ def test_the_coin_is_fair_and_depends_on_the_seed_and_the_order() -> None:
         baseline_verdicts("random", ids=ids, first=np.full(4000, side), seed=seed)
         for side, seed in ((A, 0), (A, 1), (B, 0))
     ]
-    # 0.5 give or take four times sqrt(0.25 / 4000) = 0.008; for the response shown first as often as for the other.
+    # 0.5 give or take four times sqrt(0.25 / 4000) = 0.008; for the response shown first as often
+    # as for the other.
     for coins in tossed:
         assert set(coins.tolist()) == {A, B}
         assert coins.mean() == pytest.approx(0.5, abs=0.032)
@@ -467,11 +527,15 @@ def test_the_coin_is_fair_and_depends_on_the_seed_and_the_order() -> None:
 def test_the_coin_of_an_item_does_not_depend_on_the_others() -> None:
     ids = [f"case {number}" for number in range(30)]
     coins = baseline_verdicts("random", ids=ids, first=[A] * 30, seed=3).tolist()
-    assert baseline_verdicts("random", ids=ids[::-2], first=[A] * 15, seed=3).tolist() == coins[::-2]
+    assert (
+        baseline_verdicts("random", ids=ids[::-2], first=[A] * 15, seed=3).tolist() == coins[::-2]
+    )
 
 
 def test_a_baseline_must_be_known_and_so_must_the_place() -> None:
-    with pytest.raises(InputError, match=r"unknown baseline 'best'; allowed: longest, .*, copy_overall"):
+    with pytest.raises(
+        InputError, match=r"unknown baseline 'best'; allowed: longest, .*, copy_overall"
+    ):
         baseline_verdicts("best")
     for kind in ("first", "second", "random"):
         with pytest.raises(ValueError, match="needs to know which response was shown first"):
@@ -489,11 +553,16 @@ def md_eval(fine: bool) -> list[tuple[PairCase, str, str]]:
 
 def baseline_on(items: list[tuple[PairCase, str, str]], kind: str) -> Verdicts:
     """A trivial judge's verdicts; the first response of the data is shown first."""
-    a, b = [len(case.response_a) for case, _, _ in items], [len(case.response_b) for case, _, _ in items]
+    a, b = (
+        [len(case.response_a) for case, _, _ in items],
+        [len(case.response_b) for case, _, _ in items],
+    )
     first, overall = np.full(len(items), A), encode(case.label for case, _, _ in items)
     return Verdicts(
         labels=encode(label for _, _, label in items),
-        verdicts=baseline_verdicts(kind, lengths_a=a, lengths_b=b, first=first, overall_labels=overall),
+        verdicts=baseline_verdicts(
+            kind, lengths_a=a, lengths_b=b, first=first, overall_labels=overall
+        ),
         clusters=number_clusters([case.prompt for case, _, _ in items]),
         longer=longer_response(a, b),
         first=first,
@@ -503,15 +572,21 @@ def baseline_on(items: list[tuple[PairCase, str, str]], kind: str) -> Verdicts:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("kind", "right"), [("longest", 255), ("shortest", 86), ("first", 141), ("second", 201)])
-def test_how_many_of_the_342_overall_labels_a_baseline_gets(kind: str, right: int, data_dir: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "right"), [("longest", 255), ("shortest", 86), ("first", 141), ("second", 201)]
+)
+def test_how_many_of_the_342_overall_labels_a_baseline_gets(
+    kind: str, right: int, data_dir: Path
+) -> None:
     # One pair is equally long: 342 - 255 - 1. 349 pairs are on 347 prompts.
     found = measure(baseline_on(md_eval(fine=False), kind))
     assert (found.accuracy.n, found.unread.n, found.unread.clusters) == (342, 349, 347)
     assert found.accuracy.value == pytest.approx(right / 342)
     assert found.accuracy.low < found.accuracy.value < found.accuracy.high
     assert found.label_longer_preference.value == pytest.approx(255 / 342)
-    assert found.longer_preference.value == {"longest": 1, "shortest": 0}.get(kind, found.longer_preference.value)
+    assert found.longer_preference.value == {"longest": 1, "shortest": 0}.get(
+        kind, found.longer_preference.value
+    )
 
 
 @pytest.mark.data
@@ -521,7 +596,10 @@ def test_the_longer_response_has_three_quarters_of_the_dimension_labels(data_dir
     found = measure(judged)
     assert found.accuracy.n == 3248
     assert found.accuracy.value == found.label_longer_preference.value == pytest.approx(2396 / 3248)
-    for groups, number in (([case.group for case, _, _ in items], 36), ([name for _, name, _ in items], 42)):
+    for groups, number in (
+        ([case.group for case, _, _ in items], 36),
+        ([name for _, name, _ in items], 42),
+    ):
         parts = group_accuracies(judged, groups, rounds=100)
         assert len(parts) == number
         assert sum(part.n for part in parts.values()) == 3248
@@ -531,7 +609,8 @@ def test_the_longer_response_has_three_quarters_of_the_dimension_labels(data_dir
 @pytest.mark.data
 def test_copying_the_overall_label_shows_the_ceiling_of_the_halo(data_dir: Path) -> None:
     found = measure(baseline_on(md_eval(fine=True), "copy_overall"))
-    # 3,248 dimension labels are no tie; 8 of these stand on pairs whose overall label is one. 2,955 are equal.
+    # 3,248 dimension labels are no tie; 8 of these stand on pairs whose overall label is one. 2,955
+    # are equal.
     assert (found.accuracy.n, found.label_halo.n) == (3248, 3240)
     assert found.accuracy.value == pytest.approx(2955 / 3248)
     assert found.label_halo.value == pytest.approx(2955 / 3240)

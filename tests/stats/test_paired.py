@@ -29,7 +29,8 @@ NONE = math.nan
 
 
 def test_mcnemar_worked_out_by_hand() -> None:
-    # 1 against 4: of 32 ways five coins fall, at most 1 or at least 4 heads: (1 + 5) * 2 = 12; 12/32.
+    # 1 against 4: of 32 ways five coins fall, at most 1 or at least 4 heads: (1 + 5) * 2 = 12;
+    # 12/32.
     assert [mcnemar(1, 4), mcnemar(0, 0)] == pytest.approx([12 / 32, 1])
 
 
@@ -43,7 +44,8 @@ def test_mcnemar_is_twice_the_smaller_tail_of_a_fair_coin(one: int, other: int) 
 
 
 def test_false_alarms_are_as_rare_as_claimed_only_when_prompts_are_kept_together() -> None:
-    # Two judges that are equally good; on each prompt one of them has all 6 items right, the other none.
+    # Two judges that are equally good; on each prompt one of them has all 6 items right, the other
+    # none.
     generator = np.random.default_rng(0)
     alarms = {"prompts": 0, "items": 0}
     for _ in range(400):
@@ -57,14 +59,18 @@ def test_false_alarms_are_as_rare_as_claimed_only_when_prompts_are_kept_together
 
 
 def test_holm_worked_out_by_hand() -> None:
-    # Sorted .005 .01 .03 .04, times 4 3 2 1: .02 .03 .06 .04; never below the one before: .02 .03 .06 .06. A comparison
-    # of nothing does not count.
-    assert holm([0.01, NONE, 0.04, 0.03, 0.005]) == pytest.approx((0.03, NONE, 0.06, 0.06, 0.02), nan_ok=True)
+    # Sorted .005 .01 .03 .04, times 4 3 2 1: .02 .03 .06 .04; never below the one before: .02 .03
+    # .06 .06. A comparison of nothing does not count.
+    assert holm([0.01, NONE, 0.04, 0.03, 0.005]) == pytest.approx(
+        (0.03, NONE, 0.06, 0.06, 0.02), nan_ok=True
+    )
     assert holm([]) == ()
 
 
 @checked
-@given(p_values=st.lists(st.floats(0, 1), max_size=8), level=st.sampled_from([0.01, 0.05, 0.2, 0.5]))
+@given(
+    p_values=st.lists(st.floats(0, 1), max_size=8), level=st.sampled_from([0.01, 0.05, 0.2, 0.5])
+)
 def test_holm_rejects_what_stepping_down_rejects(p_values: list[float], level: float) -> None:
     rejected = set()
     for step, place in enumerate(sorted(range(len(p_values)), key=lambda each: p_values[each])):
@@ -75,30 +81,53 @@ def test_holm_rejects_what_stepping_down_rejects(p_values: list[float], level: f
 
 
 def test_judges_are_compared_by_prompts() -> None:
-    # Prompt p: 1-0, 1-0; q: 1-1; r: 0-1; one item of r does not count. Right 3 of 4 and 2 of 4: difference 1/4.
-    # Sums 2, 0, -1 -> 1: signs give 3, 1, -1, -3: p = 1.
-    [found] = compare_means(np.array([[1, 1, 1, 0, NONE], [0, 0, 1, 1, 1]]).T, clusters=list("ppqrr"), rounds=20)
-    assert (found.difference.value, found.difference.n, found.difference.clusters, found.p) == (0.25, 4, 3, 1)
-    # The first has all 4 items of each of 3 prompts right, the second none: 2 of 2^3 for prompts, 2 of 2^12 for items.
+    # Prompt p: 1-0, 1-0; q: 1-1; r: 0-1; one item of r does not count. Right 3 of 4 and 2 of 4:
+    # difference 1/4. Sums 2, 0, -1 -> 1: signs give 3, 1, -1, -3: p = 1.
+    [found] = compare_means(
+        np.array([[1, 1, 1, 0, NONE], [0, 0, 1, 1, 1]]).T, clusters=list("ppqrr"), rounds=20
+    )
+    assert (found.difference.value, found.difference.n, found.difference.clusters, found.p) == (
+        0.25,
+        4,
+        3,
+        1,
+    )
+    # The first has all 4 items of each of 3 prompts right, the second none: 2 of 2^3 for prompts, 2
+    # of 2^12 for items.
     right = np.array([[1.0, 0.0]] * 12)
-    [prompts], [items] = compare_means(right, clusters=[*"pqr"] * 4, rounds=20), compare_means(right, rounds=20)
+    [prompts], [items] = (
+        compare_means(right, clusters=[*"pqr"] * 4, rounds=20),
+        compare_means(right, rounds=20),
+    )
     assert (prompts.p, items.p) == pytest.approx((2 / 8, 2 / 4096))
 
 
-def scores(seed: int, questions: int, *means: float, missing: float = 0.0) -> npt.NDArray[np.float64]:
+def scores(
+    seed: int, questions: int, *means: float, missing: float = 0.0
+) -> npt.NDArray[np.float64]:
     """Models that share the effect of each question."""
     generator = np.random.default_rng(seed)
-    values = generator.normal(0, 1, (questions, 1)) + generator.normal(means, 1, (questions, len(means)))
+    values = generator.normal(0, 1, (questions, 1)) + generator.normal(
+        means, 1, (questions, len(means))
+    )
     values[generator.random(values.shape) < missing] = math.nan
     return values
 
 
 def test_differences_by_hand() -> None:
-    # Question by question 2, 0, missing; -1, -3, 1; missing third: the mean of 2 and 0 is 1, that of -1 -3 1 is -1,
-    # and the second less the third on questions 0 and 1 is -3 and -3. Nothing is common with the fourth.
-    values = [[5.0, 3.0, 6.0, NONE], [4.0, 4.0, 7.0, NONE], [9.0, NONE, 8.0, NONE], [NONE, NONE, NONE, 2.0]]
+    # Question by question 2, 0, missing; -1, -3, 1; missing third: the mean of 2 and 0 is 1, that
+    # of -1 -3 1 is -1, and the second less the third on questions 0 and 1 is -3 and -3. Nothing is
+    # common with the fourth.
+    values = [
+        [5.0, 3.0, 6.0, NONE],
+        [4.0, 4.0, 7.0, NONE],
+        [9.0, NONE, 8.0, NONE],
+        [NONE, NONE, NONE, 2.0],
+    ]
     found = compare_means(values, rounds=100)
-    differences = {(one.first, one.second): (one.difference.value, one.difference.n) for one in found}
+    differences = {
+        (one.first, one.second): (one.difference.value, one.difference.n) for one in found
+    }
     assert [*differences] == all_pairs(4)
     assert [differences[pair] for pair in ((0, 1), (0, 2), (1, 2))] == [(1, 2), (-1, 3), (-3, 2)]
     assert np.isnan([found[-1].p, found[-1].p_holm, found[-1].difference.value]).all()
@@ -123,10 +152,17 @@ def slow_p(gaps: npt.NDArray[np.float64], clusters: npt.NDArray[np.int64]) -> fl
 
 
 @checked
-@given(seed=st.integers(0, 1000), clusters=st.sampled_from([3, 9, 13, 20, 40]), sizes=st.sampled_from([1, 3, 10]))
+@given(
+    seed=st.integers(0, 1000),
+    clusters=st.sampled_from([3, 9, 13, 20, 40]),
+    sizes=st.sampled_from([1, 3, 10]),
+)
 def test_p_values_are_those_of_plain_loops(seed: int, clusters: int, sizes: int) -> None:
     generator = np.random.default_rng(seed)
-    gaps, names = generator.integers(-sizes, sizes + 1, 40).astype(float), generator.integers(clusters, size=40)
+    gaps, names = (
+        generator.integers(-sizes, sizes + 1, 40).astype(float),
+        generator.integers(clusters, size=40),
+    )
     missing = generator.random(40) < 0.1
     found = paired_p_values(np.where(missing, np.nan, gaps)[:, None], names)
     if len(np.unique(names[~missing])) > 1 and gaps[~missing].any():
@@ -136,16 +172,21 @@ def test_p_values_are_those_of_plain_loops(seed: int, clusters: int, sizes: int)
 def test_p_values_equal_those_of_other_packages() -> None:
     gaps = np.array([((7 * i * i + 3 * i) % 11 - 4.5) / 3 for i in range(40)])
     found = clustered_means(gaps[:, None], np.arange(40) % 15)
-    # statsmodels 0.15.0: OLS(gaps, ones).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
+    # statsmodels 0.15.0: OLS(gaps, ones).fit(cov_type="cluster", cov_kwds={"groups": clusters},
+    # use_t=True)
     assert found.errors == pytest.approx(0.19189661736453928)
     assert paired_p_values(gaps[:, None], np.arange(40) % 15) == pytest.approx(0.4231531905342663)
-    assert clustered_means(gaps[:, None], np.array([i * i % 13 for i in range(40)])).errors == pytest.approx(
-        0.18186644850711914
-    )
+    assert clustered_means(
+        gaps[:, None], np.array([i * i % 13 for i in range(40)])
+    ).errors == pytest.approx(0.18186644850711914)
     # statsmodels 0.15.0: mcnemar([[50, 3], [11, 36]], exact=True)
-    assert paired_p_values(np.repeat([0.0, 1, -1], [86, 3, 11])[:, None]) == pytest.approx(0.057373046875)
+    assert paired_p_values(np.repeat([0.0, 1, -1], [86, 3, 11])[:, None]) == pytest.approx(
+        0.057373046875
+    )
     pair = np.random.default_rng(0).normal(size=(30, 2))
-    assert paired_p_values(pair[:, :1] - pair[:, 1:]) == pytest.approx(stats.ttest_rel(*pair.T).pvalue)
+    assert paired_p_values(pair[:, :1] - pair[:, 1:]) == pytest.approx(
+        stats.ttest_rel(*pair.T).pvalue
+    )
     few = np.random.default_rng(1).normal(0.5, 1, 10)
     flipped = stats.permutation_test((few,), np.mean, permutation_type="samples", n_resamples=2**11)
     assert paired_p_values(few[:, None]) == pytest.approx(flipped.pvalue)
@@ -172,7 +213,9 @@ def test_intervals_and_p_values_are_those_of_plain_loops(seed: int) -> None:
             draws = [float(row @ gaps[both] / row.sum()) for row in counts[:, both] if row.any()]
             assert (one.difference.low, one.difference.high) == pytest.approx(expanded(draws, n))
             assert one.p == pytest.approx(slow_p(gaps[both], np.arange(n)))
-    assert [one.p_holm for one in found] == pytest.approx(holm([one.p for one in found]), nan_ok=True)
+    assert [one.p_holm for one in found] == pytest.approx(
+        holm([one.p for one in found]), nan_ok=True
+    )
 
 
 def test_what_questions_share_cancels_out() -> None:
@@ -182,7 +225,8 @@ def test_what_questions_share_cancels_out() -> None:
 
 
 def test_equal_models_are_told_apart_in_few_families_and_better_ones_are_found() -> None:
-    # Five equal models, ten pairs; after Holm's correction at most 5% of the families hold a false claim.
+    # Five equal models, ten pairs; after Holm's correction at most 5% of the families hold a false
+    # claim.
     families = (compare_means(scores(seed, 120, *[0.0] * 5), rounds=20) for seed in range(200))
     assert np.mean([any(one.significant for one in family) for family in families]) < 0.09
     found = compare_means(scores(5, 400, 0.0, 0.0, 1.0), rounds=500)
@@ -199,11 +243,15 @@ def test_rank_intervals_by_hand() -> None:
 
 @checked
 @given(order=st.permutations(range(6)), seed=st.integers(0, 1000))
-def test_rank_intervals_hold_the_true_rank_where_every_claim_is_true(order: list[int], seed: int) -> None:
+def test_rank_intervals_hold_the_true_rank_where_every_claim_is_true(
+    order: list[int], seed: int
+) -> None:
     generator = np.random.default_rng(seed)
     true = [(order[first], order[second]) for first, second in all_pairs(6)]
     found = rank_intervals(6, [pair for pair in true if generator.random() < 0.4])
-    assert all(found[model][0] <= rank <= found[model][1] for rank, model in enumerate(order, start=1))
+    assert all(
+        found[model][0] <= rank <= found[model][1] for rank, model in enumerate(order, start=1)
+    )
 
 
 # --- questions of one user ---
@@ -212,14 +260,18 @@ USERS, EACH = 8, 12
 
 
 def of_users(columns: int, seed: int = 3) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Differences of two equal models on 8 users' 12 questions, with 43 % of the variance between users; and users."""
+    """Differences of two equal models on 8 users' 12 questions, with 43 % of the variance between
+    users; and users.
+    """
     generator = np.random.default_rng(seed)
     of_user = np.repeat(generator.normal(size=(USERS, columns)), EACH, axis=0)
     own = generator.normal(size=(USERS * EACH, columns))
     return math.sqrt(0.43) * of_user + math.sqrt(0.57) * own, np.repeat(np.arange(USERS), EACH)
 
 
-def test_equal_models_on_the_questions_of_few_users_differ_by_chance_only_if_users_are_not_named() -> None:
+def test_equal_models_on_the_questions_of_few_users_differ_by_chance_only_if_users_are_not_named() -> (
+    None
+):
     differences, users = of_users(2000)
     unnamed = float((paired_p_values(differences) < 0.05).mean())
     named = float((paired_p_values(differences, users) < 0.05).mean())
@@ -234,7 +286,9 @@ def test_intervals_over_few_users_hold_the_truth(weighted: bool) -> None:
 
     def share_that_misses(clusters: npt.NDArray[np.int64] | None) -> float:
         reweight = (lambda counts: counts / counts.sum(axis=1, keepdims=True)) if weighted else None
-        [found] = bootstrap_means([column], len(users), clusters=clusters, reweight=reweight, rounds=500)
+        [found] = bootstrap_means(
+            [column], len(users), clusters=clusters, reweight=reweight, rounds=500
+        )
         return float(np.mean([not each.low <= 0 <= each.high for each in mean_estimates(found)]))
 
     assert share_that_misses(None) > 0.38

@@ -22,7 +22,9 @@ from urs_inspect.stats.power import (
 def slow_bounds(differences, clusters, reach, level):
     """The formula of `mean_bounds` for one column, cluster by cluster."""
     names = sorted(set(clusters))
-    sums = [sum(d for d, c in zip(differences, clusters, strict=True) if c == name) for name in names]
+    sums = [
+        sum(d for d, c in zip(differences, clusters, strict=True) if c == name) for name in names
+    ]
     sizes = [clusters.count(name) for name in names]
     n, there = len(differences), len(names)
     mean = sum(differences) / n
@@ -50,12 +52,15 @@ def test_where_no_score_changed_the_bound_is_the_rule_of_three():
     # A whole cluster may change.
     for clusters, there in ((None, 100), (np.arange(100) // 5, 20)):
         found = mean_bounds(np.zeros((100, 1)), clusters, reach=1)
-        assert [found.low[0], found.high[0]] == pytest.approx([math.log(0.05) / there, -math.log(0.05) / there])
+        assert [found.low[0], found.high[0]] == pytest.approx(
+            [math.log(0.05) / there, -math.log(0.05) / there]
+        )
 
 
 @settings(max_examples=50, deadline=None)
 @given(
-    st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 9)), min_size=20, max_size=60), st.sampled_from([0.9, 0.975])
+    st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 9)), min_size=20, max_size=60),
+    st.sampled_from([0.9, 0.975]),
 )
 def test_bounds_equal_the_formula_cluster_by_cluster(drawn, level):
     differences, clusters = (list(part) for part in zip(*drawn, strict=True))
@@ -81,7 +86,9 @@ def test_a_confidence_sequence_is_wider_than_a_bound_for_one_look_and_needs_more
     rng = np.random.default_rng(0)
     for n in (20, 100, 1000):
         column = rng.standard_normal((n, 1))
-        once, always = (mean_bounds(column, reach=1, sequential=sequential) for sequential in (False, True))
+        once, always = (
+            mean_bounds(column, reach=1, sequential=sequential) for sequential in (False, True)
+        )
         assert 1.5 < always.halves[0] / once.halves[0] < 2.2
     assert np.isnan(mean_bounds(column[:7], reach=9, sequential=True).low[0])
     assert not np.isnan(mean_bounds(column[:7], reach=9).low[0])
@@ -133,7 +140,9 @@ def test_power_is_how_often_equals_pass():
     found = mean_bounds(rng.standard_normal((50, 4000)), reach=5)
     for equivalent in (False, True):
         passed = (found.low > -0.4) & ((found.high < 0.4) | (not equivalent))
-        printed = pass_power(0.4, float(found.halves.mean()), float(found.errors.mean()), 50, equivalent=equivalent)
+        printed = pass_power(
+            0.4, float(found.halves.mean()), float(found.errors.mean()), 50, equivalent=equivalent
+        )
         assert passed.mean() == pytest.approx(printed, abs=0.03)
         margin = passing_margin(0.2, 0.1, 50, equivalent=equivalent)
         assert pass_power(margin, 0.2, 0.1, 50, equivalent=equivalent) == pytest.approx(0.8)
@@ -154,14 +163,19 @@ def test_with_the_questions_needed_the_power_is_80_percent(sequential):
 
 
 def test_the_smallest_difference_is_that_of_the_questions_needed():
-    assert smallest_difference(0.1, 10**6) == pytest.approx(0.28016, abs=1e-4)  # (1.95996 + 0.84162) / 10
+    assert smallest_difference(0.1, 10**6) == pytest.approx(
+        0.28016, abs=1e-4
+    )  # (1.95996 + 0.84162) / 10
     for clusters in (10, 50):
         needed = questions_needed(0.3, 1 / math.sqrt(clusters), clusters * 2, clusters)
         assert needed is not None
         assert smallest_difference(math.sqrt(2 / needed), needed // 2) <= 0.3
         assert smallest_difference(math.sqrt(2 / (needed - 2)), needed // 2 - 1) > 0.3
     for tests in (1, 3, 45):
-        widths = [smallest_difference(1 / math.sqrt(clusters), clusters, tests=tests) for clusters in range(2, 100)]
+        widths = [
+            smallest_difference(1 / math.sqrt(clusters), clusters, tests=tests)
+            for clusters in range(2, 100)
+        ]
         known = [width for width in widths if not math.isnan(width)]
         assert known == sorted(known, reverse=True)
         assert known == widths[-len(known) :]
@@ -170,7 +184,10 @@ def test_the_smallest_difference_is_that_of_the_questions_needed():
 @pytest.mark.parametrize(("tests", "fewest"), [(1, 6), (3, 7), (45, 11)])
 def test_over_too_few_clusters_no_difference_is_seen(tests, fewest):
     """The p-value of differences that are all of one sign is the smallest."""
-    p = [tests * paired_p_values(np.arange(1.0, clusters + 1)[:, None])[0] for clusters in range(2, fewest + 1)]
+    p = [
+        tests * paired_p_values(np.arange(1.0, clusters + 1)[:, None])[0]
+        for clusters in range(2, fewest + 1)
+    ]
     assert [value < 0.05 for value in p] == [False] * (fewest - 2) + [True]
     found = [smallest_difference(1, clusters, tests=tests) for clusters in range(fewest + 1)]
     assert np.isnan(found).tolist() == [True] * fewest + [False]

@@ -29,7 +29,8 @@ def drawn(shape: tuple[int, int, int, int], seed: int, missing: float = 0.0) -> 
     q, e, j, _ = shape
     sizes = ((q, 1, 1, 1), (1, 1, j, 1), (q, 1, j, 1), (q, e, 1, 1), (q, e, j, 1), shape)
     table = sum(
-        math.sqrt(true) * generator.standard_normal(size) for true, size in zip(TRUTH.values(), sizes, strict=True)
+        math.sqrt(true) * generator.standard_normal(size)
+        for true, size in zip(TRUTH.values(), sizes, strict=True)
     )
     given = crossed(np.asarray(table))
     return given[generator.random(len(given)) >= missing]
@@ -42,24 +43,36 @@ def same(found: VarianceComponents, expected: VarianceComponents, factor: float 
 
 def by_projections(given: pd.DataFrame) -> list[float]:
     """Henderson's method 1 with whole matrices, of all six components."""
-    cells = (["question"], ["judge"], ["question", "judge"], ["question", "answer"], ["question", "answer", "judge"])
+    cells = (
+        ["question"],
+        ["judge"],
+        ["question", "judge"],
+        ["question", "answer"],
+        ["question", "answer", "judge"],
+    )
     effects = [np.eye(len(given))[given.groupby(columns).ngroup()] for columns in cells]
     effects = [z[:, z.any(axis=0)] for z in effects] + [np.eye(len(given))]
     grand, score = np.full((len(given), len(given)), 1 / len(given)), given["score"].to_numpy()
     forms = [z @ np.diag(1 / z.sum(axis=0)) @ z.T - grand for z in effects]
     matrix = [[float(np.trace(form @ z @ z.T)) for z in effects] for form in forms]
-    return [float(value) for value in np.linalg.solve(matrix, [score @ form @ score for form in forms])]
+    return [
+        float(value) for value in np.linalg.solve(matrix, [score @ form @ score for form in forms])
+    ]
 
 
 def test_two_questions_by_hand() -> None:
-    """Two answers each. Within: 2. Between means 2 and 6: mean square 16, so that of questions is (16 - 2) / 2."""
+    """Two answers each. Within: 2. Between means 2 and 6: mean square 16, so that of questions is
+    (16 - 2) / 2.
+    """
     found = variance_components(crossed(np.array([1.0, 3.0, 5.0, 7.0]).reshape(2, 2, 1, 1)))
     values = [found.components[name] for name in COMPONENTS]
     assert values == pytest.approx([7, math.nan, math.nan, 2, math.nan, math.nan], nan_ok=True)
     assert (found.questions, found.epochs, found.judges) == (2, 2, 1)
     # By two judges, mean squares: questions 9, judges 1, residual 1.
     found = variance_components(crossed(np.array([1.0, 3.0, 5.0, 5.0]).reshape(2, 1, 2, 1)))
-    assert [found.components[name] for name in COMPONENTS[:3]] == pytest.approx([4, 0, 1], abs=1e-12)
+    assert [found.components[name] for name in COMPONENTS[:3]] == pytest.approx(
+        [4, 0, 1], abs=1e-12
+    )
     parts = found.parts(judges=4)
     assert (parts["question"], parts["question_judge"]) == pytest.approx((2, 1 / 8))
     assert math.isnan(parts["answer"])
@@ -83,12 +96,16 @@ def test_components_are_recovered(missing: float) -> None:
 def test_shifts_names_and_scales() -> None:
     given = drawn((9, 2, 3, 1), seed=3, missing=0.1)
     other = given.sample(frac=1, random_state=0)
-    other = other.assign(question=10 - other["question"], judge=5 * other["judge"], score=7 + 3 * other["score"])
+    other = other.assign(
+        question=10 - other["question"], judge=5 * other["judge"], score=7 + 3 * other["score"]
+    )
     assert same(variance_components(other), variance_components(given), 9)
 
 
 @pytest.mark.parametrize("shape", [(30, 1, 1, 1), (30, 3, 1, 1), (30, 1, 3, 1), (30, 2, 3, 1)])
-def test_the_interval_as_it_is_now_is_that_of_the_questions_means(shape: tuple[int, int, int, int]) -> None:
+def test_the_interval_as_it_is_now_is_that_of_the_questions_means(
+    shape: tuple[int, int, int, int],
+) -> None:
     given = drawn(shape, seed=5)
     found = variance_components(given)
     interval = mean_interval(list(given.groupby("question")["score"].mean()))
@@ -113,11 +130,16 @@ def test_components_of_a_difference_are_those_of_the_table_of_differences() -> N
     generator = np.random.default_rng(4)
     shared = generator.normal(size=(20, 1, 3, 1))
     one, other = (shared + generator.normal(size=shared.shape) for _ in range(2))
-    assert same(difference_components(crossed(one), crossed(other)), variance_components(crossed(one - other)))
+    assert same(
+        difference_components(crossed(one), crossed(other)),
+        variance_components(crossed(one - other)),
+    )
 
 
 def test_the_interval_of_a_difference_is_that_of_the_questions_differences() -> None:
-    one, other = (drawn((30, 2, 2, 1), seed)["score"].to_numpy().reshape(30, 2, 2, 1) for seed in (8, 11))
+    one, other = (
+        drawn((30, 2, 2, 1), seed)["score"].to_numpy().reshape(30, 2, 2, 1) for seed in (8, 11)
+    )
     found = difference_components(crossed(one), crossed(other))
     interval = mean_interval(list((one - other).mean(axis=(1, 2, 3))))
     assert found.margin() == pytest.approx((interval.high - interval.low) / 2)

@@ -25,11 +25,20 @@ def inspect_command(*arguments: str) -> list[str]:
 
 
 def child_environment(tmp_path: Path) -> dict[str, str]:
-    """This environment, with the harness's own files below `tmp_path` and lines that are not broken."""
-    return {**os.environ, "XDG_DATA_HOME": str(tmp_path / "data"), "COLUMNS": "300", "NO_COLOR": "1"}
+    """This environment, with the harness's own files below `tmp_path` and lines that are not
+    broken.
+    """
+    return {
+        **os.environ,
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "COLUMNS": "300",
+        "NO_COLOR": "1",
+    }
 
 
-def run_inspect(*arguments: str, tmp_path: Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run_inspect(
+    *arguments: str, tmp_path: Path, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run `inspect <arguments>` in a child process."""
     return subprocess.run(
         inspect_command(*arguments),
@@ -50,7 +59,9 @@ def succeed(*arguments: str, tmp_path: Path, cwd: Path | None = None) -> str:
         pytest.MonkeyPatch.context() as patched,
         redirect_stdout(printed),
         redirect_stderr(printed),
-        mock.patch.dict(os.environ, child_environment(tmp_path), INSPECT_EVAL_NO_LOG_REALTIME="true"),
+        mock.patch.dict(
+            os.environ, child_environment(tmp_path), INSPECT_EVAL_NO_LOG_REALTIME="true"
+        ),
     ):
         patched.chdir(cwd or tmp_path)
         status = _main(patched, arguments)
@@ -64,7 +75,9 @@ def _main(patched: pytest.MonkeyPatch, arguments: Sequence[str]) -> object:
     [command] = entry_points(group="console_scripts", name="inspect")
     patched.setattr(sys, "argv", ["inspect", *arguments])
     patched.setattr(sys, "excepthook", sys.excepthook)  # which the command replaces
-    patched.setattr(_model, "_models", {})  # models are kept by name, and a name may be that of another test's server
+    patched.setattr(
+        _model, "_models", {}
+    )  # models are kept by name, and a name may be that of another test's server
     patched.setattr(active, "_active_display", None)  # what another test displays to
     with pytest.raises(SystemExit) as ended:
         command.load()()
@@ -79,6 +92,10 @@ class Refusal:
     error: str
 
 
-def refused(*arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refusal:
-    """Run `inspect <arguments>`, which must fail, through the command's own entry point but within this process."""
+def refused(
+    *arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Refusal:
+    """Run `inspect <arguments>`, which must fail, through the command's own entry point but within
+    this process.
+    """
     return Refusal(_main(monkeypatch, arguments), capsys.readouterr().err)

@@ -1,4 +1,6 @@
-"""Competitions small enough to see through: contestants of known strength, and judges that see it."""
+"""Competitions small enough to see through: contestants of known strength, and judges that see
+it.
+"""
 
 import json
 import re
@@ -18,13 +20,24 @@ from urs_inspect.cli import main
 STRENGTHS = {"ace": 9, "good": 6, "poor": 2}
 """Contestants, and how good their answers are."""
 
-TOPICS = ("harbours", "violins", "glaciers", "beekeeping", "tax law", "sourdough", "chess", "volcanoes")
+TOPICS = (
+    "harbours",
+    "violins",
+    "glaciers",
+    "beekeeping",
+    "tax law",
+    "sourdough",
+    "chess",
+    "volcanoes",
+)
 
 
 def pool_file(tmp_path: Path, size: int = 6, **columns: Any) -> Path:
     """A pool of `size` instructions, `one`, `two`, ..., all with the same further columns."""
     file = tmp_path / "pool.jsonl"
-    rows = [{"id": f"i{n}", "instruction": f"Write about {topic(n)}.", **columns} for n in range(size)]
+    rows = [
+        {"id": f"i{n}", "instruction": f"Write about {topic(n)}.", **columns} for n in range(size)
+    ]
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return file
 
@@ -36,13 +49,18 @@ def topic(number: int) -> str:
 def answer(name: str, asked: str) -> str:
     """What a contestant says: of its strength, and of a length and wording of its own."""
     strength = STRENGTHS[name]
-    return f"{name} of strength {strength} says {' '.join(f'{name}{n}' for n in range(strength))} on {asked}"
+    return (
+        f"{name} of strength {strength} says {' '.join(f'{name}{n}' for n in range(strength))} on"
+        f" {asked}"
+    )
 
 
 class Field:
     """Contestants and a judge, with what they were asked."""
 
-    def __init__(self, *names: str, **replies: Reply | Callable[[list[ChatMessage]], Reply]) -> None:
+    def __init__(
+        self, *names: str, **replies: Reply | Callable[[list[ChatMessage]], Reply]
+    ) -> None:
         """Take the names of contestants, and other replies for some of them."""
         names = names or tuple(STRENGTHS)
         self.contestants = {name: Script(replies.get(name) or self._says(name)) for name in names}
@@ -63,7 +81,9 @@ class Field:
 
 def stronger(messages: list[ChatMessage]) -> str:
     """The verdict of a judge that sees the strength of an answer."""
-    first, second = (strength(between(messages[-1].text, f"<response_{n}>", f"</response_{n}>")) for n in (1, 2))
+    first, second = (
+        strength(between(messages[-1].text, f"<response_{n}>", f"</response_{n}>")) for n in (1, 2)
+    )
     return verdict("tie" if first == second else "1" if first > second else "2")
 
 
@@ -102,7 +122,9 @@ def choice(sample: EvalSample, name: str = "pair_choice") -> Score:
 def pairs(samples: Sequence[EvalSample]) -> list[tuple[str, str]]:
     """The two models of each comparison, without the provider."""
     found = [sample.metadata["ballot"] for sample in samples]
-    return [tuple(one[key].removeprefix("mockllm/") for key in ("model_a", "model_b")) for one in found]
+    return [
+        tuple(one[key].removeprefix("mockllm/") for key in ("model_a", "model_b")) for one in found
+    ]
 
 
 def outcomes(log: EvalLog) -> dict[str, float]:

@@ -17,7 +17,9 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from tests.servers import HANGS, Request, Response, serving
 from tests.tasks.commands import TIMEOUT, child_environment, succeed
 
-_SERVER = multiprocessing.get_context("forkserver")  # imports the harness once for all processes to be killed
+_SERVER = multiprocessing.get_context(
+    "forkserver"
+)  # imports the harness once for all processes to be killed
 _SERVER.set_forkserver_preload(["inspect_ai._cli.main", "openai", "urs_inspect._registry"])
 
 
@@ -43,8 +45,8 @@ def kill_and_retry(
 ) -> Killed:
     """Run `inspect eval <arguments>` until so many requests are answered, kill it, and finish it.
 
-    The server falls silent at that number, so that the run cannot end by itself. The kill comes when so many samples
-    are in the log.
+    The server falls silent at that number, so that the run cannot end by itself. The kill comes
+    when so many samples are in the log.
     """
     logs, killed, lock = tmp_path / "logs", threading.Event(), threading.Lock()
     replied: list[Request] = []
@@ -74,7 +76,11 @@ def kill_and_retry(
         killed.set()
         succeed("eval-retry", left_behind.name, *options, tmp_path=tmp_path)
         requests = list(server.requests)
-    [log] = [log for info in list_eval_logs(str(logs)) if (log := read_eval_log(info)).status == "success"]
+    [log] = [
+        log
+        for info in list_eval_logs(str(logs))
+        if (log := read_eval_log(info)).status == "success"
+    ]
     printed = (tmp_path / "output").read_text(encoding="utf-8")
     return Killed(log, len(first.samples or []), before, requests, replied, printed)
 

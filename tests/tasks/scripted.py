@@ -35,8 +35,12 @@ Reply = str | ModelOutput | Exception
 class Script:
     """What a scripted model says, call by call, and what it was sent."""
 
-    def __init__(self, reply: Reply | Sequence[Reply] | Callable[[list[ChatMessage]], Reply]) -> None:
-        """Take one reply for every call, one reply a call (the last one repeats), or a function of the messages."""
+    def __init__(
+        self, reply: Reply | Sequence[Reply] | Callable[[list[ChatMessage]], Reply]
+    ) -> None:
+        """Take one reply for every call, one reply a call (the last one repeats), or a function of
+        the messages.
+        """
         self._reply = reply
         self.seen: list[list[ChatMessage]] = []
         self.configs: list[GenerateConfig] = []
@@ -60,7 +64,9 @@ class Script:
 
     def model(self, name: str = "judge", **config: Any) -> Model:
         """The model `mockllm/<name>` that follows this script."""
-        return get_model(f"mockllm/{name}", custom_outputs=self, memoize=False, config=GenerateConfig(**config))
+        return get_model(
+            f"mockllm/{name}", custom_outputs=self, memoize=False, config=GenerateConfig(**config)
+        )
 
 
 def output(text: str, stop_reason: StopReason = "stop", error: str | None = None) -> ModelOutput:
@@ -73,7 +79,9 @@ def output(text: str, stop_reason: StopReason = "stop", error: str | None = None
 def record(final: int, *criteria: int, intent: str = "leisure", language: str = "en") -> str:
     """A score record as the prompt asks for it; criteria in the rubric's order."""
     rubric = load_rubric()
-    names = [rubric.criteria[criterion][language].name for criterion in rubric.intents[intent].criteria]
+    names = [
+        rubric.criteria[criterion][language].name for criterion in rubric.intents[intent].criteria
+    ]
     scores = dict(zip(names, criteria or [final] * len(names), strict=True))
     return json.dumps({**scores, rubric.languages[language].final.name: final}, ensure_ascii=False)
 
@@ -116,14 +124,22 @@ def judged(
     return run(task, log_dir, model=model, grader=grader)
 
 
-def run(task: Task | list[Task], log_dir: Path, *, model: Any, grader: Any = None, **options: Any) -> EvalLog:
+def run(
+    task: Task | list[Task], log_dir: Path, *, model: Any, grader: Any = None, **options: Any
+) -> EvalLog:
     """Run one task quietly."""
     [log] = run_all(task, log_dir, model=model, grader=grader, **options)
     return log
 
 
 def run_all(
-    task: Task | list[Task], log_dir: Path, *, model: Any, grader: Any = None, roles: Any = None, **options: Any
+    task: Task | list[Task],
+    log_dir: Path,
+    *,
+    model: Any,
+    grader: Any = None,
+    roles: Any = None,
+    **options: Any,
 ) -> list[EvalLog]:
     """Run tasks quietly, with a grader and models of other roles."""
     return eval(
@@ -174,19 +190,25 @@ def metric_values(log: EvalLog, name: str) -> dict[str, float]:
 
 
 def judge_numbers(log: EvalLog) -> dict[str, float]:
-    """What `urs-inspect judges` reads from a log of judged pairs or ratings, bounds and baselines included."""
+    """What `urs-inspect judges` reads from a log of judged pairs or ratings, bounds and baselines
+    included.
+    """
     if (rating := read_rating_judge(log)) is not None:
         return _named("", rating_details(rating))
     judge = read_judge(log)
     assert judge is not None
     numbers = _named("", pair_details(judge))
     for baseline in computed_baselines([judge]):
-        numbers |= _named(f"baseline {baseline.judge.removeprefix('baseline/')} ", pair_details(baseline))
+        numbers |= _named(
+            f"baseline {baseline.judge.removeprefix('baseline/')} ", pair_details(baseline)
+        )
     return numbers
 
 
 def _named(prefix: str, details: Sequence[Detail]) -> dict[str, float]:
-    """Numbers by names such as `overall accuracy`, `overall accuracy low`, `dimension accuracy need=safety`."""
+    """Numbers by names such as `overall accuracy`, `overall accuracy low`, `dimension accuracy
+    need=safety`.
+    """
     levels = {"overall": "overall ", "dimensions": "dimension "}
     numbers: dict[str, float] = {}
     for one in details:
@@ -195,7 +217,11 @@ def _named(prefix: str, details: Sequence[Detail]) -> dict[str, float]:
             name = f"{prefix}failures {one.group}"
         elif one.by != "all":
             name += f" {one.by}={one.group}"
-        numbers |= {name: one.estimate.value, f"{name} low": one.estimate.low, f"{name} high": one.estimate.high}
+        numbers |= {
+            name: one.estimate.value,
+            f"{name} low": one.estimate.low,
+            f"{name} high": one.estimate.high,
+        }
     return {name: value for name, value in numbers.items() if not math.isnan(value)}
 
 

@@ -75,23 +75,48 @@ READ: list[tuple[Any, object, object]] = [
 ]
 
 REFUSED: list[tuple[Any, object, str]] = [
-    *((Flag, value, f"x: must be true or false, got {value!r}") for value in (1, 0, "maybe", "true", None)),
-    *((Text, value, f"x: must be a text, got {value!r}") for value in (5, "", " \u200b", None, True, ["a"])),
-    *((Count, value, f"x: {WHOLE} 1, got {value!r}") for value in (0, -1, True, "3", 2.0, None, [1])),
+    *(
+        (Flag, value, f"x: must be true or false, got {value!r}")
+        for value in (1, 0, "maybe", "true", None)
+    ),
+    *(
+        (Text, value, f"x: must be a text, got {value!r}")
+        for value in (5, "", " \u200b", None, True, ["a"])
+    ),
+    *(
+        (Count, value, f"x: {WHOLE} 1, got {value!r}")
+        for value in (0, -1, True, "3", 2.0, None, [1])
+    ),
     (Count | None, "3", f"x: {WHOLE} 1, got '3'"),
     *((Natural, value, f"x: {WHOLE} 0, got {value!r}") for value in (-1, False, "soon")),
     (Confidence, 0.5, "x: must be a number of at least 0.501 and at most 0.9999, got 0.5"),
     (Confidence, 1, "x: must be a number of at least 0.501 and at most 0.9999, got 1"),
     (Confidence, float("nan"), "x: must be a number of at least 0.501 and at most 0.9999, got nan"),
-    *((Cosine, value, "x: must be a number above 0 and at most 1") for value in (0, 1.5, float("nan"), "0.9", True)),
+    *(
+        (Cosine, value, "x: must be a number above 0 and at most 1")
+        for value in (0, 1.5, float("nan"), "0.9", True)
+    ),
     *((Temperature, value, "x: must be a number from 0 to 2") for value in ("hot", -1, 2.1, True)),
     *((Names, value, f"x: {NAMES}, got {value!r}") for value in (False, 7, [], [1])),
     *((Paths, value, f"x: {PLACES}, got {value!r}") for value in (3, [], "", ["a", 3], "a,,b")),
-    *((Scale, value, f"x: {BOUNDS}, got {value!r}") for value in ("five", [1, 3, 5], "1", [1, True], 5)),
-    *((Lengths, value, "x: must be numbers and ranges such as 2-20 or 2-9,15") for value in (True, 2.5, [False], None)),
+    *(
+        (Scale, value, f"x: {BOUNDS}, got {value!r}")
+        for value in ("five", [1, 3, 5], "1", [1, True], 5)
+    ),
+    *(
+        (Lengths, value, "x: must be numbers and ranges such as 2-20 or 2-9,15")
+        for value in (True, 2.5, [False], None)
+    ),
     (Word, "ba", "x: unknown value 'ba'; allowed: "),
     (Word | None, 3, "x: unknown value 3; allowed: "),
-    (Samer, 7, "x: must be a text, or options: model, engine, weights_at, bos, overlong, max_length, folder, dtype"),
+    (
+        Samer,
+        7,
+        (
+            "x: must be a text, or options: model, engine, weights_at, bos, overlong, max_length,"
+            " folder, dtype"
+        ),
+    ),
     (Samer, "", "x: model: must be a text, got ''"),
     (Samer, {}, "x: model: is missing"),
     (Samer, {"model": 7}, "x: model: must be a text, got 7"),
@@ -101,8 +126,16 @@ REFUSED: list[tuple[Any, object, str]] = [
         "x: dtype: unknown value 'half'; allowed: auto, float32, bfloat16, float1",
     ),
     (Samer, {"model": "D", "max_length": True}, f"x: max_length: {WHOLE} 1, got True"),
-    (Samer, {"model": "D", "dtyp": "half"}, "x: unknown option dtyp; allowed: model, engine, weights_at"),
-    (Similarities, {"name": "openai/m", "base_url": "u"}, "x: unknown option base_url; allowed: name, url"),
+    (
+        Samer,
+        {"model": "D", "dtyp": "half"},
+        "x: unknown option dtyp; allowed: model, engine, weights_at",
+    ),
+    (
+        Similarities,
+        {"name": "openai/m", "base_url": "u"},
+        "x: unknown option base_url; allowed: name, url",
+    ),
 ]
 
 
@@ -112,7 +145,9 @@ def test_values_that_fit_are_read(hint: Any, value: object, expected: object) ->
 
 
 @pytest.mark.parametrize(("hint", "value", "message"), REFUSED)
-def test_look_alikes_are_refused_with_name_value_and_what_is_allowed(hint: Any, value: object, message: str) -> None:
+def test_look_alikes_are_refused_with_name_value_and_what_is_allowed(
+    hint: Any, value: object, message: str
+) -> None:
     with pytest.raises(InputError) as caught:
         check("x", value, hint)
     assert str(caught.value).startswith(message)
@@ -149,8 +184,14 @@ def test_the_decorator_keeps_the_signature_and_hands_on_what_was_read() -> None:
     [
         ({"size": 0}, f"size: {WHOLE} 1, got 0"),
         ({}, "example: missing a required argument: 'size'; arguments: size, word, other, samer"),
-        ({"size": 1, "sizes": 2}, "example: got an unexpected keyword argument 'sizes'; arguments: size, word,"),
-        ({"size": 1, "dtype": "x"}, "dtype: is no longer an argument; use -T samer='{model: DIR, dtype: ...}'"),
+        (
+            {"size": 1, "sizes": 2},
+            "example: got an unexpected keyword argument 'sizes'; arguments: size, word,",
+        ),
+        (
+            {"size": 1, "dtype": "x"},
+            "dtype: is no longer an argument; use -T samer='{model: DIR, dtype: ...}'",
+        ),
     ],
 )
 def test_the_decorator_refuses(arguments: dict[str, Any], message: str) -> None:
@@ -186,13 +227,17 @@ def _required(task: Callable[..., Task]) -> list[str]:
     return [name for name, one in signature(task).parameters.items() if one.default is one.empty]
 
 
-DECLARED: dict[str, Any] = yaml.safe_load((files("urs_inspect") / "eval.yaml").read_text(encoding="utf-8"))
+DECLARED: dict[str, Any] = yaml.safe_load(
+    (files("urs_inspect") / "eval.yaml").read_text(encoding="utf-8")
+)
 BENCHES = {"judge_pairwise": "autoj", "judge_rating": "vicuna"}
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("declared", DECLARED["tasks"], ids=lambda declared: declared["name"])
-def test_a_task_has_the_version_and_size_that_are_declared(declared: dict[str, Any], data_dir: Path) -> None:
+def test_a_task_has_the_version_and_size_that_are_declared(
+    declared: dict[str, Any], data_dir: Path
+) -> None:
     name = declared["name"]
     task = getattr(tasks, name)(**({"bench": BENCHES[name]} if name in BENCHES else {}))
     module = import_module(f"urs_inspect.tasks.{name}")
@@ -201,9 +246,19 @@ def test_a_task_has_the_version_and_size_that_are_declared(declared: dict[str, A
     assert len(task.dataset) == declared["dataset_samples"]
 
 
-INTENTS = "factual_qa, solve_professional_problem, text_assistant, api, ask_for_advice, seek_creativity, leisure"
+INTENTS = (
+    "factual_qa, solve_professional_problem, text_assistant, api, ask_for_advice, seek_creativity,"
+    " leisure"
+)
 PAIR_TASKS = ("md_eval", "judge_pairwise", "mad")
-ROW = {"prompt": "P?", "response": "R.", "rating": 3, "group": "g", "language": "en", "intent": "leisure"}
+ROW = {
+    "prompt": "P?",
+    "response": "R.",
+    "rating": 3,
+    "group": "g",
+    "language": "en",
+    "intent": "leisure",
+}
 BAD: list[tuple[str, Mapping[str, object], str]] = [
     ("urs", {"language": ["en", "fr"]}, "language: unknown language 'fr'; allowed: en, zh"),
     (
@@ -212,7 +267,11 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
         "language: unknown language 'fr'; allowed: en, zh (or",
     ),  # before the data is fetched
     ("urs", {"dataset": "urs", "judge_language": "fr"}, "judge_language: unknown language 'fr'"),
-    ("urs", {"dataset": "urs", "intents": "leisure,gossip"}, f"intents: unknown intent 'gossip'; allowed: {INTENTS}"),
+    (
+        "urs",
+        {"dataset": "urs", "intents": "leisure,gossip"},
+        f"intents: unknown intent 'gossip'; allowed: {INTENTS}",
+    ),
     ("urs", {"dataset": "absent.csv"}, "no data file 'absent.csv'"),
     ("urs", {"judge_attempts": "often"}, "judge_attempts: must be a whole number"),
     ("urs", {"references": "absent.jsonl"}, "no data file 'absent.jsonl'"),
@@ -221,11 +280,23 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ("urs", {"rubric": "absent.yaml"}, "absent.yaml"),
     ("urs", {"prompt": "absent.jinja"}, "absent.jinja"),
     ("urs", {"scorer": "samr"}, "scorer: unknown value 'samr'; allowed: judge, samer, both"),
-    ("urs", {"scorer": "samer"}, "scorer=samer or both needs samer: the folder of a checkpoint, or the address"),
+    (
+        "urs",
+        {"scorer": "samer"},
+        "scorer=samer or both needs samer: the folder of a checkpoint, or the address",
+    ),
     ("urs", {"samer": "DIR"}, "samer: only with scorer=samer or both"),
     ("urs", {"scorer": "both", "samer": "/absent"}, "samer '/absent': no such folder"),
-    ("urs", {"judge_cache": True}, "judge_cache: is no longer an argument; use --model-role 'grader={model: <judge>"),
-    ("urs_addition", {"lengths": "2-x"}, "lengths: must be numbers and ranges such as 2-20 or 2-9,15; got '2-x'"),
+    (
+        "urs",
+        {"judge_cache": True},
+        "judge_cache: is no longer an argument; use --model-role 'grader={model: <judge>",
+    ),
+    (
+        "urs_addition",
+        {"lengths": "2-x"},
+        "lengths: must be numbers and ranges such as 2-20 or 2-9,15; got '2-x'",
+    ),
     ("urs_addition", {"lengths": []}, "lengths: must be numbers and ranges"),
     ("urs_addition", {"lengths": ""}, "lengths: must be numbers and ranges"),
     ("urs_addition", {"lengths": "9-2"}, "lengths: must be numbers and ranges"),
@@ -239,13 +310,21 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ),
     ("urs_assistants", {"assistant": "search"}, "assistant=search needs -T search="),
     ("urs_assistants", {"assistant": "rag", "search": "folder:/nowhere/at/all"}, "no folder"),
-    ("urs_assistants", {"assistant": "search", "search": "web_search:bing"}, "allowed: tavily, google, exa"),
+    (
+        "urs_assistants",
+        {"assistant": "search", "search": "web_search:bing"},
+        "allowed: tavily, google, exa",
+    ),
     ("urs_assistants", {"assistant": "translator"}, "assistant=translator needs -T translator="),
     ("urs_assistants", {"assistant": "translator", "translator": "glossary:none.jsonl"}, "no file"),
     ("urs_assistants", {"search": "folder:x"}, "search: assistant=model does not use it"),
     ("urs_assistants", {"count": 5000}, "count: 5000 cases of Factual QA"),
     ("urs_assistants", {"ids": "sample_factual_qa_en_1,nope"}, "ids: the data has no case nope"),
-    ("urs_case_review", {"judge_language": "fr"}, "judge_language: unknown value 'fr'; allowed: en, zh"),
+    (
+        "urs_case_review",
+        {"judge_language": "fr"},
+        "judge_language: unknown value 'fr'; allowed: en, zh",
+    ),
     ("urs_case_review", {"intents": "fun"}, "intents: unknown intent 'fun'"),
     ("urs_crossval", {}, "answers: is required, as -T answers=...; allowed: logs with answers"),
     (
@@ -255,54 +334,123 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ),
     ("md_eval", {"judge": "baseline/best"}, "baseline/copy_overall"),
     ("md_eval", {"scenarios": "small_talk"}, "scenarios: unknown scenario 'small_talk'"),
-    ("judge_pairwise", {"bench": None}, "bench: is required, as -T bench=...; allowed: hhh, llmbar, llmbar/Natural"),
+    (
+        "judge_pairwise",
+        {"bench": None},
+        "bench: is required, as -T bench=...; allowed: hhh, llmbar, llmbar/Natural",
+    ),
     ("judge_pairwise", {"bench": "hhh", "judge": "baseline/best"}, "baseline/longest"),
     ("judge_pairwise", {"bench": "absent.jsonl"}, "absent.jsonl"),
-    ("judge_rating", {}, "bench: is required, as -T bench=...; allowed: vicuna, flask, feedback_bench, mt_bench, or"),
+    (
+        "judge_rating",
+        {},
+        "bench: is required, as -T bench=...; allowed: vicuna, flask, feedback_bench, mt_bench, or",
+    ),
     ("judge_rating", {"bench": "bench.jsonl"}, "scale: "),
-    ("judge_rating", {"bench": "bench.jsonl", "scale": "1,5.5"}, "scale: a judge rates in whole numbers, got 1 to 5.5"),
-    ("judge_rating", {"bench": "bench.jsonl", "scale": "5,1"}, "scale: must have a lowest rating below a highest"),
+    (
+        "judge_rating",
+        {"bench": "bench.jsonl", "scale": "1,5.5"},
+        "scale: a judge rates in whole numbers, got 1 to 5.5",
+    ),
+    (
+        "judge_rating",
+        {"bench": "bench.jsonl", "scale": "5,1"},
+        "scale: must have a lowest rating below a highest",
+    ),
     ("judge_rating", {"bench": "bench.jsonl", "rubric": "urs"}, "column 'reference' is empty"),
     *((name, {"judge": "samer"}, "judge=samer or reward_model needs samer") for name in PAIR_TASKS),
-    *((name, {"judge": "samer", "samer": "/absent"}, "samer '/absent': no such folder") for name in PAIR_TASKS),
-    *((name, {"judge": "baseline/first", "samer": "/x"}, "samer: only with judge=samer") for name in PAIR_TASKS),
+    *(
+        (name, {"judge": "samer", "samer": "/absent"}, "samer '/absent': no such folder")
+        for name in PAIR_TASKS
+    ),
+    *(
+        (name, {"judge": "baseline/first", "samer": "/x"}, "samer: only with judge=samer")
+        for name in PAIR_TASKS
+    ),
     ("mad", {"k": 99}, "k=99 is more than the 42 instructions of the pool 'sample'"),
     ("mad", {"pool": "sample", "responses": "x"}, "pool: not together with responses"),
     ("mad", {"pool": "absent.jsonl"}, "no data file 'absent.jsonl'"),
     ("mad", {"pool": None, "responses": "absent"}, "no log 'absent'"),
     ("mad", {"judge": "baseline/copy_overall"}, "judge: unknown judge 'baseline/copy_overall'"),
-    ("mad", {"set_similarity": "median"}, "set_similarity: unknown value 'median'; allowed: max, mean"),
+    (
+        "mad",
+        {"set_similarity": "median"},
+        "set_similarity: unknown value 'median'; allowed: max, mean",
+    ),
     ("mad", {"max_length_ratio": 0.5}, "max_length_ratio: must be a number of at least 1"),
     ("mad", {"target": "one"}, "coarse and target: both or none"),
-    ("mad", {"judge": "me"}, "judge: unknown judge 'me'; allowed: grader, human, samer, reward_model, baseline/"),
-    ("mad", {"judge": "human", "prior": "log.eval"}, "prior: allocation=uniform does not look at ratings"),
+    (
+        "mad",
+        {"judge": "me"},
+        "judge: unknown judge 'me'; allowed: grader, human, samer, reward_model, baseline/",
+    ),
+    (
+        "mad",
+        {"judge": "human", "prior": "log.eval"},
+        "prior: allocation=uniform does not look at ratings",
+    ),
     ("mad", {"similarity": "magic"}, "unknown similarity 'magic'; allowed: lexical, openai"),
-    ("mad", {"similarity": {"name": "lexical", "url": "u"}}, "url: only for openai/<model>, not for 'lexical'"),
-    ("mad", {"width": 2}, "width: is no longer an argument; use -T target='{model: <model>, width: ...}'"),
+    (
+        "mad",
+        {"similarity": {"name": "lexical", "url": "u"}},
+        "url: only for openai/<model>, not for 'lexical'",
+    ),
+    (
+        "mad",
+        {"width": 2},
+        "width: is no longer an argument; use -T target='{model: <model>, width: ...}'",
+    ),
     (
         "mad",
         {"coarse": "x", "target": {"model": "m", "width": 0}},
         "target: width: must be a whole number of at least 1",
     ),
-    ("mad", {"similarity_url": "u"}, "similarity_url: is no longer an argument; use -T similarity='{name: openai/"),
+    (
+        "mad",
+        {"similarity_url": "u"},
+        "similarity_url: is no longer an argument; use -T similarity='{name: openai/",
+    ),
     ("mad", {"lam": float("nan")}, "lam: must be a number of at least 0, got nan"),
-    ("mad", {"selection": "best"}, "selection: unknown value 'best'; allowed: mad, random, kl, cross_entropy"),
+    (
+        "mad",
+        {"selection": "best"},
+        "selection: unknown value 'best'; allowed: mad, random, kl, cross_entropy",
+    ),
     ("mad", {"allocation": "greedy"}, "allocation: unknown value 'greedy'; allowed: "),
     ("mad", {"orders": "random"}, "orders: unknown value 'random'; allowed: ab, seeded, both"),
-    ("mad", {"scenario": "poetry"}, "scenario: unknown value 'poetry'; allowed: general, understanding"),
+    (
+        "mad",
+        {"scenario": "poetry"},
+        "scenario: unknown value 'poetry'; allowed: general, understanding",
+    ),
     ("mad", {"judge_language": "fr"}, "judge_language: unknown value 'fr'; allowed: en, zh"),
     ("mad", {"previous": "absent.eval"}, "no log 'absent.eval'"),
     ("mad", {"coarse": "absent.eval"}, "coarse and target: both or none"),
-    ("evolve", {"scenario": "poetry"}, "scenario: unknown value 'poetry'; allowed: understanding, reasoning, writing"),
+    (
+        "evolve",
+        {"scenario": "poetry"},
+        "scenario: unknown value 'poetry'; allowed: understanding, reasoning, writing",
+    ),
     ("evolve", {"output": "pool.csv"}, "output: must be the name of a .jsonl file"),
     ("evolve", {"output": "no/such/folder/pool.jsonl"}, "output: no folder"),
     ("evolve", {"seeds": "nothing.jsonl"}, "no data file 'nothing.jsonl'"),
-    ("samer_annotate", {"source": "hhh"}, "source: unknown value 'hhh'; allowed: pairs, helpsteer2"),
+    (
+        "samer_annotate",
+        {"source": "hhh"},
+        "source: unknown value 'hhh'; allowed: pairs, helpsteer2",
+    ),
     ("samer_annotate", {"orders": "ba"}, "orders: unknown value 'ba'; allowed: "),
-    ("samer_annotate", {"scenario": "never"}, "scenario: unknown value 'never'; allowed: missing, verify"),
+    (
+        "samer_annotate",
+        {"scenario": "never"},
+        "scenario: unknown value 'never'; allowed: missing, verify",
+    ),
 ]
 USUAL: dict[str, dict[str, object]] = {
-    **{name: {"dataset": "sample"} for name in ("urs", "urs_probe", "urs_assistants", "urs_case_review")},
+    **{
+        name: {"dataset": "sample"}
+        for name in ("urs", "urs_probe", "urs_assistants", "urs_case_review")
+    },
     "judge_pairwise": {"bench": "absent.jsonl"},
     "mad": {"pool": "sample"},
     "evolve": {"seeds": "seeds.csv", "scenario": "coding", "output": "pool.jsonl"},
@@ -319,12 +467,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "message"), BAD, ids=[f"{name} {json.dumps(given)}" for name, given, _ in BAD]
+    ("name", "arguments", "message"),
+    BAD,
+    ids=[f"{name} {json.dumps(given)}" for name, given, _ in BAD],
 )
 def test_a_task_refuses_what_only_it_can_judge(
-    name: str, arguments: Mapping[str, object], message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    arguments: Mapping[str, object],
+    message: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("inspect_ai.util.download", lambda *_, **__: pytest.fail("data was fetched"))
+    monkeypatch.setattr(
+        "inspect_ai.util.download", lambda *_, **__: pytest.fail("data was fetched")
+    )
     given = {**USUAL.get(name, {}), **arguments}
     with pytest.raises(InputError) as caught:
         getattr(tasks, name)(**given)
@@ -335,19 +491,47 @@ def test_a_task_refuses_what_only_it_can_judge(
 
 
 HARNESS: list[tuple[str, tuple[str, ...], str]] = [
-    ("urs", ("dataset=sample", "language=no"), f"language: {NAMES}, got False"),  # which YAML reads as false
+    (
+        "urs",
+        ("dataset=sample", "language=no"),
+        f"language: {NAMES}, got False",
+    ),  # which YAML reads as false
     ("urs_probe", ("seed=soon",), f"seed: {WHOLE} 0, got 'soon'"),
     ("urs_references", ("lenient=maybe",), "lenient: must be true or false, got 'maybe'"),
     ("urs_addition", ("lengths=2-x",), "lengths: must be numbers and ranges"),
     ("urs_assistants", ("pages=0",), f"pages: {WHOLE} 1, got 0"),
-    ("urs_case_review", ("dataset=x.csv", "judge_temperature=hot"), "judge_temperature: must be a number from 0 to 2"),
-    ("urs_case_review", (), "urs_case_review: missing a required argument: 'dataset'; arguments: dataset, language"),
-    ("urs_crossval", ("unanswered=maybe",), "unanswered: unknown value 'maybe'; allowed: refuse, unscored"),
-    ("md_eval", ("protocol=single",), "protocol: unknown value 'single'; allowed: joint, per_dimension, overall"),
-    ("md_eval", ("judge=samer", "samer=DIR", "engine=vllm"), "engine: is no longer an argument; use -T samer='{model"),
+    (
+        "urs_case_review",
+        ("dataset=x.csv", "judge_temperature=hot"),
+        "judge_temperature: must be a number from 0 to 2",
+    ),
+    (
+        "urs_case_review",
+        (),
+        "urs_case_review: missing a required argument: 'dataset'; arguments: dataset, language",
+    ),
+    (
+        "urs_crossval",
+        ("unanswered=maybe",),
+        "unanswered: unknown value 'maybe'; allowed: refuse, unscored",
+    ),
+    (
+        "md_eval",
+        ("protocol=single",),
+        "protocol: unknown value 'single'; allowed: joint, per_dimension, overall",
+    ),
+    (
+        "md_eval",
+        ("judge=samer", "samer=DIR", "engine=vllm"),
+        "engine: is no longer an argument; use -T samer='{model",
+    ),
     ("judge_pairwise", ("bench=7",), "bench: must be a text, got 7"),
     ("judge_rating", ("bench=x.jsonl", "scale=five"), f"scale: {BOUNDS}, got 'five'"),
-    ("mad", ("pool=sample", "confidence=1"), "confidence: must be a number of at least 0.501 and at most 0.9999"),
+    (
+        "mad",
+        ("pool=sample", "confidence=1"),
+        "confidence: must be a number of at least 0.501 and at most 0.9999",
+    ),
     ("evolve", ("seeds=x.csv", "scenario=coding", "rounds=0"), f"rounds: {WHOLE} 1, got 0"),
     ("samer_annotate", ("data=5",), "data: must be a text, got 5"),
 ]
@@ -355,7 +539,13 @@ HARNESS: list[tuple[str, tuple[str, ...], str]] = [
 
 @pytest.mark.parametrize(("name", "arguments", "message"), HARNESS)
 def test_the_command_ends_with_one_line_before_any_call(
-    name: str, arguments: tuple[str, ...], message: str, server: ChatServer, tmp_path: Path, monkeypatch, capsys
+    name: str,
+    arguments: tuple[str, ...],
+    message: str,
+    server: ChatServer,
+    tmp_path: Path,
+    monkeypatch,
+    capsys,
 ) -> None:
     refusal = refused(
         *("eval", f"urs_inspect/{name}", "--model", "openai-api/local/subject", "--display", "log"),
@@ -392,10 +582,21 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_checkpoint(tmp_path_factory.mktemp("samer") / "checkpoint", max_positions=8192)
 
 
-def test_a_log_holds_arguments_as_given_and_can_be_retried(checkpoint: Path, tmp_path: Path) -> None:
+def test_a_log_holds_arguments_as_given_and_can_be_retried(
+    checkpoint: Path, tmp_path: Path
+) -> None:
     options = f"samer={{model: {checkpoint}, engine: transformers, dtype: bfloat16}}"
     succeed(
-        *("eval", "urs_inspect/urs", "--model", "urs_simulation/weak", "-T", "dataset=sample", "-T", "scorer=samer"),
+        *(
+            "eval",
+            "urs_inspect/urs",
+            "--model",
+            "urs_simulation/weak",
+            "-T",
+            "dataset=sample",
+            "-T",
+            "scorer=samer",
+        ),
         *("-T", options, "--limit", "1", "--display", "none", "--log-dir", str(tmp_path / "logs")),
         tmp_path=tmp_path,
     )
@@ -406,7 +607,14 @@ def test_a_log_holds_arguments_as_given_and_can_be_retried(checkpoint: Path, tmp
     assert log.eval.task_args == {**defaults(tasks.urs), **log.eval.task_args_passed}
     log.status, log.samples = "error", []
     write_eval_log(log, tmp_path / "broken" / "b.eval")
-    again = ("eval-retry", str(tmp_path / "broken" / "b.eval"), "--display", "none", "--log-dir", str(tmp_path / "new"))
+    again = (
+        "eval-retry",
+        str(tmp_path / "broken" / "b.eval"),
+        "--display",
+        "none",
+        "--log-dir",
+        str(tmp_path / "new"),
+    )
     succeed(*again, tmp_path=tmp_path)
     [path] = (tmp_path / "new").glob("*.eval")
     retried = read_eval_log(str(path))
@@ -420,7 +628,11 @@ def defaults(task: Callable[..., Task]) -> dict[str, object]:
 
 
 def test_mad_records_a_similarity_with_its_address(tmp_path: Path) -> None:
-    task = tasks.mad(str(pool_file(tmp_path)), k=2, similarity={"name": "openai/m", "url": "http://127.0.0.1:9/v1"})
+    task = tasks.mad(
+        str(pool_file(tmp_path)),
+        k=2,
+        similarity={"name": "openai/m", "url": "http://127.0.0.1:9/v1"},
+    )
     assert (task.metadata or {})["similarity"].startswith("openai/m")
 
 
@@ -432,7 +644,11 @@ def test_given_columns_are_shown_once_and_all_others_are_hidden(shown: list[str]
     view = sample_list("x", shown, labels={}, scales={}, sort=[])
     assert isinstance(view.task_samples_view, TaskSamplesView)
     columns = view.task_samples_view.columns or []
-    assert [column.id for column in columns if column.visible is not False] == ["sampleStatus", "sampleId", *shown]
+    assert [column.id for column in columns if column.visible is not False] == [
+        "sampleStatus",
+        "sampleId",
+        *shown,
+    ]
     names = [column.id for column in columns]
     assert len(names) == len(set(names))
     assert {"target", "answer", "tokens", "duration", "epoch", "error"} <= set(names)

@@ -41,7 +41,11 @@ def final_of(sample, scorer: str) -> float:
 
 def test_run_without_a_grader_says_so_loudly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def answer_or_judge(request: Request) -> Response:
-        return says('{"Final Score": 6}' if "<answer_to_rate>" in request.messages[-1]["content"] else "An answer.")
+        return says(
+            '{"Final Score": 6}'
+            if "<answer_to_rate>" in request.messages[-1]["content"]
+            else "An answer."
+        )
 
     with serving(answer_or_judge, monkeypatch) as server:
         model = ["--model", "openai-api/local/subject", "-T", "dataset=sample", "--limit", "3"]
@@ -55,7 +59,9 @@ def test_run_without_a_grader_says_so_loudly(tmp_path: Path, monkeypatch: pytest
     assert metric_values(log, "intent_judge")["final"] == 6
 
 
-def test_another_judge_scores_a_log_without_asking_the_model_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_another_judge_scores_a_log_without_asking_the_model_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     def script(request: Request) -> Response:
         return says('{"Final Score": 3}' if request.model == "strict" else "An answer.")
 
@@ -88,19 +94,38 @@ def test_another_judge_scores_a_log_without_asking_the_model_again(tmp_path: Pat
         assert final_of(sample, appended) == 3
         assert final_of(sample, "intent_judge") == final_of(first[sample.id], "intent_judge")
     assert again.results is not None
-    means = [result.metrics["final"].value for result in again.results.scores if result.name.startswith("intent_judge")]
+    means = [
+        result.metrics["final"].value
+        for result in again.results.scores
+        if result.name.startswith("intent_judge")
+    ]
     assert means == pytest.approx([metric_values(log, "intent_judge")["final"], 3])
 
 
 def test_chosen_cases_are_run_beside_another_task_of_which_urs_shares_the_command(tmp_path: Path):
     (tmp_path / "other.py").write_text(OTHER_TASK, encoding="utf-8")
     tasks = ["urs_inspect/urs", "other.py@greeting"]
-    chosen = ["-T", "dataset=sample", "-T", "language=en", "-T", "intents=leisure,ask_for_advice", "--limit", "50"]
+    chosen = [
+        "-T",
+        "dataset=sample",
+        "-T",
+        "language=en",
+        "-T",
+        "intents=leisure,ask_for_advice",
+        "--limit",
+        "50",
+    ]
     succeed("eval", *tasks, *SIMULATION, *chosen, *quiet(tmp_path), tmp_path=tmp_path)
 
     by_task = {log.eval.task.rpartition("/")[2]: log for log in logs_in(tmp_path)}
-    assert {name: log.status for name, log in by_task.items()} == {"urs": "success", "greeting": "success"}
-    kinds = Counter((sample.metadata["intent"], sample.metadata["language"]) for sample in samples_of(by_task["urs"]))
+    assert {name: log.status for name, log in by_task.items()} == {
+        "urs": "success",
+        "greeting": "success",
+    }
+    kinds = Counter(
+        (sample.metadata["intent"], sample.metadata["language"])
+        for sample in samples_of(by_task["urs"])
+    )
     assert kinds == {("leisure", "en"): 3, ("ask_for_advice", "en"): 3}
     assert metric_values(by_task["greeting"], "includes")["accuracy"] == 1
 
@@ -110,7 +135,15 @@ def test_tasks_are_listed_and_run_from_the_root_of_the_repository(tmp_path: Path
     assert set(listed.split()) == {f"tasks/{name}.py@{name}" for name in tasks.__all__}
 
     options = ["-T", "dataset=sample", "--limit", "2"]
-    succeed("eval", "tasks/urs.py", *SIMULATION, *options, *quiet(tmp_path), tmp_path=tmp_path, cwd=REPOSITORY)
+    succeed(
+        "eval",
+        "tasks/urs.py",
+        *SIMULATION,
+        *options,
+        *quiet(tmp_path),
+        tmp_path=tmp_path,
+        cwd=REPOSITORY,
+    )
     [log] = logs_in(tmp_path)
     assert (log.status, len(samples_of(log))) == ("success", 2)
 
@@ -137,7 +170,14 @@ def test_panel_and_settings_of_judges_are_given_on_the_command_line(tmp_path: Pa
 
 
 NEVER_ASKED = (
-    *("eval", "urs_inspect/urs", "--model", "openai-api/local/a", "--model-role", "grader=openai-api/local/b"),
+    *(
+        "eval",
+        "urs_inspect/urs",
+        "--model",
+        "openai-api/local/a",
+        "--model-role",
+        "grader=openai-api/local/b",
+    ),
     *("--log-dir", "logs", "--display", "log", "--max-retries", "0"),
 )
 
@@ -154,7 +194,12 @@ def test_published_data_that_is_nowhere_is_one_error_with_every_way_out(
 
     assert refusal.status == 1
     assert "Traceback" not in refusal.error
-    ways = ["https://raw.githubusercontent.com/Alice1998/URS/", "6041bb3b", "URS_INSPECT_DATA_DIR", "-T dataset=sample"]
+    ways = [
+        "https://raw.githubusercontent.com/Alice1998/URS/",
+        "6041bb3b",
+        "URS_INSPECT_DATA_DIR",
+        "-T dataset=sample",
+    ]
     assert [way for way in ways if way not in refusal.error] == []
     assert server.count() == 0 and not list(tmp_path.glob("logs/*"))
 
@@ -163,6 +208,8 @@ def test_child_process_exits_with_the_error_too(server: ChatServer, tmp_path: Pa
     done = run_inspect(*NEVER_ASKED, "-T", "dataset=sample", "-T", "language=fr", tmp_path=tmp_path)
 
     assert done.returncode == 1
-    assert done.stderr.strip() == "Error: language: unknown language 'fr'; allowed: en, zh (or 'all')"
+    assert (
+        done.stderr.strip() == "Error: language: unknown language 'fr'; allowed: en, zh (or 'all')"
+    )
     assert done.stdout.strip() == ""
     assert server.count() == 0 and not list(tmp_path.glob("logs/*"))

@@ -27,17 +27,33 @@ SEEDS = {
     "rust": "Which process turns iron red in damp air?",
     "echo": "What makes a voice return from a cliff?",
 }
-TOPICS = ("volcano", "glacier", "comet", "enzyme", "prism", "lichen", "magnet", "quasar", "plankton", "neuron")
+TOPICS = (
+    "volcano",
+    "glacier",
+    "comet",
+    "enzyme",
+    "prism",
+    "lichen",
+    "magnet",
+    "quasar",
+    "plankton",
+    "neuron",
+)
 
 
 def seed_file(tmp_path: Path) -> str:
-    rows = [{"id": name, "instruction": text, "answer": f"About {name}."} for name, text in SEEDS.items()]
+    rows = [
+        {"id": name, "instruction": text, "answer": f"About {name}."}
+        for name, text in SEEDS.items()
+    ]
     return str(write_rows(tmp_path / "seeds.jsonl", *rows))
 
 
 def given(messages: list[ChatMessage]) -> str:
     """The instruction that a generator was given."""
-    found = re.search(r"<given_instruction>\n(.*?)\n</given_instruction>", messages[-1].text, re.DOTALL)
+    found = re.search(
+        r"<given_instruction>\n(.*?)\n</given_instruction>", messages[-1].text, re.DOTALL
+    )
     assert found
     return found.group(1)
 
@@ -59,7 +75,9 @@ class Writer:
 
     def _reply(self, messages: list[ChatMessage]) -> Reply:
         self.count += 1
-        return written(f"Explain {hashlib.sha256(f'{self.name} {self.count}'.encode()).hexdigest()}.")
+        return written(
+            f"Explain {hashlib.sha256(f'{self.name} {self.count}'.encode()).hexdigest()}."
+        )
 
     def model(self) -> Model:
         return self.script.model(self.name)
@@ -83,25 +101,35 @@ def by_id(log: EvalLog) -> dict[str, EvalSample]:
 # --- a whole run ---
 
 
-def test_two_generators_take_turns_for_three_rounds_and_the_pool_is_read_by_mad_and_urs(tmp_path: Path):
+def test_two_generators_take_turns_for_three_rounds_and_the_pool_is_read_by_mad_and_urs(
+    tmp_path: Path,
+):
     one, two = Writer("one"), Writer("two")
     log = run_evolve(tmp_path, [one.model(), two.model()], rounds=3)
     assert log.status == "success", log.error
     samples = by_id(log)
     assert set(samples) == {f"{name}-r{number}" for name in SEEDS for number in (1, 2, 3)}
 
-    # Every line goes from one generator to the other; each sample starts from what its line had become.
+    # Every line goes from one generator to the other; each sample starts from what its line had
+    # become.
     for name in SEEDS:
         line = [samples[f"{name}-r{number}"] for number in (1, 2, 3)]
         writers = [sample.store["evolution"]["generator"] for sample in line]
-        assert writers in (["mockllm/one", "mockllm/two", "mockllm/one"], ["mockllm/two", "mockllm/one", "mockllm/two"])
+        assert writers in (
+            ["mockllm/one", "mockllm/two", "mockllm/one"],
+            ["mockllm/two", "mockllm/one", "mockllm/two"],
+        )
         assert line[0].input == SEEDS[name]
-        assert [line[1].input, line[2].input] == [sample.store["evolution"]["instruction"] for sample in line[:2]]
+        assert [line[1].input, line[2].input] == [
+            sample.store["evolution"]["instruction"] for sample in line[:2]
+        ]
         assert [sample.metadata["parent"] for sample in line] == [name, f"{name}-r1", f"{name}-r2"]
     assert {len(one.script.seen), len(two.script.seen)} == {4, 5}
 
     rows = pool_rows(tmp_path)
-    assert [(row["round"], row["id"]) for row in rows] == sorted((row["round"], row["id"]) for row in rows)
+    assert [(row["round"], row["id"]) for row in rows] == sorted(
+        (row["round"], row["id"]) for row in rows
+    )
     assert {row["id"]: row["question"] for row in rows} == {
         name: sample.store["evolution"]["instruction"] for name, sample in samples.items()
     }
@@ -114,7 +142,9 @@ def test_two_generators_take_turns_for_three_rounds_and_the_pool_is_read_by_mad_
     assert {item.reference for item in instructions} == {"Because."}
     assert {(item.scenario, item.language) for item in instructions} == {("understanding", "en")}
     rubric = load_rubric()
-    cases = load_urs(str(tmp_path / "pool.jsonl"), Vocabulary(rubric.intent_id, rubric.language_code)).cases
+    cases = load_urs(
+        str(tmp_path / "pool.jsonl"), Vocabulary(rubric.intent_id, rubric.language_code)
+    ).cases
     assert [case.id for case in cases] == [item.id for item in instructions]
     assert {(case.intent, case.language) for case in cases} == {("factual_qa", "en")}
 
@@ -126,7 +156,9 @@ def test_two_generators_take_turns_for_three_rounds_and_the_pool_is_read_by_mad_
     assert log.results and log.results.headline
 
 
-def test_near_duplicates_are_left_out_in_the_order_of_ids_and_their_parents_evolve_again(tmp_path: Path):
+def test_near_duplicates_are_left_out_in_the_order_of_ids_and_their_parents_evolve_again(
+    tmp_path: Path,
+):
     same = "How does a glacier carve a valley over thousands of years?"
 
     def reply(messages: list[ChatMessage]) -> Reply:
@@ -134,11 +166,14 @@ def test_near_duplicates_are_left_out_in_the_order_of_ids_and_their_parents_evol
         if text == same:
             return written("Where do comets come from, and why do they have tails?")
         # Case and blanks apart, the three new instructions of the first round say the same.
-        return written({SEEDS["echo"]: same, SEEDS["rust"]: same.upper(), SEEDS["tide"]: f"{same}  "}[text])
+        return written(
+            {SEEDS["echo"]: same, SEEDS["rust"]: same.upper(), SEEDS["tide"]: f"{same}  "}[text]
+        )
 
     log = run_evolve(tmp_path, Script(reply).model("one"), rounds=2)
     samples = by_id(log)
-    # "echo" is first among the ids: its child stays. The others start from their seeds again, and fail again.
+    # "echo" is first among the ids: its child stays. The others start from their seeds again, and
+    # fail again.
     parents = {name: samples[f"{name}-r2"].metadata["parent"] for name in SEEDS}
     assert parents == {"echo": "echo-r1", "rust": "rust", "tide": "tide"}
     assert [(row["id"], row["parent"], row["seed"]) for row in pool_rows(tmp_path)] == [
@@ -152,11 +187,19 @@ def test_near_duplicates_are_left_out_in_the_order_of_ids_and_their_parents_evol
 
 def test_garbage_and_a_failing_generator_are_counted_and_end_nothing(tmp_path: Path):
     good = Writer("good")
-    leak, unanswered = written("Explain the created instruction."), written("Explain how a comet forms.", "")
-    garbage = Script(["No.", "No.", leak, leak, unanswered, unanswered])  # each reply is asked for once more
+    leak, unanswered = (
+        written("Explain the created instruction."),
+        written("Explain how a comet forms.", ""),
+    )
+    garbage = Script(
+        ["No.", "No.", leak, leak, unanswered, unanswered]
+    )  # each reply is asked for once more
     broken = Script(RuntimeError("the endpoint is gone"))
     log = run_evolve(
-        tmp_path, [good.model(), garbage.model("garbage"), broken.model("broken")], rounds=3, duplicates=1.0
+        tmp_path,
+        [good.model(), garbage.model("garbage"), broken.model("broken")],
+        rounds=3,
+        duplicates=1.0,
     )
     assert log.status == "success", log.error
     assert not [sample for sample in samples_of(log) if sample.error]
@@ -169,11 +212,16 @@ def test_garbage_and_a_failing_generator_are_counted_and_end_nothing(tmp_path: P
         "failures missing_answer": 1,
         "failures unparseable": 1,
     }
-    assert [report[f"usable share generator=mockllm/{name}"] for name in ("good", "garbage", "broken")] == [1, 0, 0]
-    # A call without a reply says nothing about instructions: it has no value, so 3 of 6 replies are usable.
+    assert [
+        report[f"usable share generator=mockllm/{name}"] for name in ("good", "garbage", "broken")
+    ] == [1, 0, 0]
+    # A call without a reply says nothing about instructions: it has no value, so 3 of 6 replies are
+    # usable.
     assert metric_values(log, "usable") == {"mean": 0.5}
     assert {row["generator"] for row in pool_rows(tmp_path)} == {"mockllm/good"}
-    failed = [s for s in samples_of(log) if s.scores and s.scores["evolved"].reason == "no_response"]
+    failed = [
+        s for s in samples_of(log) if s.scores and s.scores["evolved"].reason == "no_response"
+    ]
     assert len(failed) == 3
     assert all("the endpoint is gone" in (s.scores or {})["evolved"].explanation for s in failed)  # type: ignore[operator]
 
@@ -182,10 +230,17 @@ def test_replies_that_were_cut_off_are_not_read_and_where_nothing_is_kept_no_poo
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     comet = written("Explain a comet.")
-    cut = [*[output(comet, "max_tokens")] * 2, output(comet, "content_filter"), output(comet, "model_length")]
+    cut = [
+        *[output(comet, "max_tokens")] * 2,
+        output(comet, "content_filter"),
+        output(comet, "model_length"),
+    ]
     for replies, modes in (
         (cut, ("truncated", "content_filter", "context_overflow")),
-        ([output(comet, error="bad gateway"), *[output("")] * 4], ("call_failed", "empty_reply", "empty_reply")),
+        (
+            [output(comet, error="bad gateway"), *[output("")] * 4],
+            ("call_failed", "empty_reply", "empty_reply"),
+        ),
     ):
         caplog.clear()
         with caplog.at_level(logging.WARNING):
@@ -193,7 +248,9 @@ def test_replies_that_were_cut_off_are_not_read_and_where_nothing_is_kept_no_poo
         assert log.status == "success", log.error
         report = metric_values(log, "evolved")
         assert report["usable"] == 0
-        assert [report[f"failures {mode}"] for mode in modes] == [modes.count(mode) for mode in modes]
+        assert [report[f"failures {mode}"] for mode in modes] == [
+            modes.count(mode) for mode in modes
+        ]
         assert not (tmp_path / "pool.jsonl").exists()
         assert "No instruction could be kept" in caplog.text
 
@@ -202,18 +259,28 @@ def test_the_prompt_shows_the_answer_and_writing_has_none(tmp_path: Path):
     one, two = Writer("one"), Writer("two")
     run_evolve(tmp_path, one.model(), scenario="reasoning", rounds=1)
     assert all("<given_answer>\nAbout " in messages[-1].text for messages in one.script.seen)
-    run_evolve(tmp_path, two.model(), scenario="writing", rounds=1, output=str(tmp_path / "writing.jsonl"))
+    run_evolve(
+        tmp_path, two.model(), scenario="writing", rounds=1, output=str(tmp_path / "writing.jsonl")
+    )
     assert not [messages for messages in two.script.seen if "given_answer>\n" in messages[-1].text]
     rows = pool_rows(tmp_path, "writing.jsonl")
     assert {(row["reference_ans"], row["user_intent"]) for row in rows} == {("", "Seek_Creativity")}
     rubric = load_rubric()
     with pytest.raises(InputError, match="line 1: column 'reference_ans': empty"):
-        load_urs(str(tmp_path / "writing.jsonl"), Vocabulary(rubric.intent_id, rubric.language_code))
+        load_urs(
+            str(tmp_path / "writing.jsonl"), Vocabulary(rubric.intent_id, rubric.language_code)
+        )
 
 
 def test_limit_seeds_draws_and_another_seed_draws_otherwise(tmp_path: Path):
     def drawn(seed: int, limit: int) -> list[object]:
-        task = evolve(seed_file(tmp_path), "coding", limit_seeds=limit, seed=seed, output=str(tmp_path / "pool.jsonl"))
+        task = evolve(
+            seed_file(tmp_path),
+            "coding",
+            limit_seeds=limit,
+            seed=seed,
+            output=str(tmp_path / "pool.jsonl"),
+        )
         return [sample.id for sample in task.dataset]
 
     assert len(drawn(0, 2)) == 2
@@ -226,12 +293,19 @@ def test_limit_seeds_draws_and_another_seed_draws_otherwise(tmp_path: Path):
 def source(tmp_path: Path, rounds: int = 2, duplicates: float = 0.9) -> EvolutionSource:
     seeds = [PoolItem(name, text, "", "Factual_QA", "en", name) for name, text in SEEDS.items()]
     pool = tmp_path / "pool.jsonl"
-    return EvolutionSource(seeds, "understanding", rounds=rounds, duplicates=duplicates, output=pool)
+    return EvolutionSource(
+        seeds, "understanding", rounds=rounds, duplicates=duplicates, output=pool
+    )
 
 
 def finished(sample: Any, text: str | None, *, failed: bool = False) -> EvalSample:
     """What the harness says of a sample that came to an end."""
-    record = {"usable": text is not None, "instruction": text, "answer": "Because.", "generator": "g"}
+    record = {
+        "usable": text is not None,
+        "instruction": text,
+        "answer": "Because.",
+        "generator": "g",
+    }
     return EvalSample(
         id=sample.id,
         epoch=1,
@@ -247,7 +321,9 @@ def test_a_new_attempt_in_the_same_process_begins_with_the_first_round(tmp_path:
     async def drive() -> None:
         driver = source(tmp_path)
         first = driver.initial_samples()
-        texts = {sample.id: question(topic, "a") for sample, topic in zip(first, TOPICS, strict=False)}
+        texts = {
+            sample.id: question(topic, "a") for sample, topic in zip(first, TOPICS, strict=False)
+        }
         # First attempt: one sample of round 1 is never finished, the task breaks off.
         for sample in first[:2]:
             await driver.sample_complete(finished(sample, texts[sample.id]))
@@ -257,14 +333,18 @@ def test_a_new_attempt_in_the_same_process_begins_with_the_first_round(tmp_path:
             await driver.sample_complete(finished(sample, texts[sample.id]))
         second = await driver.next_samples()
         assert second is not None
-        assert [sample.id for sample in second] == [f"{sample.id}".replace("-r1", "-r2") for sample in first]
+        assert [sample.id for sample in second] == [
+            f"{sample.id}".replace("-r1", "-r2") for sample in first
+        ]
         assert [sample.input for sample in second] == [texts[sample.id] for sample in first]
         await driver.sample_complete(finished(second[0], question("prism", "b")))
         # Third attempt, after the second round had begun: everything is told again and ends well.
         for sample in first:
             await driver.sample_complete(finished(sample, texts[sample.id]))
         again = await driver.next_samples()
-        assert again is not None and [sample.id for sample in again] == [sample.id for sample in second]
+        assert again is not None and [sample.id for sample in again] == [
+            sample.id for sample in second
+        ]
         for sample, topic in zip(again, ("prism", "lichen", "magnet"), strict=True):
             await driver.sample_complete(finished(sample, question(topic, "b")))
         assert await driver.next_samples() is None
@@ -283,7 +363,11 @@ def test_a_sample_that_ended_in_an_error_leaves_its_line_where_it_was(tmp_path: 
         await driver.sample_complete(finished(first[2], question("prism", "a")))
         second = await driver.next_samples()
         assert second is not None
-        assert [sample.metadata["parent"] for sample in second if sample.metadata] == ["tide", "rust", "echo-r1"]
+        assert [sample.metadata["parent"] for sample in second if sample.metadata] == [
+            "tide",
+            "rust",
+            "echo-r1",
+        ]
         assert [sample.metadata["turn"] for sample in second if sample.metadata] == [1, 2, 3]
 
     asyncio.run(drive())
@@ -294,9 +378,13 @@ def test_the_order_in_which_samples_end_does_not_matter(tmp_path: Path):
         driver = source(tmp_path, rounds=1, duplicates=0.5)
         samples = driver.initial_samples()
         for sample in reversed(samples) if backwards else samples:
-            await driver.sample_complete(finished(sample, question("prism", f"writer of {sample.id}")))
+            await driver.sample_complete(
+                finished(sample, question("prism", f"writer of {sample.id}"))
+            )
         assert await driver.next_samples() is None
-        return (tmp_path / "pool.jsonl").rename(tmp_path / "before.jsonl").read_text(encoding="utf-8")
+        return (
+            (tmp_path / "pool.jsonl").rename(tmp_path / "before.jsonl").read_text(encoding="utf-8")
+        )
 
     there, back = asyncio.run(drive(False)), asyncio.run(drive(True))
     assert there == back
@@ -314,8 +402,22 @@ def test_without_a_generator_the_run_ends_before_the_first_call(
     assert log.error and "no model has the role 'generator'" in log.error.message
     assert not log.stats.model_usage
     refusal = refused(
-        *("eval", "urs_inspect/evolve", "-T", f"seeds={seed_file(tmp_path)}", "-T", "scenario=coding"),
-        *("-T", f"output={tmp_path / 'pool.jsonl'}", "--model", "none", "--log-dir", str(tmp_path / "logs")),
+        *(
+            "eval",
+            "urs_inspect/evolve",
+            "-T",
+            f"seeds={seed_file(tmp_path)}",
+            "-T",
+            "scenario=coding",
+        ),
+        *(
+            "-T",
+            f"output={tmp_path / 'pool.jsonl'}",
+            "--model",
+            "none",
+            "--log-dir",
+            str(tmp_path / "logs"),
+        ),
         *("--model-role", "grader=urs_simulation/judge"),
         monkeypatch=monkeypatch,
         capsys=capsys,

@@ -35,7 +35,9 @@ FINAL_7 = json.dumps({"Final Score": 7})
 
 
 class Faulty:
-    """A judge that fails when it is first asked about some cases, and always if their number is None."""
+    """A judge that fails when it is first asked about some cases, and always if their number is
+    None.
+    """
 
     def __init__(self, fault: Response, cases: int | None) -> None:
         self.fault, self.cases = fault, cases
@@ -68,14 +70,24 @@ def grader(server: ChatServer, **config: int) -> Model:
 
 
 @pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Response, int | None], ChatServer]]:
+def serve(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[[Response, int | None], ChatServer]]:
     """Start servers that live as long as the test."""
     with ExitStack() as open_servers:
-        yield lambda fault, cases: open_servers.enter_context(serving(Faulty(fault, cases), monkeypatch))
+        yield lambda fault, cases: open_servers.enter_context(
+            serving(Faulty(fault, cases), monkeypatch)
+        )
 
 
 def judge_samples(tmp_path: Path, judge: Model) -> EvalLog:
-    return run(urs(dataset="sample", preflight=False), tmp_path, model="urs_simulation/weak", grader=judge, limit=CASES)
+    return run(
+        urs(dataset="sample", preflight=False),
+        tmp_path,
+        model="urs_simulation/weak",
+        grader=judge,
+        limit=CASES,
+    )
 
 
 def final_of(sample: EvalSample) -> object:
@@ -84,7 +96,9 @@ def final_of(sample: EvalSample) -> object:
     return value["final"] if isinstance(value, dict) else value
 
 
-FAULTS: list[tuple[Response, int, str]] = [  # with the requests a case when they last, and what is said of them
+FAULTS: list[
+    tuple[Response, int, str]
+] = [  # with the requests a case when they last, and what is said of them
     (fails(429), 2, "RateLimitError: Error code: 429 - scripted 429"),
     (fails(500), 2, "InternalServerError: Error code: 500 - scripted 500"),
     (fails(503), 2, "Error code: 503"),
@@ -114,7 +128,9 @@ def test_faults_that_last_leave_every_case_unscored_and_its_answer_kept(
     fault: Response, requests: int, detail: str, serve, tmp_path: Path
 ):
     server = serve(fault, None)
-    log = judge_samples(tmp_path, grader(server, max_retries=1, attempt_timeout=1 if fault is HANGS else 30))
+    log = judge_samples(
+        tmp_path, grader(server, max_retries=1, attempt_timeout=1 if fault is HANGS else 30)
+    )
 
     assert log.status == "success"
     assert metric_values(log, "judge_outcome") == {"unscored_call_failed": CASES}
@@ -147,16 +163,25 @@ def test_run_whose_grader_was_dead_is_completed_by_scoring_its_log(serve, tmp_pa
 
 def test_dead_judge_of_a_panel_leaves_the_score_to_the_other(serve, tmp_path: Path):
     panel = [grader(serve(fails(500), None), max_retries=0), Script(FINAL_7).model("alive")]
-    log = run(urs(dataset="sample", preflight=False), tmp_path, model="urs_simulation/weak", grader=panel, limit=CASES)
+    log = run(
+        urs(dataset="sample", preflight=False),
+        tmp_path,
+        model="urs_simulation/weak",
+        grader=panel,
+        limit=CASES,
+    )
 
     assert [final_of(sample) for sample in samples_of(log)] == [7] * CASES
     assert metric_values(log, "judge_outcome") == {"partial_panel": CASES, "unkeyed": CASES}
 
 
 def test_dead_model_under_test_does_not_look_like_a_dead_judge(serve, tmp_path: Path):
-    # The model's own failure is an error of the sample, to be retried with `inspect eval-retry`; no score is made up.
+    # The model's own failure is an error of the sample, to be retried with `inspect eval-retry`; no
+    # score is made up.
     model = grader(serve(fails(500), None), max_retries=0)
     task = urs(dataset="sample", preflight=False)
-    log = run(task, tmp_path, model=model, grader=Script(FINAL_7).model(), limit=2, fail_on_error=False)
+    log = run(
+        task, tmp_path, model=model, grader=Script(FINAL_7).model(), limit=2, fail_on_error=False
+    )
 
     assert all(sample.error is not None and not sample.scores for sample in samples_of(log))

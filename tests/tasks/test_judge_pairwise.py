@@ -1,4 +1,6 @@
-"""`judge_pairwise` and `md_eval` on published files, with baselines and with scripted judges, and on one's own."""
+"""`judge_pairwise` and `md_eval` on published files, with baselines and with scripted judges, and
+on one's own.
+"""
 
 import json
 import re
@@ -20,7 +22,9 @@ from urs_inspect.tasks import judge_pairwise, md_eval
 FIRST = '{"winner": "1"}'
 
 
-def judged(task: Task, log_dir: Path, script: Script | None = None, limit: int | None = None) -> EvalLog:
+def judged(
+    task: Task, log_dir: Path, script: Script | None = None, limit: int | None = None
+) -> EvalLog:
     log = run(task, log_dir, model=script.model() if script else "none/none", limit=limit)
     assert log.status == "success", log.error
     return log
@@ -33,7 +37,13 @@ def facts_of(log: EvalLog) -> list[dict[str, Any]]:
 def own_file(tmp_path: Path, *labels: str, **columns: object) -> str:
     path = tmp_path / "pairs.jsonl"
     rows = [
-        {"prompt": f"Why {n}?", "response_a": "longer", "response_b": "short", "label": label, **columns}
+        {
+            "prompt": f"Why {n}?",
+            "response_a": "longer",
+            "response_b": "short",
+            "label": label,
+            **columns,
+        }
         for n, label in enumerate(labels)
     ]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
@@ -49,7 +59,11 @@ def test_hhh_is_reported_by_its_four_groups(data_dir: Path, tmp_path: Path):
     assert len(samples_of(log)) == 221
     metrics = judge_numbers(log)
     assert metrics["overall accuracy"] == metrics["baseline longest overall accuracy"]
-    assert metrics["overall accuracy low"] < metrics["overall accuracy"] < metrics["overall accuracy high"]
+    assert (
+        metrics["overall accuracy low"]
+        < metrics["overall accuracy"]
+        < metrics["overall accuracy high"]
+    )
     assert not [name for name in metrics if name.startswith("dimension ")]
     groups = [name for name in metrics if re.fullmatch(r"overall accuracy scenario=\w+", name)]
     assert len(groups) == 4
@@ -83,13 +97,18 @@ def test_a_tie_is_offered_where_the_labels_have_one(
     assert "dimensions" not in caplog.text
 
 
-def test_unused_labels_on_dimensions_are_said_aloud(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_unused_labels_on_dimensions_are_said_aloud(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
     path = own_file(tmp_path, "a", "b", dimensions={"Clarity": "tie"})
     with Path(path).open("a", encoding="utf-8") as file:
         file.write('\n{"prompt": "Who?", "response_a": "me", "response_b": "you", "label": "b"}')
     judge = Script(FIRST)
     log = judged(judge_pairwise(path), tmp_path, judge)
-    assert "labels on dimensions (2 of 3 pairs) are not used: judge_pairwise asks for one verdict" in caplog.text
+    assert (
+        "labels on dimensions (2 of 3 pairs) are not used: judge_pairwise asks for one verdict"
+        in caplog.text
+    )
     # Nor does a tie among them make the judge be offered one, or a verdict on them be unread.
     assert '"tie"' not in judge.seen[0][0].text
     metrics = judge_numbers(log)
@@ -109,7 +128,9 @@ def test_the_headline_counts_unread_verdicts_as_wrong(tmp_path: Path):
 
 
 def test_a_label_outside_the_set_names_row_and_allowed_values(tmp_path: Path):
-    with pytest.raises(InputError, match=r"pairs\.jsonl: line 2: column 'label': .*\bc\b.*allowed: a, b, tie"):
+    with pytest.raises(
+        InputError, match=r"pairs\.jsonl: line 2: column 'label': .*\bc\b.*allowed: a, b, tie"
+    ):
         judge_pairwise(own_file(tmp_path, "a", "c"))
 
 
@@ -139,7 +160,9 @@ def test_longest_is_right_on_255_of_342(data_dir: Path, tmp_path: Path):
             assert metrics[f"{name} low"] < metrics[name] < metrics[f"{name} high"]
     # The header of the log is short, and begins with the same number and its bounds.
     assert log.results is not None
-    [header] = [{name: one.value for name, one in result.metrics.items()} for result in log.results.scores]
+    [header] = [
+        {name: one.value for name, one in result.metrics.items()} for result in log.results.scores
+    ]
     assert len(header) <= 30
     expected = [metrics[f"overall accuracy_all{end}"] for end in ("", " low", " high")]
     assert list(header.values())[:3] == pytest.approx(expected)
@@ -151,7 +174,10 @@ def test_longest_is_right_on_255_of_342(data_dir: Path, tmp_path: Path):
     overall = [given["Overall"] for given in labels]
     assert (overall.count("b"), overall.count("tie")) == (201, 7)
     metadata = log.eval.metadata or {}
-    assert metadata["dataset_sha256"] == "df44c4b8d1d5026aa4057f93bd05ba0cc2ebd922919509d165725f8f1abead02"
+    assert (
+        metadata["dataset_sha256"]
+        == "df44c4b8d1d5026aa4057f93bd05ba0cc2ebd922919509d165725f8f1abead02"
+    )
     assert len(metadata["dataset_skipped"]) == 1 and "null" in metadata["dataset_skipped"][0]
 
 
@@ -160,18 +186,22 @@ def test_copying_the_overall_label_shows_the_ceiling_of_halo(data_dir: Path, tmp
     log = judged(md_eval(judge="baseline/copy_overall"), tmp_path)
     metrics = judge_numbers(log)
     assert all(one["verdicts"]["a"]["Overall"] == one["labels"]["Overall"] for one in facts_of(log))
-    # 3,248 dimension labels are no ties, and 2,955 of them equal the overall label. For 8 of them that is a tie, which
-    # is a wrong verdict; without those it is 2,955 of 3,240, 91.2%.
+    # 3,248 dimension labels are no ties, and 2,955 of them equal the overall label. For 8 of them
+    # that is a tie, which is a wrong verdict; without those it is 2,955 of 3,240, 91.2%.
     assert metrics["dimension accuracy"] == pytest.approx(2955 / 3248)
     assert metrics["dimension label_halo"] == pytest.approx(2955 / 3240)
     assert metrics["dimension halo"] == 1
 
 
 @pytest.mark.data
-def test_a_judge_that_answers_first_scores_as_the_baseline_in_the_chosen_scenarios(data_dir: Path, tmp_path: Path):
+def test_a_judge_that_answers_first_scores_as_the_baseline_in_the_chosen_scenarios(
+    data_dir: Path, tmp_path: Path
+):
     def answer(messages: list[ChatMessage]) -> Reply:
         names = re.findall(r"^- (.+?): ", messages[0].text, re.MULTILINE)
-        return json.dumps({name: {"comparison": "x", "winner": "1"} for name in [*names, "Overall"]})
+        return json.dumps(
+            {name: {"comparison": "x", "winner": "1"} for name in [*names, "Overall"]}
+        )
 
     judge = Script(answer)
     log = judged(md_eval(scenarios="chitchat, roleplay"), tmp_path, judge)
@@ -206,7 +236,11 @@ def test_a_judge_of_pairs_sees_the_conversation_and_samer_its_last_message(
     assert "[System prompt]\nBe brief.\n\n[User]\nWhy?" in judge.seen[0][-1].text
     opening = stub_engine()
     samer = {"model": str(tmp_path), "engine": "stub"}
-    log = run(judge_pairwise(bench=str(path), judge="samer", samer=samer), tmp_path / "samer", model="none/none")
+    log = run(
+        judge_pairwise(bench=str(path), judge="samer", samer=samer),
+        tmp_path / "samer",
+        model="none/none",
+    )
     assert log.status == "success", log.error
     assert {item.query for item in opening.asked} == {"Why?"}
     assert "1 of 1 prompts are conversations" in caplog.text

@@ -10,7 +10,16 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
 
 from tests.reports.json_files import write_rows
-from tests.tasks.scripted import Reply, Script, judge_numbers, metric_values, output, record, run, samples_of
+from tests.tasks.scripted import (
+    Reply,
+    Script,
+    judge_numbers,
+    metric_values,
+    output,
+    record,
+    run,
+    samples_of,
+)
 from urs_inspect._util import InputError
 from urs_inspect.judging.prompts import rating_prompt
 from urs_inspect.tasks import judge_rating
@@ -78,12 +87,19 @@ def test_ratings_are_correlated_with_labels(ratings: WriteRatings, tmp_path: Pat
     assert found["pearson scenario=odd"] == pytest.approx(1)
     assert found["mean difference scenario=even"] == pytest.approx(1)
     assert found["distance"] == pytest.approx((0 + 1 + 1 + 1) / 4)
-    assert not any(name.endswith(("low", "high")) for name in found)  # of four responses no interval is reported
+    assert not any(
+        name.endswith(("low", "high")) for name in found
+    )  # of four responses no interval is reported
     assert log.results is not None and log.results.headline is not None
-    assert (log.results.headline.scorer, log.results.headline.metric) == ("rating_agreement", "pearson")
+    assert (log.results.headline.scorer, log.results.headline.metric) == (
+        "rating_agreement",
+        "pearson",
+    )
 
 
-def test_the_judge_sees_system_and_user_message_at_temperature_0(ratings: WriteRatings, tmp_path: Path) -> None:
+def test_the_judge_sees_system_and_user_message_at_temperature_0(
+    ratings: WriteRatings, tmp_path: Path
+) -> None:
     judge = Script(score(3))
     run(judge_rating(ratings(ROWS[:1]), scale=[0, 10]), tmp_path, model=judge.model())
     [[system, user]] = judge.seen
@@ -93,16 +109,27 @@ def test_the_judge_sees_system_and_user_message_at_temperature_0(ratings: WriteR
     assert judge.configs[0].temperature == 0
 
 
-def test_unread_replies_are_counted_and_never_become_ratings(ratings: WriteRatings, tmp_path: Path) -> None:
-    judge = judge_of({1: score(1), 2: score(9), 3: "I'm sorry, I cannot rate this.", 4: output("", error="gone")})
+def test_unread_replies_are_counted_and_never_become_ratings(
+    ratings: WriteRatings, tmp_path: Path
+) -> None:
+    judge = judge_of(
+        {1: score(1), 2: score(9), 3: "I'm sorry, I cannot rate this.", 4: output("", error="gone")}
+    )
     log = run(judge_rating(ratings(ROWS), scale="1-5"), tmp_path, model=judge.model())
     found = rated(log)
     assert (found["unread"], found["failures"]) == (0.75, 3)
     failures = {name: count for name, count in found.items() if name.startswith("failures ")}
-    assert failures == {"failures out_of_range": 1, "failures refusal": 1, "failures call_failed": 1}
+    assert failures == {
+        "failures out_of_range": 1,
+        "failures refusal": 1,
+        "failures call_failed": 1,
+    }
     assert math.isnan(found["pearson"])
     by_id = {sample.id: (sample.scores or {})["rating_agreement"] for sample in samples_of(log)}
-    assert {name: (given.reason, (given.metadata or {}).get("failure_mode")) for name, given in by_id.items()} == {
+    assert {
+        name: (given.reason, (given.metadata or {}).get("failure_mode"))
+        for name, given in by_id.items()
+    } == {
         "r1": (None, None),
         "r2": ("invalid_response_format", "out_of_range"),
         "r3": ("refusal", "refusal"),
@@ -112,7 +139,10 @@ def test_unread_replies_are_counted_and_never_become_ratings(ratings: WriteRatin
 
 def test_the_seed_decides_the_order_and_nothing_else(ratings: WriteRatings) -> None:
     bench = ratings([{**ROWS[0], "id": f"x{n:02d}"} for n in range(20)])
-    orders = [[sample.id for sample in judge_rating(bench, scale="1,5", seed=seed).dataset] for seed in (0, 0, 1)]
+    orders = [
+        [sample.id for sample in judge_rating(bench, scale="1,5", seed=seed).dataset]
+        for seed in (0, 0, 1)
+    ]
     assert orders[0] == orders[1] != orders[2]
     assert sorted(map(str, orders[0])) == sorted(map(str, orders[2]))
 
@@ -125,12 +155,15 @@ def test_with_the_rubric_the_judge_is_asked_as_in_urs_and_reported_by_intent(
 ) -> None:
     intents = {1: "leisure", 2: "leisure", 3: "factual_qa", 4: "factual_qa"}
     judge = judge_of({n: record(2 * n, intent=intent) for n, intent in intents.items()})
-    log = run(judge_rating(ratings(URS_ROWS), rubric="urs", scale="1,5"), tmp_path, model=judge.model())
+    log = run(
+        judge_rating(ratings(URS_ROWS), rubric="urs", scale="1,5"), tmp_path, model=judge.model()
+    )
     found = rated(log)
     assert found["pearson"] == found["pearson intent=leisure"] == pytest.approx(1)
     assert "pearson intent=factual_qa" in found
     assert not any("scenario=" in name for name in found)  # the group is the intent
-    # Ratings 2 4 6 8 of 1 to 10 on the scale 1 to 5: 1 + (x - 1) * 4 / 9; less labels 1 2 3 4: 4/9 (1+3+5+7) + 4 - 10.
+    # Ratings 2 4 6 8 of 1 to 10 on the scale 1 to 5: 1 + (x - 1) * 4 / 9; less labels 1 2 3 4: 4/9
+    # (1+3+5+7) + 4 - 10.
     assert found["mean difference"] == pytest.approx((4 / 9 * 16 + 4 - 10) / 4)
     assert all("The best." in messages[-1].text for messages in judge.seen)
     [leisure] = [s for s in samples_of(log) if s.id == "r1"]
@@ -155,7 +188,9 @@ def test_the_published_predictions_of_gpt_4o_give_table_2(data_dir: Path, tmp_pa
     # SaMer paper, Table 2: Pearson .434, Spearman .306, Kendall .263.
     path = data_dir / "judge_bench" / "vicuna_predictions" / "gpt-4o.json"
     predicted = {
-        rating_prompt(row["instruction"], row["response"], "", lowest=1, highest=5).case: int(row["pred_score"])
+        rating_prompt(row["instruction"], row["response"], "", lowest=1, highest=5).case: int(
+            row["pred_score"]
+        )
         for row in json.loads(path.read_text(encoding="utf-8"))
     }
     judge = Script(lambda messages: score(predicted[messages[-1].text]))

@@ -1,4 +1,6 @@
-"""A killed run, or a set that failed, is finished, and no call is repeated whose result is in the log."""
+"""A killed run, or a set that failed, is finished, and no call is repeated whose result is in the
+log.
+"""
 
 import hashlib
 import json
@@ -22,7 +24,15 @@ from urs_inspect.tasks import evolve, urs
 
 def test_a_run_of_urs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = kill_and_retry(
-        *("urs_inspect/urs", "-T", "dataset=sample", "-T", "preflight=false", "--max-connections", "2"),
+        *(
+            "urs_inspect/urs",
+            "-T",
+            "dataset=sample",
+            "-T",
+            "preflight=false",
+            "--max-connections",
+            "2",
+        ),
         *("--model", "openai-api/local/subject", "--model-role", "grader=urs_simulation/judge"),
         reply=lambda request: says(f"Answer {request.number}."),
         answered=25,
@@ -35,7 +45,9 @@ def test_a_run_of_urs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {sample.epoch for sample in samples_of(found.log)} == {1}
     assert metric_values(found.log, "judge_outcome") == {"judged": 42}
     # An answer with a number below the count at the kill was given before it.
-    numbers = [int(re.findall(r"\d+", sample.output.completion)[0]) for sample in samples_of(found.log)]
+    numbers = [
+        int(re.findall(r"\d+", sample.output.completion)[0]) for sample in samples_of(found.log)
+    ]
     reused = sum(number < found.before for number in numbers)
     assert reused >= 10
     assert len(found.requests) - found.before == 42 - reused
@@ -48,7 +60,13 @@ def test_a_cross_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         answer_log(tmp_path, name)
     references = reference_log(tmp_path, "A").location
     found = kill_and_retry(
-        *("urs_inspect/urs_crossval", "-T", "dataset=sample", "-T", f"answers={tmp_path / 'answers'}"),
+        *(
+            "urs_inspect/urs_crossval",
+            "-T",
+            "dataset=sample",
+            "-T",
+            f"answers={tmp_path / 'answers'}",
+        ),
         *("-T", f"references={references},dataset", "-T", f"cases={cases}", "--model", "none"),
         *("-T", "preflight=false"),  # its calls are repeated by every attempt
         *("--model-role", f"grader=[{', '.join(judges)}]", "--max-connections", "2"),
@@ -78,9 +96,16 @@ def given(request: Request) -> str:
 
 
 def evolved(request: Request) -> Response:
-    """What a generator makes of an instruction; the same whenever it is asked, so that two runs can be compared."""
+    """What a generator makes of an instruction.
+
+    The same whenever it is asked, so that two runs can be compared.
+    """
     digest = hashlib.sha256(f"{request.model} {given(request)}".encode()).hexdigest()
-    text = "Nothing." if digest[0] in "012" else json.dumps({"instruction": f"Explain {digest}.", "answer": digest})
+    text = (
+        "Nothing."
+        if digest[0] in "012"
+        else json.dumps({"instruction": f"Explain {digest}.", "answer": digest})
+    )
     return says(text)
 
 
@@ -89,9 +114,22 @@ def test_an_evolution_in_its_second_round(tmp_path: Path, monkeypatch: pytest.Mo
     file, pool, whole = (tmp_path / name for name in ("seeds.csv", "pool.jsonl", "whole.jsonl"))
     file.write_text(f"id,instruction\n{seeds}", encoding="utf-8")
     found = kill_and_retry(
-        *("urs_inspect/evolve", "-T", f"seeds={file}", "-T", "scenario=understanding", "-T", "rounds=3"),
+        *(
+            "urs_inspect/evolve",
+            "-T",
+            f"seeds={file}",
+            "-T",
+            "scenario=understanding",
+            "-T",
+            "rounds=3",
+        ),
         *("-T", f"output={pool}", "--model", "none", "--max-connections", "2", "--log-buffer", "1"),
-        *("--model-role", "generator=[openai-api/local/one, openai-api/local/two]", "-T", "preflight=false"),
+        *(
+            "--model-role",
+            "generator=[openai-api/local/one, openai-api/local/two]",
+            "-T",
+            "preflight=false",
+        ),
         reply=evolved,
         answered=12,  # the first round and some of the second, with what is asked once more
         logged=7,
@@ -99,15 +137,19 @@ def test_an_evolution_in_its_second_round(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch=monkeypatch,
     )
     with serving(evolved, monkeypatch) as server:  # the same evolution without a kill
-        generators = [get_model(f"openai-api/local/{name}", memoize=False) for name in ("one", "two")]
+        generators = [
+            get_model(f"openai-api/local/{name}", memoize=False) for name in ("one", "two")
+        ]
         task = evolve(str(file), "understanding", rounds=3, output=str(whole), preflight=False)
         log = run(task, tmp_path / "whole", model="none/none", roles={"generator": generators})
         assert log.status == "success", log.error
 
-    # Together both parts asked what the run asks that is never killed: nothing was left out, and nothing is asked twice
-    # but the first request of the two samples that may have waited for their second one.
+    # Together both parts asked what the run asks that is never killed: nothing was left out, and
+    # nothing is asked twice but the first request of the two samples that may have waited for their
+    # second one.
     asked, expected = (
-        Counter((request.model, given(request)) for request in some) for some in (found.answered, server.requests)
+        Counter((request.model, given(request)) for request in some)
+        for some in (found.answered, server.requests)
     )
     assert expected.total() > 18, "no generator was asked once more"
     assert not expected - asked
@@ -128,17 +170,29 @@ def test_a_set_that_failed_half_way_is_resumed_without_asking_again(
         return fails(400) if broken and request.number == 9 else says(f"Answer {request.number}.")
 
     def evaluate(model: Model) -> tuple[bool, list[EvalLog]]:
-        options: dict[str, Any] = {"limit": cases, "display": "log", "retry_attempts": 0, "max_samples": 1}
+        options: dict[str, Any] = {
+            "limit": cases,
+            "display": "log",
+            "retry_attempts": 0,
+            "max_samples": 1,
+        }
         roles = {"grader": "urs_simulation/judge"}
         # In a context of its own, since the harness leaves the model of a set behind.
         return copy_context().run(
-            eval_set, urs(dataset="sample"), str(tmp_path / "set"), model=model, model_roles=roles, **options
+            eval_set,
+            urs(dataset="sample"),
+            str(tmp_path / "set"),
+            model=model,
+            model_roles=roles,
+            **options,
         )
 
     with serving(script, monkeypatch) as server:
         # One at a time, so that what was answered before the failure is known.
         config = GenerateConfig(max_connections=1, max_retries=0)
-        model = get_model("openai-api/local/subject", base_url=server.url, config=config, memoize=False)
+        model = get_model(
+            "openai-api/local/subject", base_url=server.url, config=config, memoize=False
+        )
         success, _ = evaluate(model)
         assert not success
         asked = server.count()
@@ -146,7 +200,9 @@ def test_a_set_that_failed_half_way_is_resumed_without_asking_again(
         broken.clear()
         success, [header] = evaluate(model)
         asked_again = server.count() - asked
-        assert evaluate(model)[0] and server.count() == asked + asked_again  # what is finished is not run again
+        assert (
+            evaluate(model)[0] and server.count() == asked + asked_again
+        )  # what is finished is not run again
 
     log = read_eval_log(header.location)
     assert success and len({sample.id for sample in samples_of(log)}) == len(samples_of(log))

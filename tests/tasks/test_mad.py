@@ -1,4 +1,6 @@
-"""`mad` from one end to the other: who is asked what, what is compared, and what the ranking says."""
+"""`mad` from one end to the other: who is asked what, what is compared, and what the ranking
+says.
+"""
 
 import math
 from collections import Counter
@@ -80,7 +82,9 @@ def test_every_sample_says_what_it_holds(whole: tuple[Field, EvalLog]) -> None:
     assert one.id == f"{ballot['instruction_id']}-{ballot['id']}"
     facts = score.metadata or {}
     assert (facts["model_a"], facts["model_b"]) == (ballot["model_a"], ballot["model_b"])
-    assert score.answer == min(ballot["model_a"], ballot["model_b"])  # ace, good, poor: by the alphabet too
+    assert score.answer == min(
+        ballot["model_a"], ballot["model_b"]
+    )  # ace, good, poor: by the alphabet too
     assert -1 <= one.metadata["selection"]["response_similarity"] <= 1
     assert facts["prompt_version"] and len(facts["prompt_sha256"][0]) == 64
 
@@ -89,7 +93,11 @@ def test_the_most_different_answers_are_compared(tmp_path: Path) -> None:
     def copies(messages: list[ChatMessage]) -> str:
         """As `ace`, but for one instruction."""
         asked = messages[-1].text
-        return "of strength 1: no idea whatsoever, sorry" if "glaciers" in asked else f"{answer('ace', asked)}!"
+        return (
+            "of strength 1: no idea whatsoever, sorry"
+            if "glaciers" in asked
+            else f"{answer('ace', asked)}!"
+        )
 
     field = Field("ace", "good", good=copies)
     log = compete(mad(str(pool_file(tmp_path)), k=1), tmp_path / "logs", field.roles())
@@ -106,7 +114,9 @@ def test_reference_scenario_and_language_reach_the_judge(tmp_path: Path) -> None
     assert between(user.text, "<reference_answer>", "</reference_answer>") == "The reference of it."
     assert len(pairs(comparisons(log))) == 1
     english = Field("ace", "good")
-    compete(mad(str(file), k=1, orders="ab", judge_language="en"), tmp_path / "logs", english.roles())
+    compete(
+        mad(str(file), k=1, orders="ab", judge_language="en"), tmp_path / "logs", english.roles()
+    )
     assert "代码" not in english.judge.seen[0][0].text
 
 
@@ -116,10 +126,17 @@ def test_a_failing_judge_ends_nothing(tmp_path: Path) -> None:
     log = compete(mad(str(pool_file(tmp_path)), k=2), tmp_path / "logs", field.roles())
     assert log.status == "success"
     assert all(math.isnan(value) for value in outcomes(log).values())
-    assert rows(log) == {"comparisons": 0, "unread": 2, "awaiting votes": 0, "failures call_failed": 4}
+    assert rows(log) == {
+        "comparisons": 0,
+        "unread": 2,
+        "awaiting votes": 0,
+        "failures call_failed": 4,
+    }
 
 
-def test_replies_without_the_key_are_counted_and_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_replies_without_the_key_are_counted_and_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     field = Field("ace", "good")
     log = compete(mad(str(pool_file(tmp_path)), k=2), tmp_path / "logs", field.roles())
     assert rows(log)["unkeyed"] == len(field.judge.seen) == 4
@@ -129,12 +146,22 @@ def test_replies_without_the_key_are_counted_and_warned_of(tmp_path: Path, caplo
 def test_a_panel_s_majority_counts(tmp_path: Path) -> None:
     field = Field("ace", "good")
     wrong = Script(
-        lambda messages: verdict("2" if "9" in between(messages[-1].text, "<response_1>", "</response_1>") else "1")
+        lambda messages: verdict(
+            "2" if "9" in between(messages[-1].text, "<response_1>", "</response_1>") else "1"
+        )
     )
-    panel = [field.judge.model("one"), Script(verdict("broken")).model("silent"), wrong.model("wrong")]
+    panel = [
+        field.judge.model("one"),
+        Script(verdict("broken")).model("silent"),
+        wrong.model("wrong"),
+    ]
     log = compete(mad(str(pool_file(tmp_path)), k=1), tmp_path / "logs", field.roles(grader=panel))
     [one] = comparisons(log)
-    assert (choice(one).metadata or {})["judges"] == ["mockllm/one", "mockllm/silent", "mockllm/wrong"]
+    assert (choice(one).metadata or {})["judges"] == [
+        "mockllm/one",
+        "mockllm/silent",
+        "mockllm/wrong",
+    ]
     assert list(outcomes(log).values()) == [0.5]  # one against one; the third could not be read
     panel[1] = field.judge.model("silent")
     log = compete(mad(str(pool_file(tmp_path)), k=1), tmp_path / "logs", field.roles(grader=panel))
@@ -144,29 +171,50 @@ def test_a_panel_s_majority_counts(tmp_path: Path) -> None:
 # ## What contestants fail to say
 
 
-def test_a_failing_contestant_loses_only_its_own_answers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_contestant_loses_only_its_own_answers(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     def fails_twice(messages: list[ChatMessage]) -> str | Exception:
         asked = messages[-1].text
-        return RuntimeError("overloaded") if "harbours" in asked or "violins" in asked else answer("good", asked)
+        return (
+            RuntimeError("overloaded")
+            if "harbours" in asked or "violins" in asked
+            else answer("good", asked)
+        )
 
     for good, compared, missing in (
         (fails_twice, {("ace", "good"): 4, ("ace", "poor"): 6, ("good", "poor"): 4}, 2),
         (lambda messages: RuntimeError("gone"), {("ace", "poor"): 6}, 6),
     ):
-        log = compete(mad(str(pool_file(tmp_path)), k=6), tmp_path / "logs", Field(good=good).roles())
+        log = compete(
+            mad(str(pool_file(tmp_path)), k=6), tmp_path / "logs", Field(good=good).roles()
+        )
         assert log.status == "success"
         assert Counter(pairs(comparisons(log))) == compared
         assert rows(log)["mockllm/good missing answers"] == missing
     assert "mockllm/good: 2 missing of 6 answers; these are not compared" in caplog.text
-    assert "mockllm/ace and mockllm/good can be compared on 4 instructions only, fewer than k=6" in caplog.text
+    assert (
+        "mockllm/ace and mockllm/good can be compared on 4 instructions only, fewer than k=6"
+        in caplog.text
+    )
 
 
 def test_empty_and_equal_answers_are_not_compared(tmp_path: Path) -> None:
     def empty(messages: list[ChatMessage]) -> str:
         asked = messages[-1].text
-        return " " if "harbours" in asked else answer("ace", asked) if "chess" in asked else answer("good", asked)
+        return (
+            " "
+            if "harbours" in asked
+            else answer("ace", asked)
+            if "chess" in asked
+            else answer("good", asked)
+        )
 
-    log = compete(mad(str(pool_file(tmp_path, 8)), k=8), tmp_path / "logs", Field("ace", "good", good=empty).roles())
+    log = compete(
+        mad(str(pool_file(tmp_path, 8)), k=8),
+        tmp_path / "logs",
+        Field("ace", "good", good=empty).roles(),
+    )
     ids = {sample.metadata["ballot"]["instruction_id"] for sample in comparisons(log)}
     assert ids == {"i1", "i2", "i3", "i4", "i5", "i7"}  # harbours is the first, chess the seventh
     assert rows(log)["mockllm/good empty answers"] == 1
@@ -177,7 +225,10 @@ def test_answers_that_are_all_equal_cannot_be_compared(tmp_path: Path) -> None:
     log = compete(mad(str(pool_file(tmp_path)), k=2), tmp_path / "logs", same.roles())
     assert log.status == "error"
     assert log.error is not None
-    said = "no pair of contestants can be compared: mockllm/ace and mockllm/good: 0 (6 answered with equal words)"
+    said = (
+        "no pair of contestants can be compared: mockllm/ace and mockllm/good: 0 (6 answered with"
+        " equal words)"
+    )
     assert said in log.error.message
     assert not same.judge.seen
 
@@ -186,11 +237,16 @@ def test_answers_that_are_all_equal_cannot_be_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("selection", ["cross_entropy", "kl"])
-def test_a_baseline_by_log_probabilities(selection: Literal["cross_entropy", "kl"], tmp_path: Path) -> None:
+def test_a_baseline_by_log_probabilities(
+    selection: Literal["cross_entropy", "kl"], tmp_path: Path
+) -> None:
     def unsure(name: str, about: str) -> Script:
         def reply(messages: list[ChatMessage]) -> ModelOutput:
             made = output(answer(name, messages[-1].text))
-            tokens = [Logprob(token=word, logprob=-5.0 if about in messages[-1].text else -0.1) for word in "abc"]
+            tokens = [
+                Logprob(token=word, logprob=-5.0 if about in messages[-1].text else -0.1)
+                for word in "abc"
+            ]
             made.choices[0].logprobs = Logprobs(content=tokens)
             return made
 
@@ -211,9 +267,16 @@ def test_a_baseline_by_log_probabilities(selection: Literal["cross_entropy", "kl
 
 
 def test_a_baseline_without_log_probabilities_is_refused(tmp_path: Path) -> None:
-    log = compete(mad(str(pool_file(tmp_path)), k=1, selection="kl"), tmp_path / "logs", Field("ace", "good").roles())
+    log = compete(
+        mad(str(pool_file(tmp_path)), k=1, selection="kl"),
+        tmp_path / "logs",
+        Field("ace", "good").roles(),
+    )
     assert log.error is not None
-    assert "selection: 'kl' needs the log probabilities of tokens, and mockllm/ace gave none" in log.error.message
+    assert (
+        "selection: 'kl' needs the log probabilities of tokens, and mockllm/ace gave none"
+        in log.error.message
+    )
 
 
 def test_random_selection_goes_by_the_seed(tmp_path: Path) -> None:
@@ -227,7 +290,11 @@ def test_random_selection_goes_by_the_seed(tmp_path: Path) -> None:
 
 def test_a_model_can_be_asked_how_similar_answers_are(tmp_path: Path) -> None:
     def says(messages: list[ChatMessage]) -> str:
-        return '{"comparison": "…", "similarity": 0.05}' if "tax law" in messages[-1].text else "no number"
+        return (
+            '{"comparison": "…", "similarity": 0.05}'
+            if "tax law" in messages[-1].text
+            else "no number"
+        )
 
     similar = Script(says)
     field = Field("ace", "good")
@@ -235,7 +302,9 @@ def test_a_model_can_be_asked_how_similar_answers_are(tmp_path: Path) -> None:
     log = compete(task, tmp_path / "logs", field.roles(similarity=similar.model("similar")))
     assert log.status == "success", log.error
     [one] = comparisons(log)
-    assert one.metadata["ballot"]["instruction_id"] == "i4"  # tax law; all others have no similarity
+    assert (
+        one.metadata["ballot"]["instruction_id"] == "i4"
+    )  # tax law; all others have no similarity
     assert len(similar.seen) == 7 * 2 + 1  # an unread one is asked for twice
 
 
@@ -248,7 +317,13 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tmp_path = tmp_path_factory.mktemp("urs")
     for name in ("ace", "good"):
         model = Script(lambda messages, name=name: answer(name, messages[-1].text)).model(name)  # type: ignore[misc]
-        log = run(urs(dataset="sample"), tmp_path / "urs", model=model, grader="urs_simulation/judge", limit=6)
+        log = run(
+            urs(dataset="sample"),
+            tmp_path / "urs",
+            model=model,
+            grader="urs_simulation/judge",
+            limit=6,
+        )
         assert log.status == "success"
     return tmp_path / "urs"
 
@@ -267,7 +342,9 @@ def test_logs_of_another_task_are_a_pool(logs: Path, tmp_path: Path) -> None:
 
 
 def test_a_new_model_joins_the_models_of_the_logs(logs: Path, tmp_path: Path) -> None:
-    before = compete(mad(responses=str(logs), k=2), tmp_path / "before", {"grader": Field().judge.model()})
+    before = compete(
+        mad(responses=str(logs), k=2), tmp_path / "before", {"grader": Field().judge.model()}
+    )
     field = Field("poor")
     task = mad(responses=str(logs), previous=before.location, k=2)
     log = compete(task, tmp_path / "after", field.roles())
@@ -285,21 +362,29 @@ def test_a_new_model_joins_the_models_of_the_logs(logs: Path, tmp_path: Path) ->
     assert len(read_comparisons(log.location)) == 6
 
 
-def test_after_a_model_joined_the_logs_of_both_runs_are_asked_for(logs: Path, tmp_path: Path) -> None:
-    before = compete(mad(responses=str(logs), k=2), tmp_path / "before", {"grader": Field().judge.model()})
+def test_after_a_model_joined_the_logs_of_both_runs_are_asked_for(
+    logs: Path, tmp_path: Path
+) -> None:
+    before = compete(
+        mad(responses=str(logs), k=2), tmp_path / "before", {"grader": Field().judge.model()}
+    )
     joining = mad(responses=str(logs), previous=before.location, k=2)
     joined = compete(joining, tmp_path / "after", Field("poor").roles()).location
     fine: dict[str, Any] = {"coarse": joined, "target": "mockllm/good", "k": 2, "judge": "human"}
     refused = compete(mad(responses=joined, **fine), tmp_path / "refused", None)
     assert refused.error is not None
     assert "no answers of mockllm/ace, mockllm/good" in refused.error.message
-    assert "its log and the logs with the earlier answers, both in responses" in refused.error.message
+    assert (
+        "its log and the logs with the earlier answers, both in responses" in refused.error.message
+    )
     log = compete(mad(responses=[str(logs), joined], **fine), tmp_path / "fine", None)
     assert log.status == "success", log.error
     assert len(pairs(comparisons(log))) == 6
 
 
-def test_copies_of_earlier_comparisons_wait_for_people_as_before(logs: Path, tmp_path: Path) -> None:
+def test_copies_of_earlier_comparisons_wait_for_people_as_before(
+    logs: Path, tmp_path: Path
+) -> None:
     before = compete(mad(responses=str(logs), k=2, judge="human"), tmp_path / "before", None)
     assert rows(before) == {"comparisons": 0, "unread": 0, "awaiting votes": 2}
     roles = {"contestant": Field("poor").roles()["contestant"]}
@@ -309,7 +394,9 @@ def test_copies_of_earlier_comparisons_wait_for_people_as_before(logs: Path, tmp
     assert rows(log) == {"comparisons": 0, "unread": 0, "awaiting votes": 6}
 
 
-def test_only_models_near_the_target_are_compared_again(whole: tuple[Field, EvalLog], tmp_path: Path) -> None:
+def test_only_models_near_the_target_are_compared_again(
+    whole: tuple[Field, EvalLog], tmp_path: Path
+) -> None:
     _, coarse = whole
     task = mad(
         responses=coarse.location,
@@ -327,27 +414,42 @@ def test_only_models_near_the_target_are_compared_again(whole: tuple[Field, Eval
 # ## Allocation
 
 
-def test_adaptive_allocation_keeps_to_its_budget_and_stops_when_neighbours_are_separated(tmp_path: Path) -> None:
+def test_adaptive_allocation_keeps_to_its_budget_and_stops_when_neighbours_are_separated(
+    tmp_path: Path,
+) -> None:
     found = {}
     for name in ("one", "two"):
         field = Field()
         field.judge = Script(verdict("tie"))
-        task = mad(str(pool_file(tmp_path, 8)), allocation="adaptive", budget=11, batch=4, orders="ab")
+        task = mad(
+            str(pool_file(tmp_path, 8)), allocation="adaptive", budget=11, batch=4, orders="ab"
+        )
         log = compete(task, tmp_path / name, field.roles())
         assert log.status == "success", log.error
         found[name] = sorted(str(sample.id) for sample in comparisons(log))
     assert len(found["one"]) == len(set(found["one"])) == 11
     assert found["one"] == found["two"]
 
-    task = mad(str(pool_file(tmp_path, 30)), allocation="adaptive", budget=90, batch=3, confidence=0.8, orders="ab")
+    task = mad(
+        str(pool_file(tmp_path, 30)),
+        allocation="adaptive",
+        budget=90,
+        batch=3,
+        confidence=0.8,
+        orders="ab",
+    )
     log = compete(task, tmp_path / "sure", Field().roles())
     assert 3 <= len(comparisons(log)) < 40
     assert len(comparisons(log)) % 3 == 0
     assert ranking(log) == RANKED
 
 
-def test_earlier_comparisons_count_once_for_the_allocation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = compete(mad(str(pool_file(tmp_path)), k=2), tmp_path / "first", Field("ace", "good").roles())
+def test_earlier_comparisons_count_once_for_the_allocation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = compete(
+        mad(str(pool_file(tmp_path)), k=2), tmp_path / "first", Field("ace", "good").roles()
+    )
     seen: list[int] = []
     ask = Allocator.ask
 
@@ -356,7 +458,9 @@ def test_earlier_comparisons_count_once_for_the_allocation(tmp_path: Path, monke
         return ask(self, battles, size, pending)
 
     monkeypatch.setattr(Allocator, "ask", noted)
-    task = mad(responses=first.location, previous=first.location, allocation="adaptive", budget=4, batch=2)
+    task = mad(
+        responses=first.location, previous=first.location, allocation="adaptive", budget=4, batch=2
+    )
     log = compete(task, tmp_path / "second", Field("poor").roles())
     assert log.status == "success", log.error
     assert seen == [2, 4, 6]
@@ -372,7 +476,9 @@ def test_a_second_epoch_judges_again_but_asks_contestants_once(tmp_path: Path) -
     assert len(field.asked("ace")) == len(field.asked("good")) == 6
     assert len(field.judge.seen) == 2 * 2 * 2
     assert rows(log)["comparisons"] == 4
-    assert read_pool([log.location]).responses["mockllm/ace"]["i0"] == answer("ace", "Write about harbours 0.")
+    assert read_pool([log.location]).responses["mockllm/ace"]["i0"] == answer(
+        "ace", "Write about harbours 0."
+    )
 
 
 ERROR = EvalError(message="gone", traceback="", traceback_ansi="")
@@ -410,7 +516,11 @@ def test_being_asked_while_something_is_under_way_or_all_was_given_is_a_new_atte
         (["no", '{"score": 0.4}'], 0.4, 2),
         (["no", "no"], "unparseable: The reply has no JSON object with a score.", 2),
         # Asking again cannot help.
-        ([JudgeFailure("content_filter", "The provider refused.")], "content_filter: The provider refused.", 1),
+        (
+            [JudgeFailure("content_filter", "The provider refused.")],
+            "content_filter: The provider refused.",
+            1,
+        ),
     ],
 )
 def test_an_unreadable_similarity_is_asked_for_again(

@@ -1,4 +1,6 @@
-"""What cannot be a competition is refused by `inspect eval` in one line, before anybody is asked."""
+"""What cannot be a competition is refused by `inspect eval` in one line, before anybody is
+asked.
+"""
 
 import sys
 from pathlib import Path
@@ -19,10 +21,27 @@ _CONTESTANTS = "contestant=[openai-api/local/one, openai-api/local/two]"
 _GRADER = "grader=openai-api/local/judge"
 
 
-def command(tmp_path: Path, *arguments: str, roles: tuple[str, ...] = (_CONTESTANTS, _GRADER)) -> list[str]:
-    options = ["--log-dir", str(tmp_path / "logs"), "--display", "log", "--max-retries", "0", "--model", "none"]
+def command(
+    tmp_path: Path, *arguments: str, roles: tuple[str, ...] = (_CONTESTANTS, _GRADER)
+) -> list[str]:
+    options = [
+        "--log-dir",
+        str(tmp_path / "logs"),
+        "--display",
+        "log",
+        "--max-retries",
+        "0",
+        "--model",
+        "none",
+    ]
     given = [part for role in roles for part in ("--model-role", role)]
-    return ["eval", "urs_inspect/mad", *options, *given, *(part for one in arguments for part in ("-T", one))]
+    return [
+        "eval",
+        "urs_inspect/mad",
+        *options,
+        *given,
+        *(part for one in arguments for part in ("-T", one)),
+    ]
 
 
 def answer_log(
@@ -36,7 +55,9 @@ def answer_log(
     ask: str = "Write about",
 ) -> Path:
     """A log of a task with one answer a sample."""
-    samples = [answered(name, text, input=f"{ask} {name}.", target="") for name, text in answers.items()]
+    samples = [
+        answered(name, text, input=f"{ask} {name}.", target="") for name, text in answers.items()
+    ]
     return write_answer_log(path, model, *samples, data=data, sha256=sha256, status=status)
 
 
@@ -44,9 +65,13 @@ def answers(model: str, size: int = 4) -> dict[str, str]:
     return {f"i{n}": f"{model} says {n}" for n in range(size)}
 
 
-def refuse(tmp_path: Path, server: ChatServer, monkeypatch, capsys, *arguments: str, **options) -> str:
+def refuse(
+    tmp_path: Path, server: ChatServer, monkeypatch, capsys, *arguments: str, **options
+) -> str:
     """The message that says why; nothing else happens."""
-    refusal = refused(*command(tmp_path, *arguments, **options), monkeypatch=monkeypatch, capsys=capsys)
+    refusal = refused(
+        *command(tmp_path, *arguments, **options), monkeypatch=monkeypatch, capsys=capsys
+    )
     assert refusal.status == 1
     assert "Traceback" not in refusal.error
     assert server.count() == 0
@@ -58,14 +83,22 @@ def refuse(tmp_path: Path, server: ChatServer, monkeypatch, capsys, *arguments: 
 ROLES = [
     ((_GRADER,), "no model has the role 'contestant'"),
     ((), "no model has the role 'contestant'"),
-    (("contestant=openai-api/local/one", _GRADER), "contestants: at least 2 are needed, got openai-api/local/one"),
+    (
+        ("contestant=openai-api/local/one", _GRADER),
+        "contestants: at least 2 are needed, got openai-api/local/one",
+    ),
     ((_CONTESTANTS,), "no model has the role 'grader'"),
-    (("contestant=[openai-api/local/one, openai-api/local/one]", _GRADER), "openai-api/local/one is named twice"),
+    (
+        ("contestant=[openai-api/local/one, openai-api/local/one]", _GRADER),
+        "openai-api/local/one is named twice",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("roles", "said"), ROLES)
-def test_roles_are_refused_before_anything_is_spent(roles, said: str, server, tmp_path, monkeypatch, capsys) -> None:
+def test_roles_are_refused_before_anything_is_spent(
+    roles, said: str, server, tmp_path, monkeypatch, capsys
+) -> None:
     assert said in refuse(tmp_path, server, monkeypatch, capsys, "pool=sample", "k=2", roles=roles)
 
 
@@ -79,7 +112,10 @@ def test_a_similarity_that_is_not_installed(server, tmp_path, monkeypatch, capsy
 
 A, B, C = ({"model": name, "answers": answers(name)} for name in "abc")
 UNFINISHED = [{**B, "status": status} for status in ("error", "cancelled", "started")]
-KL = "selection: 'kl' needs the log probabilities of tokens, and a gave none; allowed for it: mad, random"
+KL = (
+    "selection: 'kl' needs the log probabilities of tokens, and a gave none; allowed for it: mad,"
+    " random"
+)
 LOGS: list[tuple[list[dict[str, Any]], str, str]] = [
     ([], "", "responses: no finished log with answers in: "),
     ([*UNFINISHED, A], "k=2", "contestants: at least 2 are needed, got a"),
@@ -91,7 +127,10 @@ LOGS: list[tuple[list[dict[str, Any]], str, str]] = [
     (
         [A, {**B, "answers": {**answers("b", 2), "i2": "  ", "i3": "a says 3"}}],
         "k=3",
-        "k=3 is more than the pool 'mine' of 4 instructions can give to a and b: 2 (1 empty of b, 1 answered",
+        (
+            "k=3 is more than the pool 'mine' of 4 instructions can give to a and b: 2 (1 empty of"
+            " b, 1 answered"
+        ),
     ),
     (
         [A, {**B, "answers": answers("b", 1)}],
@@ -100,7 +139,11 @@ LOGS: list[tuple[list[dict[str, Any]], str, str]] = [
     ),
     ([A, B], "k=1 selection=kl", KL),
     ([A, B], "k=3 shortlist=2 similarity=llm", "shortlist: must be at least k=3, got 2"),
-    ([A, B], "k=2 previous=earlier.eval", "previous: no new contestant; the earlier run has compared a, b"),
+    (
+        [A, B],
+        "k=2 previous=earlier.eval",
+        "previous: no new contestant; the earlier run has compared a, b",
+    ),
     (
         [A, B, C],
         "k=2 previous=earlier.eval",
@@ -117,10 +160,14 @@ def test_logs_that_are_no_pool_are_refused(
     (tmp_path / "in").mkdir()
     for number, facts in enumerate(logs):
         answer_log(tmp_path / "in" / f"{number}.eval", **facts)
-    write_log(tmp_path / "earlier.eval", judged(Ballot.between("i0", "Why?", {"a": "x", "b": "y"}), 1.0))
+    write_log(
+        tmp_path / "earlier.eval", judged(Ballot.between("i0", "Why?", {"a": "x", "b": "y"}), 1.0)
+    )
     monkeypatch.chdir(tmp_path)
     roles = (_GRADER, "similarity=openai-api/local/s")
-    assert said in refuse(tmp_path, server, monkeypatch, capsys, "responses=in", *arguments.split(), roles=roles)
+    assert said in refuse(
+        tmp_path, server, monkeypatch, capsys, "responses=in", *arguments.split(), roles=roles
+    )
 
 
 def test_a_file_that_is_no_log(server, tmp_path, monkeypatch, capsys) -> None:
@@ -177,7 +224,11 @@ def test_an_error_that_is_not_the_user_s_keeps_its_traceback(tmp_path: Path, mon
 
 
 def test_vectors_that_are_not_finite_are_named_without_causes(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(LexicalSimilarity, "encode", lambda self, texts: np.full((len(texts), 3), np.nan, np.float32))
+    monkeypatch.setattr(
+        LexicalSimilarity,
+        "encode",
+        lambda self, texts: np.full((len(texts), 3), np.nan, np.float32),
+    )
     log = compete(mad(str(pool_file(tmp_path)), k=2), tmp_path / "logs", Field().roles())
     assert log.error is not None
     assert "vectors that are not finite, the first for text 0" in log.error.message

@@ -24,9 +24,18 @@ PAIRS = 3
 
 
 def finish_set(task: Task, folder: Path, roles: dict[str, Any], **options: Any) -> EvalLog:
-    """Run the harness's `eval_set()`, which leaves its models behind in the context of whoever calls it."""
-    usual: dict[str, Any] = {"model": "none", "display": "log", "retry_wait": 0.01, "log_realtime": False}
-    success, [header] = copy_context().run(eval_set, task, str(folder), model_roles=roles, **usual, **options)
+    """Run the harness's `eval_set()`, which leaves its models behind in the context of whoever
+    calls it.
+    """
+    usual: dict[str, Any] = {
+        "model": "none",
+        "display": "log",
+        "retry_wait": 0.01,
+        "log_realtime": False,
+    }
+    success, [header] = copy_context().run(
+        eval_set, task, str(folder), model_roles=roles, **usual, **options
+    )
     assert success
     return read_eval_log(header.location)
 
@@ -48,7 +57,8 @@ def about(request: Request) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("allocation", "answered", "logged"),
     [
-        # Killed while contestants answer, in the middle of comparisons, and within a batch that depends on outcomes.
+        # Killed while contestants answer, in the middle of comparisons, and within a batch that
+        # depends on outcomes.
         ("uniform", 3 * 4, 3),
         ("uniform", 3 * SIZE + 8, SIZE + 3),
         ("adaptive", 3 * SIZE + 6, SIZE + 2),
@@ -58,10 +68,21 @@ def test_killed_run_is_finished_without_asking_twice(
     allocation: str, answered: int, logged: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = kill_and_retry(
-        *("urs_inspect/mad", "-T", f"pool={pool_file(tmp_path, SIZE)}", "-T", f"k={K}", "--model", "none"),
+        *(
+            "urs_inspect/mad",
+            "-T",
+            f"pool={pool_file(tmp_path, SIZE)}",
+            "-T",
+            f"k={K}",
+            "--model",
+            "none",
+        ),
         *("-T", f"allocation={allocation}", "-T", "batch=3", "-T", "confidence=0.9999"),
         *("-T", "preflight=false"),  # its calls are repeated by every attempt
-        *("--model-role", f"contestant=[{', '.join(f'openai-api/local/{name}' for name in NAMES)}]"),
+        *(
+            "--model-role",
+            f"contestant=[{', '.join(f'openai-api/local/{name}' for name in NAMES)}]",
+        ),
         *("--model-role", "grader=openai-api/local/judge", "--max-connections", "2"),
         *("--max-samples", "2", "--log-buffer", "1"),
         reply=reply,
@@ -75,20 +96,25 @@ def test_killed_run_is_finished_without_asking_twice(
     assert len(ids) == len(set(ids)) == SIZE + PAIRS * K
     assert len({one.metadata["ballot"]["id"] for one in comparisons(log)}) == PAIRS * K
     assert found.kept >= logged
-    # Only calls of samples under way at the kill are repeated: two samples, of three contestants or two orders.
+    # Only calls of samples under way at the kill are repeated: two samples, of three contestants or
+    # two orders.
     repeated = sum(times - 1 for times in Counter(asked).values())
     assert repeated <= 2 * 3
     assert len(asked) == SIZE * 3 + PAIRS * K * 2 + repeated
     assert found.before < len(asked)
     report = rows(log)
-    assert [name for name in report if name.startswith("openai-api/local/") and " " not in name] == [
-        f"openai-api/local/{name}" for name in NAMES
-    ]
+    assert [
+        name for name in report if name.startswith("openai-api/local/") and " " not in name
+    ] == [f"openai-api/local/{name}" for name in NAMES]
     assert (report["comparisons"], report["unread"]) == (PAIRS * K, 0)
 
 
-def test_a_set_is_retried_within_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The harness drives the same source again, which has seen half a run: a sample fails in each phase."""
+def test_a_set_is_retried_within_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The harness drives the same source again, which has seen half a run: a sample fails in each
+    phase.
+    """
     broken = {"answers", "comparisons"}
     with serving(reply, monkeypatch) as server:
         roles: dict[str, Any] = {
@@ -96,7 +122,9 @@ def test_a_set_is_retried_within_one_process(tmp_path: Path, monkeypatch: pytest
             "grader": get_model("openai-api/local/judge", memoize=False),
         }
         task = _failing(mad(str(pool_file(tmp_path, SIZE)), k=K), broken)
-        log = finish_set(task, tmp_path / "set", roles, retry_attempts=2, max_samples=2)  # a retry for each failure
+        log = finish_set(
+            task, tmp_path / "set", roles, retry_attempts=2, max_samples=2
+        )  # a retry for each failure
         asked = Counter(about(request) for request in server.requests)
 
     assert not broken
@@ -136,7 +164,9 @@ def test_a_set_over_logs_is_retried_within_one_process(tmp_path: Path) -> None:
         answer_log(tmp_path / "in" / f"{name}.eval", f"mockllm/{name}", said)
     judge = Field().judge
     task = _failing(mad(responses=str(tmp_path / "in"), k=2), {"comparisons"})
-    log = finish_set(task, tmp_path / "set", {"grader": judge.model()}, retry_attempts=1, max_samples=1)
+    log = finish_set(
+        task, tmp_path / "set", {"grader": judge.model()}, retry_attempts=1, max_samples=1
+    )
     assert rows(log)["comparisons"] == len(comparisons(log)) == PAIRS * 2
     assert len(judge.seen) <= PAIRS * 2 * 2 + 2
 
@@ -150,7 +180,9 @@ def test_a_set_that_is_finished_is_not_run_again(tmp_path: Path) -> None:
     assert rows(log)["comparisons"] == PAIRS * K
 
 
-def test_an_error_of_a_server_is_retried_by_the_harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_server_is_retried_by_the_harness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A contestant that is overloaded at first gets its answer in the end."""
 
     def script(request: Request) -> Response:

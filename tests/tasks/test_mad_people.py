@@ -1,4 +1,6 @@
-"""People in place of a judge: ballots in a log, votes in files or over HTTP, a judge's log as a prior, and rankings."""
+"""People in place of a judge: ballots in a log, votes in files or over HTTP, a judge's log as a
+prior, and rankings.
+"""
 
 import json
 import math
@@ -54,7 +56,9 @@ def ballot_log(awaiting: Path, tmp_path: Path) -> BallotLog:
 
 
 def vote(directory: Path, ballots: tuple[Ballot, ...], *people: str, leave: int = 0) -> Path:
-    """Let people vote as the page does: they see sides only, and prefer the stronger answer; all but some ballots."""
+    """Let people vote as the page does: they see sides only, and prefer the stronger answer; all
+    but some ballots.
+    """
     campaign = Campaign(ballots, directory)
     for person in people:
         session = campaign.session(person)
@@ -67,7 +71,9 @@ def vote(directory: Path, ballots: tuple[Ballot, ...], *people: str, leave: int 
     return directory
 
 
-def test_votes_become_a_ranking_and_scores_of_a_new_log(ballot_log: BallotLog, tmp_path: Path) -> None:
+def test_votes_become_a_ranking_and_scores_of_a_new_log(
+    ballot_log: BallotLog, tmp_path: Path
+) -> None:
     log, ballots = ballot_log
     assert len(ballots) == 3 * K
     votes = vote(tmp_path / "votes", ballots, "ann", "bo")
@@ -83,20 +89,27 @@ def test_votes_become_a_ranking_and_scores_of_a_new_log(ballot_log: BallotLog, t
     assert list(found)[:3] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
     assert (found["comparisons"], found["awaiting votes"]) == (6, 0)
     assert voted.results is not None
-    assert voted.results.scores[0].name == "human_choice"  # so that people's ratings are the headline
+    assert (
+        voted.results.scores[0].name == "human_choice"
+    )  # so that people's ratings are the headline
     before = read_eval_log(str(log))
     assert voted.eval.model_roles == before.eval.model_roles
     assert before.samples and "human_choice" not in (before.samples[-1].scores or {})
-    assert command("rank", new).stderr == (
-        f"{new}: people's choices count (human_choice), a judge's verdicts in it do not\n"
+    assert (
+        command("rank", new).stderr
+        == f"{new}: people's choices count (human_choice), a judge's verdicts in it do not\n"
     )
     facts = choice(comparisons(voted)[0], "human_choice").metadata or {}
     assert facts["votes"] == {"a": 2, "tie": 0, "b": 0, "cannot_tell": 0}
 
 
-def test_a_judge_s_run_over_the_same_answers_corrects_people_s_votes(ballot_log: BallotLog, tmp_path: Path) -> None:
+def test_a_judge_s_run_over_the_same_answers_corrects_people_s_votes(
+    ballot_log: BallotLog, tmp_path: Path
+) -> None:
     log, _ = ballot_log
-    judge = path_of(compete(mad(responses=str(log), k=6, judge="baseline/longest"), tmp_path / "second", None))
+    judge = path_of(
+        compete(mad(responses=str(log), k=6, judge="baseline/longest"), tmp_path / "second", None)
+    )
     more = path_of(compete(mad(responses=str(log), k=6, judge="human"), tmp_path / "first", None))
     votes = vote(tmp_path / "votes", load_ballots(more), "ann", leave=4)
     result = command("rank", more, "--votes", votes, "--judge", judge, "--json")
@@ -110,7 +123,11 @@ def test_a_judge_s_run_over_the_same_answers_corrects_people_s_votes(ballot_log:
 def test_votes_of_an_earlier_run_stand_when_a_model_joins(tmp_path: Path) -> None:
     pool = pool_file(tmp_path)
     two = Field("ace", "good")
-    first = compete(mad(str(pool), k=K, judge="human"), tmp_path / "first", {"contestant": two.roles()["contestant"]})
+    first = compete(
+        mad(str(pool), k=K, judge="human"),
+        tmp_path / "first",
+        {"contestant": two.roles()["contestant"]},
+    )
     log = path_of(first)
     voted = tmp_path / "voted.eval"
     votes = vote(tmp_path / "votes", load_ballots(log), "ann")
@@ -121,7 +138,9 @@ def test_votes_of_an_earlier_run_stand_when_a_model_joins(tmp_path: Path) -> Non
     report = rows(second)
     assert (report["comparisons"], report["awaiting votes"]) == (K, 2 * K)
     joined = path_of(second)
-    fresh = tuple(one for one in load_ballots(joined) if "mockllm/poor" in (one.model_a, one.model_b))
+    fresh = tuple(
+        one for one in load_ballots(joined) if "mockllm/poor" in (one.model_a, one.model_b)
+    )
     more = vote(tmp_path / "more", fresh, "bo")
     everything = tmp_path / "everything.eval"
     assert command("rank", joined, "--votes", more, "--output", everything).exit_code == 0
@@ -158,7 +177,9 @@ def test_a_contestant_of_a_provider_without_a_key_is_no_obstacle(
     keyless = tmp_path / "keyless.eval"
     write_eval_log(changed, str(keyless))
     new = tmp_path / "voted.eval"
-    result = command("rank", keyless, "--votes", vote(tmp_path / "votes", ballots, "ann"), "--output", new)
+    result = command(
+        "rank", keyless, "--votes", vote(tmp_path / "votes", ballots, "ann"), "--output", new
+    )
     assert result.exit_code == 0, result.output
     assert read_eval_log(str(new)).eval.model_roles == changed.eval.model_roles
 
@@ -166,15 +187,29 @@ def test_a_contestant_of_a_provider_without_a_key_is_no_obstacle(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["LOG", "--output", "new.eval"], "output: needs one log of mad, and votes about its ballots"),
-        (["LOG", "LOG", "--votes", "VOTES", "--output", "new.eval"], "output: needs one log of mad"),
-        (["LOG", "--votes", "VOTES", "--output", "new.csv"], "output: must be the name of a .eval or .json file"),
+        (
+            ["LOG", "--output", "new.eval"],
+            "output: needs one log of mad, and votes about its ballots",
+        ),
+        (
+            ["LOG", "LOG", "--votes", "VOTES", "--output", "new.eval"],
+            "output: needs one log of mad",
+        ),
+        (
+            ["LOG", "--votes", "VOTES", "--output", "new.csv"],
+            "output: must be the name of a .eval or .json file",
+        ),
         (["LOG", "--votes", "VOTES", "--output", "LOG"], "output: there is a file"),
         (["LOG", "--votes", "VOTES", "--output", "no/such/new.eval"], "output: no folder"),
-        (["LOG", "--votes", "none.jsonl", "--output", "new.eval"], "no file 'none.jsonl' with votes"),
+        (
+            ["LOG", "--votes", "none.jsonl", "--output", "new.eval"],
+            "no file 'none.jsonl' with votes",
+        ),
     ],
 )
-def test_what_cannot_be_written_is_refused_in_one_line(ballot_log, tmp_path, arguments, said, monkeypatch) -> None:
+def test_what_cannot_be_written_is_refused_in_one_line(
+    ballot_log, tmp_path, arguments, said, monkeypatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     log, ballots = ballot_log
     votes = vote(tmp_path / "votes", ballots, "ann")
@@ -202,7 +237,10 @@ def test_ballots_without_votes_still_await_them_and_who_cannot_tell_decides_noth
     voted = read_eval_log(str(new))
     found = rows(voted, "human_choice")
     assert (found["comparisons"], found["awaiting votes"]) == (1, 5)
-    scores = {sample.metadata["ballot"]["id"]: choice(sample, "human_choice") for sample in comparisons(voted)}
+    scores = {
+        sample.metadata["ballot"]["id"]: choice(sample, "human_choice")
+        for sample in comparisons(voted)
+    }
     undecided, tie = (scores[ballot.id] for ballot in ballots[:2])
     assert isinstance(undecided.value, dict) and isinstance(tie.value, dict)
     assert math.isnan(float(undecided.value["outcome"])) and tie.value["outcome"] == 0.5
@@ -228,32 +266,53 @@ def judged(folder: Path) -> Path:
 def planned(folder: Path, judged: Path) -> Path:
     """A log with ballots among which people's votes and the judge's prior decide."""
     task = mad(
-        responses=str(folder / "judge"), k=MANY, judge="human", allocation="adaptive", budget=15, prior=str(judged)
+        responses=str(folder / "judge"),
+        k=MANY,
+        judge="human",
+        allocation="adaptive",
+        budget=15,
+        prior=str(judged),
     )
     return path_of(compete(task, folder / "human", None))
 
 
 def vote_over_http(log: Path, directory: Path, *people: str) -> list[tuple[str, str]]:
-    """Let people vote over HTTP in turn until the page serves nothing; the stronger answer wins. The pairs served."""
+    """Let people vote over HTTP in turn until the page serves nothing; the stronger answer wins.
+
+    The pairs served.
+    """
     ballots, served = {ballot.id: ballot for ballot in load_ballots(log)}, list[tuple[str, str]]()
     campaign = Campaign(tuple(ballots.values()), directory, people, plan=load_plan(log))
     with TestClient(create_app(campaign), base_url="http://127.0.0.1") as client:
         while open_ballots := [
             (person, found)
             for person in people
-            if (found := client.get(f"/vote/{person}").text.partition('data-ballot="')[2].partition('"')[0])
+            if (
+                found := client.get(f"/vote/{person}")
+                .text.partition('data-ballot="')[2]
+                .partition('"')[0]
+            )
         ]:
             for person, found in open_ballots:
                 ballot = ballots[found]
                 better = "a" if strength(ballot.response_a) > strength(ballot.response_b) else "b"
                 side = "left" if campaign.session(person).left(found) == better else "right"
                 body = {"ballot": found, "choice": side, "seconds": 1.0}
-                assert client.post(f"/vote/{person}/cast", json=body, headers={HEADER: "1"}).status_code == 200
+                assert (
+                    client.post(
+                        f"/vote/{person}/cast", json=body, headers={HEADER: "1"}
+                    ).status_code
+                    == 200
+                )
                 served.append((ballot.model_a, ballot.model_b))
         assert "No vote is needed now." in client.get(f"/vote/{people[0]}").text
         overview = client.get("/report").text
         assert 'id="voting"' in overview
-        assert not any(name in overview for ballot in ballots.values() for name in (ballot.model_a, ballot.model_b))
+        assert not any(
+            name in overview
+            for ballot in ballots.values()
+            for name in (ballot.model_a, ballot.model_b)
+        )
     campaign.close()
     return served
 
@@ -263,7 +322,11 @@ def test_from_a_judge_to_a_ranking_by_people(judged: Path, planned: Path, tmp_pa
     plan = load_plan(planned)
     assert plan is not None
     assert plan.prior is not None
-    assert (plan.allocation, plan.budget, plan.prior.judges) == ("adaptive", 15, ("baseline/longest",))
+    assert (plan.allocation, plan.budget, plan.prior.judges) == (
+        "adaptive",
+        15,
+        ("baseline/longest",),
+    )
     served = vote_over_http(planned, tmp_path / "votes", "ann", "bo")
     assert len(served) <= 15
 
@@ -274,7 +337,8 @@ def test_from_a_judge_to_a_ranking_by_people(judged: Path, planned: Path, tmp_pa
     assert found["weight"] > 0.5
     assert found["judges"] == ["baseline/longest"]
     assert all(
-        low < found["bradley_terry"][name] < high for name, (low, high) in found["intervals"]["bradley_terry"].items()
+        low < found["bradley_terry"][name] < high
+        for name, (low, high) in found["intervals"]["bradley_terry"].items()
     )
     assert facts["battles"] == len(served)
     assert facts == json.loads(command(*votes_alone, "--json").stdout)
@@ -298,16 +362,29 @@ def test_people_s_scores_count_in_place_of_a_judge_s(judged: Path, tmp_path: Pat
     assert ranked[0] == ranked[1][::-1] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
 
 
-def test_without_a_prior_people_s_votes_are_allocated_as_well(folder: Path, judged: Path, tmp_path: Path) -> None:
-    task = mad(responses=str(folder / "judge"), k=MANY, judge="human", allocation="adaptive", confidence=0.9)
+def test_without_a_prior_people_s_votes_are_allocated_as_well(
+    folder: Path, judged: Path, tmp_path: Path
+) -> None:
+    task = mad(
+        responses=str(folder / "judge"),
+        k=MANY,
+        judge="human",
+        allocation="adaptive",
+        confidence=0.9,
+    )
     log = path_of(compete(task, tmp_path / "human", None))
     plan = load_plan(log)
     assert plan is not None
     assert plan.prior is None
     assert len(vote_over_http(log, tmp_path / "votes", "ann")) <= 3 * MANY
-    assert "weight" not in command("annotate", log, "--votes", tmp_path / "votes", "--report").output
     assert (
-        json.loads(command("rank", log, "--votes", tmp_path / "votes", "--json").stdout)["models"][0] == "mockllm/ace"
+        "weight" not in command("annotate", log, "--votes", tmp_path / "votes", "--report").output
+    )
+    assert (
+        json.loads(command("rank", log, "--votes", tmp_path / "votes", "--json").stdout)["models"][
+            0
+        ]
+        == "mockllm/ace"
     )
 
 
@@ -319,11 +396,20 @@ def test_where_a_prior_has_no_use_it_is_refused(judged: Path) -> None:
         ({"previous": log}, "previous: with judge=human only together"),
     ):
         with pytest.raises(InputError, match=said):
-            mad(responses=log, k=MANY, prior=log, **{"judge": "human", "allocation": "adaptive", **arguments})  # type: ignore[arg-type]
+            mad(
+                responses=log,
+                k=MANY,
+                prior=log,
+                **{"judge": "human", "allocation": "adaptive", **arguments},  # type: ignore[arg-type]
+            )
 
 
-def changed(log: Path, target: Path, change: Callable[[int, EvalSample], None], kept: int = 18) -> Path:
-    """A copy of a judge's log in which its first `kept` verdicts are changed, by their number, and no others are."""
+def changed(
+    log: Path, target: Path, change: Callable[[int, EvalSample], None], kept: int = 18
+) -> Path:
+    """A copy of a judge's log in which its first `kept` verdicts are changed, by their number, and
+    no others are.
+    """
     read = read_eval_log(str(log))
     compared = [sample for sample in read.samples or [] if "ballot" in sample.metadata][:kept]
     for number, sample in enumerate(compared):
@@ -357,10 +443,18 @@ def rename(old: str, new: str) -> Callable[[int, EvalSample], None]:
 
 
 def adaptive(folder: Path, prior: Path) -> Task:
-    return mad(responses=str(folder / "judge"), k=MANY, judge="human", allocation="adaptive", prior=str(prior))
+    return mad(
+        responses=str(folder / "judge"),
+        k=MANY,
+        judge="human",
+        allocation="adaptive",
+        prior=str(prior),
+    )
 
 
-def test_logs_that_are_no_judge_s_are_refused(folder: Path, judged: Path, planned: Path, tmp_path: Path) -> None:
+def test_logs_that_are_no_judge_s_are_refused(
+    folder: Path, judged: Path, planned: Path, tmp_path: Path
+) -> None:
     with pytest.raises(InputError, match="is about people's votes, not a judge's verdicts"):
         adaptive(folder, planned)
     with pytest.raises(InputError, match=r"none of 18 verdicts in '.*' could be parsed"):
@@ -368,7 +462,9 @@ def test_logs_that_are_no_judge_s_are_refused(folder: Path, judged: Path, planne
     with pytest.raises(InputError, match=r"no log .*none\.eval"):
         adaptive(folder, tmp_path / "none.eval")
     with pytest.raises(InputError, match=r"prior: 2 models to compare .* at least 3 are needed"):
-        adaptive(folder, changed(judged, tmp_path / "two.eval", lambda number, sample: None, kept=1))
+        adaptive(
+            folder, changed(judged, tmp_path / "two.eval", lambda number, sample: None, kept=1)
+        )
 
 
 def test_unparsed_verdicts_are_counted_and_a_contestant_as_judge_is_said(
@@ -389,10 +485,17 @@ def test_unparsed_verdicts_are_counted_and_a_contestant_as_judge_is_said(
 
 def test_other_models_end_the_run_before_anything_is_compared(judged: Path, tmp_path: Path) -> None:
     prior = changed(judged, tmp_path / "other.eval", rename("mockllm/poor", "mockllm/weak"))
-    task = mad(str(pool_file(tmp_path)), k=MANY, judge="human", allocation="adaptive", prior=str(prior))
-    log = compete(task, tmp_path / "logs", {"contestant": Field("ace", "good", "poor").roles()["contestant"]})
+    task = mad(
+        str(pool_file(tmp_path)), k=MANY, judge="human", allocation="adaptive", prior=str(prior)
+    )
+    log = compete(
+        task, tmp_path / "logs", {"contestant": Field("ace", "good", "poor").roles()["contestant"]}
+    )
     assert log.status == "error"
-    said = "the judge has no verdict about mockllm/poor; it compares: mockllm/ace, mockllm/good, mockllm/weak"
+    said = (
+        "the judge has no verdict about mockllm/poor; it compares: mockllm/ace, mockllm/good,"
+        " mockllm/weak"
+    )
     assert log.error is not None
     assert said in log.error.message
 
@@ -401,7 +504,11 @@ def test_models_that_only_the_judge_has_compared_are_said(
     folder: Path, judged: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     weak = rename("mockllm/poor", "mockllm/weak")
-    prior = changed(judged, tmp_path / "four.eval", lambda number, sample: weak(number, sample) if number % 2 else None)
+    prior = changed(
+        judged,
+        tmp_path / "four.eval",
+        lambda number, sample: weak(number, sample) if number % 2 else None,
+    )
     path_of(compete(adaptive(folder, prior), tmp_path / "logs", None))
     assert "prior: mockllm/weak takes no part here" in caplog.text
 
@@ -411,13 +518,23 @@ def test_commands_refuse_a_prior_that_does_not_fit_and_an_order_of_one_s_own(
 ) -> None:
     prior = changed(judged, tmp_path / "other.eval", rename("mockllm/poor", "mockllm/weak"))
     votes = tmp_path / "votes.jsonl"
-    pairs = [("mockllm/ace", "mockllm/poor"), ("mockllm/good", "mockllm/poor"), ("mockllm/ace", "mockllm/good")]
+    pairs = [
+        ("mockllm/ace", "mockllm/poor"),
+        ("mockllm/good", "mockllm/poor"),
+        ("mockllm/ace", "mockllm/good"),
+    ]
     rows = [{"model_a": one, "model_b": other, "winner": "model_a"} for one, other in pairs]
     votes.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     for arguments, said in (
-        (("rank", votes, "--prior", prior), "Error: prior: the judge has no verdict about mockllm/poor"),
+        (
+            ("rank", votes, "--prior", prior),
+            "Error: prior: the judge has no verdict about mockllm/poor",
+        ),
         (("rank", judged, "--prior", judged), "its verdicts would count twice"),
-        (("annotate", planned, "--votes", tmp_path / "votes", "--order", "own"), "order: 'own' is not possible"),
+        (
+            ("annotate", planned, "--votes", tmp_path / "votes", "--order", "own"),
+            "order: 'own' is not possible",
+        ),
     ):
         told = command(*arguments)
         assert told.exit_code == 1 and said in told.output

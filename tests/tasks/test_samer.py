@@ -1,4 +1,7 @@
-"""SaMer in the tasks, with a tiny random checkpoint and a real engine; numbers compared with a plain computation."""
+"""SaMer in the tasks, with a tiny random checkpoint and a real engine.
+
+Numbers compared with a plain computation.
+"""
 
 import math
 from pathlib import Path
@@ -37,7 +40,9 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_checkpoint(tmp_path_factory.mktemp("samer") / "checkpoint", max_positions=8192)
 
 
-def plain(reference: Reference, query: str, response: str, weights_at: str = "response") -> RawOutputs:
+def plain(
+    reference: Reference, query: str, response: str, weights_at: str = "response"
+) -> RawOutputs:
     """Outputs by two passes of a plain transformers model and torch heads."""
     found = reference.outputs(reference.ids(query), reference.ids(query, response), weights_at)
     return RawOutputs(**found)
@@ -48,7 +53,9 @@ def score_of(sample: EvalSample, name: str = "samer") -> Any:
     return sample.scores[name]
 
 
-def answered(log_dir: Path, samer: dict[str, Any], *, limit: int = 4, grader: Any = None, **arguments: Any) -> EvalLog:
+def answered(
+    log_dir: Path, samer: dict[str, Any], *, limit: int = 4, grader: Any = None, **arguments: Any
+) -> EvalLog:
     task = urs(dataset="sample", samer=samer, **{"scorer": "samer", **arguments})
     log = run(task, log_dir, model="urs_simulation/weak", grader=grader, limit=limit)
     assert log.status == "success", log.error
@@ -59,12 +66,16 @@ def answered(log_dir: Path, samer: dict[str, Any], *, limit: int = 4, grader: An
 
 
 @pytest.mark.parametrize("weights_at", ["response", "query"])
-def test_urs_by_samer_has_the_numbers_of_a_plain_computation(weights_at: str, checkpoint: Path, tmp_path: Path) -> None:
+def test_urs_by_samer_has_the_numbers_of_a_plain_computation(
+    weights_at: str, checkpoint: Path, tmp_path: Path
+) -> None:
     log = answered(tmp_path, options(checkpoint, weights_at=weights_at))
     reference = Reference(checkpoint)
     for sample in samples_of(log):
         score = score_of(sample)
-        expected = evaluate(plain(reference, str(sample.input), sample.output.completion, weights_at))
+        expected = evaluate(
+            plain(reference, str(sample.input), sample.output.completion, weights_at)
+        )
         assert score.metadata["overall"] == pytest.approx(expected.overall, abs=1e-5)
         assert score.value["overall"] == round(score.metadata["overall"], 4)
         for at, name in enumerate(DIMENSIONS):
@@ -74,14 +85,21 @@ def test_urs_by_samer_has_the_numbers_of_a_plain_computation(weights_at: str, ch
         np.testing.assert_allclose(weights, expected.weights, atol=1e-5)
     assert log.results is not None and log.results.headline is not None
     assert (log.results.headline.scorer, log.results.headline.metric) == ("samer", "overall")
-    assert {score_of(sample, "samer_outcome").value["evaluation"] for sample in samples_of(log)} == {"scored"}
+    assert {
+        score_of(sample, "samer_outcome").value["evaluation"] for sample in samples_of(log)
+    } == {"scored"}
     assert "intent_judge" not in (samples_of(log)[0].scores or {})
 
 
 def test_judge_and_samer_stand_side_by_side(checkpoint: Path, tmp_path: Path) -> None:
     log = answered(tmp_path, options(checkpoint), scorer="both", grader="urs_simulation/judge")
     for sample in samples_of(log):
-        assert list(sample.scores or {}) == ["intent_judge", "judge_outcome", "samer", "samer_outcome"]
+        assert list(sample.scores or {}) == [
+            "intent_judge",
+            "judge_outcome",
+            "samer",
+            "samer_outcome",
+        ]
         assert 1 <= score_of(sample, "intent_judge").value["final"] <= 10
         assert 0 <= score_of(sample).value["overall"] <= 1
     assert log.results is not None and log.results.headline is not None
@@ -95,11 +113,34 @@ def test_judge_and_samer_stand_side_by_side(checkpoint: Path, tmp_path: Path) ->
 
 
 def test_a_log_is_scored_afterwards(checkpoint: Path, tmp_path: Path) -> None:
-    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader="urs_simulation/judge", limit=2)
+    log = run(
+        urs(dataset="sample"),
+        tmp_path,
+        model="urs_simulation/weak",
+        grader="urs_simulation/judge",
+        limit=2,
+    )
     output = tmp_path / "scored.eval"
-    given = ("-S", f"model={checkpoint}", "-S", "engine=transformers", "-S", "dtype=float16", "--action", "append")
+    given = (
+        "-S",
+        f"model={checkpoint}",
+        "-S",
+        "engine=transformers",
+        "-S",
+        "dtype=float16",
+        "--action",
+        "append",
+    )
     succeed(
-        *("score", log.location, "--scorer", "urs_inspect/samer", *given, "--output-file", str(output)),
+        *(
+            "score",
+            log.location,
+            "--scorer",
+            "urs_inspect/samer",
+            *given,
+            "--output-file",
+            str(output),
+        ),
         tmp_path=tmp_path,
     )
     for sample in samples_of(read_eval_log(str(output))):
@@ -124,7 +165,13 @@ def test_what_scoring_afterwards_refuses_is_said_in_our_words(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    log = run(urs(dataset="sample"), tmp_path, model="urs_simulation/weak", grader="urs_simulation/judge", limit=1)
+    log = run(
+        urs(dataset="sample"),
+        tmp_path,
+        model="urs_simulation/weak",
+        grader="urs_simulation/judge",
+        limit=1,
+    )
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path)
     before = Path(log.location).read_bytes()
@@ -143,14 +190,18 @@ def test_what_scoring_afterwards_refuses_is_said_in_our_words(
 
 
 @pytest.mark.data
-def test_md_eval_by_samer_is_reported_as_any_judge(checkpoint: Path, data_dir: Path, tmp_path: Path) -> None:
+def test_md_eval_by_samer_is_reported_as_any_judge(
+    checkpoint: Path, data_dir: Path, tmp_path: Path
+) -> None:
     task = md_eval(judge="samer", samer=options(checkpoint), scenarios="title_generation,ranking")
     log = run(task, tmp_path, model="none/none", grader=None, limit=6)
     assert log.status == "success", log.error
     reference = Reference(checkpoint)
     for sample in samples_of(log):
         facts, given = score_of(sample, "pair_verdict").metadata, sample.metadata
-        sides = [evaluate(plain(reference, given["prompt"], given[f"response_{side}"])) for side in "ab"]
+        sides = [
+            evaluate(plain(reference, given["prompt"], given[f"response_{side}"])) for side in "ab"
+        ]
         verdicts = facts["verdicts"]["a"]
         assert set(verdicts) == {*given["dimensions"], "Overall"}
         assert verdicts["Overall"] == ("a" if sides[0].overall > sides[1].overall else "b")
@@ -159,7 +210,11 @@ def test_md_eval_by_samer_is_reported_as_any_judge(checkpoint: Path, data_dir: P
             assert verdicts[name] == ("a" if one > other else "b")
         assert len(facts["weights"]) == 2
     metrics = judge_numbers(log)
-    assert {"overall accuracy", "dimension accuracy", "baseline longest overall accuracy"} <= metrics.keys()
+    assert {
+        "overall accuracy",
+        "dimension accuracy",
+        "baseline longest overall accuracy",
+    } <= metrics.keys()
     assert metrics["overall unread"] == metrics["dimension unread"] == 0
     result = read_judge(log)
     assert result is not None and result.judge == "samer/checkpoint"
@@ -168,16 +223,26 @@ def test_md_eval_by_samer_is_reported_as_any_judge(checkpoint: Path, data_dir: P
 
 
 def test_a_bench_of_pairs_is_judged(checkpoint: Path, tmp_path: Path) -> None:
-    rows = [{"prompt": f"Why {n}?", "response_a": "Because.", "response_b": "So " * n, "label": "a"} for n in (1, 2)]
-    task = judge_pairwise(str(write_rows(tmp_path / "pairs.jsonl", *rows)), judge="samer", samer=options(checkpoint))
+    rows = [
+        {"prompt": f"Why {n}?", "response_a": "Because.", "response_b": "So " * n, "label": "a"}
+        for n in (1, 2)
+    ]
+    task = judge_pairwise(
+        str(write_rows(tmp_path / "pairs.jsonl", *rows)), judge="samer", samer=options(checkpoint)
+    )
     log = run(task, tmp_path / "logs", model="none/none")
     reference = Reference(checkpoint)
     for sample in samples_of(log):
         one, other = (
-            evaluate(plain(reference, sample.metadata["prompt"], sample.metadata[f"response_{side}"])).overall
+            evaluate(
+                plain(reference, sample.metadata["prompt"], sample.metadata[f"response_{side}"])
+            ).overall
             for side in "ab"
         )
-        [verdict] = [found["Overall"] for found in score_of(sample, "pair_verdict").metadata["verdicts"].values()]
+        [verdict] = [
+            found["Overall"]
+            for found in score_of(sample, "pair_verdict").metadata["verdicts"].values()
+        ]
         assert verdict == ("a" if one > other else "b")
 
 
@@ -197,7 +262,8 @@ def test_samer_ranks_contestants_without_a_grader(checkpoint: Path, tmp_path: Pa
     for sample in compared:
         ballot = sample.metadata["ballot"]
         one, other = (
-            evaluate(plain(reference, ballot["instruction"], ballot[f"response_{side}"])).overall for side in "ab"
+            evaluate(plain(reference, ballot["instruction"], ballot[f"response_{side}"])).overall
+            for side in "ab"
         )
         expected[ballot["id"]] = 1.0 if one > other else 0.0
         facts = score_of(sample, "pair_choice").metadata
@@ -212,11 +278,17 @@ def test_samer_ranks_contestants_without_a_grader(checkpoint: Path, tmp_path: Pa
 # ## A server that fails
 
 
-def test_a_fault_of_the_server_costs_the_samples_that_it_meets(checkpoint: Path, tmp_path: Path) -> None:
+def test_a_fault_of_the_server_costs_the_samples_that_it_meets(
+    checkpoint: Path, tmp_path: Path
+) -> None:
     sound = step_script(Conversations(checkpoint).end_of_turn, 64)
-    with pooling_server(lambda number, body: fails(401) if number and number % 2 else sound(number, body)) as server:
+    with pooling_server(
+        lambda number, body: fails(401) if number and number % 2 else sound(number, body)
+    ) as server:
         server.models = says({"data": [{"id": "samer", "max_model_len": 8192}]})
-        log = answered(tmp_path, {"model": server.url, "engine": "server", "folder": str(checkpoint)})
+        log = answered(
+            tmp_path, {"model": server.url, "engine": "server", "folder": str(checkpoint)}
+        )
         assert len(server.asked) == 1 + len(samples_of(log))  # first it is asked once what it is
     outcome = [score_of(sample, "samer_outcome").value["evaluation"] for sample in samples_of(log)]
     assert sorted(outcome) == ["scored"] * 2 + ["unscored_refused"] * 2
@@ -224,7 +296,13 @@ def test_a_fault_of_the_server_costs_the_samples_that_it_meets(checkpoint: Path,
     assert all(sample.output.completion for sample in samples_of(log))  # no answer is lost
 
 
-def test_a_server_that_is_down_is_one_line_before_any_call(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_down_is_one_line_before_any_call(
+    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("urs_inspect.samer.engines.vllm_server._wait_for_start", lambda *_: 0.0)
     with pytest.raises(InputError, match=r"samer=http://127\.0\.0\.1:9: no vLLM server answers"):
-        urs(dataset="sample", scorer="samer", samer={"model": "http://127.0.0.1:9", "folder": str(checkpoint)})
+        urs(
+            dataset="sample",
+            scorer="samer",
+            samer={"model": "http://127.0.0.1:9", "folder": str(checkpoint)},
+        )

@@ -22,16 +22,23 @@ CHITCHAT = tuple(load_taxonomy().scenarios["chitchat"].dimensions)
 
 
 def judge(messages: list[ChatMessage]) -> Reply:
-    """Names chitchat, and prefers the response with more exclamation marks, wherever it is shown; Style by place."""
+    """Names chitchat, and prefers the response with more exclamation marks, wherever it is shown;
+    Style by place.
+    """
     if "Name the kind" in messages[-1].text:
         return json.dumps({"reasons": "talk", "scenario": "chitchat"})
     first, second = (
-        re.search(rf"<response_{n}>\n(.*?)\n</response_{n}>", messages[-1].text, re.DOTALL).group(1).count("!")  # type: ignore[union-attr]
+        re.search(rf"<response_{n}>\n(.*?)\n</response_{n}>", messages[-1].text, re.DOTALL)  # type: ignore[union-attr]
+        .group(1)
+        .count("!")
         for n in (1, 2)
     )
     better = "1" if first > second else "2" if second > first else "tie"
     names = re.findall(r"^- (.+?): ", messages[0].text, re.MULTILINE)
-    verdicts = {name: {"comparison": "x", "winner": "1" if name == "Style" else better} for name in [*names, "Overall"]}
+    verdicts = {
+        name: {"comparison": "x", "winner": "1" if name == "Style" else better}
+        for name in [*names, "Overall"]
+    }
     return json.dumps(verdicts)
 
 
@@ -40,7 +47,9 @@ def row(number: int, winner: str | None, **given: Any) -> dict[str, Any]:
     return {"id": f"p{number}", **texts, "winner": winner, **given}
 
 
-def annotated(tmp_path: Path, rows: list[dict[str, Any]], script: Script, **options: Any) -> EvalLog:
+def annotated(
+    tmp_path: Path, rows: list[dict[str, Any]], script: Script, **options: Any
+) -> EvalLog:
     model = options.pop("model", "none/none")
     task = samer_annotate(str(write_rows(tmp_path / "in.jsonl", *rows)), **options)
     log = run(task, tmp_path / "logs", model=model, grader=script.model())
@@ -49,7 +58,9 @@ def annotated(tmp_path: Path, rows: list[dict[str, Any]], script: Script, **opti
 
 
 def values(log: EvalLog) -> dict[str, Any]:
-    return {str(sample.id): (sample.scores or {})["annotated_pair"].value for sample in samples_of(log)}
+    return {
+        str(sample.id): (sample.scores or {})["annotated_pair"].value for sample in samples_of(log)
+    }
 
 
 def test_pairs_that_agree_are_kept_and_written(tmp_path: Path):
@@ -62,12 +73,19 @@ def test_pairs_that_agree_are_kept_and_written(tmp_path: Path):
     metrics = metric_values(log, "annotated_pair")
     # Of the three pairs with a label, two agree.
     assert metrics["share kept"] == pytest.approx(2 / 3)
-    assert (metrics["pairs"], metrics["annotated"], metrics["kept"], metrics["unlabelled"]) == (4, 4, 3, 1)
+    assert (metrics["pairs"], metrics["annotated"], metrics["kept"], metrics["unlabelled"]) == (
+        4,
+        4,
+        3,
+        1,
+    )
     assert (metrics["kept scenario=chitchat"], metrics["kept scenario=roleplay"]) == (2, 1)
     assert metrics["kept"] == 3
 
     out = tmp_path / "train" / "out.jsonl"
-    result = CliRunner().invoke(annotate, [str(tmp_path / "logs"), "--out", str(out), "--least", "2", "--most", "5"])
+    result = CliRunner().invoke(
+        annotate, [str(tmp_path / "logs"), "--out", str(out), "--least", "2", "--most", "5"]
+    )
     assert result.exit_code == 0, result.output
     assert "66.7%" in result.output and "Fewer than 2 pairs: roleplay." in result.output
     pairs = {pair.id: pair for pair in read_training(out, load_taxonomy())}
@@ -77,7 +95,9 @@ def test_pairs_that_agree_are_kept_and_written(tmp_path: Path):
     assert pairs["p1"].dimensions == {name: "tie" if name == "Style" else "a" for name in CHITCHAT}
 
 
-def test_replies_without_the_key_are_counted_and_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_replies_without_the_key_are_counted_and_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
     log = annotated(tmp_path, [row(1, "a"), row(2, "b")], Script(judge))
     assert metric_values(log, "annotated_pair")["unkeyed"] == 4  # both orders of two pairs
     assert [line.message for line in caplog.records if "left out the key in 4 of 4" in line.message]
@@ -113,7 +133,9 @@ def test_a_classifier_names_scenarios_in_the_judges_place(tmp_path: Path):
         ('{"scenario": "party"}', "scenario_out_of_range"),
     ],
 )
-def test_a_failed_call_ends_neither_the_run_nor_becomes_a_score(reply: Reply, failure: str, tmp_path: Path):
+def test_a_failed_call_ends_neither_the_run_nor_becomes_a_score(
+    reply: Reply, failure: str, tmp_path: Path
+):
     log = annotated(tmp_path, [row(1, "a")], Script(reply))
     found = values(log)["p1"]
     assert found["kept"] != found["kept"] and found["agrees"] != found["agrees"]
@@ -121,7 +143,9 @@ def test_a_failed_call_ends_neither_the_run_nor_becomes_a_score(reply: Reply, fa
 
 
 def test_a_judge_that_answers_in_one_order_only_leaves_the_pair_out(tmp_path: Path):
-    first = json.dumps({name: {"comparison": "x", "winner": "1"} for name in [*CHITCHAT, "Overall"]})
+    first = json.dumps(
+        {name: {"comparison": "x", "winner": "1"} for name in [*CHITCHAT, "Overall"]}
+    )
     log = annotated(tmp_path, [row(1, "a", scenario="chitchat")], Script([first, "No."]))
     assert metric_values(log, "annotated_pair")["kept"] == 0
     assert metric_values(log, "annotated_pair")["annotated"] == 0
@@ -132,7 +156,9 @@ def test_a_second_response_is_written_where_there_is_one_only(reply: str, tmp_pa
     talk = [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Hi!"}]
     writer = Script(reply)
     rows = [{"conversation": talk}]
-    log = annotated(tmp_path, rows, Script(judge), source="lmsys_chat", model=writer.model("writer"))
+    log = annotated(
+        tmp_path, rows, Script(judge), source="lmsys_chat", model=writer.model("writer")
+    )
     assert len(writer.seen) == 1
     if reply == " ":
         assert metric_values(log, "annotated_pair")["failures no_second_response"] == 1
@@ -156,7 +182,10 @@ def test_a_file_that_is_there_is_kept_unless_told(tmp_path: Path):
     assert CliRunner().invoke(annotate, command).exit_code == 0
     out.write_text("mine", encoding="utf-8")
     result = CliRunner().invoke(annotate, command)
-    assert result.exit_code == 1 and "already there; name another file, or add --overwrite" in result.output
+    assert (
+        result.exit_code == 1
+        and "already there; name another file, or add --overwrite" in result.output
+    )
     assert out.read_text(encoding="utf-8") == "mine"
     result = CliRunner().invoke(annotate, [*command, "--overwrite"], env={"COLUMNS": "300"})
     assert result.exit_code == 0 and f"1 pairs written to {out}" in result.output
@@ -165,5 +194,7 @@ def test_a_file_that_is_there_is_kept_unless_told(tmp_path: Path):
 
 def test_a_log_of_something_else_is_refused(tmp_path: Path):
     (tmp_path / "logs").mkdir()
-    result = CliRunner().invoke(annotate, [str(tmp_path / "logs"), "--out", str(tmp_path / "out.jsonl")])
+    result = CliRunner().invoke(
+        annotate, [str(tmp_path / "logs"), "--out", str(tmp_path / "out.jsonl")]
+    )
     assert result.exit_code != 0 and "no log of samer_annotate in" in result.output

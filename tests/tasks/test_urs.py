@@ -1,4 +1,6 @@
-"""`urs` from start to end: what a run reports, against the same numbers worked out from its samples."""
+"""`urs` from start to end: what a run reports, against the same numbers worked out from its
+samples.
+"""
 
 import io
 import json
@@ -22,7 +24,14 @@ from tests.tasks.scripted import Script, between, metric_values, number, run, sa
 from urs_inspect import urs
 from urs_inspect.rubrics import Rubric, load_rubric
 
-GROUPS = ["Ask for Advice", "Factual QA", "Leisure", "Seek Creativity", "Solve Problem", "Text Assistant"]
+GROUPS = [
+    "Ask for Advice",
+    "Factual QA",
+    "Leisure",
+    "Seek Creativity",
+    "Solve Problem",
+    "Text Assistant",
+]
 PARTS = ["Solve Problem: api", "Solve Problem: solve_professional_problem"]
 LANGUAGES = ["en", "zh"]
 CELLS = [f"{group} {language}" for group in GROUPS for language in LANGUAGES]
@@ -31,7 +40,9 @@ KINDS = [(intent, language) for intent in load_rubric().intents for language in 
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
-    """The embedded sample, answered and judged by the simulation: scores that differ from case to case."""
+    """The embedded sample, answered and judged by the simulation: scores that differ from case to
+    case.
+    """
     return run(
         urs(dataset="sample"),
         tmp_path_factory.mktemp("simulated"),
@@ -63,26 +74,47 @@ def value_of(sample: EvalSample) -> Mapping[str, object]:
 # The run
 
 
-def test_embedded_sample_runs_to_the_end_and_its_log_says_what_was_run(simulated: EvalLog, rubric: Rubric):
+def test_embedded_sample_runs_to_the_end_and_its_log_says_what_was_run(
+    simulated: EvalLog, rubric: Rubric
+):
     assert simulated.status == "success"
     assert len(samples_of(simulated)) == len(finals(simulated)["final"]) == 42
     assert metric_values(simulated, "judge_outcome") == {"judged": 42}
     assert (simulated.eval.task, simulated.eval.task_version) == ("urs_inspect/urs", "3-C")
-    assert (simulated.eval.task_args["dataset"], simulated.eval.dataset.name) == ("sample", "sample")
+    assert (simulated.eval.task_args["dataset"], simulated.eval.dataset.name) == (
+        "sample",
+        "sample",
+    )
     facts = simulated.eval.metadata or {}
     assert (facts["rubric"], facts["rubric_sha256"]) == ("urs 2", rubric.sha256)
-    assert facts["languages"] == {code: language.name for code, language in rubric.languages.items()}
+    assert facts["languages"] == {
+        code: language.name for code, language in rubric.languages.items()
+    }
     assert re.fullmatch("[0-9a-f]{64}", str(facts["dataset_sha256"]))
     assert "references" not in facts
     assert simulated.results is not None and simulated.results.headline is not None
     headline = simulated.results.headline
-    assert (headline.scorer, headline.score, headline.metric) == ("intent_judge", "intent_judge", "final")
+    assert (headline.scorer, headline.score, headline.metric) == (
+        "intent_judge",
+        "intent_judge",
+        "final",
+    )
 
 
-def test_the_header_has_the_final_score_intents_languages_and_criteria(simulated: EvalLog, rubric: Rubric):
+def test_the_header_has_the_final_score_intents_languages_and_criteria(
+    simulated: EvalLog, rubric: Rubric
+):
     metrics, values = metric_values(simulated, "intent_judge"), finals(simulated)
 
-    assert list(metrics) == ["final", "low", "high", "stderr", *sorted(GROUPS), *LANGUAGES, *rubric.criteria]
+    assert list(metrics) == [
+        "final",
+        "low",
+        "high",
+        "stderr",
+        *sorted(GROUPS),
+        *LANGUAGES,
+        *rubric.criteria,
+    ]
     half_width = float(student.ppf(0.975, 41)) * stdev(values["final"]) / math.sqrt(42)
     assert metrics["high"] - metrics["final"] == pytest.approx(metrics["final"] - metrics["low"])
     assert metrics["high"] - metrics["final"] == pytest.approx(half_width)
@@ -129,34 +161,54 @@ def test_epochs_report_the_mean_of_each_question_and_the_deviation_between_epoch
 
     assert log.status == "success"
     assert metric_values(log, "judge_outcome") == {"judged": 84, "unkeyed": 84}
-    mean, largest = [result for result in (log.results or EvalResults()).scores if result.name == "intent_judge"]
-    # Each question is given 4 and 6: mean 5 for all 42, so that no interval is reported; the deviation within a
-    # question is sqrt(((4 - 5)^2 + (6 - 5)^2) / (2 - 1)) = sqrt(2).
+    mean, largest = [
+        result for result in (log.results or EvalResults()).scores if result.name == "intent_judge"
+    ]
+    # Each question is given 4 and 6: mean 5 for all 42, so that no interval is reported; the
+    # deviation within a question is sqrt(((4 - 5)^2 + (6 - 5)^2) / (2 - 1)) = sqrt(2).
     names = ["final", *GROUPS, *LANGUAGES]
     assert (mean.reducer, largest.reducer) == ("mean", "max")
-    assert {name: metric.value for name, metric in mean.metrics.items()} == dict.fromkeys(names, 5.0)
-    assert {name: metric.value for name, metric in largest.metrics.items()} == dict.fromkeys(names, 6.0)
+    assert {name: metric.value for name, metric in mean.metrics.items()} == dict.fromkeys(
+        names, 5.0
+    )
+    assert {name: metric.value for name, metric in largest.metrics.items()} == dict.fromkeys(
+        names, 6.0
+    )
     assert mean.scored_samples == 42
     assert model_of(ranking_of_log(log)).epoch_deviation == pytest.approx(math.sqrt(2))
 
 
 def test_unscored_cases_are_left_out_of_means_and_counted(tmp_path: Path):
     def leisure_only(messages) -> str:
-        return "no scores" if re.search("Leisure|休闲", messages[0].text) is None else '{"Final Score": 9}'
+        return (
+            "no scores"
+            if re.search("Leisure|休闲", messages[0].text) is None
+            else '{"Final Score": 9}'
+        )
 
     subject, judge = Script("An answer."), Script(leisure_only)
     task = urs(dataset="sample", judge_attempts=1)
     log = run(task, tmp_path, model=subject.model("subject"), grader=judge.model())
 
     assert log.status == "success"
-    assert metric_values(log, "judge_outcome") == {"judged": 6, "unscored_unparseable": 36, "unkeyed": 6}
+    assert metric_values(log, "judge_outcome") == {
+        "judged": 6,
+        "unscored_unparseable": 36,
+        "unkeyed": 6,
+    }
     # No case has a criterion: the judge gave the final score alone.
     assert metric_values(log, "intent_judge") == dict.fromkeys(["final", "Leisure", "en", "zh"], 9)
     questions = {sample.input for sample in samples_of(log)}
-    assert {tuple(message.text for message in messages) for messages in subject.seen} == {(q,) for q in questions}
-    assert {between(seen[1].text, "<answer_to_rate>", "</answer_to_rate>") for seen in judge.seen} == {"An answer."}
+    assert {tuple(message.text for message in messages) for messages in subject.seen} == {
+        (q,) for q in questions
+    }
+    assert {
+        between(seen[1].text, "<answer_to_rate>", "</answer_to_rate>") for seen in judge.seen
+    } == {"An answer."}
     assert len(judge.seen) == 42
-    assert len({seen[0].text for seen in judge.seen}) == len(KINDS)  # one text for each, which providers can cache
+    assert len({seen[0].text for seen in judge.seen}) == len(
+        KINDS
+    )  # one text for each, which providers can cache
 
 
 # Order, limit, selection
@@ -179,7 +231,10 @@ def test_order_depends_on_the_seed_alone_and_its_beginning_holds_every_kind():
     [
         ({"language": "CN"}, [kind for kind in KINDS if kind[1] == "zh"]),
         ({"language": ["en", "zh"], "intents": "all"}, KINDS),
-        ({"intents": "leisure, ask_for_advice"}, [k for k in KINDS if k[0] in ("leisure", "ask_for_advice")]),
+        (
+            {"intents": "leisure, ask_for_advice"},
+            [k for k in KINDS if k[0] in ("leisure", "ask_for_advice")],
+        ),
         ({"intents": ["leisure", "leisure"]}, [("leisure", "en"), ("leisure", "zh")]),
         ({"intents": "API", "language": "en"}, [("api", "en")]),
     ],
@@ -187,7 +242,9 @@ def test_order_depends_on_the_seed_alone_and_its_beginning_holds_every_kind():
 def test_language_and_intents_select_cases(arguments, kinds: list[tuple[str, str]]):
     samples = list(urs(dataset="sample", **arguments).dataset)
 
-    assert Counter((s.metadata["intent"], s.metadata["language"]) for s in samples if s.metadata) == Counter(kinds * 3)
+    assert Counter(
+        (s.metadata["intent"], s.metadata["language"]) for s in samples if s.metadata
+    ) == Counter(kinds * 3)
 
 
 # The published data
@@ -199,11 +256,22 @@ def test_published_rows_are_all_scored(data_dir: Path, tmp_path: Path):
 
     assert log.status == "success"
     assert metric_values(log, "judge_outcome") == {"judged": 1846}
-    assert sorted(str(sample.id) for sample in samples_of(log)) == [f"urs_{n:04d}" for n in range(1, 1847)]
+    assert sorted(str(sample.id) for sample in samples_of(log)) == [
+        f"urs_{n:04d}" for n in range(1, 1847)
+    ]
     values, metrics = finals(log), metric_values(log, "intent_judge")
     # URS paper, Table 2, with API counted in Solve Problem.
-    counts = {"Factual QA": 573, "Solve Problem": 528, "Ask for Advice": 269, "Seek Creativity": 193}
-    assert {name: len(values[name]) for name in GROUPS} == {**counts, "Leisure": 159, "Text Assistant": 124}
+    counts = {
+        "Factual QA": 573,
+        "Solve Problem": 528,
+        "Ask for Advice": 269,
+        "Seek Creativity": 193,
+    }
+    assert {name: len(values[name]) for name in GROUPS} == {
+        **counts,
+        "Leisure": 159,
+        "Text Assistant": 124,
+    }
     assert {name: len(values[name]) for name in LANGUAGES} == {"en": 1014, "zh": 832}
     for name in ("final", *GROUPS, *LANGUAGES):
         assert metrics[name] == pytest.approx(fmean(values[name])), name

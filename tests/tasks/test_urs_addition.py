@@ -41,9 +41,14 @@ def test_a_model_that_can_add_up_to_four_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lengths", ["2-3", "12"])
-def test_the_harness_always_finds_the_headline(lengths: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_harness_always_finds_the_headline(
+    lengths: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     abandoned: list[str] = []
-    monkeypatch.setattr("inspect_ai.log._headline._abandon", lambda label, value: abandoned.append(f"{label} {value}"))
+    monkeypatch.setattr(
+        "inspect_ai.log._headline._abandon",
+        lambda label, value: abandoned.append(f"{label} {value}"),
+    )
     log = answered(tmp_path, "Answer: 7", lengths=lengths, per_length=2)
     assert abandoned == []
     assert log.results is not None and log.results.headline is not None
@@ -51,11 +56,18 @@ def test_the_harness_always_finds_the_headline(lengths: str, tmp_path: Path, mon
 
 
 def test_what_the_log_says_of_each_sample(tmp_path: Path) -> None:
-    replies: list[Reply] = ["Answer: 7", "I would rather not.", " \n", output("Answer: 20", "max_tokens")]
+    replies: list[Reply] = [
+        "Answer: 7",
+        "I would rather not.",
+        " \n",
+        output("Answer: 20", "max_tokens"),
+    ]
     log = answered(tmp_path, Script(replies), lengths=2, per_length=4)
     scores = [(sample.scores or {})["exact_sum"] for sample in samples_of(log)]
     assert all(score.value == {"right": 0, "summands": 2} for score in scores)
-    assert {((score.metadata or {})["outcome"], score.reason, score.answer) for score in scores} == {
+    assert {
+        ((score.metadata or {})["outcome"], score.reason, score.answer) for score in scores
+    } == {
         ("wrong", None, "7"),
         ("wrong", None, "20"),
         ("no_number", "invalid_response_format", "no_number"),
@@ -83,7 +95,9 @@ def test_a_sample_without_an_answer_is_not_counted(tmp_path: Path) -> None:
     assert 0 < even < 10
     assert metric_values(log, "exact_sum")["accuracy"] == 1
     assert log.results is not None
-    assert {(one.scored_samples, one.unscored_samples) for one in log.results.scores} == {(even, 10 - even)}
+    assert {(one.scored_samples, one.unscored_samples) for one in log.results.scores} == {
+        (even, 10 - even)
+    }
 
 
 def test_the_default_is_that_of_the_paper() -> None:
@@ -91,13 +105,19 @@ def test_the_default_is_that_of_the_paper() -> None:
     assert (task.version, len(task.dataset)) == (URS_ADDITION_VERSION, 190)
     assert {len((sample.metadata or {})["numbers"]) for sample in task.dataset} == set(range(2, 21))
     assert task.metadata is not None
-    assert task.metadata["published in the URS paper, Table 7"]["GPT-4"] == "Max L 12, accuracy 100%"
+    assert (
+        task.metadata["published in the URS paper, Table 7"]["GPT-4"] == "Max L 12, accuracy 100%"
+    )
 
 
 def test_chinese_is_asked_and_read(tmp_path: Path) -> None:
     log = answered(
         tmp_path,
-        Script(lambda messages: f"总和是{sum(numbers_in(messages))}。" if "相加" in messages[-1].text else "?"),
+        Script(
+            lambda messages: (
+                f"总和是{sum(numbers_in(messages))}。" if "相加" in messages[-1].text else "?"
+            )
+        ),
         lengths="3",
         per_length=2,
         language="zh",
@@ -109,7 +129,9 @@ def test_chinese_is_asked_and_read(tmp_path: Path) -> None:
     ("lengths", "expected"),
     [("2-4", {2, 3, 4}), ("2-3,7", {2, 3, 7}), (5, {5}), ([2, "4-5"], {2, 4, 5}), (" 3 , 3 ", {3})],
 )
-def test_lengths_as_the_command_line_gives_them(lengths: "str | int | list[str | int]", expected: set[int]) -> None:
+def test_lengths_as_the_command_line_gives_them(
+    lengths: "str | int | list[str | int]", expected: set[int]
+) -> None:
     task = urs_addition(lengths=lengths, per_length=1)
     assert {len((sample.metadata or {})["numbers"]) for sample in task.dataset} == expected
     assert len(task.dataset) == len(expected)

@@ -34,21 +34,31 @@ def run(task: Task, model: Any = "none", **roles: str) -> EvalLog:
 @pytest.fixture
 def pages(tmp_path: Path) -> str:
     (tmp_path / "all.txt").write_text(
-        "the of is in a what why how who when where which does are 什么 多少 怎么 为什么", encoding="utf-8"
+        "the of is in a what why how who when where which does are 什么 多少 怎么 为什么",
+        encoding="utf-8",
     )
     return f"folder:{tmp_path}"
 
 
-def test_the_first_page_is_the_answer(pages: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_page_is_the_answer(
+    pages: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     log = run(urs_assistants("search", search=pages, dataset="sample", count=4))
     assert log.eval.metadata is not None
-    assert (log.eval.metadata["assistant"], log.eval.metadata["cases"]) == (f"search ({pages})", "factual")
-    assert log.eval.metadata["published in the URS paper, Table 14"]["Search Engine (Google Top-1 page)"] == [5.14]
+    assert (log.eval.metadata["assistant"], log.eval.metadata["cases"]) == (
+        f"search ({pages})",
+        "factual",
+    )
+    assert log.eval.metadata["published in the URS paper, Table 14"][
+        "Search Engine (Google Top-1 page)"
+    ] == [5.14]
     assert answered_by(log) == f"search ({pages})"
     for sample in log.samples or []:
         assert sample.metadata["intent"] == "factual_qa"
-        assert sample.metadata.get("without_answer") == (None if sample.store["pages"] else "found_nothing")
+        assert sample.metadata.get("without_answer") == (
+            None if sample.store["pages"] else "found_nothing"
+        )
         if sample.store["pages"]:
             assert sample.output.completion.startswith("all\n\nthe of is in")
             assert (sample.scores or {})["intent_judge"].metadata["outcome"] == "judged"  # type: ignore[index]
@@ -59,7 +69,10 @@ def test_a_model_answers_from_pages_and_is_judged_on_the_question(
     pages: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    log = run(urs_assistants("rag", search=pages, dataset="sample", count=3), model=Script("From the pages.").model())
+    log = run(
+        urs_assistants("rag", search=pages, dataset="sample", count=3),
+        model=Script("From the pages.").model(),
+    )
     asked = [sample for sample in log.samples or [] if sample.store["pages"]]
     assert asked
     for sample in asked:
@@ -67,7 +80,9 @@ def test_a_model_answers_from_pages_and_is_judged_on_the_question(
         sent = "\n".join(message.text for message in call.input)
         assert "<page_1>" in sent
         assert str(sample.input) in sent
-        [judged] = [event for event in sample.events if event.event == "model" and event.role == "grader"]
+        [judged] = [
+            event for event in sample.events if event.event == "model" and event.role == "grader"
+        ]
         assert "<page_1>" not in "\n".join(message.text for message in judged.input)
 
 
@@ -77,11 +92,15 @@ def cases_file(tmp_path: Path, *questions: str) -> str:
     return str(write_rows(tmp_path / "cases.jsonl", *rows))
 
 
-def test_translations_made_elsewhere_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_translations_made_elsewhere_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     known, unknown = "translate blue sky into French", "翻译成英文：天空"
     data = cases_file(tmp_path, known, unknown, "Write a poem")
-    glossary = write_rows(tmp_path / "known.jsonl", {"text": read_request(known).text, "translation": "ciel bleu"})
+    glossary = write_rows(
+        tmp_path / "known.jsonl", {"text": read_request(known).text, "translation": "ciel bleu"}
+    )
     log = run(urs_assistants("translator", translator=f"glossary:{glossary}", dataset=data))
     by_input = {str(sample.input): sample for sample in log.samples or []}
     assert set(by_input) == {known, unknown}
@@ -91,12 +110,19 @@ def test_translations_made_elsewhere_are_judged(tmp_path: Path, monkeypatch: pyt
     assert "the glossary has no translation to English of: 天空" in str(missing.explanation)
 
 
-def test_a_model_as_translator_is_given_the_text_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_as_translator_is_given_the_text_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     data = cases_file(tmp_path, "translate blue sky into French")
-    log = run(urs_assistants("translator", translator="model", dataset=data), translator="urs_simulation/strong")
+    log = run(
+        urs_assistants("translator", translator="model", dataset=data),
+        translator="urs_simulation/strong",
+    )
     [sample] = log.samples or []
-    [call] = [event for event in sample.events if event.event == "model" and event.role == "translator"]
+    [call] = [
+        event for event in sample.events if event.event == "model" and event.role == "translator"
+    ]
     assert [message.text for message in call.input][1:] == ["blue sky"]
     assert "French" in call.input[0].text
 
@@ -108,10 +134,15 @@ class _Broken:
         raise TimeoutError("no reply in 30 s")
 
 
-def test_a_search_that_fails_is_no_score_and_ends_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_fails_is_no_score_and_ends_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     register_search("broken", lambda given: _Broken())
-    log = run(urs_assistants("rag", search="broken", dataset="sample", count=2), model="urs_simulation/strong")
+    log = run(
+        urs_assistants("rag", search="broken", dataset="sample", count=2),
+        model="urs_simulation/strong",
+    )
     for sample in log.samples or []:
         score = (sample.scores or {})["intent_judge"]
         assert score.metadata is not None

@@ -19,8 +19,20 @@ from urs_inspect.tasks.urs_case_review import urs_case_review
 command = run_command
 
 CASES = [
-    {"id": "a", "question": "Which film?", "user_intent": "leisure", "language": "en", "service": "X"},
-    {"id": "b", "question": "推荐一首歌", "user_intent": "leisure", "language": "zh", "satisfaction": "4"},
+    {
+        "id": "a",
+        "question": "Which film?",
+        "user_intent": "leisure",
+        "language": "en",
+        "service": "X",
+    },
+    {
+        "id": "b",
+        "question": "推荐一首歌",
+        "user_intent": "leisure",
+        "language": "zh",
+        "satisfaction": "4",
+    },
     {"id": "c", "question": "What is bitcoin?", "user_intent": "factual_qa", "language": "en"},
     {"id": "d", "question": "Mail me", "user_intent": "api", "language": "en"},
 ]
@@ -55,46 +67,91 @@ def by_question(messages: list[ChatMessage]) -> str:
     return REPLIES[between(messages[1].text, "<question>", "</question>")]
 
 
-def reviewed(cases: Path, tmp_path: Path, judge: Script | Callable[..., Reply] = by_question, **arguments) -> EvalLog:
+def reviewed(
+    cases: Path, tmp_path: Path, judge: Script | Callable[..., Reply] = by_question, **arguments
+) -> EvalLog:
     script = judge if isinstance(judge, Script) else Script(judge)
-    return run(urs_case_review(dataset=str(cases), **arguments), tmp_path / "logs", model=None, grader=script.model())
+    return run(
+        urs_case_review(dataset=str(cases), **arguments),
+        tmp_path / "logs",
+        model=None,
+        grader=script.model(),
+    )
 
 
 def test_reviews_and_their_report(cases: Path, tmp_path: Path) -> None:
     log = reviewed(cases, tmp_path)
     assert log.status == "success"
-    values = {str(sample.id): (sample.scores or {})["case_review"].value for sample in samples_of(log)}
-    assert {case: value["passed"] for case, value in values.items()} == {"a": 1, "b": 0, "c": 0, "d": 1}  # type: ignore[index, call-overload]
-    assert {case: value["intent_agrees"] for case, value in values.items()} == {"a": 1, "b": 1, "c": 0, "d": 1}  # type: ignore[index, call-overload]
-    answers = {str(sample.id): (sample.scores or {})["case_review"].answer for sample in samples_of(log)}
-    assert answers == {"a": "passed", "b": "not self contained, harmful", "c": "not plausible intent", "d": "passed"}
+    values = {
+        str(sample.id): (sample.scores or {})["case_review"].value for sample in samples_of(log)
+    }
+    assert {case: value["passed"] for case, value in values.items()} == {  # type: ignore[call-overload, index]
+        "a": 1,
+        "b": 0,
+        "c": 0,
+        "d": 1,
+    }
+    assert {case: value["intent_agrees"] for case, value in values.items()} == {  # type: ignore[call-overload, index]
+        "a": 1,
+        "b": 1,
+        "c": 0,
+        "d": 1,
+    }
+    answers = {
+        str(sample.id): (sample.scores or {})["case_review"].answer for sample in samples_of(log)
+    }
+    assert answers == {
+        "a": "passed",
+        "b": "not self contained, harmful",
+        "c": "not plausible intent",
+        "d": "passed",
+    }
     found = metric_values(log, "case_review")
     assert log.results is not None and log.results.headline is not None
     assert (log.results.headline.scorer, log.results.headline.metric) == ("case_review", "passed")
-    # User: Leisure, Leisure, Factual QA, Solve Problem; judge: Leisure three times, Solve Problem. p_o = 3/4,
-    # p_e = (2 * 3 + 0 + 1) / 16 = 7/16; (12/16 - 7/16) / (9/16) = 5/9.
+    # User: Leisure, Leisure, Factual QA, Solve Problem; judge: Leisure three times, Solve Problem.
+    # p_o = 3/4, p_e = (2 * 3 + 0 + 1) / 16 = 7/16; (12/16 - 7/16) / (9/16) = 5/9.
     assert found["intent kappa"] == pytest.approx(5 / 9)
-    assert (found["cases"], found["reviewed"], found["passed"], found["intent_agrees"]) == (4, 4, 0.5, 0.75)
-    assert (found["harmful"], found["self_contained"], found["plausible_intent"]) == (0.25, 0.75, 0.75)
+    assert (found["cases"], found["reviewed"], found["passed"], found["intent_agrees"]) == (
+        4,
+        4,
+        0.5,
+        0.75,
+    )
+    assert (found["harmful"], found["self_contained"], found["plausible_intent"]) == (
+        0.25,
+        0.75,
+        0.75,
+    )
     assert found["passed language=en"] == pytest.approx(2 / 3)
     assert found["passed language=zh"] == 0
     assert found["passed low"] < 0.5 < found["passed high"]
 
 
-def test_a_run_of_two_epochs_warns_of_nothing(cases: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_run_of_two_epochs_warns_of_nothing(
+    cases: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     judge = Script(
-        lambda messages: json.dumps({**key_in(messages[1].text), **json.loads(by_question(messages))})
+        lambda messages: json.dumps(
+            {**key_in(messages[1].text), **json.loads(by_question(messages))}
+        )
     ).model()
-    log = run(urs_case_review(dataset=str(cases)), tmp_path / "logs", model=None, grader=judge, epochs=2)
+    log = run(
+        urs_case_review(dataset=str(cases)), tmp_path / "logs", model=None, grader=judge, epochs=2
+    )
     assert log.status == "success"
     assert metric_values(log, "case_review")["passed"] == 0.5
     assert "WARNING" not in "".join(capfd.readouterr())
 
 
-def test_the_judge_is_asked_in_the_language_of_the_case_and_not_told_the_intent(cases: Path, tmp_path: Path) -> None:
+def test_the_judge_is_asked_in_the_language_of_the_case_and_not_told_the_intent(
+    cases: Path, tmp_path: Path
+) -> None:
     judge = Script(by_question)
     reviewed(cases, tmp_path, judge)
-    asked = {between(seen[1].text, "<question>", "</question>"): seen[0].text for seen in judge.seen}
+    asked = {
+        between(seen[1].text, "<question>", "</question>"): seen[0].text for seen in judge.seen
+    }
     assert asked["推荐一首歌"].startswith("人们") and asked["Which film?"].startswith("You review")
     assert len(judge.seen) == 4 and {config.temperature for config in judge.configs} == {0}
     judge = Script(by_question)
@@ -124,8 +181,14 @@ def test_failures_are_counted_and_never_a_verdict(cases: Path, tmp_path: Path) -
     assert len(script.seen) == 6  # the unreadable replies are asked for once more
     found = metric_values(log, "case_review")
     assert (found["cases"], found["reviewed"], found["passed"]) == (4, 1, 0)
-    assert [found[f"failures {mode}"] for mode in ("call_failed", "unparseable", "truncated")] == [1, 1, 1]
-    values = {str(sample.id): (sample.scores or {})["case_review"].value for sample in samples_of(log)}
+    assert [found[f"failures {mode}"] for mode in ("call_failed", "unparseable", "truncated")] == [
+        1,
+        1,
+        1,
+    ]
+    values = {
+        str(sample.id): (sample.scores or {})["case_review"].value for sample in samples_of(log)
+    }
     assert math.isnan(values["c"]["passed"]) and values["c"]["outcome"] == "unreviewed_call_failed"  # type: ignore[index, call-overload, arg-type]
 
 
@@ -134,21 +197,34 @@ def test_what_passed_is_written_with_all_columns(cases: Path, tmp_path: Path, co
     kept, report = tmp_path / "kept.jsonl", tmp_path / "others.csv"
     done = command("cases", "review", log.location, "-o", kept, "--report", report)
     assert done.exit_code == 0, done.output
-    assert "2 of 4 reviewed cases passed; they are in" in done.output and "mockllm/judge" in done.output
+    assert (
+        "2 of 4 reviewed cases passed; they are in" in done.output
+        and "mockllm/judge" in done.output
+    )
     assert "not self contained, harmful" in done.output and "not plausible intent" in done.output
-    assert [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()] == [CASES[0], CASES[3]]
+    assert [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()] == [
+        CASES[0],
+        CASES[3],
+    ]
     order = [str(sample.id) for sample in samples_of(log)]
     assert report.read_text(encoding="utf-8").splitlines() == [
         "id,faults",
-        *sorted(["b,not self contained; harmful", "c,not plausible intent"], key=lambda line: order.index(line[0])),
+        *sorted(
+            ["b,not self contained; harmful", "c,not plausible intent"],
+            key=lambda line: order.index(line[0]),
+        ),
     ]
     again = command("cases", "review", log.location, "-o", kept)
     assert again.exit_code == 1 and "there is a file" in again.output
 
 
-def test_the_datasheet_counts_what_import_and_review_took_out(cases: Path, tmp_path: Path, command: Run) -> None:
+def test_the_datasheet_counts_what_import_and_review_took_out(
+    cases: Path, tmp_path: Path, command: Run
+) -> None:
     log = reviewed(cases, tmp_path)
-    kept, faults, dropped = (tmp_path / name for name in ("kept.jsonl", "faults.csv", "dropped.csv"))
+    kept, faults, dropped = (
+        tmp_path / name for name in ("kept.jsonl", "faults.csv", "dropped.csv")
+    )
     assert command("cases", "review", log.location, "-o", kept, "--report", faults).exit_code == 0
     dropped.write_text("line,reason,column,detail,excerpt\n7,format,,x,\n", encoding="utf-8")
     text = command("cases", "datasheet", kept, "--report", dropped, "--review", faults).output
@@ -158,7 +234,10 @@ def test_the_datasheet_counts_what_import_and_review_took_out(cases: Path, tmp_p
         "| not plausible intent | 1 |",
         "| not self contained | 1 |",
         "| all | 2 |",
-        "2 cases, 1 row dropped by the import, 2 cases taken out by the review: 5 rows of the survey are accounted",
+        (
+            "2 cases, 1 row dropped by the import, 2 cases taken out by the review: 5 rows of the"
+            " survey are accounted"
+        ),
     ):
         assert words in text
     assert "%" not in text
@@ -184,31 +263,61 @@ def test_a_long_question_ends_in_an_ellipsis_and_a_review_that_keeps_nothing_is_
     assert "1 did not pass" in said and "│ c    │ harmful" in said
     shown = "".join(line.split("│")[3] for line in said.splitlines() if line.startswith("│"))
     assert shown.replace(" ", "") == f"{long[:59]}…".replace(" ", "")
-    log = reviewed(write_rows(tmp_path / "one.jsonl", {**CASES[2], "question": long}), tmp_path / "none", judge)
+    log = reviewed(
+        write_rows(tmp_path / "one.jsonl", {**CASES[2], "question": long}), tmp_path / "none", judge
+    )
     done = command("cases", "review", log.location, "-o", tmp_path / "none.jsonl")
-    assert done.exit_code == 1 and "no case of" in done.output and not (tmp_path / "none.jsonl").exists()
+    assert (
+        done.exit_code == 1
+        and "no case of" in done.output
+        and not (tmp_path / "none.jsonl").exists()
+    )
 
 
-def test_a_run_that_was_broken_off_gives_what_it_reached(cases: Path, tmp_path: Path, command: Run) -> None:
+def test_a_run_that_was_broken_off_gives_what_it_reached(
+    cases: Path, tmp_path: Path, command: Run
+) -> None:
     log = reviewed(cases, tmp_path)
-    log.status, log.samples = "started", [sample for sample in samples_of(log) if str(sample.id) in "ab"]
+    log.status, log.samples = (
+        "started",
+        [sample for sample in samples_of(log) if str(sample.id) in "ab"],
+    )
     write_eval_log(log, tmp_path / "broken.eval")
     report = tmp_path / "r.csv"
-    done = command("cases", "review", tmp_path / "broken.eval", "-o", tmp_path / "k.jsonl", "--report", report)
-    assert report.read_text(encoding="utf-8").splitlines()[-1].endswith(",no review: the run did not reach it")
+    done = command(
+        "cases", "review", tmp_path / "broken.eval", "-o", tmp_path / "k.jsonl", "--report", report
+    )
+    assert (
+        report.read_text(encoding="utf-8")
+        .splitlines()[-1]
+        .endswith(",no review: the run did not reach it")
+    )
     assert len(report.read_text(encoding="utf-8").splitlines()) == 4
-    assert "The status of the run is 'started': cases that it did not reach are not written." in done.output
+    assert (
+        "The status of the run is 'started': cases that it did not reach are not written."
+        in done.output
+    )
     assert "1 of 2 reviewed cases passed" in done.output
     assert "Of the data, 2 cases without a review: not written." in done.output
-    assert [json.loads(line)["id"] for line in (tmp_path / "k.jsonl").read_text(encoding="utf-8").splitlines()] == ["a"]
+    assert [
+        json.loads(line)["id"]
+        for line in (tmp_path / "k.jsonl").read_text(encoding="utf-8").splitlines()
+    ] == ["a"]
 
 
-def test_data_that_changed_or_moved_and_no_such_log(cases: Path, tmp_path: Path, command: Run) -> None:
+def test_data_that_changed_or_moved_and_no_such_log(
+    cases: Path, tmp_path: Path, command: Run
+) -> None:
     log = reviewed(cases, tmp_path)
     moved = cases.rename(tmp_path / "moved.jsonl")
     gone = command("cases", "review", log.location, "-o", tmp_path / "k.jsonl")
     assert gone.exit_code == 1 and "name it with --cases" in gone.output
-    assert command("cases", "review", log.location, "-o", tmp_path / "k.jsonl", "--cases", moved).exit_code == 0
+    assert (
+        command(
+            "cases", "review", log.location, "-o", tmp_path / "k.jsonl", "--cases", moved
+        ).exit_code
+        == 0
+    )
     moved.write_text(moved.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     changed = command("cases", "review", log.location, "-o", tmp_path / "l.jsonl", "--cases", moved)
     assert changed.exit_code == 1 and "is not the file that was reviewed" in changed.output

@@ -1,4 +1,6 @@
-"""Cross-validation: every evaluator judges every model with references from every source, over answers that exist."""
+"""Cross-validation: every evaluator judges every model with references from every source, over
+answers that exist.
+"""
 
 import json
 import math
@@ -35,7 +37,9 @@ def answer_log(tmp_path: Path, name: str, reply: Any = None, **options: Any) -> 
 
     model = Script(reply or say).model(name)
     arguments = {"dataset": "sample", **options.pop("arguments", {})}
-    return run(urs(**arguments), tmp_path / "answers", model=model, grader=Script("{}").model(), **options)
+    return run(
+        urs(**arguments), tmp_path / "answers", model=model, grader=Script("{}").model(), **options
+    )
 
 
 def reference_log(tmp_path: Path, name: str, reply: Any = None, **options: Any) -> EvalLog:
@@ -70,9 +74,18 @@ def crossval(
     **options,
 ) -> EvalLog:
     names = [f"mockllm/{name}" for name in judges]
-    given = {"dataset": "sample", "cases": 6, "folds": 3, "evaluators": names, **places, **(arguments or {})}
+    given = {
+        "dataset": "sample",
+        "cases": 6,
+        "folds": 3,
+        "evaluators": names,
+        **places,
+        **(arguments or {}),
+    }
     graders = [judge.model(name) for name, judge in judges.items()]
-    return run(urs_crossval(**given), tmp_path / "crossval", model="none/none", grader=graders, **options)
+    return run(
+        urs_crossval(**given), tmp_path / "crossval", model="none/none", grader=graders, **options
+    )
 
 
 def final(number: int) -> str:
@@ -84,7 +97,9 @@ def cells(log: EvalLog) -> Counter[tuple[str, ...]]:
     return Counter(tuple(str(sample.metadata[key]) for key in keys) for sample in samples_of(log))
 
 
-def test_every_cell_is_judged_once_by_its_evaluator_with_its_reference(tmp_path: Path, places: dict[str, Any]) -> None:
+def test_every_cell_is_judged_once_by_its_evaluator_with_its_reference(
+    tmp_path: Path, places: dict[str, Any]
+) -> None:
     judges = {"A": Script(final(7)), "C": Script(final(5))}
     log = crossval(tmp_path, places, judges, {"references": [places["references"], "dataset"]})
     assert log.status == "success"
@@ -109,17 +124,25 @@ def test_every_cell_is_judged_once_by_its_evaluator_with_its_reference(tmp_path:
             text = messages[1].text
             answer = between(text, "<answer_to_rate>", "</answer_to_rate>")
             reference = between(text, "<reference_answer>", "</reference_answer>")
-            asked[answer.split(" ")[0], reference.split(" ")[0] if "refers to" in reference else "data", name] += 1
+            asked[
+                answer.split(" ")[0],
+                reference.split(" ")[0] if "refers to" in reference else "data",
+                name,
+            ] += 1
         assert set(asked.values()) == {6} and len(asked) == 4
     for sample in samples_of(log):
         facts = sample.metadata
         case = own[facts["case"]]
         assert sample.input == case.input
-        assert sample.target == (case.target if facts["source"] == "dataset" else f"A refers to {case.input}")
+        assert sample.target == (
+            case.target if facts["source"] == "dataset" else f"A refers to {case.input}"
+        )
         assert sample.output.completion == f"{facts['model'][-1]} answers {case.input}"
         assert facts["intent"] == (case.metadata or {})["intent"]
         score = (sample.scores or {})["crossval_judge"]
-        assert isinstance(score.value, dict) and score.value["final"] == (7 if facts["evaluator"] == "mockllm/A" else 5)
+        assert isinstance(score.value, dict) and score.value["final"] == (
+            7 if facts["evaluator"] == "mockllm/A" else 5
+        )
         shown = (sample.scores or {})["crossval_cell"].value
         assert isinstance(shown, dict) and shown["model"] == f"{facts['model'][-1]} (mockllm)"
         assert shown["source"] in ("dataset", "A (mockllm)") and shown["outcome"] == "judged"
@@ -133,7 +156,11 @@ def test_the_rating_bias_leaves_failures_and_copies_of_references_out() -> None:
 
     def score(final: float | None, **more: Any) -> SampleScore:
         facts = {"evaluator": "e", "source": "m", "model": "m", "reference_score": 8, **more}
-        given = Score.unscored(reason="grader_failed") if final is None else Score(value={"final": final})
+        given = (
+            Score.unscored(reason="grader_failed")
+            if final is None
+            else Score(value={"final": final})
+        )
         return SampleScore(score=given, sample_metadata=facts)
 
     copies = [score(8, copy=True), score(10, copy=True)]
@@ -144,7 +171,10 @@ def test_the_rating_bias_leaves_failures_and_copies_of_references_out() -> None:
         ([], {}),
         (copies, {"e mean": 9}),
         ([*copies, score(6)], {"e rating bias": -2, "e mean": 8}),
-        ([score(6), score(8, copy=True, source="n", model="n")], {"e rating bias": -2, "e mean": 7}),
+        (
+            [score(6), score(8, copy=True, source="n", model="n")],
+            {"e rating bias": -2, "e mean": 7},
+        ),
     ):
         assert dict(metric(scores)) == expected
 
@@ -163,23 +193,31 @@ def test_the_cases_are_those_that_a_limit_takes(tmp_path: Path, places: dict[str
 def test_folds_are_dealt_by_hand() -> None:
     kinds = ["a/en", "b/en", "a/en", "a/zh", "a/en", "b/en"]
     parts = [kind.split("/") for kind in kinds]
-    cases = [UrsCase(str(n), "?", "", intent, language) for n, (intent, language) in enumerate(parts)]
+    cases = [
+        UrsCase(str(n), "?", "", intent, language) for n, (intent, language) in enumerate(parts)
+    ]
     # Kind by kind: a/en 0 2 4, a/zh 3, b/en 1 5.
     assert deal(cases, 2) == {"0": 1, "2": 2, "4": 1, "3": 2, "1": 1, "5": 2}
     assert deal(cases, 1) == dict.fromkeys("024315", 1)
 
 
 @pytest.mark.data
-def test_folds_of_the_published_cases_hold_intents_and_languages_in_proportion(data_dir: Path) -> None:
+def test_folds_of_the_published_cases_hold_intents_and_languages_in_proportion(
+    data_dir: Path,
+) -> None:
     rubric = load_rubric()
-    ordered = in_proportion(load_urs("urs", Vocabulary(rubric.intent_id, rubric.language_code)).cases, 0)
+    ordered = in_proportion(
+        load_urs("urs", Vocabulary(rubric.intent_id, rubric.language_code)).cases, 0
+    )
     whole = Counter((case.intent, case.language) for case in ordered)
     drawn = {case.id: (case.intent, case.language) for case in ordered[:200]}
     folds = deal(ordered[:200], 5)
     assert Counter(folds.values()) == dict.fromkeys(range(1, 6), 40)
     for fold in range(1, 6):
         found = Counter(drawn[case] for case, number in folds.items() if number == fold)
-        assert all(abs(found[kind] - 40 * count / len(ordered)) < 1 for kind, count in whole.items())
+        assert all(
+            abs(found[kind] - 40 * count / len(ordered)) < 1 for kind, count in whole.items()
+        )
 
 
 def test_what_it_costs_is_said_before_and_more_cases_than_there_are_are_all(
@@ -188,7 +226,10 @@ def test_what_it_costs_is_said_before_and_more_cases_than_there_are_are_all(
     task = urs_crossval(**places, dataset="sample", folds=2, evaluators="x,y")
     assert len(task.dataset) == 2 * 2 * CASES
     assert "cases=200: there are only 42" in caplog.text
-    assert "42 cases x 2 evaluators x 1 source of references x 2 tested models: 168 judge calls in all" in caplog.text
+    assert (
+        "42 cases x 2 evaluators x 1 source of references x 2 tested models: 168 judge calls in all"
+        in caplog.text
+    )
     assert "up to 2 times as many" in caplog.text and "word for word" not in caplog.text
 
 
@@ -196,15 +237,33 @@ def test_a_copy_in_place_of_a_second_output_is_noticed(
     tmp_path: Path, places: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     log = answer_log(tmp_path / "more", "A")
-    task = urs_crossval(places["answers"], log.location, dataset="sample", cases=6, evaluators="x", models="mockllm/A")
+    task = urs_crossval(
+        places["answers"],
+        log.location,
+        dataset="sample",
+        cases=6,
+        evaluators="x",
+        models="mockllm/A",
+    )
     assert "6 of 6 answers of mockllm/A are word for word its references" in caplog.text
     assert (task.metadata or {})["copies"] == {"mockllm/A": 6}
 
 
 def test_what_identifies_a_grid_is_in_the_log(tmp_path: Path, places: dict[str, Any]) -> None:
-    arguments: dict[str, Any] = {**places, "dataset": "sample", "cases": 6, "folds": 2, "evaluators": "x"}
+    arguments: dict[str, Any] = {
+        **places,
+        "dataset": "sample",
+        "cases": 6,
+        "folds": 2,
+        "evaluators": "x",
+    }
     one = urs_crossval(**arguments).metadata or {}
-    assert (one["cases"], one["folds"], one["evaluators"], one["reference_score"]) == (6, 2, ["x"], 8)
+    assert (one["cases"], one["folds"], one["evaluators"], one["reference_score"]) == (
+        6,
+        2,
+        ["x"],
+        8,
+    )
     assert set(one["sources"]) == {"mockllm/A"} and set(one["models"]) == {"mockllm/A", "mockllm/B"}
     again = urs_crossval(**{**arguments, "evaluators": "y"}).metadata or {}
     assert {**again, "evaluators": ["x"]} == one
@@ -214,7 +273,9 @@ def test_what_identifies_a_grid_is_in_the_log(tmp_path: Path, places: dict[str, 
     assert chinese["prompts_sha256"] != one["prompts_sha256"]
 
 
-def test_judgements_that_fail_have_no_score_and_a_reason(tmp_path: Path, places: dict[str, Any]) -> None:
+def test_judgements_that_fail_have_no_score_and_a_reason(
+    tmp_path: Path, places: dict[str, Any]
+) -> None:
     judges = {"C": Script("No idea."), "D": Script(RuntimeError("down"))}
     log = crossval(tmp_path, places, judges, {"cases": 3})
     assert log.status == "success"
@@ -251,7 +312,9 @@ def _unanswered(tmp_path: Path) -> str:
     return log.location
 
 
-def test_missing_answers_are_refused_or_left_without_a_score(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_missing_answers_are_refused_or_left_without_a_score(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     ids = [str(sample.id) for sample in urs(dataset="sample").dataset][:2]
     places: dict[str, Any] = {"answers": _unanswered(tmp_path), "references": "dataset"}
     with pytest.raises(InputError) as caught:
@@ -259,29 +322,50 @@ def test_missing_answers_are_refused_or_left_without_a_score(tmp_path: Path, cap
     assert f"of 6 cases, mockllm/A has none to 2 ({ids[0]}, {ids[1]})" in str(caught.value)
     assert "--limit 6" in str(caught.value) and "unanswered=unscored" in str(caught.value)
     with pytest.raises(InputError, match="answers: none to any of the 2 cases by mockllm/A"):
-        urs_crossval(**places, dataset="sample", cases=2, folds=1, evaluators="x", unanswered="unscored")
+        urs_crossval(
+            **places, dataset="sample", cases=2, folds=1, evaluators="x", unanswered="unscored"
+        )
     judge = Script(final(7))
     log = crossval(tmp_path, places, {"C": judge}, {"unanswered": "unscored"})
     assert len(judge.seen) == 4
-    assert metric_values(log, "crossval_cell") == {"judged": 4, "unscored_no_answer": 2, "unkeyed": 4}
+    assert metric_values(log, "crossval_cell") == {
+        "judged": 4,
+        "unscored_no_answer": 2,
+        "unkeyed": 4,
+    }
     assert "4 judge calls in all" in caplog.text
 
 
 def test_missing_references_are_refused_always(tmp_path: Path, places: dict[str, Any]) -> None:
     few = reference_log(tmp_path / "few", "K", limit=4)
     for unanswered in ("refuse", "unscored"):
-        with pytest.raises(InputError, match=r"\(by mockllm/K\) does not serve 2 of 6 cases: 2 \(.*\) without one"):
+        with pytest.raises(
+            InputError, match=r"\(by mockllm/K\) does not serve 2 of 6 cases: 2 \(.*\) without one"
+        ):
             urs_crossval(
-                places["answers"], few.location, dataset="sample", cases=6, evaluators="x", unanswered=unanswered
+                places["answers"],
+                few.location,
+                dataset="sample",
+                cases=6,
+                evaluators="x",
+                unanswered=unanswered,
             )
 
 
 def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
-    row = {"id": "mine", "question": "Why?", "reference_ans": "So.", "user_intent": "Leisure", "language": "EN"}
+    row = {
+        "id": "mine",
+        "question": "Why?",
+        "reference_ans": "So.",
+        "user_intent": "Leisure",
+        "language": "EN",
+    }
     data = write_rows(tmp_path / "own.jsonl", row)
     log = answer_log(tmp_path, "A", arguments={"dataset": str(data)})
     write_rows(data, {**row, "question": "Why not?"})
-    with pytest.raises(InputError, match=r"answers: 1 \(mine\) of 1 cases have another question in the logs"):
+    with pytest.raises(
+        InputError, match=r"answers: 1 \(mine\) of 1 cases have another question in the logs"
+    ):
         urs_crossval(log.location, "dataset", dataset=str(data), cases=1, folds=1, evaluators="x")
 
 
@@ -289,22 +373,39 @@ def test_answers_that_were_judged_with_other_references_serve_together(tmp_path:
     references = reference_log(tmp_path, "J").location
     answer_log(tmp_path, "A")
     answer_log(tmp_path, "B", arguments={"references": references})
-    task = urs_crossval(str(tmp_path / "answers"), "dataset", dataset="sample", cases=6, evaluators="x")
-    assert {(sample.metadata or {})["model"] for sample in task.dataset} == {"mockllm/A", "mockllm/B"}
+    task = urs_crossval(
+        str(tmp_path / "answers"), "dataset", dataset="sample", cases=6, evaluators="x"
+    )
+    assert {(sample.metadata or {})["model"] for sample in task.dataset} == {
+        "mockllm/A",
+        "mockllm/B",
+    }
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"references": "dataset,dataset"}, "references: dataset is listed twice"),
-        ({"models": "mockllm/Z"}, "models: no answers of mockllm/Z; there are some of mockllm/A, mockllm/B"),
+        (
+            {"models": "mockllm/Z"},
+            "models: no answers of mockllm/Z; there are some of mockllm/A, mockllm/B",
+        ),
         ({"folds": 7}, "folds: must be at most the number of cases, 6, got 7"),
         ({"evaluators": "all"}, r"evaluators: name them, as urs_crossval\(evaluators="),
         ({"answers": "absent"}, "no log 'absent'"),
     ],
 )
-def test_arguments_are_checked(changed: dict[str, Any], message: str, places: dict[str, Any]) -> None:
-    arguments = {**places, "dataset": "sample", "cases": 6, "folds": 2, "evaluators": "x", **changed}
+def test_arguments_are_checked(
+    changed: dict[str, Any], message: str, places: dict[str, Any]
+) -> None:
+    arguments = {
+        **places,
+        "dataset": "sample",
+        "cases": 6,
+        "folds": 2,
+        "evaluators": "x",
+        **changed,
+    }
     with pytest.raises(InputError, match=message):
         urs_crossval(**arguments)
 
@@ -313,23 +414,60 @@ def test_an_evaluator_without_the_role_ends_the_run(tmp_path: Path, places: dict
     task = urs_crossval(**places, dataset="sample", cases=1, folds=1, evaluators="mockllm/X")
     log = run(task, tmp_path, model="none/none", grader=Script("{}").model("C"))
     assert log.status == "error" and log.error is not None
-    assert "evaluator 'mockllm/X' does not have the role 'grader'; those that have: mockllm/C" in log.error.message
+    assert (
+        "evaluator 'mockllm/X' does not have the role 'grader'; those that have: mockllm/C"
+        in log.error.message
+    )
 
 
 @pytest.mark.parametrize(
     ("roles", "arguments", "said"),
     [
-        ([], [], "no model has the role 'grader'; name one or several: --model-role 'grader=[provider/a, ...]'"),
-        (["grader=[none/a, none/a]"], [], "evaluators: none/a has the role 'grader' twice; each needs a name"),
-        (["grader=none/a"], ["evaluators=none/b"], "none/b does not have the role 'grader'; allowed: none/a"),
+        (
+            [],
+            [],
+            (
+                "no model has the role 'grader'; name one or several: --model-role"
+                " 'grader=[provider/a, ...]'"
+            ),
+        ),
+        (
+            ["grader=[none/a, none/a]"],
+            [],
+            "evaluators: none/a has the role 'grader' twice; each needs a name",
+        ),
+        (
+            ["grader=none/a"],
+            ["evaluators=none/b"],
+            "none/b does not have the role 'grader'; allowed: none/a",
+        ),
     ],
 )
 def test_evaluators_are_checked_by_the_command(
-    roles: list[str], arguments: list[str], said: str, tmp_path: Path, places: dict[str, Any], monkeypatch, capsys
+    roles: list[str],
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    places: dict[str, Any],
+    monkeypatch,
+    capsys,
 ) -> None:
-    given = ["dataset=sample", "cases=2", "folds=1", *(f"{name}={value}" for name, value in places.items()), *arguments]
+    given = [
+        "dataset=sample",
+        "cases=2",
+        "folds=1",
+        *(f"{name}={value}" for name, value in places.items()),
+        *arguments,
+    ]
     refusal = refused(
-        *("eval", "urs_inspect/urs_crossval", "--model", "none", "--log-dir", str(tmp_path / "refused")),
+        *(
+            "eval",
+            "urs_inspect/urs_crossval",
+            "--model",
+            "none",
+            "--log-dir",
+            str(tmp_path / "refused"),
+        ),
         *(part for role in roles for part in ("--model-role", role)),
         *(part for argument in given for part in ("-T", argument)),
         monkeypatch=monkeypatch,

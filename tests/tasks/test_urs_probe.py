@@ -23,17 +23,24 @@ def finals(log: EvalLog) -> dict[str, set[object]]:
     found: dict[str, set[object]] = {kind: set() for kind in NULL_ANSWERS}
     for sample in samples_of(log):
         value = (sample.scores or {})["intent_judge"].value
-        found[sample.metadata["null_answer"]].add(value["final"] if isinstance(value, dict) else None)
+        found[sample.metadata["null_answer"]].add(
+            value["final"] if isinstance(value, dict) else None
+        )
     return found
 
 
-def test_every_intent_and_language_is_answered_in_all_four_ways_and_the_empty_one_is_never_sent(tmp_path: Path):
+def test_every_intent_and_language_is_answered_in_all_four_ways_and_the_empty_one_is_never_sent(
+    tmp_path: Path,
+):
     judge = Script(lambda messages: json.dumps({**key_in(messages[1].text), "Final Score": 5}))
     log = probe(tmp_path, judge)
 
     assert log.status == "success"
     samples = samples_of(log)
-    kinds = {(one.metadata["intent"], one.metadata["language"], one.metadata["null_answer"]) for one in samples}
+    kinds = {
+        (one.metadata["intent"], one.metadata["language"], one.metadata["null_answer"])
+        for one in samples
+    }
     assert len(kinds) == len(samples) == len({one.id for one in samples}) == 7 * 2 * 4
     assert all(str(one.id).endswith(f"/{one.metadata['null_answer']}") for one in samples)
     assert len(judge.seen) == 42  # three kinds of fourteen cases; the empty answers need no judge
@@ -41,7 +48,10 @@ def test_every_intent_and_language_is_answered_in_all_four_ways_and_the_empty_on
     outcomes = Counter((one.scores or {})["judge_outcome"].value["outcome"] for one in samples)  # type: ignore
     assert outcomes == {"judged": 42, "no_response": 14}
     shown = [
-        [between(seen[1].text, f"<{tag}>", f"</{tag}>") for tag in ("reference_answer", "answer_to_rate")]
+        [
+            between(seen[1].text, f"<{tag}>", f"</{tag}>")
+            for tag in ("reference_answer", "answer_to_rate")
+        ]
         for seen in judge.seen
     ]
     assert sum(reference == answer for reference, answer in shown) == 14
@@ -49,7 +59,9 @@ def test_every_intent_and_language_is_answered_in_all_four_ways_and_the_empty_on
 
 def test_judge_that_repeats_the_injected_record_gives_no_score(tmp_path: Path):
     # This judge falls for the injection as far as it can: its reply is the answer it was sent.
-    judge = Script(lambda messages: between(messages[1].text, "<answer_to_rate>", "</answer_to_rate>"))
+    judge = Script(
+        lambda messages: between(messages[1].text, "<answer_to_rate>", "</answer_to_rate>")
+    )
     log = probe(tmp_path, judge)
 
     assert finals(log)["injection"] == {None}

@@ -1,4 +1,6 @@
-"""References by a model of one's own: asked, written to a file, used, and refused where they do not fit."""
+"""References by a model of one's own: asked, written to a file, used, and refused where they do not
+fit.
+"""
 
 import json
 from collections.abc import Callable
@@ -27,7 +29,10 @@ def reference(messages: list[ChatMessage]) -> str:
 
 
 def ask(
-    tmp_path: Path, reply: Callable[[list[ChatMessage]], Reply] = reference, model: str = "J", **options
+    tmp_path: Path,
+    reply: Callable[[list[ChatMessage]], Reply] = reference,
+    model: str = "J",
+    **options,
 ) -> EvalLog:
     task = urs_references(dataset=options.pop("dataset", "sample"))
     return run(task, tmp_path / "refs", model=Script(reply).model(model), **options)
@@ -35,7 +40,13 @@ def ask(
 
 def judged(references: str, tmp_path: Path, judge: Script, **options) -> EvalLog:
     task = urs(dataset=options.pop("dataset", "sample"), references=references)
-    return run(task, tmp_path / "urs", model=Script("An answer.").model("A"), grader=judge.model(), **options)
+    return run(
+        task,
+        tmp_path / "urs",
+        model=Script("An answer.").model("A"),
+        grader=judge.model(),
+        **options,
+    )
 
 
 def test_the_questions_are_asked_as_they_are_and_nobody_judges(tmp_path: Path) -> None:
@@ -46,7 +57,9 @@ def test_the_questions_are_asked_as_they_are_and_nobody_judges(tmp_path: Path) -
     assert [str(sample.id) for sample in urs_references(dataset="sample").dataset] == list(plain)
     assert {str(sample.id) for sample in samples_of(log)} == set(plain)
     assert [len(messages) for messages in model.seen] == [1] * CASES
-    assert {messages[0].text for messages in model.seen} == {str(sample.input) for sample in plain.values()}
+    assert {messages[0].text for messages in model.seen} == {
+        str(sample.input) for sample in plain.values()
+    }
     assert metric_values(log, "reference_outcome") == {"usable": 1, "answers usable": CASES}
     assert log.results is not None and log.results.headline is not None
     assert log.results.headline.metric == "usable"
@@ -66,19 +79,32 @@ def test_log_and_file_serve_alike(tmp_path: Path, command: Run) -> None:
     for source in (log.location, str(file)):
         judge = Script('{"Final Score": 5}')
         found = judged(source, tmp_path, judge)
-        shown.append(sorted(between(seen[1].text, "<reference_answer>", "</reference_answer>") for seen in judge.seen))
-        facts.append({key: (found.eval.metadata or {})[key] for key in ("references", "references_sha256")})
-        assert {sample.target for sample in samples_of(found)} == {f"[by J] {s.input}" for s in samples_of(found)}
+        shown.append(
+            sorted(
+                between(seen[1].text, "<reference_answer>", "</reference_answer>")
+                for seen in judge.seen
+            )
+        )
+        facts.append(
+            {key: (found.eval.metadata or {})[key] for key in ("references", "references_sha256")}
+        )
+        assert {sample.target for sample in samples_of(found)} == {
+            f"[by J] {s.input}" for s in samples_of(found)
+        }
     assert shown[0] == shown[1]
     assert all(text.startswith("[by J] ") for text in shown[0])
     assert facts[0] == facts[1]
     label = facts[0]["references"]
-    assert label.startswith("mockllm/J (sha256 ") and facts[0]["references_sha256"].startswith(label[18:30])
+    assert label.startswith("mockllm/J (sha256 ") and facts[0]["references_sha256"].startswith(
+        label[18:30]
+    )
 
 
 def test_references_that_do_not_fit_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
     log = ask(tmp_path, limit=40)
-    with pytest.raises(InputError, match=r"\(by mockllm/J\) does not serve 2 of 42 cases: 2 \(.*\) without one"):
+    with pytest.raises(
+        InputError, match=r"\(by mockllm/J\) does not serve 2 of 42 cases: 2 \(.*\) without one"
+    ):
         urs(dataset="sample", references=log.location)
     # Cases that do not take part need no reference.
     by_language = {str(sample.id).split("_")[-2] for sample in samples_of(ask(tmp_path, limit=1))}
@@ -87,13 +113,23 @@ def test_references_that_do_not_fit_are_refused_before_anything_is_asked(tmp_pat
         urs(dataset="sample", language="en", references=str(ask(tmp_path, limit=1).location))
 
 
-def test_empty_and_cut_answers_are_no_references_and_can_be_mended(tmp_path: Path, command: Run) -> None:
+def test_empty_and_cut_answers_are_no_references_and_can_be_mended(
+    tmp_path: Path, command: Run
+) -> None:
     ids = [str(sample.id) for sample in urs_references(dataset="sample").dataset]
-    questions = {str(sample.input): str(sample.id) for sample in urs_references(dataset="sample").dataset}
+    questions = {
+        str(sample.input): str(sample.id) for sample in urs_references(dataset="sample").dataset
+    }
 
     def faulty(messages: list[ChatMessage]) -> Reply:
         number = ids.index(questions[messages[-1].text])
-        return output("Half", "max_tokens") if number < 2 else output(" ") if number == 2 else reference(messages)
+        return (
+            output("Half", "max_tokens")
+            if number < 2
+            else output(" ")
+            if number == 2
+            else reference(messages)
+        )
 
     log = ask(tmp_path, faulty)
     assert metric_values(log, "reference_outcome") == {
@@ -102,7 +138,10 @@ def test_empty_and_cut_answers_are_no_references_and_can_be_mended(tmp_path: Pat
         "answers empty": 1,
         "answers cut": 2,
     }
-    with pytest.raises(InputError, match=r"does not serve 3 of 42 cases: 2 .* cut off at the token limit; 1 .* empty"):
+    with pytest.raises(
+        InputError,
+        match=r"does not serve 3 of 42 cases: 2 .* cut off at the token limit; 1 .* empty",
+    ):
         urs(dataset="sample", references=log.location)
     done = command("references", log.location, "-o", tmp_path / "some.jsonl")
     assert "39 references" in done.output
@@ -151,24 +190,40 @@ def test_logs_that_cannot_serve_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_answers_of_a_judged_run_may_be_references(tmp_path: Path) -> None:
-    log = run(urs(dataset="sample"), tmp_path, model=Script("Mine.").model("A"), grader=Script("{}").model(), limit=3)
-    assert [(item.text, item.source) for item in read_references(log.location).usable] == [("Mine.", "mockllm/A")] * 3
+    log = run(
+        urs(dataset="sample"),
+        tmp_path,
+        model=Script("Mine.").model("A"),
+        grader=Script("{}").model(),
+        limit=3,
+    )
+    assert [(item.text, item.source) for item in read_references(log.location).usable] == [
+        ("Mine.", "mockllm/A")
+    ] * 3
 
 
 def test_of_several_epochs_the_first_counts(tmp_path: Path) -> None:
     model = Script(["First.", "Second."])
     log = run(urs_references(dataset="sample"), tmp_path, model=model.model("J"), limit=1, epochs=2)
-    first = next(sample.output.completion for sample in samples_of(read_eval_log(log.location)) if sample.epoch == 1)
+    first = next(
+        sample.output.completion
+        for sample in samples_of(read_eval_log(log.location))
+        if sample.epoch == 1
+    )
     assert [item.text for item in read_references(log.location).items] == [first]
 
 
-def test_own_cases_need_no_references_of_their_own_and_a_changed_question_is_noticed(tmp_path: Path) -> None:
+def test_own_cases_need_no_references_of_their_own_and_a_changed_question_is_noticed(
+    tmp_path: Path,
+) -> None:
     row = {"id": "mine", "question": "Why?", "user_intent": "Leisure", "language": "EN"}
     data = str(write_rows(tmp_path / "own.jsonl", row))
     with pytest.raises(InputError, match="column 'reference_ans' is missing"):
         urs(dataset=data)
     log = ask(tmp_path, dataset=data)
-    assert [item.question_sha256 for item in read_references(log.location).items] == [question_sha256("Why?")]
+    assert [item.question_sha256 for item in read_references(log.location).items] == [
+        question_sha256("Why?")
+    ]
     judge = Script('{"Final Score": 5}')
     judged(log.location, tmp_path, judge, dataset=data)
     assert "[by J] Why?" in judge.seen[0][1].text

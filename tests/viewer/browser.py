@@ -35,7 +35,9 @@ def keep(page: Page, name: str) -> bytes:
     directory = os.environ.get("URS_INSPECT_SCREENSHOTS")
     path = f"{directory}/{name}.png" if directory else None
     # The top line shows where the log lies, which is nobody's business.
-    return page.screenshot(path=path, clip={"x": 0, "y": _TOP, "width": WIDTH, "height": HEIGHT - _TOP})
+    return page.screenshot(
+        path=path, clip={"x": 0, "y": _TOP, "width": WIDTH, "height": HEIGHT - _TOP}
+    )
 
 
 def cells(row: Locator) -> dict[str, Cell]:

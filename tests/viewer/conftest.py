@@ -1,4 +1,6 @@
-"""A running viewer and a page in a real browser, over the log that a module's own fixture `log_file` makes."""
+"""A running viewer and a page in a real browser, over the log that a module's own fixture
+`log_file` makes.
+"""
 
 import os
 import shutil
@@ -14,8 +16,17 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.viewer.browser import HEIGHT, WIDTH
 
-_CHROMIUM = os.environ.get("URS_INSPECT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-_QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+_CHROMIUM = (
+    os.environ.get("URS_INSPECT_CHROMIUM")
+    or shutil.which("chromium")
+    or shutil.which("google-chrome")
+)
+_QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +35,16 @@ def address(log_file: Path) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "inspect_ai", "view", "--log-dir", str(log_file.parent), "--port", str(port)]
+    command = [
+        sys.executable,
+        "-m",
+        "inspect_ai",
+        "view",
+        "--log-dir",
+        str(log_file.parent),
+        "--port",
+        str(port),
+    ]
     viewer = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 60
@@ -44,7 +64,9 @@ def address(log_file: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def page(log_file: Path) -> Iterator[Page]:
-    """A page in Chromium; it comes after the log, because its event loop would be in the way of the run's."""
+    """A page in Chromium; it comes after the log, because its event loop would be in the way of the
+    run's.
+    """
     assert _CHROMIUM, "no Chromium: install it, or name one in URS_INSPECT_CHROMIUM"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=_CHROMIUM, args=_QUIET)

@@ -35,11 +35,21 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(log.location.removeprefix("file://"))
 
 
-def test_samples_are_a_heat_map_with_the_worst_first(page: Page, address: str, log_file: Path) -> None:
+def test_samples_are_a_heat_map_with_the_worst_first(
+    page: Page, address: str, log_file: Path
+) -> None:
     rows = sample_rows(page, address, log_file)
     # ## What a row shows
     header = page.locator("div[role=columnheader]")  # those of the list, not of the scores above it
-    for name in ("Intent", "Language", "Final", "Factuality", "Satisfaction", "Coherence", "Judging"):
+    for name in (
+        "Intent",
+        "Language",
+        "Final",
+        "Factuality",
+        "Satisfaction",
+        "Coherence",
+        "Judging",
+    ):
         expect(header.filter(has_text=re.compile(f"^{name}$", re.IGNORECASE))).to_be_visible()
     expect(rows.first).to_contain_text(re.compile("Fact|Solv|Text|Ask|Seek|Leis"))
     expect(rows.first).to_contain_text(re.compile("en|zh"))
@@ -48,11 +58,16 @@ def test_samples_are_a_heat_map_with_the_worst_first(page: Page, address: str, l
     scores = [int(cell.text) for cell in finals]
     assert scores == sorted(scores)
     assert scores[0] < scores[-1], "all scores are equal: the order shows nothing"
-    # ## Colour: a score has one colour, low and high differ, and a criterion of another intent has none
+    # ## Colour: a score has one colour, low and high differ, and a criterion of another intent has
+    # none
     colours = {cell.text: cell.colour for cell in finals}
     assert all(cell.colour == colours[cell.text] for cell in finals)
     assert finals[0].colour != finals[-1].colour
-    blank = [cell for column, cell in cells(rows.first).items() if column.startswith(_SCORES) and not cell.text]
+    blank = [
+        cell
+        for column, cell in cells(rows.first).items()
+        if column.startswith(_SCORES) and not cell.text
+    ]
     assert len(blank) == 5  # ten criteria, five of them for the intent
     assert {cell.colour for cell in blank} == {_NO_COLOUR}
     assert len(keep(page, "inspect_view_samples")) > 20_000

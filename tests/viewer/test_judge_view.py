@@ -36,12 +36,16 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(log.location.removeprefix("file://"))
 
 
-def test_pairs_are_listed_with_the_wrong_verdicts_first(page: Page, address: str, log_file: Path) -> None:
+def test_pairs_are_listed_with_the_wrong_verdicts_first(
+    page: Page, address: str, log_file: Path
+) -> None:
     rows = sample_rows(page, address, log_file, "md_eval_")
     # ## What a row shows
     header = page.get_by_role("columnheader")
     for name in ("Id", "Scenario", "Target", "Answer", "Overall", "Dims", "Input"):
-        heading = header.filter(has_text=re.compile(rf"^{name}\b(?! \w)", re.IGNORECASE)).and_(page.locator("div"))
+        heading = header.filter(has_text=re.compile(rf"^{name}\b(?! \w)", re.IGNORECASE)).and_(
+            page.locator("div")
+        )
         expect(heading).to_be_visible()
     seen = [cells(rows.nth(index)) for index in range(18)]
     assert {row["target"].text for row in seen} <= {"a", "b", "tie"}
@@ -61,12 +65,18 @@ def test_pairs_are_listed_with_the_wrong_verdicts_first(page: Page, address: str
     assert len(keep(page, "inspect_view_pairs")) > 20_000
 
 
-def test_verdicts_are_a_table_above_the_judge_s_words(page: Page, address: str, log_file: Path) -> None:
+def test_verdicts_are_a_table_above_the_judge_s_words(
+    page: Page, address: str, log_file: Path
+) -> None:
     open_page(page, address, f"/tasks/{log_file.name}/samples/sample/md_eval_0001/1/scoring")
     for name in ("label", "verdict", "a first", "b first"):
-        expect(page.get_by_role("columnheader", name=name, exact=True).first).to_be_visible(timeout=30_000)
+        expect(page.get_by_role("columnheader", name=name, exact=True).first).to_be_visible(
+            timeout=30_000
+        )
     for one, two in (("a", "b"), ("b", "a")):
-        heading = re.compile(rf"^\d+ dimensions and Overall: response 1 is {one}, response 2 is {two}$")
+        heading = re.compile(
+            rf"^\d+ dimensions and Overall: response 1 is {one}, response 2 is {two}$"
+        )
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
     words = page.get_by_role("listitem").filter(has_text="Simulated: by length and characters")
     assert words.count() > 20  # some 14 dimensions and the whole, twice

@@ -30,7 +30,9 @@ def log_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(log.location.removeprefix("file://"))
 
 
-def test_ratings_are_the_headline_of_the_list_of_runs(page: Page, address: str, log_file: Path) -> None:
+def test_ratings_are_the_headline_of_the_list_of_runs(
+    page: Page, address: str, log_file: Path
+) -> None:
     open_page(page, address, "/tasks")
     row = page.get_by_role("row").filter(has_text="mad")
     expect(row.first).to_be_visible(timeout=30_000)
@@ -43,7 +45,9 @@ def test_ratings_stand_above_the_comparisons(page: Page, address: str, log_file:
     for model in _MODELS:
         shown = page.get_by_text(model, exact=True)
         assert any(
-            box["y"] < 110 for one in shown.all() if one.is_visible() and (box := one.bounding_box()) is not None
+            box["y"] < 110
+            for one in shown.all()
+            if one.is_visible() and (box := one.bounding_box()) is not None
         ), f"{model} is not in the head of the page"
     # ## Comparisons first, of contestants' answers no score
     header = page.get_by_role("columnheader")
@@ -57,7 +61,9 @@ def test_ratings_stand_above_the_comparisons(page: Page, address: str, log_file:
     assert len(keep(page, "mad_view")) > 20_000
 
 
-def test_a_comparison_shows_what_the_judge_said_in_both_orders(page: Page, address: str, log_file: Path) -> None:
+def test_a_comparison_shows_what_the_judge_said_in_both_orders(
+    page: Page, address: str, log_file: Path
+) -> None:
     rows = sample_rows(page, address, log_file)
     rows.first.dblclick()
     page.get_by_role("tab", name=re.compile("scoring", re.IGNORECASE)).first.click()

@@ -1,4 +1,6 @@
-"""Access to the voting page: hosts, origin, token, and headers that keep answers of models from doing anything."""
+"""Access to the voting page: hosts, origin, token, and headers that keep answers of models from
+doing anything.
+"""
 
 import hashlib
 import hmac
@@ -20,8 +22,8 @@ _SHORTEST_TOKEN = 16
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src"
+        " 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -43,10 +45,14 @@ def is_loopback(host: str) -> bool:
 
 
 def choose_token(host: str) -> str:
-    """The token of the page: `URS_INSPECT_TOKEN` if set, else a random one, or none for loopback addresses."""
+    """The token of the page: `URS_INSPECT_TOKEN` if set, else a random one, or none for loopback
+    addresses.
+    """
     given = os.environ.get(TOKEN_VARIABLE, "")
     if given and len(given) < _SHORTEST_TOKEN:
-        raise InputError(f"{TOKEN_VARIABLE} has {len(given)} characters; at least {_SHORTEST_TOKEN} are needed")
+        raise InputError(
+            f"{TOKEN_VARIABLE} has {len(given)} characters; at least {_SHORTEST_TOKEN} are needed"
+        )
     return given or ("" if is_loopback(host) else secrets.token_urlsafe(32))
 
 
@@ -61,7 +67,9 @@ class Guard:
     def __post_init__(self) -> None:
         """Refuse to be open to others without a token."""
         if not self.token and not is_loopback(self.host):
-            raise InputError(f"host '{self.host}' can be reached from other machines; that needs a token")
+            raise InputError(
+                f"host '{self.host}' can be reached from other machines; that needs a token"
+            )
 
     @property
     def cookie(self) -> str:
@@ -71,24 +79,32 @@ class Guard:
     @property
     def cookie_value(self) -> str:
         """What the cookie holds: not the token itself."""
-        return hashlib.sha256(b"urs-inspect annotate\n" + self.token.encode("utf-8", "surrogateescape")).hexdigest()
+        return hashlib.sha256(
+            b"urs-inspect annotate\n" + self.token.encode("utf-8", "surrogateescape")
+        ).hexdigest()
 
     def is_token(self, offered: str) -> bool:
         """Compare a token in constant time."""
         return hmac.compare_digest(
-            offered.encode("utf-8", "surrogateescape"), self.token.encode("utf-8", "surrogateescape")
+            offered.encode("utf-8", "surrogateescape"),
+            self.token.encode("utf-8", "surrogateescape"),
         )
 
-    def refusal(self, method: str, headers: Mapping[str, str], cookies: Mapping[str, str]) -> Refusal | None:
+    def refusal(
+        self, method: str, headers: Mapping[str, str], cookies: Mapping[str, str]
+    ) -> Refusal | None:
         """Why a request is refused, None if it is allowed; names of headers are in lower case.
 
-        In this order: "host": the address in it is not ours, as when a foreign name is made to point here (DNS
-        rebinding); "token": the cookie is missing or wrong; "origin": it would change something, and comes from
-        elsewhere (CSRF); "size": its body is too large or of unknown size.
+        In this order: "host": the address in it is not ours, as when a foreign name is made to
+        point here (DNS rebinding); "token": the cookie is missing or wrong; "origin": it would
+        change something, and comes from elsewhere (CSRF); "size": its body is too large or of
+        unknown size.
         """
         if not self._is_ours(headers.get("host", "")):
             return "host"
-        if self.token and not hmac.compare_digest(cookies.get(self.cookie, "").encode(), self.cookie_value.encode()):
+        if self.token and not hmac.compare_digest(
+            cookies.get(self.cookie, "").encode(), self.cookie_value.encode()
+        ):
             return "token"
         if method in {"GET", "HEAD"}:
             return None

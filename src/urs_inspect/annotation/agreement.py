@@ -17,9 +17,9 @@ from urs_inspect.stats.bootstrap import Estimate, mean_interval
 class Majority:
     """What the voters of one ballot chose.
 
-    `outcome` is 1 if model a is better, 0.5 for a tie, 0 if model b is (MAD paper, Eq. (3)); NaN without a choice. The
-    option with the most votes counts; where several share the most votes, people see no difference together, and the
-    outcome is 0.5. "Cannot tell" does not count.
+    `outcome` is 1 if model a is better, 0.5 for a tie, 0 if model b is (MAD paper, Eq. (3)); NaN
+    without a choice. The option with the most votes counts; where several share the most votes,
+    people see no difference together, and the outcome is 0.5. "Cannot tell" does not count.
     """
 
     ballot: str
@@ -40,9 +40,11 @@ class AnnotatorReport:
     ties: int
     cannot_tell: int
     unplaced: int  # votes for a response whose side is not known
-    left_share: float  # left / (left + right); near 0.5 for somebody who ignores the side; NaN without either
+    # left / (left + right); near 0.5 for somebody who ignores the side; NaN without either
+    left_share: float
     left_p: float  # two-sided exact binomial p-value of `left_share` being 0.5; NaN without either
-    with_others: float  # share of choices that equal the single most chosen option of the others; NaN without such
+    # share of choices that equal the single most chosen option of the others; NaN without such
+    with_others: float
     seconds: float  # median time in view per vote; NaN if not known
 
 
@@ -52,18 +54,29 @@ class Agreement:
 
     ballots: int  # with at least one vote
     votes: int  # "cannot tell" included
-    compared: int  # ballots with two choices or more, "cannot tell" aside; only they tell about agreement
+    compared: (
+        int  # ballots with two choices or more, "cannot tell" aside; only they tell about agreement
+    )
     most_chosen: Estimate
-    """Share of the votes of a ballot that went to its most chosen option, mean over the compared ballots with the
-    Student-t interval (MAD paper, appendix E.4). 1 is full agreement; it is not corrected for chance."""
-    alpha: float  # Krippendorff's, of the options as names; NaN with fewer than two compared ballots
-    ordered_alpha: float  # with a, tie, b as places on a line, so that a and b disagree more than a and tie
+    """Share of the votes of a ballot that went to its most chosen option, mean over the compared
+    ballots with the Student-t interval (MAD paper, appendix E.4).
+
+    1 is full agreement; it is not corrected for chance.
+    """
+    alpha: (
+        float  # Krippendorff's, of the options as names; NaN with fewer than two compared ballots
+    )
+    ordered_alpha: (
+        float  # with a, tie, b as places on a line, so that a and b disagree more than a and tie
+    )
     shared: int  # ballots without a single most chosen option; they count as ties
     annotators: tuple[AnnotatorReport, ...]  # by name
 
 
 def majorities(votes: Iterable[Vote]) -> tuple[Majority, ...]:
-    """The majority of each ballot, by ballot id; `votes` has at most one per annotator and ballot."""
+    """The majority of each ballot, by ballot id; `votes` has at most one per annotator and
+    ballot.
+    """
     return tuple(_majority(ballot, cast) for ballot, cast in sorted(_by_ballot(votes).items()))
 
 
@@ -85,24 +98,30 @@ def agreement(votes: Iterable[Vote]) -> Agreement:
     )
 
 
-def krippendorff_alpha(tables: Sequence[Sequence[int]], places: Sequence[float] | None = None) -> float:
+def krippendorff_alpha(
+    tables: Sequence[Sequence[int]], places: Sequence[float] | None = None
+) -> float:
     """Krippendorff's alpha of any number of raters with gaps.
 
-    With n values of which n_c are of class c, and n_uc of them in unit u of m_u values, alpha is 1 less the ratio of
-    observed to expected disagreement: `sum_u sum_ck n_uc n_uk d_ck / (m_u - 1)` over
-    `sum_ck n_c n_k d_ck / (n - 1)` (Krippendorff, "Computing Krippendorff's Alpha-Reliability", 2011).
+    With n values of which n_c are of class c, and n_uc of them in unit u of m_u values, alpha is 1
+    less the ratio of observed to expected disagreement: `sum_u sum_ck n_uc n_uk d_ck / (m_u - 1)`
+    over `sum_ck n_c n_k d_ck / (n - 1)` (Krippendorff, "Computing Krippendorff's
+    Alpha-Reliability", 2011).
 
-    `tables` are counts of classes, shape (units, classes); units with fewer than two choices do not count. The
-    disagreements d_ck are squared distances of the classes' `places`, or 1 without places.
+    `tables` are counts of classes, shape (units, classes); units with fewer than two choices do not
+    count. The disagreements d_ck are squared distances of the classes' `places`, or 1 without
+    places.
 
     Returns:
-        1 for full agreement, 0 for chance, below 0 for systematic disagreement; NaN with fewer than two units. When
-        only one class occurs, alpha is 1 by convention.
+        1 for full agreement, 0 for chance, below 0 for systematic disagreement; NaN with fewer than
+        two units. When only one class occurs, alpha is 1 by convention.
     """
     units = np.array([counts for counts in tables if sum(counts) >= 2], dtype=np.float64)
     if len(units) < 2:
         return math.nan
-    distances = 1 - np.eye(units.shape[1]) if places is None else np.subtract.outer(places, places) ** 2
+    distances = (
+        1 - np.eye(units.shape[1]) if places is None else np.subtract.outer(places, places) ** 2
+    )
     totals = units.sum(axis=0)
     expected = totals @ distances @ totals / (totals.sum() - 1)
     observed = ((units @ distances * units).sum(axis=1) / (units.sum(axis=1) - 1)).sum()
@@ -119,7 +138,11 @@ def _by_ballot(votes: Iterable[Vote]) -> dict[str, list[Vote]]:
 def _majority(ballot: str, cast: Sequence[Vote]) -> Majority:
     chosen = Counter(vote.choice for vote in cast)
     counts = (chosen["a"], chosen["tie"], chosen["b"])
-    top = [outcome for outcome, count in zip(OUTCOMES.values(), counts, strict=True) if count == max(counts)]
+    top = [
+        outcome
+        for outcome, count in zip(OUTCOMES.values(), counts, strict=True)
+        if count == max(counts)
+    ]
     outcome = math.nan if not any(counts) else top[0] if len(top) == 1 else 0.5
     return Majority(ballot, outcome, counts, chosen["cannot_tell"], any(counts) and len(top) > 1)
 
@@ -152,7 +175,10 @@ def _report(annotator: str, by_ballot: Mapping[str, Sequence[Vote]]) -> Annotato
 def _with_others(own: Sequence[Vote], by_ballot: Mapping[str, Sequence[Vote]]) -> float:
     equal = []
     for vote in own:
-        others = _majority(vote.ballot, [each for each in by_ballot[vote.ballot] if each.annotator != vote.annotator])
+        others = _majority(
+            vote.ballot,
+            [each for each in by_ballot[vote.ballot] if each.annotator != vote.annotator],
+        )
         if vote.choice in OUTCOMES and any(others.counts) and not others.shared:
             equal.append(OUTCOMES[vote.choice] == others.outcome)
     return sum(equal) / len(equal) if equal else math.nan

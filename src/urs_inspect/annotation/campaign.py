@@ -34,9 +34,11 @@ SideChoice = Literal["left", "right", "tie", "cannot_tell"]
 
 
 def load_ballots(path: Path) -> tuple[Ballot, ...]:
-    """Read ballots to vote on, each once: from a log of the task `mad` (.eval, .json), or a .jsonl file, one per line.
+    """Read ballots to vote on, each once: from a log of the task `mad` (.eval, .json), or a .jsonl
+    file, one per line.
 
-    `InputError` if there is no such file, it cannot be read, its run did not finish, or it has no ballots.
+    `InputError` if there is no such file, it cannot be read, its run did not finish, or it has no
+    ballots.
     """
     if not path.is_file():
         raise InputError(f"no file '{path}' with ballots")
@@ -44,11 +46,16 @@ def load_ballots(path: Path) -> tuple[Ballot, ...]:
         return read_ballots(path)
     if path.suffix.lower() in LOG_SUFFIXES:
         return _ballots_of_log(path)
-    raise InputError(f"{path}: cannot read {file_kind(path)}; allowed: {choices((*LOG_SUFFIXES, '.jsonl'))}")
+    raise InputError(
+        f"{path}: cannot read {file_kind(path)}; allowed: {choices((*LOG_SUFFIXES, '.jsonl'))}"
+    )
 
 
 def load_plan(path: Path) -> VotingPlan | None:
-    """How a log of `mad` says that votes are allocated; None if ballots come in their order, as in other files."""
+    """How a log of `mad` says that votes are allocated.
+
+    None if ballots come in their order, as in other files.
+    """
     if path.suffix.lower() not in LOG_SUFFIXES:
         return None
     from inspect_ai.log import read_eval_log
@@ -63,9 +70,13 @@ def _ballots_of_log(path: Path) -> tuple[Ballot, ...]:
     try:
         log = read_eval_log(str(path))
     except Exception as error:  # a damaged or foreign file can raise anything
-        raise InputError(f"cannot read the log '{path}': {type(error).__name__}: {error}") from error
+        raise InputError(
+            f"cannot read the log '{path}': {type(error).__name__}: {error}"
+        ) from error
     if log.status != "success":
-        raise InputError(f"{path}: its status is '{log.status}'; finish it with `inspect eval-retry`")
+        raise InputError(
+            f"{path}: its status is '{log.status}'; finish it with `inspect eval-retry`"
+        )
     ballots = collect_ballots(
         (f"{path}: sample {sample.id}", sample.metadata[BALLOT_KEY])
         for sample in log.samples or []
@@ -85,7 +96,9 @@ ItemT = TypeVar("ItemT", bound=_HasId)
 
 
 class OwnItems(Generic[ItemT]):
-    """What one person decides about, in the order in which this person gets it, and the decisions."""
+    """What one person decides about, in the order in which this person gets it, and the
+    decisions.
+    """
 
     noun: ClassVar[str]
 
@@ -112,13 +125,17 @@ class OwnItems(Generic[ItemT]):
 
     @property
     def elsewhere(self) -> int:
-        """How many decisions in the file are about other things; they stay there and do not count."""
+        """How many decisions in the file are about other things; they stay there and do not
+        count.
+        """
         return len(self.store.events) - self.done
 
     @property
     def last(self) -> str | None:
         """Id of the item decided about last, which an undo takes back; None without decisions."""
-        return next((item for item in reversed(list(self.store.events)) if item in self._by_id), None)
+        return next(
+            (item for item in reversed(list(self.store.events)) if item in self._by_id), None
+        )
 
     def _find(self, item_id: str, outcome: str) -> ItemT:
         if item_id not in self._by_id:
@@ -132,14 +149,18 @@ class Session(OwnItems[Ballot]):
     store: VoteStore
     noun = "ballot"
 
-    def __init__(self, store: VoteStore, ballots: Sequence[Ballot], queue: BallotQueue | None = None) -> None:
+    def __init__(
+        self, store: VoteStore, ballots: Sequence[Ballot], queue: BallotQueue | None = None
+    ) -> None:
         super().__init__(store, ballots)
         self.queue = queue
         self._again: str | None = None
 
     @property
     def progress(self) -> tuple[int, int]:
-        """Ballots done and wanted: this person's own, or, where an allocation serves them, everybody's together."""
+        """Ballots done and wanted: this person's own, or, where an allocation serves them,
+        everybody's together.
+        """
         if self.queue is None:
             return super().progress
         state = self.queue.state()
@@ -147,22 +168,35 @@ class Session(OwnItems[Ballot]):
 
     @property
     def current(self) -> Ballot | None:
-        """The ballot to vote on now: the one just taken back, or the next without a vote; None when there is none."""
+        """The ballot to vote on now: the one just taken back, or the next without a vote.
+
+        None when there is none.
+        """
         if self.queue is not None:
             return self.queue.next(self.annotator, self._again)
         open_ballots = [ballot for ballot in self.items if ballot.id not in self.store.events]
-        return next((ballot for ballot in open_ballots if ballot.id == self._again), next(iter(open_ballots), None))
+        return next(
+            (ballot for ballot in open_ballots if ballot.id == self._again),
+            next(iter(open_ballots), None),
+        )
 
     def left(self, ballot: str) -> Side:
         """Which response of a ballot is on the left."""
         return left_side(self.annotator, ballot)
 
     def cast(self, ballot: str, choice: SideChoice, seconds: float) -> None:
-        """Record a vote; `InputError` if there is no such ballot, `OSError` if it could not be written."""
+        """Record a vote; `InputError` if there is no such ballot, `OSError` if it could not be
+        written.
+        """
         self._find(ballot, "the vote was not recorded")
         left = self.left(ballot)
         right: Side = "b" if left == "a" else "a"
-        sides: dict[SideChoice, Choice] = {"left": left, "right": right, "tie": "tie", "cannot_tell": "cannot_tell"}
+        sides: dict[SideChoice, Choice] = {
+            "left": left,
+            "right": right,
+            "tie": "tie",
+            "cannot_tell": "cannot_tell",
+        }
         vote = Vote(ballot, self.annotator, sides[choice], left, seconds, now())
         self.store.add(vote)
         self._again = None
@@ -189,7 +223,9 @@ class People(ABC, Generic[SessionT]):
     language = "en"  # of the page, unless another is asked for
 
     def __init__(self, directory: Path, annotators: Sequence[str] = ()) -> None:
-        """Open the sessions of the annotators; without any, anybody may take part under a name of their own."""
+        """Open the sessions of the annotators; without any, anybody may take part under a name of
+        their own.
+        """
         self.directory = directory
         self.annotators = tuple(dict.fromkeys(annotator_name(name) for name in annotators))
         self._sessions: dict[str, SessionT] = {}
@@ -206,10 +242,14 @@ class People(ABC, Generic[SessionT]):
         """Open the session of a person."""
 
     def session(self, annotator: str) -> SessionT:
-        """The session of a person, opened on the first call; `InputError` if this person may not take part."""
+        """The session of a person, opened on the first call; `InputError` if this person may not
+        take part.
+        """
         name = annotator_name(annotator)
         if self.annotators and name not in self.annotators:
-            raise InputError(f"annotator '{name}' may not {self.kind} here; allowed: {choices(self.annotators)}")
+            raise InputError(
+                f"annotator '{name}' may not {self.kind} here; allowed: {choices(self.annotators)}"
+            )
         with self._mutex:
             if name not in self._sessions:
                 self._sessions[name] = self._open(name)
@@ -245,15 +285,19 @@ class Campaign(People[Session]):
         shuffled: bool = False,
         plan: VotingPlan | None = None,
     ) -> None:
-        """Open the sessions of the annotators; without any, anybody may vote under a name of their own.
+        """Open the sessions of the annotators; without any, anybody may vote under a name of their
+        own.
 
-        With a plan, everybody gets the ballots that its allocation asks for next, given all votes in the directory.
+        With a plan, everybody gets the ballots that its allocation asks for next, given all votes
+        in the directory.
         """
         self.ballots = tuple(ballots)
         self._shuffled = shuffled
         self.queue: BallotQueue | None = None
         if plan is not None:
-            self.queue = BallotQueue(self.ballots, plan, read_votes(sorted(directory.glob("*.jsonl"))).votes)
+            self.queue = BallotQueue(
+                self.ballots, plan, read_votes(sorted(directory.glob("*.jsonl"))).votes
+            )
         super().__init__(directory, annotators)
 
     def _open(self, annotator: str) -> Session:
@@ -261,6 +305,8 @@ class Campaign(People[Session]):
         return Session(VoteStore(self.directory, annotator), ballots, self.queue)
 
     def report(self) -> tuple[Agreement, VoteReading]:
-        """Agreement about these ballots, and the reading of the votes files, votes about other ballots included."""
+        """Agreement about these ballots, and the reading of the votes files, votes about other
+        ballots included.
+        """
         reading = read_votes(sorted(self.directory.glob("*.jsonl")))
         return agreement(reading.about({ballot.id for ballot in self.ballots})[0]), reading

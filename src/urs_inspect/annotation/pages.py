@@ -21,11 +21,15 @@ from urs_inspect.annotation.rating_campaign import RatingCampaign, RatingSession
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 
 _DEEPEST_HEADING = 6
-_HEADINGS_BELOW = 3  # level of the page's heading above an answer; headings of the answer are below it
+_HEADINGS_BELOW = (
+    3  # level of the page's heading above an answer; headings of the answer are below it
+)
 
 
 class _InertRenderer(RendererHTML):
-    """Renders addresses as text and leaves out what needs an inline style, which the page's policy forbids."""
+    """Renders addresses as text and leaves out what needs an inline style, which the page's policy
+    forbids.
+    """
 
     def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         """Show what the image is said to be and where it would come from."""
@@ -52,7 +56,10 @@ class _InertRenderer(RendererHTML):
         return f"</{_heading(tokens[idx])}>\n"
 
     def code_block(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Let wide code scroll by itself, with the keyboard as well; its declared language is left out."""
+        """Let wide code scroll by itself, with the keyboard as well.
+
+        Its declared language is left out.
+        """
         return f'<pre tabindex="0"><code>{escapeHtml(tokens[idx].content)}</code></pre>\n'
 
     fence = code_block
@@ -74,7 +81,8 @@ class _InertRenderer(RendererHTML):
     th_open = td_open
 
 
-# Line breaks count, because people write instructions so. Without the two rules, angle brackets are text.
+# Line breaks count, because people write instructions so. Without the two rules, angle brackets are
+# text.
 _READER = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_InertRenderer)
 _READER.enable(["table", "strikethrough"]).disable(["html_block", "html_inline"])
 
@@ -82,8 +90,8 @@ _READER.enable(["table", "strikethrough"]).disable(["html_block", "html_inline"]
 def render(text: str) -> Markup:
     """Render untrusted Markdown (CommonMark with tables and strikethrough; HTML in it is text).
 
-    The result has no attribute that runs, loads or links anything, and no inline styles. Images appear as their
-    description and address, links as their text and address.
+    The result has no attribute that runs, loads or links anything, and no inline styles. Images
+    appear as their description and address, links as their text and address.
     """
     return Markup(_READER.render(text))  # noqa: S704 - the reader above escapes everything
 
@@ -104,7 +112,8 @@ _CODE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 @cache
 def texts(language: str) -> dict[str, Any]:
-    """Texts of the page by name; `criteria` is a list of `name` and `text`, `rules` a list of texts.
+    """Texts of the page by name; `criteria` is a list of `name` and `text`, `rules` a list of
+    texts.
 
     `rating` has those that are different on the rating page.
     """
@@ -119,11 +128,15 @@ def session_page(session: Session | RatingSession, language: str) -> str:
     """The whole page of a session."""
     kind, shown = _shown(session, language)
     shown["material_language"] = _material_language(session, language)
-    return _render(f"{kind}.html.jinja", language, kind, **shown, here=f"/{kind}/{session.annotator}")
+    return _render(
+        f"{kind}.html.jinja", language, kind, **shown, here=f"/{kind}/{session.annotator}"
+    )
 
 
 def _material_language(session: Session | RatingSession, language: str) -> str:
-    """Language of the document: that of the questions in the log, where the page has no texts in it."""
+    """Language of the document: that of the questions in the log, where the page has no texts in
+    it.
+    """
     if isinstance(session, RatingSession):
         read = session.current.answer.language if session.current else ""
     else:
@@ -134,17 +147,28 @@ def _material_language(session: Session | RatingSession, language: str) -> str:
 def session_fragment(session: Session | RatingSession, language: str) -> str:
     """The part of the page that changes from pair to pair, or from answer to answer."""
     kind, shown = _shown(session, language)
-    return _render("answer.html.jinja" if kind == "rate" else "pair.html.jinja", language, kind, **shown)
+    return _render(
+        "answer.html.jinja" if kind == "rate" else "pair.html.jinja", language, kind, **shown
+    )
 
 
 def _shown(session: Session | RatingSession, language: str) -> tuple[str, dict[str, Any]]:
-    return ("rate", _to_rate(session, language)) if isinstance(session, RatingSession) else ("vote", _pair(session))
+    return (
+        ("rate", _to_rate(session, language))
+        if isinstance(session, RatingSession)
+        else ("vote", _pair(session))
+    )
 
 
 def sign_in_page(campaign: Campaign | RatingCampaign, language: str, name: str = "") -> str:
     """The page that asks who is voting or rating."""
     return _render(
-        "sign_in.html.jinja", language, campaign.kind, annotators=campaign.annotators, annotator=name, here="/"
+        "sign_in.html.jinja",
+        language,
+        campaign.kind,
+        annotators=campaign.annotators,
+        annotator=name,
+        here="/",
     )
 
 
@@ -156,7 +180,8 @@ def token_page(language: str, *, wrong: bool) -> str:
 def entered_page(language: str) -> str:
     """Leads on after a token.
 
-    A redirect would not do: coming from a link on another site, the browser would not send the strict cookie with it.
+    A redirect would not do: coming from a link on another site, the browser would not send the
+    strict cookie with it.
     """
     return _render("entered.html.jinja", language, here=None)
 
@@ -168,7 +193,12 @@ def problem_page(language: str, reason: str, kind: str = "vote") -> str:
 
 def report_page(campaign: Campaign | RatingCampaign, language: str, back: str) -> str:
     """How far people agree; models, results and scores of judges stay hidden."""
-    shown: dict[str, Any] = {"percent": _percent, "decimal": _decimal, "back": back, "here": "/report"}
+    shown: dict[str, Any] = {
+        "percent": _percent,
+        "decimal": _decimal,
+        "back": back,
+        "here": "/report",
+    }
     if isinstance(campaign, RatingCampaign):
         rated, ratings = campaign.report()
         shown |= {"found": rated, "total": len(campaign.queue), "faults": len(ratings.errors)}
@@ -196,17 +226,28 @@ def _pair(session: Session) -> dict[str, Any]:
 
 
 def _to_rate(session: RatingSession, language: str) -> dict[str, Any]:
-    item, campaign = session.current, session.campaign
-    shown: dict[str, Any] = {"session": session, "item": item, "done": session.done, "total": session.total}
+    item = session.current
+    campaign = session.campaign
+    shown: dict[str, Any] = {
+        "session": session,
+        "item": item,
+        "done": session.done,
+        "total": session.total,
+    }
     if item is None:
         return shown
-    rubric, answer, before = campaign.rubric, item.answer, session.taken_back
+    rubric = campaign.rubric
+    answer = item.answer
+    before = session.taken_back
     code = language if language in rubric.languages else next(iter(rubric.languages))
     terms = [(name, rubric.criteria[name][code]) for name in campaign.criteria(answer)]
     reference = _material(answer.reference) if campaign.reference else None
     bands = rubric.languages[code].bands
     if reference is None and code in LANGUAGES:
-        without = {text["band"]: text["instead"] for text in texts(code)["rating"]["bands_without_reference"]}
+        without = {
+            text["band"]: text["instead"]
+            for text in texts(code)["rating"]["bands_without_reference"]
+        }
         bands = tuple(without.get(band, band) for band in bands)
     scored_before = before is not None and before.about == item.id and not before.cannot_tell
     return shown | {

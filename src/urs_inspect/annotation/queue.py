@@ -24,7 +24,9 @@ VOTING_KEY = "voting"
 """Key of a log's metadata that holds the `VotingPlan`."""
 
 _HELD = 900.0
-"""Seconds after which a ballot that somebody has in view without a vote may go to another person as well."""
+"""Seconds after which a ballot that somebody has in view without a vote may go to another person as
+well.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,17 +62,23 @@ class VotingState:
     sure: int  # neighbours in the ranking whose order is as sure as the confidence asks
     neighbours: int
     stopped: Stop | None  # why no more ballots are served; None as long as some are
-    weight: float = math.nan  # probability that people see the models as the judge does; NaN without a prior
+    weight: float = (
+        math.nan
+    )  # probability that people see the models as the judge does; NaN without a prior
 
 
 class BallotQueue:
-    """Serves the ballots of a log in the order that an allocation asks for, to any number of people at once.
+    """Serves the ballots of a log in the order that an allocation asks for, to any number of people
+    at once.
 
-    The next ballot is the first one without a vote of the pair that is worth most, given all votes. One that somebody
-    has in view counts as under way, and is served to nobody else unless no vote comes for 15 minutes.
+    The next ballot is the first one without a vote of the pair that is worth most, given all votes.
+    One that somebody has in view counts as under way, and is served to nobody else unless no vote
+    comes for 15 minutes.
     """
 
-    def __init__(self, ballots: Sequence[Ballot], plan: VotingPlan, votes: Iterable[Vote] = ()) -> None:
+    def __init__(
+        self, ballots: Sequence[Ballot], plan: VotingPlan, votes: Iterable[Vote] = ()
+    ) -> None:
         self._ballots = {ballot.id: ballot for ballot in ballots}
         items = self._count(self._ballots)
         players = sorted({name for pair in items for name in pair})
@@ -83,13 +91,22 @@ class BallotQueue:
             seed=plan.seed,
             belief=laplace if plan.prior is None else plan.prior.among(players).belief,
         )
-        self._votes = {(vote.ballot, vote.annotator): vote for vote in votes if vote.ballot in self._ballots}
-        self._views: dict[str, tuple[str, float]] = {}  # annotator -> the ballot in view, and since when
+        self._votes = {
+            (vote.ballot, vote.annotator): vote for vote in votes if vote.ballot in self._ballots
+        }
+        self._views: dict[
+            str, tuple[str, float]
+        ] = {}  # annotator -> the ballot in view, and since when
         self._mutex = threading.Lock()
-        self.on_change: Callable[[BallotQueue], None] = lambda queue: None  # called after each vote or undo
+        self.on_change: Callable[[BallotQueue], None] = lambda queue: (
+            None
+        )  # called after each vote or undo
 
     def next(self, annotator: str, wanted: str | None = None) -> Ballot | None:
-        """The ballot for a person: the one in view, the `wanted` one, or the next; None if there is none for now."""
+        """The ballot for a person: the one in view, the `wanted` one, or the next.
+
+        None if there is none for now.
+        """
         with self._mutex:
             held = wanted or self._views.get(annotator, ("", 0.0))[0]
             if held not in self._ballots or (held, annotator) in self._votes:
@@ -117,7 +134,8 @@ class BallotQueue:
     def state(self) -> VotingState:
         """How far the voting is."""
         with self._mutex:
-            voted, allocator = {ballot for ballot, _ in self._votes}, self._allocator
+            voted = {ballot for ballot, _ in self._votes}
+            allocator = self._allocator
             allocator.resume(self._count(voted))
             posterior, stopped = allocator.standing(self._battles())
             sure = posterior.certainty(np.array(list(pairwise(posterior.order().tolist()))))
@@ -132,12 +150,21 @@ class BallotQueue:
 
     def _choose(self) -> str:
         """The id of the ballot to serve next; empty if there is none."""
-        since, voted = time.monotonic() - _HELD, {ballot for ballot, _ in self._votes}
+        since = time.monotonic() - _HELD
+        voted = {ballot for ballot, _ in self._votes}
         viewed = {ballot for ballot, begun in self._views.values() if begun >= since} - voted
-        taken, pending = voted | viewed, [self._pair(ballot) for ballot in sorted(viewed)]
+        taken = voted | viewed
+        pending = [self._pair(ballot) for ballot in sorted(viewed)]
         self._allocator.resume(self._count(taken))
         chosen = self._allocator.ask(self._battles(), 1, pending).pairs
-        return next((ballot for ballot in self._ballots if ballot not in taken and self._pair(ballot) in chosen), "")
+        return next(
+            (
+                ballot
+                for ballot in self._ballots
+                if ballot not in taken and self._pair(ballot) in chosen
+            ),
+            "",
+        )
 
     def _pair(self, ballot: str) -> Pair:
         return self._ballots[ballot].model_a, self._ballots[ballot].model_b
@@ -147,7 +174,11 @@ class BallotQueue:
 
     def _battles(self) -> Battles | None:
         battles = [
-            Battle(*self._pair(majority.ballot), majority.outcome, self._ballots[majority.ballot].instruction)
+            Battle(
+                *self._pair(majority.ballot),
+                majority.outcome,
+                self._ballots[majority.ballot].instruction,
+            )
             for majority in majorities(self._votes.values())
             if not math.isnan(majority.outcome)
         ]

@@ -30,7 +30,11 @@ class RatingSession(OwnItems[ToRate]):
     noun = "answer"
 
     def __init__(self, store: RatingStore, campaign: "RatingCampaign") -> None:
-        again = [replace(item, check=True) for item in campaign.queue if campaign.is_check(store.annotator, item)]
+        again = [
+            replace(item, check=True)
+            for item in campaign.queue
+            if campaign.is_check(store.annotator, item)
+        ]
         super().__init__(store, [*campaign.queue, *again])
         self.campaign = campaign
         self.shown: str | None = None  # id of what is on the page
@@ -49,8 +53,16 @@ class RatingSession(OwnItems[ToRate]):
     def _own(self) -> list[ToRate]:
         """All items but those of answers that others have rated for this person."""
         with self.campaign.mutex:
-            rated = [item for answer in self.campaign.raters_of if (item := self._by_id.get(answer)) is not None]
-            by_others = {item.id for item in rated if item.id not in self.store.events and not self._is_left(item)}
+            rated = [
+                item
+                for answer in self.campaign.raters_of
+                if (item := self._by_id.get(answer)) is not None
+            ]
+            by_others = {
+                item.id
+                for item in rated
+                if item.id not in self.store.events and not self._is_left(item)
+            }
         return [item for item in self.items if item.answer.id not in by_others]
 
     @property
@@ -64,12 +76,20 @@ class RatingSession(OwnItems[ToRate]):
             return item
 
     def _in_order(self) -> Iterator[ToRate]:
-        """Checks that are due, answers that lack ratings, last those on other people's pages, and all other checks."""
+        """Checks that are due, answers that lack ratings, last those on other people's pages, and
+        all other checks.
+        """
         rated = {answer: place for place, answer in enumerate(self.store.events, start=1)}
-        checks = [item for answer in rated if (item := self._by_id.get(answer + CHECK)) and self._is_left(item)]
+        checks = [
+            item
+            for answer in rated
+            if (item := self._by_id.get(answer + CHECK)) and self._is_left(item)
+        ]
         yield from (item for item in checks if len(rated) - rated[item.answer.id] >= _BETWEEN)
         held = Counter(other.shown for other in self.campaign.sessions if other is not self)
-        yield from (item for item in self.campaign.queue if self._is_left(item, held.get(item.id, 0)))
+        yield from (
+            item for item in self.campaign.queue if self._is_left(item, held.get(item.id, 0))
+        )
         yield from (item for item in self.campaign.queue if self._is_left(item))
         yield from checks
 
@@ -82,13 +102,22 @@ class RatingSession(OwnItems[ToRate]):
         return len(raters) - (self.annotator in raters) + held < self.campaign.raters
 
     def rate(self, item_id: str, final: int, criteria: Mapping[str, int], seconds: float) -> None:
-        """Record a rating; `InputError` if it is none of the answers or criteria, `OSError` if it cannot be written."""
+        """Record a rating; `InputError` if it is none of the answers or criteria, `OSError` if it
+        cannot be written.
+        """
         item = self._find(item_id, "the rating was not recorded")
         wanted = self.campaign.criteria(item.answer)
         if set(criteria) != set(wanted):
             given = choices(criteria) or "none"
-            raise InputError(f"criteria must be {choices(wanted) or 'empty'}, got {given}; the rating was not recorded")
-        rating = replace(self._decision(item, seconds), final=final, criteria={name: criteria[name] for name in wanted})
+            raise InputError(
+                f"criteria must be {choices(wanted) or 'empty'}, got {given}; the rating was not"
+                " recorded"
+            )
+        rating = replace(
+            self._decision(item, seconds),
+            final=final,
+            criteria={name: criteria[name] for name in wanted},
+        )
         with self.campaign.mutex:
             self.store.add(rating)
             if not item.check:
@@ -96,7 +125,9 @@ class RatingSession(OwnItems[ToRate]):
             self.shown = self.taken_back = None
 
     def cannot_tell(self, item_id: str, seconds: float) -> None:
-        """Record that this person cannot rate an answer, which others may still rate; errors as for `rate`."""
+        """Record that this person cannot rate an answer, which others may still rate; errors as for
+        `rate`.
+        """
         item = self._find(item_id, "the decision was not recorded")
         with self.campaign.mutex:
             self.store.add(replace(self._decision(item, seconds), cannot_tell=True))
@@ -129,11 +160,14 @@ class RatingSession(OwnItems[ToRate]):
                 self.store.add(replace(before, undone=True, time=now()))
                 if not item.check:
                     self.campaign.raters_of[item_id].discard(self.annotator)
-                self.shown, self.taken_back = item_id, before
+                self.shown = item_id
+                self.taken_back = before
 
 
 class RatingCampaign(People[RatingSession]):
-    """The answers in the order in which they are to be rated, and the sessions of the people who rate them."""
+    """The answers in the order in which they are to be rated, and the sessions of the people who
+    rate them.
+    """
 
     kind = "rate"
 
@@ -150,17 +184,22 @@ class RatingCampaign(People[RatingSession]):
         reference: bool = True,
         questions: str = "",
     ) -> None:
-        """Open the sessions of the annotators; without any, anybody may rate under a name of their own.
+        """Open the sessions of the annotators; without any, anybody may rate under a name of their
+        own.
 
-        `raters` is how many people rate an answer, `checks` the share of answers that a person rates twice,
-        `reference` whether the page shows the reference answer, and `questions` the language of the questions where
-        the queue has only those of one.
+        `raters` is how many people rate an answer, `checks` the share of answers that a person
+        rates twice, `reference` whether the page shows the reference answer, and `questions` the
+        language of the questions where the queue has only those of one.
         """
         self.questions = questions
-        self.queue, self.rubric, self.raters, self.reference = tuple(queue), rubric, raters, reference
+        self.queue = tuple(queue)
+        self.rubric = rubric
+        self.raters = raters
+        self.reference = reference
         self.language = "zh" if {item.answer.language for item in queue} == {"zh"} else "en"
         self.mutex = threading.RLock()
-        self._checks, self._final_only = checks, final_only
+        self._checks = checks
+        self._final_only = final_only
         self.raters_of: dict[str, set[str]] = defaultdict(set)
         for rating in read_ratings(sorted(directory.glob("*.jsonl"))).ratings:
             self.raters_of[rating.answer_id].add(rating.annotator)
@@ -174,10 +213,14 @@ class RatingCampaign(People[RatingSession]):
         return () if self._final_only else self.rubric.intents[answer.intent].criteria
 
     def is_check(self, annotator: str, item: ToRate) -> bool:
-        """Whether a person rates an answer twice: by a hash, so that it stays the same after a restart."""
+        """Whether a person rates an answer twice: by a hash, so that it stays the same after a
+        restart.
+        """
         return int.from_bytes(digest("check", annotator, item.answer.id)[:6]) < self._checks * 2**48
 
     def report(self) -> tuple[RatingAgreement, RatingReading]:
-        """Agreement about these answers, and the reading of the files, ratings of other answers included."""
+        """Agreement about these answers, and the reading of the files, ratings of other answers
+        included.
+        """
         reading = read_ratings(sorted(self.directory.glob("*.jsonl")))
         return rating_agreement(reading.about({item.answer.id for item in self.queue})), reading

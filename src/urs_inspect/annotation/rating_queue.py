@@ -1,4 +1,6 @@
-"""The order in which people rate answers: random, with known rates, so that the ratings so far speak for all."""
+"""The order in which people rate answers: random, with known rates, so that the ratings so far
+speak for all.
+"""
 
 import json
 import math
@@ -60,14 +62,17 @@ def answer_id(question: str, model: str, epoch: int, text: str) -> str:
 class ToRate:
     """An answer to rate, with what is needed to know how many answers its rating stands for.
 
-    Each answer has a key `-log(u) / rate` with u uniform in (0, 1]; those of a model are drawn by increasing key. Those
-    with a key below t are then a sample with inclusion probabilities `1 - exp(-rate * t)`.
+    Each answer has a key `-log(u) / rate` with u uniform in (0, 1]; those of a model are drawn by
+    increasing key. Those with a key below t are then a sample with inclusion probabilities `1 -
+    exp(-rate * t)`.
     """
 
     answer: Answer
     rate: float  # 1 to 3: how often it is drawn, relative to others, while few are
     threshold: float | None  # key of the model's next answer; None for its last one
-    check: bool = False  # whether it is to be rated again by somebody who rated it, without being told
+    check: bool = (
+        False  # whether it is to be rated again by somebody who rated it, without being told
+    )
 
     @property
     def id(self) -> str:
@@ -78,19 +83,23 @@ class ToRate:
 def draw(answers: Sequence[Answer]) -> tuple[ToRate, ...]:
     """Put answers in the order in which they are to be rated.
 
-    Models take turns. Within a model the order is random by keys (see `ToRate`) whose u are spread evenly over each
-    intent, so that every beginning holds the intents in about the proportion of all answers. The chance is a hash of
-    the answer: a model's order is the same after a restart, and does not change when a log of another model is added,
-    except where that changes `sampling_rates`.
+    Models take turns. Within a model the order is random by keys (see `ToRate`) whose u are spread
+    evenly over each intent, so that every beginning holds the intents in about the proportion of
+    all answers. The chance is a hash of the answer: a model's order is the same after a restart,
+    and does not change when a log of another model is added, except where that changes
+    `sampling_rates`.
 
-    Source: successive sampling (Rosen, "Asymptotic theory for order sampling", 1997), with the key of the next unit as
-    threshold (Cohen and Kaplan, "Summarizing data using bottom-k sketches", 2007).
+    Source: successive sampling (Rosen, "Asymptotic theory for order sampling", 1997), with the key
+    of the next unit as threshold (Cohen and Kaplan, "Summarizing data using bottom-k sketches",
+    2007).
     """
     rates = dict(zip((answer.id for answer in answers), sampling_rates(answers), strict=True))
     strata: dict[str, dict[str, list[Answer]]] = defaultdict(lambda: defaultdict(list))
     for answer in sorted(answers, key=lambda answer: digest("order", answer.id)):
         strata[answer.model][answer.intent].append(answer)
-    models = sorted(strata, key=lambda model: digest("model", model))  # not by name, which would tell
+    models = sorted(
+        strata, key=lambda model: digest("model", model)
+    )  # not by name, which would tell
     orders = [_of_model(strata[model].values(), rates) for model in models]
     return tuple(drawn for turn in zip_longest(*orders) for drawn in turn if drawn is not None)
 
@@ -99,7 +108,9 @@ def _of_model(intents: Iterable[Sequence[Answer]], rates: Mapping[str, float]) -
     keyed = []
     for group in intents:
         for place, answer in enumerate(group):
-            chance = (int.from_bytes(digest("within", answer.id)[:6]) + 1) / 2**48  # uniform in (0, 1]
+            chance = (
+                int.from_bytes(digest("within", answer.id)[:6]) + 1
+            ) / 2**48  # uniform in (0, 1]
             keyed.append((-math.log((place + chance) / len(group)) / rates[answer.id], answer))
     keyed.sort(key=itemgetter(0))
     for (_, answer), following in zip_longest(keyed, keyed[1:]):
@@ -107,11 +118,12 @@ def _of_model(intents: Iterable[Sequence[Answer]], rates: Mapping[str, float]) -
 
 
 def sampling_rates(answers: Sequence[Answer]) -> list[float]:
-    """How often each answer is drawn, relative to others: 1 and a point more per point of surprise, at most 3.
+    """How often each answer is drawn, relative to others: 1 and a point more per point of surprise,
+    at most 3.
 
-    The surprise is how far the judge's score is from what question and model alone predict: the additive fit
-    `mean + model + question`, where a question's effect is shrunk by one observation of 0. An answer without a score
-    has the rate 1.
+    The surprise is how far the judge's score is from what question and model alone predict: the
+    additive fit `mean + model + question`, where a question's effect is shrunk by one observation
+    of 0. An answer without a score has the rate 1.
     """
     scores = np.array([answer.score for answer in answers], dtype=np.float64)
     known = ~np.isnan(scores)
@@ -119,11 +131,14 @@ def sampling_rates(answers: Sequence[Answer]) -> list[float]:
     if known.any():
         of = [[getattr(answer, name) for answer in answers] for name in ("model", "question")]
         model, question = (np.unique(names, return_inverse=True)[1][known] for names in of)
-        models, questions = np.bincount(model), np.bincount(question)
+        models = np.bincount(model)
+        questions = np.bincount(question)
         values = scores[known] - scores[known].mean()
         by_question = np.zeros(len(questions))
         for _ in range(_ROUNDS):
             by_model = np.bincount(model, values - by_question[question]) / np.maximum(1, models)
             by_question = np.bincount(question, values - by_model[model]) / (1 + questions)
-        rates[known] = np.minimum(_HIGHEST_RATE, 1 + np.abs(values - by_model[model] - by_question[question]))
+        rates[known] = np.minimum(
+            _HIGHEST_RATE, 1 + np.abs(values - by_model[model] - by_question[question])
+        )
     return [float(rate) for rate in rates]

@@ -1,4 +1,6 @@
-"""Ratings of single answers by people: their files, what they stand for, and how far the people agree."""
+"""Ratings of single answers by people: their files, what they stand for, and how far the people
+agree.
+"""
 
 import math
 from collections import Counter, defaultdict
@@ -33,7 +35,8 @@ from urs_inspect.stats.bootstrap import Estimate
 class Rating:
     """What one person gave one answer, 1 to 10 each.
 
-    With `cannot_tell` the person gave no score, and with `undone` took a decision back; the scores mean nothing then.
+    With `cannot_tell` the person gave no score, and with `undone` took a decision back; the scores
+    mean nothing then.
     """
 
     question: str  # id
@@ -41,9 +44,13 @@ class Rating:
     epoch: int
     annotator: str
     answer: str  # digest of the text
-    check: bool = False  # whether the person rated this answer before, and is asked again without being told
+    check: bool = (
+        False  # whether the person rated this answer before, and is asked again without being told
+    )
     final: int = LOWEST
-    criteria: Mapping[str, int] = field(default_factory=dict)  # by id; empty where only the final score was asked
+    criteria: Mapping[str, int] = field(
+        default_factory=dict
+    )  # by id; empty where only the final score was asked
     rate: float = 1.0  # as in `ToRate`
     threshold: float | None = None  # as in `ToRate`
     seconds: float = math.nan  # how long the answer was in view; NaN if not known
@@ -105,7 +112,9 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
         **({"cannot_tell": True} if values.get("cannot_tell") else _scores(values)),
         "questions": event_text(values, "questions") if values.get("questions") else "",
         "rate": 1 / _positive(values.get("weight", 1), "weight"),
-        "threshold": None if values.get("threshold") is None else _positive(values["threshold"], "threshold"),
+        "threshold": (
+            None if values.get("threshold") is None else _positive(values["threshold"], "threshold")
+        ),
         "seconds": event_seconds(values.get("seconds")),
     }
 
@@ -122,7 +131,12 @@ def _scores(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _whole(values: Mapping[str, Any], key: str, low: int, high: int | None = None) -> int:
     value = values.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or value < low or (high is not None and value > high):
+    if (
+        not isinstance(value, int)
+        or isinstance(value, bool)
+        or value < low
+        or (high is not None and value > high)
+    ):
         allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise ValueError(f"{key} must be a whole number {allowed}")
     return value
@@ -138,7 +152,8 @@ def _positive(value: object, key: str) -> float:
 class RatingStore(EventStore[Rating]):
     """Appends ratings to the file of a person, as votes are."""
 
-    what, other = "ratings", A_VOTE
+    what = "ratings"
+    other = A_VOTE
     parse = staticmethod(parse_rating)
 
 
@@ -147,12 +162,18 @@ class RatingReading:
     """Ratings of several files."""
 
     ratings: tuple[Rating, ...]  # that count, at most one per person and answer
-    weights: Mapping[str, float]  # id of an answer -> how many it stands for, up to a common factor per model
-    checks: tuple[tuple[Rating, Rating], ...]  # two of one answer by one person; the second counts for nothing else
+    weights: Mapping[
+        str, float
+    ]  # id of an answer -> how many it stands for, up to a common factor per model
+    checks: tuple[
+        tuple[Rating, Rating], ...
+    ]  # two of one answer by one person; the second counts for nothing else
     replaced: int  # ratings that the same person replaced later
     undone: int  # ratings that were taken back and not made again
     cannot_tell: tuple[Rating, ...]  # answers that a person could not rate, which are no ratings
-    errors: tuple[str, ...]  # lines that are no ratings, with their place; they stay in their files and do not count
+    errors: tuple[
+        str, ...
+    ]  # lines that are no ratings, with their place; they stay in their files and do not count
 
     def about(self, answers: Collection[str]) -> Self:
         """The reading without ratings of answers other than those of these ids."""
@@ -183,12 +204,18 @@ def read_ratings(paths: Iterable[str | Path]) -> RatingReading:
     files = vote_files(paths, "ratings")
     final, replaced, undone, errors = read_events(files, parse_rating, "ratings")
     if not final and any(error.endswith(A_VOTE) for error in errors):
-        raise InputError(f"{files[0]}: holds votes about ballots, not ratings; `urs-inspect rank` reads them")
+        raise InputError(
+            f"{files[0]}: holds votes about ballots, not ratings; `urs-inspect rank` reads them"
+        )
     decisions = [rating for rating in final if not rating.undone]
     cannot_tell = tuple(rating for rating in decisions if rating.cannot_tell and not rating.check)
     given = [rating for rating in decisions if not rating.cannot_tell]
     first = {(rating.annotator, rating.answer_id): rating for rating in given if not rating.check}
-    checks = [(first.get((rating.annotator, rating.answer_id)), rating) for rating in given if rating.check]
+    checks = [
+        (first.get((rating.annotator, rating.answer_id)), rating)
+        for rating in given
+        if rating.check
+    ]
     ratings = tuple(first.values())
     known = tuple((before, again) for before, again in checks if before)
     weights = inclusion_weights([*ratings, *cannot_tell])
@@ -196,12 +223,15 @@ def read_ratings(paths: Iterable[str | Path]) -> RatingReading:
 
 
 def inclusion_weights(ratings: Iterable[Rating]) -> dict[str, float]:
-    """Inverse inclusion probabilities by answer, given how far each model's answers have been drawn (see `ToRate`).
+    """Inverse inclusion probabilities by answer, given how far each model's answers have been drawn
+    (see `ToRate`).
 
     Where only questions of one language were drawn, these count by themselves.
     """
     reached: dict[tuple[str, str], float] = defaultdict(float)
-    first: dict[str, Rating] = {}  # where logs were added in between, so that an answer has one weight
+    first: dict[
+        str, Rating
+    ] = {}  # where logs were added in between, so that an answer has one weight
     for rating in ratings:
         first.setdefault(rating.answer_id, rating)
         threshold = math.inf if rating.threshold is None else rating.threshold
@@ -233,7 +263,9 @@ class RatingAgreement:
 
     ratings: int
     by_count: Mapping[int, int]  # number of ratings -> answers that have so many
-    alpha: Estimate  # Krippendorff's, interval, clustered by question; NaN with fewer than two answers rated by several
+    # Krippendorff's, interval, clustered by question; NaN with fewer than two answers rated by
+    # several
+    alpha: Estimate
     raters: tuple[RaterReport, ...]  # by name
 
     @property
@@ -249,7 +281,9 @@ def rating_agreement(reading: RatingReading) -> RatingAgreement:
         by_answer[rating.answer_id][rating.annotator] = rating
     given = list(by_answer.values())
     raters = sorted({rating.annotator for rating in (*reading.ratings, *reading.cannot_tell)})
-    table = np.array([[each[name].final if name in each else math.nan for each in given] for name in raters])
+    table = np.array(
+        [[each[name].final if name in each else math.nan for each in given] for name in raters]
+    )
     table = table.reshape(len(raters), len(given))
     questions = [next(iter(each.values())).question for each in given]
     alpha = clustered_interval_alpha(table, questions).reported()
@@ -269,7 +303,11 @@ def _rater(name: str, given: Sequence[Mapping[str, Rating]], reading: RatingRead
         for each in given
         if name in each and len(each) > 1
     ]
-    twice = [abs(before.final - again.final) for before, again in reading.checks if before.annotator == name]
+    twice = [
+        abs(before.final - again.final)
+        for before, again in reading.checks
+        if before.annotator == name
+    ]
     times = [rating.seconds for rating in own if not math.isnan(rating.seconds)]
     return RaterReport(
         rater=name,

@@ -25,7 +25,9 @@ logger = getLogger(__name__)
 
 _STATIC = {
     "page.css": "text/css; charset=utf-8",
-    **dict.fromkeys(("session.js", "vote.js", "rate.js", "sign_in.js"), "text/javascript; charset=utf-8"),
+    **dict.fromkeys(
+        ("session.js", "vote.js", "rate.js", "sign_in.js"), "text/javascript; charset=utf-8"
+    ),
     "icon.svg": "image/svg+xml",
 }
 _DAY = 86_400.0
@@ -72,11 +74,16 @@ class EnterBody(BaseModel):
     annotator: str = Field(max_length=200)
 
 
-def create_app(campaign: Campaign | RatingCampaign, *, language: str = "en", guard: Guard | None = None) -> FastAPI:
-    """The web application of a campaign, in one of `LANGUAGES`; by default only this machine may use it."""
+def create_app(
+    campaign: Campaign | RatingCampaign, *, language: str = "en", guard: Guard | None = None
+) -> FastAPI:
+    """The web application of a campaign, in one of `LANGUAGES`; by default only this machine may
+    use it.
+    """
     texts(language)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.language, app.state.kind = language, campaign.kind
+    app.state.language = language
+    app.state.kind = campaign.kind
     _protect(app, guard or Guard())
     _add_pages(app, campaign)
     _add_decisions(app, campaign)
@@ -88,7 +95,9 @@ def _protect(app: FastAPI, guard: Guard) -> None:
     async def protect(request: Request, call_next: Next) -> Response:
         try:
             response = _refused(request, guard) or await call_next(request)
-        except Exception:  # whatever fails, the person gets a page, with the headers that protect it
+        except (
+            Exception
+        ):  # whatever fails, the person gets a page, with the headers that protect it
             logger.exception("the voting page failed")
             response = _problem(request, 500, texts(_language(request))["problem"])
         response.headers.update(SECURITY_HEADERS)
@@ -105,12 +114,18 @@ def _protect(app: FastAPI, guard: Guard) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        reasons = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        reasons = "; ".join(
+            f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()
+        )
         return _problem(request, 422, reasons)
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: HTTPException) -> Response:
-        reason = texts(_language(request))["not_found"] if error.status_code == 404 else str(error.detail)
+        reason = (
+            texts(_language(request))["not_found"]
+            if error.status_code == 404
+            else str(error.detail)
+        )
         return _problem(request, error.status_code, reason)
 
 
@@ -119,7 +134,9 @@ def _add_pages(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
     def start(request: Request, annotator: Annotator = "") -> Response:
         language = _language(request)
         if len(campaign.annotators) == 1:
-            return RedirectResponse(_session_address(campaign, campaign.annotators[0], language), 303)
+            return RedirectResponse(
+                _session_address(campaign, campaign.annotators[0], language), 303
+            )
         return HTMLResponse(pages.sign_in_page(campaign, language, annotator))
 
     @app.get(f"/{campaign.kind}/{{annotator}}")
@@ -133,7 +150,11 @@ def _add_pages(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
     @app.get("/report")
     def report(request: Request, annotator: Annotator = "") -> Response:
         language = _language(request)
-        back = _session_address(campaign, annotator, language) if annotator else f"/?language={language}"
+        back = (
+            _session_address(campaign, annotator, language)
+            if annotator
+            else f"/?language={language}"
+        )
         return HTMLResponse(pages.report_page(campaign, language, back))
 
     @app.post("/enter")
@@ -163,6 +184,7 @@ def _add_decisions(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
             session = campaign.session(annotator)
             session.cannot_tell(body.answer, body.seconds)
             return HTMLResponse(pages.session_fragment(session, _language(request)))
+
     else:
 
         @app.post("/vote/{annotator}/cast")
@@ -191,14 +213,18 @@ def _refused(request: Request, guard: Guard) -> Response | None:
             return _problem(request, 401, texts(language)["token_title"])
         return HTMLResponse(pages.token_page(language, wrong=bool(offered)), 401)
     response = HTMLResponse(pages.entered_page(language))
-    response.set_cookie(guard.cookie, guard.cookie_value, httponly=True, samesite="strict", max_age=int(30 * _DAY))
+    response.set_cookie(
+        guard.cookie, guard.cookie_value, httponly=True, samesite="strict", max_age=int(30 * _DAY)
+    )
     return response
 
 
 def _problem(request: Request, status: int, reason: str) -> Response:
     """Report a problem: as a page for GET, as JSON to the script of the page."""
     if request.method in {"GET", "HEAD"}:
-        return HTMLResponse(pages.problem_page(_language(request), reason, request.app.state.kind), status)
+        return HTMLResponse(
+            pages.problem_page(_language(request), reason, request.app.state.kind), status
+        )
     return JSONResponse({"problem": reason}, status)
 
 

@@ -24,9 +24,12 @@ _LONGEST_LINE = 10_000
 
 
 EventT = TypeVar("EventT", bound=Any)
-"""What somebody decided, or took back: has `annotator`, `about` (an id), `time`, `undone` and `to_line()`."""
+"""What somebody decided, or took back: has `annotator`, `about` (an id), `time`, `undone` and
+`to_line()`.
+"""
 
-A_VOTE, A_RATING = "a vote about a ballot, not a rating", "a rating of an answer, not a vote"
+A_VOTE = "a vote about a ballot, not a rating"
+A_RATING = "a rating of an answer, not a vote"
 """What is wrong with a line of the other kind of file."""
 
 
@@ -38,7 +41,9 @@ class Vote:
     ballot: str  # id
     annotator: str  # name
     choice: Choice
-    left: Side | None = None  # which response was on the left (on a phone: above); None if not known
+    left: Side | None = (
+        None  # which response was on the left (on a phone: above); None if not known
+    )
     seconds: float = math.nan  # how long the pair was in view; NaN if not known
     time: str = ""  # ISO 8601 in UTC; empty if not known
 
@@ -49,7 +54,12 @@ class Vote:
 
     def to_line(self) -> str:
         """The vote as one line of a file, without the line break."""
-        return event_line({**asdict(self), "seconds": None if math.isnan(self.seconds) else round(self.seconds, 2)})
+        return event_line(
+            {
+                **asdict(self),
+                "seconds": None if math.isnan(self.seconds) else round(self.seconds, 2),
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -68,17 +78,23 @@ class Undo:
 
     def to_line(self) -> str:
         """The undo as one line of a file, without the line break."""
-        return event_line({"ballot": self.ballot, "annotator": self.annotator, "undo": True, "time": self.time})
+        return event_line(
+            {"ballot": self.ballot, "annotator": self.annotator, "undo": True, "time": self.time}
+        )
 
 
 @dataclass(frozen=True)
 class VoteReading:
     """Votes of several files."""
 
-    votes: tuple[Vote, ...]  # that count, at most one per annotator and ballot, in the order of the files
+    votes: tuple[
+        Vote, ...
+    ]  # that count, at most one per annotator and ballot, in the order of the files
     replaced: int  # votes that the same person replaced later
     undone: int  # votes that were taken back and not cast again
-    errors: tuple[str, ...]  # lines that are no votes, with their place; they stay in their files and do not count
+    errors: tuple[
+        str, ...
+    ]  # lines that are no votes, with their place; they stay in their files and do not count
 
     def about(self, ballots: Collection[str]) -> tuple[tuple[Vote, ...], tuple[Vote, ...]]:
         """Split the votes into those about the ballots of these ids, and those about others."""
@@ -95,15 +111,15 @@ def now() -> str:
 def annotator_name(name: str) -> str:
     """Check the name of an annotator, which is also the name of a file.
 
-    Allowed are 1 to 40 letters (of any script), digits, spaces and `. _ -`, the first and last a letter or digit. The
-    result has composed characters (NFC), so that one name is one file.
+    Allowed are 1 to 40 letters (of any script), digits, spaces and `. _ -`, the first and last a
+    letter or digit. The result has composed characters (NFC), so that one name is one file.
     """
     composed = unicodedata.normalize("NFC", name)
     if not _ANNOTATOR.fullmatch(composed):
         shown = json.dumps(name[:60], ensure_ascii=True)
         raise InputError(
-            f"annotator {shown}: allowed are 1 to 40 letters, digits, spaces and . _ -, the first and last a letter or "
-            "digit"
+            f"annotator {shown}: allowed are 1 to 40 letters, digits, spaces and . _ -, the first"
+            " and last a letter or digit"
         )
     return composed
 
@@ -113,11 +129,13 @@ def parse_line(line: bytes) -> Vote | Undo:
     values = event_values(line)
     if "ballot" not in values and "rater" in values:
         raise ValueError(A_RATING)
-    ballot, annotator = event_text(values, "ballot"), event_text(values, "annotator")
+    ballot = event_text(values, "ballot")
+    annotator = event_text(values, "annotator")
     time = event_text(values, "time") if values.get("time") else ""
     if values.get("undo"):
         return Undo(ballot, annotator, time)
-    choice, left = values.get("choice"), values.get("left")
+    choice = values.get("choice")
+    left = values.get("left")
     if choice not in CHOICES:
         raise ValueError(f"choice must be one of {choices(CHOICES)}")
     if left not in {"a", "b", None}:
@@ -162,8 +180,13 @@ def event_line(values: Mapping[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, allow_nan=False)
 
 
-def parse_events(data: bytes, place: str, parse: Callable[[bytes], EventT]) -> tuple[list[EventT], list[str]]:
-    """The events of a file, and the errors of its other lines; a last line without a line break counts."""
+def parse_events(
+    data: bytes, place: str, parse: Callable[[bytes], EventT]
+) -> tuple[list[EventT], list[str]]:
+    """The events of a file, and the errors of its other lines.
+
+    A last line without a line break counts.
+    """
     events: list[EventT] = []
     errors: list[str] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
@@ -178,10 +201,11 @@ def parse_events(data: bytes, place: str, parse: Callable[[bytes], EventT]) -> t
 def read_events(
     paths: Iterable[Path], parse: Callable[[bytes], EventT], what: str
 ) -> tuple[list[EventT], int, int, tuple[str, ...]]:
-    """The last event of each person about each thing, how many were replaced and taken back, and lines that are none.
+    """The last event of each person about each thing, how many were replaced and taken back, and
+    lines that are none.
 
-    If two files hold events of a person about a thing, the later `time` counts; without times, the file that is named
-    later.
+    If two files hold events of a person about a thing, the later `time` counts; without times, the
+    file that is named later.
     """
     errors: list[str] = []
     final: dict[tuple[str, str], EventT] = {}
@@ -203,11 +227,14 @@ def read_events(
 def read_votes(paths: Iterable[Path]) -> VoteReading:
     """Read votes from several files.
 
-    Of the lines of an annotator about a ballot the last one counts. If two files hold such lines, the later `time`
-    counts; without times, the file that is named later. A line that is no vote is listed in `errors`.
+    Of the lines of an annotator about a ballot the last one counts. If two files hold such lines,
+    the later `time` counts; without times, the file that is named later. A line that is no vote is
+    listed in `errors`.
     """
     final, replaced, undone, errors = read_events(paths, parse_line, "votes")
-    return VoteReading(tuple(event for event in final if isinstance(event, Vote)), replaced, undone, errors)
+    return VoteReading(
+        tuple(event for event in final if isinstance(event, Vote)), replaced, undone, errors
+    )
 
 
 def _later(time: str, other: str) -> bool:
@@ -231,10 +258,12 @@ def vote_files(paths: Iterable[str | Path], what: str = "votes") -> list[Path]:
 
 
 class EventStore(Generic[EventT]):
-    """Appends events to the file of a person, each one written through to the disk before it counts.
+    """Appends events to the file of a person, each one written through to the disk before it
+    counts.
 
-    `events` are the decisions that count, by what they are about, the last one made last; `repaired` tells what was
-    done about a truncated last line, and `errors` lists the lines of the file that are no events.
+    `events` are the decisions that count, by what they are about, the last one made last;
+    `repaired` tells what was done about a truncated last line, and `errors` lists the lines of the
+    file that are no events.
     """
 
     what: ClassVar[str]  # name of what the file holds
@@ -255,12 +284,16 @@ class EventStore(Generic[EventT]):
                 self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644
             )
         except OSError as error:
-            raise InputError(f"cannot write the {self.what} '{self.path}': {error.strerror}") from None
+            raise InputError(
+                f"cannot write the {self.what} '{self.path}': {error.strerror}"
+            ) from None
         try:
             lock_file(self._descriptor)
         except BlockingIOError:
             os.close(self._descriptor)
-            raise InputError(f"the {self.what} '{self.path}' are in use by another server; stop it first") from None
+            raise InputError(
+                f"the {self.what} '{self.path}' are in use by another server; stop it first"
+            ) from None
         except OSError as error:
             os.close(self._descriptor)
             raise InputError(
@@ -269,7 +302,10 @@ class EventStore(Generic[EventT]):
         self._load()
 
     def add(self, event: EventT) -> None:
-        """Append an event and wait until the disk has it; after an `OSError` the file is as it was before."""
+        """Append an event and wait until the disk has it.
+
+        After an `OSError` the file is as it was before.
+        """
         with self._mutex:
             self._append((event.to_line() + "\n").encode())
             self._count(event)
@@ -293,7 +329,9 @@ class EventStore(Generic[EventT]):
         events, errors = parse_events(data, str(self.path), self.parse)
         if not events and any(error.endswith(self.other) for error in errors):
             self.close()
-            raise InputError(f"{self.path}: holds {self.other}; name another folder for {self.what}")
+            raise InputError(
+                f"{self.path}: holds {self.other}; name another folder for {self.what}"
+            )
         self.repaired = self._repair(data)
         self.errors = tuple(errors[: -1 if self.repaired and errors else None])
         for event in events:
@@ -306,7 +344,9 @@ class EventStore(Generic[EventT]):
                 self.events[event.about] = event
 
     def _repair(self, data: bytes) -> str:
-        """Complete or move away a last line that a crash cut off, so that the next one does not continue it."""
+        """Complete or move away a last line that a crash cut off, so that the next one does not
+        continue it.
+        """
         start = data.rfind(b"\n") + 1
         torn = data[start:]
         if not torn:
@@ -322,7 +362,10 @@ class EventStore(Generic[EventT]):
             os.ftruncate(self._descriptor, start)
             os.fsync(self._descriptor)
             shown = json.dumps(torn[:60].decode("utf-8", "replace"), ensure_ascii=False)
-            return f"the last line of '{self.path}' was cut off ({shown}); it was moved to '{aside.name}'"
+            return (
+                f"the last line of '{self.path}' was cut off ({shown}); it was moved to"
+                f" '{aside.name}'"
+            )
         self._append(b"\n")
         return ""
 
@@ -341,9 +384,12 @@ class EventStore(Generic[EventT]):
 
 
 class VoteStore(EventStore[Vote | Undo]):
-    """Appends votes to the file of an annotator, each one written through to the disk before it counts."""
+    """Appends votes to the file of an annotator, each one written through to the disk before it
+    counts.
+    """
 
-    what, other = "votes", A_RATING
+    what = "votes"
+    other = A_RATING
     parse = staticmethod(parse_line)
 
     @property
@@ -353,12 +399,16 @@ class VoteStore(EventStore[Vote | Undo]):
 
 
 def left_side(annotator: str, ballot: str) -> Side:
-    """Which response is on the left for a person: by a hash, as good as a coin, but the same after a restart."""
+    """Which response is on the left for a person: by a hash, as good as a coin, but the same after
+    a restart.
+    """
     return "a" if digest("side", annotator, ballot)[0] % 2 else "b"
 
 
 def own_order(annotator: str, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
-    """The ballots in an order of this person's own, so that fatigue does not always meet the same ones."""
+    """The ballots in an order of this person's own, so that fatigue does not always meet the same
+    ones.
+    """
     return tuple(sorted(ballots, key=lambda ballot: digest("order", annotator, ballot.id)))
 
 

@@ -1,4 +1,6 @@
-"""Search engines and translators: what they must offer, those that come with the package, how users add one."""
+"""Search engines and translators: what they must offer, those that come with the package, how users
+add one.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -57,20 +59,25 @@ class Translator(Protocol):
         """
 
 
-_TEXT, _TRANSLATION, _LANGUAGE = "text", "translation", "language"
+_TEXT = "text"
+_TRANSLATION = "translation"
+_LANGUAGE = "language"
 
 
 class GlossaryTranslator:
-    """Gives the translations of a file, such as the output of a translation service, and none of other texts.
+    """Gives the translations of a file, such as the output of a translation service, and none of
+    other texts.
 
-    The file is JSON Lines with `text`, `translation` and, if a text has several, `language` (English name); an
-    `InputError` names file and row of the first error.
+    The file is JSON Lines with `text`, `translation` and, if a text has several, `language`
+    (English name); an `InputError` names file and row of the first error.
     """
 
     def __init__(self, file: str) -> None:
         path = Path(file).expanduser()
         if not file or not path.is_file():
-            raise InputError(f"translator: no file '{file}'; give one of JSON Lines: glossary:<path>")
+            raise InputError(
+                f"translator: no file '{file}'; give one of JSON Lines: glossary:<path>"
+            )
         rows, faults = read_records(path)
         if faults:
             raise InputError(faults[0])
@@ -79,7 +86,9 @@ class GlossaryTranslator:
             text, translation = (row.values.get(key) for key in (_TEXT, _TRANSLATION))
             language = row.values.get(_LANGUAGE, "")
             if not all(isinstance(value, str) for value in (text, translation, language)):
-                raise InputError(f"{path}: {row.place}: needs '{_TEXT}' and '{_TRANSLATION}', both text")
+                raise InputError(
+                    f"{path}: {row.place}: needs '{_TEXT}' and '{_TRANSLATION}', both text"
+                )
             self._known[_key(str(text)), str(language).casefold()] = str(translation)
         if not self._known:
             raise InputError(f"translator: no translations in '{path}'")
@@ -90,7 +99,9 @@ class GlossaryTranslator:
         key = _key(text)
         translation = self._known.get((key, language.casefold())) or self._known.get((key, ""))
         if translation is None:
-            raise AssistantError(f"the glossary has no translation to {language} of: {text.strip()[:80]}")
+            raise AssistantError(
+                f"the glossary has no translation to {language} of: {text.strip()[:80]}"
+            )
         return translation
 
 
@@ -105,24 +116,35 @@ _WIDE = "\u3400"
 
 
 class FolderSearch:
-    """Finds pages in a folder of `.txt`, `.md` and `.html` files by BM25 over words and, for Chinese, character pairs.
+    """Finds pages in a folder of `.txt`, `.md` and `.html` files by BM25 over words and, for
+    Chinese, character pairs.
 
-    `InputError` if there is no such folder, it has no page, a page cannot be read, or bm25s is missing.
+    `InputError` if there is no such folder, it has no page, a page cannot be read, or bm25s is
+    missing.
     """
 
     def __init__(self, folder: str) -> None:
         root = Path(folder).expanduser()
         if not folder or not root.is_dir():
-            raise InputError(f"search: no folder '{folder}'; give one with {', '.join(_SUFFIXES)} files: folder:<path>")
-        files = sorted(path for path in root.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
+            raise InputError(
+                f"search: no folder '{folder}'; give one with {', '.join(_SUFFIXES)} files:"
+                " folder:<path>"
+            )
+        files = sorted(
+            path for path in root.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file()
+        )
         pages = [_page(path, root) for path in files]
         self._pages = [page for page in pages if _words(page.text)]
         if not self._pages:
-            raise InputError(f"search: no page with text in '{folder}'; allowed: {', '.join(_SUFFIXES)}")
+            raise InputError(
+                f"search: no page with text in '{folder}'; allowed: {', '.join(_SUFFIXES)}"
+            )
         try:
             self._library: Any = import_module("bm25s")
         except ImportError as error:
-            raise InputError(f"search in a folder needs bm25s, which cannot be imported: {_INSTALL}") from error
+            raise InputError(
+                f"search in a folder needs bm25s, which cannot be imported: {_INSTALL}"
+            ) from error
         self.name = f"folder ({len(self._pages)} pages)"
 
     async def search(self, query: str, count: int) -> Sequence[Page]:
@@ -152,7 +174,9 @@ def _searched(page: Page) -> str:
 
 def _words(text: str) -> list[str]:
     words = [word.lower() for word in _WORD.findall(text)]
-    pairs = [first + second for first, second in pairwise(words) if first >= _WIDE and second >= _WIDE]
+    pairs = [
+        first + second for first, second in pairwise(words) if first >= _WIDE and second >= _WIDE
+    ]
     return [word for word in words if word < _WIDE] + pairs
 
 
@@ -182,7 +206,8 @@ _TRANSLATORS: dict[str, Callable[[str], Translator]] = {"glossary": GlossaryTran
 def register_search(name: str, make: Callable[[str], SearchBackend]) -> None:
     """Make a search engine available as `<name>` or `<name>:<what it needs>`.
 
-    `make` gets what follows `<name>:`, empty if nothing does, and raises `InputError` if that cannot be used.
+    `make` gets what follows `<name>:`, empty if nothing does, and raises `InputError` if that
+    cannot be used.
     """
     _SEARCH[name] = make
 
@@ -193,7 +218,9 @@ def register_translator(name: str, make: Callable[[str], Translator]) -> None:
 
 
 def open_search(given: str) -> SearchBackend:
-    """Open a search engine, such as `folder:pages`; `InputError` if there is none, or it cannot be used."""
+    """Open a search engine, such as `folder:pages`; `InputError` if there is none, or it cannot be
+    used.
+    """
     return _open(given, "search", _SEARCH)
 
 
@@ -205,7 +232,10 @@ def open_translator(given: str) -> Translator:
 def _open(given: str, what: str, known: dict[str, Callable[[str], MadeT]]) -> MadeT:
     name, _, rest = given.partition(":")
     if name not in known:
-        raise InputError(f"{what}: unknown backend '{name}'; allowed: {choices(known)}, or one that was registered")
+        raise InputError(
+            f"{what}: unknown backend '{name}'; allowed: {choices(known)}, or one that was"
+            " registered"
+        )
     return known[name](rest)
 
 
@@ -218,12 +248,16 @@ _FALLBACK = "en"
 
 
 def page_prompt(question: str, pages: Sequence[Page], language: str, longest: int) -> JudgePrompt:
-    """Ask for an answer from pages alone, the best first (URS paper, Appendix D.6); a page is cut after `longest`.
+    """Ask for an answer from pages alone, the best first (URS paper, Appendix D.6); a page is cut
+    after `longest`.
 
-    The prompt is in Chinese for `zh`, in English for other languages. Text that could pass for the end of a page is
-    sanitized.
+    The prompt is in Chinese for `zh`, in English for other languages. Text that could pass for the
+    end of a page is sanitized.
     """
-    texts = {f"page{n}": f"{page.title}\n{page.url}\n\n{page.text[:longest]}" for n, page in enumerate(pages, start=1)}
+    texts = {
+        f"page{n}": f"{page.title}\n{page.url}\n\n{page.text[:longest]}"
+        for n, page in enumerate(pages, start=1)
+    }
     frame = _frame(len(pages), "zh" if language == "zh" else _FALLBACK)
     return frame.prompt({"question": question, **texts})
 
@@ -236,7 +270,9 @@ def _frame(pages: int, language: str) -> Frame:
     source = file.read_text(encoding="utf-8").replace(
         "{% for page in pages %}", "{% for page in [" + ", ".join(names) + "] %}"
     )
-    return build_frame(source, f"prompt '{file.name}'", _VERSION, {}, ("question", *names), ("question", *names))
+    return build_frame(
+        source, f"prompt '{file.name}'", _VERSION, {}, ("question", *names), ("question", *names)
+    )
 
 
 _ASKS = re.compile(r"translat|翻译|翻成|译成|译为|译文", re.IGNORECASE)
@@ -272,23 +308,28 @@ _FORMS = (
 
 @dataclass(frozen=True)
 class TranslationRequest:
-    """The text to translate, without the order to do so, and the English name of the language to translate to."""
+    """The text to translate, without the order to do so, and the English name of the language to
+    translate to.
+    """
 
     text: str  # the whole request where the order cannot be separated
     language: str
 
 
 def asks_for_translation(question: str) -> bool:
-    """Whether a request asks for a translation, in English or Chinese: 8 of URS' Text Assistant, as in Table 15."""
+    """Whether a request asks for a translation, in English or Chinese: 8 of URS' Text Assistant, as
+    in Table 15.
+    """
     return _ASKS.search(question) is not None
 
 
 def read_request(question: str) -> TranslationRequest:
     """Separate the text from the order to translate it, as a person would who uses a translator.
 
-    The rules know an order before a colon or a line break, one on the last line, `translate ... to ...`, and a Chinese
-    order with a text in Latin letters behind it. The language is the one that the order names, else Chinese for a text
-    that is mostly in Latin letters, and English for others.
+    The rules know an order before a colon or a line break, one on the last line, `translate ... to
+    ...`, and a Chinese order with a text in Latin letters behind it. The language is the one that
+    the order names, else Chinese for a text that is mostly in Latin letters, and English for
+    others.
     """
     asked = question.strip()
     for form in _FORMS:
@@ -305,4 +346,6 @@ def _language(order: str, text: str) -> str:
         for name, pattern in _TARGET:
             if pattern.search(part):
                 return name
-    return "Chinese" if len(_LATIN.findall(text)) > len(_WIDE_CHARACTER.findall(text)) else "English"
+    return (
+        "Chinese" if len(_LATIN.findall(text)) > len(_WIDE_CHARACTER.findall(text)) else "English"
+    )

@@ -39,7 +39,9 @@ _GROUPS = {
         "samer": ("samer", "SaMer: check, export, score with and train checkpoints."),
     },
 }
-"""Purpose -> command -> the module that holds it, and its line in the help, which fits 80 columns."""
+"""Purpose -> command -> the module that holds it, and its line in the help, which fits 80
+columns.
+"""
 _COMMANDS = {command: entry for group in _GROUPS.values() for command, entry in group.items()}
 _RENAMED = {"crossval": "robustness"}
 """Old names, which work for one more release with a hint."""
@@ -53,7 +55,10 @@ class _CommandsOnUse(click.Group):
         if (name := _RENAMED.get(cmd_name, cmd_name)) not in _COMMANDS:
             return None
         if name != cmd_name:
-            click.echo(f"`urs-inspect {cmd_name}` is now `urs-inspect {name}`; the old name will go.", err=True)
+            click.echo(
+                f"`urs-inspect {cmd_name}` is now `urs-inspect {name}`; the old name will go.",
+                err=True,
+            )
         module, _ = _COMMANDS[name]
         command: click.Command = getattr(import_module(f"{__name__}.{module}"), name)
         return command
@@ -62,14 +67,18 @@ class _CommandsOnUse(click.Group):
         width = max(map(len, _COMMANDS))  # the same column of lines in all groups
         for purpose, commands in _GROUPS.items():
             with formatter.section(purpose):
-                formatter.write_dl([(command.ljust(width), line) for command, (_, line) in commands.items()])
+                formatter.write_dl(
+                    [(command.ljust(width), line) for command, (_, line) in commands.items()]
+                )
 
 
 @click.group(cls=_CommandsOnUse, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="urs-inspect")
 def main() -> None:
     """User-centred benchmarks and judges you can check, for inspect-ai."""
-    gc.set_threshold(100_000, 20, 20)  # searching what was imported and read for garbage again and again takes long
+    gc.set_threshold(
+        100_000, 20, 20
+    )  # searching what was imported and read for garbage again and again takes long
 
 
 __all__ = ["main"]

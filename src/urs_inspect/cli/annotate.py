@@ -29,16 +29,30 @@ _VOTING = ("votes", "order")
 
 @click.command()
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
-@click.option("--annotator", "annotators", multiple=True, help="Who votes; may be repeated. Without it, the page asks.")
 @click.option(
-    "--votes", default=Path("votes"), show_default=True, type=click.Path(path_type=Path), help="Directory of the votes."
+    "--annotator",
+    "annotators",
+    multiple=True,
+    help="Who votes; may be repeated. Without it, the page asks.",
 )
-@click.option("--port", default=7580, show_default=True, help="Port of the page; 0 for any free one.")
+@click.option(
+    "--votes",
+    default=Path("votes"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Directory of the votes.",
+)
+@click.option(
+    "--port", default=7580, show_default=True, help="Port of the page; 0 for any free one."
+)
 @click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="Address to listen at. All but loopback addresses demand a token: that in URS_INSPECT_TOKEN, or a new one.",
+    help=(
+        "Address to listen at. All but loopback addresses demand a token: that in"
+        " URS_INSPECT_TOKEN, or a new one."
+    ),
 )
 @click.option(
     "--language",
@@ -57,9 +71,15 @@ _VOTING = ("votes", "order")
     metavar="CODE",
     help="Only questions in this language, such as en or zh, for people who read no other.",
 )
-@click.option("--open/--no-open", "open_browser", default=False, help="Whether to open the page in a browser.")
+@click.option(
+    "--open/--no-open", "open_browser", default=False, help="Whether to open the page in a browser."
+)
 @click.option("--report", is_flag=True, help="Print how far the people agree, and end.")
-@click.option("--rate", is_flag=True, help="Rate single answers of logs of urs, 1 to 10; the options below are for it.")
+@click.option(
+    "--rate",
+    is_flag=True,
+    help="Rate single answers of logs of urs, 1 to 10; the options below are for it.",
+)
 @click.option(
     "--ratings",
     default=Path("ratings"),
@@ -68,10 +88,22 @@ _VOTING = ("votes", "order")
     help="Directory of the ratings, which `agreement --human` reads.",
 )
 @click.option(
-    "--raters", type=click.IntRange(min=1), default=1, show_default=True, help="How many people rate each answer."
+    "--raters",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many people rate each answer.",
 )
-@click.option("--limit", type=click.IntRange(min=1), help="Rate the first so many answers of the random order.")
-@click.option("--final-only", is_flag=True, help="Ask for the final score alone, without the intent's criteria.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    help="Rate the first so many answers of the random order.",
+)
+@click.option(
+    "--final-only",
+    is_flag=True,
+    help="Ask for the final score alone, without the intent's criteria.",
+)
 @click.option(
     "--reference/--no-reference",
     default=True,
@@ -89,7 +121,10 @@ _VOTING = ("votes", "order")
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="Write a copy of one log with the ratings as scores (human_rating), and end; the file must not exist.",
+    help=(
+        "Write a copy of one log with the ratings as scores (human_rating), and end; the file must"
+        " not exist."
+    ),
 )
 def annotate(
     sources: tuple[str, ...],
@@ -105,13 +140,15 @@ def annotate(
     rate: bool,
     **rating: Any,
 ) -> None:
-    """Vote on the pairs of answers in SOURCE: a log of mad, or a .jsonl file with one ballot per line.
+    """Vote on the pairs of answers in SOURCE: a log of mad, or a .jsonl file with one ballot per
+    line.
 
     If mad ran with an allocation other than uniform, each vote decides which pair comes next.
 
-    With --rate, rate the single answers in SOURCE...: logs of urs, or directories of them. The page does not name
-    models. Models take turns; answers with a surprising score come up to three times as often, and each rating is saved
-    with its sampling rate, so that weighted means over all answers stay right wherever you stop.
+    With --rate, rate the single answers in SOURCE...: logs of urs, or directories of them. The page
+    does not name models. Models take turns; answers with a surprising score come up to three times
+    as often, and each rating is saved with its sampling rate, so that weighted means over all
+    answers stay right wherever you stop.
     """
     unused, instead = (_VOTING, "votes; leave out") if rate else (_RATING, "ratings; add")
     context = click.get_current_context()
@@ -121,10 +158,18 @@ def annotate(
     console = Console(soft_wrap=True, highlight=False)
     campaign: Campaign | RatingCampaign | None
     if rate:
-        campaign = _rating(sources, annotators, report, console, questions=questions_language, **rating)
+        campaign = _rating(
+            sources, annotators, report, console, questions=questions_language, **rating
+        )
     else:
         campaign = _voting(
-            sources, annotators, report, console, votes, shuffled=order == "own", questions=questions_language
+            sources,
+            annotators,
+            report,
+            console,
+            votes,
+            shuffled=order == "own",
+            questions=questions_language,
         )
     if campaign is not None:
         with contextlib.closing(campaign):
@@ -148,14 +193,22 @@ def _voting(
     from urs_inspect.discrepancy.judge_prior import judges_among
 
     if len(sources) > 1:
-        raise InputError(f"votes are about one log or file with ballots, got {len(sources)}; --rate takes several logs")
-    ballots, plan = load_ballots(Path(sources[0])), load_plan(Path(sources[0]))
+        raise InputError(
+            f"votes are about one log or file with ballots, got {len(sources)}; --rate takes"
+            " several logs"
+        )
+    ballots = load_ballots(Path(sources[0]))
+    plan = load_plan(Path(sources[0]))
     if plan is not None and shuffled:
-        raise InputError(f"order: 'own' is not possible, since allocation={plan.allocation} of the log gives the order")
+        raise InputError(
+            f"order: 'own' is not possible, since allocation={plan.allocation} of the log gives the"
+            " order"
+        )
     if questions is not None:
         if plan is not None:
             raise InputError(
-                f"questions-language: not with allocation={plan.allocation} of the log, which chooses pairs"
+                f"questions-language: not with allocation={plan.allocation} of the log, which"
+                " chooses pairs"
             )
         _check_language(questions, (ballot.language for ballot in ballots))
         ballots = tuple(ballot for ballot in ballots if ballot.language == questions)
@@ -207,7 +260,9 @@ def _rating(
     if report:
         _print_ratings(campaign, console)
         return None
-    first = f"; the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
+    first = (
+        f"; the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
+    )
     models = counted(len({answer.model for answer in answers}), "model")
     for sentence in (*skipped, f"{counted(len(answers), 'answer')} of {models}{first}."):
         console.print(escape(sentence))
@@ -218,7 +273,9 @@ def _check_language(wanted: str, there: Iterable[str]) -> None:
     """Refuse a language in which there is no question."""
     languages = sorted(set(there))
     if wanted not in languages:
-        raise InputError(f"questions-language: no question in '{wanted}'; there are: {choices(languages)}")
+        raise InputError(
+            f"questions-language: no question in '{wanted}'; there are: {choices(languages)}"
+        )
 
 
 def _print_voting(queue: "BallotQueue", console: Console) -> None:
@@ -242,13 +299,15 @@ def _print_votes(campaign: "Campaign", console: Console) -> None:
     if found.votes:
         share = found.most_chosen
         console.print(
-            f"[bold]{found.votes} votes[/bold] on {found.ballots} pairs, {found.compared} of them with two choices or "
-            f"more; {found.shared} without a single most chosen option, which count as ties."
+            f"[bold]{found.votes} votes[/bold] on {found.ballots} pairs, {found.compared} of them"
+            f" with two choices or more; {found.shared} without a single most chosen option, which"
+            " count as ties."
         )
         bounds = f" (95% interval {max(0, share.low):.1%} to {min(1, share.high):.1%})"
         interval = "" if math.isnan(share.low) else bounds
         console.print(
-            f"Votes for the most chosen option: {_number(share.value, '.1%')}{interval}; chance is not taken out."
+            f"Votes for the most chosen option: {_number(share.value, '.1%')}{interval}; chance is"
+            " not taken out."
         )
         console.print(
             f"Krippendorff's alpha: {_number(found.alpha, '.2f')}; "
@@ -256,7 +315,17 @@ def _print_votes(campaign: "Campaign", console: Console) -> None:
         )
         rows = [
             (
-                *map(str, (person.annotator, person.votes, person.left, person.ties, person.right, person.cannot_tell)),
+                *map(
+                    str,
+                    (
+                        person.annotator,
+                        person.votes,
+                        person.left,
+                        person.ties,
+                        person.right,
+                        person.cannot_tell,
+                    ),
+                ),
                 _number(person.left_share, ".0%"),
                 _number(person.left_p, ".2f"),
                 _number(person.with_others, ".0%"),
@@ -264,7 +333,11 @@ def _print_votes(campaign: "Campaign", console: Console) -> None:
             )
             for person in found.annotators
         ]
-        _print_table("voter|votes|left|tie|right|cannot tell|left share|p|with others|median seconds", rows, console)
+        _print_table(
+            "voter|votes|left|tie|right|cannot tell|left share|p|with others|median seconds",
+            rows,
+            console,
+        )
     _print_uncounted("votes", "ballots", found.votes, len(reading.votes), reading, console)
 
 
@@ -274,10 +347,18 @@ def _print_ratings(campaign: "RatingCampaign", console: Console) -> None:
         raise InputError(f"no directory '{campaign.directory}' with ratings")
     found, reading = campaign.report()
     if found.ratings:
-        several = "; ".join(f"{answers} with {counted(n, 'rating')}" for n, answers in found.by_count.items())
-        total, alpha = counted(len(campaign.queue), "answer"), found.alpha
-        interval = "" if math.isnan(alpha.low) else f" (95% interval {alpha.low:.2f} to {alpha.high:.2f})"
-        console.print(f"[bold]{counted(found.ratings, 'rating')}[/bold] of {found.answers} of {total}: {several}.")
+        several = "; ".join(
+            f"{answers} with {counted(n, 'rating')}" for n, answers in found.by_count.items()
+        )
+        total = counted(len(campaign.queue), "answer")
+        alpha = found.alpha
+        interval = (
+            "" if math.isnan(alpha.low) else f" (95% interval {alpha.low:.2f} to {alpha.high:.2f})"
+        )
+        console.print(
+            f"[bold]{counted(found.ratings, 'rating')}[/bold] of {found.answers} of {total}:"
+            f" {several}."
+        )
         console.print(
             f"Krippendorff's alpha of final scores: {_number(alpha.value, '.2f')}{interval}, on "
             f"{counted(alpha.n, 'answer')} with several ratings."
@@ -294,7 +375,11 @@ def _print_ratings(campaign: "RatingCampaign", console: Console) -> None:
             )
             for person in found.raters
         ]
-        _print_table("rater|ratings|mean|from others|rated twice|from own|cannot tell|median seconds", rows, console)
+        _print_table(
+            "rater|ratings|mean|from others|rated twice|from own|cannot tell|median seconds",
+            rows,
+            console,
+        )
     _print_uncounted("ratings", "answers", found.ratings, len(reading.ratings), reading, console)
 
 
@@ -308,13 +393,21 @@ def _print_table(headings: str, rows: Iterable[tuple[str, ...]], console: Consol
 
 
 def _print_uncounted(
-    what: str, about: str, here: int, total: int, reading: "VoteReading | RatingReading", console: Console
+    what: str,
+    about: str,
+    here: int,
+    total: int,
+    reading: "VoteReading | RatingReading",
+    console: Console,
 ) -> None:
     """Print what is in the files and does not count."""
     if not here:
         console.print(f"No {what} yet.")
     if others := total - here:
-        console.print(f"{others} {what} are about other {about}; they stay in their files and do not count here.")
+        console.print(
+            f"{others} {what} are about other {about}; they stay in their files and do not count"
+            " here."
+        )
     _print_faults(what, reading, console)
 
 
@@ -323,18 +416,27 @@ def _print_attached(here: int, reading: "RatingReading", ratings: Path, console:
     total = len(reading.ratings)
     others = f"; {total - here} about others stay in {ratings}" if total > here else ""
     verb = "is" if here == 1 else "are"
-    console.print(f"{here} of {counted(total, 'rating')} {verb} about this log's answers{others}.", markup=False)
+    console.print(
+        f"{here} of {counted(total, 'rating')} {verb} about this log's answers{others}.",
+        markup=False,
+    )
     if reading.checks:
-        console.print(f"{counted(len(reading.checks), 'repeated rating')} to check a rater, not counted.")
+        console.print(
+            f"{counted(len(reading.checks), 'repeated rating')} to check a rater, not counted."
+        )
     if reading.cannot_tell:
-        console.print(f"Without a rating, because the person could not tell: {len(reading.cannot_tell)}.")
+        console.print(
+            f"Without a rating, because the person could not tell: {len(reading.cannot_tell)}."
+        )
     _print_faults("ratings", reading, console)
 
 
 def _print_faults(what: str, reading: "VoteReading | RatingReading", console: Console) -> None:
     """Print what was replaced or taken back, and lines that could not be read."""
     if reading.replaced or reading.undone:
-        console.print(f"{reading.replaced} {what} were replaced later, {reading.undone} taken back.")
+        console.print(
+            f"{reading.replaced} {what} were replaced later, {reading.undone} taken back."
+        )
     for error in reading.errors:
         console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
 
@@ -350,12 +452,20 @@ def _print_files(campaign: "Campaign | RatingCampaign", console: Console) -> Non
         if repeats := getattr(session, "checks", 0):
             status += f", {repeats} of them repeated answers (checks)"
         if session.elsewhere:
-            status += f"; {session.elsewhere} {store.what} in the file are about other {session.noun}s and stay there"
+            status += (
+                f"; {session.elsewhere} {store.what} in the file are about other {session.noun}s"
+                " and stay there"
+            )
         console.print(f"{escape(str(store.path))}: {status}")
 
 
 def _serve(
-    campaign: "Campaign | RatingCampaign", host: str, port: int, language: str, open_browser: bool, console: Console
+    campaign: "Campaign | RatingCampaign",
+    host: str,
+    port: int,
+    language: str,
+    open_browser: bool,
+    console: Console,
 ) -> None:
     from urs_inspect.annotation.access import Guard, choose_token
     from urs_inspect.annotation.server import create_app, listen, serve
@@ -366,16 +476,22 @@ def _serve(
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{port}/" + (f"?token={quote(token)}" if token else "")
         app = create_app(campaign, language=language, guard=Guard(host, token, port))
-        with contextlib.suppress(KeyboardInterrupt):  # which the server raises again once it has stopped
+        with contextlib.suppress(
+            KeyboardInterrupt
+        ):  # which the server raises again once it has stopped
             what, read = ("vote", "pairs") if campaign.kind == "vote" else ("rating", "answers")
             saved = f"  (Ctrl-C ends; every {what} is saved at once)"
             console.print(f"{campaign.kind.capitalize()} at ", address, saved, sep="", markup=False)
             if token:
                 console.print(
-                    f"Whoever has this address can read the {read} and {campaign.kind}. It is not encrypted on its way."
+                    f"Whoever has this address can read the {read} and {campaign.kind}. It is not"
+                    " encrypted on its way."
                 )
                 if host in {"0.0.0.0", "::"}:  # noqa: S104
-                    console.print(f"From another machine, put the name of this one in place of {escape(shown)}.")
+                    console.print(
+                        "From another machine, put the name of this one in place of"
+                        f" {escape(shown)}."
+                    )
             if open_browser:
                 click.launch(address)
             serve(app, listener)

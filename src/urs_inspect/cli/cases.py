@@ -33,23 +33,37 @@ def cases() -> None:
 
 
 def vocabulary_of(rubric: "Rubric", solve_problem: str | None = None) -> "Vocabulary":
-    """Intents by id, label in the data, name in any language, or reported name where that is of one intent only.
+    """Intents by id, label in the data, name in any language, or reported name where that is of one
+    intent only.
 
-    A reported name of several intents is refused as ambiguous, unless it is `Solve Problem` and `solve_problem` names
-    the intent; for any other unknown name the error has the nearest known one.
+    A reported name of several intents is refused as ambiguous, unless it is `Solve Problem` and
+    `solve_problem` names the intent; for any other unknown name the error has the nearest known
+    one.
     """
     from urs_inspect.datasets import Vocabulary
     from urs_inspect.rubrics import normalise_key
 
     intents: dict[str, set[str]] = {}
     for intent_id, intent in rubric.intents.items():
-        for name in (intent_id, intent.label, intent.group, *(term.name for term in intent.text.values())):
+        for name in (
+            intent_id,
+            intent.label,
+            intent.group,
+            *(term.name for term in intent.text.values()),
+        ):
             intents.setdefault(normalise_key(name), set()).add(intent_id)
     if solve_problem is not None:
         meant = intents.get(normalise_key(_GROUP), set())
-        chosen = {intent_id for intent_id in meant if normalise_key(intent_id) == normalise_key(solve_problem)}
+        chosen = {
+            intent_id
+            for intent_id in meant
+            if normalise_key(intent_id) == normalise_key(solve_problem)
+        }
         if not chosen:
-            allowed = choices(sorted(meant)) or f"none, as no intent of the rubric is reported as {_GROUP}"
+            allowed = (
+                choices(sorted(meant))
+                or f"none, as no intent of the rubric is reported as {_GROUP}"
+            )
             raise InputError(f"solve-problem: unknown intent '{solve_problem}'; allowed: {allowed}")
         intents[normalise_key(_GROUP)] = chosen
     languages: dict[str, set[str]] = {}
@@ -65,7 +79,12 @@ def vocabulary_of(rubric: "Rubric", solve_problem: str | None = None) -> "Vocabu
 def _finder(
     find: Callable[[str], str], meanings: dict[str, set[str]], fold: Callable[[str], str]
 ) -> Callable[[str], str]:
-    from urs_inspect.datasets.survey.survey import AmbiguousNameError, UnknownNameError, did_you_mean, nearest
+    from urs_inspect.datasets.survey.survey import (
+        AmbiguousNameError,
+        UnknownNameError,
+        did_you_mean,
+        nearest,
+    )
 
     def resolve(label: str) -> str:
         try:
@@ -73,7 +92,9 @@ def _finder(
         except InputError as error:
             meant = sorted(meanings.get(fold(label), ()))
             if len(meant) > 1:
-                raise AmbiguousNameError(f"'{label.strip()}' could be {' or '.join(meant)}; name one of them") from None
+                raise AmbiguousNameError(
+                    f"'{label.strip()}' could be {' or '.join(meant)}; name one of them"
+                ) from None
             if meant:
                 return meant[0]
             near = nearest(fold(label), meanings)
@@ -97,11 +118,14 @@ def _described(dataset: str, rubric: "Rubric", vocabulary: "Vocabulary") -> "Des
 @click.option("--report", type=_PATH, help="What `cases import --report` wrote, to count drops.")
 @click.option("--review", type=_PATH, help="What `cases review --report` wrote, to count faults.")
 @click.option("--rubric", help="A rubric of your own, with intents or languages of your own.")
-def datasheet(dataset: str, output: Path | None, report: Path | None, review: Path | None, rubric: str | None) -> None:
+def datasheet(
+    dataset: str, output: Path | None, report: Path | None, review: Path | None, rubric: str | None
+) -> None:
     """Describe DATASET (a .jsonl or .csv file of cases, urs, or sample).
 
-    Counts of intents by language (URS paper, Table 2), the shortest questions as examples (Table 3), services
-    (Table 5), countries and lengths; with --report and --review also what became no case, and why.
+    Counts of intents by language (URS paper, Table 2), the shortest questions as examples (Table
+    3), services (Table 5), countries and lengths; with --report and --review also what became no
+    case, and why.
     """
     from urs_inspect.datasets.survey.case_file import read_dropped, read_removed
     from urs_inspect.datasets.survey.datasheet import datasheet as datasheet_of
@@ -132,18 +156,38 @@ def datasheet(dataset: str, output: Path | None, report: Path | None, review: Pa
 @click.option("--datasheet", type=_PATH, help="A .md file that describes the cases.")
 @click.option("--columns", type=_PATH, help="A YAML file: names of columns, meanings of labels.")
 @click.option(
-    "--language", default="auto", show_default=True, help="Language of all questions; auto: column or script."
+    "--language",
+    default="auto",
+    show_default=True,
+    help="Language of all questions; auto: column or script.",
 )
 @click.option(
-    "--near", type=click.FloatRange(0.5, 1), default=0.85, show_default=True, help="Similarity of near-duplicates."
+    "--near",
+    type=click.FloatRange(0.5, 1),
+    default=0.85,
+    show_default=True,
+    help="Similarity of near-duplicates.",
 )
-@click.option("--attention", multiple=True, metavar="COLUMN=VALUE", help="What an attentive person has there.")
-@click.option("--keep-flagged", is_flag=True, help="Keep questions with personal data, marked `personal_data`.")
-@click.option("--fix-spelling", is_flag=True, help="Take an unknown intent or language for the nearest known one.")
+@click.option(
+    "--attention", multiple=True, metavar="COLUMN=VALUE", help="What an attentive person has there."
+)
+@click.option(
+    "--keep-flagged",
+    is_flag=True,
+    help="Keep questions with personal data, marked `personal_data`.",
+)
+@click.option(
+    "--fix-spelling",
+    is_flag=True,
+    help="Take an unknown intent or language for the nearest known one.",
+)
 @click.option(
     "--solve-problem",
     metavar="INTENT",
-    help="What the label Solve Problem means: api or solve_professional_problem; without it such rows are dropped.",
+    help=(
+        "What the label Solve Problem means: api or solve_professional_problem; without it such"
+        " rows are dropped."
+    ),
 )
 @click.option("--rubric", help="A rubric of your own, with intents or languages of your own.")
 def import_(
@@ -162,12 +206,14 @@ def import_(
 ) -> None:
     """Make cases of SURVEY, a CSV or JSON Lines file with one conversation per row.
 
-    Columns: conversation (a list of messages, lines such as `User:` and `Assistant:`, or the question alone) and
-    intent; optionally user, service, country, satisfaction, language, id and reference_ans. What becomes no case is
-    counted here and listed with --report, by the line of the file that its row begins at; an id that the survey does
-    not give counts rows. Nothing is sent anywhere, and who the user is goes into no file.
+    Columns: conversation (a list of messages, lines such as `User:` and `Assistant:`, or the
+    question alone) and intent; optionally user, service, country, satisfaction, language, id and
+    reference_ans. What becomes no case is counted here and listed with --report, by the line of the
+    file that its row begins at; an id that the survey does not give counts rows. Nothing is sent
+    anywhere, and who the user is goes into no file.
 
-    The output serves as `-T dataset=`. Cases without reference answers get them by the task urs_references.
+    The output serves as `-T dataset=`. Cases without reference answers get them by the task
+    urs_references.
     """
     from urs_inspect.datasets.survey import ColumnMap, SurveyOptions, read_mapping, read_survey
     from urs_inspect.datasets.survey.case_file import dropped_csv, write_cases
@@ -205,15 +251,19 @@ def import_(
     if not imported.rows:
         raise InputError(f"{survey}: no rows")
     if not imported.cases:
-        raise InputError(f"{survey}: no row became a case" + ("" if report else "; --report FILE.csv lists why"))
+        raise InputError(
+            f"{survey}: no row became a case" + ("" if report else "; --report FILE.csv lists why")
+        )
     write_cases(output, imported.cases)
     console = Console(soft_wrap=True, highlight=False)
     number = len(imported.cases)
-    console.print(f"{counted(number, 'case')} {'is' if number == 1 else 'are'} in {escape(str(output))}.")
+    console.print(
+        f"{counted(number, 'case')} {'is' if number == 1 else 'are'} in {escape(str(output))}."
+    )
     if without := sum(not case.reference for case in imported.cases):
         console.print(
-            f"Without a reference answer: {without}; `inspect eval urs_inspect/urs_references` asks a model for them, "
-            "and `-T references=` takes its log."
+            f"Without a reference answer: {without}; `inspect eval urs_inspect/urs_references` asks"
+            " a model for them, and `-T references=` takes its log."
         )
     if datasheet is not None:
         described = _described(str(output), loaded, vocabulary)
@@ -234,38 +284,60 @@ def _attention(given: tuple[str, ...]) -> dict[str, str]:
 def _print(survey: "Survey", report: Path | None) -> None:
     from urs_inspect.datasets.survey.case_file import AMBIGUOUS_INTENT, UNKNOWN_INTENT
 
-    rows = {"cases": len(survey.cases), **{f"dropped: {reason}": number for reason, number in survey.counts.items()}}
+    rows = {
+        "cases": len(survey.cases),
+        **{f"dropped: {reason}": number for reason, number in survey.counts.items()},
+    }
     if flagged := sum(bool(case.flags) for case in survey.cases):
         rows["of the cases, kept with personal data"] = flagged
     console = Console(soft_wrap=True, highlight=False)
     title = f"{counted(survey.rows, 'row')} of {escape(survey.path)}"
-    console.print(table_of([(name, f"{number:,}") for name, number in rows.items()], "", "rows", title=title))
+    console.print(
+        table_of([(name, f"{number:,}") for name, number in rows.items()], "", "rows", title=title)
+    )
     if survey.dropped:
         where = f"in {escape(str(report))}" if report else "by --report FILE.csv"
-        console.print(f"Each dropped row is listed with its reason {where}, by its line; ids count rows.")
-    for (column, label, meant), number in sorted(survey.respelt.items(), key=lambda item: (-item[1], item[0])):
+        console.print(
+            f"Each dropped row is listed with its reason {where}, by its line; ids count rows."
+        )
+    for (column, label, meant), number in sorted(
+        survey.respelt.items(), key=lambda item: (-item[1], item[0])
+    ):
         console.print(f"{counted(number, 'row')}: {column} '{escape(label)}' taken for {meant}")
-    labels = Counter(row.detail for row in survey.dropped if row.reason in (AMBIGUOUS_INTENT, UNKNOWN_INTENT))
+    labels = Counter(
+        row.detail for row in survey.dropped if row.reason in (AMBIGUOUS_INTENT, UNKNOWN_INTENT)
+    )
     for detail, number in labels.most_common(_MAX_LABELS):
         console.print(f"{counted(number, 'row')}: {escape(detail)}")
     if labels:
         more = f"{len(labels) - _MAX_LABELS} more labels; " if len(labels) > _MAX_LABELS else ""
         console.print(
-            f"{more}--columns FILE.yaml can say what a label means; --fix-spelling takes the nearest known one"
-            + ("; --solve-problem INTENT decides on Solve Problem." if survey.counts.get(AMBIGUOUS_INTENT) else ".")
+            f"{more}--columns FILE.yaml can say what a label means; --fix-spelling takes the"
+            " nearest known one"
+            + (
+                "; --solve-problem INTENT decides on Solve Problem."
+                if survey.counts.get(AMBIGUOUS_INTENT)
+                else "."
+            )
         )
 
 
 @cases.command()
 @click.argument("log")
 @click.option("-o", "--output", required=True, type=_PATH, help="The .jsonl file to write.")
-@click.option("--cases", "dataset", help="Where the reviewed cases are now, if not where they were.")
+@click.option(
+    "--cases", "dataset", help="Where the reviewed cases are now, if not where they were."
+)
 @click.option("--report", type=_PATH, help="A .csv file for the cases that did not pass.")
 @click.option("--rubric", help="The rubric of your own that the review had.")
-def review(log: str, output: Path, dataset: str | None, report: Path | None, rubric: str | None) -> None:
-    """Write the cases that passed in LOG of urs_case_review, with all their columns, and list the others.
+def review(
+    log: str, output: Path, dataset: str | None, report: Path | None, rubric: str | None
+) -> None:
+    """Write the cases that passed in LOG of urs_case_review, with all their columns, and list the
+    others.
 
-    A case without a review (the judge failed) does not pass; `inspect score` or `inspect eval-retry` reviews it again.
+    A case without a review (the judge failed) does not pass; `inspect score` or `inspect
+    eval-retry` reviews it again.
     """
     from urs_inspect.datasets.survey.case_file import Removed, removed_csv
     from urs_inspect.reports.case_reviews import UNSEEN, read_case_reviews, rows_of
@@ -290,22 +362,39 @@ def review(log: str, output: Path, dataset: str | None, report: Path | None, rub
     for sentence in skipped:
         console.print(sentence, markup=False)
     if reviews.status != "success":
-        console.print(f"The status of the run is '{reviews.status}': cases that it did not reach are not written.")
+        console.print(
+            f"The status of the run is '{reviews.status}': cases that it did not reach are not"
+            " written."
+        )
     if not reviews.passed:
         raise InputError(f"no case of '{log}' passed")
-    kept = [json.dumps(row, ensure_ascii=False) + "\n" for name, row in rows.items() if name in reviews.passed]
+    kept = [
+        json.dumps(row, ensure_ascii=False) + "\n"
+        for name, row in rows.items()
+        if name in reviews.passed
+    ]
     write_new_file(output, "".join(kept))
     console.print(
-        f"{len(reviews.passed)} of {counted(len(reviews.cases), 'reviewed case')} passed; they are in "
-        f"{escape(str(output))} (judge: {escape(', '.join(reviews.judges)) or 'not known'})."
+        f"{len(reviews.passed)} of {counted(len(reviews.cases), 'reviewed case')} passed; they are"
+        f" in {escape(str(output))} (judge: {escape(', '.join(reviews.judges)) or 'not known'})."
     )
     if unreached:
-        console.print(f"Of the data, {counted(len(unreached), 'case')} without a review: not written.")
+        console.print(
+            f"Of the data, {counted(len(unreached), 'case')} without a review: not written."
+        )
     if others:
-        lines = tuple((case.id, ", ".join(case.faults), _excerpt(case)) for case in others[:_MAX_SHOWN])
-        print_text_table(TextTable(("case", "why", "question"), lines, 3), Console(), f"{len(others):,} did not pass")
+        lines = tuple(
+            (case.id, ", ".join(case.faults), _excerpt(case)) for case in others[:_MAX_SHOWN]
+        )
+        print_text_table(
+            TextTable(("case", "why", "question"), lines, 3),
+            Console(),
+            f"{len(others):,} did not pass",
+        )
         if len(others) > _MAX_SHOWN:
-            console.print(f"... and {len(others) - _MAX_SHOWN:,} more; --report FILE.csv lists all.")
+            console.print(
+                f"... and {len(others) - _MAX_SHOWN:,} more; --report FILE.csv lists all."
+            )
         counts = Counter(fault for case in others for fault in case.faults)
         console.print("; ".join(f"{fault}: {number}" for fault, number in counts.most_common()))
 

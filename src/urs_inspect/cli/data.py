@@ -1,4 +1,6 @@
-"""`urs-inspect data` and `references`: the pinned files and whether they are intact; answers as reference answers."""
+"""`urs-inspect data` and `references`: the pinned files and whether they are intact; answers as
+reference answers.
+"""
 
 from pathlib import Path
 
@@ -56,7 +58,8 @@ def verify(names: tuple[str, ...]) -> None:
         try:
             path = locate(source)
         except InputError as error:
-            path, state = None, str(error)
+            path = None
+            state = str(error)
         else:
             state = _state(source, path)
         errors += path is None
@@ -74,7 +77,9 @@ def _state(source: PinnedFile, path: Path | None) -> str:
     if path is not None and is_pinned(source, path):
         return f"intact: {path}"
     if path is not None:
-        return f"another published form, which no hash can check: {path} has sha256 {sha256_of(path)}"
+        return (
+            f"another published form, which no hash can check: {path} has sha256 {sha256_of(path)}"
+        )
     if not (path := cache_path(source)).is_file():
         return f"not here; `urs-inspect data fetch {source.name}` gets it"
     return f"damaged: {path} has {actual_hash(source, path)}, expected {source.expected}"
@@ -82,15 +87,31 @@ def _state(source: PinnedFile, path: Path | None) -> str:
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="The .jsonl file to write.")
-@click.option("--keep-cut", is_flag=True, help="Take answers that were cut off at the token limit as well.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The .jsonl file to write.",
+)
+@click.option(
+    "--keep-cut", is_flag=True, help="Take answers that were cut off at the token limit as well."
+)
 def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
-    """Write the answers in LOGS (files or directories, of one model) to a file for `-T references=FILE`.
+    """Write the answers in LOGS (files or directories, of one model) to a file for `-T
+    references=FILE`.
 
-    Of several answers to one question the last usable one counts, so that a later run over some questions corrects an
-    earlier one. The file may be edited by hand; later logs have its hash.
+    Of several answers to one question the last usable one counts, so that a later run over some
+    questions corrects an earlier one. The file may be edited by hand; later logs have its hash.
     """
-    from urs_inspect.datasets.references import CUT, OUTCOMES, USABLE, named, reference_lines, with_cut
+    from urs_inspect.datasets.references import (
+        CUT,
+        OUTCOMES,
+        USABLE,
+        named,
+        reference_lines,
+        with_cut,
+    )
     from urs_inspect.logs.responses import read_reference_logs
 
     check_new_file(output, ".jsonl")
@@ -102,8 +123,8 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
     console = Console()
     verb = "is" if len(answers.usable) == 1 else "are"
     console.print(
-        f"{counted(len(answers.usable), 'reference')} by {escape(answers.source)} {verb} in {escape(str(output))} "
-        f"(sha256 {answers.sha256[:12]}).",
+        f"{counted(len(answers.usable), 'reference')} by {escape(answers.source)} {verb} in"
+        f" {escape(str(output))} (sha256 {answers.sha256[:12]}).",
         highlight=False,
         soft_wrap=True,
     )
@@ -114,5 +135,7 @@ def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
         if ids and outcome != USABLE:
             hint = "; --keep-cut takes them as they are" if outcome == CUT else ""
             console.print(
-                f"Left out, {outcome.replace('_', ' ')}: {escape(named(ids))}{hint}", highlight=False, soft_wrap=True
+                f"Left out, {outcome.replace('_', ' ')}: {escape(named(ids))}{hint}",
+                highlight=False,
+                soft_wrap=True,
             )

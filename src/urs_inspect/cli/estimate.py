@@ -28,20 +28,46 @@ _PREFIX = "urs_inspect/"
 
 @click.command()
 @click.argument("task")
-@click.option("--model", help="Model under test, or several separated by commas; none where the task has none.")
-@click.option("--model-role", multiple=True, help="<role>=<model> or '<role>=[<model>, <model>]', as for inspect eval.")
+@click.option(
+    "--model",
+    help="Model under test, or several separated by commas; none where the task has none.",
+)
+@click.option(
+    "--model-role",
+    multiple=True,
+    help="<role>=<model> or '<role>=[<model>, <model>]', as for inspect eval.",
+)
 @click.option("-T", "task_args", multiple=True, help="Argument of the task, name=value.")
 @click.option("--limit", type=click.IntRange(min=1), help="Samples that will run.")
-@click.option("--epochs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each sample.")
+@click.option(
+    "--epochs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Runs of each sample.",
+)
 @click.option("--from", "source", multiple=True, help="Logs of urs: lengths, and spread of scores.")
-@click.option("--answer-tokens", type=click.IntRange(min=1), help="Tokens of an answer, in place of an assumed number.")
-@click.option("--judge-tokens", type=click.IntRange(min=1), help="Tokens of a judge's reply, in place of that assumed.")
-@click.option("--tokenizer", type=click.Path(path_type=Path), help="tokenizer.json, or a folder that has one.")
+@click.option(
+    "--answer-tokens",
+    type=click.IntRange(min=1),
+    help="Tokens of an answer, in place of an assumed number.",
+)
+@click.option(
+    "--judge-tokens",
+    type=click.IntRange(min=1),
+    help="Tokens of a judge's reply, in place of that assumed.",
+)
+@click.option(
+    "--tokenizer", type=click.Path(path_type=Path), help="tokenizer.json, or a folder that has one."
+)
 @click.option("--prices", type=click.Path(path_type=Path), help=f"Prices of models. {PRICES_HELP}")
 @click.option(
     "--against",
     multiple=True,
-    help="Log or directory of the run: what it took for the samples, epochs, models and judges of the estimate.",
+    help=(
+        "Log or directory of the run: what it took for the samples, epochs, models and judges of"
+        " the estimate."
+    ),
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def estimate(
@@ -59,7 +85,9 @@ def estimate(
     against: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Estimate what a run of TASK takes: it is run with models that only count tokens. No model is called.
+    """Estimate what a run of TASK takes: it is run with models that only count tokens.
+
+    No model is called.
 
     Example: urs-inspect estimate urs --model openai/gpt-4o --model-role grader=openai/gpt-4o-mini
     """
@@ -69,7 +97,8 @@ def estimate(
     from urs_inspect.reports.tables import plain
 
     name = task.removeprefix(_PREFIX)
-    models, roles = _models(model), _roles(model_role)
+    models = _models(model)
+    roles = _roles(model_role)
     found = estimate_run(
         name,
         _maker(name),
@@ -100,7 +129,10 @@ def _models(given: str | None) -> tuple[str, ...]:
 
 
 def _task_arguments(given: tuple[str, ...]) -> dict[str, Any]:
-    """Arguments of the task by name, each as YAML; of one that is given twice the last counts, as for inspect-ai."""
+    """Arguments of the task by name, each as YAML.
+
+    Of one that is given twice the last counts, as for inspect-ai.
+    """
     found: dict[str, Any] = {}
     for argument in given:
         name, equals, value = argument.partition("=")
@@ -119,7 +151,10 @@ def _roles(given: tuple[str, ...]) -> dict[str, list[str]]:
         for model in read if isinstance(read, list) else [read]:
             name = model.get("model") if isinstance(model, dict) else model
             if not role or not isinstance(name, str) or not name:
-                raise InputError(f"--model-role: expected <role>=<model>, such as grader=<model>, got '{argument}'")
+                raise InputError(
+                    "--model-role: expected <role>=<model>, such as grader=<model>, got"
+                    f" '{argument}'"
+                )
             found[role].append(name)
     return found
 
@@ -154,7 +189,11 @@ def _maker(name: str) -> "Callable[[Mapping[str, Any]], Task]":
 
 
 def _lengths(
-    logs: tuple[str, ...], answer: int | None, reply: int | None, models: Sequence[str], judges: Sequence[str]
+    logs: tuple[str, ...],
+    answer: int | None,
+    reply: int | None,
+    models: Sequence[str],
+    judges: Sequence[str],
 ) -> "Lengths":
     """Lengths as measured in logs, as assumed without; a number that is given comes before both."""
     from urs_inspect.reports.costs import assumed_lengths, measured_lengths
@@ -166,7 +205,9 @@ def _lengths(
     if answer is not None:
         found = replace(found, answer=assumed.answer, about_answers=assumed.about_answers)
     if reply is not None:
-        found = replace(found, judgement=assumed.judgement, about_judgements=assumed.about_judgements)
+        found = replace(
+            found, judgement=assumed.judgement, about_judgements=assumed.about_judgements
+        )
     return found
 
 
@@ -192,9 +233,13 @@ def print_estimate(found: "RunEstimate", console: Console) -> None:
         seen = "no difference of two models would be significant"
         if found.difference:
             seen = (
-                f"smallest difference of two models that would be seen {most}{_sentence(found.difference)} (80% power)"
+                "smallest difference of two models that would be seen"
+                f" {most}{_sentence(found.difference)} (80% power)"
             )
-        console.print(f"Precision: a mean ± {most}{_sentence(found.margin)} (95% interval); {seen}.", highlight=False)
+        console.print(
+            f"Precision: a mean ± {most}{_sentence(found.margin)} (95% interval); {seen}.",
+            highlight=False,
+        )
     for sentence in found.assumptions:
         console.print(f"- {sentence}", highlight=False, markup=False)
 
@@ -220,7 +265,9 @@ def print_actual(found: "RunEstimate", actual: "ActualUse", console: Console) ->
         console.print(f"Left out: {sentence}", highlight=False, markup=False)
 
 
-def _print_table(title: str, number: str, rows: "Sequence[tuple[str, ...]]", console: Console) -> None:
+def _print_table(
+    title: str, number: str, rows: "Sequence[tuple[str, ...]]", console: Console
+) -> None:
     from urs_inspect.reports.tables import TextTable
 
     headings = ("role", "model", number, "tokens sent", "tokens received", "US dollars")
@@ -240,17 +287,27 @@ def _cost(found: "RunEstimate") -> str:
 def _place(found: "RunEstimate", one: "Actual") -> tuple[int, str]:
     """Where a model stands in the estimate; those that it does not name come last, by name."""
     names = one.model.split(", ")
-    return next((n for n, role in enumerate(found.roles) if role.model in names), len(found.roles)), one.model
+    return (
+        next((n for n, role in enumerate(found.roles) if role.model in names), len(found.roles)),
+        one.model,
+    )
 
 
 def _expected(found: "RunEstimate", one: "Actual") -> tuple[int, float, float]:
-    """Samples of all runs of which a model would have a part, and what was expected of it for those that it had."""
+    """Samples of all runs of which a model would have a part, and what was expected of it for those
+    that it had.
+    """
     from urs_inspect.reports.actual_use import BOTH
 
     names = one.model.split(", ")
     roles = [role for role in found.roles if one.role in (role.role, BOTH) and role.model in names]
     sent, received = (
-        sum(getattr(role, key).expected / (role.samples * role.runs) for role in roles if role.samples) * one.samples
+        sum(
+            getattr(role, key).expected / (role.samples * role.runs)
+            for role in roles
+            if role.samples
+        )
+        * one.samples
         for key in ("input_tokens", "output_tokens")
     )
     return max((role.samples * role.runs for role in roles), default=0), sent, received

@@ -15,15 +15,20 @@ if TYPE_CHECKING:
     from urs_inspect.reports.tables import Report, TextTable
 
 PRICES_HELP = (
-    "YAML or JSON file as for --model-cost-config of inspect eval, US dollars per million tokens: "
-    "'openai/gpt-4o: {input: 2.5, output: 10, input_cache_write: 0, input_cache_read: 1.25}', one model per line."
+    "YAML or JSON file as for --model-cost-config of inspect eval, US dollars per million tokens:"
+    " 'openai/gpt-4o: {input: 2.5, output: 10, input_cache_write: 0, input_cache_read: 1.25}', one"
+    " model per line."
 )
 _NAME = 12  # columns of the terminal that a name has at least
 _BORDER = 3  # blanks beside a cell, and the line after it
 
 
-def table_of(rows: Iterable[Sequence[str]], *headings: str, text: Collection[int] = (0,), title: str = "") -> Table:
-    """A table whose columns at `text` fold; the others are numbers, which are never cut or broken."""
+def table_of(
+    rows: Iterable[Sequence[str]], *headings: str, text: Collection[int] = (0,), title: str = ""
+) -> Table:
+    """A table whose columns at `text` fold; the others are numbers, which are never cut or
+    broken.
+    """
     table = Table(title=title, title_justify="left")
     for place, heading in enumerate(headings):
         if place in text:
@@ -38,27 +43,36 @@ def table_of(rows: Iterable[Sequence[str]], *headings: str, text: Collection[int
 def print_text_table(found: "TextTable", console: Console, title: str = "") -> None:
     """Print a table.
 
-    Where the terminal is too narrow, names and headings fold; then intervals such as `0.83 (0.70 to 0.91)` go below
-    their numbers; then the columns that are too many stand in a table of their own below, with the names repeated. No
-    number is broken and nothing is cut.
+    Where the terminal is too narrow, names and headings fold; then intervals such as `0.83 (0.70 to
+    0.91)` go below their numbers; then the columns that are too many stand in a table of their own
+    below, with the names repeated. No number is broken and nothing is cut.
     """
     room = console.width - 1
     if _least(found) > room:
-        below = [[cell.replace(" (", "\n(", 1) for cell in row[found.names :]] for row in found.rows]
+        below = [
+            [cell.replace(" (", "\n(", 1) for cell in row[found.names :]] for row in found.rows
+        ]
         rows = [(*row[: found.names], *cells) for row, cells in zip(found.rows, below, strict=True)]
         found = replace(found, rows=tuple(rows))
     for part in _parts(found, room):
         headings = [escape(heading) for heading in part.headings]
         table = table_of(part.rows, *headings, text=range(part.names), title=escape(title))
-        for column, width in zip(table.columns, _widths(part, room - _BORDER * len(headings)), strict=True):
-            column.no_wrap, column.overflow, column.width = False, "fold", width
+        for column, width in zip(
+            table.columns, _widths(part, room - _BORDER * len(headings)), strict=True
+        ):
+            column.no_wrap = False
+            column.overflow = "fold"
+            column.width = width
         console.print(table)
         title = ""
 
 
 def _parts(found: "TextTable", room: int) -> Iterator["TextTable"]:
-    """The table in as many as it takes, each with the names and as many columns of numbers as fit, at least one."""
-    names, last = tuple(range(found.names)), len(found.headings)
+    """The table in as many as it takes, each with the names and as many columns of numbers as fit,
+    at least one.
+    """
+    names = tuple(range(found.names))
+    last = len(found.headings)
     chosen: list[int] = []
     for place in range(found.names, last):
         if chosen and _least(_of(found, (*names, *chosen, place))) > room:
@@ -81,10 +95,13 @@ def _least(found: "TextTable") -> int:
 
 def _widths(found: "TextTable", room: int) -> list[int]:
     """Width of each column: first numbers, then names, then headings get what they want."""
-    least, headings = _numbers(found), [cell_len(heading) for heading in found.headings]
+    least = _numbers(found)
+    headings = [cell_len(heading) for heading in found.headings]
     left = max(room - sum(least), found.names)
     names = _shared([1] * found.names, _wanted(_cells(found)[: found.names], headings), left)
-    numbers = _shared(least, _wanted(least, headings[found.names :]), max(room - sum(names), sum(least)))
+    numbers = _shared(
+        least, _wanted(least, headings[found.names :]), max(room - sum(names), sum(least))
+    )
     return [*names, *numbers]
 
 
@@ -93,7 +110,9 @@ def _wanted(cells: Sequence[int], headings: Sequence[int]) -> list[int]:
 
 
 def _numbers(found: "TextTable") -> list[int]:
-    """Widths of the columns of numbers: as their numbers, and as the words of their headings up to that of a name."""
+    """Widths of the columns of numbers: as their numbers, and as the words of their headings up to
+    that of a name.
+    """
     words = [max(map(cell_len, heading.split()), default=1) for heading in found.headings]
     pairs = zip(_cells(found)[found.names :], words[found.names :], strict=True)
     return [max(width, min(word, _NAME)) for width, word in pairs]
@@ -102,11 +121,17 @@ def _numbers(found: "TextTable") -> list[int]:
 def _cells(found: "TextTable") -> list[int]:
     """Width of the widest line of each column, headings aside."""
     columns = [[row[place] for row in found.rows] for place in range(len(found.headings))]
-    return [max([1, *(cell_len(line) for cell in column for line in cell.splitlines())]) for column in columns]
+    return [
+        max([1, *(cell_len(line) for cell in column for line in cell.splitlines())])
+        for column in columns
+    ]
 
 
 def _shared(least: Sequence[int], wanted: Sequence[int], room: int) -> list[int]:
-    """Widths between the least and the wanted ones; what is left goes to the narrowest that lack some."""
+    """Widths between the least and the wanted ones.
+
+    What is left goes to the narrowest that lack some.
+    """
     widths = list(least)
     for _ in range(min(room, sum(wanted)) - sum(least)):
         lacking = [(width, place) for place, width in enumerate(widths) if width < wanted[place]]
@@ -119,7 +144,11 @@ def print_report(report: "Report", console: Console) -> None:
     from urs_inspect.reports.tables import COMMAND
 
     for section in report.sections:
-        tables = [(table, text) for table in section.tables if (text := table.text()).headings and text.rows]
+        tables = [
+            (table, text)
+            for table in section.tables
+            if (text := table.text()).headings and text.rows
+        ]
         if section.appendix or (section.tables and not tables and not section.notes):
             continue
         console.print(f"\n[bold]{escape(section.title)}[/bold]", highlight=False)

@@ -23,25 +23,38 @@ if TYPE_CHECKING:
 @click.option(
     "--votes",
     multiple=True,
-    help="People's votes about the ballots of LOGS_OR_VOTES: a file, or a directory of .jsonl files. Only these count "
-    "then. May be repeated; further files of such votes are recognised without it.",
+    help=(
+        "People's votes about the ballots of LOGS_OR_VOTES: a file, or a directory of .jsonl files."
+        " Only these count then. May be repeated; further files of such votes are recognised"
+        " without it."
+    ),
 )
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="Write a copy of the log with the votes attached as scores (human_choice); the file must not exist.",
+    help=(
+        "Write a copy of the log with the votes attached as scores (human_choice); the file must"
+        " not exist."
+    ),
 )
 @click.option(
     "--prior",
-    help="A log of mad with a judge's verdicts about the same models: as a prior for people's votes, weighed by its "
-    "evidence. Shown beside the votes alone.",
+    help=(
+        "A log of mad with a judge's verdicts about the same models: as a prior for people's votes,"
+        " weighed by its evidence. Shown beside the votes alone."
+    ),
 )
-@click.option("--leaderboard", help="A leaderboard to compare with: CSV or JSON with model and rating (or rank).")
+@click.option(
+    "--leaderboard",
+    help="A leaderboard to compare with: CSV or JSON with model and rating (or rank).",
+)
 @click.option(
     "--judge",
     metavar="LOG",
-    help="A log of mad, or a directory of them, with a judge's verdicts about the ballots: people's votes corrected by "
-    "these. Needs --votes.",
+    help=(
+        "A log of mad, or a directory of them, with a judge's verdicts about the ballots: people's"
+        " votes corrected by these. Needs --votes."
+    ),
 )
 @click.option(
     "--control",
@@ -52,8 +65,10 @@ if TYPE_CHECKING:
     "--coefficients",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="What style is worth is kept from an earlier ranking, the output of --control with --json, so that a model "
-    "that joins does not change it.",
+    help=(
+        "What style is worth is kept from an earlier ranking, the output of --control with --json,"
+        " so that a model that joins does not change it."
+    ),
 )
 @click.option(
     "--columns",
@@ -62,8 +77,16 @@ if TYPE_CHECKING:
     help="YAML file that says what columns and winners of a list of votes mean.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
-@click.option("--rounds", type=click.IntRange(min=1), default=1000, show_default=True, help="Resamples.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the resamples.")
+@click.option(
+    "--rounds", type=click.IntRange(min=1), default=1000, show_default=True, help="Resamples."
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the resamples.",
+)
 def rank(
     logs_or_votes: tuple[str, ...],
     votes: tuple[str, ...],
@@ -102,7 +125,12 @@ def rank(
         read_styled_battles,
         read_vote_columns,
     )
-    from urs_inspect.reports.adjusted import Adjusted, controlled_section, corrected_section, prior_section
+    from urs_inspect.reports.adjusted import (
+        Adjusted,
+        controlled_section,
+        corrected_section,
+        prior_section,
+    )
     from urs_inspect.reports.rankings import ranking_report, read_coefficients, read_leaderboard
     from urs_inspect.stats import compare_leaderboard
     from urs_inspect.stats.adjusted import FEATURES, rank_controlled, rank_corrected
@@ -111,13 +139,19 @@ def rank(
     cast = [*votes, *(path for path in logs_or_votes if holds_ballot_votes(path))]
     sources = [path for path in logs_or_votes if path not in cast]
     if not sources:
-        raise InputError(f"{cast[0]}: votes about ballots; name the log or file with the ballots as well")
+        raise InputError(
+            f"{cast[0]}: votes about ballots; name the log or file with the ballots as well"
+        )
     if output is not None:
         if not cast or len(sources) != 1 or Path(sources[0]).suffix.lower() not in LOG_SUFFIXES:
             raise InputError("output: needs one log of mad, and votes about its ballots")
         check_new_file(output, *LOG_SUFFIXES)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
-    features = tuple(dict.fromkeys(name.strip() for name in control.split(","))) if control is not None else ()
+    features = (
+        tuple(dict.fromkeys(name.strip() for name in control.split(",")))
+        if control is not None
+        else ()
+    )
     if control is not None and not any(features):
         raise InputError(f"control: names no feature; allowed: {choices(FEATURES)}")
     if unknown := [name for name in features if name not in FEATURES]:
@@ -128,11 +162,14 @@ def rank(
     if judge is not None and not cast:
         raise InputError("judge: corrects people's votes; name their files with --votes")
     if columns is not None and cast:
-        raise InputError("columns: only for lists of votes between models, not for votes about ballots")
+        raise InputError(
+            "columns: only for lists of votes between models, not for votes about ballots"
+        )
     names = AS_THEY_ARE if columns is None else read_vote_columns(columns)
     people = read_human_battles(sources, cast, _note) if cast else None
     if people:
-        battles, styles = people.battles, people.styles(features)
+        battles = people.battles
+        styles = people.styles(features)
     else:
         battles, styles = read_styled_battles(sources, features, _note, names)
     # Before the ratings by Elo, which take longest, so that an error comes early.
@@ -142,7 +179,9 @@ def rank(
         corrected = rank_corrected(people.judged(verdicts.outcomes), rounds=rounds, seed=seed)
         sections.append(lambda ranking: corrected_section(corrected, verdicts, ranking))
     if features:
-        controlled = rank_controlled(battles, styles, features, given=given, rounds=rounds, seed=seed)
+        controlled = rank_controlled(
+            battles, styles, features, given=given, rounds=rounds, seed=seed
+        )
         sections.append(lambda _: controlled_section(controlled))
     if prior is not None:
         weighed = _weighed(battles, prior, [] if people else sources, seed)
@@ -158,7 +197,9 @@ def rank(
     console = Console()
     print_report(report, console)
     if output is not None:
-        console.print(f"\nThe log with the votes as scores is {escape(str(output))}.", highlight=False)
+        console.print(
+            f"\nThe log with the votes as scores is {escape(str(output))}.", highlight=False
+        )
 
 
 def _ranked(battles: "Battles", rounds: int, seed: int) -> "Ranking":
@@ -166,20 +207,36 @@ def _ranked(battles: "Battles", rounds: int, seed: int) -> "Ranking":
     from urs_inspect.stats import rank as rank_battles
 
     console = Console(stderr=True)  # standard output may be read as JSON
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
         bar = progress.add_task("Ratings over resamples", total=1.0)
-        return rank_battles(battles, rounds=rounds, seed=seed, progress=lambda share: progress.advance(bar, share))
+        return rank_battles(
+            battles, rounds=rounds, seed=seed, progress=lambda share: progress.advance(bar, share)
+        )
 
 
-def _weighed(battles: "Battles", prior: str, sources: list[str], seed: int) -> "tuple[JudgePrior, WeighedRanking]":
-    """A judge's prior for the models of the votes, and the ranking with it; `sources` are not votes about ballots."""
+def _weighed(
+    battles: "Battles", prior: str, sources: list[str], seed: int
+) -> "tuple[JudgePrior, WeighedRanking]":
+    """A judge's prior for the models of the votes, and the ranking with it; `sources` are not votes
+    about ballots.
+    """
     from urs_inspect.discrepancy.judge_prior import rank_with_prior
     from urs_inspect.logs.comparisons import read_judge_prior
 
     place = Path(prior).resolve()
     if {place, *place.parents} & {Path(source).resolve() for source in sources}:
-        raise InputError(f"prior: '{prior}' is what is ranked; its verdicts would count twice. Name people's --votes")
+        raise InputError(
+            f"prior: '{prior}' is what is ranked; its verdicts would count twice. Name people's"
+            " --votes"
+        )
     judged = read_judge_prior(prior)
     without = sorted(set(judged.players) - set(battles.players))
     judged = judged.among(battles.players)

@@ -1,4 +1,6 @@
-"""`urs-inspect demo`, `new` and `check`: a run with simulated models, files of one's own, what is wrong with them."""
+"""`urs-inspect demo`, `new` and `check`: a run with simulated models, files of one's own, what is
+wrong with them.
+"""
 
 import json
 import re
@@ -38,8 +40,8 @@ def demo(log_dir: str) -> None:
 
     console = Console()
     console.print(
-        "[bold red]SIMULATION[/bold red]: the answers and judgements below come from simple rules, not from language "
-        "models. They show how a run looks; the scores mean nothing.\n"
+        "[bold red]SIMULATION[/bold red]: the answers and judgements below come from simple rules,"
+        " not from language models. They show how a run looks; the scores mean nothing.\n"
     )
     logs = inspect_eval(
         urs(dataset="sample"),
@@ -51,14 +53,20 @@ def demo(log_dir: str) -> None:
     )
     failed = [log for log in logs if log.status != "success"]
     if failed:
-        raise click.ClickException(f"the run ended with status '{failed[0].status}': {failed[0].error}")
+        raise click.ClickException(
+            f"the run ended with status '{failed[0].status}': {failed[0].error}"
+        )
     print_tables([log.location for log in logs], console)
     command = f"{_inspect()} view --log-dir {shlex.quote(log_dir)}"
-    console.print(f"\nLook at every answer and judgement:  [bold]{escape(command)}[/bold]", soft_wrap=True)
+    console.print(
+        f"\nLook at every answer and judgement:  [bold]{escape(command)}[/bold]", soft_wrap=True
+    )
 
 
 def _inspect() -> str:
-    """How a shell in this directory calls the harness of this environment, whether that is activated or not."""
+    """How a shell in this directory calls the harness of this environment, whether that is
+    activated or not.
+    """
     own = shutil.which("inspect", path=sysconfig.get_path("scripts"))
     if own is None:
         return shlex.join([sys.executable, "-m", "inspect_ai"])
@@ -75,15 +83,20 @@ def _inspect() -> str:
 def new(kind: str, folder: Path) -> None:
     """Write files to start from into DIR, and print the commands that run them.
 
-    rubric: intents, criteria and bands of your own, the judge's prompt, and cases. cases: questions of your own users
-    with reference answers, for the URS rubric. pairs: labelled pairs and rated answers, to test a judge.
+    rubric: intents, criteria and bands of your own, the judge's prompt, and cases. cases: questions
+    of your own users with reference answers, for the URS rubric. pairs: labelled pairs and rated
+    answers, to test a judge.
     """
     package = Path(__file__).parents[1]
     sources = sorted((package / "cli" / "templates" / kind).iterdir())
-    sources += [package / "rubrics" / "urs" / "frame.en.jinja"] if kind == "rubric" else []  # a prompt to start from
+    sources += (
+        [package / "rubrics" / "urs" / "frame.en.jinja"] if kind == "rubric" else []
+    )  # a prompt to start from
     contents = {folder / source.name: source.read_bytes() for source in sources}
     if taken := [path for path in contents if path.exists() or path.is_symlink()]:
-        raise InputError(f"nothing was written, because there is already {choices(taken)}; name another folder")
+        raise InputError(
+            f"nothing was written, because there is already {choices(taken)}; name another folder"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, content in contents.items():
@@ -91,65 +104,119 @@ def new(kind: str, folder: Path) -> None:
     except OSError as error:
         raise InputError(f"cannot write to '{folder}': {error.strerror or error}") from error
     commands = (package / "cli" / "templates" / f"{kind}.txt").read_text(encoding="utf-8")
-    click.echo(f"Wrote {choices(contents)}.\n\n{commands.replace('{dir}', shlex.quote(str(folder)))}", nl=False)
+    click.echo(
+        f"Wrote {choices(contents)}.\n\n{commands.replace('{dir}', shlex.quote(str(folder)))}",
+        nl=False,
+    )
 
 
 _KINDS = {
-    "rubric": ("name version criteria|bands|extends intents|languages", "rubrics.load_rubric", "text"),
+    "rubric": (
+        "name version criteria|bands|extends intents|languages",
+        "rubrics.load_rubric",
+        "text",
+    ),
     "prices": ("input output", "reports.costs.load_prices", "path"),
     "survey_columns": ("columns", "datasets.survey.read_mapping", "path"),
-    "traffic": ("intents|languages|countries", "reports.traffic.read_traffic", "path rubric countries"),
+    "traffic": (
+        "intents|languages|countries",
+        "reports.traffic.read_traffic",
+        "path rubric countries",
+    ),
     "prompt": (".jinja", "rubrics.load_rubric", "rubric_path text"),
-    "cases": ("question|messages reference_ans|reference user_intent|intent language", "datasets.load_urs", "text"),
+    "cases": (
+        "question|messages reference_ans|reference user_intent|intent language",
+        "datasets.load_urs",
+        "text",
+    ),
     "pairs": ("prompt|messages response_a response_b label", "datasets.load_pairs", "text"),
     "ratings": ("prompt|messages response rating", "datasets.load_ratings", "text scale"),
-    "references": ("question_sha256 reference source_model", "datasets.references.read_reference_file", "path"),
+    "references": (
+        "question_sha256 reference source_model",
+        "datasets.references.read_reference_file",
+        "path",
+    ),
     "human_ratings": ("id rating", "reports.human_data.read_human_ratings", "path scale"),
     "votes": ("model_a model_b winner|data", "logs.battles.read_vote_list", "path"),
     "ballot_votes": ("ballot annotator choice|undo", "annotation.read_votes", "paths"),
-    "ballots": ("instruction_id model_a model_b response_a response_b", "annotation.load_ballots", "path"),
-    "survey": ("conversation|messages|transcript intent|user_intent", "datasets.survey.read_survey", "path vocabulary"),
-    "satisfaction": ("intent|user_intent satisfaction", "reports.human_data.read_satisfaction", "path scale rubric"),
+    "ballots": (
+        "instruction_id model_a model_b response_a response_b",
+        "annotation.load_ballots",
+        "path",
+    ),
+    "survey": (
+        "conversation|messages|transcript intent|user_intent",
+        "datasets.survey.read_survey",
+        "path vocabulary",
+    ),
+    "satisfaction": (
+        "intent|user_intent satisfaction",
+        "reports.human_data.read_satisfaction",
+        "path scale rubric",
+    ),
     "leaderboard": ("model rating|rank", "reports.rankings.read_leaderboard", "path"),
     "pool": ("instruction|question", "discrepancy.pools.load_pool_file", "text"),
 }
-"""Kind of file -> its keys or columns (where several kinds have as many, the first counts), loader, arguments."""
+"""Kind of file -> its keys or columns (where several kinds have as many, the first counts), loader,
+arguments.
+"""
 
 
 @click.command()
 @click.argument("named", metavar="FILES...", nargs=-1, required=True)
-@click.option("--kind", type=click.Choice(list(_KINDS)), help="What FILES are, rubrics aside, if not recognised.")
-@click.option("--scale", metavar="LOW,HIGH", help="Of ratings, by default 1,10; of satisfaction, by default 1,5.")
+@click.option(
+    "--kind",
+    type=click.Choice(list(_KINDS)),
+    help="What FILES are, rubrics aside, if not recognised.",
+)
+@click.option(
+    "--scale",
+    metavar="LOW,HIGH",
+    help="Of ratings, by default 1,10; of satisfaction, by default 1,5.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def check(named: tuple[str, ...], kind: str | None, scale: str | None, as_json: bool) -> None:
     """Say what is in FILES of your own and what is wrong with them, without a model.
 
-    Of a directory, as `new` writes it, the tables, rubrics and prompts in it are checked, not those further below.
-    Each is recognised by its columns or keys and read as its task or command reads it. What names intents or languages
-    is checked against the rubric among FILES, else against that of URS. The exit code is 1 if a file has an error.
+    Of a directory, as `new` writes it, the tables, rubrics and prompts in it are checked, not those
+    further below. Each is recognised by its columns or keys and read as its task or command reads
+    it. What names intents or languages is checked against the rubric among FILES, else against that
+    of URS. The exit code is 1 if a file has an error.
     """
     files = list(dict.fromkeys(file for name in named for file in _files_of(name)))
     kinds = {file: _kind_of(Path(file), kind) for file in files}
-    rubrics, cases = ([file for file, (name, _) in kinds.items() if name == which] for which in ("rubric", "cases"))
+    rubrics, cases = (
+        [file for file, (name, _) in kinds.items() if name == which]
+        for which in ("rubric", "cases")
+    )
     if len(rubrics) > 1 and len(rubrics) < len(kinds):
-        raise InputError(f"check other files with one rubric at a time; given are {choices(rubrics)}")
+        raise InputError(
+            f"check other files with one rubric at a time; given are {choices(rubrics)}"
+        )
     checked: list[dict[str, Any]] = []
     for file, (name, note) in kinds.items():
-        contents, errors = {}, [note]
+        contents = {}
+        errors = [note]
         if name in _KINDS:
             try:
-                contents, errors = _read(name, file, rubrics[0] if rubrics else None, cases, scale), []
+                contents = _read(name, file, rubrics[0] if rubrics else None, cases, scale)
+                errors = []
             except (InputError, OSError) as error:
                 errors = [*str(error).splitlines(), *([note] if note else [])]
-        errors = [error.removeprefix(f"{Path(file).resolve()}: ").removeprefix(f"{file}: ") for error in errors]
+        errors = [
+            error.removeprefix(f"{Path(file).resolve()}: ").removeprefix(f"{file}: ")
+            for error in errors
+        ]
         checked.append({"file": file, "kind": name, "contents": contents, "errors": errors})
     if as_json:
         click.echo(json.dumps(checked, ensure_ascii=False, indent=2))
     for found in [] if as_json else checked:
-        parts = [
-            f"{name} {choices(f'{key} {n:g}' for key, n in part.items()) if isinstance(part, dict) else part}"
-            for name, part in found["contents"].items()
-        ]
+        parts: list[str] = []
+        for name, part in found["contents"].items():
+            value = part
+            if isinstance(part, dict):
+                value = choices(f"{key} {number:g}" for key, number in part.items())
+            parts.append(f"{name} {value}")
         for text in [f"error: {error}" for error in found["errors"]] or [f"ok: {'; '.join(parts)}"]:
             click.echo(f"{found['file']}: {found['kind']}, {text}")
     click.get_current_context().exit(int(any(found["errors"] for found in checked)))
@@ -163,14 +230,20 @@ def _files_of(name: str) -> list[str]:
     """A file, or the files of a directory that can be checked."""
     if not Path(name).is_dir():
         return [name]
-    files = sorted(str(path) for path in Path(name).iterdir() if path.suffix.lower() in (*_TABLES, *_TEXTS))
+    files = sorted(
+        str(path) for path in Path(name).iterdir() if path.suffix.lower() in (*_TABLES, *_TEXTS)
+    )
     if not files:
-        raise InputError(f"{name}: no file to check; there could be {choices((*_TABLES, *_TEXTS))} files")
+        raise InputError(
+            f"{name}: no file to check; there could be {choices((*_TABLES, *_TEXTS))} files"
+        )
     return files
 
 
 def _kind_of(path: Path, kind: str | None) -> tuple[str, str]:
-    """The kind that has most of its keys or columns in a file, and a note on those it lacks, or why there is none."""
+    """The kind that has most of its keys or columns in a file, and a note on those it lacks, or why
+    there is none.
+    """
     if path.suffix.lower() in (".jinja", ".j2"):
         return kind or "prompt", ""
     try:
@@ -178,7 +251,10 @@ def _kind_of(path: Path, kind: str | None) -> tuple[str, str]:
     except (InputError, OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         return kind or "unknown", "" if kind else " ".join(str(error).split())
     columns = {name: known.split() for name, (known, *_) in _KINDS.items()}
-    lacks = {name: [each for each in columns[name] if names.isdisjoint(each.split("|"))] for name in columns}
+    lacks = {
+        name: [each for each in columns[name] if names.isdisjoint(each.split("|"))]
+        for name in columns
+    }
     there = {name: len(columns[name]) - len(lacks[name]) for name in columns}
     enough = [name for name in columns if there[name] >= max(1, len(lacks[name]))]
     best = max(enough, key=there.__getitem__, default="unknown")
@@ -189,8 +265,15 @@ def _kind_of(path: Path, kind: str | None) -> tuple[str, str]:
         return alike
     if best == "unknown":
         allowed = "; ".join(f"{name} ({choices(columns[name])})" for name in columns)
-        return best, f"has {choices(sorted(names)) or 'no key or column'}; name the --kind: {allowed}"
-    return best, f"recognised as {best} without {choices(lacks[best])}; --kind names another" if lacks[best] else ""
+        return (
+            best,
+            f"has {choices(sorted(names)) or 'no key or column'}; name the --kind: {allowed}",
+        )
+    return best, (
+        f"recognised as {best} without {choices(lacks[best])}; --kind names another"
+        if lacks[best]
+        else ""
+    )
 
 
 _PROMPT = ("prompt", "question", "instruction", "query", "input")
@@ -209,13 +292,18 @@ _ALIKE = {
     },
     "answers": {"prompt": _PROMPT, "response": _SAVED},
 }
-"""Kind of table with texts that are judged -> column -> names that it often has elsewhere, without punctuation."""
+"""Kind of table with texts that are judged -> column -> names that it often has elsewhere, without
+punctuation.
+"""
 _LABELS = ("a", "b", "tie", "model_a", "model_b", "1", "2")
 _MOST_LABELS = 5
 
 
 def _judged_texts(path: Path, names: Collection[str]) -> tuple[str, str] | None:
-    """Pairs, ratings or answers under other names of columns, and what to rename; None for any other table."""
+    """Pairs, ratings or answers under other names of columns, and what to rename.
+
+    None for any other table.
+    """
     by_name = {re.sub(r"[\W_]", "", name.lower()): name for name in names}
     for kind, columns in _ALIKE.items():
         here = {column: _first_of(known, by_name) for column, known in columns.items()}
@@ -223,12 +311,18 @@ def _judged_texts(path: Path, names: Collection[str]) -> tuple[str, str] | None:
         if lacking and (kind, lacking) != ("pairs", ["label"]):
             continue
         if kind == "answers":
-            return kind, (
-                f"prompts ({here['prompt']}) and answers ({here['response']}) without labels: `urs-inspect samer "
-                "score` reads them; judge_rating reads the columns prompt, response and rating"
+            return (
+                kind,
+                (
+                    f"prompts ({here['prompt']}) and answers ({here['response']}) without labels:"
+                    " `urs-inspect samer score` reads them; judge_rating reads the columns prompt,"
+                    " response and rating"
+                ),
             )
         task = "judge_pairwise" if kind == "pairs" else "judge_rating"
-        renamed = [f"{name} to {column}" for column, name in here.items() if name and name != column]
+        renamed = [
+            f"{name} to {column}" for column, name in here.items() if name and name != column
+        ]
         notes = [f"for {task} rename {choices(renamed)}"] if renamed else []
         if lacking:
             notes.append("add a column label: a, b or tie")
@@ -266,7 +360,9 @@ def _rows(path: Path) -> list[Row]:
     return rows
 
 
-def _read(kind: str, file: str, rubric: str | None, cases: Sequence[str], scale: str | None) -> dict[str, Any]:
+def _read(
+    kind: str, file: str, rubric: str | None, cases: Sequence[str], scale: str | None
+) -> dict[str, Any]:
     """What is in a file, as the loader of its kind reads it."""
     module, _, name = _KINDS[kind][1].rpartition(".")
     load = getattr(import_module(f"urs_inspect.{module}"), name)
@@ -281,7 +377,10 @@ def _read(kind: str, file: str, rubric: str | None, cases: Sequence[str], scale:
             raise
 
     def cases_of(text: str) -> UrsData:
-        names = Vocabulary(partial(lookup, "intent", own().intent_id), partial(lookup, "language", own().language_code))
+        names = Vocabulary(
+            partial(lookup, "intent", own().intent_id),
+            partial(lookup, "language", own().language_code),
+        )
         return load_urs(text, names, need_references=False)
 
     limits = parse_scale(scale or ("1,5" if kind == "satisfaction" else "1,10"), "scale")
@@ -293,28 +392,45 @@ def _read(kind: str, file: str, rubric: str | None, cases: Sequence[str], scale:
         "rubric": own,
         "rubric_path": lambda: rubric,
         "vocabulary": lambda: vocabulary_of(own()),
-        "countries": lambda: {row.country for f in cases for row in cases_of(f).cases} if cases else _names(Path(file)),
+        "countries": lambda: (
+            {row.country for f in cases for row in cases_of(f).cases}
+            if cases
+            else _names(Path(file))
+        ),
     }
-    special: dict[str, Callable[..., Any]] = {"cases": cases_of, "ratings": lambda text, scale: load(text, scale=scale)}
+    special: dict[str, Callable[..., Any]] = {
+        "cases": cases_of,
+        "ratings": lambda text, scale: load(text, scale=scale),
+    }
     try:
         read = special.get(kind, load)(*(arguments[name]() for name in _KINDS[kind][2].split()))
     except InputError as error:
-        lacks = [f"not in the rubric {own().name}: {name}, {counted(n, 'row')}" for name, n in unknown.most_common(20)]
+        lacks = [
+            f"not in the rubric {own().name}: {name}, {counted(n, 'row')}"
+            for name, n in unknown.most_common(20)
+        ]
         raise InputError("\n".join([str(error), *lacks])) from error
     refuse(getattr(read, "errors", ()))
     if isinstance(read, Rubric):
         PromptBuilder(read)  # renders every prompt, or says what is wrong with it
-        parts = {name: choices(getattr(read, name)) for name in ("intents", "criteria", "languages", "bands")}
+        parts = {
+            name: choices(getattr(read, name))
+            for name in ("intents", "criteria", "languages", "bands")
+        }
         return {"rubric": f"{read.name} {read.version}", **(parts if kind == "rubric" else {})}
     if kind == "traffic":
         return dict(read.shares)
     read = read[-1] if kind == "pool" else read
     parts_of = ("cases", "ratings", "rows", "usable", "votes", "own", "columns")
     items = next((getattr(read, name) for name in parts_of if hasattr(read, name)), read)
-    contents: dict[str, Any] = {"entries": len(items)} | ({"scale": limits} if "scale" in _KINDS[kind][2] else {})
+    contents: dict[str, Any] = {"entries": len(items)} | (
+        {"scale": limits} if "scale" in _KINDS[kind][2] else {}
+    )
     for name in ("intent", "group", "language", "label", "choice", "rater", "source"):
         if values := Counter(str(getattr(item, name)) for item in items if getattr(item, name, "")):
             contents[name] = dict(sorted(values.items()))
     if kind == "cases" and (blank := sum(not case.reference.strip() for case in items)):
         contents["without reference"] = blank
-    return contents | {name: len(getattr(read, name)) for name in ("dropped", "skipped") if getattr(read, name, ())}
+    return contents | {
+        name: len(getattr(read, name)) for name in ("dropped", "skipped") if getattr(read, name, ())
+    }

@@ -13,7 +13,15 @@ from urs_inspect.datasets.benches import (
     load_pairs,
     load_ratings,
 )
-from urs_inspect.datasets.cases import UrsCase, UrsData, Vocabulary, in_proportion, load_urs, read_cases, select
+from urs_inspect.datasets.cases import (
+    UrsCase,
+    UrsData,
+    Vocabulary,
+    in_proportion,
+    load_urs,
+    read_cases,
+    select,
+)
 from urs_inspect.datasets.sources import SOURCES, URS, PinnedFile
 
 __all__ = [

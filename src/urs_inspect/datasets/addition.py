@@ -12,10 +12,12 @@ import yaml
 
 from urs_inspect._util import InputError, choices
 
-SHORTEST, LONGEST = 2, 100  # numbers of a chain; the paper has 2 to 20
+SHORTEST = 2
+LONGEST = 100  # numbers of a chain; the paper has 2 to 20
 MOST = 1000  # chains of one length; two numbers make 8,100 different ones
 
-_LOWEST, _HIGHEST = 10, 99
+_LOWEST = 10
+_HIGHEST = 99
 _PART = re.compile(r"([0-9]{1,4})(?:\s*-\s*([0-9]{1,4}))?")
 _FILE = Path(__file__).with_suffix(".yaml")
 
@@ -55,12 +57,16 @@ class AdditionPrompt:
         return self.frame.replace("{chain}", chain.text)
 
 
-def addition_chains(lengths: Sequence[int], per_length: int, seed: int) -> tuple[AdditionChain, ...]:
-    """Draw chains; their numbers are uniform from 10 to 99, with replacement, and chains of one length all differ.
+def addition_chains(
+    lengths: Sequence[int], per_length: int, seed: int
+) -> tuple[AdditionChain, ...]:
+    """Draw chains; their numbers are uniform from 10 to 99, with replacement, and chains of one
+    length all differ.
 
-    Chains of a length depend on the seed and the length alone: more of them, or other lengths, leave the first ones
-    unchanged. The first chain of each length comes first, then the second of each, so that every beginning of the
-    result has all lengths. A number out of its range raises `InputError`.
+    Chains of a length depend on the seed and the length alone: more of them, or other lengths,
+    leave the first ones unchanged. The first chain of each length comes first, then the second of
+    each, so that every beginning of the result has all lengths. A number out of its range raises
+    `InputError`.
     """
     if outside := [length for length in lengths if not SHORTEST <= length <= LONGEST]:
         raise InputError(f"lengths: must be from {SHORTEST} to {LONGEST}, got {outside[0]}")
@@ -71,8 +77,16 @@ def addition_chains(lengths: Sequence[int], per_length: int, seed: int) -> tuple
 
 
 def addition_lengths(value: object) -> list[int]:
-    """Read lengths of chains: a number, ranges and numbers separated by commas, or a list of either; each once."""
-    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, (list, tuple)) else [value]
+    """Read lengths of chains: a number, ranges and numbers separated by commas, or a list of
+    either; each once.
+    """
+    parts = (
+        value.split(",")
+        if isinstance(value, str)
+        else value
+        if isinstance(value, (list, tuple))
+        else [value]
+    )
     lengths: dict[int, None] = {}
     for part in parts:
         match = None if isinstance(part, bool) else _PART.fullmatch(str(part).strip())
@@ -83,7 +97,9 @@ def addition_lengths(value: object) -> list[int]:
             lengths.clear()
             break
     if not lengths:
-        raise InputError(f"lengths: must be numbers and ranges such as 2-20 or 2-9,15; got {value!r}")
+        raise InputError(
+            f"lengths: must be numbers and ranges such as 2-20 or 2-9,15; got {value!r}"
+        )
     return list(lengths)
 
 
@@ -92,7 +108,10 @@ def _chains(length: int, count: int, seed: int) -> list[AdditionChain]:
     found: dict[tuple[int, ...], None] = {}
     while len(found) < count:
         found.setdefault(tuple(drawn.randint(_LOWEST, _HIGHEST) for _ in range(length)))
-    return [AdditionChain(f"add_{length:02d}_{place:02d}", chain) for place, chain in enumerate(found, start=1)]
+    return [
+        AdditionChain(f"add_{length:02d}_{place:02d}", chain)
+        for place, chain in enumerate(found, start=1)
+    ]
 
 
 def addition_languages() -> tuple[str, ...]:

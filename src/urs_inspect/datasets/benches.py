@@ -31,8 +31,12 @@ class PairCase:
     response_b: str
     label: Preference  # which is better overall
     group: str  # subset or scenario that it is reported in
-    dimensions: Mapping[str, Preference] = field(default_factory=dict)  # labels by dimension, where there are any
-    conversation: Conversation | None = None  # of several messages; `prompt` is then what a judge is shown of it
+    dimensions: Mapping[str, Preference] = field(
+        default_factory=dict
+    )  # labels by dimension, where there are any
+    conversation: Conversation | None = (
+        None  # of several messages; `prompt` is then what a judge is shown of it
+    )
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,9 @@ class Sides(NamedTuple):
 def assign_sides(case_id: str, better: str, worse: str) -> Sides:
     """Order two responses by the lowest bit of the first byte of the SHA-256 of the case's id.
 
-    A benchmark that lists the better response first would make any judge that prefers the first one look good. The
-    hash puts the better one first in about half of the cases, the same ones on every machine and in every run.
+    A benchmark that lists the better response first would make any judge that prefers the first one
+    look good. The hash puts the better one first in about half of the cases, the same ones on every
+    machine and in every run.
     """
     if hashlib.sha256(case_id.encode()).digest()[0] & 1:
         return Sides(worse, better, "b")
@@ -119,9 +124,10 @@ class Unwrapped(NamedTuple):
 def unwrap(instruction: str) -> Unwrapped:
     """Take prompt and response out of an instruction, without white space at their edges.
 
-    The predictions that were published with SaMer show the texts stripped like this. Reference answer and score rubrics
-    are left out: the paper shows them to no judge (section 5.2). A response may be empty. A heading that is missing,
-    repeated or in the wrong place raises `InputError`, because it is then not certain where the response ends.
+    The predictions that were published with SaMer show the texts stripped like this. Reference
+    answer and score rubrics are left out: the paper shows them to no judge (section 5.2). A
+    response may be empty. A heading that is missing, repeated or in the wrong place raises
+    `InputError`, because it is then not certain where the response ends.
     """
     headings = [_PROMPT, _RESPONSE, *([_REFERENCE] if _REFERENCE in instruction else []), _RUBRICS]
     for heading in headings:
@@ -195,7 +201,10 @@ class _PairColumns:
 
 
 def _alpaca_eval(fields: Fields, case_id: str) -> PairCase | str:
-    """Rows of prometheus-eval, or annotations of AlpacaEval; against published schemas, not run on the real file."""
+    """Rows of prometheus-eval, or annotations of AlpacaEval.
+
+    Against published schemas, not run on the real file.
+    """
     group = fields.optional("dataset", "all").strip()
     if fields.has("chosen_instruction"):
         tie = fields.has("tie") and fields.label("tie", {"0": False, "1": True})
@@ -205,16 +214,23 @@ def _alpaca_eval(fields: Fields, case_id: str) -> PairCase | str:
     if preference is None or (isinstance(preference, float) and math.isnan(preference)):
         return "no preference"
     labels: Mapping[str, Preference] = {"1": "a", "2": "b", "0": "tie", "1.5": "tie"}
-    case = _PairColumns("instruction", "output_1", "output_2", "preference", labels)(fields, case_id)
+    case = _PairColumns("instruction", "output_1", "output_2", "preference", labels)(
+        fields, case_id
+    )
     # The file always lists the reference model first.
     texts = (case.response_a, case.response_b)
-    first, second, better = assign_sides(case_id, *(reversed(texts) if case.label == "b" else texts))
+    first, second, better = assign_sides(
+        case_id, *(reversed(texts) if case.label == "b" else texts)
+    )
     label = "tie" if case.label == "tie" else better
     return replace(case, response_a=first, response_b=second, label=label, group=group)
 
 
 def _preference_bench(fields: Fields, case_id: str) -> PairCase:
-    """Rows of prometheus-eval, or of the set on Hugging Face; against published schemas, not run on the real file."""
+    """Rows of prometheus-eval, or of the set on Hugging Face.
+
+    Against published schemas, not run on the real file.
+    """
     if not fields.has("orig_preference"):
         return _wrapped_pair(fields, case_id, "all")
     columns = ("orig_instruction", "orig_response_A", "orig_response_B", "orig_preference")
@@ -223,25 +239,38 @@ def _preference_bench(fields: Fields, case_id: str) -> PairCase:
 
 def _hhh(fields: Fields, case_id: str) -> PairCase:
     """The groups are the columns of the SaMer paper's Table 3."""
-    return _wrapped_pair(fields, case_id, fields.one_of("source", ("helpful", "harmless", "honest", "other")))
+    return _wrapped_pair(
+        fields, case_id, fields.one_of("source", ("helpful", "harmless", "honest", "other"))
+    )
 
 
 def _llmbar(subset: str) -> _PairColumns:
-    return _PairColumns("input", "output_1", "output_2", "label", {"1": "a", "2": "b"}, lambda fields: subset)
+    return _PairColumns(
+        "input", "output_1", "output_2", "label", {"1": "a", "2": "b"}, lambda fields: subset
+    )
 
 
 _LLMBAR = tuple(name for name in SOURCES if name.startswith("llmbar/"))
 _AUTOJ = _PairColumns(
-    "prompt", "response 1", "response 2", "label", {"0": "a", "1": "b", "2": "tie"}, lambda row: row.text("scenario")
+    "prompt",
+    "response 1",
+    "response 2",
+    "label",
+    {"0": "a", "1": "b", "2": "tie"},
+    lambda row: row.text("scenario"),
 )
 
 PAIR_BENCHES: Mapping[str, _ReadPair | None] = MappingProxyType(
     {
         "hhh": _hhh,  # 221 pairs without ties
         "llmbar": None,  # all five: 419 pairs without ties
-        **{name: _llmbar(name.removeprefix("llmbar/")) for name in _LLMBAR},  # 100, 134, 92, 47 and 46 pairs
+        **{
+            name: _llmbar(name.removeprefix("llmbar/")) for name in _LLMBAR
+        },  # 100, 134, 92, 47 and 46 pairs
         "autoj": _AUTOJ,  # 1,392 pairs in 58 scenarios (SaMer paper, Table 3, `w/ TIE`)
-        f"autoj{_NO_TIES}": _AUTOJ,  # the 1,019 of them that are no tie (`w/o TIE`), under the same ids
+        f"autoj{_NO_TIES}": (
+            _AUTOJ
+        ),  # the 1,019 of them that are no tie (`w/o TIE`), under the same ids
         "preference_bench": _preference_bench,
         "alpaca_eval": _alpaca_eval,
     }
@@ -253,19 +282,21 @@ def load_pairs(bench: str, *, dimension: Callable[[str], str] | None = None) -> 
     """Load labelled pairs by name or path.
 
     Args:
-        bench: A name in `PAIR_BENCHES`, or the path of a `.csv` file with a header or a `.jsonl` file with one object
-            per line. Columns: prompt (or messages, a list of `{role, content}`), response_a and response_b (which may
-            be empty), label (a, b or tie; also model_a, model_b, 1, 2), and optionally id, group, and dimensions, an
-            object of dimensions and labels (in CSV: as JSON in a cell).
-        dimension: Turns the name of a dimension in a user's file into that of a taxonomy, or raises `InputError`;
-            without it any name is allowed.
+        bench: A name in `PAIR_BENCHES`, or the path of a `.csv` file with a header or a `.jsonl`
+            file with one object per line. Columns: prompt (or messages, a list of `{role,
+            content}`), response_a and response_b (which may be empty), label (a, b or tie; also
+            model_a, model_b, 1, 2), and optionally id, group, and dimensions, an object of
+            dimensions and labels (in CSV: as JSON in a cell).
+        dimension: Turns the name of a dimension in a user's file into that of a taxonomy, or raises
+            `InputError`; without it any name is allowed.
 
     Returns:
-        The pairs in the order of the file. `<name>_0001` is the id of a first row without one, `all` the group.
+        The pairs in the order of the file. `<name>_0001` is the id of a first row without one,
+        `all` the group.
 
     Raises:
-        InputError: If there is no such benchmark, its file is unavailable, or naming file, row and column of every
-            error (of the first 20, if there are more).
+        InputError: If there is no such benchmark, its file is unavailable, or naming file, row and
+            column of every error (of the first 20, if there are more).
     """
     if bench not in PAIR_BENCHES:
         return _own_pairs(_own_path(bench, PAIR_BENCHES), bench, dimension)
@@ -280,16 +311,17 @@ def load_md_eval(dimension: Callable[[str], str], scenarios: Collection[str]) ->
     """Load the published MD-Eval, 350 rows; the paper counts 360.
 
     Args:
-        dimension: Turns the name of a dimension, or an alias, into that of the taxonomy; raises `InputError` for
-            any other.
+        dimension: Turns the name of a dimension, or an alias, into that of the taxonomy; raises
+            `InputError` for any other.
         scenarios: Ids of the scenarios.
 
     Returns:
-        The pairs in the order of the file, called `md_eval_0001` to `md_eval_0350` by row, grouped by scenario. A row
-        without any response, of which there is one, is listed in `skipped`.
+        The pairs in the order of the file, called `md_eval_0001` to `md_eval_0350` by row, grouped
+        by scenario. A row without any response, of which there is one, is listed in `skipped`.
 
     Raises:
-        InputError: If the file is unavailable, or a label, dimension or scenario in it is not allowed.
+        InputError: If the file is unavailable, or a label, dimension or scenario in it is not
+            allowed.
     """
     labels: Mapping[str, Preference] = {"model_a": "a", "model_b": "b", "tie": "tie"}
     columns = _PairColumns(
@@ -303,7 +335,10 @@ def load_md_eval(dimension: Callable[[str], str], scenarios: Collection[str]) ->
     )
 
     def read(fields: Fields, case_id: str) -> PairCase | str:
-        if fields.values.get("response_a", "") is None and fields.values.get("response_b", "") is None:
+        if (
+            fields.values.get("response_a", "") is None
+            and fields.values.get("response_b", "") is None
+        ):
             return "both responses are null"
         return columns(fields, case_id)
 
@@ -335,7 +370,9 @@ def _own_pairs(path: Path, name: str, dimension: Callable[[str], str] | None) ->
         *required,
         labels,
         lambda fields: fields.optional("group", "all").strip(),
-        lambda fields: {} if fields.blank("dimensions") else fields.labels("dimensions", labels, dimension),
+        lambda fields: (
+            {} if fields.blank("dimensions") else fields.labels("dimensions", labels, dimension)
+        ),
     )
 
     def build(fields: Fields, number: str) -> PairCase:
@@ -356,7 +393,8 @@ def _own_columns(others: Iterable[str]) -> list[tuple[str, ...]]:
 # --- ratings ---
 
 _DIALOGUE = re.compile(
-    r"[^\n]*\nUser: (?P<opening>.*?)\n\nAssistant:.*\n\nUser: (?P<last>.*?)\n\nAssistant:", re.DOTALL
+    r"[^\n]*\nUser: (?P<opening>.*?)\n\nAssistant:.*\n\nUser: (?P<last>.*?)\n\nAssistant:",
+    re.DOTALL,
 )
 
 
@@ -366,20 +404,31 @@ def _vicuna(fields: Fields, case_id: str) -> RatingCase:
 
 
 def _flask(fields: Fields, case_id: str) -> RatingCase:
-    """Grouped by skill; the rating is the mean of the people's. Against the published schema, not run on the file."""
-    return _wrapped_rating(fields, case_id, "human_score", fields.optional("criteria", "all").strip())
+    """Grouped by skill; the rating is the mean of the people's.
+
+    Against the published schema, not run on the file.
+    """
+    return _wrapped_rating(
+        fields, case_id, "human_score", fields.optional("criteria", "all").strip()
+    )
 
 
 def _feedback_bench(fields: Fields, case_id: str) -> RatingCase:
-    """Rows of prometheus-eval, or of the set on Hugging Face; against published schemas, not run on the real file."""
+    """Rows of prometheus-eval, or of the set on Hugging Face.
+
+    Against published schemas, not run on the real file.
+    """
     if not fields.has("orig_response"):
         return _wrapped_rating(fields, case_id, "gpt4_score", "all")
-    prompt, response = fields.text("orig_instruction"), fields.text("orig_response", blank=True)
+    prompt = fields.text("orig_instruction")
+    response = fields.text("orig_response", blank=True)
     return RatingCase(case_id, prompt, response, fields.rating("orig_score", *_SCALE), "all")
 
 
 def _mt_bench(fields: Fields, case_id: str) -> RatingCase:
-    """As Vicuna; the prompt is the dialogue with the model's own reply, so the cluster is what the user says."""
+    """As Vicuna; the prompt is the dialogue with the model's own reply, so the cluster is what the
+    user says.
+    """
     case = _vicuna(fields, case_id)
     dialogue = _DIALOGUE.fullmatch(case.prompt)
     if dialogue is None:
@@ -401,22 +450,23 @@ def load_ratings(
     """Load rated responses by name or path.
 
     Args:
-        bench: A name in `RATING_BENCHES`, or the path of a `.csv` file with a header or a `.jsonl` file with one object
-            per line. Columns: prompt (or messages, a list of `{role, content}`), response (which may be empty), rating
-            (a number, or in JSON a list of numbers whose mean counts), and optionally id, group, reference, intent and
-            language.
-        scale: Lowest and highest possible rating of a user's file, for which it must be given; a published benchmark
-            has its own.
-        vocabulary: How intents and languages in a user's file become ids of a rubric, which makes these two columns
-            obligatory; without it they are read as they are. A published benchmark has none.
+        bench: A name in `RATING_BENCHES`, or the path of a `.csv` file with a header or a `.jsonl`
+            file with one object per line. Columns: prompt (or messages, a list of `{role,
+            content}`), response (which may be empty), rating (a number, or in JSON a list of
+            numbers whose mean counts), and optionally id, group, reference, intent and language.
+        scale: Lowest and highest possible rating of a user's file, for which it must be given; a
+            published benchmark has its own.
+        vocabulary: How intents and languages in a user's file become ids of a rubric, which makes
+            these two columns obligatory; without it they are read as they are. A published
+            benchmark has none.
 
     Returns:
-        The responses in the order of the file. `<name>_0001` is the id of a first row without one, the intent, or
-        `all`, its group.
+        The responses in the order of the file. `<name>_0001` is the id of a first row without one,
+        the intent, or `all`, its group.
 
     Raises:
-        InputError: If there is no such benchmark, its file is unavailable, an argument does not fit, or naming file,
-            row and column of every error (of the first 20, if there are more).
+        InputError: If there is no such benchmark, its file is unavailable, an argument does not
+            fit, or naming file, row and column of every error (of the first 20, if there are more).
     """
     if bench not in RATING_BENCHES:
         path = _own_path(bench, RATING_BENCHES)
@@ -424,21 +474,35 @@ def load_ratings(
             raise InputError(f"scale: '{bench}' needs one, lowest and highest possible rating")
         return _own_ratings(path, bench, scale, vocabulary)
     if vocabulary is not None:
-        raise InputError(f"'{bench}' has no intents and languages; give a file of your own with these columns")
+        raise InputError(
+            f"'{bench}' has no intents and languages; give a file of your own with these columns"
+        )
     if scale is not None and scale != _SCALE:
         raise InputError(f"scale: '{bench}' has its own, {_SCALE[0]:g} to {_SCALE[1]:g}")
     cases, sha256 = read_published(SOURCES[bench], RATING_BENCHES[bench], bench)
     return RatingData(bench, sha256, _SCALE, cases)
 
 
-def _own_ratings(path: Path, name: str, scale: tuple[float, float], vocabulary: Vocabulary | None) -> RatingData:
+def _own_ratings(
+    path: Path, name: str, scale: tuple[float, float], vocabulary: Vocabulary | None
+) -> RatingData:
     low, high = scale
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InputError(f"scale: must have a lowest rating below a highest, got {low:g} and {high:g}")
+        raise InputError(
+            f"scale: must have a lowest rating below a highest, got {low:g} and {high:g}"
+        )
 
     def build(fields: Fields, default_id: str) -> RatingCase:
-        intent = fields.resolved(vocabulary.intent, "intent") if vocabulary else fields.optional("intent")
-        language = fields.resolved(vocabulary.language, "language") if vocabulary else fields.optional("language")
+        intent = (
+            fields.resolved(vocabulary.intent, "intent")
+            if vocabulary
+            else fields.optional("intent")
+        )
+        language = (
+            fields.resolved(vocabulary.language, "language")
+            if vocabulary
+            else fields.optional("language")
+        )
         prompt, _ = question_of(fields, "prompt", language if vocabulary else _PROMPT_LANGUAGE)
         return RatingCase(
             id=fields.identifier(default_id),
@@ -460,8 +524,12 @@ def _own_ratings(path: Path, name: str, scale: tuple[float, float], vocabulary: 
 
 def _own_path(bench: str, published: Mapping[str, object]) -> Path:
     if Path(bench).suffix and Path(bench).is_file() and not bench.lower().endswith(READABLE):
-        raise InputError(f"{bench}: cannot read {file_kind(Path(bench))}; allowed: {choices(READABLE)}")
+        raise InputError(
+            f"{bench}: cannot read {file_kind(Path(bench))}; allowed: {choices(READABLE)}"
+        )
     if not bench.lower().endswith(READABLE):
         allowed = choices(published)
-        raise InputError(f"unknown benchmark '{bench}'; allowed: {allowed}, or the path of a .csv or .jsonl file")
+        raise InputError(
+            f"unknown benchmark '{bench}'; allowed: {allowed}, or the path of a .csv or .jsonl file"
+        )
     return Path(bench).expanduser()

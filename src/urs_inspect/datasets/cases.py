@@ -8,7 +8,14 @@ from pathlib import Path
 
 from urs_inspect._util import InputError
 from urs_inspect.datasets.conversations import MESSAGES, Conversation, hint_of, question_of
-from urs_inspect.datasets.rows import Fields, build_cases, first_errors, read_table, refuse, refuse_ignored
+from urs_inspect.datasets.rows import (
+    Fields,
+    build_cases,
+    first_errors,
+    read_table,
+    refuse,
+    refuse_ignored,
+)
 from urs_inspect.datasets.sources import URS, fetch, sha256_of
 
 
@@ -22,8 +29,12 @@ class UrsCase:
     intent: str  # intent id of the rubric
     language: str  # language code of the rubric
     country: str = ""  # that the user came from, as the file names it
-    conversation: Conversation | None = None  # of several messages; `question` is then what a judge is shown of it
-    cluster: str = ""  # what cases that belong together share, such as their user; empty for a case by itself
+    conversation: Conversation | None = (
+        None  # of several messages; `question` is then what a judge is shown of it
+    )
+    cluster: str = (
+        ""  # what cases that belong together share, such as their user; empty for a case by itself
+    )
 
 
 @dataclass(frozen=True)
@@ -33,17 +44,23 @@ class UrsData:
     name: str  # `urs`, `sample`, or the path of a file
     sha256: str  # of the file
     cases: tuple[UrsCase, ...]  # in the order of the file
-    skipped: tuple[str, ...] = ()  # a line per row that was left out because the user asked for leniency
+    skipped: tuple[
+        str, ...
+    ] = ()  # a line per row that was left out because the user asked for leniency
 
 
 def select(
-    cases: Iterable[UrsCase], *, languages: Sequence[str] | None = None, intents: Sequence[str] | None = None
+    cases: Iterable[UrsCase],
+    *,
+    languages: Sequence[str] | None = None,
+    intents: Sequence[str] | None = None,
 ) -> list[UrsCase]:
     """Keep the cases of some languages and intents; `InputError` if none is left."""
     kept = [
         case
         for case in cases
-        if (languages is None or case.language in languages) and (intents is None or case.intent in intents)
+        if (languages is None or case.language in languages)
+        and (intents is None or case.intent in intents)
     ]
     if not kept:
         raise InputError(f"no case has language {languages or 'any'} and intent {intents or 'any'}")
@@ -53,11 +70,11 @@ def select(
 def in_proportion(cases: Sequence[UrsCase], seed: int) -> list[UrsCase]:
     """Order cases so that every beginning of the list holds intents and languages in proportion.
 
-    The published file is sorted by intent, so that its first rows are all of one kind. Within each intent and
-    language, cases are shuffled with the seed; the k-th of n then stands at (k + 1/2) / n of the list. A prefix
-    of m of the N cases therefore holds m * n / N cases of a kind, give or take (1 + (K - 2) * n / N) / 2 where
-    there are K kinds; over the published cases that stays near one case. The same seed gives the same order on every
-    machine.
+    The published file is sorted by intent, so that its first rows are all of one kind. Within each
+    intent and language, cases are shuffled with the seed; the k-th of n then stands at (k + 1/2) /
+    n of the list. A prefix of m of the N cases therefore holds m * n / N cases of a kind, give or
+    take (1 + (K - 2) * n / N) / 2 where there are K kinds; over the published cases that stays near
+    one case. The same seed gives the same order on every machine.
     """
     kinds: dict[tuple[str, str], list[UrsCase]] = defaultdict(list)
     for case in cases:
@@ -81,7 +98,9 @@ _SAMPLE = Path(__file__).parent / "urs_sample.jsonl"
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """How labels in a file become ids of the rubric; both raise `InputError` for an unknown label."""
+    """How labels in a file become ids of the rubric; both raise `InputError` for an unknown
+    label.
+    """
 
     intent: Callable[[str], str]
     language: Callable[[str], str]
@@ -100,14 +119,17 @@ def read_cases(
     """Read a file of cases.
 
     Args:
-        path: A `.csv` file with a header, or a `.jsonl` file with one object per line; UTF-8, with or without BOM.
-            Columns: question (or messages, a list of `{role, content}`), reference_ans (or reference), user_intent (or
-            intent), language, and optionally id, country and user, which may be blank.
+        path: A `.csv` file with a header, or a `.jsonl` file with one object per line; UTF-8, with
+            or without BOM. Columns: question (or messages, a list of `{role, content}`),
+            reference_ans (or reference), user_intent (or intent), language, and optionally id,
+            country and user, which may be blank.
         name: What the data is called in logs.
         vocabulary: How labels become ids.
-        id_prefix: Prefix of the ids given to rows without one: `<prefix>_0001` for the first row of data.
+        id_prefix: Prefix of the ids given to rows without one: `<prefix>_0001` for the first row of
+            data.
         lenient: Skip invalid rows and list them, instead of refusing the file.
-        need_references: Whether every row needs a reference; else it may be blank, or the column missing.
+        need_references: Whether every row needs a reference; else it may be blank, or the column
+            missing.
         cluster: Column whose values name the clusters; by default `user`, if there is one.
 
     Returns:
@@ -160,27 +182,35 @@ def load_urs(
     """Load cases by name or path.
 
     Args:
-        dataset: `urs` for the 1,846 published cases (URS paper, Table 2), `sample` for the 42 embedded ones, or
-            the path of a CSV or JSON Lines file.
+        dataset: `urs` for the 1,846 published cases (URS paper, Table 2), `sample` for the 42
+            embedded ones, or the path of a CSV or JSON Lines file.
         vocabulary: How labels in the file become ids of the rubric.
         lenient: Skip invalid rows of a user's file instead of refusing it.
         need_references: Whether every row of a user's file needs a reference answer.
-        cluster: Column of a user's file whose values name the clusters of cases; by default `user`, if there is one.
+        cluster: Column of a user's file whose values name the clusters of cases; by default `user`,
+            if there is one.
 
     Returns:
-        The cases, in the order of the file. Published cases are called `urs_0001` to `urs_1846` by row.
+        The cases, in the order of the file. Published cases are called `urs_0001` to `urs_1846` by
+        row.
 
     Raises:
         InputError: If the data is unavailable or a row is invalid.
     """
     if cluster is not None and dataset in ("urs", "sample"):
-        raise InputError(f"cluster: the cases of '{dataset}' name no users or other clusters; give a file of your own")
+        raise InputError(
+            f"cluster: the cases of '{dataset}' name no users or other clusters; give a file of"
+            " your own"
+        )
     if dataset == "urs":
         return read_cases(fetch(URS), "urs", vocabulary, id_prefix="urs")
     if dataset == "sample":
         return read_cases(_SAMPLE, "sample", vocabulary, id_prefix="sample")
     if not dataset.lower().endswith((".csv", ".jsonl")):
-        raise InputError(f"unknown dataset '{dataset}'; allowed: urs, sample, or the path of a .csv or .jsonl file")
+        raise InputError(
+            f"unknown dataset '{dataset}'; allowed: urs, sample, or the path of a .csv or .jsonl"
+            " file"
+        )
     path = Path(dataset).expanduser()
     return read_cases(
         path,

@@ -1,4 +1,6 @@
-"""Conversations as a judge is shown them: every turn with its role, and what is no text named at its place."""
+"""Conversations as a judge is shown them: every turn with its role, and what is no text named at
+its place.
+"""
 
 import re
 import unicodedata
@@ -18,9 +20,13 @@ Role = Literal["system", "user", "assistant", "tool"]
 Kind = Literal["image", "audio", "video", "document", "tool_call", "tool_result", "other"]
 
 NOT_SHOWN = "not_shown"
-"""Key of a score's metadata: how much of each kind (image, tool_result, ...) of the question is no text."""
+"""Key of a score's metadata: how much of each kind (image, tool_result, ...) of the question is no
+text.
+"""
 TURNS_NOT_SEEN = "turns_not_seen"
-"""Key of a score's metadata: how many messages of the conversation an evaluator of one message did not see."""
+"""Key of a score's metadata: how many messages of the conversation an evaluator of one message did
+not see.
+"""
 
 _FALLBACK = "en"
 _FILE_ROLES: tuple[Role, ...] = ("system", "user", "assistant")
@@ -71,13 +77,19 @@ class Conversation:
 
     @property
     def query(self) -> str:
-        """The last message of a user, for evaluators that take one message; empty if no user wrote any."""
+        """The last message of a user, for evaluators that take one message.
+
+        Empty if no user wrote any.
+        """
         last = [turn for turn in self.turns if turn.role == "user"][-1:]
         return Conversation(tuple(last)).text(_FALLBACK) if last else ""
 
     @property
     def not_in_query(self) -> dict[str, Any]:
-        """What an evaluator that takes the query does not see, for the metadata of a score; empty if it sees all."""
+        """What an evaluator that takes the query does not see, for the metadata of a score.
+
+        Empty if it sees all.
+        """
         unseen: dict[str, Any] = {}
         if other_turns := len(self.turns) - 1:
             unseen[TURNS_NOT_SEEN] = other_turns
@@ -88,9 +100,9 @@ class Conversation:
     def text(self, language: str) -> str:
         """The conversation as one text, which is what a judge is shown and a page shows.
 
-        A single message of text is that text, character for character. Several are each headed by their role in
-        brackets, in the language if its words are known, else in English. Brackets of a message that imitate such a
-        heading, or the mark of what is not shown, become others.
+        A single message of text is that text, character for character. Several are each headed by
+        their role in brackets, in the language if its words are known, else in English. Brackets of
+        a message that imitate such a heading, or the mark of what is not shown, become others.
         """
         turns = self.turns
         if len(turns) == 1 and not self.not_shown:
@@ -99,7 +111,10 @@ class Conversation:
         written = [_written(turn, words) for turn in turns]
         if len(turns) == 1:
             return written[0]
-        headed = [f"[{words['roles'][turn.role]}]\n{text}" for turn, text in zip(turns, written, strict=True)]
+        headed = [
+            f"[{words['roles'][turn.role]}]\n{text}"
+            for turn, text in zip(turns, written, strict=True)
+        ]
         return "\n\n".join([words["lead"], *headed])
 
 
@@ -130,7 +145,9 @@ def _mark(kind: str, words: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=1)
 def _all_words() -> dict[str, dict[str, Any]]:
-    words: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    words: dict[str, dict[str, Any]] = yaml.safe_load(
+        Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    )
     return words
 
 
@@ -163,7 +180,9 @@ def _folded(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _folded_headings() -> frozenset[str]:
-    return frozenset(_folded(name) for words in _all_words().values() for name in words["roles"].values())
+    return frozenset(
+        _folded(name) for words in _all_words().values() for name in words["roles"].values()
+    )
 
 
 @lru_cache(maxsize=1)
@@ -205,8 +224,9 @@ _ROLES: Mapping[str, Role] = {
 def of_messages(messages: Sequence[Mapping[str, Any]]) -> Conversation:
     """A conversation from messages `{role, content}` as they are sent to a server of models.
 
-    Content is a text, or a list of parts such as `{type: text, text}` and `{type: image_url, ...}`. A call of a tool,
-    and what a tool returned, is not shown. `ValueError` for a message that cannot be read.
+    Content is a text, or a list of parts such as `{type: text, text}` and `{type: image_url, ...}`.
+    A call of a tool, and what a tool returned, is not shown. `ValueError` for a message that cannot
+    be read.
     """
     return Conversation(tuple(_turn(message) for message in messages))
 
@@ -243,11 +263,15 @@ MESSAGES = "messages"
 
 def hint_of(column: str) -> str:
     """Where a text belongs that is part of a conversation; `column` is that of the question."""
-    return f"put it into the column '{MESSAGES}', a list of {{role, content}}, in place of '{column}'"
+    return (
+        f"put it into the column '{MESSAGES}', a list of {{role, content}}, in place of '{column}'"
+    )
 
 
 def question_of(fields: Fields, column: str, language: str) -> tuple[str, Conversation | None]:
-    """The question of a row, from its column or from `messages` in its place: its text, and the conversation if any."""
+    """The question of a row, from its column or from `messages` in its place: its text, and the
+    conversation if any.
+    """
     if fields.blank(MESSAGES):
         return fields.text(column), None
     if not fields.blank(column):
@@ -274,7 +298,10 @@ def read_messages(value: object) -> Conversation:
         raise InputError(f"must be a list of {{role, content}}, is {shown(value)}")
     turns = [_file_turn(message, number) for number, message in enumerate(value, start=1)]
     if turns[-1].role != "user":
-        raise InputError(f"the last message must be the user's, which is answered; it has the role '{turns[-1].role}'")
+        raise InputError(
+            "the last message must be the user's, which is answered; it has the role"
+            f" '{turns[-1].role}'"
+        )
     return Conversation(tuple(turns))
 
 
@@ -283,12 +310,18 @@ def _file_turn(message: object, number: int) -> Turn:
     if not isinstance(message, dict) or not message.keys() >= _MESSAGE_KEYS:
         raise InputError(f"{place} must have role and content, is {shown(message)}")
     if unknown := sorted(message.keys() - _MESSAGE_KEYS):
-        raise InputError(f"{place}: unknown key {choices(map(str, unknown))}; allowed: role, content")
-    role, content = message["role"], message["content"]
+        raise InputError(
+            f"{place}: unknown key {choices(map(str, unknown))}; allowed: role, content"
+        )
+    role = message["role"]
+    content = message["content"]
     if role not in _FILE_ROLES:
         raise InputError(f"{place}: unknown role {shown(role)}; allowed: {choices(_FILE_ROLES)}")
     if not isinstance(content, str):
-        raise InputError(f"{place}: content must be text, is {shown(content)}; images and other files are not sent")
+        raise InputError(
+            f"{place}: content must be text, is {shown(content)}; images and other files are not"
+            " sent"
+        )
     if not content.strip():
         raise InputError(f"{place}: content is empty")
     if SURROGATE.search(content):

@@ -22,7 +22,9 @@ class _Strict(BaseModel):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a YAML file; by way of JSON, so that lists are tuples though the types are strict."""
+        """Read a YAML file; by way of JSON, so that lists are tuples though the types are
+        strict.
+        """
         return cls.model_validate_json(json.dumps(yaml.safe_load(path.read_text(encoding="utf-8"))))
 
 
@@ -40,15 +42,20 @@ class PublishedTable(_Strict):
     title: str  # what it shows
     unit: Literal["percent", "correlation"]  # `percent`, or `correlation` from -1 to 1
     columns: tuple[PublishedColumn, ...]
-    judges: dict[str, tuple[float | None, ...]]  # judge -> one number a column, None where none was printed
+    judges: dict[
+        str, tuple[float | None, ...]
+    ]  # judge -> one number a column, None where none was printed
 
     @model_validator(mode="after")
     def _rows_fit(self) -> "PublishedTable":
         low, high = _RANGES[self.unit]
         for judge, numbers in self.judges.items():
-            if len(numbers) != len(self.columns) or any(n is not None and not low <= n <= high for n in numbers):
+            if len(numbers) != len(self.columns) or any(
+                n is not None and not low <= n <= high for n in numbers
+            ):
                 raise ValueError(
-                    f"table {self.number}, '{judge}': needs {len(self.columns)} numbers from {low} to {high}"
+                    f"table {self.number}, '{judge}': needs {len(self.columns)} numbers from {low}"
+                    f" to {high}"
                 )
         return self
 
@@ -60,11 +67,16 @@ class Published(_Strict):
     tables: tuple[PublishedTable, ...]
 
     def about(self, datasets: Collection[str]) -> tuple[PublishedTable, ...]:
-        """The tables with a column about one of the datasets; `llmbar` stands for `llmbar/<subset>` as well."""
+        """The tables with a column about one of the datasets; `llmbar` stands for `llmbar/<subset>`
+        as well.
+        """
         return tuple(
             table
             for table in self.tables
-            if any({column.dataset, column.dataset.partition("/")[0]} & set(datasets) for column in table.columns)
+            if any(
+                {column.dataset, column.dataset.partition("/")[0]} & set(datasets)
+                for column in table.columns
+            )
         )
 
 
@@ -80,7 +92,9 @@ class UrsColumn(_Strict):
     name: str  # what stands over it; often a reported intent
     language: str = ""  # code of the language of its cases; empty for all
     cases: int | None = None  # number of cases as printed; None where none was
-    unit: Literal["score", "percent", "count"] = "score"  # `score` from 1 to 10, `percent`, or `count`
+    unit: Literal["score", "percent", "count"] = (
+        "score"  # `score` from 1 to 10, `percent`, or `count`
+    )
 
 
 class UrsTable(_Strict):
@@ -102,10 +116,19 @@ class UrsTable(_Strict):
             for column, number in zip(self.columns, numbers, strict=True):
                 low, high = _RANGES[column.unit]
                 if not low <= number <= high:
-                    raise ValueError(f"table {self.number}, '{row}': {column.name} must lie from {low} to {high}")
+                    raise ValueError(
+                        f"table {self.number}, '{row}': {column.name} must lie from {low} to {high}"
+                    )
         for row, places in self.marks.items():
-            if row not in self.rows or len(places) != len(self.columns) or not set(places) <= set(_PLACES):
-                raise ValueError(f"table {self.number}, marks of '{row}': one of {_PLACES} for each column of a row")
+            if (
+                row not in self.rows
+                or len(places) != len(self.columns)
+                or not set(places) <= set(_PLACES)
+            ):
+                raise ValueError(
+                    f"table {self.number}, marks of '{row}': one of {_PLACES} for each column of"
+                    " a row"
+                )
         return self
 
 
@@ -131,7 +154,9 @@ class PublishedUrs(_Strict):
         for table in self.tables:
             if table.number == number:
                 return table
-        raise KeyError(f"no table {number}; there are {', '.join(str(table.number) for table in self.tables)}")
+        raise KeyError(
+            f"no table {number}; there are {', '.join(str(table.number) for table in self.tables)}"
+        )
 
 
 @lru_cache(maxsize=1)

@@ -14,8 +14,14 @@ from urs_inspect.datasets.rows import Fields, read_own
 DATASET = "dataset"
 """The source that stands for the references of the data themselves."""
 
-USABLE, EMPTY, CUT, WITHHELD, NO_ANSWER = "usable", "empty", "cut", "withheld", "no_answer"
-"""What an answer can be as a reference: `cut` at a token limit, `withheld` by a filter, or it never came."""
+USABLE = "usable"
+EMPTY = "empty"
+CUT = "cut"
+WITHHELD = "withheld"
+NO_ANSWER = "no_answer"
+"""What an answer can be as a reference: `cut` at a token limit, `withheld` by a filter, or it never
+came.
+"""
 
 OUTCOMES = (USABLE, EMPTY, CUT, WITHHELD, NO_ANSWER)
 
@@ -58,7 +64,9 @@ class References:
 
     @property
     def sha256(self) -> str:
-        """Hash of the usable answers and their questions, the same for a log and for the file made of it."""
+        """Hash of the usable answers and their questions, the same for a log and for the file made
+        of it.
+        """
         rows = sorted((item.id, item.question_sha256, item.text) for item in self.usable)
         return hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()
 
@@ -89,20 +97,27 @@ def gather(items: Iterable[Reference], place: str) -> References:
         sources.add(item.source)
         known = kept.setdefault(item.id, item)
         if known.question_sha256 != item.question_sha256:
-            raise InputError(f"references: {place} has two references of case '{item.id}', of different questions")
+            raise InputError(
+                f"references: {place} has two references of case '{item.id}', of different"
+                " questions"
+            )
         if item.outcome == USABLE or known.outcome != USABLE:
             kept[item.id] = item
     if not kept:
         raise InputError(f"references: no answer in {place}")
     if len(sources) > 1:
         raise InputError(
-            f"references: {place} mixes those of several models: {choices(sorted(sources))}; allowed: of one"
+            f"references: {place} mixes those of several models: {choices(sorted(sources))};"
+            " allowed: of one"
         )
     return References(sources.pop(), place, tuple(kept.values()))
 
 
 def read_reference_file(path: Path) -> References:
-    """Read references from a JSON Lines file as `urs-inspect references` writes it; a blank one is read as empty."""
+    """Read references from a JSON Lines file as `urs-inspect references` writes it.
+
+    A blank one is read as empty.
+    """
 
     def build(fields: Fields, default_id: str) -> Reference:
         text = "" if fields.blank("reference") else fields.text("reference")
@@ -124,7 +139,8 @@ def read_reference_file(path: Path) -> References:
 def with_cut(references: References) -> References:
     """The references, with those that were cut off and are not empty made usable."""
     items = (
-        replace(item, outcome=outcome_of_text(item.text)) if item.outcome == CUT else item for item in references.items
+        replace(item, outcome=outcome_of_text(item.text)) if item.outcome == CUT else item
+        for item in references.items
     )
     return replace(references, items=tuple(items))
 
@@ -158,13 +174,16 @@ def named(ids: Sequence[str]) -> str:
 
 
 def with_references(cases: Sequence[UrsCase], references: References) -> list[UrsCase]:
-    """Replace the reference of every case; `InputError` counts and names the cases without a usable one."""
+    """Replace the reference of every case; `InputError` counts and names the cases without a usable
+    one.
+    """
     if errors := unusable(cases, references):
         reasons = "; ".join(f"{named(ids)} {_REASONS[reason]}" for reason, ids in errors.items())
         raise InputError(
-            f"references: {references.place} (by {references.source}) does not serve {sum(map(len, errors.values()))} "
-            f"of {len(cases)} cases: {reasons}. Ask the model again for these cases, with `inspect eval "
-            "urs_inspect/urs_references --sample-id <ids>`, and combine both logs with `urs-inspect references`"
+            f"references: {references.place} (by {references.source}) does not serve"
+            f" {sum(map(len, errors.values()))} of {len(cases)} cases: {reasons}. Ask the model"
+            " again for these cases, with `inspect eval urs_inspect/urs_references --sample-id"
+            " <ids>`, and combine both logs with `urs-inspect references`"
         )
     texts = {item.id: item.text for item in references.usable}
     return [replace(case, reference=texts[case.id]) for case in cases]

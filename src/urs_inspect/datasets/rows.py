@@ -1,4 +1,6 @@
-"""Rows of CSV, JSON and JSON Lines files: reading, checking, and errors with file, line and column."""
+"""Rows of CSV, JSON and JSON Lines files: reading, checking, and errors with file, line and
+column.
+"""
 
 import csv
 import io
@@ -22,7 +24,8 @@ READABLE = (".csv", ".jsonl")
 SURPLUS = "\x00surplus"
 """Key of the number of cells of a row beyond the header; no column can have this name."""
 
-_END = "\x00"  # a line after the last one; if it is not a row by itself, a quotation mark was never closed
+# a line after the last one; if it is not a row by itself, a quotation mark was never closed
+_END = "\x00"
 _LONGEST_CELL = 10_000_000  # characters of a CSV cell
 _MAX_ERRORS = 20  # errors of one file that a message lists
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
@@ -31,7 +34,9 @@ _SEPARATORS = {";": "semicolons", "\t": "tabs"}
 _SIGNATURES = {
     b"PK\x03\x04": f"an Excel workbook or another ZIP archive; {_AS_CSV}",
     b"\xd0\xcf\x11\xe0": f"an old Excel workbook; {_AS_CSV}",
-    b"version https://git-lfs.github.com/spec/": "a Git LFS pointer and not the file itself; `git lfs pull` gets it",
+    b"version https://git-lfs.github.com/spec/": (
+        "a Git LFS pointer and not the file itself; `git lfs pull` gets it"
+    ),
     b"\xff\xfe": "text in UTF-16; save it in UTF-8",
     b"\xfe\xff": "text in UTF-16; save it in UTF-8",
 }  # first bytes of files that are often given in place of text in UTF-8
@@ -41,7 +46,9 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a file: the line that it begins at (or its position in a JSON list), and its values by column."""
+    """One row of a file: the line that it begins at (or its position in a JSON list), and its
+    values by column.
+    """
 
     number: int  # from 1
     values: dict[str, Any]
@@ -54,14 +61,17 @@ class Row:
 
 
 def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row], list[str]]:
-    """Read a user's `.csv` file with a header or `.jsonl` file with one object per line; UTF-8, with or without BOM.
+    """Read a user's `.csv` file with a header or `.jsonl` file with one object per line; UTF-8,
+    with or without BOM.
 
     Of each sequence in `required` the file must have a column; the first name is that of the error.
     """
     suffix = path.suffix.lower()
     if suffix not in READABLE:
         hint = f" (a workbook: {_AS_CSV})" if suffix in _WORKBOOKS else ""
-        raise InputError(f"{path}: cannot read {file_kind(path)}; allowed: {choices(READABLE)}{hint}")
+        raise InputError(
+            f"{path}: cannot read {file_kind(path)}; allowed: {choices(READABLE)}{hint}"
+        )
     if not path.is_file():
         raise InputError(f"no data file '{path}' (looked for {path.absolute()})")
     text = _read_text(path)
@@ -79,7 +89,10 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
 
 
 def read_records(path: Path) -> tuple[list[Row], list[str]]:
-    """Read a `.json` file, which holds a list of objects or one object per line; returns rows and errors of others."""
+    """Read a `.json` file, which holds a list of objects or one object per line.
+
+    Returns rows and errors of others.
+    """
     text = _read_text(path)
     if not text.lstrip().startswith("["):
         return _json_lines(path, text)
@@ -87,8 +100,14 @@ def read_records(path: Path) -> tuple[list[Row], list[str]]:
     if error:
         raise InputError(f"{path}: {error}")
     elements = list(enumerate(value, start=1))
-    rows = [Row(number, element, "row") for number, element in elements if isinstance(element, dict)]
-    return rows, [f"{path}: row {n}: not a JSON object" for n, element in elements if not isinstance(element, dict)]
+    rows = [
+        Row(number, element, "row") for number, element in elements if isinstance(element, dict)
+    ]
+    return rows, [
+        f"{path}: row {n}: not a JSON object"
+        for n, element in elements
+        if not isinstance(element, dict)
+    ]
 
 
 def parse_json(text: str) -> tuple[Any, str]:
@@ -110,7 +129,9 @@ def shown(value: object) -> str:
 def _json_lines(path: Path, text: str) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
     errors: list[str] = []
-    for number, line in enumerate(text.split("\n"), start=1):  # splitlines() would also cut inside strings
+    for number, line in enumerate(
+        text.split("\n"), start=1
+    ):  # splitlines() would also cut inside strings
         if not line.strip():
             continue
         value, error = parse_json(line)
@@ -122,7 +143,9 @@ def _json_lines(path: Path, text: str) -> tuple[list[Row], list[str]]:
 
 
 def _has_content(values: Iterable[object]) -> bool:
-    return any(bool(value.strip()) if isinstance(value, str) else value is not None for value in values)
+    return any(
+        bool(value.strip()) if isinstance(value, str) else value is not None for value in values
+    )
 
 
 def _csv_rows(path: Path, text: str, required: Iterable[Sequence[str]]) -> Iterator[Row]:
@@ -139,7 +162,11 @@ def _csv_rows(path: Path, text: str, required: Iterable[Sequence[str]]) -> Itera
             line = reader.line_num + 1
     except csv.Error as error:
         too_long = str(error).startswith("field larger than field limit")
-        problem = f"a cell has more than {_LONGEST_CELL:,} characters" if too_long else f"not readable as CSV: {error}"
+        problem = (
+            f"a cell has more than {_LONGEST_CELL:,} characters"
+            if too_long
+            else f"not readable as CSV: {error}"
+        )
         raise InputError(f"{path}: line {line}: {problem}") from error
 
 
@@ -159,13 +186,17 @@ def _check_header(path: Path, header: list[str], required: Iterable[Sequence[str
     for columns in required:
         if not any(column in header for column in columns):
             present = choices(header) or "nothing"
-            raise InputError(f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}")
+            raise InputError(
+                f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}"
+            )
     if twice := [column for column in dict.fromkeys(header) if header.count(column) > 1]:
         raise InputError(f"{path}: line 1: the header names a column twice: {choices(twice)}")
 
 
 def _check_rows(path: Path, rows: Sequence[Row], required: Iterable[Sequence[str]]) -> None:
-    """Refuse JSON Lines of which no row has a required column, as a header without it is refused: once per file."""
+    """Refuse JSON Lines of which no row has a required column, as a header without it is refused:
+    once per file.
+    """
     present: dict[str, None] = {}
     for row in rows:
         present |= dict.fromkeys(row.values)
@@ -173,7 +204,10 @@ def _check_rows(path: Path, rows: Sequence[Row], required: Iterable[Sequence[str
     if rows and missing:
         names = choices(f"'{column}'" for column in missing)
         what = f"column {names} is" if len(missing) == 1 else f"columns {names} are"
-        raise InputError(f"{path}: {what} missing in all of {counted(len(rows), 'row')}; there are: {choices(present)}")
+        raise InputError(
+            f"{path}: {what} missing in all of {counted(len(rows), 'row')}; there are:"
+            f" {choices(present)}"
+        )
 
 
 def _read_text(path: Path) -> str:
@@ -181,14 +215,18 @@ def _read_text(path: Path) -> str:
     for signature, kind in _SIGNATURES.items():
         if data.startswith(signature):
             raise InputError(f"{path}: is {kind}")
-    if b"\x00\x00" in (data[:4:2], data[1:4:2]):  # Latin letters in UTF-16 without a byte order mark
+    if b"\x00\x00" in (
+        data[:4:2],
+        data[1:4:2],
+    ):  # Latin letters in UTF-16 without a byte order mark
         raise InputError(f"{path}: is text in UTF-16; save it in UTF-8")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1  # the decoded bytes lack the BOM
         raise InputError(
-            f"{path}: line {line}: byte {error.start} is not UTF-8 ({error.reason}); save the file as UTF-8"
+            f"{path}: line {line}: byte {error.start} is not UTF-8 ({error.reason}); save the file"
+            " as UTF-8"
         ) from None
     if "\x00" in text:
         line = text.count("\n", 0, text.index("\x00")) + 1
@@ -208,15 +246,18 @@ ValueT = TypeVar("ValueT")
 class Fields:
     """Reads typed values out of a row.
 
-    Each method adds what is wrong with its column to `problems` and then returns a placeholder of the right type, so
-    that one pass over a row finds all of its errors; a row with problems makes no case.
+    Each method adds what is wrong with its column to `problems` and then returns a placeholder of
+    the right type, so that one pass over a row finds all of its errors; a row with problems makes
+    no case.
     """
 
     def __init__(self, row: Row) -> None:
         self.values = row.values
         self.problems: list[str] = []
         if surplus := row.values.get(SURPLUS):
-            self.problems.append(f"{surplus} more cells than the header; put texts that hold commas in quotes")
+            self.problems.append(
+                f"{surplus} more cells than the header; put texts that hold commas in quotes"
+            )
 
     def has(self, column: str) -> bool:
         """Whether the row has the column."""
@@ -252,19 +293,30 @@ class Fields:
         return default if self.blank(column) else self.text(column)
 
     def identifier(self, default: str) -> str:
-        """Read the column `id`, a text or whole number; the default replaces a missing or empty one."""
+        """Read the column `id`, a text or whole number.
+
+        The default replaces a missing or empty one.
+        """
         value = self.values.get("id")
-        if isinstance(value, bool) or not isinstance(value, (str, int, type(None))) or SURROGATE.search(str(value)):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (str, int, type(None)))
+            or SURROGATE.search(str(value))
+        ):
             self.note("id", f"must be text, is {shown(value)}")
         return default if value is None or not str(value).strip() else str(value).strip()
 
     def resolved(self, find: Callable[[str], str], *columns: str) -> str:
-        """Read a text and turn it into an id with a function that raises `InputError` for unknown ones."""
+        """Read a text and turn it into an id with a function that raises `InputError` for unknown
+        ones.
+        """
         name = self.text(*columns)
         return self._resolve(self._column(columns), name, find) if name else ""
 
     def label(self, column: str, allowed: Mapping[str, ValueT]) -> ValueT:
-        """Read a label, a text or a number; `allowed` maps what may be written, in lower case, to its meaning."""
+        """Read a label, a text or a number; `allowed` maps what may be written, in lower case, to
+        its meaning.
+        """
         if column not in self.values:
             self.note(column, f"missing; allowed: {choices(allowed)}")
             return next(iter(allowed.values()))
@@ -273,7 +325,9 @@ class Fields:
     def labels(
         self, column: str, allowed: Mapping[str, ValueT], find: Callable[[str], str] | None = None
     ) -> dict[str, ValueT]:
-        """Read an object of names and labels, in CSV written as JSON; `find` turns a name into an id, if given."""
+        """Read an object of names and labels, in CSV written as JSON; `find` turns a name into an
+        id, if given.
+        """
         value = self.values.get(column)
         if isinstance(value, str):
             parsed, error = parse_json(value)
@@ -293,9 +347,13 @@ class Fields:
         return read
 
     def rating(self, column: str, low: float, high: float) -> float:
-        """Read a number of a scale, or the mean of a list of them, each written as a number or a text."""
+        """Read a number of a scale, or the mean of a list of them, each written as a number or a
+        text.
+        """
         value = self.values.get(column)
-        numbers = [_number(part) for part in (value if isinstance(value, list) and value else [value])]
+        numbers = [
+            _number(part) for part in (value if isinstance(value, list) and value else [value])
+        ]
         if column not in self.values:
             self.note(column, "missing")
         elif not all(low <= number <= high for number in numbers):
@@ -333,7 +391,9 @@ class Fields:
             self.note(column, str(error))
             return ""
 
-    def _label(self, column: str, value: object, allowed: Mapping[str, ValueT], prefix: str = "") -> ValueT:
+    def _label(
+        self, column: str, value: object, allowed: Mapping[str, ValueT], prefix: str = ""
+    ) -> ValueT:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         key = f"{value:g}" if number else value.strip().lower() if isinstance(value, str) else ""
         if key not in allowed:
@@ -353,18 +413,30 @@ def _number(value: object) -> float:
 
 
 Build = Callable[[Fields, str], CaseT | None]
-"""Makes a case out of a row and the id that it gets if it has none; None where the row makes no case on purpose."""
+"""Makes a case out of a row and the id that it gets if it has none.
+
+None where the row makes no case on purpose.
+"""
 
 
-def build_cases(path: Path, rows: Iterable[Row], build: Build[CaseT], prefix: str) -> tuple[list[CaseT], list[str]]:
-    """Make a case, called `<prefix>_0001` and so on, of every valid row; one line for each row with errors."""
+def build_cases(
+    path: Path, rows: Iterable[Row], build: Build[CaseT], prefix: str
+) -> tuple[list[CaseT], list[str]]:
+    """Make a case, called `<prefix>_0001` and so on, of every valid row.
+
+    One line for each row with errors.
+    """
     cases: list[CaseT] = []
     errors: list[str] = []
     seen: dict[str, str] = {}
     for position, row in enumerate(rows, start=1):
         fields = Fields(row)
         case = build(fields, f"{prefix}_{position:04d}")
-        if case is not None and not fields.problems and (first := seen.setdefault(case.id, row.place)) != row.place:
+        if (
+            case is not None
+            and not fields.problems
+            and (first := seen.setdefault(case.id, row.place)) != row.place
+        ):
             fields.note("id", f"'{case.id}' is taken by {first}")
         if fields.problems:
             errors.append(f"{path}: {row.place}: {'; '.join(fields.problems)}")
@@ -385,18 +457,26 @@ def first_errors(errors: Sequence[str]) -> list[str]:
     return [*errors[:_MAX_ERRORS], *more]
 
 
-def read_published(source: PinnedFile, build: Build[CaseT], prefix: str) -> tuple[tuple[CaseT, ...], str]:
-    """Fetch a published file and read its cases; returns them in the order of the file, and the file's hash."""
+def read_published(
+    source: PinnedFile, build: Build[CaseT], prefix: str
+) -> tuple[tuple[CaseT, ...], str]:
+    """Fetch a published file and read its cases.
+
+    Returns them in the order of the file, and the file's hash.
+    """
     path = fetch(source)
     if not is_pinned(source, path):
-        logger.warning(f"{path}: another published form of the '{source.name}' data, which no hash can check")
+        logger.warning(
+            f"{path}: another published form of the '{source.name}' data, which no hash can check"
+        )
     return _valid_cases(path, read_records(path), build, prefix)
 
 
 def read_own(
     path: Path, required: Iterable[Sequence[str]], build: Build[CaseT], *, hint: str = ""
 ) -> tuple[tuple[CaseT, ...], str]:
-    """Read the cases of a user's file, called `<name of the file>_0001` and so on, and the file's hash.
+    """Read the cases of a user's file, called `<name of the file>_0001` and so on, and the file's
+    hash.
 
     With a `hint`, columns that would change what is asked are refused as by `refuse_ignored`.
     """
@@ -410,12 +490,26 @@ _TEXT_BESIDE = {
     *("system", "system_prompt", "system_message"),
     *("history", "chat_history", "conversation", "dialogue", "dialog", "context"),
 }
-_NO_TEXT = {"image", "images", "audio", "video", "videos", "attachment", "attachments", "tools", "tool_calls"}
-"""Columns that are part of what a user asks, as other tools name them. To ask without them is another question."""
+_NO_TEXT = {
+    "image",
+    "images",
+    "audio",
+    "video",
+    "videos",
+    "attachment",
+    "attachments",
+    "tools",
+    "tool_calls",
+}
+"""Columns that are part of what a user asks, as other tools name them.
+
+To ask without them is another question.
+"""
 
 
 def refuse_ignored(path: Path, rows: Iterable[Row], hint: str) -> None:
-    """Refuse a file with a column that would change what is asked, and that is not read; once for each column.
+    """Refuse a file with a column that would change what is asked, and that is not read; once for
+    each column.
 
     `hint` says where such a text belongs.
     """
@@ -425,8 +519,15 @@ def refuse_ignored(path: Path, rows: Iterable[Row], hint: str) -> None:
             name = column.strip().casefold()
             if name not in _TEXT_BESIDE | _NO_TEXT or column in errors or not _has_content([value]):
                 continue
-            help_ = hint if name in _TEXT_BESIDE else "only texts are asked; remove the column if it may be left out"
-            errors[column] = f"{path}: {row.place}: column '{column}' changes what is asked, and is not read: {help_}"
+            help_ = (
+                hint
+                if name in _TEXT_BESIDE
+                else "only texts are asked; remove the column if it may be left out"
+            )
+            errors[column] = (
+                f"{path}: {row.place}: column '{column}' changes what is asked, and is not read:"
+                f" {help_}"
+            )
     refuse(list(errors.values()))
 
 

@@ -18,20 +18,27 @@ logger = getLogger(__name__)
 CACHE_VARIABLE = "URS_INSPECT_CACHE_DIR"
 DATA_VARIABLE = "URS_INSPECT_DATA_DIR"
 _TIMEOUT = 30.0  # seconds without a byte after which a download is given up
-_GITHUB_RAW = "application/vnd.github.raw+json"  # type by which GitHub's API sends a content unchanged
+_GITHUB_RAW = (  # type by which GitHub's API sends a content unchanged
+    "application/vnd.github.raw+json"
+)
 
 
 @dataclass(frozen=True)
 class PinnedFile:
-    """A published file whose content is known by a hash: its SHA-256, or the id that git gives the content."""
+    """A published file whose content is known by a hash: its SHA-256, or the id that git gives the
+    content.
+    """
 
     name: str  # in commands
     path: str  # below the cache and data directories
     url: str  # holds the commit, or the id of the content
     licence: str  # what its repository states
     sha256: str = ""
-    git_id: str = ""  # SHA-1 of `blob <size>`, a NUL byte and the content; where no `sha256` is known
-    column: str = ""  # only in this form of the data; a file without it is another form, which no hash can check
+    git_id: str = (
+        ""  # SHA-1 of `blob <size>`, a NUL byte and the content; where no `sha256` is known
+    )
+    # only in this form of the data; a file without it is another form, which no hash can check
+    column: str = ""
     instead: str = ""  # what a user without the file can do, for the error message
 
     @property
@@ -42,7 +49,9 @@ class PinnedFile:
 
 _RAW = "https://raw.githubusercontent.com"
 _PROMETHEUS = f"{_RAW}/prometheus-eval/prometheus-eval"
-_PROMETHEUS_2 = f"{_PROMETHEUS}/49068950830a718f84d919c567d415e5628a6916/src/evaluation/benchmark/data"
+_PROMETHEUS_2 = (
+    f"{_PROMETHEUS}/49068950830a718f84d919c567d415e5628a6916/src/evaluation/benchmark/data"
+)
 _BLOBS = "https://api.github.com/repos/prometheus-eval/prometheus-eval/git/blobs"
 _LLMBAR = f"{_RAW}/princeton-nlp/LLMBar/caa7bee794bfed74baed038b99229fa3f0c4c511/Dataset/LLMBar"
 
@@ -57,10 +66,18 @@ def _llmbar(folder: str, sha256: str) -> PinnedFile:
     return PinnedFile(name, f"judge_bench/llmbar/{path}", f"{_LLMBAR}/{path}", "MIT", sha256)
 
 
-def _blob(name: str, file: str, git_id: str, licence: str, *, column: str = "", instead: str = "") -> PinnedFile:
+def _blob(
+    name: str, file: str, git_id: str, licence: str, *, column: str = "", instead: str = ""
+) -> PinnedFile:
     """A file of prometheus-eval by the id of its content, which is also its address."""
     return PinnedFile(
-        name, f"judge_bench/{file}", f"{_BLOBS}/{git_id}", licence, git_id=git_id, column=column, instead=instead
+        name,
+        f"judge_bench/{file}",
+        f"{_BLOBS}/{git_id}",
+        licence,
+        git_id=git_id,
+        column=column,
+        instead=instead,
     )
 
 
@@ -70,8 +87,10 @@ URS = PinnedFile(
     f"{_RAW}/Alice1998/URS/325eca97c45041b8d4bda6fefaf1975df12c75cd/data/data_all.csv",
     "no licence file in its repository; the paper says Apache",
     sha256="6041bb3bb1652c0fabcd442a1cea9d4c7c6ca0c3c9d865a4569b6e2cf58584e2",
-    instead='-T dataset=sample (of urs-lm-eval: --metadata \'{"urs_dataset": "sample"}\') runs the small set that '
-    "comes with this package",
+    instead=(
+        '-T dataset=sample (of urs-lm-eval: --metadata \'{"urs_dataset": "sample"}\') runs the'
+        " small set that comes with this package"
+    ),
 )
 
 _SOURCES = (
@@ -89,10 +108,18 @@ _SOURCES = (
         "fe6655dfeec99d04d582692767c736f2385b5e067f0b894d1b73a32af7be9c9e",
     ),
     _llmbar("Natural", "f7127b7aa78104cb8e03a2b1b3ac0077e95b125714dd441a8ee63666145a3375"),
-    _llmbar("Adversarial/Neighbor", "6712c7eda6342602e0bc7c06c282fa95e2110d4e741a284026a62d937f9780a0"),
-    _llmbar("Adversarial/GPTInst", "1002425f73c2cf54b6e6de99bce3f6c60fa2a17d13194772e37d7481c1351d42"),
-    _llmbar("Adversarial/GPTOut", "1ff56e520d7607750a9866a3be0f5b850392ca4477a1f69d80f32bd3e310f561"),
-    _llmbar("Adversarial/Manual", "0d9598769a39cdbbd265778c37e49939d41d5f76dcfb17bd75dcfa07516d3837"),
+    _llmbar(
+        "Adversarial/Neighbor", "6712c7eda6342602e0bc7c06c282fa95e2110d4e741a284026a62d937f9780a0"
+    ),
+    _llmbar(
+        "Adversarial/GPTInst", "1002425f73c2cf54b6e6de99bce3f6c60fa2a17d13194772e37d7481c1351d42"
+    ),
+    _llmbar(
+        "Adversarial/GPTOut", "1ff56e520d7607750a9866a3be0f5b850392ca4477a1f69d80f32bd3e310f561"
+    ),
+    _llmbar(
+        "Adversarial/Manual", "0d9598769a39cdbbd265778c37e49939d41d5f76dcfb17bd75dcfa07516d3837"
+    ),
     _judge_bench(
         "autoj",
         f"{_PROMETHEUS_2}/autoj_pairwise.json",
@@ -105,7 +132,10 @@ _SOURCES = (
         "8ec84131739db801757cb76107035650dce8dbd7",
         "Apache-2.0",
         column="chosen_instruction",
-        instead="export huggingface.co/datasets/prometheus-eval/Preference-Bench as JSON Lines under that name",
+        instead=(
+            "export huggingface.co/datasets/prometheus-eval/Preference-Bench as JSON Lines under"
+            " that name"
+        ),
     ),
     _blob(
         "alpaca_eval",
@@ -113,22 +143,32 @@ _SOURCES = (
         "de4304dacfec51201d33970cf371c1074e78a3e1",
         "CC BY-NC 4.0",
         column="chosen_instruction",
-        instead="join annotations.json files of github.com/tatsu-lab/alpaca_eval (results/*/alpaca_eval_gpt4) under "
-        "that name",
+        instead=(
+            "join annotations.json files of github.com/tatsu-lab/alpaca_eval"
+            " (results/*/alpaca_eval_gpt4) under that name"
+        ),
     ),
     _judge_bench(
         "vicuna",
         f"{_PROMETHEUS_2}/vicuna_eval.json",
         "131550a5815f75014a3ea71b0f534fb7ef0ca49b714c4e66935c35fdee1daacc",
     ),
-    _blob("flask", "flask_eval.json", "0563a5769832269d52b8099406966fc127766b2f", "none in the repository of FLASK"),
+    _blob(
+        "flask",
+        "flask_eval.json",
+        "0563a5769832269d52b8099406966fc127766b2f",
+        "none in the repository of FLASK",
+    ),
     _blob(
         "feedback_bench",
         "feedback_collection_ood_test.json",
         "28919454bf5aba9e0c082a0171ee50ff278c5e18",
         "Apache-2.0",
         column="gpt4_score",
-        instead="export huggingface.co/datasets/prometheus-eval/Feedback-Bench as JSON Lines under that name",
+        instead=(
+            "export huggingface.co/datasets/prometheus-eval/Feedback-Bench as JSON Lines under that"
+            " name"
+        ),
     ),
     _judge_bench(
         "mt_bench",
@@ -161,8 +201,9 @@ def cache_path(source: PinnedFile) -> Path:
 def locate(source: PinnedFile) -> Path | None:
     """Find a usable copy without the network: below `URS_INSPECT_DATA_DIR`, else in the cache.
 
-    A damaged copy in the cache counts as none, because fetching replaces it; one below `URS_INSPECT_DATA_DIR` is the
-    user's and raises `InputError`. The same data in another published form is usable, though no hash can check it.
+    A damaged copy in the cache counts as none, because fetching replaces it; one below
+    `URS_INSPECT_DATA_DIR` is the user's and raises `InputError`. The same data in another published
+    form is usable, though no hash can check it.
     """
     if own := os.environ.get(DATA_VARIABLE):
         path = Path(own).expanduser() / source.path
@@ -184,11 +225,15 @@ def is_pinned(source: PinnedFile, path: Path) -> bool:
 
 def actual_hash(source: PinnedFile, path: Path) -> str:
     """Hash of a copy and its kind, as `PinnedFile.expected`."""
-    return f"sha256 {sha256_of(path)}" if source.sha256 else f"git id {git_id_of(path.read_bytes())}"
+    return (
+        f"sha256 {sha256_of(path)}" if source.sha256 else f"git id {git_id_of(path.read_bytes())}"
+    )
 
 
 def _usable(source: PinnedFile, path: Path) -> bool:
-    return is_pinned(source, path) or (bool(source.column) and f'"{source.column}"'.encode() not in path.read_bytes())
+    return is_pinned(source, path) or (
+        bool(source.column) and f'"{source.column}"'.encode() not in path.read_bytes()
+    )
 
 
 def fetch(source: PinnedFile) -> Path:
@@ -224,10 +269,15 @@ def _download(source: PinnedFile) -> Path:
 
 
 def _download_blob(source: PinnedFile, target: Path) -> Path:
-    """Download a content by its git id; one with another id, or cut short, is an error and no part of it stays."""
+    """Download a content by its git id.
+
+    One with another id, or cut short, is an error and no part of it stays.
+    """
     import httpx
 
-    response = httpx.get(source.url, headers={"Accept": _GITHUB_RAW}, follow_redirects=True, timeout=_TIMEOUT)
+    response = httpx.get(
+        source.url, headers={"Accept": _GITHUB_RAW}, follow_redirects=True, timeout=_TIMEOUT
+    )
     response.raise_for_status()
     if (actual := git_id_of(response.content)) != source.git_id:
         raise ValueError(f"the download has the git id {actual}")
@@ -239,7 +289,10 @@ def _download_blob(source: PinnedFile, target: Path) -> Path:
 
 
 def git_id_of(content: bytes) -> str:
-    """Id that git gives a content; it tells whether the content is the one that a repository holds."""
+    """Id that git gives a content.
+
+    It tells whether the content is the one that a repository holds.
+    """
     header = f"blob {len(content)}\0".encode()
     return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
 

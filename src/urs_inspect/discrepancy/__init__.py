@@ -24,7 +24,12 @@ _MODULES = {
     "matchmaking": ("AnswerFilter",),
     "partitions": ("embed_partitions", "select_partitions"),
     "selection": ("Selected", "Selection", "Selector", "select"),
-    "similarity": ("load_similarity", "parse_similarity", "register_similarity", "similarity_names"),
+    "similarity": (
+        "load_similarity",
+        "parse_similarity",
+        "register_similarity",
+        "similarity_names",
+    ),
 }
 
 __all__ = [

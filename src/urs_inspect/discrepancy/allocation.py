@@ -15,25 +15,32 @@ from urs_inspect.stats.bootstrap import Floats, Integers
 from urs_inspect.stats.bradley_terry import PairCounts, fit_counts, pair_counts
 
 PRIOR = 2.0
-"""Ties with an average player that are presumed of each player: strengths start with a deviation of 1.4, odds of four
-to one. With half of that, a few lucky wins make a rule turn away from a pair too early; with more, nothing is gained
-(measured on simulated players)."""
+"""Ties with an average player that are presumed of each player: strengths start with a deviation of
+1.4, odds of four to one.
+
+With half of that, a few lucky wins make a rule turn away from a pair too early; with more, nothing
+is gained (measured on simulated players).
+"""
 _PRESUMED = 20.0
 """Comparisons that the presumed dispersion of 1 weighs as much as."""
 _AHEAD = 5
-"""Comparisons of a pair whose joint worth `adaptive` weighs. A single one is worth next to nothing once an order is
-fairly sure, though several might overturn it."""
+"""Comparisons of a pair whose joint worth `adaptive` weighs.
+
+A single one is worth next to nothing once an order is fairly sure, though several might overturn
+it.
+"""
 
 
 @dataclass(frozen=True)
 class Posterior:
     """Strengths of P players as a normal distribution."""
 
-    # most likely strengths in natural units (the log odds of winning are their difference), shape (P,)
+    # most likely strengths in natural units (the log odds of winning are their difference), shape
+    # (P,)
     strengths: Floats
     covariance: Floats  # their covariance, shape (P, P)
-    # how far outcomes scatter, as a share of what they would without ties and were the model exact; ties make it
-    # smaller than 1
+    # how far outcomes scatter, as a share of what they would without ties and were the model exact;
+    # ties make it smaller than 1
     dispersion: float = 1.0
 
     @property
@@ -42,17 +49,26 @@ class Posterior:
         return self.strengths
 
     def order(self) -> Integers:
-        """Players from the strongest to the weakest; of equal ones the first comes first, shape (P,)."""
+        """Players from the strongest to the weakest.
+
+        Of equal ones the first comes first, shape (P,).
+        """
         return np.argsort(-self.expected, kind="stable").astype(np.int64)
 
     def gaps(self, pairs: Integers) -> tuple[Floats, Floats]:
-        """Differences of strength and their standard deviations; pairs of shape (Q, 2) give two arrays (Q,)."""
+        """Differences of strength and their standard deviations.
+
+        Pairs of shape (Q, 2) give two arrays (Q,).
+        """
         i, j = pairs.T
         variance = self.covariance[i, i] + self.covariance[j, j] - 2 * self.covariance[i, j]
         return self.strengths[i] - self.strengths[j], np.sqrt(np.maximum(variance, 0.0))
 
     def chance(self, pairs: Integers) -> Floats:
-        """How probable it is that the first of each pair is the stronger one; shape (Q, 2) -> (Q,)."""
+        """How probable it is that the first of each pair is the stronger one.
+
+        Shape (Q, 2) -> (Q,).
+        """
         from scipy.special import ndtr
 
         gaps, deviations = self.gaps(pairs)
@@ -69,35 +85,44 @@ class Posterior:
         return np.asarray(_slope(gaps) / self.dispersion, dtype=np.float64)
 
     def after(self, pair: Integers) -> "Posterior":
-        """The posterior after one more comparison of a pair, shape (2,), whose outcome is as expected.
+        """The posterior after one more comparison of a pair, shape (2,), whose outcome is as
+        expected.
 
         Same strengths, more certain, by the Sherman-Morrison formula.
         """
         [information] = self.information(pair[None, :])
         with_gap = self.covariance[:, pair[0]] - self.covariance[:, pair[1]]
         variance = with_gap[pair[0]] - with_gap[pair[1]]
-        shrunk = self.covariance - np.outer(with_gap, with_gap) * (information / (1 + information * variance))
+        shrunk = self.covariance - np.outer(with_gap, with_gap) * (
+            information / (1 + information * variance)
+        )
         return Posterior(self.strengths, shrunk, self.dispersion)
 
 
 def laplace(battles: Battles, prior: float = PRIOR) -> Posterior:
-    """Normal approximation around the regularised Bradley-Terry fit, a tie being half a win of each.
+    """Normal approximation around the regularised Bradley-Terry fit, a tie being half a win of
+    each.
 
-    The covariance is the inverse of the curvature of the log posterior at its peak. Half wins scatter less than
-    wins and losses do, so this curvature alone is too modest where there are ties. The covariance is therefore
-    multiplied by the dispersion: the squared deviations of the outcomes over those expected without ties
-    (quasi-likelihood: Wedderburn, 1974), drawn towards 1 as long as there are few comparisons.
+    The covariance is the inverse of the curvature of the log posterior at its peak. Half wins
+    scatter less than wins and losses do, so this curvature alone is too modest where there are
+    ties. The covariance is therefore multiplied by the dispersion: the squared deviations of the
+    outcomes over those expected without ties (quasi-likelihood: Wedderburn, 1974), drawn towards 1
+    as long as there are few comparisons.
     """
-    counts, players = pair_counts(battles), len(battles.players)
+    counts = pair_counts(battles)
+    players = len(battles.players)
     strengths = fit_counts(counts, players, prior)[0]
     curvature = np.diag(prior * _slope(strengths)) + curvature_of(counts, strengths)
     dispersion = dispersion_of(battles, strengths)
-    return Posterior(strengths, np.asarray(np.linalg.inv(curvature) * dispersion, dtype=np.float64), dispersion)
+    return Posterior(
+        strengths, np.asarray(np.linalg.inv(curvature) * dispersion, dtype=np.float64), dispersion
+    )
 
 
 def curvature_of(counts: PairCounts, strengths: Floats) -> Floats:
     """Curvature of the negative log likelihood of battles, shape (P, P)."""
-    i, j = counts.first, counts.second
+    i = counts.first
+    j = counts.second
     curvature = np.zeros((len(strengths), len(strengths)))
     curvature[i, j] = curvature[j, i] = -counts.battles[0] * _slope(strengths[i] - strengths[j])
     curvature[np.diag_indices(len(strengths))] = -curvature.sum(axis=1)
@@ -105,10 +130,13 @@ def curvature_of(counts: PairCounts, strengths: Floats) -> Floats:
 
 
 def dispersion_of(battles: Battles, strengths: Floats) -> float:
-    """How far outcomes scatter around these strengths, as a share of what they would without ties; above 0."""
+    """How far outcomes scatter around these strengths, as a share of what they would without ties;
+    above 0.
+    """
     chance = 0.5 * (1 + np.tanh((strengths[battles.first] - strengths[battles.second]) / 2))
     pearson = ((battles.outcome - chance) ** 2).sum()
-    # Expected and observed scatter are summed before they are divided: a surprise between unequal players has no bound.
+    # Expected and observed scatter are summed before they are divided: a surprise between unequal
+    # players has no bound.
     scatter = (chance * (1 - chance)).sum()
     return float((pearson + _PRESUMED / 4) / (scatter + _PRESUMED / 4))
 
@@ -154,15 +182,15 @@ def random(standing: Standing) -> Floats:
 def adaptive(standing: Standing) -> Floats:
     """Expected value of information about the order.
 
-    Calling the wrong one of a pair the better costs their difference in strength. The cost expected after some further
-    comparisons of pair p is lower, summed over all pairs q, by
+    Calling the wrong one of a pair the better costs their difference in strength. The cost expected
+    after some further comparisons of pair p is lower, summed over all pairs q, by
 
         sum_q  s_qp * (phi(z) - z * Phi(-z)),   z = |gap_q| / s_qp
 
-    where s_qp is the standard deviation of the shift that these comparisons will give to the estimated gap of q
-    (knowledge gradient with linear loss: Frazier, Powell and Dayanik, "The Knowledge-Gradient Policy for Correlated
-    Normal Beliefs", 2009). It is large for neighbours that are hard to order, and falls as they become known, so
-    no hopeless pair takes everything.
+    where s_qp is the standard deviation of the shift that these comparisons will give to the
+    estimated gap of q (knowledge gradient with linear loss: Frazier, Powell and Dayanik, "The
+    Knowledge-Gradient Policy for Correlated Normal Beliefs", 2009). It is large for neighbours that
+    are hard to order, and falls as they become known, so no hopeless pair takes everything.
     """
     from scipy.special import ndtr
 
@@ -202,7 +230,10 @@ def register_allocation(name: str, rule: Allocation) -> None:
 
 
 Stop = Literal["budget", "separated", "exhausted"]
-"""Why nothing more is asked: the budget is spent; all neighbours are separated; no pair has an instruction left."""
+"""Why nothing more is asked: the budget is spent; all neighbours are separated.
+
+No pair has an instruction left.
+"""
 
 CONFIDENCE = 0.95
 
@@ -211,31 +242,38 @@ CONFIDENCE = 0.95
 class Allotment:
     """What to compare next."""
 
-    pairs: tuple[Pair, ...]  # each to be compared on one more instruction; a pair may occur several times
+    pairs: tuple[
+        Pair, ...
+    ]  # each to be compared on one more instruction; a pair may occur several times
     stopped: Stop | None  # why nothing more is to be asked; None as long as something is
     spent: int  # comparisons asked so far, these included
 
 
 class Allocator:
-    """Shares a budget of comparisons out over pairs of models (MAD paper, section 3.5: K may differ per pair).
+    """Shares a budget of comparisons out over pairs of models (MAD paper, section 3.5: K may differ
+    per pair).
 
-    It keeps what it has asked for; a comparison whose judge failed is spent as well, so no pair is asked forever. The
-    same arguments and comparisons give the same pairs. Pairs of equal worth come in an order drawn by the seed.
+    It keeps what it has asked for; a comparison whose judge failed is spent as well, so no pair is
+    asked forever. The same arguments and comparisons give the same pairs. Pairs of equal worth come
+    in an order drawn by the seed.
 
     Args:
         players: Names of all models, two or more.
         rule: Name of the rule: `uniform`, `adaptive`, `random`, or one that was registered.
         budget: Most comparisons that are asked for, 1 or more.
-        confidence: Stop as soon as every two neighbours in the ranking are in this order with this probability, between
-            0.5 and 1; None spends the whole budget.
-        only: Compare only these models, as for people who look at the models near a target; None for all.
-        joining: Models that are new: only pairs with one of them are asked (Algorithm 2); empty for all pairs.
+        confidence: Stop as soon as every two neighbours in the ranking are in this order with this
+            probability, between 0.5 and 1; None spends the whole budget.
+        only: Compare only these models, as for people who look at the models near a target; None
+            for all.
+        joining: Models that are new: only pairs with one of them are asked (Algorithm 2); empty for
+            all pairs.
         items: Instructions that each pair has, by pair or the same for all; None for no limit.
         seed: Seed of everything random.
         belief: Gives the posterior after some comparisons; by default the votes alone say it.
 
     Raises:
-        InputError: If an argument is out of its range or names an unknown model, or no pair is left to ask.
+        InputError: If an argument is out of its range or names an unknown model, or no pair is left
+            to ask.
     """
 
     def __init__(
@@ -252,7 +290,10 @@ class Allocator:
         belief: Belief = laplace,
     ) -> None:
         if len(players) < 2 or len(set(players)) < len(players):
-            raise InputError(f"models to compare: {choices(players) or 'none'}; allowed: two or more different names")
+            raise InputError(
+                f"models to compare: {choices(players) or 'none'}; allowed: two or more different"
+                " names"
+            )
         if unknown := [name for name in (*(only or ()), *joining) if name not in players]:
             raise InputError(f"unknown model '{unknown[0]}'; allowed: {choices(players)}")
         if budget < 1:
@@ -263,13 +304,26 @@ class Allocator:
             raise InputError(f"unknown allocation '{rule}'; allowed: {choices(_RULES)}")
         self.players = tuple(players)
         self._index = {name: place for place, name in enumerate(self.players)}
-        self.rule, self.budget, self.confidence, self.seed = rule, budget, confidence, seed
-        self._belief, self._allocation = belief, _RULES[rule]
+        self.rule = rule
+        self.budget = budget
+        self.confidence = confidence
+        self.seed = seed
+        self._belief = belief
+        self._allocation = _RULES[rule]
         self._among = [name for name in self.players if only is None or name in only]
-        pairs = [pair for pair in combinations(self._among, 2) if not joining or not set(joining).isdisjoint(pair)]
+        pairs = [
+            pair
+            for pair in combinations(self._among, 2)
+            if not joining or not set(joining).isdisjoint(pair)
+        ]
         if not pairs:
-            raise InputError(f"no pair of models to compare among: {choices(self._among)}; at least two are needed")
-        self._pairs = np.array([[self._index[name] for name in pair] for pair in pairs], dtype=np.int64)
+            raise InputError(
+                f"no pair of models to compare among: {choices(self._among)}; at least two are"
+                " needed"
+            )
+        self._pairs = np.array(
+            [[self._index[name] for name in pair] for pair in pairs], dtype=np.int64
+        )
         self._may_be_asked = {frozenset(pair) for pair in self._pairs.tolist()}
         self._left = np.array([_items(items, pair) for pair in pairs], dtype=np.float64)
         self._asked: Integers = np.zeros(len(pairs), dtype=np.int64)
@@ -291,33 +345,43 @@ class Allocator:
         return dict(zip(self.pairs, self._asked.tolist(), strict=True))
 
     def resume(self, asked: Mapping[Pair, int]) -> None:
-        """Take these numbers of comparisons for those asked so far, by pair as in `pairs`: votes can be taken back."""
+        """Take these numbers of comparisons for those asked so far, by pair as in `pairs`: votes
+        can be taken back.
+        """
         self._asked = np.array([asked.get(pair, 0) for pair in self.pairs], dtype=np.int64)
 
     def standing(self, battles: Battles | None) -> tuple[Posterior, Stop | None]:
-        """What is believed after these comparisons, and why nothing more would be asked; None if something would."""
+        """What is believed after these comparisons, and why nothing more would be asked; None if
+        something would.
+        """
         posterior = self._belief(self._aligned(battles))
         return posterior, self._stop(lambda: posterior)
 
-    def ask(self, battles: Battles | None = None, size: int = 1, pending: Iterable[Pair] = ()) -> Allotment:
+    def ask(
+        self, battles: Battles | None = None, size: int = 1, pending: Iterable[Pair] = ()
+    ) -> Allotment:
         """Decide what to compare next.
 
         Args:
-            battles: All comparisons with an outcome so far, earlier runs included; None if there are none.
+            battles: All comparisons with an outcome so far, earlier runs included; None if there
+                are none.
             size: Comparisons wanted, 1 or more; they can run at once.
-            pending: Pairs, in either order, asked for earlier whose outcome is not there yet. A rule takes these, and
-                those of the same batch, for comparisons with the expected outcome.
+            pending: Pairs, in either order, asked for earlier whose outcome is not there yet. A
+                rule takes these, and those of the same batch, for comparisons with the expected
+                outcome.
 
         Returns:
             At most `size` pairs, fewer only near the end.
 
         Raises:
-            InputError: If `size` is below 1, or a comparison or pending pair names an unknown model.
+            InputError: If `size` is below 1, or a comparison or pending pair names an unknown
+                model.
         """
         if size < 1:
             raise InputError(f"size of a batch is {size}; allowed: 1 or more")
         under_way = [self._numbers(pair, "pending comparison") for pair in pending]
-        known, current = self._aligned(battles), None
+        known = self._aligned(battles)
+        current = None
 
         @cache  # a rule that needs no posterior costs nothing
         def settled() -> Posterior:
@@ -354,7 +418,9 @@ class Allocator:
         return None
 
     def _separated(self, posterior: Posterior, confidence: float) -> bool:
-        """Whether all neighbours in the ranking that may be asked are in their order with this probability."""
+        """Whether all neighbours in the ranking that may be asked are in their order with this
+        probability.
+        """
         among = {self._index[name] for name in self._among}
         ranked = [place for place in posterior.order().tolist() if place in among]
         neighbours = np.array(list(pairwise(ranked)), dtype=np.int64)
@@ -376,12 +442,15 @@ class Allocator:
         if battles.players == self.players:
             return battles
         index = self._numbers(battles.players, "comparisons")
-        first, second = index[battles.first], index[battles.second]
+        first = index[battles.first]
+        second = index[battles.second]
         return Battles(self.players, first, second, battles.outcome, battles.clusters)
 
     def _numbers(self, names: Sequence[str], what: str) -> Integers:
         if unknown := [name for name in names if name not in self._index]:
-            raise InputError(f"{what} of unknown model '{unknown[0]}'; allowed: {choices(self.players)}")
+            raise InputError(
+                f"{what} of unknown model '{unknown[0]}'; allowed: {choices(self.players)}"
+            )
         return np.array([self._index[name] for name in names], dtype=np.int64)
 
     def _names(self, pair: Integers) -> Pair:
@@ -389,9 +458,11 @@ class Allocator:
 
 
 def near(ranking: Sequence[str], target: str, width: int) -> tuple[str, ...]:
-    """Models close to a target, for people to compare once a judge has ranked all (MAD paper, Limitations).
+    """Models close to a target, for people to compare once a judge has ranked all (MAD paper,
+    Limitations).
 
-    The `width` (1 or more) places above and below it in a ranking from the best to the worst, the target included.
+    The `width` (1 or more) places above and below it in a ranking from the best to the worst, the
+    target included.
     """
     names = list(ranking)
     if target not in names:

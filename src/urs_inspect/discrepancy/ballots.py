@@ -22,7 +22,9 @@ _ID_DIGITS = 16
 
 
 def ballot_id(instruction_id: str, model: str, other: str) -> str:
-    """Id of a comparison, the same whichever model is named first: the first 16 hexadecimal digits of a sha256."""
+    """Id of a comparison, the same whichever model is named first: the first 16 hexadecimal digits
+    of a sha256.
+    """
     named = json.dumps([instruction_id, *sorted((model, other))], ensure_ascii=False)
     return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_DIGITS]
 
@@ -37,8 +39,8 @@ class _More(TypedDict, total=False):
 class Ballot:
     """One instruction with the responses of two models.
 
-    `model_a` is the model whose name sorts first. Because the id does not depend on the order, the order must not be
-    free: a vote for "a" would change its meaning with it.
+    `model_a` is the model whose name sorts first. Because the id does not depend on the order, the
+    order must not be free: a vote for "a" would change its meaning with it.
     """
 
     id: str  # see `ballot_id`
@@ -60,22 +62,38 @@ class Ballot:
             raise InputError(f"a ballot compares '{self.model_a}' with itself")
         if self.model_a > self.model_b:
             raise InputError(
-                f"model_a must be the one that sorts first: '{self.model_b}' comes before '{self.model_a}' "
-                "(Ballot.between puts two responses in order)"
+                f"model_a must be the one that sorts first: '{self.model_b}' comes before"
+                f" '{self.model_a}' (Ballot.between puts two responses in order)"
             )
         if self.id != (expected := ballot_id(self.instruction_id, self.model_a, self.model_b)):
-            raise InputError(f"id is '{self.id}', but that of this instruction and these models is '{expected}'")
+            raise InputError(
+                f"id is '{self.id}', but that of this instruction and these models is '{expected}'"
+            )
 
     @classmethod
     def between(
-        cls, instruction_id: str, instruction: str, responses: Mapping[str, str], **more: Unpack[_More]
+        cls,
+        instruction_id: str,
+        instruction: str,
+        responses: Mapping[str, str],
+        **more: Unpack[_More],
     ) -> Self:
         """Make the ballot between the responses of exactly two models, in any order."""
         if len(responses) != 2:
-            raise InputError(f"a ballot is between two models, got {len(responses)}: {choices(sorted(responses))}")
+            raise InputError(
+                f"a ballot is between two models, got {len(responses)}:"
+                f" {choices(sorted(responses))}"
+            )
         models = model_a, model_b = sorted(responses)
         texts = (responses[model] for model in models)
-        return cls(ballot_id(instruction_id, model_a, model_b), instruction_id, instruction, *models, *texts, **more)
+        return cls(
+            ballot_id(instruction_id, model_a, model_b),
+            instruction_id,
+            instruction,
+            *models,
+            *texts,
+            **more,
+        )
 
     def to_dict(self) -> dict[str, str]:
         """The ballot as a JSON object."""
@@ -83,19 +101,24 @@ class Ballot:
 
     @classmethod
     def from_dict(cls, values: object, place: str = "ballot") -> Self:
-        """Read a ballot from what `to_dict` returned, else InputError naming the `place` of the object.
+        """Read a ballot from what `to_dict` returned, else InputError naming the `place` of the
+        object.
 
         The id may be missing. Keys that a ballot does not have are ignored.
         """
         if not isinstance(values, dict):
             raise InputError(f"{place}: a ballot is a JSON object, got {type(values).__name__}")
         if missing := [key for key in _REQUIRED if key not in values]:
-            raise InputError(f"{place}: missing {choices(missing)}; a ballot needs {choices(_REQUIRED)}")
+            raise InputError(
+                f"{place}: missing {choices(missing)}; a ballot needs {choices(_REQUIRED)}"
+            )
         known = {field.name: values[field.name] for field in fields(cls) if field.name in values}
         for key, value in known.items():
             if not isinstance(value, str):
                 raise InputError(f"{place}: {key} must be text, got {type(value).__name__}")
-        known.setdefault("id", ballot_id(known["instruction_id"], known["model_a"], known["model_b"]))
+        known.setdefault(
+            "id", ballot_id(known["instruction_id"], known["model_a"], known["model_b"])
+        )
         try:
             return cls(**known)
         except InputError as error:
@@ -109,7 +132,9 @@ def read_ballots(path: Path) -> tuple[Ballot, ...]:
     except OSError as error:
         raise InputError(f"cannot read the ballots '{path}': {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
+        raise InputError(
+            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
+        ) from None
     objects: list[tuple[str, Any]] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -123,15 +148,18 @@ def read_ballots(path: Path) -> tuple[Ballot, ...]:
 
 
 def collect_ballots(objects: Iterable[tuple[str, Any]]) -> tuple[Ballot, ...]:
-    """Make ballots of JSON objects, each with its place for error messages; an unchanged duplicate is left out."""
+    """Make ballots of JSON objects, each with its place for error messages.
+
+    An unchanged duplicate is left out.
+    """
     ballots: dict[str, tuple[str, Ballot]] = {}
     for place, values in objects:
         ballot = Ballot.from_dict(values, place)
         before, same = ballots.setdefault(ballot.id, (place, ballot))
         if same != ballot:
             raise InputError(
-                f"{place}: the ballot {ballot.id} differs from the one at {before}; a pair of models may answer an "
-                "instruction only once"
+                f"{place}: the ballot {ballot.id} differs from the one at {before}; a pair of"
+                " models may answer an instruction only once"
             )
     return tuple(ballot for _, ballot in ballots.values())
 

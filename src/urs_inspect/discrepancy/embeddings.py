@@ -1,4 +1,6 @@
-"""Similarities other than BERT: hashed n-grams, local and remote embeddings, a model that is asked."""
+"""Similarities other than BERT: hashed n-grams, local and remote embeddings, a model that is
+asked.
+"""
 
 import os
 import unicodedata
@@ -13,7 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.similarity import AskedSimilarity, VectorSimilarity, checked_vectors, needed
+from urs_inspect.discrepancy.similarity import (
+    AskedSimilarity,
+    VectorSimilarity,
+    checked_vectors,
+    needed,
+)
 from urs_inspect.discrepancy.vectors import Floats, Singles, unit
 
 if TYPE_CHECKING:
@@ -31,9 +38,10 @@ _MIX = np.uint64(0xD6E8FEB86659FD93)
 class LexicalSimilarity:
     """Cosine of hashed character n-grams.
 
-    A text is normalised (NFKC, case, blanks); its n-grams of 2, 3 and 4 characters are counted in `width` buckets (16
-    or more), each with a sign of its own, so that collisions cancel on average; the root of the counts makes frequent
-    n-grams weigh less. The hash is arithmetic on code points, hence the same in every process and on every machine.
+    A text is normalised (NFKC, case, blanks); its n-grams of 2, 3 and 4 characters are counted in
+    `width` buckets (16 or more), each with a sign of its own, so that collisions cancel on average;
+    the root of the counts makes frequent n-grams weigh less. The hash is arithmetic on code points,
+    hence the same in every process and on every machine.
     """
 
     costly = False
@@ -52,20 +60,27 @@ class LexicalSimilarity:
         return out
 
     def _count(self, text: str, row: Singles) -> None:
-        codes = np.frombuffer(f" {normalised(text)} ".encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
+        codes = np.frombuffer(
+            f" {normalised(text)} ".encode("utf-32-le", "surrogatepass"), np.uint32
+        ).astype(np.uint64)
         hashes = np.concatenate([_hashes(codes, size) for size in _SIZES])
         buckets = ((hashes >> np.uint64(33)) % np.uint64(self.width)).astype(np.intp)
         signs = np.where(hashes & np.uint64(1 << 20), 1.0, -1.0)
         counts = np.bincount(buckets, weights=signs, minlength=self.width)
         values = np.sign(counts) * np.sqrt(np.abs(counts))
         length = float(np.linalg.norm(values))
-        if length == 0:  # every n-gram cancelled another: only a text of a few characters can do that
-            values[buckets[0]], length = 1.0, 1.0
+        if (
+            length == 0
+        ):  # every n-gram cancelled another: only a text of a few characters can do that
+            values[buckets[0]] = 1.0
+            length = 1.0
         row[:] = values / length
 
 
 def normalised(text: str) -> str:
-    """A text without what makes no difference: compatibility forms, case, and how much white space there is."""
+    """A text without what makes no difference: compatibility forms, case, and how much white space
+    there is.
+    """
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -83,7 +98,9 @@ def _hashes(codes: npt.NDArray[np.uint64], size: int) -> npt.NDArray[np.uint64]:
 def make_lexical(argument: str) -> VectorSimilarity:
     """`lexical`, or `lexical/<width>`."""
     if argument and not argument.isdecimal():
-        raise InputError(f"similarity 'lexical/{argument}'; allowed: lexical, or lexical/<width of the vectors>")
+        raise InputError(
+            f"similarity 'lexical/{argument}'; allowed: lexical, or lexical/<width of the vectors>"
+        )
     return LexicalSimilarity(int(argument)) if argument else LexicalSimilarity()
 
 
@@ -99,10 +116,14 @@ class LocalEmbeddings:
 
     def __init__(self, name: str, model: Any, **options: Any) -> None:
         self.name = name
-        self._model, self._options = model, options
+        self._model = model
+        self._options = options
 
     def encode(self, texts: Sequence[str]) -> Singles:
-        """Vectors of length 1, shape (n, d), float32; zero where the model knows none of a text's words."""
+        """Vectors of length 1, shape (n, d), float32.
+
+        Zero where the model knows none of a text's words.
+        """
         return unit(np.asarray(self._model.encode(list(texts), **self._options), np.float32))
 
 
@@ -115,8 +136,13 @@ def make_model2vec(argument: str) -> VectorSimilarity:
 
 
 def make_sentence_transformers(argument: str) -> VectorSimilarity:
-    """`sentence_transformers`, or `sentence_transformers/<folder or name>`; no code from a model's folder runs."""
-    [library] = needed("sentence_transformers", "sentence-transformers", _INSTALL, "sentence_transformers")
+    """`sentence_transformers`, or `sentence_transformers/<folder or name>`.
+
+    No code from a model's folder runs.
+    """
+    [library] = needed(
+        "sentence_transformers", "sentence-transformers", _INSTALL, "sentence_transformers"
+    )
     chosen = argument or _SENTENCE_TRANSFORMERS
     name = f"sentence_transformers/{chosen}"
     model = _loaded(name, lambda: library.SentenceTransformer(chosen, trust_remote_code=False))
@@ -128,7 +154,9 @@ def _loaded(name: str, load: Any) -> Any:
         return load()
     except Exception as error:  # a hub, a file system and two libraries raise here
         cause = " ".join(str(error).split())[:200]
-        raise InputError(f"similarity '{name}' cannot be loaded: {type(error).__name__}: {cause}") from error
+        raise InputError(
+            f"similarity '{name}' cannot be loaded: {type(error).__name__}: {cause}"
+        ) from error
 
 
 DEFAULT_MODEL = "text-embedding-ada-002"
@@ -144,10 +172,10 @@ _SHORTEST = 64
 class OpenAIEmbeddings:
     """Embeddings of an OpenAI-compatible server.
 
-    The key comes from `OPENAI_API_KEY` only; a server of one's own needs none. The address is `base_url`, else
-    `OPENAI_BASE_URL`, else OpenAI's. The SDK repeats calls that failed. A text that the model finds too long is cut to
-    half until it fits, and the log reports how many were. `batch` is the number of texts per call, `connections` that
-    of calls at a time.
+    The key comes from `OPENAI_API_KEY` only; a server of one's own needs none. The address is
+    `base_url`, else `OPENAI_BASE_URL`, else OpenAI's. The SDK repeats calls that failed. A text
+    that the model finds too long is cut to half until it fits, and the log reports how many were.
+    `batch` is the number of texts per call, `connections` that of calls at a time.
     """
 
     costly = True
@@ -162,22 +190,29 @@ class OpenAIEmbeddings:
         client: "OpenAI | None" = None,
     ) -> None:
         if batch < 1 or connections < 1:
-            raise InputError(f"similarity 'openai': batch {batch}, connections {connections}; allowed: 1 or more")
+            raise InputError(
+                f"similarity 'openai': batch {batch}, connections {connections}; allowed: 1 or more"
+            )
         address = base_url or os.environ.get("OPENAI_BASE_URL") or ""
         self.model = model
         self.name = f"openai/{model}" + (f"@{address.rstrip('/')}" if address else "")
-        self._batch, self._connections = batch, connections
+        self._batch = batch
+        self._connections = connections
         self._client = client or _client(address, self.name)
         self._shortened = 0
 
     def encode(self, texts: Sequence[str]) -> Singles:
         """Vectors of length 1, shape (n, d), float32, in the order of the texts."""
-        batches = [texts[start : start + self._batch] for start in range(0, len(texts), self._batch)]
+        batches = [
+            texts[start : start + self._batch] for start in range(0, len(texts), self._batch)
+        ]
         self._shortened = 0
         with ThreadPoolExecutor(self._connections) as pool:
             parts = list(pool.map(self._embed, batches))
         if self._shortened:
-            logger.warning(f"{self.name}: {self._shortened} of {len(texts)} texts were cut to fit the model")
+            logger.warning(
+                f"{self.name}: {self._shortened} of {len(texts)} texts were cut to fit the model"
+            )
         self._check_widths(part.shape[1] for part in parts)
         return unit(np.concatenate(parts))
 
@@ -188,29 +223,38 @@ class OpenAIEmbeddings:
         if len(texts) > 1:  # find the text that is too long
             middle = len(texts) // 2
             return np.concatenate([self._embed(texts[:middle]), self._embed(texts[middle:])])
-        text, error = texts[0], found
+        text = texts[0]
+        error = found
         if len(text) <= _SHORTEST:
-            raise InputError(f"{self.name} refused a text of {len(text)} characters: {_one_line(error)}") from error
+            raise InputError(
+                f"{self.name} refused a text of {len(text)} characters: {_one_line(error)}"
+            ) from error
         self._shortened += 1
         while len(text) > _SHORTEST:
             text = text[: len(text) // 2]
             found = self._request([text])
             if isinstance(found, np.ndarray):
                 return found
-        raise InputError(f"{self.name} refused even {len(text)} characters of a text: {_one_line(error)}") from error
+        raise InputError(
+            f"{self.name} refused even {len(text)} characters of a text: {_one_line(error)}"
+        ) from error
 
     def _request(self, texts: Sequence[str]) -> Singles | Exception:
         """Vectors of texts, or the error if one is too long."""
         import openai
 
         try:
-            reply = self._client.embeddings.create(model=self.model, input=list(texts), encoding_format="float")
+            reply = self._client.embeddings.create(
+                model=self.model, input=list(texts), encoding_format="float"
+            )
         except openai.BadRequestError as error:
             if any(words in str(error).casefold() for words in _TOO_LONG):
                 return error
             raise InputError(f"{self.name} refused the texts: {_one_line(error)}") from error
         except openai.OpenAIError as error:
-            raise InputError(f"no embeddings from {self.name}: {type(error).__name__}: {_one_line(error)}") from error
+            raise InputError(
+                f"no embeddings from {self.name}: {type(error).__name__}: {_one_line(error)}"
+            ) from error
         return self._checked(reply.data, len(texts))
 
     def _checked(self, data: Sequence[Any], count: int) -> Singles:
@@ -218,7 +262,9 @@ class OpenAIEmbeddings:
         by_place = {item.index: item for item in data}
         if len(data) != count or by_place.keys() != set(range(count)):
             places = sorted((item.index for item in data), key=str)  # a server may give none
-            raise InputError(f"{self.name} answered for texts {places[:10]} of {count}; each is needed once")
+            raise InputError(
+                f"{self.name} answered for texts {places[:10]} of {count}; each is needed once"
+            )
         ordered = [by_place[place] for place in range(count)]
         self._check_widths(len(item.embedding) for item in ordered)
         with np.errstate(over="ignore"):
@@ -228,10 +274,14 @@ class OpenAIEmbeddings:
 
     def _check_widths(self, widths: Iterable[int]) -> None:
         if len(found := sorted(set(widths))) > 1:
-            raise InputError(f"{self.name} gave vectors of widths {found}; one model must have one width")
+            raise InputError(
+                f"{self.name} gave vectors of widths {found}; one model must have one width"
+            )
 
 
-def make_openai(argument: str, *, base_url: str | None = None, connections: int = _CONNECTIONS) -> VectorSimilarity:
+def make_openai(
+    argument: str, *, base_url: str | None = None, connections: int = _CONNECTIONS
+) -> VectorSimilarity:
     """`openai`, or `openai/<model>`."""
     return OpenAIEmbeddings(argument or DEFAULT_MODEL, base_url=base_url, connections=connections)
 
@@ -241,8 +291,12 @@ def _client(address: str, name: str) -> "OpenAI":
 
     key = os.environ.get("OPENAI_API_KEY")
     if not key and not address:
-        raise InputError(f"similarity '{name}' needs a key: set OPENAI_API_KEY, or give the base_url of a server")
-    return OpenAI(api_key=key or "none", base_url=address or None, max_retries=_RETRIES, timeout=_TIMEOUT)
+        raise InputError(
+            f"similarity '{name}' needs a key: set OPENAI_API_KEY, or give the base_url of a server"
+        )
+    return OpenAI(
+        api_key=key or "none", base_url=address or None, max_retries=_RETRIES, timeout=_TIMEOUT
+    )
 
 
 _TOO_LONG = ("context length", "context_length", "too many tokens", "max_model_len", "too long")
@@ -253,7 +307,10 @@ def _one_line(error: Exception) -> str:
 
 
 Ask = Callable[[str, str], Awaitable[float | str]]
-"""Asks about two texts: the similarity between 0 and 1, or why there is none. The task `mad` makes one."""
+"""Asks about two texts: the similarity between 0 and 1, or why there is none.
+
+The task `mad` makes one.
+"""
 
 _AT_ONCE = 32
 
@@ -267,7 +324,9 @@ class Unanswered:
 
 
 class LLMSimilarity:
-    """Similarities that a model gives. A failure is NaN with a reason in `failures`, never a default number.
+    """Similarities that a model gives.
+
+    A failure is NaN with a reason in `failures`, never a default number.
 
     `at_once` pairs are asked about at a time, within the limits of the model's own client.
     """
@@ -279,7 +338,9 @@ class LLMSimilarity:
         self._at_once = at_once
 
     async def ask(self, first: Sequence[str], second: Sequence[str]) -> Floats:
-        """Similarity of each pair of texts, shape (n,), between 0 and 1; NaN where there is none."""
+        """Similarity of each pair of texts, shape (n,), between 0 and 1; NaN where there is
+        none.
+        """
         replies: list[float | str] = [""] * len(first)
         gate = anyio.Semaphore(self._at_once)
 
@@ -290,14 +351,19 @@ class LLMSimilarity:
         async with anyio.create_task_group() as group:
             for item, (a, b) in enumerate(zip(first, second, strict=True)):
                 group.start_soon(ask_one, item, a, b)
-        self.failures = tuple(Unanswered(item, reply) for item, reply in enumerate(replies) if isinstance(reply, str))
-        return np.array([np.nan if isinstance(reply, str) else reply for reply in replies], np.float64)
+        self.failures = tuple(
+            Unanswered(item, reply) for item, reply in enumerate(replies) if isinstance(reply, str)
+        )
+        return np.array(
+            [np.nan if isinstance(reply, str) else reply for reply in replies], np.float64
+        )
 
 
 def make_llm(argument: str, *, ask: Ask | None = None) -> AskedSimilarity:
     """`llm`, with the option `ask`."""
     if argument or ask is None:
         raise InputError(
-            f"similarity 'llm{'/' + argument if argument else ''}' needs a model role to ask; allowed: llm"
+            f"similarity 'llm{'/' + argument if argument else ''}' needs a model role to ask;"
+            " allowed: llm"
         )
     return LLMSimilarity(ask)

@@ -1,4 +1,6 @@
-"""Greedy choice of the instructions of one pair of models (MAD paper, Eq. 2): exact, and lazy about similarities."""
+"""Greedy choice of the instructions of one pair of models (MAD paper, Eq. 2): exact, and lazy about
+similarities.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -26,7 +28,8 @@ class Selected:
         id: Id of the instruction.
         response_similarity: M(f_i(x), f_j(x)).
         instruction_similarity: M(x, I), to the instructions selected before; 0 for the first.
-        objective: What Eq. (2) makes smallest: response similarity + lambda x instruction similarity.
+        objective: What Eq. (2) makes smallest: response similarity + lambda x instruction
+            similarity.
     """
 
     id: str
@@ -40,10 +43,15 @@ Choice = tuple[Selected, Floats]
 
 
 def contenders(found: Iterable[tuple[Selected, Any]]) -> list[tuple[Selected, Any]]:
-    """Those that may be the best of a larger pool, by objective; the last is the best of these, by id if as good."""
+    """Those that may be the best of a larger pool, by objective.
+
+    The last is the best of these, by id if as good.
+    """
     kept: list[tuple[Selected, Any]] = []
     for selected, more in sorted(found, key=lambda each: (each[0].objective, each[0].id)):
-        if not kept or (selected.objective <= kept[0][0].objective + _TIE and selected.id < kept[-1][0].id):
+        if not kept or (
+            selected.objective <= kept[0][0].objective + _TIE and selected.id < kept[-1][0].id
+        ):
             kept.append((selected, more))
     return kept
 
@@ -51,14 +59,17 @@ def contenders(found: Iterable[tuple[Selected, Any]]) -> list[tuple[Selected, An
 class PairGreedy:
     """Proposes one instruction after the other for one pair.
 
-    Keeps a lower bound on the objective of every instruction: its response similarity plus lambda times its similarity
-    to those chosen when it was last looked at. With the maximum over the chosen that term can only grow, so any
-    instruction whose bound lies above the best objective found needs no look. Everything is compared in float32 with a
-    margin for rounding; what lies within the margin is compared again in float64, so that the choice is exact and equal
-    objectives, up to the rounding of float64, go to the smaller id. The chosen may be of other partitions of the pool.
+    Keeps a lower bound on the objective of every instruction: its response similarity plus lambda
+    times its similarity to those chosen when it was last looked at. With the maximum over the
+    chosen that term can only grow, so any instruction whose bound lies above the best objective
+    found needs no look. Everything is compared in float32 with a margin for rounding; what lies
+    within the margin is compared again in float64, so that the choice is exact and equal
+    objectives, up to the rounding of float64, go to the smaller id. The chosen may be of other
+    partitions of the pool.
 
-    `approximate` has response similarities of the n instructions in float32, infinite for those that may not be chosen,
-    `error` bounds their rounding, and `exact` gives those of some instructions in float64; `ids` break ties.
+    `approximate` has response similarities of the n instructions in float32, infinite for those
+    that may not be chosen, `error` bounds their rounding, and `exact` gives those of some
+    instructions in float64; `ids` break ties.
     """
 
     def __init__(
@@ -71,11 +82,17 @@ class PairGreedy:
         lam: float,
         set_similarity: SetSimilarity,
     ) -> None:
-        self._base, self._exact, self._instructions, self._ids = approximate, exact, instructions, ids
-        self._lam, self._mean = lam, set_similarity == "mean"
+        self._base = approximate
+        self._exact = exact
+        self._instructions = instructions
+        self._ids = ids
+        self._lam = lam
+        self._mean = set_similarity == "mean"
         self._bounds = approximate.copy()
         self._sums = np.zeros(0, np.float32)
-        self._window = np.float32(2 * (error + lam * (instructions.error if lam else 0.0)) + 4e-7 * (1 + lam))
+        self._window = np.float32(
+            2 * (error + lam * (instructions.error if lam else 0.0)) + 4e-7 * (1 + lam)
+        )
         self._near: Items = np.zeros(0, np.intp)
         self._targets = np.zeros((0, instructions.width), np.float32)
         self._pending: list[Choice] = []
@@ -84,11 +101,15 @@ class PairGreedy:
 
     @property
     def needs(self) -> tuple[Choice, ...]:
-        """Chosen instructions whose similarities to all others the next choice needs; `fold` takes them."""
+        """Chosen instructions whose similarities to all others the next choice needs; `fold` takes
+        them.
+        """
         return tuple(self._pending)
 
     def add(self, choice: Choice, item: int | None) -> None:
-        """Put an instruction into the chosen set; `item` is its number here, None for one of another partition."""
+        """Put an instruction into the chosen set; `item` is its number here, None for one of
+        another partition.
+        """
         self.chosen.append(choice)
         self._taken += [] if item is None else [item]
         self._bounds[self._taken] = np.inf
@@ -109,12 +130,18 @@ class PairGreedy:
         self._bounds[self._taken] = np.inf
 
     def propose(self) -> list[Choice]:
-        """What may be the next instruction, if there are other partitions, as `contenders` orders it."""
+        """What may be the next instruction, if there are other partitions, as `contenders` orders
+        it.
+        """
         for choice in self.needs:
             self.fold(self._instructions.similarities(choice[1][None].astype(np.float32))[0])
         lazy = bool(self._lam) and not self._mean and len(self.chosen) > 1
         best = self._look() if lazy else self._bounds.min(initial=np.inf)
-        return self._decide(np.flatnonzero(self._bounds <= best + self._window)) if np.isfinite(best) else []
+        return (
+            self._decide(np.flatnonzero(self._bounds <= best + self._window))
+            if np.isfinite(best)
+            else []
+        )
 
     def _look(self) -> np.float32:
         """Make the bounds sharp that could be the smallest, and return the smallest sharp one."""
@@ -149,13 +176,19 @@ class PairGreedy:
 
     def _decide(self, candidates: Items) -> list[Choice]:
         """Those with the smallest objectives in float64."""
-        parts = [self._terms(candidates[start : start + _EXACT]) for start in range(0, len(candidates), _EXACT)]
+        parts = [
+            self._terms(candidates[start : start + _EXACT])
+            for start in range(0, len(candidates), _EXACT)
+        ]
         response, instruction = (np.concatenate(terms) for terms in zip(*parts, strict=True))
         objective = response + self._lam * instruction
         tied = np.flatnonzero(objective <= objective.min() + _TIE)
-        items, *terms = (part[tied].tolist() for part in (candidates, response, instruction, objective))
+        items, *terms = (
+            part[tied].tolist() for part in (candidates, response, instruction, objective)
+        )
         kept = contenders(
-            (Selected(self._ids[item], *map(float, values)), item) for item, *values in zip(items, *terms, strict=True)
+            (Selected(self._ids[item], *map(float, values)), item)
+            for item, *values in zip(items, *terms, strict=True)
         )
         rows = self._instructions.exact_rows(np.array([item for _, item in kept]))
         return [(selected, row) for (selected, _), row in zip(kept, rows, strict=True)]
@@ -168,4 +201,6 @@ class PairGreedy:
         rows = self._instructions.exact_rows(candidates)
         similar = [np.clip((rows * row).sum(axis=1), -1.0, 1.0) for _, row in self.chosen]
         # One after the other: the order in which numpy adds up depends on the number of candidates.
-        return response, np.asarray(sum(similar) / len(similar) if self._mean else np.max(similar, axis=0), np.float64)
+        return response, np.asarray(
+            sum(similar) / len(similar) if self._mean else np.max(similar, axis=0), np.float64
+        )

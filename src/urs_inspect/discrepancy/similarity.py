@@ -18,13 +18,20 @@ DEFAULT_SIMILARITY = "lexical"
 
 @runtime_checkable
 class VectorSimilarity(Protocol):
-    """Turns a text into a vector; similarity is the cosine. One vector per text serves all pairs of models."""
+    """Turns a text into a vector; similarity is the cosine.
 
-    name: str  # name that vectors are cached under; another text preparation or model needs another name
+    One vector per text serves all pairs of models.
+    """
+
+    # name that vectors are cached under; another text preparation or model needs another name
+    name: str
     costly: bool  # whether vectors are worth keeping on disk
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of texts that are not blank, shape (n, d), finite; zero for a text it knows nothing of."""
+        """Vectors of texts that are not blank, shape (n, d), finite.
+
+        Zero for a text it knows nothing of.
+        """
         ...
 
 
@@ -52,7 +59,9 @@ class AskedSimilarity(Protocol):
 
 Similarity = VectorSimilarity | PairwiseSimilarity | AskedSimilarity
 Maker = Callable[..., Similarity]
-"""Makes a similarity from what follows the name in `name/argument` (empty for nothing), and keyword options."""
+"""Makes a similarity from what follows the name in `name/argument` (empty for nothing), and keyword
+options.
+"""
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,9 @@ _MAKERS: dict[str, str | Maker] = {
     "bert_score": "bert:make_bert_score",
     "llm": "embeddings:make_llm",
 }
-"""Name -> module and function of this room, so that nothing is imported before it is asked for; or a function."""
+"""Name -> module and function of this room, so that nothing is imported before it is asked for; or
+a function.
+"""
 
 
 def similarity_names() -> tuple[str, ...]:
@@ -95,19 +106,24 @@ def register_similarity(name: str, maker: Maker) -> None:
         InputError: If the name is taken or has a slash.
     """
     if name in _MAKERS or "/" in name or not name:
-        raise InputError(f"similarity '{name}' cannot be added: the name is empty, taken or has a slash")
+        raise InputError(
+            f"similarity '{name}' cannot be added: the name is empty, taken or has a slash"
+        )
     _MAKERS[name] = maker
 
 
 def parse_similarity(spec: str) -> SimilaritySpec:
-    """Split a spec such as `lexical`, `openai/text-embedding-3-small` or `model2vec/<folder or name>`.
+    """Split a spec such as `lexical`, `openai/text-embedding-3-small` or `model2vec/<folder or
+    name>`.
 
     Raises:
         InputError: If there is no similarity of that name.
     """
     name, _, argument = spec.partition("/")
     if name not in _MAKERS:
-        raise InputError(f"unknown similarity '{spec}'; allowed: {choices(_MAKERS)}, some as name/model")
+        raise InputError(
+            f"unknown similarity '{spec}'; allowed: {choices(_MAKERS)}, some as name/model"
+        )
     return SimilaritySpec(name, argument)
 
 
@@ -119,8 +135,8 @@ def load_similarity(spec: str = DEFAULT_SIMILARITY, **options: Any) -> Similarit
         options: What the maker takes, as `base_url` for `openai` and `ask` for `llm`.
 
     Raises:
-        InputError: If it is unknown, what it needs is not installed, it does not take these options, or it is no
-            similarity.
+        InputError: If it is unknown, what it needs is not installed, it does not take these
+            options, or it is no similarity.
     """
     parsed = parse_similarity(spec)
     maker = _MAKERS[parsed.name]
@@ -134,28 +150,41 @@ def load_similarity(spec: str = DEFAULT_SIMILARITY, **options: Any) -> Similarit
             raise
         raise InputError(f"similarity '{spec}': {error}") from error
     if not isinstance(made, VectorSimilarity | PairwiseSimilarity | AskedSimilarity):
-        raise InputError(f"similarity '{spec}' has no `name`, or none of the methods `encode`, `compare` and `ask`")
+        raise InputError(
+            f"similarity '{spec}' has no `name`, or none of the methods `encode`, `compare` and"
+            " `ask`"
+        )
     return made
 
 
 def checked_vectors(vectors: Vectors, count: int, name: str) -> Vectors:
-    """Vectors of a model, if they are a matrix of `count` finite rows; zero means that it knows no part of a text."""
+    """Vectors of a model, if they are a matrix of `count` finite rows.
+
+    Zero means that it knows no part of a text.
+    """
     if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] == 0:
-        raise InputError(f"similarity '{name}' gave vectors of shape {vectors.shape} for {count} texts")
+        raise InputError(
+            f"similarity '{name}' gave vectors of shape {vectors.shape} for {count} texts"
+        )
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if len(bad):
         raise InputError(
-            f"similarity '{name}' gave {len(bad)} of {count} vectors that are not finite, the first for text {bad[0]}"
+            f"similarity '{name}' gave {len(bad)} of {count} vectors that are not finite, the first"
+            f" for text {bad[0]}"
         )
     return vectors
 
 
 def needed(name: str, package: str, line: str, *modules: str) -> list[Any]:
-    """The modules that a similarity needs; if they cannot be imported, an error with the line that installs them."""
+    """The modules that a similarity needs; if they cannot be imported, an error with the line that
+    installs them.
+    """
     try:
         return [import_module(module) for module in modules]
     except ImportError as error:
-        raise InputError(f"similarity '{name}' needs {package}, which cannot be imported ({error}): {line}") from error
+        raise InputError(
+            f"similarity '{name}' needs {package}, which cannot be imported ({error}): {line}"
+        ) from error
 
 
 async def compare_answers(
@@ -163,37 +192,49 @@ async def compare_answers(
     answers: Mapping[str, Sequence[str]],
     candidates: Mapping[Pair, Mask],
 ) -> dict[Pair, Floats]:
-    """Compare the two answers of every pair to every candidate instruction; blank answers are never compared.
+    """Compare the two answers of every pair to every candidate instruction; blank answers are never
+    compared.
 
-    `answers` has those of a model in the order of the n instructions, `candidates` the mask, shape (n,), of each pair.
-    Returns similarities of each pair, shape (n,), as `Selector.from_similarities` takes them; NaN where nothing was
-    compared or the metric gave none.
+    `answers` has those of a model in the order of the n instructions, `candidates` the mask, shape
+    (n,), of each pair. Returns similarities of each pair, shape (n,), as
+    `Selector.from_similarities` takes them; NaN where nothing was compared or the metric gave none.
     """
     found: dict[Pair, Floats] = {}
     for pair, mask in candidates.items():
         for name in pair:
             if (count := len(answers[name]) if name in answers else "no") != len(mask):
                 raise InputError(
-                    f"'{name}' has {count} answers; needed are {len(mask)}, one per instruction, blank if missing"
+                    f"'{name}' has {count} answers; needed are {len(mask)}, one per instruction,"
+                    " blank if missing"
                 )
         sides = [answers[name] for name in pair]
-        items = [item for item in np.flatnonzero(mask).tolist() if all(side[item].strip() for side in sides)]
+        items = [
+            item
+            for item in np.flatnonzero(mask).tolist()
+            if all(side[item].strip() for side in sides)
+        ]
         first, second = ([side[item] for item in items] for side in sides)
         if isinstance(similarity, AskedSimilarity):
             values = await similarity.ask(first, second)
         else:
-            values = np.asarray(await to_thread.run_sync(similarity.compare, first, second), dtype=np.float64)
+            values = np.asarray(
+                await to_thread.run_sync(similarity.compare, first, second), dtype=np.float64
+            )
         if values.shape != (len(items),):
             raise InputError(
-                f"similarity '{similarity.name}' gave values of shape {values.shape} for {len(items)} pairs of texts"
+                f"similarity '{similarity.name}' gave values of shape {values.shape} for"
+                f" {len(items)} pairs of texts"
             )
         found[pair] = np.full(len(mask), np.nan)
         found[pair][items] = values
     return found
 
 
-def shortlist(similarities: npt.ArrayLike, size: int, ids: Sequence[str], allowed: Mask | None = None) -> Mask:
-    """The `size` allowed instructions on which answers are least similar by a cheap metric, worth a costly one.
+def shortlist(
+    similarities: npt.ArrayLike, size: int, ids: Sequence[str], allowed: Mask | None = None
+) -> Mask:
+    """The `size` allowed instructions on which answers are least similar by a cheap metric, worth a
+    costly one.
 
     NaN is left out; equal similarities go by id. Fewer than `size` if there are not as many.
     """

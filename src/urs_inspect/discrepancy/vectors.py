@@ -25,8 +25,11 @@ Pair = tuple[str, str]
 """Names of two models; similarity does not depend on their order."""
 
 MAX_SQUARE = 2.0**31
-"""Squared length that no vector of a text has. `widen` maps an infinite or undefined half to 2^16 or more, so that the
-square of a vector that holds one lies above."""
+"""Squared length that no vector of a text has.
+
+`widen` maps an infinite or undefined half to 2^16 or more, so that the square of a vector that
+holds one lies above.
+"""
 
 _UNIT_ROUNDOFF = 2.0**-24
 """Of float32."""
@@ -40,7 +43,8 @@ _REBIAS = np.float32(2.0**112)  # exponent bias of float32 less that of float16
 def widen(block: Vectors, out: Singles) -> None:
     """Copy vectors into a float32 buffer of the same shape (..., d).
 
-    Halves go through integer operations, several times faster than numpy's own conversion and exact for finite values.
+    Halves go through integer operations, several times faster than numpy's own conversion and exact
+    for finite values.
     """
     if block.dtype != np.float16 or not out.flags.c_contiguous:
         np.copyto(out, block, casting="same_kind")
@@ -60,9 +64,10 @@ def _widen_bits(out: Singles) -> None:
 def cosine_error(dimensions: int) -> float:
     """Bound on the rounding error of a cosine from float32 sums over `dimensions` products.
 
-    Three sums enter, two of them under a square root. Up to 28 dimensions the bound is the worst case of any order of
-    summation; above, it is 8 times the root of the dimensions for each sum (Higham and Mary 2019, where the chance of
-    more is below 1e-12), which is also above the worst case of sums over 16 lanes up to 16,000 dimensions.
+    Three sums enter, two of them under a square root. Up to 28 dimensions the bound is the worst
+    case of any order of summation; above, it is 8 times the root of the dimensions for each sum
+    (Higham and Mary 2019, where the chance of more is below 1e-12), which is also above the worst
+    case of sums over 16 lanes up to 16,000 dimensions.
     """
     return (min(3.0 * dimensions, 16.0 * math.sqrt(dimensions)) + 16.0) * _UNIT_ROUNDOFF
 
@@ -70,14 +75,18 @@ def cosine_error(dimensions: int) -> float:
 def unit(vectors: Singles) -> Singles:
     """Vectors of length 1, shape (n, d); zero ones stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0), np.float32)
+    return np.asarray(
+        np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0), np.float32
+    )
 
 
 def products(rows: Singles, targets: Singles) -> Singles:
-    """Scalar products of many contiguous rows with a few targets, shapes (n, d) and (m, d) -> (m, n), on this thread.
+    """Scalar products of many contiguous rows with a few targets, shapes (n, d) and (m, d) -> (m,
+    n), on this thread.
 
-    A matrix library starts threads of its own for a product of this size. They wait for each other, which takes many
-    times as long as the product when the processors are shared; so it is made of products too small for that.
+    A matrix library starts threads of its own for a product of this size. They wait for each other,
+    which takes many times as long as the product when the processors are shared; so it is made of
+    products too small for that.
     """
     size, width = rows.shape
     whole = size - size % _TOGETHER
@@ -93,13 +102,21 @@ def products(rows: Singles, targets: Singles) -> Singles:
 
 
 def give_back(array: Any, start: int, stop: int) -> None:
-    """Tell the system that rows of a memory-mapped contiguous array are not needed soon; nothing for other arrays."""
-    mapped, base = None, array
+    """Tell the system that rows of a memory-mapped contiguous array are not needed soon; nothing
+    for other arrays.
+    """
+    mapped = None
+    base = array
     while base is not None and mapped is None:
-        mapped, base = (base, None) if isinstance(base, mmap.mmap) else (None, getattr(base, "base", None))
+        mapped, base = (
+            (base, None) if isinstance(base, mmap.mmap) else (None, getattr(base, "base", None))
+        )
     if mapped is None or not hasattr(mmap, "MADV_DONTNEED") or not array.flags.c_contiguous:
         return
-    begin = array.__array_interface__["data"][0] - np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
+    begin = (
+        array.__array_interface__["data"][0]
+        - np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
+    )
     row = array.strides[0]
     first = -(-(begin + start * row) // mmap.PAGESIZE) * mmap.PAGESIZE
     length = begin + stop * row - first
@@ -115,7 +132,9 @@ _ANSWER_SHARE = 4096
 
 @dataclass(frozen=True)
 class ResponseSimilarities:
-    """Response similarities M(f_i(x), f_j(x)) of Eq. (1) of the MAD paper, of P pairs of N models."""
+    """Response similarities M(f_i(x), f_j(x)) of Eq. (1) of the MAD paper, of P pairs of N
+    models.
+    """
 
     pairs: tuple[Pair, ...]
     values: Singles  # shape (P, n); NaN where an answer has no vector, that is, a zero one
@@ -130,10 +149,14 @@ class ResponseSimilarities:
 def response_similarities(
     responses: Mapping[str, Vectors], pairs: Sequence[Pair], *, workers: int | None = None
 ) -> ResponseSimilarities:
-    """Compute the cosine of the two answers to every instruction, for every pair at once (MAD paper, Eq. 1).
+    """Compute the cosine of the two answers to every instruction, for every pair at once (MAD
+    paper, Eq.
 
-    Takes instructions in blocks and multiplies all models' vectors of one instruction with each other, so that each
-    vector is read once. `responses` has the vectors of each model's answers, shape (n, d), which need not have length
+    1).
+
+    Takes instructions in blocks and multiplies all models' vectors of one instruction with each
+    other, so that each vector is read once. `responses` has the vectors of each model's answers,
+    shape (n, d), which need not have length
     1. Results have the rounding of float32; by default there is one thread per processor.
     """
     models = tuple(sorted({name for pair in pairs for name in pair}))
@@ -141,7 +164,9 @@ def response_similarities(
     vectors = [responses[name] for name in models]
     values = np.empty((len(pairs), size), np.float32)
     unusable = np.empty((len(models), size), np.bool_)
-    first, second = (np.array([models.index(pair[side]) for pair in pairs], np.intp) for side in (0, 1))
+    first, second = (
+        np.array([models.index(pair[side]) for pair in pairs], np.intp) for side in (0, 1)
+    )
     rows = max(1, min(_ANSWER_BLOCK // max(1, len(models) * width), _ANSWER_SHARE))
 
     def sweep(begin: int) -> None:
@@ -181,27 +206,42 @@ def _fill(block: Singles, vectors: Sequence[Vectors], start: int, stop: int) -> 
 
 
 def check_shapes(responses: Mapping[str, Vectors], models: Sequence[str]) -> tuple[int, int]:
-    """Number of instructions and width of the vectors, the same for all models; InputError if they differ."""
+    """Number of instructions and width of the vectors, the same for all models; InputError if they
+    differ.
+    """
     if missing := [name for name in models if name not in responses]:
-        raise InputError(f"no vectors for {', '.join(missing)}; there are some for {', '.join(sorted(responses))}")
+        raise InputError(
+            f"no vectors for {', '.join(missing)}; there are some for"
+            f" {', '.join(sorted(responses))}"
+        )
     shapes = {name: responses[name].shape for name in models}
     for name, shape in shapes.items():
         if len(shape) != 2 or shape[1] == 0:
-            raise InputError(f"vectors of '{name}' have shape {shape}; allowed: (instructions, width)")
+            raise InputError(
+                f"vectors of '{name}' have shape {shape}; allowed: (instructions, width)"
+            )
         if shape != shapes[models[0]]:
             raise InputError(
-                f"vectors of '{name}' have shape {shape}, those of '{models[0]}' {shapes[models[0]]}; "
-                "all contestants need the same instructions and the same embedding model"
+                f"vectors of '{name}' have shape {shape}, those of '{models[0]}'"
+                f" {shapes[models[0]]}; all contestants need the same instructions and the same"
+                " embedding model"
             )
         if responses[name].dtype.kind != "f":
-            raise InputError(f"vectors of '{name}' are {responses[name].dtype}; allowed: float16, float32, float64")
+            raise InputError(
+                f"vectors of '{name}' are {responses[name].dtype}; allowed: float16, float32,"
+                " float64"
+            )
     size, width = shapes[models[0]]
     return int(size), int(width)
 
 
 def exact_similarities(one: Vectors, other: Vectors, items: Items) -> Floats:
-    """Cosines of some rows of two models in float64, shape (m,); equal rows have equal cosines in any call."""
-    a, b = one[items].astype(np.float64), other[items].astype(np.float64)
+    """Cosines of some rows of two models in float64, shape (m,).
+
+    Equal rows have equal cosines in any call.
+    """
+    a = one[items].astype(np.float64)
+    b = other[items].astype(np.float64)
     dots = (a * b).sum(axis=1)
     scales = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
     return np.asarray(np.clip(dots / scales, -1.0, 1.0), np.float64)
@@ -226,14 +266,17 @@ class InstructionVectors:
                 "allowed: (instructions, width) of float16, float32 or float64"
             )
         self.vectors = vectors
-        self.size, self.width = int(vectors.shape[0]), int(vectors.shape[1])
+        self.size = int(vectors.shape[0])
+        self.width = int(vectors.shape[1])
         self.error = cosine_error(self.width)
         self._rows = max(1, _BLOCK // self.width)
         self._workers = workers or os.cpu_count() or 1
         self._scales = self._inverse_lengths()
 
     def similarities(self, targets: Singles) -> Singles:
-        """Cosines of all instructions with vectors of length 1, shape (m, d) -> (m, n), in one pass."""
+        """Cosines of all instructions with vectors of length 1, shape (m, d) -> (m, n), in one
+        pass.
+        """
         out = np.empty((len(targets), self.size), np.float32)
 
         def put(start: int, stop: int, block: Singles) -> None:
@@ -251,7 +294,9 @@ class InstructionVectors:
         return out
 
     def exact_rows(self, items: Items) -> Floats:
-        """Vectors of some instructions, of length 1, shape (m, d), float64; equal rows stay equal."""
+        """Vectors of some instructions, of length 1, shape (m, d), float64; equal rows stay
+        equal.
+        """
         rows = self.vectors[items].astype(np.float64)
         return np.asarray(rows / np.sqrt((rows * rows).sum(axis=1, keepdims=True)), np.float64)
 
@@ -281,8 +326,8 @@ class InstructionVectors:
         self._sweep(put)
         if len(bad := np.flatnonzero(~(squares < MAX_SQUARE))):
             raise InputError(
-                f"{len(bad)} of {self.size} vectors of the instructions are not finite, the first in row {bad[0]}; "
-                "allowed: finite numbers"
+                f"{len(bad)} of {self.size} vectors of the instructions are not finite, the first"
+                f" in row {bad[0]}; allowed: finite numbers"
             )
         self.lacking = squares == 0
         with np.errstate(divide="ignore"):

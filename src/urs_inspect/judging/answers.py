@@ -35,7 +35,8 @@ class Answer:
     Attributes:
         intent: Label of the intent.
         language: Label of the language.
-        question: The question, or the conversation that the answer replies to; None if the case has none.
+        question: The question, or the conversation that the answer replies to; None if the case has
+            none.
         reference: The reference answer.
         text: The answer; None if the model gave none at all.
         stop_reason: Why it ended.
@@ -60,8 +61,8 @@ class Judge:
         call: Sends messages to it.
         temperature: The temperature of these calls; None for the provider's default.
         self_judged: Whether it is the model under test.
-        call_by_schema: As `call`, with a schema of the reply if the judge takes one; None for a judge that is always
-            called without.
+        call_by_schema: As `call`, with a schema of the reply if the judge takes one; None for a
+            judge that is always called without.
     """
 
     name: str
@@ -85,9 +86,11 @@ class Judgement:
         unkeyed: Whether the last reply had a record without the key, whether it counted or not.
         temperature_sent: The temperature in the request to the provider, which may lack it.
         structured: Whether the request had a schema of the reply.
-        asked_again: Whether the judge was asked again, because a reply could not be read or lacked the key.
+        asked_again: Whether the judge was asked again, because a reply could not be read or lacked
+            the key.
         near_key: Whether the key of the record is misspelled.
-        several_records: Whether the reply had an earlier record with the key and another final score.
+        several_records: Whether the reply had an earlier record with the key and another final
+            score.
     """
 
     judge: str
@@ -132,8 +135,8 @@ class Judged:
     """An answer after judging.
 
     Attributes:
-        value: `final` and every criterion of the rubric, 1 to 10, NaN for those of other intents or not given; None
-            if the answer could not be scored.
+        value: `final` and every criterion of the rubric, 1 to 10, NaN for those of other intents or
+            not given; None if the answer could not be scored.
         reason: Why it could not, or why no judge was called; None for an answer that was judged.
         explanation: For people, as Markdown.
         metadata: Outcome, judges, prompt and length of the answer.
@@ -174,8 +177,8 @@ class _Case:
 class AnswerJudging:
     """Has answers judged.
 
-    An empty answer gets the lowest score without a call. A judgement that fails leaves the answer unscored, with a
-    reason.
+    An empty answer gets the lowest score without a call. A judgement that fails leaves the answer
+    unscored, with a reason.
 
     Args:
         rubric: Path of a rubric of the user's own, laid over the URS rubric.
@@ -187,23 +190,32 @@ class AnswerJudging:
         InputError: If an argument cannot be used.
     """
 
-    def __init__(self, rubric: str | None, prompt: str | None, judge_language: str | None, attempts: int) -> None:
+    def __init__(
+        self, rubric: str | None, prompt: str | None, judge_language: str | None, attempts: int
+    ) -> None:
         self.rubric = load_rubric(rubric, prompt)
         self._builder = PromptBuilder(self.rubric)
         try:
-            self._language = None if judge_language is None else self.rubric.language_code(str(judge_language))
+            self._language = (
+                None if judge_language is None else self.rubric.language_code(str(judge_language))
+            )
         except InputError as error:
             raise InputError(f"judge_language: {error}") from error
         if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
-            raise InputError(f"judge attempts: must be a whole number of at least 1, got {attempts!r}")
+            raise InputError(
+                f"judge attempts: must be a whole number of at least 1, got {attempts!r}"
+            )
         self._attempts = attempts
 
-    async def judge(self, answer: Answer, judges: Callable[[], Sequence[Judge]], collect: Collect) -> Judged:
+    async def judge(
+        self, answer: Answer, judges: Callable[[], Sequence[Judge]], collect: Collect
+    ) -> Judged:
         """Judge an answer.
 
         Args:
             answer: The answer.
-            judges: Gives the judges; none of them is called for an empty answer, but its record names them.
+            judges: Gives the judges; none of them is called for an empty answer, but its record
+                names them.
             collect: Awaits the calls of a panel at once.
 
         Returns:
@@ -211,9 +223,13 @@ class AnswerJudging:
         """
         case = self._case(answer)
         if isinstance(case, _Case) and answer.text is None:
-            case = JudgeFailure("no_answer", answer.error or "The model gave no answer at all: a limit, or an error.")
+            case = JudgeFailure(
+                "no_answer",
+                answer.error or "The model gave no answer at all: a limit, or an error.",
+            )
         if isinstance(case, JudgeFailure):
-            outcome, length = f"unscored_{case.mode}", len(answer.text or "")
+            outcome = f"unscored_{case.mode}"
+            length = len(answer.text or "")
             metadata = {"outcome": outcome, "failure_mode": case.mode, "answer_length": length}
             return Judged(None, "scoring_failed", case.detail, metadata)
         panel = judges()
@@ -244,20 +260,29 @@ class AnswerJudging:
             if isinstance(question, Conversation):
                 question = question.text(language)
             prompt = self._builder.build(
-                intent, language, question=question, reference=answer.reference, answer=answer.text or ""
+                intent,
+                language,
+                question=question,
+                reference=answer.reference,
+                answer=answer.text or "",
             )
         except Exception as error:  # whatever a text did to it, the answer must not be lost
-            return JudgeFailure("prompt_failed", f"The prompt could not be built: {type(error).__name__}: {error}")
+            return JudgeFailure(
+                "prompt_failed", f"The prompt could not be built: {type(error).__name__}: {error}"
+            )
         return _Case(answer, intent, language, prompt)
 
     async def _ask(self, judge: Judge, case: _Case) -> Judgement:
-        call, schema = judge.call, case.prompt.schema
+        call = judge.call
+        schema = case.prompt.schema
         if judge.call_by_schema is not None and schema is not None:
             call = partial(judge.call_by_schema, schema)
         asked = await ask(
             call,
             case.prompt,
-            partial(read_reply, rubric=self.rubric, criteria=self.rubric.intents[case.intent].criteria),
+            partial(
+                read_reply, rubric=self.rubric, criteria=self.rubric.intents[case.intent].criteria
+            ),
             self.rubric.languages[case.language].ask_again,
             attempts=self._attempts,
         )
@@ -281,12 +306,22 @@ class AnswerJudging:
         records = [j.result for j in judgements if isinstance(j.result, ScoreRecord)]
         cut_off = case.answer.stop_reason in STOPPED_AT_LIMIT
         metadata = {
-            "outcome": PARTIAL_PANEL if len(records) < len(judgements) else ANSWER_CUT_OFF if cut_off else "judged",
+            "outcome": (
+                PARTIAL_PANEL
+                if len(records) < len(judgements)
+                else ANSWER_CUT_OFF
+                if cut_off
+                else "judged"
+            ),
             "self_judged": any(j.self_judged for j in judgements),
             "judges": [j.to_metadata() for j in judgements],
-            # Repeated in short: summaries of logs leave out what is longer than 1,000 characters, as panels easily are.
+            # Repeated in short: summaries of logs leave out what is longer than 1,000 characters,
+            # as panels easily are.
             "judge_finals": [[j.judge, j.final] for j in judgements],
-            **{name: sum(getattr(judgement, name) for judgement in judgements) for name in REPLY_COUNTS},
+            **{
+                name: sum(getattr(judgement, name) for judgement in judgements)
+                for name in REPLY_COUNTS
+            },
             BY_JUDGE: _reply_counts(judgements),
             "structured": sum(j.structured for j in judgements),
             "criteria_missing": sum(len(record.missing) for record in records),
@@ -302,7 +337,9 @@ class AnswerJudging:
             return Judged(None, "grader_failed", explanation, failed)
         scores: dict[str, list[int]] = {FINAL: [record.final for record in records]}
         for criterion in self.rubric.intents[case.intent].criteria:
-            scores[criterion] = [s for record in records if (s := record.criteria[criterion]) is not None]
+            scores[criterion] = [
+                s for record in records if (s := record.criteria[criterion]) is not None
+            ]
         return Judged(self._value(scores), None, explanation, metadata)
 
     def _no_response(self, case: _Case, judges: Sequence[str]) -> Judged:
@@ -318,17 +355,27 @@ class AnswerJudging:
             "judges_not_asked": list(judges),
             **case.metadata(),
         }
-        explanation = f"The answer is empty (stop reason: {stop_reason}): the lowest score, and no judge was called."
+        explanation = (
+            f"The answer is empty (stop reason: {stop_reason}): the lowest score, and no judge was"
+            " called."
+        )
         return Judged(self._value(scores), "no_response", explanation, metadata)
 
     def _value(self, scores: Mapping[str, Sequence[int]]) -> dict[str, float]:
-        """The full set of keys: a key that a later sample lacks would end a run after all was paid for."""
+        """The full set of keys: a key that a later sample lacks would end a run after all was paid
+        for.
+        """
         keys = self.rubric.score_keys
-        return {key: sum(given) / len(given) if (given := scores.get(key)) else math.nan for key in keys}
+        return {
+            key: sum(given) / len(given) if (given := scores.get(key)) else math.nan for key in keys
+        }
 
     def _explained(self, judgement: Judgement, case: _Case) -> str:
-        head = f"Judge: `{judgement.judge}`" + (" — **self-judged**" if judgement.self_judged else "")
-        reply, result = judgement.reply, judgement.result
+        head = f"Judge: `{judgement.judge}`" + (
+            " — **self-judged**" if judgement.self_judged else ""
+        )
+        reply = judgement.reply
+        result = judgement.result
         if isinstance(result, JudgeFailure):
             body = f"**No score: {result.mode}.** {result.detail}"
             return f"{head}\n\n{body}" + (f"\n\nThe reply was:\n\n{reply}" if reply else "")

@@ -1,4 +1,6 @@
-"""Calls of a judge: asking again for what cannot be read, and a circuit breaker after many failures."""
+"""Calls of a judge: asking again for what cannot be read, and a circuit breaker after many
+failures.
+"""
 
 import asyncio
 import json
@@ -6,7 +8,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from urs_inspect.judging.failures import ASK_AGAIN, MAX_DETAIL, FailureMode, JudgeFailure, describe_error
+from urs_inspect.judging.failures import (
+    ASK_AGAIN,
+    MAX_DETAIL,
+    FailureMode,
+    JudgeFailure,
+    describe_error,
+)
 from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.keys import KEY, MAX_READ, Read, Reader, read_keyed
 
@@ -19,7 +27,9 @@ TINY_REQUEST = "Reply with the word: ready"
 """What a model is sent to learn whether it can be reached at all."""
 UNKNOWN: Literal["unknown"] = "unknown"
 Temperature = float | None | Literal["unknown"]
-"""A temperature as it was sent: None where the request named none, `unknown` where the request is not known."""
+"""A temperature as it was sent: None where the request named none, `unknown` where the request is
+not known.
+"""
 
 
 @dataclass(frozen=True)
@@ -36,8 +46,8 @@ class Reply:
 
     Attributes:
         text: The reply.
-        stop_reason: Why it ended: `stop`, `max_tokens`, `model_length` (does not fit into the context),
-            `content_filter`, or any other word, which means nothing here.
+        stop_reason: Why it ended: `stop`, `max_tokens`, `model_length` (does not fit into the
+            context), `content_filter`, or any other word, which means nothing here.
         error: The endpoint's error in place of a reply; empty if none.
         temperature_sent: The sampling temperature in the request.
         structured: Whether the request had a schema of the reply.
@@ -68,7 +78,9 @@ class Asked(Generic[ResultT]):
     result: ResultT | JudgeFailure
     reply: str  # the last one
     calls: int
-    unkeyed: bool = False  # whether the last reply has a record without the key, which counts or not
+    unkeyed: bool = (
+        False  # whether the last reply has a record without the key, which counts or not
+    )
     temperature_sent: Temperature = UNKNOWN  # in the last request
     structured: bool = False  # whether the last request had a schema of the reply
     asked_again: bool = False  # because a reply could not be read, or lacked the key
@@ -86,7 +98,8 @@ async def ask(
 ) -> Asked[ResultT]:
     """Ask a judge, up to `attempts` times while its reply cannot be read.
 
-    Later requests are `again`, with the reason for `{reason}`. Never raises for what a judge or its endpoint does.
+    Later requests are `again`, with the reason for `{reason}`. Never raises for what a judge or its
+    endpoint does.
     """
     messages = messages_of(prompt)
     last: Read[ResultT] = Read(JudgeFailure("call_failed", "The judge was not asked."), False)
@@ -105,7 +118,9 @@ async def ask(
         except Exception as error:  # whatever an endpoint does, the answers of the run are kept
             text = ""
             last = Read(JudgeFailure("call_failed", describe_error(error)), False)
-            if isinstance(error, json.JSONDecodeError):  # a broken body may pass, but clients do not retry it
+            if isinstance(
+                error, json.JSONDecodeError
+            ):  # a broken body may pass, but clients do not retry it
                 continue
         else:
             text = reply.text
@@ -136,7 +151,8 @@ async def ask(
 
 def stopped(stop_reason: str, error: str = "") -> JudgeFailure | None:
     """Why a reply must not be read, if it must not: it was cut off, withheld, or never came."""
-    # The stop reason comes first: a record in a reply that was cut off may not be the judge's last word.
+    # The stop reason comes first: a record in a reply that was cut off may not be the judge's last
+    # word.
     if stop_reason in _STOPPED:
         return JudgeFailure(*_STOPPED[stop_reason])
     return JudgeFailure("call_failed", error[:MAX_DETAIL]) if error else None
@@ -149,8 +165,10 @@ def messages_of(prompt: JudgePrompt) -> list[Message]:
 
 
 _KEY_AGAIN: Mapping[str, str] = {
-    "en": "Your reply could not be used: {reason} Judge the same case again, and end with the JSON object, which has "
-    "the key as its first entry.",
+    "en": (
+        "Your reply could not be used: {reason} Judge the same case again, and end with the JSON"
+        " object, which has the key as its first entry."
+    ),
     "zh": "你的回复无法使用：{reason} 请重新评判同一个案例，并以 JSON 对象结尾，其第一项是 key。",
 }
 """What a judge of pairs or ratings is sent where it is not certain which record is its own."""
@@ -170,16 +188,23 @@ _REASONS: Mapping[str, Mapping[FailureMode, str]] = {
         "truncated": "回复因长度限制被截断。",
     }
 }
-"""Reasons in other languages than that of the details in the log, so that a request is in one language."""
+"""Reasons in other languages than that of the details in the log, so that a request is in one
+language.
+"""
 
 
-def messages_again(prompt: JudgePrompt, reply: str, failure: JudgeFailure, again: str = "") -> list[Message]:
-    """What is sent to a judge whose reply could not be used: `again`, with the reason for `{reason}`, and the key.
+def messages_again(
+    prompt: JudgePrompt, reply: str, failure: JudgeFailure, again: str = ""
+) -> list[Message]:
+    """What is sent to a judge whose reply could not be used: `again`, with the reason for
+    `{reason}`, and the key.
 
     The reason is in the language of the prompt, where that is English or Chinese, else in English.
     """
     again = again or _KEY_AGAIN.get(prompt.language, _KEY_AGAIN["en"])
-    request = again.replace("{reason}", _REASONS.get(prompt.language, {}).get(failure.mode, failure.detail))
+    request = again.replace(
+        "{reason}", _REASONS.get(prompt.language, {}).get(failure.mode, failure.detail)
+    )
     if prompt.key:
         request += f'\n"{KEY}": "{prompt.key}"'
     if failure.mode in ("truncated", "empty_reply") or not reply.strip() or len(reply) > MAX_READ:
@@ -193,20 +218,25 @@ GIVE_UP = 20
 
 
 class CircuitBreaker:
-    """Lets calls of a judge through until `give_up` of them fail in a row (0 for no limit), or until an interrupt.
+    """Lets calls of a judge through until `give_up` of them fail in a row (0 for no limit), or
+    until an interrupt.
 
     Attributes:
         stopped: Why the judge is no longer called; empty while it is.
     """
 
     def __init__(self, give_up: int = GIVE_UP) -> None:
-        self._give_up, self._failed = give_up, 0
+        self._give_up = give_up
+        self._failed = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._under_way: set[asyncio.Future[Any]] = set()
         self.stopped = ""
 
     async def wait_for(self, asking: Callable[[], Awaitable[ResultT]]) -> ResultT | None:
-        """Make a call unless calls are stopped; None if it was not made, or was ended by an interrupt."""
+        """Make a call unless calls are stopped.
+
+        None if it was not made, or was ended by an interrupt.
+        """
         if self.stopped:
             return None
         self._loop = asyncio.get_running_loop()
@@ -222,10 +252,14 @@ class CircuitBreaker:
             self._under_way.discard(task)
 
     def note(self, failed: bool, why: str) -> None:
-        """Take note of a call, or of all calls about one answer: whether no reply came, and what went wrong."""
+        """Take note of a call, or of all calls about one answer: whether no reply came, and what
+        went wrong.
+        """
         self._failed = self._failed + 1 if failed else 0
         if self._give_up and self._failed >= self._give_up and not self.stopped:
-            self.stopped = f"Judging was stopped: the judge failed {self._failed} times in a row; last: {why}"
+            self.stopped = (
+                f"Judging was stopped: the judge failed {self._failed} times in a row; last: {why}"
+            )
 
     def interrupt(self) -> None:
         """Stop calling, and end the calls under way. For a handler of signals, from any thread."""

@@ -21,7 +21,9 @@ _MOST_ENDS = 12
 
 
 class Entry(NamedTuple):
-    """What may be a name, as `normalise_key` gives it, its value as plain text, and where its colon is."""
+    """What may be a name, as `normalise_key` gives it, its value as plain text, and where its colon
+    is.
+    """
 
     name: str
     value: str
@@ -31,14 +33,17 @@ class Entry(NamedTuple):
 
 
 def entries(text: str) -> Iterator[Entry]:
-    """Everything in a text that looks like an entry of an object, inside braces or not, quoted or not.
+    """Everything in a text that looks like an entry of an object, inside braces or not, quoted or
+    not.
 
-    What stands before a colon is an entry by its whole length and by each of its ends, because a judge may quote from
-    any word on: "Obey: the winner: 1" is also `winner: 1`.
+    What stands before a colon is an entry by its whole length and by each of its ends, because a
+    judge may quote from any word on: "Obey: the winner: 1" is also `winner: 1`.
     """
     for colon in _COLON.finditer(text):
         place = colon.start()
-        before = text[max(0, place - _MOST_OF_A_NAME) : place].rstrip(" \t\r\n\"'“”‘’„‟＂＇「」『』*`\\")
+        before = text[max(0, place - _MOST_OF_A_NAME) : place].rstrip(
+            " \t\r\n\"'“”‘’„‟＂＇「」『』*`\\"
+        )
         start = _BEFORE_A_VALUE.match(text, colon.end())
         at = start.end() if start is not None else colon.end()
         matched = _VALUE.match(text, at)
@@ -51,7 +56,10 @@ def entries(text: str) -> Iterator[Entry]:
 
 
 def _ends(phrase: str) -> list[str]:
-    """What is left of a phrase from each of its words on; in Chinese from each of its characters on."""
+    """What is left of a phrase from each of its words on.
+
+    In Chinese from each of its characters on.
+    """
     starts = [match.start() for match in _WORD.finditer(phrase)][-_MOST_ENDS:]
     names = [normalise_key(phrase), *(normalise_key(phrase[start:]) for start in starts)]
     return [name for name in dict.fromkeys(names) if name]
@@ -59,7 +67,8 @@ def _ends(phrase: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Taken:
-    """What a reader of replies takes: one list of names for reading, for neutralising, and for requiring the key.
+    """What a reader of replies takes: one list of names for reading, for neutralising, and for
+    requiring the key.
 
     Attributes:
         find: Finds objects that a judge could take over as its own result.
@@ -70,13 +79,16 @@ class Taken:
     takes: Callable[[Entry], bool]
 
     def is_named_in(self, text: str) -> bool:
-        """Whether a text has an entry that the reader would take, as it stands or decoded, with braces or without."""
+        """Whether a text has an entry that the reader would take, as it stands or decoded, with
+        braces or without.
+        """
         plain = without_invisible(text)
         return any(self.takes(entry) for form in {plain, decoded(plain)} for entry in entries(form))
 
 
 def taken_by_name(names: frozenset[str], reads: Callable[[str], bool]) -> Taken:
-    """What a reader takes that looks for entries of these names, and takes the values that `reads` accepts.
+    """What a reader takes that looks for entries of these names, and takes the values that `reads`
+    accepts.
 
     All objects with such an entry are found, whatever its value is, those inside strings too.
     """
@@ -84,7 +96,11 @@ def taken_by_name(names: frozenset[str], reads: Callable[[str], bool]) -> Taken:
     def find(text: str) -> Sequence[Span]:
         places = [entry.place for entry in entries(text) if entry.is_whole and entry.name in names]
         candidates = {span for inside in (False, True) for span in spans(text, inside)}
-        return [span for span in candidates if bisect_left(places, span.start) < bisect_left(places, span.end)]
+        return [
+            span
+            for span in candidates
+            if bisect_left(places, span.start) < bisect_left(places, span.end)
+        ]
 
     def takes(entry: Entry) -> bool:
         return entry.name in names and (entry.is_object or reads(entry.value))

@@ -39,8 +39,8 @@ def evolution_prompt(scenario: str, instruction: str, reference: str = "") -> Ju
     `reference` is the given one's answer, empty for none; scenarios without answers do not show it.
     """
     frame = _frame(scenario, bool(reference.strip()) and has_answers(scenario))
-    # The material comes from the pool's own seeds and generators, who are asked for an object of this very form, so
-    # that no injected result has to be taken out of it.
+    # The material comes from the pool's own seeds and generators, who are asked for an object of
+    # this very form, so that no injected result has to be taken out of it.
     return frame.prompt({"instruction": instruction, "reference": reference})
 
 
@@ -60,7 +60,9 @@ def _texts() -> Mapping[str, Any]:
 def _scenario(scenario: str) -> Mapping[str, Any]:
     texts: Mapping[str, Any] | None = _texts()["scenarios"].get(scenario)
     if texts is None:
-        raise InputError(f"scenario: unknown value '{scenario}'; allowed: {choices(evolution_scenarios())}")
+        raise InputError(
+            f"scenario: unknown value '{scenario}'; allowed: {choices(evolution_scenarios())}"
+        )
     return texts
 
 
@@ -111,7 +113,9 @@ EVOLUTION = "evolution"
 MAX_GROWTH = 4
 """How many times as long as its parent a new instruction may be."""
 MIN_LENGTH = 100
-"""A parent counts as at least so many characters, so that a short one may be given constraints (Table 13)."""
+"""A parent counts as at least so many characters, so that a short one may be given constraints
+(Table 13).
+"""
 
 _INSTRUCTION = ("instruction", "new_instruction", "new_prompt", "question", "prompt")
 _BROKEN = re.compile(rf'\{{\s{{0,200}}"(?:{"|".join((*_INSTRUCTION, "answer"))})"\s{{0,200}}:')
@@ -136,17 +140,23 @@ class EvolutionFailure:
     detail: str
 
 
-def read_evolution(text: str, parent: str, *, needs_answer: bool) -> NewInstruction | EvolutionFailure:
-    """Read a new instruction, and refuse one that cannot go into the pool of its `parent`. Never raises.
+def read_evolution(
+    text: str, parent: str, *, needs_answer: bool
+) -> NewInstruction | EvolutionFailure:
+    """Read a new instruction, and refuse one that cannot go into the pool of its `parent`.
 
-    Fences and prose around the JSON object do not matter; of several objects the last one counts. Broken JSON is not
-    repaired. In scenarios without answers an answer in the reply is dropped.
+    Never raises.
+
+    Fences and prose around the JSON object do not matter; of several objects the last one counts.
+    Broken JSON is not repaired. In scenarios without answers an answer in the reply is dropped.
     """
     if not text.strip():
         return EvolutionFailure("empty_reply", "The reply was empty.")
     pairs = _last_object(text)
     if pairs is None:
-        return EvolutionFailure("unparseable", "The reply has no whole JSON object with an instruction.")
+        return EvolutionFailure(
+            "unparseable", "The reply has no whole JSON object with an instruction."
+        )
     keys = [key for key in map(_key, pairs) if key in _INSTRUCTION or key == "answer"]
     if len(set(keys)) < len(keys):
         return EvolutionFailure("unparseable", "The JSON object gives a key twice.")
@@ -154,17 +164,25 @@ def read_evolution(text: str, parent: str, *, needs_answer: bool) -> NewInstruct
     written = [values[key] for key in keys if key != "answer"]
     instruction = _text(written[0]) if len(written) == 1 else None
     if instruction is None:
-        return EvolutionFailure("missing_instruction", "The JSON object has not one text as its instruction.")
+        return EvolutionFailure(
+            "missing_instruction", "The JSON object has not one text as its instruction."
+        )
     answer = (_text(values.get("answer")) or "") if needs_answer else ""
     if _UNUSABLE.search(instruction + answer):
         return EvolutionFailure("unparseable", "The reply holds half a character or a NUL.")
-    return _refusal(instruction, answer, parent, needs_answer) or NewInstruction(instruction, answer)
+    return _refusal(instruction, answer, parent, needs_answer) or NewInstruction(
+        instruction, answer
+    )
 
 
 def _last_object(text: str) -> Pairs | None:
     """The last object that names an instruction, unless a broken one that does comes after it."""
     last: Pairs | None = None
-    tried = list(islice(json_objects(text, look_inside=lambda pairs: not _names_instruction(pairs)), _MAX_TRIES))
+    tried = list(
+        islice(
+            json_objects(text, look_inside=lambda pairs: not _names_instruction(pairs)), _MAX_TRIES
+        )
+    )
     if len(tried) == _MAX_TRIES:
         return None
     for start, _, pairs in tried:
@@ -190,12 +208,18 @@ def _text(value: object) -> str | None:
     return value.strip() if isinstance(value, str) else None
 
 
-def _refusal(instruction: str, answer: str, parent: str, needs_answer: bool) -> EvolutionFailure | None:
+def _refusal(
+    instruction: str, answer: str, parent: str, needs_answer: bool
+) -> EvolutionFailure | None:
     texts = _texts()
-    new, old = normalised(instruction), normalised(parent)
+    new = normalised(instruction)
+    old = normalised(parent)
     if not new:
         return EvolutionFailure("missing_instruction", "The instruction is empty.")
-    if new == texts["placeholders"]["instruction"] or normalised(answer) == texts["placeholders"]["answer"]:
+    if (
+        new == texts["placeholders"]["instruction"]
+        or normalised(answer) == texts["placeholders"]["answer"]
+    ):
         return EvolutionFailure("placeholder", "The reply repeats the example of the output.")
     if new == old:
         return EvolutionFailure("copy", "The instruction is the one that was given.")
@@ -203,7 +227,9 @@ def _refusal(instruction: str, answer: str, parent: str, needs_answer: bool) -> 
         return EvolutionFailure("leak", f"The instruction speaks of the prompt: '{leaked[0]}'.")
     longest = MAX_GROWTH * max(len(parent.strip()), MIN_LENGTH)
     if len(instruction) > longest:
-        return EvolutionFailure("too_long", f"The instruction has {len(instruction)} characters, allowed: {longest}.")
+        return EvolutionFailure(
+            "too_long", f"The instruction has {len(instruction)} characters, allowed: {longest}."
+        )
     if needs_answer and not answer:
         return EvolutionFailure("missing_answer", "The instruction has no answer.")
     return None

@@ -39,8 +39,9 @@ FailureMode = Literal[
 FAILURE_MODES: tuple[FailureMode, ...] = get_args(FailureMode)
 
 NO_RESPONSE = ("no_response", "no_response_cut_off", "no_response_withheld")
-"""Outcomes of an empty answer, which has the lowest score: it ended by itself (or why is not known), at the token
-limit, or by a content filter."""
+"""Outcomes of an empty answer, which has the lowest score: it ended by itself (or why is not
+known), at the token limit, or by a content filter.
+"""
 
 ANSWER_CUT_OFF = "answer_cut_off"
 """Outcome of an answer that was cut off at the token limit, and judged as it is by all judges."""
@@ -59,14 +60,26 @@ STOPPED_AT_LIMIT = ("max_tokens", "model_length")
 
 ASK_AGAIN: frozenset[FailureMode] = frozenset(
     (
-        *("unparseable", "missing_final", "not_a_number", "not_an_integer", "out_of_range", "conflicting_scores"),
+        *(
+            "unparseable",
+            "missing_final",
+            "not_a_number",
+            "not_an_integer",
+            "out_of_range",
+            "conflicting_scores",
+        ),
         *("wrong_key", "no_key", "refusal", "empty_reply", "truncated"),
     )
 )
-"""Failures after which a judge is asked again. A filter, an overflow or a dead endpoint gives the same answer twice."""
+"""Failures after which a judge is asked again.
+
+A filter, an overflow or a dead endpoint gives the same answer twice.
+"""
 
 KEY_FAULTS: frozenset[FailureMode] = frozenset(("no_key", "conflicting_scores"))
-"""Failures after which also a judge of pairs or ratings is asked again: which record is its own, is not certain."""
+"""Failures after which also a judge of pairs or ratings is asked again: which record is its own, is
+not certain.
+"""
 
 
 @dataclass(frozen=True)
@@ -87,7 +100,9 @@ class ScoreRecord:
         return tuple(name for name, score in self.criteria.items() if score is None)
 
     def falls_short_of(self, earlier: "ScoreRecord") -> bool:
-        """Whether this record lacks criteria and has another final score than one that came before it."""
+        """Whether this record lacks criteria and has another final score than one that came before
+        it.
+        """
         return bool(self.missing) and self.final != earlier.final
 
 
@@ -111,10 +126,11 @@ MAX_DETAIL = 500
 def describe_error(error: Exception, hide: Callable[[str], str] = str) -> str:
     """Type and message of a failed call's cause, in one line of at most 500 characters.
 
-    Line breaks, quotation marks and what changes the direction of writing are escaped. `hide` removes secrets from the
-    text before anything is cut off.
+    Line breaks, quotation marks and what changes the direction of writing are escaped. `hide`
+    removes secrets from the text before anything is cut off.
     """
-    # The harness hides what the endpoint said: in a retry error, or below a copy of the whole request.
+    # The harness hides what the endpoint said: in a retry error, or below a copy of the whole
+    # request.
     cause = error.__cause__ if isinstance(error, RetryError) and error.__cause__ else error
     text = hide(f"{type(cause).__name__}: {getattr(cause, 'provider_message', None) or cause}")
     return visible(json.dumps(text, ensure_ascii=False)[1:-1])[:MAX_DETAIL]

@@ -33,14 +33,18 @@ _IN_CHINESE = re.compile(rf"[{_DIGITS}两十][{_DIGITS}两零十百千]*+")
 
 _LOOSE = r"[1-9][ ，][0-9]{3}(?=[ \t]*(?:\Z|[\n。.!！)）;；元]))"
 _STRICT = r"[0-9]++(?:[,'’\u00a0\u202f\u2009][0-9]++)*+(?:\.[0-9]++)*+"
-_NUMBER = rf"(?<![A-Za-z0-9_.第])(?:{_LOOSE}|{_STRICT})(?![A-Za-z]?[0-9]|[eE][+-]?[0-9]|(?:st|nd|rd|th)\b|[ ]?%)"
+_NUMBER = (
+    rf"(?<![A-Za-z0-9_.第])(?:{_LOOSE}|{_STRICT})(?![A-Za-z]?[0-9]|[eE][+-]?[0-9]|(?:st|nd|rd|th)\b|["
+    r" ]?%)"
+)
 _BETWEEN = r"[ \t\u2009]{0,3}(?:=>|->|[-+×÷/=≈→])[ \t\u2009]{0,3}"
 _EXPRESSION = re.compile(rf"(?:(?<![0-9A-Za-z)-])-(?=[0-9]))?{_NUMBER}(?:{_BETWEEN}{_NUMBER})*+")
 _EQUALS = re.compile(r"=>|->|[=≈→]")
 _GROUPED = re.compile(r"[0-9]{1,3}(?:([,'’\u00a0\u202f\u2009 ，])[0-9]{3})(?:\1[0-9]{3})*+")
 
 _LEADS_IN = (
-    r"(?:\b(?:is|was|be|equals|equal to|gives|get|got|makes|yields|becomes|comes to|reaches)\b|'s|’s|=>|->|[=≈→]"
+    r"(?:\b(?:is|was|be|equals|equal to|gives|get|got|makes|yields|becomes|comes"
+    r" to|reaches)\b|'s|’s|=>|->|[=≈→]"
     r"|等于|得到|得出|得|是|为|共|计)"
 )
 _TOTAL = r"(?:\b(?:total|sum|result)\b|总和|合计|总计|总数|总共|结果|得数|和)"
@@ -60,7 +64,8 @@ _STATEMENT_TAIL = re.compile(
     re.IGNORECASE,
 )
 _COUNTS = re.compile(
-    r"\s?(?:[个步位项次]|(?:two-digit )?(?:numbers?|steps?|terms?|digits?|addends?|additions?)\b)", re.IGNORECASE
+    r"\s?(?:[个步位项次]|(?:two-digit )?(?:numbers?|steps?|terms?|digits?|addends?|additions?)\b)",
+    re.IGNORECASE,
 )
 _COUNT_LEAD = re.compile(
     rf"(?<!total )(?:\b(?:steps?|numbers?|terms?|addends?|additions?)\s+count|\bcount|\bsteps"
@@ -74,13 +79,15 @@ _ITEM = re.compile(r"[.)、][ \t]+\S")
 def read_result(text: str) -> Decimal | None:
     r"""Read the number that a reply gives as its result.
 
-    In this order: what the last `\boxed{}` holds; what follows the last word for an answer; the last equation or
-    statement ("46 + 50 = 96", "the sum is 96"); the last number. Of an equation, the last side that is one number
-    counts. Thoughts between `<think>` and `</think>` are no part of the reply.
+    In this order: what the last `\boxed{}` holds; what follows the last word for an answer; the
+    last equation or statement ("46 + 50 = 96", "the sum is 96"); the last number. Of an equation,
+    the last side that is one number counts. Thoughts between `<think>` and `</think>` are no part
+    of the reply.
 
-    Thousands may be separated by commas (1,234, also of full width), blanks, apostrophes or TeX's thin space. A point
-    is the decimal mark, as both languages have it: 1.234 is not 1234. Numbers may be written in Chinese from 十 to
-    9999, not in English words. Percentages, ordinals and numbers with an exponent are none.
+    Thousands may be separated by commas (1,234, also of full width), blanks, apostrophes or TeX's
+    thin space. A point is the decimal mark, as both languages have it: 1.234 is not 1234. Numbers
+    may be written in Chinese from 十 to 9999, not in English words. Percentages, ordinals and
+    numbers with an exponent are none.
 
     The number is exact; None if the reply has none. Never raises.
     """
@@ -92,12 +99,20 @@ def read_result(text: str) -> Decimal | None:
 
 
 def chinese_number(text: str) -> int | None:
-    """Read a numeral from 10 to 9999 in Chinese with its units, such as 一百零五; None if it is no such numeral."""
+    """Read a numeral from 10 to 9999 in Chinese with its units, such as 一百零五.
+
+    None if it is no such numeral.
+    """
     match = _NUMERAL.fullmatch(text)
     if match is None or not any(unit in text for unit in "十百千"):
         return None
     thousands, _, hundreds, _, tens, ten, _, ones = match.groups()
-    return 1000 * _digit(thousands) + 100 * _digit(hundreds) + (10 * (_digit(tens) or 1) if ten else 0) + _digit(ones)
+    return (
+        1000 * _digit(thousands)
+        + 100 * _digit(hundreds)
+        + (10 * (_digit(tens) or 1) if ten else 0)
+        + _digit(ones)
+    )
 
 
 def _digit(character: str | None) -> int:
@@ -116,13 +131,18 @@ def _last(text: str) -> Decimal | None:
     """The last number of the kind that says most plainly that it is the result."""
     found: dict[_Kind, Decimal] = {}
     item: Decimal | None = None  # counts if there is no other number
-    # Where an answer may go on, and whether by equations only: "the answer is 12 + 34, that is 46", or "the answer is
-    # 12 + 34 = 46, 46 + 50 = 96".
+    # Where an answer may go on, and whether by equations only: "the answer is 12 + 34, that is 46",
+    # or "the answer is 12 + 34 = 46, 46 + 50 = 96".
     goes_on: tuple[int, bool] | None = None
     for match in _EXPRESSION.finditer(text):
-        kind, value = _kind(text, match), _value(match[0])
+        kind = _kind(text, match)
+        value = _value(match[0])
         equation = _EQUALS.search(match[0]) is not None
-        if goes_on is not None and (equation or not goes_on[1]) and "\n" not in text[goes_on[0] : match.start()]:
+        if (
+            goes_on is not None
+            and (equation or not goes_on[1])
+            and "\n" not in text[goes_on[0] : match.start()]
+        ):
             kind = "answer"
         if kind == "answer":
             goes_on = (match.end(), equation) if equation or value is None else None
@@ -181,7 +201,9 @@ SumOutcome = Literal["right", "wrong", "no_number", "no_response"]
 
 
 def sum_outcome(reply: str, total: Decimal) -> tuple[SumOutcome, Decimal | None]:
-    """Compare the number that a reply gives, None if there is none, with the sum; they must be equal."""
+    """Compare the number that a reply gives, None if there is none, with the sum; they must be
+    equal.
+    """
     if is_blank(reply):
         return "no_response", None
     number = read_result(reply)

@@ -1,4 +1,7 @@
-"""Objects in text: JSON, and what models write in its place. Every reader of replies finds objects here."""
+"""Objects in text: JSON, and what models write in its place.
+
+Every reader of replies finds objects here.
+"""
 
 import json
 import re
@@ -14,31 +17,42 @@ def word_set(text: str) -> frozenset[str]:
 _BRACE = re.compile(r"[{}｛｝]")
 _BRACE_OR_STRING = re.compile(
     r"""[{}｛｝] | (?<=[{｛\[,，:：\s])
-        (?:"(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | “[^“”\n]*” | ‘[^‘’\n]*’ | 「[^「」\n]*」 | 『[^『』\n]*』)
+        (?:"(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | “[^“”\n]*” | ‘[^‘’\n]*’
+            | 「[^「」\n]*」 | 『[^『』\n]*』)
         (?=\s*[,，:：}｝\]])""",
     re.VERBOSE,
 )
 MAX_HEIGHT = 4
-"""The deepest score object is `{"evaluation": {"scores": {"Factuality": {"score": 8}}, "Final Score": 8}}`. The bound
-also keeps the search linear in the length of the text."""
+"""The deepest score object is `{"evaluation": {"scores": {"Factuality": {"score": 8}}, "Final
+Score": 8}}`.
 
-_TO_ASCII = str.maketrans("｛｝：，“”„‟＂‘’‛＇「」『』／０１２３４５６７８９．", '{}:,"""""\'\'\'\'""""/0123456789.')
+The bound also keeps the search linear in the length of the text.
+"""
+
+_TO_ASCII = str.maketrans(
+    "｛｝：，“”„‟＂‘’‛＇「」『』／０１２３４５６７８９．", '{}:,"""""\'\'\'\'""""/0123456789.'
+)
 _PAIR = re.compile(
     r"""(?:["']([^"'{}:,\n]{1,80})["']|([^\s"'{}:,][^"'{}:,\n]{0,79}))\s{0,20}:\s{0,20}
         (?:"([^"\n]{0,2000})"|'([^'\n]{0,2000})'|\{([^{}]{0,2000})\}|([^,{}\n"']{0,80}))""",
     re.VERBOSE,
 )
 _NESTED_SCORE = re.compile(
-    r"""["']?(?:score|rating|value|分数|得分|评分|打分)["']?\s*:\s*["']?([^,"'{}\n]{1,40})""", re.IGNORECASE
+    r"""["']?(?:score|rating|value|分数|得分|评分|打分)["']?\s*:\s*["']?([^,"'{}\n]{1,40})""",
+    re.IGNORECASE,
 )
 NESTED_KEYS = word_set("score rating value 分数 得分 评分 打分")
-"""Keys under which an object holds the score of a single criterion: `{"score": 8, "reason": ...}`."""
+"""Keys under which an object holds the score of a single criterion: `{"score": 8, "reason":
+...}`.
+"""
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _OPENING = re.compile(r'\{(?=\s{0,200}")')
 
 
 class Span(NamedTuple):
-    """A text between matching braces: positions of the opening brace and just after the closing one."""
+    """A text between matching braces: positions of the opening brace and just after the closing
+    one.
+    """
 
     start: int
     end: int
@@ -63,13 +77,15 @@ _LENIENT = json.JSONDecoder(object_pairs_hook=Pairs, strict=False)
 def spans(text: str, inside_strings: bool = False, max_height: int = MAX_HEIGHT) -> list[Span]:
     """List the matching braces of a text, the pair that opens last first.
 
-    Braces inside a string of an object are text, unless `inside_strings`; pairs that hold more than `max_height` levels
-    are left out.
+    Braces inside a string of an object are text, unless `inside_strings`; pairs that hold more than
+    `max_height` levels are left out.
     """
     stack: list[tuple[int, int]] = []
     closed: list[Span] = []
     position = 0
-    while match := (_BRACE_OR_STRING if stack and not inside_strings else _BRACE).search(text, position):
+    while match := (_BRACE_OR_STRING if stack and not inside_strings else _BRACE).search(
+        text, position
+    ):
         position = match.end()
         if match.group() in "{｛":
             stack.append((match.start(), 1))
@@ -105,19 +121,29 @@ def _as_json(text: str) -> str:
 def _loose_pairs(text: str) -> Iterator[tuple[str, Any]]:
     for quoted, bare, double, single, nested, plain in _PAIR.findall(text[1:-1]):
         match = _NESTED_SCORE.search(nested) if nested else None
-        yield (quoted or bare).strip(), match[1].strip() if match else nested or double or single or plain.strip()
+        yield (
+            (quoted or bare).strip(),
+            (match[1].strip() if match else nested or double or single or plain.strip()),
+        )
 
 
 def unwrap(value: Any) -> Any:
-    """The score that a value such as `{"score": 8, "reason": ...}` wraps; any other value in plain characters."""
+    """The score that a value such as `{"score": 8, "reason": ...}` wraps.
+
+    Any other value in plain characters.
+    """
     if isinstance(value, Pairs):
         scores = [inner for key, inner in value if key.strip().casefold() in NESTED_KEYS]
         value = scores[0] if len(scores) == 1 else str(value)
     return value.translate(_TO_ASCII) if isinstance(value, str) and not value.isascii() else value
 
 
-def json_objects(text: str, look_inside: Callable[[Pairs], bool] = lambda pairs: False) -> Iterator[ParsedObject]:
-    """Yield what begins like a JSON object: the outermost objects and the broken ones, and those inside on demand."""
+def json_objects(
+    text: str, look_inside: Callable[[Pairs], bool] = lambda pairs: False
+) -> Iterator[ParsedObject]:
+    """Yield what begins like a JSON object: the outermost objects and the broken ones, and those
+    inside on demand.
+    """
     position = 0
     while match := _OPENING.search(text, position):
         position = match.end()

@@ -1,4 +1,6 @@
-"""Verdicts on a pair of responses: what is kept of a call about a pair, and how its reply is read."""
+"""Verdicts on a pair of responses: what is kept of a call about a pair, and how its reply is
+read.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -32,15 +34,25 @@ class PairReply:
     first: First  # which response was shown first
     asked: tuple[str, ...]  # what verdicts were asked for: dimensions, `Overall`
     reply: str = ""  # empty for a baseline; of SaMer its numbers, as Markdown
-    stop_reason: str = "stop"  # `error` if the call failed, `pending` if no reply came before the sample ended
+    stop_reason: str = (
+        "stop"  # `error` if the call failed, `pending` if no reply came before the sample ended
+    )
     error: str = ""
-    verdicts: dict[str, str] | None = None  # of a judge without a prompt (a baseline, SaMer), about a and b
-    failure: str = ""  # mode of a failure that the judge itself names; empty for that of a failed call
+    verdicts: dict[str, str] | None = (
+        None  # of a judge without a prompt (a baseline, SaMer), about a and b
+    )
+    failure: str = (
+        ""  # mode of a failure that the judge itself names; empty for that of a failed call
+    )
     prompt_version: str = ""  # empty without a prompt, like the hash
     prompt_sha256: str = ""
     key: str = ""  # the key that the prompt asks for, if it asks for one
-    needs_key: bool = False  # whether the reply counts only with the key; logs of earlier versions do not say
-    asked_again: bool = False  # whether this is the reply to a second request, since the first one lacked the key
+    needs_key: bool = (
+        False  # whether the reply counts only with the key; logs of earlier versions do not say
+    )
+    asked_again: bool = (
+        False  # whether this is the reply to a second request, since the first one lacked the key
+    )
     temperature_requested: float | None = None  # None for the provider's default
     temperature_sent: Temperature = UNKNOWN
     structured: bool = False  # whether the request had a schema of the reply
@@ -50,13 +62,17 @@ _CUT_OFF: Mapping[str, JudgeFailure] = {
     "max_tokens": JudgeFailure("truncated", "The reply was cut off at the token limit."),
     "content_filter": JudgeFailure("content_filter", "The provider withheld the reply."),
     PENDING: JudgeFailure("no_answer", "The sample ended before the judge replied."),
-    "model_length": JudgeFailure("context_overflow", "The pair does not fit into the judge's context."),
+    "model_length": JudgeFailure(
+        "context_overflow", "The pair does not fit into the judge's context."
+    ),
 }
 
 
 @dataclass(frozen=True)
 class PairReading:
-    """One reply and what was read from it; `verdicts` are about responses a and b, None where one was unreadable."""
+    """One reply and what was read from it; `verdicts` are about responses a and b, None where one
+    was unreadable.
+    """
 
     first: str
     asked: tuple[str, ...]
@@ -80,23 +96,35 @@ class PairReading:
 
     def to_metadata(self) -> dict[str, Any]:
         """The failure as the log keeps it."""
-        return {"mode": self.mode, "first": self.first, "asked": list(self.asked), "detail": self.detail}
+        return {
+            "mode": self.mode,
+            "first": self.first,
+            "asked": list(self.asked),
+            "detail": self.detail,
+        }
 
 
 def reply_counts(readings: Mapping[str, Sequence[PairReading]]) -> dict[str, Any]:
-    """How many replies were without the key, were asked for again, and so on, as the log keeps it; by judge."""
+    """How many replies were without the key, were asked for again, and so on, as the log keeps it;
+    by judge.
+    """
     every = [reading for given in readings.values() for reading in given]
     by_judge: dict[str, dict[str, int]] = {}
     for judge, given in readings.items():
-        by_judge |= counts_of(judge, [reading for reading in given if reading.reply and not reading.computed])
-    return {**{name: sum(getattr(reading, name) for reading in every) for name in REPLY_COUNTS}, BY_JUDGE: by_judge}
+        by_judge |= counts_of(
+            judge, [reading for reading in given if reading.reply and not reading.computed]
+        )
+    return {
+        **{name: sum(getattr(reading, name) for reading in every) for name in REPLY_COUNTS},
+        BY_JUDGE: by_judge,
+    }
 
 
 def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
     """Read a reply, perhaps as the store of a sample keeps it. Never raises for what a judge wrote.
 
-    What a judge wrote before its reply was cut off counts where several verdicts were asked for, and not where one was:
-    a judge may come to the opposite in the end.
+    What a judge wrote before its reply was cut off counts where several verdicts were asked for,
+    and not where one was: a judge may come to the opposite in the end.
     """
     if isinstance(reply, Mapping):
         kept = {each.name: reply[each.name] for each in fields(PairReply) if each.name in reply}
@@ -108,7 +136,9 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
         return reading({}, reply.failure, reply.error)
     failure = _CUT_OFF.get(reply.stop_reason)
     if failure is None and (reply.error or reply.stop_reason == "error"):
-        return reading({}, "call_failed", reply.error or "The call gave no reply.", reply=reply.reply)
+        return reading(
+            {}, "call_failed", reply.error or "The call gave no reply.", reply=reply.reply
+        )
     read = _read_keyed(reply.reply, reply.key, reply.asked, reply.needs_key)
     reading = partial(
         reading,
@@ -121,11 +151,16 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
     if isinstance(result, JudgeFailure):
         failure = failure or result
         return reading({}, failure.mode, failure.detail)
-    verdicts = {name: shown and unswap(shown, reply.first) for name, shown in result.verdicts.items()}
+    verdicts = {
+        name: shown and unswap(shown, reply.first) for name, shown in result.verdicts.items()
+    }
     missing = [name for name, verdict in verdicts.items() if verdict is None]
-    mode, detail = (MISSING_VERDICT, f"No single verdict on {', '.join(missing)}.") if missing else ("", "")
+    mode, detail = (
+        (MISSING_VERDICT, f"No single verdict on {', '.join(missing)}.") if missing else ("", "")
+    )
     if failure:
-        mode, detail = failure.mode, failure.detail
+        mode = failure.mode
+        detail = failure.detail
     return reading(verdicts, mode, detail, result.unknown)
 
 
@@ -141,7 +176,9 @@ def _read_keyed(text: str, key: str, asked: tuple[str, ...], needs_key: bool) ->
 
 @dataclass(frozen=True)
 class PairOutcome:
-    """All replies about a pair together: name -> label; first shown -> name -> verdict; name -> final verdict."""
+    """All replies about a pair together: name -> label; first shown -> name -> verdict; name ->
+    final verdict.
+    """
 
     labels: dict[str, str]
     orders: dict[str, dict[str, str | None]]
@@ -149,7 +186,9 @@ class PairOutcome:
 
 
 def compare_with_labels(labels: Mapping[str, str], readings: Sequence[PairReading]) -> PairOutcome:
-    """Combine the readings of a pair by order, and keep the labels (dimensions and `Overall`) of what was asked."""
+    """Combine the readings of a pair by order, and keep the labels (dimensions and `Overall`) of
+    what was asked.
+    """
     asked = {OVERALL, *(name for reading in readings for name in reading.asked)}
     kept = {name: label for name, label in labels.items() if name in asked}
     orders: dict[str, dict[str, str | None]] = {}
@@ -167,7 +206,9 @@ def final_verdict(verdicts: Sequence[str | None]) -> str | None:
 
 
 def unswap(verdict: Shown, first: str) -> str:
-    """Turn a verdict on responses as shown into one on a and b, given which of these was shown first."""
+    """Turn a verdict on responses as shown into one on a and b, given which of these was shown
+    first.
+    """
     if verdict == "tie":
         return verdict
     return first if verdict == "1" else "b" if first == "a" else "a"
@@ -175,7 +216,10 @@ def unswap(verdict: Shown, first: str) -> str:
 
 @dataclass(frozen=True)
 class PairAnnotation:
-    """A judge's preferences, overall and by dimension; a dimension without a preference is left out."""
+    """A judge's preferences, overall and by dimension.
+
+    A dimension without a preference is left out.
+    """
 
     winner: str | None
     dimensions: dict[str, str]
@@ -188,10 +232,11 @@ def read_annotation(
     dimensions: Sequence[str],
     prompts: Mapping[First, JudgePrompt] | None = None,
 ) -> PairAnnotation:
-    """Combine the replies of both orders, each under the response shown first: a preference that changes is a tie.
+    """Combine the replies of both orders, each under the response shown first: a preference that
+    changes is a tie.
 
-    Never raises and never guesses: a verdict that one of the replies lacks is no preference. `prompts` are those that
-    were replied to; without them no reply needs a key.
+    Never raises and never guesses: a verdict that one of the replies lacks is no preference.
+    `prompts` are those that were replied to; without them no reply needs a key.
     """
     asked = (*dimensions, OVERALL)
     readings: list[PairReading] = []
@@ -208,4 +253,6 @@ def read_annotation(
     winner = final.pop(OVERALL)
     failures = tuple(reading.mode for reading in readings if reading.mode)
     unkeyed = sum(reading.unkeyed for reading in readings)
-    return PairAnnotation(winner, {name: side for name, side in final.items() if side}, failures, unkeyed)
+    return PairAnnotation(
+        winner, {name: side for name, side in final.items() if side}, failures, unkeyed
+    )

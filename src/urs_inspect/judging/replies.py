@@ -1,7 +1,8 @@
-"""Replies of judges other than scores and verdicts: a rating, a similarity, a scenario, a review of a case.
+"""Replies of judges other than scores and verdicts: a rating, a similarity, a scenario, a review of
+a case.
 
-All readers share one rule: the last object with a wanted key counts, or the outermost object with such a key that
-contains it. They never raise and never guess; anything else is a `JudgeFailure`.
+All readers share one rule: the last object with a wanted key counts, or the outermost object with
+such a key that contains it. They never raise and never guess; anything else is a `JudgeFailure`.
 """
 
 import re
@@ -24,9 +25,14 @@ def _spellings(**names: str) -> _Spellings:
 
 
 _RATING = _spellings(
-    score="score rating final_score final_rating overall_score overall_rating 分数 得分 评分 打分 综合得分"
+    score=(
+        "score rating final_score final_rating overall_score overall_rating"
+        " 分数 得分 评分 打分 综合得分"
+    )
 )
-_SIMILARITY = _spellings(score="score similarity similarity_score final_score overall_score overall_similarity")
+_SIMILARITY = _spellings(
+    score="score similarity similarity_score final_score overall_score overall_similarity"
+)
 _SCENARIO = _spellings(scenario="scenario scenario_id category kind")
 _REVIEW = _spellings(
     understandable="understandable is_understandable 可理解",
@@ -42,16 +48,21 @@ SCENARIO_NAMES = frozenset(_SCENARIO)
 REVIEW_NAMES = frozenset(_REVIEW)
 """Names of entries that each reader takes, as `normalise_key` gives them."""
 WANTED = {"understandable": True, "self_contained": True, "personal_data": False, "harmful": False}
-"""Questions that a case review answers with yes or no -> what the answer must be for a case to pass."""
+"""Questions that a case review answers with yes or no -> what the answer must be for a case to
+pass.
+"""
 FLAGS = tuple(WANTED)
-_YES, _NO = word_set("yes true y 是 有 1"), word_set("no false n 否 不是 无 没有 0")
+_YES = word_set("yes true y 是 有 1")
+_NO = word_set("no false n 否 不是 无 没有 0")
 _FROM_0_TO_1 = re.compile(r"\+?(\d{1,3}(?:\.\d{1,20})?|\.\d{1,20})")
 _NUMBER_LIKE = re.compile(r"[+-]?\d{0,20}\.?\d{1,20}\s*(?:%|/\s*\d{1,6})?")
 
 
 @dataclass(frozen=True)
 class CaseReview:
-    """A review of a case: flag -> answer, the most probable intent, and every plausible intent, that one included."""
+    """A review of a case: flag -> answer, the most probable intent, and every plausible intent,
+    that one included.
+    """
 
     flags: dict[str, bool]
     intent: str
@@ -62,8 +73,8 @@ def read_rating(text: str, lowest: int, highest: int) -> int | JudgeFailure:
     """Read the whole-number rating in a judge's reply.
 
     Args:
-        text: The reply, with anything around the object. Scores inside an object that has one itself, as of single
-            reasons, do not count.
+        text: The reply, with anything around the object. Scores inside an object that has one
+            itself, as of single reasons, do not count.
         lowest: Lowest rating of the scale.
         highest: Highest rating.
 
@@ -71,11 +82,16 @@ def read_rating(text: str, lowest: int, highest: int) -> int | JudgeFailure:
         The rating, or the failure with its mode.
     """
     # Reasons may be objects themselves; what is deeper hides a score from its object.
-    return _read_one(text, _RATING, "score", lambda value: read_number("score", value, lowest, highest), height=4)
+    return _read_one(
+        text, _RATING, "score", lambda value: read_number("score", value, lowest, highest), height=4
+    )
 
 
 def read_similarity(text: str) -> float | JudgeFailure:
-    """Read a similarity from 0 to 1, with any number of decimals; percentages and fractions are out of range."""
+    """Read a similarity from 0 to 1, with any number of decimals.
+
+    Percentages and fractions are out of range.
+    """
     return _read_one(text, _SIMILARITY, "score", _number_from_0_to_1, height=3)
 
 
@@ -93,20 +109,28 @@ def _read_one(
     height: int = 4,
     keep: Callable[[Any], Any] = unwrap,
 ) -> ResultT | JudgeFailure:
-    """The one value of the last object, or of the outermost around it, that has a wanted key; `parse` reads it."""
+    """The one value of the last object, or of the outermost around it, that has a wanted key;
+    `parse` reads it.
+    """
     chosen: Span | None = None
     written: list[Any] = []
     for span, values in _objects(text, keys, height, keep):
         if chosen is None or span.end >= chosen.end:
-            chosen, written = span, [value for given in values.values() for value in given]
+            chosen = span
+            written = [value for given in values.values() for value in given]
     if not written:
         return without_record(text, f"a {what}")
     result = _agreed(f"{what}s", written, parse)
     return JudgeFailure("missing_final", f"The {what} is empty.") if result is None else result
 
 
-def _agreed(what: str, written: list[Any], parse: Callable[[Any], ResultT | JudgeFailure]) -> ResultT | JudgeFailure:
-    """The one value that was written, perhaps repeatedly; the first failure where one cannot be read."""
+def _agreed(
+    what: str, written: list[Any], parse: Callable[[Any], ResultT | JudgeFailure]
+) -> ResultT | JudgeFailure:
+    """The one value that was written, perhaps repeatedly.
+
+    The first failure where one cannot be read.
+    """
     parsed = [parse(value) for value in written]
     for value in parsed:
         if isinstance(value, JudgeFailure):
@@ -119,7 +143,9 @@ def _agreed(what: str, written: list[Any], parse: Callable[[Any], ResultT | Judg
 def _objects(
     text: str, keys: _Spellings, height: int, keep: Callable[[Any], Any]
 ) -> Iterator[tuple[Span, dict[str, list[Any]]]]:
-    """Objects that have a wanted key, the one that opens last first, with all values given for each key."""
+    """Objects that have a wanted key, the one that opens last first, with all values given for each
+    key.
+    """
     for span in spans(text, max_height=height):
         values: dict[str, list[Any]] = {}
         for key, value in read_pairs(text[span.start : span.end]):
@@ -150,9 +176,12 @@ def _known(value: object, ids: Mapping[str, str], what: str) -> str | JudgeFailu
 def read_case_review(text: str, intents: Collection[str]) -> CaseReview | JudgeFailure:
     """Read the review of the last object that names most of what was asked for.
 
-    A flag that is missing or neither yes nor no is a failure, and so is an intent that does not exist.
+    A flag that is missing or neither yes nor no is a failure, and so is an intent that does not
+    exist.
     """
-    reviews = _objects(text, _REVIEW, 4, lambda value: value if isinstance(value, list) else unwrap(value))
+    reviews = _objects(
+        text, _REVIEW, 4, lambda value: value if isinstance(value, list) else unwrap(value)
+    )
     given = max((values for _, values in reviews), key=len, default={})
     if not given:
         return without_record(text, "the review")

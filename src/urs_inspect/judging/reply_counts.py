@@ -1,12 +1,15 @@
-"""How often each judge leaves out the key, misspells it or is asked again: counts, and when they are a warning."""
+"""How often each judge leaves out the key, misspells it or is asked again: counts, and when they
+are a warning.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 REPLY_COUNTS = ("unkeyed", "asked_again", "near_key", "several_records")
-"""What is counted of the replies of a judge: without the key, after one that could not be used, with a misspelled key,
-and with several records with the key whose final results differ."""
+"""What is counted of the replies of a judge: without the key, after one that could not be used,
+with a misspelled key, and with several records with the key whose final results differ.
+"""
 REPLIES = "replies"
 """Name of the number of replies beside these counts: the last one about each case."""
 BY_JUDGE = "reply_counts"
@@ -26,7 +29,9 @@ def counts_of(judge: str, replies: Iterable[object]) -> dict[str, dict[str, int]
     counts = {name: sum(bool(getattr(reply, name)) for reply in given) for name in REPLY_COUNTS}
     if not given:
         return {}
-    return {judge: {REPLIES: len(given), **{name: number for name, number in counts.items() if number}}}
+    return {
+        judge: {REPLIES: len(given), **{name: number for name, number in counts.items() if number}}
+    }
 
 
 def summed(many: Iterable[Mapping[str, Any] | None]) -> Counts:
@@ -39,7 +44,9 @@ def summed(many: Iterable[Mapping[str, Any] | None]) -> Counts:
 
 
 def header_rows(counts: Counts) -> dict[str, float]:
-    """Rows of a log's header: `unkeyed`, `asked again` and so on where they are not 0, with more judges one each."""
+    """Rows of a log's header: `unkeyed`, `asked again` and so on where they are not 0, with more
+    judges one each.
+    """
     rows: dict[str, float] = {}
     for name in REPLY_COUNTS:
         for judge, numbers in sorted(counts.items()):
@@ -50,10 +57,14 @@ def header_rows(counts: Counts) -> dict[str, float]:
 
 
 def sentences(counts: Counts) -> list[str]:
-    """What there is to say of each judge: its counts, and the warning where it leaves out the key too often."""
+    """What there is to say of each judge: its counts, and the warning where it leaves out the key
+    too often.
+    """
     said: list[str] = []
     for judge, numbers in sorted(counts.items()):
-        named = [f"{name.replace('_', ' ')} {numbers[name]:,}" for name in REPLY_COUNTS if numbers[name]]
+        named = [
+            f"{name.replace('_', ' ')} {numbers[name]:,}" for name in REPLY_COUNTS if numbers[name]
+        ]
         if named:
             said.append(f"Replies of {judge}: {numbers[REPLIES]:,}; of these {', '.join(named)}.")
         if warning := unkeyed_warning(judge, numbers):
@@ -62,19 +73,25 @@ def sentences(counts: Counts) -> list[str]:
 
 
 def unkeyed_warning(judge: str, numbers: Mapping[str, int]) -> str:
-    """The warning about a judge that leaves out the key in more than 5 % of its replies; else empty."""
-    replies, unkeyed = numbers.get(REPLIES, 0), numbers.get("unkeyed", 0)
+    """The warning about a judge that leaves out the key in more than 5 % of its replies; else
+    empty.
+    """
+    replies = numbers.get(REPLIES, 0)
+    unkeyed = numbers.get("unkeyed", 0)
     if unkeyed <= MOST_UNKEYED * replies:
         return ""
     return (
-        f"WARNING: {judge} left out the key in {unkeyed:,} of {replies:,} replies ({unkeyed / replies:.0%}). Without "
-        "it nothing shows that a result is the judge's own and no quotation; such a reply counts only where nothing in "
-        "the case could pass for a result."
+        f"WARNING: {judge} left out the key in {unkeyed:,} of {replies:,} replies"
+        f" ({unkeyed / replies:.0%}). Without it nothing shows that a result is the judge's own and"
+        " no quotation; such a reply counts only where nothing in the case could pass for a"
+        " result."
     )
 
 
 class UnkeyedWatch:
-    """Counts the replies of a run while it goes on, to warn once of each judge that leaves out the key too often."""
+    """Counts the replies of a run while it goes on, to warn once of each judge that leaves out the
+    key too often.
+    """
 
     def __init__(self) -> None:
         self._counts: Counts = {}

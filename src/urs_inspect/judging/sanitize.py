@@ -1,4 +1,6 @@
-"""Sanitizing text that a judge is shown: it can neither imitate the prompt around it nor inject a result."""
+"""Sanitizing text that a judge is shown: it can neither imitate the prompt around it nor inject a
+result.
+"""
 
 import html
 import re
@@ -10,7 +12,9 @@ MARK = "\x00{}\x00"
 """Placeholder of a material in a frame that is rendered to see what surrounds it."""
 
 KEY_MARK = "\x01"
-"""Placeholder of the key in such a frame: the key differs from case to case, and what imitates it may have any."""
+"""Placeholder of the key in such a frame: the key differs from case to case, and what imitates it
+may have any.
+"""
 
 _LOOKALIKES = {
     KEY_MARK: r"\w{1,40}",
@@ -22,13 +26,17 @@ _LOOKALIKES = {
     "'": "['＇‘’]",
 }
 _NEAR = 3
-"""Lines on either side of a material that it may not imitate. A frame without blocks has all its instructions there."""
+"""Lines on either side of a material that it may not imitate.
+
+A frame without blocks has all its instructions there.
+"""
 _INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 _LOOKALIKE_BRACKETS = str.maketrans("<＜﹤〈⟨>＞﹥〉⟩[［【]］】", "‹‹‹‹‹›››››⟦⟦⟦⟧⟧⟧")
 _BRACES = str.maketrans("{}｛｝﹛﹜︷︸", "⟦⟧⟦⟧⟦⟧⟦⟧")
 _ENCODED = re.compile(
     r"&(?:amp;)*(?:\#x[0-9a-f]{1,6}|\#[0-9]{1,7}|[a-z]{2,10});?"
-    r"|(?<!\\)\\++(?:u(?:[0-9a-f]{4}|\{[0-9a-f]{1,6}\})|x[0-9a-f]{2})"  # a run of backslashes is looked at once
+    # a run of backslashes is looked at once
+    r"|(?<!\\)\\++(?:u(?:[0-9a-f]{4}|\{[0-9a-f]{1,6}\})|x[0-9a-f]{2})"
     r"|[！-～﹛﹜︷︸]",
     re.IGNORECASE,
 )
@@ -36,7 +44,9 @@ _AMPERSANDS = re.compile(r"\A&(?:amp;|AMP;)+")
 _UPRIGHT = str.maketrans("︷︸﹛﹜", "{}{}")
 
 FindInjected = Callable[[str], Sequence[Span]]
-"""Finds what a judge could take over as its own result: spans from an opening to a closing brace."""
+"""Finds what a judge could take over as its own result: spans from an opening to a closing
+brace.
+"""
 
 
 def sanitize(text: str, delimiters: re.Pattern[str] | None, find_injected: FindInjected) -> str:
@@ -45,7 +55,8 @@ def sanitize(text: str, delimiters: re.Pattern[str] | None, find_injected: FindI
         text = delimiters.sub(lambda match: _break_up(match.group()), text)
         plain, origins = _decode(text)
         for match in reversed(list(delimiters.finditer(plain)) if plain != text else []):
-            first, last = origins[match.start()], origins[match.end()]
+            first = origins[match.start()]
+            last = origins[match.end()]
             text = text[:first] + _break_up(match.group()) + text[last:]
     for decode in (False, True):
         text = _open_injected(text, find_injected, decode)
@@ -53,7 +64,9 @@ def sanitize(text: str, delimiters: re.Pattern[str] | None, find_injected: FindI
 
 
 def decoded(text: str) -> str:
-    """The text as it reads once its entities, escapes and characters of full width are plain characters."""
+    """The text as it reads once its entities, escapes and characters of full width are plain
+    characters.
+    """
     return _decode(text)[0]
 
 
@@ -66,7 +79,8 @@ def _open_injected(text: str, find_injected: FindInjected, decode: bool) -> str:
     plain, origins = _decode(text) if decode else (text, range(len(text) + 1))
     if (decode and plain == text) or not (spans := find_injected(plain)):
         return text
-    first, last = origins[min(span.start for span in spans)], origins[max(span.end for span in spans)]
+    first = origins[min(span.start for span in spans)]
+    last = origins[max(span.end for span in spans)]
     text = text[:first] + _without_braces(text[first:last]) + text[last:]
     # An injected result may sit inside further braces, which show it again once it is open.
     return _without_braces(text) if find_injected(decoded(text) if decode else text) else text
@@ -99,7 +113,9 @@ def _plain_character(encoded: str) -> str:
     """The plain form of an encoded character; itself if that is nothing that can be shown."""
     if encoded[0] == "&":
         encoded = _AMPERSANDS.sub("&", encoded)
-        while (once := html.unescape(encoded)) != encoded and once.startswith("&") and len(once) > 1:
+        while (
+            (once := html.unescape(encoded)) != encoded and once.startswith("&") and len(once) > 1
+        ):
             encoded = once
         return once
     if encoded[0] == "\\":
@@ -109,12 +125,16 @@ def _plain_character(encoded: str) -> str:
 
 
 def delimiters_of(case: str) -> re.Pattern[str] | None:
-    """What stands next to the materials in the frame, as one pattern that forgives case, width and blanks."""
+    """What stands next to the materials in the frame, as one pattern that forgives case, width and
+    blanks.
+    """
     literals: set[str] = set()
     before, *between, after = [_lines(piece) for piece in re.split(r"\x00\w+\x00", case)]
     for lines in ([], before), *((piece, piece) for piece in between), (after, []):
         literals.update(lines[0][:_NEAR], lines[1][-_NEAR:])
-    patterns = sorted((_loosely(literal) for literal in literals if len(literal) > 2), key=len, reverse=True)
+    patterns = sorted(
+        (_loosely(literal) for literal in literals if len(literal) > 2), key=len, reverse=True
+    )
     return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
 
 
@@ -124,7 +144,9 @@ def _lines(text: str) -> list[str]:
 
 def _loosely(literal: str) -> str:
     words = re.findall(r"\w+|[^\w\s]", literal)
-    return f"[\\s{_INVISIBLE}]*".join(f"[{_INVISIBLE}]*".join(map(_in_any_width, word)) for word in words)
+    return f"[\\s{_INVISIBLE}]*".join(
+        f"[{_INVISIBLE}]*".join(map(_in_any_width, word)) for word in words
+    )
 
 
 def _in_any_width(char: str) -> str:

@@ -8,11 +8,24 @@ from typing import Any
 
 from urs_inspect.judging.failures import JudgeFailure, ScoreRecord
 from urs_inspect.judging.keys import ANALYSIS, holds_key
-from urs_inspect.judging.objects import MAX_HEIGHT, NESTED_KEYS, Pairs, Span, read_pairs, spans, unwrap, word_set
+from urs_inspect.judging.objects import (
+    MAX_HEIGHT,
+    NESTED_KEYS,
+    Pairs,
+    Span,
+    read_pairs,
+    spans,
+    unwrap,
+    word_set,
+)
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric, normalise_key
 
-SCORED_NAMES = word_set("criterion criteria name dimension aspect metric item key 维度 评判维度 名称 指标")
-"""Keys under which an object of a list names its criterion: `[{"criterion": "Factuality", "score": 8}]`."""
+SCORED_NAMES = word_set(
+    "criterion criteria name dimension aspect metric item key 维度 评判维度 名称 指标"
+)
+"""Keys under which an object of a list names its criterion: `[{"criterion": "Factuality", "score":
+8}]`.
+"""
 
 _MARKUP = r"[*`]{0,3}"
 _NUMBER = re.compile(
@@ -34,7 +47,8 @@ _OTHER_NUMBER = re.compile(
 """A remark with another number leaves open which one is meant."""
 _ABSENT = frozenset({"", "-", "null", "none", "nan", "n/a", "na", "无", "不适用"})
 _REFUSAL = re.compile(
-    r"\b(?:I(?:'m| am) (?:sorry|unable)|I (?:can(?:not|'t)|won't|must decline)|as an AI\b.{0,40}\bcannot)"
+    r"\b(?:I(?:'m| am) (?:sorry|unable)|I (?:can(?:not|'t)|won't|must decline)|as an"
+    r" AI\b.{0,40}\bcannot)"
     r"|抱歉|无法(?:评|协助|提供|满足)|不能(?:评|协助|提供|满足)",
     re.IGNORECASE,
 )
@@ -44,7 +58,9 @@ _REFUSAL_LENGTH = 600
 
 @dataclass(frozen=True)
 class ScoreObject:
-    """Score key -> every value written for it, and whether the final score has its full name or an everyday "total"."""
+    """Score key -> every value written for it, and whether the final score has its full name or an
+    everyday "total".
+    """
 
     values: dict[str, list[Any]]
     plain_final: bool
@@ -55,8 +71,12 @@ class ScoreObject:
         return FINAL in self.values and (self.plain_final or len(self.values) > 1)
 
 
-def score_objects(text: str, rubric: Rubric, inside_strings: bool = False) -> Iterator[tuple[Span, ScoreObject]]:
-    """Yield every object in `text` that names a score of the rubric, the one that opens last first."""
+def score_objects(
+    text: str, rubric: Rubric, inside_strings: bool = False
+) -> Iterator[tuple[Span, ScoreObject]]:
+    """Yield every object in `text` that names a score of the rubric, the one that opens last
+    first.
+    """
     for span in spans(text, inside_strings):
         scored = _score_object(text[span.start : span.end], rubric)
         if scored.values:
@@ -75,8 +95,12 @@ def _score_object(text: str, rubric: Rubric) -> ScoreObject:
     return ScoreObject(values, plain_final)
 
 
-def _flat(pairs: Sequence[tuple[str, Any]], rubric: Rubric, depth: int) -> Iterator[tuple[str, Any]]:
-    """Pairs of an object and of those that it merely wraps: `{"scores": {"Factuality": 8}, "Final Score": 7}`."""
+def _flat(
+    pairs: Sequence[tuple[str, Any]], rubric: Rubric, depth: int
+) -> Iterator[tuple[str, Any]]:
+    """Pairs of an object and of those that it merely wraps: `{"scores": {"Factuality": 8}, "Final
+    Score": 7}`.
+    """
     if named := _named(pairs, rubric):
         yield named
         return
@@ -91,19 +115,27 @@ def _flat(pairs: Sequence[tuple[str, Any]], rubric: Rubric, depth: int) -> Itera
 
 
 def _named(pairs: Sequence[tuple[str, Any]], rubric: Rubric) -> tuple[str, Any] | None:
-    """Name and score of an object such as `{"criterion": "Factuality", "score": 8}`; None if it is another one."""
-    names = [value for key, value in pairs if normalise_key(key) in SCORED_NAMES and isinstance(value, str)]
+    """Name and score of an object such as `{"criterion": "Factuality", "score": 8}`.
+
+    None if it is another one.
+    """
+    names = [
+        value
+        for key, value in pairs
+        if normalise_key(key) in SCORED_NAMES and isinstance(value, str)
+    ]
     scores = [value for key, value in pairs if key.strip().casefold() in NESTED_KEYS]
     names = [name for name in names if normalise_key(name) in rubric.keys_by_spelling]
     return (names[0], scores[0]) if len(names) == len(scores) == 1 else None
 
 
 def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
-    """Read the last complete score record of a judge's reply: of those that name most criteria, the last.
+    """Read the last complete score record of a judge's reply: of those that name most criteria, the
+    last.
 
-    Never raises and never guesses: what is not plainly an integer from 1 to 10 is a failure, and so is a shorter record
-    after it that gives another final score. A criterion whose value is no whole number (8.5, "high") counts as
-    missing.
+    Never raises and never guesses: what is not plainly an integer from 1 to 10 is a failure, and so
+    is a shorter record after it that gives another final score. A criterion whose value is no whole
+    number (8.5, "high") counts as missing.
 
     Args:
         text: The reply, in English or Chinese, with anything around the record.
@@ -118,13 +150,16 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
         return _check_last(complete, criteria)
     if any(criterion in scored.values for _, scored in objects for criterion in criteria):
         return JudgeFailure(
-            "missing_final", "The JSON object has no final score, or is nested too deep: write one flat object."
+            "missing_final",
+            "The JSON object has no final score, or is nested too deep: write one flat object.",
         )
     return without_record(text, "the scores")
 
 
 def without_record(text: str, wanted: str) -> JudgeFailure:
-    """Name the failure of a reply that has no JSON object with what was wanted: empty, a refusal, or a bad format."""
+    """Name the failure of a reply that has no JSON object with what was wanted: empty, a refusal,
+    or a bad format.
+    """
     if not text.strip():
         return JudgeFailure("empty_reply", "The reply was empty.")
     if len(text) <= _REFUSAL_LENGTH and _REFUSAL.search(text.replace("’", "'")):
@@ -132,18 +167,35 @@ def without_record(text: str, wanted: str) -> JudgeFailure:
     return JudgeFailure("unparseable", f"The reply has no JSON object with {wanted}.")
 
 
-def _check_last(complete: Sequence[tuple[Span, ScoreObject]], criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
-    """Check the last of the objects that name most of the criteria; a fragment after it must not contradict it."""
-    span, chosen = max(complete, key=lambda item: sum(criterion in item[1].values for criterion in criteria))
+def _check_last(
+    complete: Sequence[tuple[Span, ScoreObject]], criteria: Sequence[str]
+) -> ScoreRecord | JudgeFailure:
+    """Check the last of the objects that name most of the criteria.
+
+    A fragment after it must not contradict it.
+    """
+    span, chosen = max(
+        complete, key=lambda item: sum(criterion in item[1].values for criterion in criteria)
+    )
     for outer, around in complete:
-        if outer.start < span.start and outer.end >= span.end and _finals(around) != _finals(chosen):
-            return JudgeFailure("conflicting_scores", "A score record stands inside another with another final score.")
+        if (
+            outer.start < span.start
+            and outer.end >= span.end
+            and _finals(around) != _finals(chosen)
+        ):
+            return JudgeFailure(
+                "conflicting_scores",
+                "A score record stands inside another with another final score.",
+            )
     result = _check(chosen, criteria)
     if isinstance(result, ScoreRecord):
         for later, fragment in complete:
             final = _check(fragment, ()) if later.start >= span.end else None
             if isinstance(final, ScoreRecord) and final.final != result.final:
-                detail = f"A record with the final score {final.final} follows one with {result.final} and all else."
+                detail = (
+                    f"A record with the final score {final.final} follows one with {result.final}"
+                    " and all else."
+                )
                 return JudgeFailure("conflicting_scores", detail)
     return result
 
@@ -163,7 +215,9 @@ def _check(scored: ScoreObject, criteria: Sequence[str]) -> ScoreRecord | JudgeF
             if isinstance(value, JudgeFailure):
                 return value
         if len(set(values)) > 1:
-            return JudgeFailure("conflicting_scores", f"'{key}' has several scores: {shown(written)}.")
+            return JudgeFailure(
+                "conflicting_scores", f"'{key}' has several scores: {shown(written)}."
+            )
         scores[key] = next((value for value in values if isinstance(value, int)), None)
     final = scores.pop(FINAL)
     if final is None:
@@ -176,7 +230,9 @@ def _is_unreadable(value: int | JudgeFailure | None) -> bool:
     return isinstance(value, JudgeFailure) and value.mode in ("not_a_number", "not_an_integer")
 
 
-def read_number(key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHEST) -> int | JudgeFailure | None:
+def read_number(
+    key: str, value: Any, lowest: int = LOWEST, highest: int = HIGHEST
+) -> int | JudgeFailure | None:
     """Read the score of `key` from a value: 8, 8.0, "8", "8/10", "8 out of 10", "8分", "8 (good)".
 
     A remark behind the number must not hold another one. None where the judge left the score out.
@@ -210,7 +266,9 @@ def _is_remark(text: str, highest: int) -> bool:
     if match is None:
         return False
     remark = (match["inside"] or match["after"] or "").strip()
-    return bool(re.fullmatch(rf"(?:/|out of|满分)\s*{highest}\s*分?", remark)) or not _OTHER_NUMBER.search(remark)
+    return bool(
+        re.fullmatch(rf"(?:/|out of|满分)\s*{highest}\s*分?", remark)
+    ) or not _OTHER_NUMBER.search(remark)
 
 
 def shown(value: Any) -> str:
@@ -228,9 +286,11 @@ _MAX_HEADING = 80
 
 
 def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str, key: str = "") -> str:
-    """Format a reply for people, as Markdown: the final score, then a heading with score and reason per criterion.
+    """Format a reply for people, as Markdown: the final score, then a heading with score and reason
+    per criterion.
 
-    A reply without recognisable parts is quoted whole below the scores. `language` is that of the headings.
+    A reply without recognisable parts is quoted whole below the scores. `language` is that of the
+    headings.
     """
     written = _without_scores(_unfolded(text), record, rubric, key)
     parts = _parts(written, rubric, {*record.criteria, FINAL})
@@ -252,7 +312,10 @@ def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str, key: 
 
 
 def _unfolded(text: str) -> str:
-    """A structured reply in the form of a plain one, its analysis before the record; any other reply as it is."""
+    """A structured reply in the form of a plain one, its analysis before the record.
+
+    Any other reply as it is.
+    """
     try:
         reply = json.loads(text)
     except (ValueError, RecursionError):
@@ -268,24 +331,37 @@ def _without_scores(text: str, record: ScoreRecord, rubric: Rubric, key: str) ->
     span = _chosen(text, complete, record, rubric, key)
     if span is None:
         return text
-    before, after = text[: span.start], text[span.end :]
+    before = text[: span.start]
+    after = text[span.end :]
     if (fence := _FENCE.search(before)) and (end := _FENCE_END.match(after)):
-        before, after = before[: fence.start()], after[end.end() :]
+        before = before[: fence.start()]
+        after = after[end.end() :]
     return (before + after).strip()
 
 
-def _chosen(text: str, complete: Sequence[Span], record: ScoreRecord, rubric: Rubric, key: str) -> Span | None:
-    """The object from which the record was read: the last with the key, else the last with these scores."""
+def _chosen(
+    text: str, complete: Sequence[Span], record: ScoreRecord, rubric: Rubric, key: str
+) -> Span | None:
+    """The object from which the record was read: the last with the key, else the last with these
+    scores.
+    """
     for span in complete if key else ():
         if holds_key(text[span.start : span.end], key):
             return span
     criteria = tuple(record.criteria)
-    same = (span for span in complete if read_reply(text[span.start : span.end], rubric, criteria) == record)
+    same = (
+        span
+        for span in complete
+        if read_reply(text[span.start : span.end], rubric, criteria) == record
+    )
     return next(same, complete[0] if complete else None)
 
 
 def _parts(text: str, rubric: Rubric, keys: set[str]) -> dict[str, str]:
-    """Cut the reasoning at lines that name one of the keys; the key '' holds what comes before the first."""
+    """Cut the reasoning at lines that name one of the keys.
+
+    The key '' holds what comes before the first.
+    """
     parts: dict[str, list[str]] = {"": []}
     current = ""
     for line in text.splitlines():
@@ -309,9 +385,13 @@ def _heading(line: str, rubric: Rubric) -> tuple[str, str]:
     rest = body[len(name) :]
     if (brackets := _BRACKETS.match(rest)) and _is_label(brackets.group(1), rubric):
         rest = rest[brackets.end() :]
-    return rubric.keys_by_spelling.get(normalise_key(name), ""), rest.lstrip(" *:：-—–").rstrip(" *")
+    return rubric.keys_by_spelling.get(normalise_key(name), ""), rest.lstrip(" *:：-—–").rstrip(
+        " *"
+    )
 
 
 def _is_label(text: str, rubric: Rubric) -> bool:
-    """Whether brackets behind a heading hold the score or the name in another language, and no reason."""
+    """Whether brackets behind a heading hold the score or the name in another language, and no
+    reason.
+    """
     return any(char.isdigit() for char in text) or normalise_key(text) in rubric.keys_by_spelling

@@ -17,13 +17,17 @@ OVERALL = "Overall"
 Shown = Literal["1", "2", "tie"]
 """The better response as it was shown, first or second."""
 
-_OVERALL_SPELLINGS = word_set("overall overallwinner overalljudgment overalljudgement overallverdict final")
+_OVERALL_SPELLINGS = word_set(
+    "overall overallwinner overalljudgment overalljudgement overallverdict final"
+)
 _WINNER_KEYS = word_set("winner verdict better choice preference")
 """Keys under which a judge names the better response."""
 
 
 def verdict_names(asked: Iterable[str]) -> frozenset[str]:
-    """Names of entries that a judge may give verdicts under where some were asked for, as `normalise_key` has them."""
+    """Names of entries that a judge may give verdicts under where some were asked for, as
+    `normalise_key` has them.
+    """
     return frozenset({normalise_key(name) for name in asked} | _WINNER_KEYS | _OVERALL_SPELLINGS)
 
 
@@ -65,8 +69,9 @@ class Verdicts:
 def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
     """Read the verdicts on several dimensions and overall.
 
-    Reads what is readable: order, unknown names, code fences and broken JSON do not matter; a name that is missing, or
-    has two different verdicts, has none. Of several objects the last one counts. Never raises and never guesses.
+    Reads what is readable: order, unknown names, code fences and broken JSON do not matter; a name
+    that is missing, or has two different verdicts, has none. Of several objects the last one
+    counts. Never raises and never guesses.
 
     Args:
         text: The reply.
@@ -89,13 +94,16 @@ def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
     verdicts = {name: next(iter(each)) if len(each) == 1 else None for name, each in given.items()}
     if all(verdict is None for verdict in verdicts.values()):
         if conflicting := [name for name, each in given.items() if len(each - {None}) > 1]:
-            return JudgeFailure("conflicting_verdicts", f"There are several verdicts on {', '.join(conflicting)}.")
+            return JudgeFailure(
+                "conflicting_verdicts", f"There are several verdicts on {', '.join(conflicting)}."
+            )
         return without_record(text, "verdicts on what was asked")
     return Verdicts(verdicts, tuple(dict.fromkeys(unknown)))
 
 
 def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
-    """Read the one verdict of a reply that compares on a single dimension or as a whole; the last object counts.
+    """Read the one verdict of a reply that compares on a single dimension or as a whole; the last
+    object counts.
 
     Args:
         text: The reply.
@@ -138,11 +146,16 @@ _UNCLEAR = re.compile(
     r"|other|worse|worst|weaker|weakest|inferior|loses|lost|although|though|however|while|whereas|despite|yet|unlike)\b"
     r"|[一二两不平差弱逊输另虽但]|相"
 )
-"""A remark that speaks of another verdict, or takes the first one back, leaves open which one is meant."""
+"""A remark that speaks of another verdict, or takes the first one back, leaves open which one is
+meant.
+"""
 
 
 def read_word(value: object) -> Shown | None:
-    """The response that a word or a number names as the better one; None if it names none, or says more than that."""
+    """The response that a word or a number names as the better one.
+
+    None if it names none, or says more than that.
+    """
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return None
     text = str(value) if isinstance(value, int) and abs(value) < 10 else value
@@ -164,11 +177,16 @@ _NAME_KEYS = ("dimension", "name")
 _MAX_NAME = 80
 _MAX_DEPTH = 4
 _MAX_BROKEN = 50
-"""Broken objects that are tried one by one; the bound keeps reading linear in the length of the reply."""
+"""Broken objects that are tried one by one.
+
+The bound keeps reading linear in the length of the reply.
+"""
 
 
 def _parsed(text: str) -> tuple[list[tuple[int, int, Pairs]], list[int]]:
-    """The outermost objects that parse, and where broken ones begin; nothing parses in a reply of too many broken."""
+    """The outermost objects that parse, and where broken ones begin; nothing parses in a reply of
+    too many broken.
+    """
     objects: list[tuple[int, int, Pairs]] = []
     broken: list[int] = []
     for start, end, pairs in json_objects(text):
@@ -182,7 +200,10 @@ def _parsed(text: str) -> tuple[list[tuple[int, int, Pairs]], list[int]]:
 
 
 def _entries(text: str, names: Collection[str]) -> list[tuple[str, Any]]:
-    """Keys and values of the last object about what was asked; a broken one is read as far as it goes."""
+    """Keys and values of the last object about what was asked.
+
+    A broken one is read as far as it goes.
+    """
     straight = text.translate(_STRAIGHT)
     for candidate in dict.fromkeys((text, straight)):
         objects, broken = _parsed(candidate)
@@ -194,12 +215,22 @@ def _entries(text: str, names: Collection[str]) -> list[tuple[str, Any]]:
         return _loose_entries(straight)
     start, end, entries = about[-1]
     held = _names_in(entries)
-    for earlier, its_end, pairs in reversed(about[:-1]):  # a judge may write one object per dimension
-        if not _BETWEEN.fullmatch(candidate, its_end, start) or held & _names_in(pairs) & set(names):
+    for earlier, its_end, pairs in reversed(
+        about[:-1]
+    ):  # a judge may write one object per dimension
+        if not _BETWEEN.fullmatch(candidate, its_end, start) or held & _names_in(pairs) & set(
+            names
+        ):
             break
-        start, held, entries = earlier, held | _names_in(pairs), pairs + entries
+        start = earlier
+        held = held | _names_in(pairs)
+        entries = pairs + entries
     if (around := _around(candidate, broken, start)) is not None:
-        return entries + [entry for entry in _loose_entries(straight[around:]) if normalise_key(entry[0]) not in held]
+        return entries + [
+            entry
+            for entry in _loose_entries(straight[around:])
+            if normalise_key(entry[0]) not in held
+        ]
     later = [at for at in broken if at >= end]
     after = _loose_entries(straight[later[0] :]) if later else []
     return after if _names_in(after) & set(names) else entries
@@ -210,7 +241,11 @@ def _single_words(text: str, names: Collection[str]) -> list[Any]:
     straight = text.translate(_STRAIGHT)
     for candidate in dict.fromkeys((text, straight)):
         objects, broken = _parsed(candidate)
-        telling = [(start, end, words) for start, end, pairs in objects if (words := _winners(pairs, names))]
+        telling = [
+            (start, end, words)
+            for start, end, pairs in objects
+            if (words := _winners(pairs, names))
+        ]
         if telling:
             start, end, words = telling[-1]
             around = _around(candidate, broken, start)
@@ -230,9 +265,11 @@ def _names_in(pairs: Iterable[tuple[str, Any]]) -> set[str]:
 
 
 def _flat(pairs: Pairs, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """The pairs of an object, and of the objects it wraps (`{"dimensions": {...}, "overall": {...}}`).
+    """The pairs of an object, and of the objects it wraps (`{"dimensions": {...}, "overall":
+    {...}}`).
 
-    An object that names what it is about is one pair itself (`{"dimension": "Clarity", "winner": "1"}`).
+    An object that names what it is about is one pair itself (`{"dimension": "Clarity", "winner":
+    "1"}`).
     """
     if _own_winners(pairs) and (name := _name_of(pairs)):
         yield name, pairs
@@ -248,7 +285,9 @@ def _flat(pairs: Pairs, depth: int = 0) -> Iterator[tuple[str, Any]]:
 
 
 def _winners(pairs: Pairs, names: Collection[str]) -> list[Any]:
-    """What an object gives as the winner: itself, or else about one of the names, or else about anything."""
+    """What an object gives as the winner: itself, or else about one of the names, or else about
+    anything.
+    """
     if own := _own_winners(pairs):
         return own
     flat = list(_flat(pairs))
@@ -267,7 +306,10 @@ def _name_of(pairs: Pairs) -> str:
 
 
 def _verdict(value: object) -> Shown | None:
-    """The better response that an object, or a plain value, names; None where it names none, or several."""
+    """The better response that an object, or a plain value, names.
+
+    None where it names none, or several.
+    """
     if not isinstance(value, Pairs):
         return read_word(value)
     words = {read_word(inner) for inner in _own_winners(value)}
@@ -291,7 +333,8 @@ _VALUE = r"""(?:"([^"\n]{0,40})"|'([^'\n]{0,40})'|(\w[\w ]{0,20})(?=\s{0,20}(?:[
 _KEYS = "|".join(sorted(_WINNER_KEYS))
 _QUOTED_WINNER = re.compile(rf"""["'](?:{_KEYS})["']\s{{0,20}}:\s{{0,20}}{_VALUE}""", re.IGNORECASE)
 _BARE_WINNER = re.compile(
-    rf"(?:\A|[{{,\n])[ \t*#>-]{{0,20}}(?:winner|verdict)[ \t*]{{0,5}}:[ \t*]{{0,5}}{_VALUE}", re.IGNORECASE
+    rf"(?:\A|[{{,\n])[ \t*#>-]{{0,20}}(?:winner|verdict)[ \t*]{{0,5}}:[ \t*]{{0,5}}{_VALUE}",
+    re.IGNORECASE,
 )
 _KEY = re.compile(
     rf"""(?:"([^"\n{{}}]{{1,{_MAX_NAME}}})"|'([^'\n{{}}]{{1,{_MAX_NAME}}})')\s{{0,20}}:\s{{0,20}}(?:(\{{)|{_VALUE})"""
@@ -299,11 +342,16 @@ _KEY = re.compile(
 
 
 _NEUTRALISED = re.compile(r"⟦[^⟦⟧]*+(?:⟧|\Z)")
-"""What `sanitize` writes in place of the braces of an injected result. A quotation may lack the end."""
+"""What `sanitize` writes in place of the braces of an injected result.
+
+A quotation may lack the end.
+"""
 
 
 def _without_quotations(text: str) -> str:
-    """The text without what stands between neutralised brackets, which only a quotation of the material has."""
+    """The text without what stands between neutralised brackets, which only a quotation of the
+    material has.
+    """
     before = ""
     while before != text:  # from the inside to the outside
         before = text
@@ -322,7 +370,11 @@ def _loose_entries(text: str) -> list[tuple[str, Any]]:
         words = _loose_winners(text[match.end() : limit])
         if len({read_word(word) for word in words}) == 1:
             entries.append((match.group(1) or match.group(2), Pairs([("winner", words[0])])))
-    entries += [(match.group(1) or match.group(2), _value(match, 4)) for match in matches if not match.group(3)]
+    entries += [
+        (match.group(1) or match.group(2), _value(match, 4))
+        for match in matches
+        if not match.group(3)
+    ]
     return [(key, value) for key, value in entries if _verdict(value) is not None]
 
 

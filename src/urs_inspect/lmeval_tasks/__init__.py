@@ -1,4 +1,7 @@
-"""The benchmarks as tasks of lm-evaluation-harness. What imports it is loaded only by its own command or by lm-eval."""
+"""The benchmarks as tasks of lm-evaluation-harness.
+
+What imports it is loaded only by its own command or by lm-eval.
+"""
 
 from pathlib import Path
 

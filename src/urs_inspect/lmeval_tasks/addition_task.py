@@ -7,7 +7,12 @@ from typing import Any
 from pydantic import Field
 
 from datasets import Dataset
-from urs_inspect.datasets.addition import AdditionChain, addition_chains, addition_lengths, addition_prompt
+from urs_inspect.datasets.addition import (
+    AdditionChain,
+    addition_chains,
+    addition_lengths,
+    addition_prompt,
+)
 from urs_inspect.judging.number_reply import sum_outcome
 from urs_inspect.lmeval_tasks.measured_task import Measure, MeasuredTask
 from urs_inspect.lmeval_tasks.settings import Options, read_options
@@ -55,7 +60,8 @@ class AdditionTask(MeasuredTask):
     def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
         """The metrics of one chain."""
         outcome, _ = sum_outcome(results[0], Decimal(doc["total"]))
-        length, right = doc["summands"], float(outcome == "right")
+        length = doc["summands"]
+        right = float(outcome == "right")
         values: dict[str, Any] = {each.name: right for each in self.measures if each.about(doc)}
         values |= {name: float(outcome == name) for name in ("no_number", "no_response")}
         return values | {name: [length, int(right)] for name in ("longest", "longest_unbroken")}

@@ -1,4 +1,6 @@
-"""Clients of judges: OpenAI-compatible endpoints and Anthropic, with retries and a cache of replies."""
+"""Clients of judges: OpenAI-compatible endpoints and Anthropic, with retries and a cache of
+replies.
+"""
 
 import hashlib
 import json
@@ -34,15 +36,24 @@ _ANTHROPIC_STOPPED = {
 }
 _OPENAI_STOPPED = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
 _TOO_LONG = "context_length_exceeded"
-_NO_MESSAGE = "the reply is no message of Anthropic; is the address (judge_base_url) right? It is given without /v1"
-_NO_COMPLETION = "the reply is no chat completion; does the address (judge_base_url) lack a /v1 at its end?"
+_NO_MESSAGE = (
+    "the reply is no message of Anthropic; is the address (judge_base_url) right? It is given"
+    " without /v1"
+)
+_NO_COMPLETION = (
+    "the reply is no chat completion; does the address (judge_base_url) lack a /v1 at its end?"
+)
 
 
-async def _ask_anthropic(client: AsyncAnthropic, settings: JudgeSettings, messages: Sequence[Message]) -> Reply:
+async def _ask_anthropic(
+    client: AsyncAnthropic, settings: JudgeSettings, messages: Sequence[Message]
+) -> Reply:
     request: dict[str, Any] = {
         "model": settings.judge_model,
         "messages": [
-            {"role": message.role, "content": message.text} for message in messages if message.role != "system"
+            {"role": message.role, "content": message.text}
+            for message in messages
+            if message.role != "system"
         ],
         "max_tokens": settings.judge_max_tokens,
     }
@@ -58,12 +69,16 @@ async def _ask_anthropic(client: AsyncAnthropic, settings: JudgeSettings, messag
     return Reply(text, _ANTHROPIC_STOPPED.get(reply.stop_reason or "", "unknown"))
 
 
-async def _ask_openai(client: AsyncOpenAI, settings: JudgeSettings, messages: Sequence[Message]) -> Reply:
+async def _ask_openai(
+    client: AsyncOpenAI, settings: JudgeSettings, messages: Sequence[Message]
+) -> Reply:
     request: dict[str, Any] = {
         "model": settings.judge_model,
         "messages": [{"role": message.role, "content": message.text} for message in messages],
         # Newer models of OpenAI refuse the old name, other servers do not know the new one.
-        "max_completion_tokens" if settings.judge_base_url is None else "max_tokens": settings.judge_max_tokens,
+        (
+            "max_completion_tokens" if settings.judge_base_url is None else "max_tokens"
+        ): settings.judge_max_tokens,
     }
     if settings.judge_temperature is not None:
         request["temperature"] = settings.judge_temperature
@@ -73,22 +88,26 @@ async def _ask_openai(client: AsyncOpenAI, settings: JudgeSettings, messages: Se
         if error.code == _TOO_LONG:
             return Reply("", "model_length", error.message)
         raise
-    if not isinstance(completion, ChatCompletion):  # a page, of a server that has it for every address
+    if not isinstance(
+        completion, ChatCompletion
+    ):  # a page, of a server that has it for every address
         return Reply("", "unknown", _NO_COMPLETION)
     if not completion.choices:
         return Reply("", "unknown", "the reply had no choices")
     choice = completion.choices[0]
     if choice.message.refusal:
         return Reply(choice.message.refusal, "content_filter")
-    return Reply(choice.message.content or "", _OPENAI_STOPPED.get(str(choice.finish_reason), "unknown"))
+    return Reply(
+        choice.message.content or "", _OPENAI_STOPPED.get(str(choice.finish_reason), "unknown")
+    )
 
 
 @dataclass(frozen=True)
 class Endpoint:
     """An open connection to a judge.
 
-    `send` is a call as for `judging.ask`; the provider's client repeats calls that fail, waiting longer each time. An
-    error of the endpoint is in the reply's `error`, without the key.
+    `send` is a call as for `judging.ask`; the provider's client repeats calls that fail, waiting
+    longer each time. An error of the endpoint is in the reply's `error`, without the key.
     """
 
     send: Call
@@ -148,14 +167,20 @@ def _parameters(settings: JudgeSettings, base_url: str) -> dict[str, Any]:
     }
 
 
-_CREATE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, stop_reason TEXT NOT NULL)"
+_CREATE = (
+    "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, stop_reason TEXT"
+    " NOT NULL)"
+)
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 _COLUMNS = "SELECT name FROM pragma_table_info('replies')"
 _WAIT_S = 30
 
 
 class ReplyCache:
-    """Replies by judge, parameters and prompt; each is safe on disk once it is put, and processes may share a file."""
+    """Replies by judge, parameters and prompt.
+
+    Each is safe on disk once it is put, and processes may share a file.
+    """
 
     def __init__(self, file: Path | None) -> None:
         self._connection: sqlite3.Connection | None = None
@@ -180,7 +205,12 @@ class ReplyCache:
     def put(self, key: str, reply: Reply) -> None:
         """Keep a reply; an error is none."""
         if not reply.error:
-            self._execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", key, reply.text, reply.stop_reason)
+            self._execute(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?)",
+                key,
+                reply.text,
+                reply.stop_reason,
+            )
 
     def drop(self, key: str) -> None:
         """Forget a reply."""
@@ -208,7 +238,10 @@ class ReplyCache:
         try:
             with closing(self._connection.execute(statement, values)) as found:
                 return found.fetchall()
-        except (sqlite3.Error, UnicodeEncodeError) as error:  # a full disk must not lose the judgement itself
+        except (
+            sqlite3.Error,
+            UnicodeEncodeError,
+        ) as error:  # a full disk must not lose the judgement itself
             if not self._broken:
                 logger.warning(f"judge_cache: replies may not be kept or found: {error}")
             self._broken = True
@@ -225,11 +258,14 @@ def key_of(parameters: Mapping[str, Any], messages: Sequence[Message]) -> str:
 class Conversation:
     """Calls about one answer, whose replies are cached only when their outcome is known.
 
-    `asked` tells whether the endpoint was asked, `not_asked` why it was not although there was no cached reply.
+    `asked` tells whether the endpoint was asked, `not_asked` why it was not although there was no
+    cached reply.
     """
 
     def __init__(self, endpoint: Endpoint, cache: ReplyCache, breaker: CircuitBreaker) -> None:
-        self._endpoint, self._cache, self._breaker = endpoint, cache, breaker
+        self._endpoint = endpoint
+        self._cache = cache
+        self._breaker = breaker
         self._new: dict[str, Reply] = {}
         self._known: list[str] = []
         self.asked = False
@@ -250,10 +286,11 @@ class Conversation:
         return self._with_temperature(reply)
 
     def end(self, scored: bool) -> None:
-        """Keep the replies that led to a score, whole or cut off, so that they lead to it again; forget all others.
+        """Keep the replies that led to a score, whole or cut off, so that they lead to it again;
+        forget all others.
 
-        A reply that could not be read is asked for anew by the next run, even if a cache has it: what reads replies may
-        have been another version when it was kept.
+        A reply that could not be read is asked for anew by the next run, even if a cache has it:
+        what reads replies may have been another version when it was kept.
         """
         if scored:
             for name, reply in self._new.items():
@@ -263,5 +300,9 @@ class Conversation:
                 self._cache.drop(name)
 
     def _with_temperature(self, reply: Reply) -> Reply:
-        """A reply with the temperature of its request: the clients send what is asked for, or nothing for None."""
-        return replace(reply, temperature_sent=self._endpoint.parameters.get("temperature", UNKNOWN))
+        """A reply with the temperature of its request: the clients send what is asked for, or
+        nothing for None.
+        """
+        return replace(
+            reply, temperature_sent=self._endpoint.parameters.get("temperature", UNKNOWN)
+        )

@@ -21,7 +21,10 @@ from urs_inspect.samer.engines import EngineFailure, QueryResponse, load_engine
 logger = getLogger(__name__)
 
 _BATCH = 256  # answers that SaMer evaluates between two looks at interrupts
-_INTERRUPTED = "Interrupted: judging ends with what is judged; once more to end everything and lose the answers"
+_INTERRUPTED = (
+    "Interrupted: judging ends with what is judged; once more to end everything and lose the"
+    " answers"
+)
 _NAMES = ("response", "scores", "judge", "outcome", "explanation")
 _CALL_FAILED = "call_failed"
 JUDGEMENT = "judgement"
@@ -33,7 +36,9 @@ class Record:
     """A judged answer, as the samples keep it."""
 
     response: str
-    scores: dict[str, float] | None  # `final` and criteria, 1 to 10, or SaMer's `overall` and dimensions, 0 to 1
+    scores: (
+        dict[str, float] | None
+    )  # `final` and criteria, 1 to 10, or SaMer's `overall` and dimensions, 0 to 1
     judge: str
     outcome: str
     explanation: str  # reasons, or what went wrong
@@ -66,35 +71,54 @@ class Record:
 
 
 def read_record(judgement: object) -> Record | None:
-    """Read what `Record.to_dict` has made; None for anything else, as in samples of a run that did not judge."""
+    """Read what `Record.to_dict` has made.
+
+    None for anything else, as in samples of a run that did not judge.
+    """
     if not isinstance(judgement, dict) or not set(_NAMES) <= set(judgement):
         return None
     known = {name: judgement[name] for name in _NAMES}
     facts = {name: value for name, value in judgement.items() if name not in _NAMES}
     scores = {} if known["scores"] is None else known["scores"]
-    if not isinstance(scores, dict) or not all(isinstance(score, int | float) for score in scores.values()):
+    if not isinstance(scores, dict) or not all(
+        isinstance(score, int | float) for score in scores.values()
+    ):
         return None
     return Record(facts=facts, **known)
 
 
 def of_values(values: Mapping[str, float] | None) -> dict[str, float] | None:
     """Scores without those that are NaN, which are of other intents or were not given."""
-    return None if values is None else {key: value for key, value in values.items() if value == value}
+    return (
+        None if values is None else {key: value for key, value in values.items() if value == value}
+    )
 
 
 def call_failed(response: str, judge: str, why: str, **facts: Any) -> Record:
     """The record of an answer about which no reply of the judge came."""
-    return Record(response, None, judge, f"unscored_{_CALL_FAILED}", why, {"failure_mode": _CALL_FAILED, **facts})
+    return Record(
+        response,
+        None,
+        judge,
+        f"unscored_{_CALL_FAILED}",
+        why,
+        {"failure_mode": _CALL_FAILED, **facts},
+    )
 
 
 @contextmanager
 def interruptible(stop: Callable[[], None]) -> Iterator[None]:
-    """While this lasts, the first interrupt calls `stop`, and the second one ends the program as usual.
+    """While this lasts, the first interrupt calls `stop`, and the second one ends the program as
+    usual.
 
-    In another thread than the main one, and where interrupts are handled otherwise or ignored, nothing is changed.
+    In another thread than the main one, and where interrupts are handled otherwise or ignored,
+    nothing is changed.
     """
     usual = signal.default_int_handler
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not usual:
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGINT) is not usual
+    ):
         yield
         return
 
@@ -125,8 +149,16 @@ Progress = Callable[[int], object]
 
 
 def judging_of(settings: JudgeSettings) -> AnswerJudging:
-    """Rubric, frames and parsing by these settings; `InputError` if they cannot be used. Build it once per run."""
-    return AnswerJudging(settings.judge_rubric, settings.judge_prompt, settings.judge_language, settings.judge_attempts)
+    """Rubric, frames and parsing by these settings; `InputError` if they cannot be used.
+
+    Build it once per run.
+    """
+    return AnswerJudging(
+        settings.judge_rubric,
+        settings.judge_prompt,
+        settings.judge_language,
+        settings.judge_attempts,
+    )
 
 
 def judge_answers(
@@ -134,8 +166,8 @@ def judge_answers(
 ) -> list[Record]:
     """One record per answer, in order; a judgement that failed is one, without scores.
 
-    A model judges `judge_concurrency` of them at a time. One that failed `judge_give_up` answers in a row is not asked
-    about the rest, nor is any judge after an interrupt.
+    A model judges `judge_concurrency` of them at a time. One that failed `judge_give_up` answers in
+    a row is not asked about the rest, nor is any judge after an interrupt.
     """
     if settings.judge == "samer":
         return _judge_with_samer(answers, settings, progress)
@@ -150,7 +182,9 @@ def judge_answers(
                 async def work() -> None:
                     for place, answer in waiting:
                         conversation = Conversation(endpoint, cache, breaker)
-                        records[place] = await _judged(answer, conversation, endpoint, settings, judging)
+                        records[place] = await _judged(
+                            answer, conversation, endpoint, settings, judging
+                        )
                         if conversation.asked and not records[place].not_asked:
                             breaker.note(records[place].call_failed, records[place].why)
                         progress(1)
@@ -163,7 +197,10 @@ def judge_answers(
 
 
 def try_judge(settings: JudgeSettings) -> str:
-    """Ask the judge for one short reply with the settings of all calls; returns why that failed, or nothing."""
+    """Ask the judge for one short reply with the settings of all calls.
+
+    Returns why that failed, or nothing.
+    """
 
     async def run() -> str:
         async with open_endpoint(settings) as endpoint:
@@ -200,23 +237,44 @@ def run_async(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
 
 
 async def _judged(
-    answer: Answer, conversation: Conversation, endpoint: Endpoint, settings: JudgeSettings, judging: AnswerJudging
+    answer: Answer,
+    conversation: Conversation,
+    endpoint: Endpoint,
+    settings: JudgeSettings,
+    judging: AnswerJudging,
 ) -> Record:
-    name, response = settings.judge_name, answer.text or ""
+    name = settings.judge_name
+    response = answer.text or ""
     judge = Judge(name, conversation.call, settings.judge_temperature, self_judged=False)
-    judged = await judging.judge(answer, lambda: [judge], lambda judgements: asyncio.gather(*judgements))
+    judged = await judging.judge(
+        answer, lambda: [judge], lambda judgements: asyncio.gather(*judgements)
+    )
     conversation.end(scored=judged.value is not None)
     asked_with = {"judge_call": endpoint.parameters}
     if conversation.not_asked:
         return call_failed(response, name, conversation.not_asked, not_asked=True, **asked_with)
-    facts = {key: value for key, value in judged.metadata.items() if key not in ("outcome", "judge_finals")}
+    facts = {
+        key: value
+        for key, value in judged.metadata.items()
+        if key not in ("outcome", "judge_finals")
+    }
     outcome = str(judged.metadata["outcome"])
-    return Record(response, of_values(judged.value), name, outcome, judged.explanation, {**facts, **asked_with})
+    return Record(
+        response,
+        of_values(judged.value),
+        name,
+        outcome,
+        judged.explanation,
+        {**facts, **asked_with},
+    )
 
 
-def _judge_with_samer(answers: Sequence[Answer], settings: JudgeSettings, progress: Progress) -> list[Record]:
+def _judge_with_samer(
+    answers: Sequence[Answer], settings: JudgeSettings, progress: Progress
+) -> list[Record]:
     """Evaluate answers with SaMer (SaMer paper, section 4)."""
-    breaker, name = CircuitBreaker(give_up=0), settings.judge_name
+    breaker = CircuitBreaker(give_up=0)
+    name = settings.judge_name
 
     async def run() -> list[Record]:
         options = {} if settings.samer_folder is None else {"folder": settings.samer_folder}
@@ -229,12 +287,16 @@ def _judge_with_samer(answers: Sequence[Answer], settings: JudgeSettings, progre
                 items = [QueryResponse(_query(answer), answer.text or "") for answer in batch]
                 judgements = await samer_judgement.judge(engine, items)
                 pairs = zip(batch, judgements, strict=True)
-                records += [_samer_record(answer, judgement, name, facts) for answer, judgement in pairs]
+                records += [
+                    _samer_record(answer, judgement, name, facts) for answer, judgement in pairs
+                ]
                 progress(len(batch))
         finally:
             await engine.close()
         rest = answers[len(records) :]
-        return records + [call_failed(answer.text or "", name, breaker.stopped, not_asked=True) for answer in rest]
+        return records + [
+            call_failed(answer.text or "", name, breaker.stopped, not_asked=True) for answer in rest
+        ]
 
     with interruptible(breaker.interrupt):
         return run_async(run())
@@ -249,11 +311,16 @@ def _query(answer: Answer) -> str:
 
 
 def _samer_record(
-    answer: Answer, judgement: samer_judgement.Judgement | EngineFailure, judge_name: str, facts: Mapping[str, Any]
+    answer: Answer,
+    judgement: samer_judgement.Judgement | EngineFailure,
+    judge_name: str,
+    facts: Mapping[str, Any],
 ) -> Record:
     response = answer.text or ""
     if isinstance(judgement, EngineFailure):
-        return Record(response, None, judge_name, f"unscored_{judgement.mode}", judgement.detail, dict(facts))
+        return Record(
+            response, None, judge_name, f"unscored_{judgement.mode}", judgement.detail, dict(facts)
+        )
     outcome = "no_response" if judgement.no_response else "judged"
     scores = of_values(samer_judgement.score_values(judgement))
     explanation = samer_judgement.explain_judgement(judgement)

@@ -1,4 +1,6 @@
-"""MD-Eval as task classes of lm-eval: verdicts that the model under test writes, or probabilities of three letters."""
+"""MD-Eval as task classes of lm-eval: verdicts that the model under test writes, or probabilities
+of three letters.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,9 +21,23 @@ from urs_inspect.judging.pair_reply import (
     read_pair_reply,
     unswap,
 )
-from urs_inspect.judging.prompts import LETTERS, Orders, Protocol, letter_prompt, orders_of, pair_calls
+from urs_inspect.judging.prompts import (
+    LETTERS,
+    Orders,
+    Protocol,
+    letter_prompt,
+    orders_of,
+    pair_calls,
+)
 from urs_inspect.judging.verdicts import OVERALL
-from urs_inspect.lmeval_tasks.measured_task import Measure, MeasuredTask, Part, ratio, ratio_high, ratio_low
+from urs_inspect.lmeval_tasks.measured_task import (
+    Measure,
+    MeasuredTask,
+    Part,
+    ratio,
+    ratio_high,
+    ratio_low,
+)
 from urs_inspect.lmeval_tasks.settings import Options, read_options
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import longer_response
@@ -44,20 +60,27 @@ _PREFIXES = ("md_eval_",)
 
 
 def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> dict[str, Dataset]:
-    """The split `test`: pairs in the order of the task of inspect-ai, so that the same `--limit` takes the same pairs.
+    """The split `test`: pairs in the order of the task of inspect-ai, so that the same `--limit`
+    takes the same pairs.
 
-    `need` is one that the scenarios serve, None for all; without `ties`, pairs with a tie as label are left out. In a
-    row, `labels` are those of the dimensions `names`, and `cluster` is a number that pairs with the same prompt share.
+    `need` is one that the scenarios serve, None for all; without `ties`, pairs with a tie as label
+    are left out. In a row, `labels` are those of the dimensions `names`, and `cluster` is a number
+    that pairs with the same prompt share.
     """
     options = read_options(MdEvalOptions, _PREFIXES, metadata)
     taxonomy = load_taxonomy()
     wanted = _scenarios(options.md_eval_scenarios)
     needs = {name: scenario.need for name, scenario in taxonomy.scenarios.items() if name in wanted}
     data = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios))
-    cases = [case for case in data.cases if case.group in needs and need in (None, needs[case.group])]
+    cases = [
+        case for case in data.cases if case.group in needs and need in (None, needs[case.group])
+    ]
     cases = [case for case in cases if ties or case.label != "tie"]
     if not cases:
-        raise InputError(f"--metadata: md_eval_scenarios: no pair of the need '{need}' has one of {sorted(wanted)}")
+        raise InputError(
+            f"--metadata: md_eval_scenarios: no pair of the need '{need}' has one of"
+            f" {sorted(wanted)}"
+        )
     clusters = number_clusters([case.prompt for case in cases])
 
     def row(case: PairCase, cluster: int) -> dict[str, Any]:
@@ -82,7 +105,11 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
 def _scenarios(value: str | list[str]) -> set[str]:
     taxonomy = load_taxonomy()
     names = [name.strip() for name in (value.split(",") if isinstance(value, str) else value)]
-    return set(taxonomy.scenarios) if names == ["all"] else {taxonomy.scenario_id(name) for name in names}
+    return (
+        set(taxonomy.scenarios)
+        if names == ["all"]
+        else {taxonomy.scenario_id(name) for name in names}
+    )
 
 
 class PairTask(MeasuredTask):
@@ -99,10 +126,17 @@ class PairTask(MeasuredTask):
     def fewshot_context(self, doc: dict[str, Any], num_fewshot: int, **kwargs: Any) -> list[str]:
         """What the model is shown, prompt by prompt; instructions are a message of the system."""
         # The task's file takes `instructions` as description and `prompt` as text of the case.
-        asked = [{**doc, "instructions": each.instructions, "prompt": each.case} for each in self.prompts(doc)]
-        return [super(PairTask, self).fewshot_context(each, num_fewshot, **kwargs) for each in asked]
+        asked = [
+            {**doc, "instructions": each.instructions, "prompt": each.case}
+            for each in self.prompts(doc)
+        ]
+        return [
+            super(PairTask, self).fewshot_context(each, num_fewshot, **kwargs) for each in asked
+        ]
 
-    def construct_requests(self, doc: dict[str, Any], ctx: list[str], **kwargs: Any) -> list[Instance]:
+    def construct_requests(
+        self, doc: dict[str, Any], ctx: list[str], **kwargs: Any
+    ) -> list[Instance]:
         """The requests about a case, prompt by prompt, and choice by choice."""
         instances: list[Instance] = []
         for context in ctx:
@@ -142,7 +176,10 @@ def _measures(dimensions: bool, both: bool) -> tuple[Measure, ...]:
         Measure("overall_first_preference", ratio, higher_is_better=None),
         Measure("baseline_longest_overall_accuracy", about=_no_tie, higher_is_better=None),
     ]
-    found += [Measure(f"overall_accuracy_all_need_{need}", about=_serves(need)) for need in load_taxonomy().needs]
+    found += [
+        Measure(f"overall_accuracy_all_need_{need}", about=_serves(need))
+        for need in load_taxonomy().needs
+    ]
     if dimensions:
         for name, higher in (("accuracy_all", True), ("accuracy", True), ("unread", False)):
             found.append(Measure(f"dimension_{name}", ratio, higher_is_better=higher))
@@ -156,13 +193,17 @@ def _measures(dimensions: bool, both: bool) -> tuple[Measure, ...]:
 
 
 class MdEvalTask(PairTask):
-    """Pairs of responses, judged on the dimensions of their scenario and as a whole (SaMer paper, section 5.4)."""
+    """Pairs of responses, judged on the dimensions of their scenario and as a whole (SaMer paper,
+    section 5.4).
+    """
 
     VERSION = 1.2
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
-        self.measures = _measures(self.options.md_eval_protocol != "overall", self.options.md_eval_orders == "both")
+        self.measures = _measures(
+            self.options.md_eval_protocol != "overall", self.options.md_eval_orders == "both"
+        )
 
     def prompts(self, doc: Mapping[str, Any]) -> Sequence[JudgePrompt]:
         """The prompts about a pair."""
@@ -171,7 +212,9 @@ class MdEvalTask(PairTask):
     def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
         """The metrics of a pair."""
         readings = [
-            read_pair_reply(PairReply(first, asked, text, key=prompt.key, needs_key=prompt.needs_key))
+            read_pair_reply(
+                PairReply(first, asked, text, key=prompt.key, needs_key=prompt.needs_key)
+            )
             for (first, asked, prompt), text in zip(self._calls(doc), results, strict=True)
         ]
         labels = dict(zip(doc["names"], doc["labels"], strict=True))
@@ -180,19 +223,28 @@ class MdEvalTask(PairTask):
         return {name: value for name, value in found.items() if name in self.aggregation()}
 
     def _calls(self, doc: Mapping[str, Any]) -> list[_Call]:
-        protocol, orders = self.options.md_eval_protocol, self.options.md_eval_orders
+        protocol = self.options.md_eval_protocol
+        orders = self.options.md_eval_orders
         facts = {**doc, "dimensions": dict(zip(doc["names"], doc["labels"], strict=True))}
         firsts = orders_of(orders, doc["id"], self.options.md_eval_seed)
         return [call for first in firsts for call in pair_calls(protocol, facts, first, ties=True)]
 
 
 def _overall(doc: Mapping[str, Any], outcome: PairOutcome) -> dict[str, Any]:
-    label, verdict, longer = doc["label"], outcome.verdicts[OVERALL], longer_of(doc)
-    sided = {first: given[OVERALL] for first, given in outcome.orders.items() if given[OVERALL] in ("a", "b")}
+    label = doc["label"]
+    verdict = outcome.verdicts[OVERALL]
+    longer = longer_of(doc)
+    sided = {
+        first: given[OVERALL]
+        for first, given in outcome.orders.items()
+        if given[OVERALL] in ("a", "b")
+    }
     found: dict[str, Any] = {
         "overall_three_way_all": float(verdict == label),
         "overall_unread": float(verdict is None),
-        "overall_first_preference": part(doc, sum(first == given for first, given in sided.items()), len(sided)),
+        "overall_first_preference": part(
+            doc, sum(first == given for first, given in sided.items()), len(sided)
+        ),
     }
     if label != "tie":
         right = float(verdict == label)
@@ -246,17 +298,27 @@ class MdEvalChoiceTask(PairTask):
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
-        self.measures = (*_MEASURES, _FLIPPED) if self.options.md_eval_orders == "both" else _MEASURES
+        self.measures = (
+            (*_MEASURES, _FLIPPED) if self.options.md_eval_orders == "both" else _MEASURES
+        )
 
     def prompts(self, doc: Mapping[str, Any]) -> Sequence[JudgePrompt]:
         """The prompts about a pair."""
         responses = (doc["response_a"], doc["response_b"])
-        return [letter_prompt(doc["prompt"], *responses[:: 1 if first == "a" else -1]) for first in self._firsts(doc)]
+        return [
+            letter_prompt(doc["prompt"], *responses[:: 1 if first == "a" else -1])
+            for first in self._firsts(doc)
+        ]
 
-    def values(self, doc: Mapping[str, Any], results: Sequence[tuple[float, bool]]) -> Mapping[str, Any]:
+    def values(
+        self, doc: Mapping[str, Any], results: Sequence[tuple[float, bool]]
+    ) -> Mapping[str, Any]:
         """The metrics of a pair."""
-        firsts, size = self._firsts(doc), len(LETTERS)
-        chances = [[chance for chance, _ in results[place * size :][:size]] for place in range(len(firsts))]
+        firsts = self._firsts(doc)
+        size = len(LETTERS)
+        chances = [
+            [chance for chance, _ in results[place * size :][:size]] for place in range(len(firsts))
+        ]
         verdicts = [_verdict(each, first) for each, first in zip(chances, firsts, strict=True)]
         final = final_verdict(verdicts)
         found = {
@@ -273,5 +335,9 @@ class MdEvalChoiceTask(PairTask):
 
 def _verdict(chances: Sequence[float], first: First) -> str:
     """The verdict about a and b; a tie where two letters are exactly as probable."""
-    most = [shown for chance, shown in zip(chances, LETTERS.values(), strict=True) if chance == max(chances)]
+    most = [
+        shown
+        for chance, shown in zip(chances, LETTERS.values(), strict=True)
+        if chance == max(chances)
+    ]
     return unswap(most[0] if len(most) == 1 else "tie", first)

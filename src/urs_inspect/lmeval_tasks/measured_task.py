@@ -30,7 +30,9 @@ class Measure:
     """A metric."""
 
     name: str
-    aggregate: Callable[[Sequence[Any]], float] = mean  # for `mean`, lm-eval knows the standard error
+    aggregate: Callable[[Sequence[Any]], float] = (
+        mean  # for `mean`, lm-eval knows the standard error
+    )
     about: Callable[[Mapping[str, Any]], bool] = _always  # whether it may apply to a case
     sure: bool = True  # whether a case that it may apply to has it, whatever the reply
     higher_is_better: bool | None = True  # None for a habit, of which neither is better
@@ -39,17 +41,20 @@ class Measure:
 class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no types
     """A task with `measures` and `values` of its own.
 
-    A case lacks the metrics that do not apply to it. Where several processes share the work, each must have every
-    metric, or lm-eval fails on gathering them. So a mean that one of them might lack is listed for every case there, as
-    None where it does not apply. lm-eval knows a standard error of its own mean only, which cannot skip None; so the
-    standard error is a metric of its own there, under the name that lm-eval looks for.
+    A case lacks the metrics that do not apply to it. Where several processes share the work, each
+    must have every metric, or lm-eval fails on gathering them. So a mean that one of them might
+    lack is listed for every case there, as None where it does not apply. lm-eval knows a standard
+    error of its own mean only, which cannot skip None; so the standard error is a metric of its own
+    there, under the name that lm-eval looks for.
     """
 
     measures: tuple[Measure, ...] = ()
 
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         self._padded: dict[str, _MeanOfKnown] = {}
-        super().__init__(config={key: value for key, value in (config or {}).items() if key != "class"}, **kwargs)
+        super().__init__(
+            config={key: value for key, value in (config or {}).items() if key != "class"}, **kwargs
+        )
 
     def values(self, doc: Mapping[str, Any], results: Sequence[Any]) -> Mapping[str, Any]:
         """The metrics that apply to one case; `results` are the model's, request by request."""
@@ -67,27 +72,41 @@ class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no ty
         """Prepare the requests, without lm-eval's cache of them, which does not know options."""
         if world_size > 1:
             shares = [
-                [doc for _, doc in self.doc_iterator(rank=each, limit=limit, samples=samples, world_size=world_size)]
+                [
+                    doc
+                    for _, doc in self.doc_iterator(
+                        rank=each, limit=limit, samples=samples, world_size=world_size
+                    )
+                ]
                 for each in range(world_size)
             ]
             means = [each for each in self.measures if each.aggregate is mean]
-            self._padded = {each.name: _MeanOfKnown() for each in means if _might_lack(each, shares)}
+            self._padded = {
+                each.name: _MeanOfKnown() for each in means if _might_lack(each, shares)
+            }
         kwargs |= {"cache_requests": False, "rewrite_requests_cache": False}
-        super().build_all_requests(limit=limit, samples=samples, rank=rank, world_size=world_size, **kwargs)
+        super().build_all_requests(
+            limit=limit, samples=samples, rank=rank, world_size=world_size, **kwargs
+        )
 
     def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """The metrics of one case."""
         if self.predict_only:
             return dict(super().process_results(doc, results))
-        # lm-eval computes metrics in this order: a mean first, then the standard error that it leaves.
-        nothing = dict.fromkeys(name for padded in self._padded for name in (padded, f"{padded}{_STDERR}"))
+        # lm-eval computes metrics in this order: a mean first, then the standard error that it
+        # leaves.
+        nothing = dict.fromkeys(
+            name for padded in self._padded for name in (padded, f"{padded}{_STDERR}")
+        )
         return {**nothing, **self.values(doc, results)}
 
     def aggregation(self) -> dict[str, Callable[..., Any]]:
         """How metrics become one number."""
         if self.predict_only:
             return dict(super().aggregation())
-        functions: dict[str, Callable[..., Any]] = {measure.name: measure.aggregate for measure in self.measures}
+        functions: dict[str, Callable[..., Any]] = {
+            measure.name: measure.aggregate for measure in self.measures
+        }
         for name, known in self._padded.items():
             functions |= {name: known.mean, f"{name}{_STDERR}": known.error}
         return functions
@@ -148,7 +167,9 @@ def ratio_high(parts: Sequence[Part]) -> float:
 
 
 def _bounds(parts: Sequence[Part]) -> tuple[float, float]:
-    sums = cluster_counts([part[2] for part in parts], np.array([part[:2] for part in parts]).reshape(-1, 2))
+    sums = cluster_counts(
+        [part[2] for part in parts], np.array([part[:2] for part in parts]).reshape(-1, 2)
+    )
     if np.count_nonzero(sums[:, 1]) < 2:
         return math.nan, math.nan
     hits, trials = bootstrap_counts(sums).T

@@ -18,7 +18,9 @@ from urs_inspect._util import InputError, choices
 logger = getLogger(__name__)
 
 _ALIKE = 0.85  # similarity by `difflib` from which a name is another one misspelt
-_OF_MODELS = frozenset({"model", "base_url", "timeout", "temperature", "max_tokens", "seed", "engine", "folder"})
+_OF_MODELS = frozenset(
+    {"model", "base_url", "timeout", "temperature", "max_tokens", "seed", "engine", "folder"}
+)
 # Names of options without their prefix that are arguments of lm-eval's models as well.
 
 
@@ -31,30 +33,45 @@ class Options(BaseModel):
 _Options = TypeVar("_Options", bound=Options)
 
 
-def read_options(kind: type[_Options], prefixes: tuple[str, ...], metadata: Mapping[str, Any] | None) -> _Options:
-    """Read options with one of some prefixes from the metadata, in which lm-eval puts the model's arguments as well."""
+def read_options(
+    kind: type[_Options], prefixes: tuple[str, ...], metadata: Mapping[str, Any] | None
+) -> _Options:
+    """Read options with one of some prefixes from the metadata, in which lm-eval puts the model's
+    arguments as well.
+    """
     given = {key: value for key, value in (metadata or {}).items() if key.startswith(prefixes)}
     if unknown := [key for key in given if key not in kind.model_fields]:
-        raise InputError(f"--metadata: unknown '{unknown[0]}'; allowed: {choices(kind.model_fields)}")
+        raise InputError(
+            f"--metadata: unknown '{unknown[0]}'; allowed: {choices(kind.model_fields)}"
+        )
     _check_spelling(kind, prefixes, [key for key in metadata or {} if key not in given])
     try:
         return kind.model_validate(given)
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
-        if first["type"] == "value_error":  # our own words, which say what was given where that may be shown
+        if (
+            first["type"] == "value_error"
+        ):  # our own words, which say what was given where that may be shown
             raise InputError(f"--metadata: {name}: {first['ctx']['error']}") from None
         raise InputError(f"--metadata: {name}: {first['msg']}, got {given[name]!r}") from error
 
 
 def _check_spelling(kind: type[Options], prefixes: tuple[str, ...], others: Iterable[str]) -> None:
     """Refuse what is almost an option, and warn of what is one without its prefix."""
-    bare = {name.removeprefix(f"{prefix.rstrip('_')}_"): name for name in kind.model_fields for prefix in prefixes}
+    bare = {
+        name.removeprefix(f"{prefix.rstrip('_')}_"): name
+        for name in kind.model_fields
+        for prefix in prefixes
+    }
     for key in others:
         if alike := get_close_matches(key.casefold(), kind.model_fields, n=1, cutoff=_ALIKE):
             raise InputError(f"--metadata: unknown '{key}'; did you mean '{alike[0]}'?")
         if key in bare and key not in _OF_MODELS:
-            logger.warning(f"--metadata: '{key}' is not used by the tasks of urs-inspect; did you mean '{bare[key]}'?")
+            logger.warning(
+                f"--metadata: '{key}' is not used by the tasks of urs-inspect; did you mean"
+                f" '{bare[key]}'?"
+            )
 
 
 Provider = Literal["openai", "anthropic"]
@@ -72,30 +89,44 @@ class JudgeSettings(Options):
 
     judge: Literal["model", "samer"] = "model"
     judge_model: str | None = None  # its name at the provider
-    judge_provider: Provider | None = None  # `openai` (and whatever has its protocol); by default by the judge's name
+    judge_provider: Provider | None = (
+        None  # `openai` (and whatever has its protocol); by default by the judge's name
+    )
     judge_base_url: str | None = None  # address of the endpoint; by default the provider's own
     judge_concurrency: int = Field(default=16, ge=1, le=1024)
-    judge_temperature: float | None = Field(default=0.0, ge=0, le=2)  # null for the provider's default
+    judge_temperature: float | None = Field(
+        default=0.0, ge=0, le=2
+    )  # null for the provider's default
     judge_max_tokens: int = Field(default=4096, ge=1)
     judge_attempts: int = Field(default=2, ge=1)  # when a reply cannot be read
     judge_retries: int = Field(default=5, ge=0)  # of a call that failed
     judge_timeout: float = Field(default=120.0, gt=0)  # seconds
-    judge_give_up: int = Field(default=20, ge=0)  # consecutive answers without a call that succeeds; 0 for never
-    judge_cache: bool | str = True  # file of replies; true for one in the user's cache folder, false for none
+    judge_give_up: int = Field(
+        default=20, ge=0
+    )  # consecutive answers without a call that succeeds; 0 for never
+    judge_cache: bool | str = (
+        True  # file of replies; true for one in the user's cache folder, false for none
+    )
     judge_language: str | None = None  # of the judge's prompt; by default that of each case
     judge_rubric: str | None = None  # path of a rubric of the user's own
     judge_prompt: str | None = None  # path of a frame of the user's own
-    judge_preflight: bool = True  # whether the judge is asked for one short reply before anything is generated
+    judge_preflight: bool = (
+        True  # whether the judge is asked for one short reply before anything is generated
+    )
     samer: str | None = None  # folder of a checkpoint, or address of a vLLM server
     samer_engine: str = "auto"
-    samer_folder: str | None = None  # for a server on another machine: a folder with tokenizer and heads
+    samer_folder: str | None = (
+        None  # for a server on another machine: a folder with tokenizer and heads
+    )
     urs_dataset: str = "urs"  # as `dataset` of the task `urs` in inspect-ai
 
     @field_validator("judge_cache")
     @classmethod
     def _is_a_path(cls, value: bool | str) -> bool | str:
         if isinstance(value, str) and value.strip().lower() in _NO_PATHS:
-            raise ValueError(f"give true or false (without quotation marks) or the path of a file, got {value!r}")
+            raise ValueError(
+                f"give true or false (without quotation marks) or the path of a file, got {value!r}"
+            )
         return value
 
     @field_validator("judge_base_url")
@@ -109,7 +140,9 @@ class JudgeSettings(Options):
             raise ValueError(f"must be an address such as http://localhost:8000/v1, got {value!r}")
         # lm-eval writes metadata down, so that an address must hold no secret.
         if "@" in parts.netloc or parts.query or parts.fragment:
-            raise ValueError("must hold no user name, password or query; keys come from the environment")
+            raise ValueError(
+                "must hold no user name, password or query; keys come from the environment"
+            )
         return value
 
     @property
@@ -151,11 +184,14 @@ class Key:
 
 
 def read_settings(metadata: Mapping[str, Any] | None) -> JudgeSettings:
-    """Read settings from the metadata of a task; `InputError` as for `read_options`, or if they contradict."""
+    """Read settings from the metadata of a task; `InputError` as for `read_options`, or if they
+    contradict.
+    """
     settings = read_options(JudgeSettings, _PREFIXES, metadata)
     if settings.judge == "samer" and settings.samer is None:
         raise InputError(
-            "--metadata: judge is samer, but samer (folder of a checkpoint, or address of a server) is missing"
+            "--metadata: judge is samer, but samer (folder of a checkpoint, or address of a server)"
+            " is missing"
         )
     if settings.judge == "model" and settings.samer is not None:
         raise InputError('--metadata: samer is given, but judge is not samer; add "judge": "samer"')
@@ -163,17 +199,20 @@ def read_settings(metadata: Mapping[str, Any] | None) -> JudgeSettings:
 
 
 def judge_key(settings: JudgeSettings) -> Key:
-    """The key of the judge's provider; `InputError` without a judge, or without a key for the provider's endpoint."""
+    """The key of the judge's provider; `InputError` without a judge, or without a key for the
+    provider's endpoint.
+    """
     if not settings.judge_model:
         raise InputError(
-            'no judge: give one with --metadata \'{"judge_model": "..."}\', or run with --predict_only and judge later '
-            "with `urs-lm-eval rejudge`"
+            'no judge: give one with --metadata \'{"judge_model": "..."}\', or run with'
+            " --predict_only and judge later with `urs-lm-eval rejudge`"
         )
     name = KEYS[settings.provider]
     key = os.environ.get(name, "").strip()
     if not key and settings.judge_base_url is None:
         raise InputError(
-            f"the judge {settings.judge_model} needs the environment variable {name}; providers: "
-            f"{choices(get_args(Provider))} (judge_provider), or an endpoint of your own (judge_base_url)"
+            f"the judge {settings.judge_model} needs the environment variable {name}; providers:"
+            f" {choices(get_args(Provider))} (judge_provider), or an endpoint of your own"
+            " (judge_base_url)"
         )
     return Key(key or "none")

@@ -1,1 +1,3 @@
-"""Logs of inspect-ai: which count, how they are named, and the answers, references, comparisons and scores in them."""
+"""Logs of inspect-ai: which count, how they are named, and the answers, references, comparisons and
+scores in them.
+"""

@@ -34,23 +34,31 @@ _COMMANDS = {
 
 
 def reading_command(task: str) -> str:
-    """The command that reads the logs of a task, as `urs-inspect report`; empty if there is none."""
+    """The command that reads the logs of a task, as `urs-inspect report`; empty if there is
+    none.
+    """
     command = _COMMANDS.get(task.removeprefix(PACKAGE)) if task.startswith(PACKAGE) else None
     return f"urs-inspect {command}" if command else ""
 
 
 def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
-    """Report that logs (at least one) were skipped for their task, with counts and the commands that read them."""
+    """Report that logs (at least one) were skipped for their task, with counts and the commands
+    that read them.
+    """
     named = []
     for name, count in sorted(Counter(log.eval.task for log in logs).items()):
-        command, them = reading_command(name), "it" if count == 1 else "them"
+        command = reading_command(name)
+        them = "it" if count == 1 else "them"
         named.append(f"{count} of {name}" + (f" (`{command}` reads {them})" if command else ""))
     were = "1 log was" if len(logs) == 1 else f"{len(logs):,} logs were"
     return f"{were} left out, not being of {task}: {', '.join(named)}."
 
 
 _HARNESS_NAME = r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}.*\.json$"
-"""What a file in JSON must be called to be taken for a log if its directory is named; the rule of the harness."""
+"""What a file in JSON must be called to be taken for a log if its directory is named.
+
+The rule of the harness.
+"""
 _FEW = 3
 """How many skipped logs of a kind are named; of 500 only these and a count."""
 _SHARE = 2
@@ -60,13 +68,16 @@ _SHARE = 2
 def log_files(logs: Iterable[str]) -> list[str]:
     """The log files among the names, and those below the directories, each once.
 
-    Files are named as inspect-ai names them, absolute and with any `..` kept, so that tables of it can be joined.
+    Files are named as inspect-ai names them, absolute and with any `..` kept, so that tables of it
+    can be joined.
     """
     return _distinct_files(file for name in logs for file in _files_of(name))
 
 
 def _files_of(name: str) -> list[Path]:
-    path = (Path(unquote(urlparse(name).path)) if name.startswith("file://") else Path(name)).absolute()
+    path = (
+        Path(unquote(urlparse(name).path)) if name.startswith("file://") else Path(name)
+    ).absolute()
     if not path.exists():
         raise InputError(f"no log '{name}'")
     # The harness's own listing reads the header of each file that it has not named.
@@ -82,7 +93,9 @@ def _distinct_files(files: Iterable[Path]) -> list[str]:
 
 
 def _is_log(file: Path) -> bool:
-    return file.is_file() and (file.suffix == ".eval" or match(_HARNESS_NAME, file.name) is not None)
+    return file.is_file() and (
+        file.suffix == ".eval" or match(_HARNESS_NAME, file.name) is not None
+    )
 
 
 def short_name(file: str) -> str:
@@ -95,8 +108,13 @@ def local_path(file: str) -> str:
     return unquote(urlparse(file).path) if file.startswith("file://") else str(Path(file).resolve())
 
 
-def read_log(file: str, header_only: bool = False, without: Collection[str] | None = None) -> EvalLog:
-    """Read a log, `without` some fields of samples; then texts that inspect-ai stores separately are resolved."""
+def read_log(
+    file: str, header_only: bool = False, without: Collection[str] | None = None
+) -> EvalLog:
+    """Read a log, `without` some fields of samples.
+
+    Then texts that inspect-ai stores separately are resolved.
+    """
     if Path(file).suffix.lower() not in LOG_SUFFIXES:
         raise InputError(f"not a log '{file}': logs are {' or '.join(LOG_SUFFIXES)} files")
     try:
@@ -114,12 +132,17 @@ def read_log(file: str, header_only: bool = False, without: Collection[str] | No
 
 
 def read_summaries(log: EvalLog, skipped: list[str]) -> list[EvalSampleSummary] | None:
-    """Read the summaries of a log's samples; None, with a sentence in `skipped`, if they cannot be read."""
+    """Read the summaries of a log's samples.
+
+    None, with a sentence in `skipped`, if they cannot be read.
+    """
     try:
         return read_eval_log_sample_summaries(log.location)
     except Exception as error:  # a damaged file may raise anything
         name = short_name(log.location)
-        skipped.append(f"{name} was left out: its samples cannot be read: {type(error).__name__}: {error}.")
+        skipped.append(
+            f"{name} was left out: its samples cannot be read: {type(error).__name__}: {error}."
+        )
         return None
 
 
@@ -128,22 +151,33 @@ def nothing_left(what: str, names: Iterable[str], skipped: Iterable[str]) -> Inp
     return InputError("\n".join([f"{what} in: {', '.join(names)}", *skipped]))
 
 
-def first_few(sentences: Sequence[str], what: str = "log", why: str = "for such a reason") -> list[str]:
+def first_few(
+    sentences: Sequence[str], what: str = "log", why: str = "for such a reason"
+) -> list[str]:
     """The first sentences about logs that were skipped, and how many more were skipped, and why."""
     more = len(sentences) - _FEW
     were = "was" if more == 1 else "were"
-    rest = [f"{more:,} more {what}{'' if more == 1 else 's'} {were} left out {why}."] if more > 0 else []
+    rest = (
+        [f"{more:,} more {what}{'' if more == 1 else 's'} {were} left out {why}."]
+        if more > 0
+        else []
+    )
     return [*sentences[:_FEW], *rest]
 
 
 def finished_headers(
-    names: Iterable[str], skipped: list[str], task: str | Sequence[str] | None = None, *, also_foreign: bool = False
+    names: Iterable[str],
+    skipped: list[str],
+    task: str | Sequence[str] | None = None,
+    *,
+    also_foreign: bool = False,
 ) -> list[EvalLog]:
-    """Read the headers of finished logs of a task or several; every command finds its logs by this rule.
+    """Read the headers of finished logs of a task or several; every command finds its logs by this
+    rule.
 
-    A file that cannot be read is skipped; so are copies of a log, logs of other tasks, and runs that did not finish.
-    Of several attempts at one run (`inspect eval-retry` keeps its task id) unfinished ones are skipped if one finished,
-    else the newest is named.
+    A file that cannot be read is skipped; so are copies of a log, logs of other tasks, and runs
+    that did not finish. Of several attempts at one run (`inspect eval-retry` keeps its task id)
+    unfinished ones are skipped if one finished, else the newest is named.
     """
     finished, unfinished = sorted_headers(names, skipped, task, also_foreign=also_foreign)
     skipped += first_few([*map(_about_unfinished, unfinished)], why="as they did not finish")
@@ -157,7 +191,10 @@ def finished_logs(
     *,
     without: Collection[str] | None = None,
 ) -> Iterator[EvalLog]:
-    """Read whole logs one after the other; arguments and errors as for `finished_headers` and `read_log`."""
+    """Read whole logs one after the other.
+
+    Arguments and errors as for `finished_headers` and `read_log`.
+    """
     for header in finished_headers(names, skipped, task):
         try:
             log = read_log(header.location, without=without)
@@ -168,13 +205,19 @@ def finished_logs(
 
 
 def sorted_headers(
-    names: Iterable[str], skipped: list[str], task: str | Sequence[str] | None = None, *, also_foreign: bool = False
+    names: Iterable[str],
+    skipped: list[str],
+    task: str | Sequence[str] | None = None,
+    *,
+    also_foreign: bool = False,
 ) -> tuple[list[EvalLog], list[EvalLog]]:
     """Headers of finished logs, and of the newest attempt at each run of which none finished.
 
-    Arguments and errors as for `finished_headers`, except that runs that did not finish are not reported.
+    Arguments and errors as for `finished_headers`, except that runs that did not finish are not
+    reported.
     """
-    logs, damaged = list[EvalLog](), list[str]()
+    logs = list[EvalLog]()
+    damaged = list[str]()
     by_name = {name: _files_of(name) for name in names}
     skipped += [f"{name} has no logs." for name, found in by_name.items() if not found]
     files = _distinct_files(file for found in by_name.values() for file in found)
@@ -191,7 +234,8 @@ def sorted_headers(
     copies |= _copies_of_logs(logs)
     if copies:
         skipped.append(about_copies(copies))
-    own, others = list[EvalLog](), list[EvalLog]()
+    own = list[EvalLog]()
+    others = list[EvalLog]()
     tasks = [PACKAGE + name for name in ([task] if isinstance(task, str) else task or ())]
     for log in (log for log in logs if log.location not in copies):
         foreign = not log.eval.task.startswith(PACKAGE)
@@ -205,7 +249,8 @@ def sorted_headers(
 def copies_of_files(files: Sequence[str]) -> dict[str, str]:
     """Files whose bytes are those of an earlier one, and which; only files of one size are read.
 
-    A file that cannot be read, or has gone since the folder was listed, is no copy: reading it as a log reports it.
+    A file that cannot be read, or has gone since the folder was listed, is no copy: reading it as a
+    log reports it.
     """
     sizes: dict[int, list[str]] = defaultdict(list)
     for file in files:
@@ -236,7 +281,10 @@ def _copies_of_logs(logs: Sequence[EvalLog]) -> dict[str, str]:
 
 
 def _content(log: EvalLog) -> object:
-    """Content of the samples of a log; the log itself, which equals no other one, if they cannot be read."""
+    """Content of the samples of a log.
+
+    The log itself, which equals no other one, if they cannot be read.
+    """
     try:
         samples = read_eval_log_sample_summaries(log.location)
     except Exception:  # a damaged file may raise anything
@@ -266,7 +314,8 @@ def _attempts(logs: Sequence[EvalLog], skipped: list[str]) -> tuple[list[EvalLog
 
 
 def _finished_beside(log: EvalLog, folders: dict[Path, list[Path]]) -> EvalLog | None:
-    """A finished attempt at the same run in the folder of an unfinished one; its name has the id of the task.
+    """A finished attempt at the same run in the folder of an unfinished one; its name has the id of
+    the task.
 
     `folders` keeps what each folder holds, so that many unfinished logs list it once.
     """
@@ -287,9 +336,12 @@ def _finished_beside(log: EvalLog, folders: dict[Path, list[Path]]) -> EvalLog |
 
 
 def about_damaged(file: str, error: InputError) -> str:
-    """Report that a file was skipped because it cannot be read, without its folder, as reports are shared."""
+    """Report that a file was skipped because it cannot be read, without its folder, as reports are
+    shared.
+    """
     short = short_name(file)
-    path, reason = Path(local_path(file)), error.message.replace(f" '{file}'", "").replace(file, short)
+    path = Path(local_path(file))
+    reason = error.message.replace(f" '{file}'", "").replace(file, short)
     if path.exists() and not path.stat().st_size:
         reason = "it is empty"
     return f"{short} was left out: {reason}."
@@ -308,16 +360,21 @@ def about_copies(copies: Mapping[str, str]) -> str:
 
 def _about_unfinished(log: EvalLog) -> str:
     ids = log.eval.dataset.sample_ids
-    wanted = (log.eval.dataset.samples or 0 if ids is None else len(ids)) * (log.eval.config.epochs or 1)
+    wanted = (log.eval.dataset.samples or 0 if ids is None else len(ids)) * (
+        log.eval.config.epochs or 1
+    )
     running = "if it is no longer running, " if log.status == "started" else ""
     return (
-        f"{short_name(log.location)} of {log.eval.model} was left out: its status is '{log.status}', {_done(log):,} of "
-        f"{wanted:,} samples are done; {running}finish it with `inspect eval-retry`."
+        f"{short_name(log.location)} of {log.eval.model} was left out: its status is"
+        f" '{log.status}', {_done(log):,} of {wanted:,} samples are done; {running}finish it with"
+        " `inspect eval-retry`."
     )
 
 
 def _done(log: EvalLog) -> int:
-    """Number of samples without an error in the file of a run that did not end, and so may not have counted them."""
+    """Number of samples without an error in the file of a run that did not end, and so may not have
+    counted them.
+    """
     try:
         return sum(sample.error is None for sample in read_eval_log_sample_summaries(log.location))
     except Exception:  # a file that was not closed may raise anything
@@ -344,7 +401,9 @@ class Run(Protocol):
         """Ids of its questions."""
 
     def replaces(self, other: Self) -> bool:
-        """Whether it has answers of the same model to some of the same questions under the same conditions."""
+        """Whether it has answers of the same model to some of the same questions under the same
+        conditions.
+        """
 
 
 _Run = TypeVar("_Run", bound=Run)
@@ -353,10 +412,13 @@ _Run = TypeVar("_Run", bound=Run)
 def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
     """Skip runs whose questions later ones asked again, unless these asked fewer than half as many.
 
-    Runs come, and are returned, in the order in which they were made; `skipped` gets a sentence for each skipped one.
+    Runs come, and are returned, in the order in which they were made; `skipped` gets a sentence for
+    each skipped one.
     """
     kept: list[_Run] = []
-    copies, replaced, small = list[str](), list[str](), list[str]()
+    copies = list[str]()
+    replaced = list[str]()
+    small = list[str]()
     for run in reversed(runs):
         later = [newer for newer in kept if newer.replaces(run)]
         asked = len({question for newer in later for question in newer.questions})
@@ -367,17 +429,20 @@ def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
         elif later and _SHARE * asked >= len(run.questions):
             are = "is a later run" if len(later) == 1 else "are later runs"
             replaced.append(
-                f"{short_name(run.file)} of {run.of} was left out: {names} {are} under the same conditions "
-                f"({counted(asked, 'question')}; {len(run.questions):,} in the one left out)."
+                f"{short_name(run.file)} of {run.of} was left out: {names} {are} under the same"
+                f" conditions ({counted(asked, 'question')}; {len(run.questions):,} in the one left"
+                " out)."
             )
         else:
-            # Who tries something out on a few questions afterwards has not taken back the whole run.
+            # Who tries something out on a few questions afterwards has not taken back the whole
+            # run.
             if later:
                 it = "it is a later run" if len(later) == 1 else "they are later runs"
                 were = "was" if len(later) == 1 else "were"
                 small.append(
-                    f"{names} of {run.of} {were} left out: {it} under the same conditions, but of only "
-                    f"{counted(asked, 'question')}; {short_name(run.file)}, which counts, has {len(run.questions):,}."
+                    f"{names} of {run.of} {were} left out: {it} under the same conditions, but of"
+                    f" only {counted(asked, 'question')}; {short_name(run.file)}, which counts, has"
+                    f" {len(run.questions):,}."
                 )
             kept = [*(newer for newer in kept if newer not in later), run]
     skipped += first_few(copies, why="as they are other files of the same runs")
@@ -388,6 +453,10 @@ def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
 
 def _distinct_ends(first: str, second: str) -> tuple[str, str]:
     """Names of two files with no more folders than it takes for them to differ."""
-    ends = zip(reversed(PurePosixPath(first).parts), reversed(PurePosixPath(second).parts), strict=False)
+    ends = zip(
+        reversed(PurePosixPath(first).parts), reversed(PurePosixPath(second).parts), strict=False
+    )
     alike = sum(1 for _ in takewhile(lambda names: names[0] == names[1], ends))
-    return "/".join(PurePosixPath(first).parts[-alike - 1 :]), "/".join(PurePosixPath(second).parts[-alike - 1 :])
+    return "/".join(PurePosixPath(first).parts[-alike - 1 :]), "/".join(
+        PurePosixPath(second).parts[-alike - 1 :]
+    )

@@ -9,7 +9,8 @@ from typing import Any
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog
 
-CREATED, FILE = "created", "file"
+CREATED = "created"
+FILE = "file"
 """Facts in which two logs nearly always differ, and which describe nothing else."""
 
 _BARE = ("protocol", "orders", "rubric", CREATED, FILE)
@@ -17,37 +18,80 @@ _BARE = ("protocol", "orders", "rubric", CREATED, FILE)
 _SKIPPED = ("bench", "judge")
 STRUCTURED = "structured"
 """Argument of tasks that judge, and fact of their scores."""
-_SETTINGS = ("temperature", "top_p", "top_k", "max_tokens", "reasoning_effort", "reasoning_tokens", "effort")
+_SETTINGS = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "max_tokens",
+    "reasoning_effort",
+    "reasoning_tokens",
+    "effort",
+)
 _SPEED = {
-    *("max_connections", "adaptive_connections", "max_retries", "timeout", "attempt_timeout", "stream_idle_timeout"),
+    *(
+        "max_connections",
+        "adaptive_connections",
+        "max_retries",
+        "timeout",
+        "attempt_timeout",
+        "stream_idle_timeout",
+    ),
     *("batch", "cache", "cache_prompt"),
 }
 """Settings that change how fast a run is, and not its result."""
-_SECRET = re.compile(r"key|auth|secret|password|credential|(?<!max_)(?<!reasoning_)token", re.IGNORECASE)
+_SECRET = re.compile(
+    r"key|auth|secret|password|credential|(?<!max_)(?<!reasoning_)token", re.IGNORECASE
+)
 
 
 def facts_of(log: EvalLog) -> dict[str, str]:
-    """Arguments, settings of the first model call, prompts, time and file of a log with its samples, by name.
+    """Arguments, settings of the first model call, prompts, time and file of a log with its
+    samples, by name.
 
     Nothing is included whose name sounds like a secret.
     """
-    facts: dict[str, Any] = {name: value for name, value in log.eval.task_args.items() if name not in _SKIPPED}
+    facts: dict[str, Any] = {
+        name: value for name, value in log.eval.task_args.items() if name not in _SKIPPED
+    }
     if isinstance(options := facts.get("samer"), dict):  # one that differs is named alone
         facts |= {"samer" if name == "model" else name: value for name, value in options.items()}
-    calls = (event for sample in log.samples or [] for event in sample.events if isinstance(event, ModelEvent))
+    calls = (
+        event
+        for sample in log.samples or []
+        for event in sample.events
+        if isinstance(event, ModelEvent)
+    )
     if (call := next(calls, None)) is not None:
         facts |= {name: getattr(call.config, name) for name in _SETTINGS}
-    facts = {n: value for n, value in log.eval.model_args.items() if isinstance(value, (str, int, float))} | facts
+    facts = {
+        n: value for n, value in log.eval.model_args.items() if isinstance(value, (str, int, float))
+    } | facts
     facts |= {"rubric": (log.eval.metadata or {}).get("rubric"), "version": log.eval.task_version}
-    about = [score.metadata or {} for sample in log.samples or [] for score in (sample.scores or {}).values()]
-    facts["prompts"] = next((version for each in about if (version := each.get("prompt_version"))), None)
+    about = [
+        score.metadata or {}
+        for sample in log.samples or []
+        for score in (sample.scores or {}).values()
+    ]
+    facts["prompts"] = next(
+        (version for each in about if (version := each.get("prompt_version"))), None
+    )
     facts[STRUCTURED] = structured_of(about)  # what became of the argument, which may be `auto`
-    shown = {name: _shown(value) for name, value in facts.items() if value is not None and not sounds_secret(name)}
-    return {**shown, CREATED: log.eval.created[:19].replace("T", " "), FILE: PurePosixPath(log.location).name}
+    shown = {
+        name: _shown(value)
+        for name, value in facts.items()
+        if value is not None and not sounds_secret(name)
+    }
+    return {
+        **shown,
+        CREATED: log.eval.created[:19].replace("T", " "),
+        FILE: PurePosixPath(log.location).name,
+    }
 
 
 def structured_of(facts: Iterable[Mapping[str, Any]]) -> str | None:
-    """Whether judges were asked by a schema, of the metadata of scores: `true`, `in part`, or None for never."""
+    """Whether judges were asked by a schema, of the metadata of scores: `true`, `in part`, or None
+    for never.
+    """
     asked: set[bool] = set()
     for known in facts:
         given = known.get(STRUCTURED)
@@ -68,8 +112,8 @@ def structured_of(facts: Iterable[Mapping[str, Any]]) -> str | None:
 def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
     """Shortest distinct names of logs, each given by its judge and facts as from `facts_of`.
 
-    The judge alone where it has one log, else with the facts in which its logs differ; time or file of the log, and at
-    last a number, only where no other fact distinguishes them.
+    The judge alone where it has one log, else with the facts in which its logs differ; time or file
+    of the log, and at last a number, only where no other fact distinguishes them.
     """
     names = [judge for judge, _ in judges]
     logs = Counter(names)
@@ -77,13 +121,20 @@ def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]
         if logs[judge] > 1:
             others = [other for name, other in judges if name == judge]
             names[place] = _with(judge, [_fact(name, facts) for name in _differing(others)])
-    for fact in (CREATED, FILE):  # added to the names that several logs have, unless it is the same for all of them
+    for fact in (
+        CREATED,
+        FILE,
+    ):  # added to the names that several logs have, unless it is the same for all of them
         given = [facts.get(fact, "") for _, facts in judges]
         values = defaultdict[str, set[str]](set)
         for name, value in zip(names, given, strict=True):
             values[name].add(value)
-        names = [_with(n, [value] if len(values[n]) > 1 else []) for n, value in zip(names, given, strict=True)]
-    logs, seen = Counter(names), Counter[str]()
+        names = [
+            _with(n, [value] if len(values[n]) > 1 else [])
+            for n, value in zip(names, given, strict=True)
+        ]
+    logs = Counter(names)
+    seen = Counter[str]()
     for place, name in enumerate(names):
         if logs[name] > 1:
             seen[name] += 1
@@ -104,15 +155,23 @@ def sounds_secret(name: str) -> bool:
 
 
 def model_settings(log: EvalLog) -> dict[str, Any]:
-    """Settings of the model under test that may change its answers: temperature, effort and so on."""
+    """Settings of the model under test that may change its answers: temperature, effort and so
+    on.
+    """
     # As inspect-ai merges them: those of the task, or of `eval`, override the model's own.
     config = log.eval.model_generate_config.merge(log.plan.config)
     given = {**log.eval.model_args, **config.model_dump(exclude_none=True)}
-    return {name: value for name, value in given.items() if name not in _SPEED and not sounds_secret(name)}
+    return {
+        name: value
+        for name, value in given.items()
+        if name not in _SPEED and not sounds_secret(name)
+    }
 
 
 def whole_characters(text: str) -> str:
-    """The text with a question mark for each lone surrogate, which a log may hold and a table may not."""
+    """The text with a question mark for each lone surrogate, which a log may hold and a table may
+    not.
+    """
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -134,14 +193,18 @@ def _fact(name: str, facts: Mapping[str, str]) -> str:
 def _with(name: str, more: Sequence[str]) -> str:
     if not more:
         return name
-    return f"{name[:-1]}, {', '.join(more)})" if name.endswith(")") else f"{name} ({', '.join(more)})"
+    return (
+        f"{name[:-1]}, {', '.join(more)})" if name.endswith(")") else f"{name} ({', '.join(more)})"
+    )
 
 
 def short_names(models: Sequence[str]) -> dict[str, str]:
     """Names of models without their providers, where that leaves no two equal."""
     short = {}
     for model in models:
-        bare, bracket, settings = model.partition(" (")  # settings, as in `openai/gpt-4o (temperature=1)`
+        bare, bracket, settings = model.partition(
+            " ("
+        )  # settings, as in `openai/gpt-4o (temperature=1)`
         name = bare.rpartition("/")[2]
         short[model] = name + bracket + settings if name else model
     counts = Counter(short.values())

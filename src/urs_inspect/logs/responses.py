@@ -26,7 +26,8 @@ from urs_inspect.solvers.conversations import conversation_of
 
 logger = getLogger(__name__)
 
-ANSWER, COMPARE = "answer", "compare"
+ANSWER = "answer"
+COMPARE = "compare"
 """Phases of a competition, as the samples' metadata name them."""
 
 ANSWERS_ONLY = frozenset({"events", "messages", "scores", "error_retries"})
@@ -53,9 +54,10 @@ class _Reading:
 def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
     """Read the answers of several models to the same instructions from the logs of their runs.
 
-    Logs of any task whose samples have one answer are read, such as `urs`, and logs of `mad`, where a sample holds the
-    answers of all contestants. The first epoch of a sample counts, and the later one of two logs of one model. An
-    answer that is missing, after an error or at a limit, has no entry; the notes of the pool name skipped logs.
+    Logs of any task whose samples have one answer are read, such as `urs`, and logs of `mad`, where
+    a sample holds the answers of all contestants. The first epoch of a sample counts, and the later
+    one of two logs of one model. An answer that is missing, after an error or at a limit, has no
+    entry; the notes of the pool name skipped logs.
     """
     names = list(logs)
     reading = _Reading(same_references)
@@ -80,11 +82,12 @@ def _add(reading: _Reading, log: EvalLog) -> None:
     name = str(facts.get("dataset") or log.eval.dataset.name or log.eval.task)
     source = name, str(facts.get("dataset_sha256", ""))
     if reading.source is None:
-        reading.source, reading.first_file = source, file
+        reading.source = source
+        reading.first_file = file
     elif source != reading.source:
         raise InputError(
-            f"responses: logs of different data cannot be compared: {reading.first_file} has {_words(reading.source)}, "
-            f"{file} has {_words(source)}"
+            f"responses: logs of different data cannot be compared: {reading.first_file} has"
+            f" {_words(reading.source)}, {file} has {_words(source)}"
         )
     answers: dict[str, dict[str, str]] = {}
     probabilities: dict[str, dict[str, list[float]]] = {}
@@ -97,16 +100,21 @@ def _add(reading: _Reading, log: EvalLog) -> None:
             if tokens:
                 probabilities.setdefault(model, {})[str(sample.id)] = tokens
     if not answers:
-        ballots = any((sample.metadata or {}).get("phase") == COMPARE for sample in log.samples or [])
+        ballots = any(
+            (sample.metadata or {}).get("phase") == COMPARE for sample in log.samples or []
+        )
         why = (
-            "only ballots; name the logs whose answers they compare. With the same k, seed, pool_size, similarity and "
-            "selection the ballots are the same"
+            "only ballots; name the logs whose answers they compare. With the same k, seed,"
+            " pool_size, similarity and selection the ballots are the same"
         )
         reading.notes.append(f"{file} was left out: it has {why if ballots else 'no answers'}")
     for model, texts in answers.items():
         if model in reading.responses:
-            reading.notes.append(f"{reading.files[model]} was left out: {file} is a later run of {model}")
-        reading.responses[model], reading.files[model] = texts, file
+            reading.notes.append(
+                f"{reading.files[model]} was left out: {file} is a later run of {model}"
+            )
+        reading.responses[model] = texts
+        reading.files[model] = file
         reading.probabilities[model] = probabilities.get(model, {})
 
 
@@ -127,7 +135,10 @@ def _instruction(sample: EvalSample, log: EvalLog) -> Instruction:
 
 
 def text_of(sample: EvalSample | EvalSampleSummary) -> str:
-    """The question of a sample, as one text; a conversation as a judge is shown it, in the sample's language."""
+    """The question of a sample, as one text.
+
+    A conversation as a judge is shown it, in the sample's language.
+    """
     if isinstance(sample.input, str):
         return sample.input
     return conversation_of(sample.input).text(str((sample.metadata or {}).get("language", "")))
@@ -138,13 +149,16 @@ def _add_instruction(reading: _Reading, item: Instruction, file: str) -> None:
     if known.text != item.text or (reading.same_references and known.reference != item.reference):
         what = "text" if known.text != item.text else "reference"
         raise InputError(
-            f"responses: sample '{item.id}' has another {what} in {file} than in {reading.first_file}; "
-            "logs of different versions of the data cannot be compared"
+            f"responses: sample '{item.id}' has another {what} in {file} than in"
+            f" {reading.first_file}; logs of different versions of the data cannot be compared"
         )
 
 
 def _answers(sample: EvalSample, log: EvalLog) -> dict[str, tuple[str, list[float]]]:
-    """Answers by model, with log probabilities of tokens; none where a run ended before the model had answered."""
+    """Answers by model, with log probabilities of tokens.
+
+    None where a run ended before the model had answered.
+    """
     store: dict[str, dict[str, Any]] = (sample.store or {}).get(RESPONSES, {})
     if store:
         return {
@@ -152,12 +166,22 @@ def _answers(sample: EvalSample, log: EvalLog) -> dict[str, tuple[str, list[floa
             for model, reply in store.items()
             if not reply.get("error")
         }
-    if sample.error is not None or sample.limit is not None or not sample.output.choices or sample.output.error:
+    if (
+        sample.error is not None
+        or sample.limit is not None
+        or not sample.output.choices
+        or sample.output.error
+    ):
         return {}
     if log.eval.model == NO_MODEL:
         return {}
     tokens = sample.output.choices[0].logprobs
-    return {log.eval.model: (sample.output.completion, [one.logprob for one in tokens.content] if tokens else [])}
+    return {
+        log.eval.model: (
+            sample.output.completion,
+            [one.logprob for one in tokens.content] if tokens else [],
+        )
+    }
 
 
 def read_references(place: str) -> References:
@@ -168,8 +192,8 @@ def read_references(place: str) -> References:
         return read_reference_file(path)
     if suffix not in LOG_SUFFIXES and not path.is_dir():
         raise InputError(
-            f"references: cannot read '{place}'; allowed: a .jsonl file, a log ({choices(LOG_SUFFIXES)}), or a folder "
-            "of logs"
+            f"references: cannot read '{place}'; allowed: a .jsonl file, a log"
+            f" ({choices(LOG_SUFFIXES)}), or a folder of logs"
         )
     skipped: list[str] = []
     found = read_reference_logs([str(path)], skipped)
@@ -181,15 +205,18 @@ def read_references(place: str) -> References:
 def read_reference_logs(logs: Iterable[str], skipped: list[str]) -> References:
     """Read the answers in logs of one model as reference answers.
 
-    The first epoch of a sample counts. Of several answers to one question the last usable one counts, so that a later
-    run over some of the questions repairs an earlier one. `skipped` gets sentences as from `finished_headers`.
+    The first epoch of a sample counts. Of several answers to one question the last usable one
+    counts, so that a later run over some of the questions repairs an earlier one. `skipped` gets
+    sentences as from `finished_headers`.
     """
-    names, places = list(logs), list[str]()
+    names = list(logs)
+    places = list[str]()
     items: list[Reference] = []
     for log in finished_logs(names, skipped, without=ANSWERS_ONLY):
         if log.eval.model == NO_MODEL:
             skipped.append(
-                f"{short_name(log.location)} was left out: it has no answers of a model (it ran with 'none')."
+                f"{short_name(log.location)} was left out: it has no answers of a model (it ran"
+                " with 'none')."
             )
             continue
         places.append(log.location)

@@ -1,4 +1,6 @@
-"""What logs of answers hold beside them: scores, and the tokens and cost of the model under test and of its judges."""
+"""What logs of answers hold beside them: scores, and the tokens and cost of the model under test
+and of its judges.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +30,9 @@ def answered_by(log: EvalLog) -> str:
 
 
 def cut_off(facts: Mapping[str, Any]) -> bool:
-    """Whether an answer was cut off at the token limit, by the metadata of its score, even if it was not judged."""
+    """Whether an answer was cut off at the token limit, by the metadata of its score, even if it
+    was not judged.
+    """
     if (stop_reason := facts.get("answer_stop_reason")) is not None:
         return stop_reason in STOPPED_AT_LIMIT
     return facts.get("outcome") in CUT_OFF
@@ -46,7 +50,11 @@ def judgements(sample: EvalSample | EvalSampleSummary) -> list[Score]:
 
 def value_of(score: Score | None, key: str) -> float:
     """One number of a score; NaN if it is not there."""
-    return as_number(score.value.get(key)) if score is not None and isinstance(score.value, dict) else math.nan
+    return (
+        as_number(score.value.get(key))
+        if score is not None and isinstance(score.value, dict)
+        else math.nan
+    )
 
 
 Used = Mapping[str, ModelUsage]
@@ -68,13 +76,22 @@ class Usage:
         return Usage(self.sent - other.sent, self.received - other.received, self.cost - other.cost)
 
 
-NOTHING, UNKNOWN = Usage(), Usage(math.nan, math.nan, math.nan)
+NOTHING = Usage()
+UNKNOWN = Usage(math.nan, math.nan, math.nan)
 
 
 def usage_of(used: ModelUsage) -> Usage:
     """Usage as inspect-ai counts it; what caches held was sent as well."""
-    sent = used.input_tokens + (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
-    return Usage(float(sent), float(used.output_tokens), (used.total_cost or 0.0) if _priced(used) else math.nan)
+    sent = (
+        used.input_tokens
+        + (used.input_tokens_cache_read or 0)
+        + (used.input_tokens_cache_write or 0)
+    )
+    return Usage(
+        float(sent),
+        float(used.output_tokens),
+        (used.total_cost or 0.0) if _priced(used) else math.nan,
+    )
 
 
 def summed(parts: Iterable[Used]) -> dict[str, ModelUsage]:
@@ -100,7 +117,9 @@ def own_usage(log: EvalLog, models: Used, roles: Used) -> Usage:
     if not any(model in names for names in role_models(log).values()):
         return usage_of(models[model]) if model in models else UNKNOWN
     # Usage of a model that has a role as well is counted once for both.
-    return usage_of(sum(models.values(), ModelUsage())) - usage_of(sum(roles.values(), ModelUsage()))
+    return usage_of(sum(models.values(), ModelUsage())) - usage_of(
+        sum(roles.values(), ModelUsage())
+    )
 
 
 def usage_of_judges(judges: Sequence[str], models: Used, judging: ModelUsage) -> Usage:
@@ -114,7 +133,8 @@ def usage_of_judges(judges: Sequence[str], models: Used, judging: ModelUsage) ->
 def usage_by_judge(
     model: str, judges: Sequence[str], models: Used, own: Usage, together: Usage
 ) -> dict[str, Usage] | None:
-    """Usage of each judge; None where parts are not known, or do not add up to that of all together.
+    """Usage of each judge; None where parts are not known, or do not add up to that of all
+    together.
 
     `own` is the usage of the model under test, which is not that of a judge.
     """
@@ -125,7 +145,8 @@ def usage_by_judge(
         parts[model] -= own
     total = sum(parts.values(), NOTHING)
     same = all(
-        math.isclose(getattr(total, name), getattr(together, name), abs_tol=0.5) for name in ("sent", "received")
+        math.isclose(getattr(total, name), getattr(together, name), abs_tol=0.5)
+        for name in ("sent", "received")
     )
     return parts if same else None
 

@@ -1,4 +1,6 @@
-"""Judgements of the simulated models: by simple rules on the text, or by the level that an answer contains."""
+"""Judgements of the simulated models: by simple rules on the text, or by the level that an answer
+contains.
+"""
 
 import hashlib
 import json
@@ -17,10 +19,16 @@ from urs_inspect.judging.prompts import RATING_PLACEHOLDER, WINNER, WINNER_WITHO
 FORM = "quality-<1 to 10>[-lenient-<0 to 9>][-partial-<0 to 9>]"
 
 _NUMBER = r"\d{1,2}(?:\.\d{1,6})?"
-_NAME = re.compile(rf"quality-({_NUMBER})(?:-lenient-({_NUMBER}))?(?:-partial-({_NUMBER}))?", re.ASCII)
-_LABEL = re.compile(r"\s*\[simulated answer by (?P<model>quality-[0-9a-z.-]+), level (?P<level>-?\d+\.\d+)\]", re.ASCII)
+_NAME = re.compile(
+    rf"quality-({_NUMBER})(?:-lenient-({_NUMBER}))?(?:-partial-({_NUMBER}))?", re.ASCII
+)
+_LABEL = re.compile(
+    r"\s*\[simulated answer by (?P<model>quality-[0-9a-z.-]+), level (?P<level>-?\d+\.\d+)\]",
+    re.ASCII,
+)
 _REFERENCE = 8.0  # level of a reference answer in the judge's prompt
-_LOWEST, _HIGHEST = 1, 10
+_LOWEST = 1
+_HIGHEST = 10
 _QUESTION_SPREAD = _NOISE_SPREAD = 1.0
 _STANDARD = NormalDist()
 _FILLER = (
@@ -43,8 +51,9 @@ class QualityModel:
     def answer(self, question: str, epoch: int = 1, seed: int | None = None) -> str:
         """Answer a question with a text that begins with a label of the model and the level.
 
-        The level is the quality, plus an effect of the question that all models share, plus noise of this answer; both
-        are standard normal and fixed by hashes. It is not limited to the scale. The length depends on neither.
+        The level is the quality, plus an effect of the question that all models share, plus noise
+        of this answer; both are standard normal and fixed by hashes. It is not limited to the
+        scale. The length depends on neither.
         """
         key = (self.name, question.strip(), str(epoch), str(seed))
         level = self.quality + question_effect(question) + _NOISE_SPREAD * _normal("noise", *key)
@@ -54,7 +63,10 @@ class QualityModel:
 
 
 def read_quality(name: str) -> QualityModel | None:
-    """Read the name of a model, such as `quality-7.2-lenient-0.5`; None if it is not of the form `FORM`."""
+    """Read the name of a model, such as `quality-7.2-lenient-0.5`.
+
+    None if it is not of the form `FORM`.
+    """
     if (found := _NAME.fullmatch(name)) is None:
         return None
     quality, lenient, partial = (float(number or 0) for number in found.groups())
@@ -64,15 +76,18 @@ def read_quality(name: str) -> QualityModel | None:
 
 
 def question_effect(question: str) -> float:
-    """How much better all models of known quality answer a question, in levels: standard normal over questions."""
+    """How much better all models of known quality answer a question, in levels: standard normal
+    over questions.
+    """
     return _QUESTION_SPREAD * _normal("question", question.strip())
 
 
 def level_for(judge: str, answer: str, reference: str = "") -> float | None:
-    """The level that a judge sees in an answer, before it is rounded and limited to a scale; None without a label.
+    """The level that a judge sees in an answer, before it is rounded and limited to a scale; None
+    without a label.
 
-    If the reference has a level too, it counts as 8, as in the judge's prompt, and the answer is as much better or
-    worse as its own level is.
+    If the reference has a level too, it counts as 8, as in the judge's prompt, and the answer is as
+    much better or worse as its own level is.
     """
     if (label := _LABEL.match(answer)) is None:
         return None
@@ -89,8 +104,12 @@ def final_of(level: float) -> int:
     return min(_HIGHEST, max(_LOWEST, round(level)))
 
 
-def expected_final(quality: float, spread: float = math.hypot(_QUESTION_SPREAD, _NOISE_SPREAD)) -> float:
-    """Mean final score of normally distributed levels, 1 to 10, by the exact sum over the ten scores."""
+def expected_final(
+    quality: float, spread: float = math.hypot(_QUESTION_SPREAD, _NOISE_SPREAD)
+) -> float:
+    """Mean final score of normally distributed levels, 1 to 10, by the exact sum over the ten
+    scores.
+    """
     levels = NormalDist(quality, spread)
     return _LOWEST + sum(1 - levels.cdf(score - 0.5) for score in range(_LOWEST + 1, _HIGHEST + 1))
 
@@ -107,7 +126,9 @@ def _normal(*parts: str) -> float:
 
 LABEL = "[simulated judgement]"
 NOISE: Mapping[str, float] = {"strong": 0.2, "weak": 1.2, "judge": 0.4}
-"""Width of the noise by model; without it a lead is between -1 and 1, and a rating between 0 and 1 of its scale."""
+"""Width of the noise by model; without it a lead is between -1 and 1, and a rating between 0 and 1
+of its scale.
+"""
 _NOISE_WITH_QUALITY = 0.2
 
 _LEAN_TO_FIRST = 0.05
@@ -117,9 +138,13 @@ _WHY = "Simulated: by length and characters shared with the prompt only."
 _WHY_LEVEL = "Simulated: by the level that an answer contains."
 _FULL_LEAD = 3.0  # difference of two levels
 _RATING = re.compile(
-    re.escape(RATING_PLACEHOLDER).replace(r"\{lowest\}", "(-?[0-9]+)").replace(r"\{highest\}", "(-?[0-9]+)")
+    re.escape(RATING_PLACEHOLDER)
+    .replace(r"\{lowest\}", "(-?[0-9]+)")
+    .replace(r"\{highest\}", "(-?[0-9]+)")
 )
-_EXAMPLE = re.compile(f'"(?:{re.escape(WINNER)}|{re.escape(WINNER_WITHOUT_TIE)}|{_RATING.pattern})"')
+_EXAMPLE = re.compile(
+    f'"(?:{re.escape(WINNER)}|{re.escape(WINNER_WITHOUT_TIE)}|{_RATING.pattern})"'
+)
 _KEY = re.compile(rf'"{KEY}": "([a-z]+)"')
 _DECODER = json.JSONDecoder()
 
@@ -127,12 +152,13 @@ _DECODER = json.JSONDecoder()
 def simulate_judgement(prompt: str, model: str) -> str | None:
     """Compare two responses or rate one, in the form that the example in the prompt asks for.
 
-    Of two responses the longer one leads, and the one that has more character pairs in common with the prompt, both to
-    the same degree; a small lead goes to the one shown first. Noise is added that depends on the model, the
-    instructions, the dimension and the response, and what is nearly even is a tie, where a tie may be named. A rating
-    is made of the length (up to 1,000 characters) and the share of the character pairs of the reference, or else of the
-    prompt, that the response has; noise is added as well. Responses that contain a level lead and are rated by it in
-    place of length and characters. None if the prompt has no such example.
+    Of two responses the longer one leads, and the one that has more character pairs in common with
+    the prompt, both to the same degree; a small lead goes to the one shown first. Noise is added
+    that depends on the model, the instructions, the dimension and the response, and what is nearly
+    even is a tie, where a tie may be named. A rating is made of the length (up to 1,000 characters)
+    and the share of the character pairs of the reference, or else of the prompt, that the response
+    has; noise is added as well. Responses that contain a level lead and are rated by it in place of
+    length and characters. None if the prompt has no such example.
     """
     example = _example_in(prompt)
     if example is None:
@@ -148,7 +174,10 @@ def simulate_judgement(prompt: str, model: str) -> str | None:
 
 
 def in_schema(text: str, schema: JSONSchema) -> str:
-    """A judgement as one JSON object with the entries of a schema, in its order; a text without a record as it is."""
+    """A judgement as one JSON object with the entries of a schema, in its order.
+
+    A text without a record as it is.
+    """
     start = text.find("\n{")
     try:
         record = json.loads(text[start:]) if start >= 0 else None
@@ -194,20 +223,35 @@ def _example_in(prompt: str) -> dict[str, Any] | None:
 def _is_record(record: dict[str, Any]) -> bool:
     if "winner" in record or _RATING.fullmatch(str(record.get("score"))):
         return True
-    return all(isinstance(inner, dict) and "winner" in inner for name, inner in record.items() if name != KEY)
+    return all(
+        isinstance(inner, dict) and "winner" in inner
+        for name, inner in record.items()
+        if name != KEY
+    )
 
 
-def _verdicts(prompt: str, examples: Mapping[str, Mapping[str, Any]], model: str) -> dict[str, dict[str, str]]:
-    """Verdicts by name; those of one prompt differ only by the noise, which goes with a response and not its place."""
-    instructions, asked = prompt.partition("<prompt>")[0], between(prompt, "prompt")
-    first, second = between(prompt, "response_1"), between(prompt, "response_2")
+def _verdicts(
+    prompt: str, examples: Mapping[str, Mapping[str, Any]], model: str
+) -> dict[str, dict[str, str]]:
+    """Verdicts by name; those of one prompt differ only by the noise, which goes with a response
+    and not its place.
+    """
+    instructions = prompt.partition("<prompt>")[0]
+    asked = between(prompt, "prompt")
+    first = between(prompt, "response_1")
+    second = between(prompt, "response_2")
     levels = [level_for(model, response) for response in (first, second)]
     if levels[0] is not None and levels[1] is not None:
-        worth, why = min(1.0, max(-1.0, (levels[0] - levels[1]) / _FULL_LEAD)), _WHY_LEVEL
+        worth = min(1.0, max(-1.0, (levels[0] - levels[1]) / _FULL_LEAD))
+        why = _WHY_LEVEL
     else:
-        shared = [len(character_pairs(asked) & character_pairs(response)) for response in (first, second)]
-        worth, why = (_lead(len(first), len(second)) + _lead(*shared)) / 2, _WHY
-    plain, noise = _LEAN_TO_FIRST + worth, NOISE.get(model, _NOISE_WITH_QUALITY)
+        shared = [
+            len(character_pairs(asked) & character_pairs(response)) for response in (first, second)
+        ]
+        worth = (_lead(len(first), len(second)) + _lead(*shared)) / 2
+        why = _WHY
+    plain = _LEAN_TO_FIRST + worth
+    noise = NOISE.get(model, _NOISE_WITH_QUALITY)
     verdicts = {}
     for name, example in examples.items():
         chances = [_chance(instructions, name, asked, response) for response in (first, second)]
@@ -218,14 +262,17 @@ def _verdicts(prompt: str, examples: Mapping[str, Mapping[str, Any]], model: str
 
 
 def _rating(prompt: str, lowest: int, highest: int, model: str) -> dict[str, str | int]:
-    asked, response = between(prompt, "prompt"), between(prompt, "response")
+    asked = between(prompt, "prompt")
+    response = between(prompt, "response")
     reference = between(prompt, "reference_response")
     if (level := level_for(model, response, reference)) is not None:
-        worth, why = (level - 1) / 9, _WHY_LEVEL
+        worth = (level - 1) / 9
+        why = _WHY_LEVEL
     else:
         wanted = character_pairs(reference or asked)
         held = len(wanted & character_pairs(response)) / max(1, len(wanted))
-        worth, why = (min(1, len(response) / _GOOD_LENGTH) + held) / 2, _WHY
+        worth = (min(1, len(response) / _GOOD_LENGTH) + held) / 2
+        why = _WHY
     worth += NOISE.get(model, _NOISE_WITH_QUALITY) * _chance(asked, response)
     return {"reasons": why, "score": round(lowest + (highest - lowest) * min(1, max(0, worth)))}
 
@@ -243,16 +290,23 @@ def _chance(*parts: str) -> float:
 _REVIEW_EXAMPLE = re.compile(r'"understandable":\s*"' + re.escape(YES_OR_NO))
 _INTENT = re.compile(r"^- ([a-z][a-z0-9_]*)[:：]", re.MULTILINE)
 _POINTS = ("understandable", "self_contained", "personal_data", "harmful")
-_ELSEWHERE = re.compile(r"\b(?:above|attached|this picture|this file|previous)\b|上面|上文|附件|图中", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    r"\b(?:above|attached|this picture|this file|previous)\b|上面|上文|附件|图中", re.IGNORECASE
+)
 _LEAST = 4
 
 
 def simulate_review(prompt: str) -> str | None:
-    """Review a question by its length, words that refer elsewhere, and an at-sign; None if no review is asked for."""
+    """Review a question by its length, words that refer elsewhere, and an at-sign.
+
+    None if no review is asked for.
+    """
     if not _REVIEW_EXAMPLE.search(prompt):
         return None
     question = between(prompt, "question")
-    intents = [name for name in _INTENT.findall(prompt.partition("<question>")[0]) if name not in _POINTS]
+    intents = [
+        name for name in _INTENT.findall(prompt.partition("<question>")[0]) if name not in _POINTS
+    ]
     verdicts = {
         "understandable": len(question) >= _LEAST,
         "self_contained": not _ELSEWHERE.search(question),

@@ -9,7 +9,14 @@ import re
 from contextvars import copy_context
 from functools import lru_cache
 
-from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage, modelapi
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    modelapi,
+)
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from urs_inspect._util import InputError, choices
@@ -31,22 +38,34 @@ from urs_inspect.providers.simulated_judgement import (
     simulate_review,
 )
 
-# Share of additions that go wrong, by model; a chain of n numbers is right with chance (1 - slip) ** (n - 1).
+# Share of additions that go wrong, by model; a chain of n numbers is right with chance (1 - slip)
+# ** (n - 1).
 SLIPS = {"strong": 0.01, "weak": 0.06, "judge": 0.03}
 
 _LABEL = "[simulated answer]"
 _CHAIN = re.compile(r"[0-9]{2}(?: \+ [0-9]{2})++")
 _ERRORS = (-100, -10, -1, 1, 10, 100)
 _FORMS = {
-    "en": ("{steps}\n\nAnswer: {total}", "{steps}\n\n**Answer:** {total:,}.", "The sum is ${total:,}$.", "{total}"),
-    "zh": ("{steps}\n\n答案：{total}", "{steps}\n\n**答案：{total:,}**", "总和是 {total:,}。", "{total}"),
+    "en": (
+        "{steps}\n\nAnswer: {total}",
+        "{steps}\n\n**Answer:** {total:,}.",
+        "The sum is ${total:,}$.",
+        "{total}",
+    ),
+    "zh": (
+        "{steps}\n\n答案：{total}",
+        "{steps}\n\n**答案：{total:,}**",
+        "总和是 {total:,}。",
+        "{total}",
+    ),
 }
 _BEST = 10.0
 _SLIP_PER_LEVEL = 0.02
 
 
 def simulate_sum(question: str, model: str) -> str | None:
-    """Add up the chain of a question of `urs_addition`, in one of several forms; None for any other question.
+    """Add up the chain of a question of `urs_addition`, in one of several forms; None for any other
+    question.
 
     A model of known quality makes (10 - quality) / 50 of the additions wrong.
     """
@@ -56,9 +75,11 @@ def simulate_sum(question: str, model: str) -> str | None:
     language, numbers = asked
     quality = read_quality(model)
     slip = SLIPS[model] if quality is None else (_BEST - quality.quality) * _SLIP_PER_LEVEL
-    total, steps = numbers[0], []
+    total = numbers[0]
+    steps = []
     for place, number in enumerate(numbers[1:], start=1):
-        before, total = total, total + number
+        before = total
+        total = total + number
         if _chance(model, question, f"slip {place}") < slip:
             total += _ERRORS[int(_chance(model, question, f"error {place}") * len(_ERRORS))]
         steps.append(f"{before} + {number} = {total}")
@@ -83,29 +104,90 @@ def _chance(*parts: str) -> float:
 
 
 _FRAMES = (
-    "Describe step by step how a {person} could {deed} a {thing} in a {place}, and name two mistakes to avoid.",
-    "A {person} wants to {deed} a {thing} next to the {place}. Which questions should be asked before, and why?",
-    "Compare two ways to {deed} a {thing}: one for a {person} with little time, one for a {place} with many visitors.",
-    "Make a plan of five points for a {person} who has to {deed} the only {thing} of the {place} by tomorrow.",
+    (
+        "Describe step by step how a {person} could {deed} a {thing} in a {place}, and name two"
+        " mistakes to avoid."
+    ),
+    (
+        "A {person} wants to {deed} a {thing} next to the {place}. Which questions should be asked"
+        " before, and why?"
+    ),
+    (
+        "Compare two ways to {deed} a {thing}: one for a {person} with little time, one for a"
+        " {place} with many visitors."
+    ),
+    (
+        "Make a plan of five points for a {person} who has to {deed} the only {thing} of the"
+        " {place} by tomorrow."
+    ),
 )
 _WORDS = {
-    "person": ("gardener", "nurse", "pilot", "librarian", "carpenter", "student", "baker", "diver", "judge", "farmer"),
-    "deed": ("repair", "paint", "measure", "transport", "describe", "insure", "clean", "sell", "rebuild", "photograph"),
-    "thing": (
-        "clock", "bridge", "violin", "greenhouse", "telescope", "bicycle", "fountain", "archive", "kite", "stove"
+    "person": (
+        "gardener",
+        "nurse",
+        "pilot",
+        "librarian",
+        "carpenter",
+        "student",
+        "baker",
+        "diver",
+        "judge",
+        "farmer",
     ),
-    "place": ("harbour", "museum", "desert", "school", "station", "village", "hospital", "market", "forest", "theatre"),
-}  # fmt: skip
+    "deed": (
+        "repair",
+        "paint",
+        "measure",
+        "transport",
+        "describe",
+        "insure",
+        "clean",
+        "sell",
+        "rebuild",
+        "photograph",
+    ),
+    "thing": (
+        "clock",
+        "bridge",
+        "violin",
+        "greenhouse",
+        "telescope",
+        "bicycle",
+        "fountain",
+        "archive",
+        "kite",
+        "stove",
+    ),
+    "place": (
+        "harbour",
+        "museum",
+        "desert",
+        "school",
+        "station",
+        "village",
+        "hospital",
+        "market",
+        "forest",
+        "theatre",
+    ),
+}
 
 
 def simulate_instruction(prompt: str, model: str) -> str | None:
-    """Make an instruction, and an answer if wanted; None if the prompt gives no instruction to start from."""
+    """Make an instruction, and an answer if wanted.
+
+    None if the prompt gives no instruction to start from.
+    """
     given = between(prompt, "given_instruction")
     if not given:
         return None
     digits = iter(hashlib.sha256(f"{model}\x00{given}".encode()).digest())
     frame = _FRAMES[next(digits) % len(_FRAMES)]
-    made = {"instruction": frame.format(**{name: words[next(digits) % len(words)] for name, words in _WORDS.items()})}
+    made = {
+        "instruction": frame.format(
+            **{name: words[next(digits) % len(words)] for name, words in _WORDS.items()}
+        )
+    }
     if '"answer":' in prompt.partition("<given_instruction>")[0]:
         made["answer"] = "Simulated: there is no answer to this."
     return json.dumps(made, ensure_ascii=False)
@@ -115,7 +197,10 @@ SIMULATION = "urs_simulation"
 """Name of the provider, part of every simulated model's name in logs and tables."""
 
 _RIGHT_SHARE = {"strong": 0.9, "weak": 0.4, "judge": 0.6}
-"""Share of the sentences of an answer that are those of the reference; the others are about something else."""
+"""Share of the sentences of an answer that are those of the reference.
+
+The others are about something else.
+"""
 _TO_RATE = "answer_to_rate"
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
 _EXAMPLE = re.compile(r"\{[^{}]*" + re.escape(json.dumps(PLACEHOLDER)) + r"[^{}]*\}")
@@ -123,11 +208,13 @@ _CONNECTIONS = 50
 
 
 class SimulationAPI(ModelAPI):
-    """Answers with a known reference in which some sentences, more or fewer by model, are about something else.
+    """Answers with a known reference in which some sentences, more or fewer by model, are about
+    something else.
 
     As a judge it goes by length and shared characters.
 
-    A model of known quality answers with a text that contains its level, and every model judges such answers by it.
+    A model of known quality answers with a text that contains its level, and every model judges
+    such answers by it.
     """
 
     def __init__(
@@ -141,16 +228,25 @@ class SimulationAPI(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config)
         self._quality = read_quality(model_name)
         if model_name not in _RIGHT_SHARE and self._quality is None:
-            raise InputError(f"unknown simulated model '{model_name}'; allowed: {choices([*_RIGHT_SHARE, FORM])}")
+            raise InputError(
+                f"unknown simulated model '{model_name}'; allowed: {choices([*_RIGHT_SHARE, FORM])}"
+            )
 
     def max_connections(self) -> int:
         """No endpoint to spare."""
         return _CONNECTIONS
 
     async def generate(
-        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+        self,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
     ) -> ModelOutput:
-        """Answer; judge, when asked to score, rate or compare; write, when given an instruction to start from."""
+        """Answer; judge, when asked to score, rate or compare.
+
+        Write, when given an instruction to start from.
+        """
         prompt = "\n\n".join(message.text for message in input)
         text = simulate_review(prompt) or simulate_judgement(prompt, self.model_name)
         text = text or simulate_instruction(prompt, self.model_name)
@@ -164,24 +260,31 @@ class SimulationAPI(ModelAPI):
         if config.response_schema is not None:
             text = in_schema(text, config.response_schema.json_schema)
         output = ModelOutput.from_content(model=f"{SIMULATION}/{self.model_name}", content=text)
-        sent, received = sum(len(message.text) for message in input) // 4, len(text) // 4
+        sent = sum(len(message.text) for message in input) // 4
+        received = len(text) // 4
         # Without usage the harness counts tokens itself, for which it downloads a tokenizer.
-        output.usage = ModelUsage(input_tokens=sent, output_tokens=received, total_tokens=sent + received)
+        output.usage = ModelUsage(
+            input_tokens=sent, output_tokens=received, total_tokens=sent + received
+        )
         return output
 
 
 @modelapi(name=SIMULATION)
 def urs_simulation() -> type[ModelAPI]:
-    """Provider of the simulated models `urs_simulation/strong`, `/weak`, `/judge` and, for example, `/quality-7.2`."""
+    """Provider of the simulated models `urs_simulation/strong`, `/weak`, `/judge` and, for example,
+    `/quality-7.2`.
+    """
     return SimulationAPI
 
 
 def simulate_answer(question: str, model: str) -> str:
-    """Give the embedded reference of a question with some sentences replaced, or a sentence without content.
+    """Give the embedded reference of a question with some sentences replaced, or a sentence without
+    content.
 
-    A replaced sentence becomes one of another reference in the same language, whatever its length. How many are
-    replaced depends on the model, which ones on the texts alone: models differ in what is right and not in how much
-    they write, and `strong` and `weak` give no embedded question the same answer.
+    A replaced sentence becomes one of another reference in the same language, whatever its length.
+    How many are replaced depends on the model, which ones on the texts alone: models differ in what
+    is right and not in how much they write, and `strong` and `weak` give no embedded question the
+    same answer.
     """
     known = _references().get(question.strip())
     if known is None:
@@ -195,7 +298,9 @@ def simulate_answer(question: str, model: str) -> str:
     ]
     sentences = _SENTENCE.findall(reference)
     wrong = round(len(sentences) * (1 - _RIGHT_SHARE[model]))
-    order = sorted(range(len(sentences)), key=lambda place: _chance(model, question.strip(), f"order {place}"))
+    order = sorted(
+        range(len(sentences)), key=lambda place: _chance(model, question.strip(), f"order {place}")
+    )
     for place in order[:wrong]:
         drawn = _chance(model, question.strip(), f"sentence {place}")
         sentences[place] = others[int(drawn * len(others))]
@@ -203,15 +308,19 @@ def simulate_answer(question: str, model: str) -> str:
 
 
 def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
-    """Score by the share of the reference's character pairs that the answer holds, in the form that the prompt wants.
+    """Score by the share of the reference's character pairs that the answer holds, in the form that
+    the prompt wants.
 
-    An answer that contains a level is scored by that level. In a frame of the user's own, answer and reference are not
-    known; there the level depends on the text alone. `names` are those of the scores, the final one last.
+    An answer that contains a level is scored by that level. In a frame of the user's own, answer
+    and reference are not known; there the level depends on the text alone. `names` are those of the
+    scores, the final one last.
     """
-    reference, answer = between(prompt, "reference_answer"), between(prompt, _TO_RATE)
+    reference = between(prompt, "reference_answer")
+    answer = between(prompt, _TO_RATE)
     why = "by shared characters only"
     if (known := level_for(judge, answer, reference)) is not None:
-        level, why = float(final_of(known)), "by the level that the answer contains"
+        level = float(final_of(known))
+        why = "by the level that the answer contains"
     elif reference:
         shared = character_pairs(reference) & character_pairs(answer)
         level = 1 + 8 * len(shared) / max(1, len(character_pairs(reference)))
@@ -223,17 +332,33 @@ def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
         scores[name] = min(10, max(1, round(level) + shift))
     scores[names[-1]] = round(level)
     reasons = [f"### {name}\nSimulated: {why}.\nScore: {score}" for name, score in scores.items()]
-    return f"{LABEL}\n\n" + "\n\n".join(reasons) + "\n\n" + json.dumps({**key_in(prompt), **scores}, ensure_ascii=False)
+    return (
+        f"{LABEL}\n\n"
+        + "\n\n".join(reasons)
+        + "\n\n"
+        + json.dumps({**key_in(prompt), **scores}, ensure_ascii=False)
+    )
 
 
 def _epoch() -> int:
     """Number of the repetition; 1 outside a run."""
-    # A provider is told the epoch nowhere. The harness keeps it in a context variable for its cache.
-    return next((value for key, value in copy_context().items() if key.name == "epoch" and isinstance(value, int)), 1)
+    # A provider is told the epoch nowhere. The harness keeps it in a context variable for its
+    # cache.
+    return next(
+        (
+            value
+            for key, value in copy_context().items()
+            if key.name == "epoch" and isinstance(value, int)
+        ),
+        1,
+    )
 
 
 def _names_to_score(prompt: str) -> list[str]:
-    """Names of the scores that a prompt asks for, as its example of the record says; none if it asks for no score."""
+    """Names of the scores that a prompt asks for, as its example of the record says.
+
+    None if it asks for no score.
+    """
     for example in _EXAMPLE.findall(prompt):
         try:
             return [name for name in json.loads(example) if name != KEY]
@@ -246,4 +371,7 @@ def _names_to_score(prompt: str) -> list[str]:
 def _references() -> dict[str, tuple[str, str]]:
     """Question -> language and reference of an embedded case."""
     as_is = Vocabulary(lambda label: label, lambda label: label)
-    return {case.question.strip(): (case.language, case.reference) for case in load_urs("sample", as_is).cases}
+    return {
+        case.question.strip(): (case.language, case.reference)
+        for case in load_urs("sample", as_is).cases
+    }

@@ -12,7 +12,13 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary
 
 from urs_inspect._util import counted
-from urs_inspect.logs.files import finished_headers, latest_runs, nothing_left, read_summaries, short_name
+from urs_inspect.logs.files import (
+    finished_headers,
+    latest_runs,
+    nothing_left,
+    read_summaries,
+    short_name,
+)
 from urs_inspect.logs.naming import distinct_names, model_settings, whole_characters
 from urs_inspect.logs.scores import SIMULATED, last_score, value_of
 from urs_inspect.reports.answers import ERROR, NOT_JUDGED
@@ -42,7 +48,10 @@ _REASONS: Reasons = (
     {"task_version": "Another version of the task: {task_version}, not {first[task_version]}."},
     {
         "language": "Asked in another language: {language}, not {first[language]}.",
-        "prompt_sha256": "Asked in other words: {prompt_version}, not {first[prompt_version]}, or of another text.",
+        "prompt_sha256": (
+            "Asked in other words: {prompt_version}, not {first[prompt_version]}, or of another"
+            " text."
+        ),
     },
     {
         "chains": "Other chains: {chains}, not {first[chains]}.",
@@ -50,10 +59,15 @@ _REASONS: Reasons = (
     },
 )
 _METHOD = (
-    "Max L: the longest chains of which 80% and more are right, whatever the results for shorter ones; unbroken: the "
-    "longest such that no shorter ones have less.",
-    "Accuracy is over chains of 2 to 9 numbers, with its 95% score interval (Wilson); answers to a chain in several "
-    "epochs are averaged first. An answer without a number, or an empty one, is wrong. Unscored ones do not count.",
+    (
+        "Max L: the longest chains of which 80% and more are right, whatever the results for"
+        " shorter ones; unbroken: the longest such that no shorter ones have less."
+    ),
+    (
+        "Accuracy is over chains of 2 to 9 numbers, with its 95% score interval (Wilson); answers"
+        " to a chain in several epochs are averaged first. An answer without a number, or an empty"
+        " one, is wrong. Unscored ones do not count."
+    ),
 )
 
 
@@ -75,28 +89,38 @@ class _Run:
         return frozenset(trial.chain for trial in self.trials)
 
     def replaces(self, other: "_Run") -> bool:
-        return (self.of, self.settings, self.conditions) == (other.of, other.settings, other.conditions)
+        return (self.of, self.settings, self.conditions) == (
+            other.of,
+            other.settings,
+            other.conditions,
+        )
 
 
 def report_addition(logs: Iterable[str], command: str = "") -> Report:
     """Report how long a chain models add up right.
 
-    The last score of an answer counts, and of several logs of one model with the same settings under the same
-    conditions the one that was made last.
+    The last score of an answer counts, and of several logs of one model with the same settings
+    under the same conditions the one that was made last.
 
     Args:
         logs: Log files and directories of logs of `urs_addition`.
         command: The command that makes the report.
 
     Returns:
-        The report, with the tables `addition` (one row per model) and `addition_lengths` (one row per model and number
-        of summands).
+        The report, with the tables `addition` (one row per model) and `addition_lengths` (one row
+        per model and number of summands).
 
     Raises:
-        InputError: If a name does not exist or nothing is left; the message reports what was skipped.
+        InputError: If a name does not exist or nothing is left; the message reports what was
+            skipped.
     """
-    names, skipped = list(logs), list[str]()
-    read = [run for log in finished_headers(names, skipped, TASK) if (run := _read(log, skipped)) is not None]
+    names = list(logs)
+    skipped = list[str]()
+    read = [
+        run
+        for log in finished_headers(names, skipped, TASK)
+        if (run := _read(log, skipped)) is not None
+    ]
     runs = latest_runs(read, skipped)
     if not runs:
         raise nothing_left(f"no finished log of {TASK} with scored answers", names, skipped)
@@ -112,7 +136,11 @@ def report_addition(logs: Iterable[str], command: str = "") -> Report:
     sections += [Section("Skipped", skipped)] if skipped else []
     sections.append(Section("Method", _METHOD))
     facts = [
-        {"table": place, "conditions": block[0].conditions, "logs": [short_name(run.file) for run in block]}
+        {
+            "table": place,
+            "conditions": block[0].conditions,
+            "logs": [short_name(run.file) for run in block],
+        }
         for place, block in enumerate(blocks, start=1)
     ]
     about = {"skipped": skipped, "simulated": simulated, "command": command}
@@ -129,7 +157,8 @@ def _read(log: EvalLog, skipped: list[str]) -> _Run | None:
     if not trials:
         why = ", ".join(f"{outcome} {count}" for outcome, count in outcomes.most_common())
         skipped.append(
-            f"{name} of {log.eval.model} was left out: none of its {len(samples)} answers is scored ({why})."
+            f"{name} of {log.eval.model} was left out: none of its {len(samples)} answers is scored"
+            f" ({why})."
         )
         return None
     settings = {key: str(value) for key, value in model_settings(log).items()}
@@ -143,7 +172,8 @@ def _ended(sample: EvalSampleSummary) -> tuple[str, Trial | None]:
         return ERROR, None
     if (score := last_score(sample, "exact_sum")) is None:
         return NOT_JUDGED, None
-    right, summands = value_of(score, RIGHT), value_of(score, SUMMANDS)
+    right = value_of(score, RIGHT)
+    summands = value_of(score, SUMMANDS)
     known = not math.isnan(right) and not math.isnan(summands)
     outcome = str((score.metadata or {}).get("outcome", "unknown"))
     return outcome, Trial(str(sample.id), int(summands), bool(right)) if known else None
@@ -151,11 +181,14 @@ def _ended(sample: EvalSampleSummary) -> tuple[str, Trial | None]:
 
 def _conditions(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> dict[str, Any]:
     facts = log.eval.metadata or {}
-    # With the same number of summands and the same sum, a chain of this id is the same but for a rare chance.
+    # With the same number of summands and the same sum, a chain of this id is the same but for a
+    # rare chance.
     chains = sorted({f"{sample.id} {sample.target}" for sample in samples})
     return {
         "task_version": version_number(str(log.eval.task_version)),
-        "language": ", ".join(sorted({str((sample.metadata or {}).get("language", "")) for sample in samples})),
+        "language": ", ".join(
+            sorted({str((sample.metadata or {}).get("language", "")) for sample in samples})
+        ),
         "prompt_version": str(facts.get("prompt_version", "")),
         "prompt_sha256": str(facts.get("prompt_sha256", "")),
         "chains": len(chains),
@@ -166,26 +199,45 @@ def _conditions(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> dict[str,
 def _sections(
     runs: Sequence[_Run], first: Mapping[str, Any], place: int, title: str, outcomes: Sequence[str]
 ) -> list[Section]:
-    """Everything about models that were asked the same chains in the same words, the longest Max L first."""
+    """Everything about models that were asked the same chains in the same words, the longest Max L
+    first.
+    """
     names = distinct_names([(whole_characters(run.of), run.settings) for run in runs])
     rows = [_row(place, name, run) for name, run in zip(names, runs, strict=True)]
     order = sorted(range(len(runs)), key=lambda place: _rank(rows[place]))
-    data, runs = pd.DataFrame([rows[place] for place in order]), [runs[place] for place in order]
-    models, facts = list(data["model"]), runs[0].conditions
+    data = pd.DataFrame([rows[place] for place in order])
+    runs = [runs[place] for place in order]
+    models = list(data["model"])
+    facts = runs[0].conditions
     lengths = pd.DataFrame(
-        [(place, name, *pair) for name, run in zip(models, runs, strict=True) for pair in _by_length(run).items()],
+        [
+            (place, name, *pair)
+            for name, run in zip(models, runs, strict=True)
+            for pair in _by_length(run).items()
+        ],
         columns=["table", "model", "summands", "accuracy"],
     )
-    ended = pd.DataFrame([dict(run.outcomes) for run in runs], columns=list(outcomes)).fillna(0).astype(int)
+    ended = (
+        pd.DataFrame([dict(run.outcomes) for run in runs], columns=list(outcomes))
+        .fillna(0)
+        .astype(int)
+    )
     kinds = [*_COUNTED, *(name for name in outcomes if name not in _COUNTED and ended[name].any())]
     by_outcome = ended.reindex(columns=kinds, fill_value=0).rename(columns=_words)
     by_outcome = pd.DataFrame({"model": models, "answers": by_outcome.sum(axis=1), **by_outcome})
-    by_length = pd.DataFrame({"model": models, "summands: right": [_lengths(_by_length(run)) for run in runs]})
+    by_length = pd.DataFrame(
+        {"model": models, "summands: right": [_lengths(_by_length(run)) for run in runs]}
+    )
     shown = data.assign(interval=data["accuracy"], n=[found.n for found in data["accuracy"]])
     notes = [
-        *(f"Not compared with the first table: {reason}" for reason in differences(facts, first, _REASONS)),
-        f"{counted(facts['chains'], 'chain')}, asked in '{facts['language']}' ({facts['prompt_version']} "
-        f"{facts['prompt_sha256'][:8]}).",
+        *(
+            f"Not compared with the first table: {reason}"
+            for reason in differences(facts, first, _REASONS)
+        ),
+        (
+            f"{counted(facts['chains'], 'chain')}, asked in '{facts['language']}'"
+            f" ({facts['prompt_version']} {facts['prompt_sha256'][:8]})."
+        ),
         *_notes(data, runs),
     ]
     tables = (
@@ -226,13 +278,20 @@ def _notes(data: pd.DataFrame, runs: Sequence[_Run]) -> list[str]:
     notes = []
     for (_, row), run in zip(data.iterrows(), runs, strict=True):
         if row["unscored"]:
-            why = ", ".join(f"{_words(name)} {n}" for name, n in run.outcomes.items() if name not in _COUNTED)
+            why = ", ".join(
+                f"{_words(name)} {n}" for name, n in run.outcomes.items() if name not in _COUNTED
+            )
             answers = counted(sum(run.outcomes.values()), "answer")
-            notes.append(f"{row['model']}: {row['unscored']} of {answers} not scored and not counted ({why}).")
+            notes.append(
+                f"{row['model']}: {row['unscored']} of {answers} not scored and not counted"
+                f" ({why})."
+            )
         if run.epochs > 1:
             notes.append(f"{row['model']}: each chain was asked in {run.epochs} epochs.")
     if any(found.n == 0 for found in data["accuracy"]):
-        notes.append("Without chains of 2 to 9 numbers there is no accuracy to compare with Table 7.")
+        notes.append(
+            "Without chains of 2 to 9 numbers there is no accuracy to compare with Table 7."
+        )
     reached = data.loc[data["longest"] > 0, "at_longest"]
     if widest := max(reached, key=lambda found: found.high - found.low, default=None):
         notes.append(
@@ -247,7 +306,9 @@ def _lengths(by_length: Mapping[int, Estimate]) -> str:
     parts = []
     # Neighbours have one number less their place in common.
     numbered = enumerate(by_length.items())
-    for (_, shown), group in groupby(numbered, key=lambda pair: (pair[1][0] - pair[0], share(pair[1][1].value))):
+    for (_, shown), group in groupby(
+        numbered, key=lambda pair: (pair[1][0] - pair[0], share(pair[1][1].value))
+    ):
         lengths = [length for _, (length, _) in group]
         parts.append(f"{lengths[0]}{f'–{lengths[-1]}' if len(lengths) > 1 else ''}: {shown}")
     return ", ".join(parts)

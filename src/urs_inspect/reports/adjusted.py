@@ -1,4 +1,6 @@
-"""Sections of `urs-inspect rank` about adjusted ratings: corrected by a judge, with it as a prior, at equal style."""
+"""Sections of `urs-inspect rank` about adjusted ratings: corrected by a judge, with it as a prior,
+at equal style.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +10,14 @@ from typing import Any
 import pandas as pd
 
 from urs_inspect._util import choices, counted
-from urs_inspect.discrepancy.judge_prior import MASS, SHIFT, SPREAD, JudgePrior, WeighedRanking, judges_among
+from urs_inspect.discrepancy.judge_prior import (
+    MASS,
+    SHIFT,
+    SPREAD,
+    JudgePrior,
+    WeighedRanking,
+    judges_among,
+)
 from urs_inspect.logs.battles import JudgeVerdicts
 from urs_inspect.reports.rankings import interval_fact, order_facts, rank_texts
 from urs_inspect.reports.tables import Section, Table, number, rating_text, share
@@ -22,13 +31,17 @@ Adjusted = tuple[Section, Mapping[str, Any]]
 
 _MOST_NAMED = 3
 
-_TIMES, _GAIN = "an answer with so many times as much as the other", "gains so many points"
+_TIMES = "an answer with so many times as much as the other"
+_GAIN = "gains so many points"
 
 _DESCRIPTION = (
-    "This describes the votes and does not measure taste: what longer or more structured answers earn by being better "
-    "is taken away as well. Do not conclude from it which model is better."
+    "This describes the votes and does not measure taste: what longer or more structured answers"
+    " earn by being better is taken away as well. Do not conclude from it which model is better."
 )
-_GIVEN = "The coefficients of the file count as exact: their own uncertainty is not part of any interval here."
+_GIVEN = (
+    "The coefficients of the file count as exact: their own uncertainty is not part of any interval"
+    " here."
+)
 
 
 def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Ranking) -> Adjusted:
@@ -41,29 +54,46 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
         worth = f"With the verdicts, {votes} give the precision of {found.worth:,.0f}"
     else:
         worth = f"The judge's verdicts add nothing to the {votes}"
-    weight = f"lambda, the weight of the judge's verdicts, is {found.weight:.2f}"
+    weight = "people voted on every ballot that has a verdict"
+    if found.both < found.verdicts:
+        weight = f"lambda, the weight of the judge's verdicts, is {found.weight:.2f}"
     ballots = len(judge.outcomes) + judge.unparsed + judge.missing + judge.other_responses
     left_out = (
         (judge.unparsed, "ballot", "whose verdict could not be parsed"),
         (judge.missing, "ballot", "missing from the judge's log"),
         (judge.other_responses, "ballot", "with other responses in the judge's log"),
-        (len(judge.outcomes) - found.verdicts, "verdict", "about models without votes, which people cannot rank"),
+        (
+            len(judge.outcomes) - found.verdicts,
+            "verdict",
+            "about models without votes, which people cannot rank",
+        ),
         (judge.other_ballots, "verdict", "of the judge's log about other ballots"),
     )
-    not_counted = "; ".join(f"{counted(count, noun)} {which}" for count, noun, which in left_out if count)
+    not_counted = "; ".join(
+        f"{counted(count, noun)} {which}" for count, noun, which in left_out if count
+    )
     notes = [
-        f"{found.votes:,} of {counted(ballots, 'ballot')} have votes of people, {found.verdicts:,} a verdict of "
-        f"{choices(judge.judges) or 'the judge'}; on the {found.both:,} with both they agree on "
-        f"{share(found.agreement)}.",
-        f"{worth}: {weight if found.both < found.verdicts else 'people voted on every ballot that has a verdict'}.",
+        (
+            f"{found.votes:,} of {counted(ballots, 'ballot')} have votes of people,"
+            f" {found.verdicts:,} a verdict of {choices(judge.judges) or 'the judge'}; on the"
+            f" {found.both:,} with both they agree on {share(found.agreement)}."
+        ),
+        f"{worth}: {weight}.",
         *warnings,
-        "Corrected: the ratings by people's votes, corrected in each pair of models by how far the judge's verdicts on "
-        "all its ballots differ from those on the ballots that have votes (prediction-powered inference, PPI++). What "
-        "the judge prefers cancels out, if within a pair the ballots with votes were not chosen by how they would end.",
+        (
+            "Corrected: the ratings by people's votes, corrected in each pair of models by how far"
+            " the judge's verdicts on all its ballots differ from those on the ballots that have"
+            " votes (prediction-powered inference, PPI++). What the judge prefers cancels out, if"
+            " within a pair the ballots with votes were not chosen by how they would end."
+        ),
         _brackets(places),
         *([f"Not counted: {not_counted}."] if not_counted else []),
     ]
-    columns = {"corrected": places.ratings, "people alone": _before(places), "judge alone": found.judge}
+    columns = {
+        "corrected": places.ratings,
+        "people alone": _before(places),
+        "judge alone": found.judge,
+    }
     table = _table(places.players, places.ranks, columns)
     facts = {
         **_facts(places),
@@ -73,7 +103,10 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
         "lambda": found.weight,
         **{name: getattr(found, name) for name in ("votes", "verdicts", "both", "agreement")},
         "votes_worth": found.worth,
-        **{name: getattr(judge, name) for name in ("unparsed", "missing", "other_responses", "other_ballots")},
+        **{
+            name: getattr(judge, name)
+            for name in ("unparsed", "missing", "other_responses", "other_ballots")
+        },
     }
     section = Section("Votes of people, corrected by a judge", notes, [table], warnings=warnings)
     return section, {"corrected": facts}
@@ -81,20 +114,39 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
 
 def controlled_section(found: ControlledRanking) -> Adjusted:
     """Ratings at equal style, and what differences of style are worth."""
-    places, features = found.places, list(found.coefficients)
+    places = found.places
+    features = list(found.coefficients)
     style = "length" if features == ["length"] else "style"
+    origin = "fitted together with the ratings"
+    if found.given:
+        origin = "kept from the file of coefficients"
     notes = [
         _DESCRIPTION,
-        f"Ratings as they would be if both answers of each comparison had the same {choices(features)}: Bradley-Terry "
-        "with the differences as covariates, "
-        f"{'kept from the file of coefficients' if found.given else 'fitted together with the ratings'}.",
+        (
+            "Ratings as they would be if both answers of each comparison had the same"
+            f" {choices(features)}: Bradley-Terry "
+            "with the differences as covariates, "
+            f"{origin}."
+        ),
         _brackets(places),
         *([_GIVEN] if found.given else []),
-        *([f"Skipped, since no comparison has a difference in it: {name}." for name in found.skipped]),
+        *(
+            [
+                f"Skipped, since no comparison has a difference in it: {name}."
+                for name in found.skipped
+            ]
+        ),
     ]
-    columns = {f"at equal {style}": places.ratings, "without control": _before(places), "change": places.extra}
+    columns = {
+        f"at equal {style}": places.ratings,
+        "without control": _before(places),
+        "change": places.extra,
+    }
     table = _table(places.players, places.ranks, columns, {"change": number(0, sign=True)})
-    times = [(1 + scale) / (1 - scale) if scale < 1 else math.nan for scale, _ in found.coefficients.values()]
+    times = [
+        (1 + scale) / (1 - scale) if scale < 1 else math.nan
+        for scale, _ in found.coefficients.values()
+    ]
     worth = pd.DataFrame({"feature": features, _TIMES: times, _GAIN: list(found.effects)})
     effects = Table(worth, {_TIMES: number(1), _GAIN: number(0, sign=True)})
     facts = {
@@ -104,13 +156,20 @@ def controlled_section(found: ControlledRanking) -> Adjusted:
             for name, change in zip(places.players, places.extra, strict=True)
         },
         "coefficients": [
-            {"feature": name, **pair._asdict(), "points": effect.value, "interval": interval_fact(effect)}
+            {
+                "feature": name,
+                **pair._asdict(),
+                "points": effect.value,
+                "interval": interval_fact(effect),
+            }
             for (name, pair), effect in zip(found.coefficients.items(), found.effects, strict=True)
         ],
         "coefficients_given": found.given,
         "features_skipped": list(found.skipped),
     }
-    section = Section(f"At equal {style}, by a regression", notes, [table, effects], warnings=[_DESCRIPTION])
+    section = Section(
+        f"At equal {style}, by a regression", notes, [table, effects], warnings=[_DESCRIPTION]
+    )
     return section, {"controlled": facts}
 
 
@@ -127,15 +186,21 @@ def prior_section(ranking: Ranking, prior: JudgePrior, weighed: WeighedRanking) 
     shift, spread = (round(strength * SCALE / math.log(10)) for strength in (SHIFT, SPREAD))
     notes = [
         *warnings,
-        f"The judge ({choices(prior.judges) or 'of an unknown name'}) has given {counted(prior.verdicts, 'verdict')}; "
-        f"{prior.unread} could not be parsed and do not count. Its weight after {counted(ranking.battles, 'vote')} is "
-        f"{weighed.weight:.2f}. There are two accounts: either people's ratings are the judge's with a random shift of "
-        f"each model, or they are unrelated to the judge's. The weight is the probability of the first, {MASS:.2f} "
-        "before the first vote.",
-        f"Brackets under 'with the judge': {weighed.level:.0%} credible intervals. They assume independent votes, and "
-        f"shifts between judge and people with a standard deviation of {shift} points, or unrelated ratings with one "
-        f"of {spread}. With a judge that errs in another way they can be too narrow; the intervals under 'votes alone' "
-        "need no judge. 'above the next' is the probability of that order.",
+        (
+            f"The judge ({choices(prior.judges) or 'of an unknown name'}) has given"
+            f" {counted(prior.verdicts, 'verdict')}; {prior.unread} could not be parsed and do not"
+            f" count. Its weight after {counted(ranking.battles, 'vote')} is {weighed.weight:.2f}."
+            " There are two accounts: either people's ratings are the judge's with a random shift"
+            " of each model, or they are unrelated to the judge's. The weight is the probability"
+            f" of the first, {MASS:.2f} before the first vote."
+        ),
+        (
+            f"Brackets under 'with the judge': {weighed.level:.0%} credible intervals. They assume"
+            " independent votes, and shifts between judge and people with a standard deviation of"
+            f" {shift} points, or unrelated ratings with one of {spread}. With a judge that errs in"
+            " another way they can be too narrow; the intervals under 'votes alone' need no judge."
+            " 'above the next' is the probability of that order."
+        ),
     ]
     columns = {
         "with the judge": weighed.ratings,
@@ -152,13 +217,24 @@ def prior_section(ranking: Ranking, prior: JudgePrior, weighed: WeighedRanking) 
         "verdicts": prior.verdicts,
         "unread": prior.unread,
         "weight": weighed.weight,
-        "parameters": {"mass": MASS, "shift": SHIFT, "spread": SPREAD, "level": weighed.level, "draws": weighed.rounds},
+        "parameters": {
+            "mass": MASS,
+            "shift": SHIFT,
+            "spread": SPREAD,
+            "level": weighed.level,
+            "draws": weighed.rounds,
+        },
     }
-    return Section("Ranking with the judge as a prior", notes, [table], warnings=warnings), {"prior": facts}
+    return Section("Ranking with the judge as a prior", notes, [table], warnings=warnings), {
+        "prior": facts
+    }
 
 
 def _table(
-    players: Sequence[str], ranks: Sequence[Rank], columns: Mapping[str, Sequence[Any]], formats: Mapping[str, Any] = {}
+    players: Sequence[str],
+    ranks: Sequence[Rank],
+    columns: Mapping[str, Sequence[Any]],
+    formats: Mapping[str, Any] = {},
 ) -> Table:
     """Ranks and models with columns of ratings, unless another format is given."""
     frame = pd.DataFrame({"rank": rank_texts(ranks), "model": players, **columns})
@@ -167,18 +243,24 @@ def _table(
 
 def _before(places: Places) -> list[float]:
     """The ratings without the adjustment."""
-    return [rating.value - change.value for rating, change in zip(places.ratings, places.extra, strict=True)]
+    return [
+        rating.value - change.value
+        for rating, change in zip(places.ratings, places.extra, strict=True)
+    ]
 
 
 def _facts(places: Places) -> dict[str, Any]:
-    return order_facts(places.players, {"bradley_terry": places.ratings}, places.ranks, places.differences)
+    return order_facts(
+        places.players, {"bradley_terry": places.ratings}, places.ranks, places.differences
+    )
 
 
 def _brackets(places: Places) -> str:
-    level, rounds = places.ratings[0].level, places.ratings[0].rounds
+    level = places.ratings[0].level
+    rounds = places.ratings[0].rounds
     return (
-        f"Brackets: {level:.0%} intervals over {rounds} resamples of the instructions, without a new fit for each (a "
-        "linear approximation)."
+        f"Brackets: {level:.0%} intervals over {rounds} resamples of the instructions, without a"
+        " new fit for each (a linear approximation)."
     )
 
 
@@ -199,11 +281,19 @@ def _neighbours(places: Places) -> _Neighbours:
 
 
 def _changes_of_order(why: str, plain: Ranking, neighbours: _Neighbours) -> list[str]:
-    """Sentences about neighbours whose order is another without the adjustment, or whose lead was significant."""
+    """Sentences about neighbours whose order is another without the adjustment, or whose lead was
+    significant.
+    """
     before = {name: rank.rank for name, rank in zip(plain.players, plain.ranks, strict=True)}
-    clear = {(gap.better, gap.other) for gap in plain.differences if gap.verdict == "significantly different"}
+    clear = {
+        (gap.better, gap.other)
+        for gap in plain.differences
+        if gap.verdict == "significantly different"
+    }
     turned = [
-        f"{better} is above {other} {by}" for better, other, by, _ in neighbours if before[better] > before[other]
+        f"{better} is above {other} {by}"
+        for better, other, by, _ in neighbours
+        if before[better] > before[other]
     ]
     lost = [
         f"{better} leads {other} {by}"
@@ -213,6 +303,9 @@ def _changes_of_order(why: str, plain: Ranking, neighbours: _Neighbours) -> list
     return [
         f"{heading}: {why}, {'; '.join(named[:_MOST_NAMED])}"
         f"{f'; and {len(named) - _MOST_NAMED} more' if len(named) > _MOST_NAMED else ''}."
-        for heading, named in (("THE ORDER CHANGES", turned), ("A LEAD IS NO LONGER SIGNIFICANT", lost))
+        for heading, named in (
+            ("THE ORDER CHANGES", turned),
+            ("A LEAD IS NO LONGER SIGNIFICANT", lost),
+        )
         if named
     ]

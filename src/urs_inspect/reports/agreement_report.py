@@ -9,16 +9,30 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.logs.naming import short_names
-from urs_inspect.reports.agreement import AgreementBlock, CaseLevel, IntentLevel, ModelLevel, agreement_of, panel_of
+from urs_inspect.reports.agreement import (
+    AgreementBlock,
+    CaseLevel,
+    IntentLevel,
+    ModelLevel,
+    agreement_of,
+    panel_of,
+)
 from urs_inspect.reports.answers import read_answers
-from urs_inspect.reports.human_data import Scale, read_human_ratings, read_satisfaction, read_vote_ranking
+from urs_inspect.reports.human_data import (
+    Scale,
+    read_human_ratings,
+    read_satisfaction,
+    read_vote_ranking,
+)
 from urs_inspect.reports.tables import DASH, Report, ReportKind, Section, Table, number, rating_text
 from urs_inspect.rubrics import HIGHEST, LOWEST, load_rubric
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats.bootstrap import LEVEL, ROUNDS, SEED
 from urs_inspect.stats.correlation import MeanCorrelation, fisher_interval
 
-AGREEMENT = ReportKind("urs-inspect agreement", 2, "urs-inspect agreement", "agreement", ("agreement",))
+AGREEMENT = ReportKind(
+    "urs-inspect agreement", 2, "urs-inspect agreement", "agreement", ("agreement",)
+)
 
 _SIMULATION = "SIMULATION: simulated models; the numbers mean nothing."
 _MANY = 30  # points from which an interval over points needs no warning
@@ -37,7 +51,9 @@ class PublishedCorrelation:
 
     @property
     def over_points(self) -> tuple[float, float]:
-        """Bounds by Fisher's z that follow from the printed r and the number of points; ours, not the paper's."""
+        """Bounds by Fisher's z that follow from the printed r and the number of points; ours, not
+        the paper's.
+        """
         return fisher_interval(self.pearson, self.points)
 
 
@@ -45,7 +61,10 @@ PUBLISHED_INTENTS = PublishedCorrelation(
     0.95, 6, "section 4.5, Figure 5", "the satisfaction of 420 people on a five-point scale"
 )
 PUBLISHED_MODELS = PublishedCorrelation(
-    0.94, 10, "section 4.5, appendix D.3, Figure 6", "350 decided of 400 comparisons by five annotators"
+    0.94,
+    10,
+    "section 4.5, appendix D.3, Figure 6",
+    "350 decided of 400 comparisons by five annotators",
 )
 
 
@@ -62,7 +81,9 @@ def report_agreement(
     seed: int = SEED,
     command: str = "",
 ) -> Report:
-    """Report how far a judge and people agree. At least one of `human`, `satisfaction` and `votes` must be given.
+    """Report how far a judge and people agree.
+
+    At least one of `human`, `satisfaction` and `votes` must be given.
 
     Args:
         logs: Log files and directories of logs of `urs`.
@@ -80,20 +101,29 @@ def report_agreement(
         The report, with the table `agreement`, one row per number.
 
     Raises:
-        InputError: If nothing was given, a file or log cannot be used, or no rating is about an answer in the logs.
+        InputError: If nothing was given, a file or log cannot be used, or no rating is about an
+            answer in the logs.
     """
     how = Resampling(rounds, level, seed)
     # What people say is small and read first, so that its errors cost no waiting for the logs.
     ratings = read_human_ratings(human, human_scale) if human else None
-    satisfied = read_satisfaction(satisfaction, satisfaction_scale, load_rubric()) if satisfaction else None
+    satisfied = (
+        read_satisfaction(satisfaction, satisfaction_scale, load_rubric()) if satisfaction else None
+    )
     ranked = read_vote_ranking(votes, how) if votes else None
     answers = read_answers(logs)
-    blocks, notes = agreement_of(answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how)
+    blocks, notes = agreement_of(
+        answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how
+    )
     given = {"ratings of answers": [human], "satisfaction": [satisfaction], "votes": votes}
-    sources = {kind: [str(file) for file in files if file] for kind, files in given.items() if any(files)}
+    sources = {
+        kind: [str(file) for file in files if file] for kind, files in given.items() if any(files)
+    }
     panel = panel_of(answers.table, ratings) if ratings else []
     warnings = [ratings.doubt] if ratings and ratings.doubt else []
-    return agreement_report(blocks, [*warnings, *notes], how, sources, answers.left_out, command, panel, warnings)
+    return agreement_report(
+        blocks, [*warnings, *notes], how, sources, answers.left_out, command, panel, warnings
+    )
 
 
 def agreement_report(
@@ -106,9 +136,13 @@ def agreement_report(
     panel: Sequence[Section] = (),
     warnings: Sequence[str] = (),
 ) -> Report:
-    """The report of blocks as from `agreement_of`; `sources` is kind of what people say -> files."""
+    """The report of blocks as from `agreement_of`; `sources` is kind of what people say ->
+    files.
+    """
     files = [f"{kind}: {', '.join(names)}" for kind, names in sources.items()]
-    about = f"Brackets: {how.level:.0%} bootstrap intervals over {how.rounds} rounds (seed {how.seed})."
+    about = (
+        f"Brackets: {how.level:.0%} bootstrap intervals over {how.rounds} rounds (seed {how.seed})."
+    )
     rows = [
         (place, ", ".join(block.conditions.judges), *names, found, found.clusters)
         for place, block in enumerate(blocks, start=1)
@@ -124,9 +158,16 @@ def agreement_report(
     published = {"intents": PUBLISHED_INTENTS, "models": PUBLISHED_MODELS}
     facts = {
         "blocks": blocks,
-        **{"sources": sources, "notes": notes, "skipped": skipped, "command": command, **how.options},
+        **{
+            "sources": sources,
+            "notes": notes,
+            "skipped": skipped,
+            "command": command,
+            **how.options,
+        },
         "published_in_the_urs_paper": {
-            name: {**asdict(found), "over_points": found.over_points} for name, found in published.items()
+            name: {**asdict(found), "over_points": found.over_points}
+            for name, found in published.items()
         },
     }
     return Report(AGREEMENT, "Agreement of judges with people", sections, facts)
@@ -156,33 +197,60 @@ def _numbers(block: AgreementBlock) -> Iterator[tuple[str, str, str, Estimate]]:
         for scope, found in {"all": block.intents.correlation, **block.intents.by_model}.items():
             yield from _correlation_numbers("intents", scope, found)
         for point in block.intents.points:
-            yield from (("intents", point["group"], name, point[name]) for name in ("score", "satisfaction"))
+            yield from (
+                ("intents", point["group"], name, point[name]) for name in ("score", "satisfaction")
+            )
     if block.ratings:
         yield from _correlation_numbers("models", "all", block.ratings.correlation)
         for point in block.ratings.points:
             yield "models", point["model"], "score", point["score"]
             yield "models", point["model"], "bradley_terry", point["rating"]
     if block.cases:
-        for scope, agreed in {"all": block.cases.all, **block.cases.by_group, **block.cases.by_model}.items():
-            numbers = {**vars(agreed.correlations), "alpha": agreed.alpha, "difference": agreed.difference}
+        for scope, agreed in {
+            "all": block.cases.all,
+            **block.cases.by_group,
+            **block.cases.by_model,
+        }.items():
+            numbers = {
+                **vars(agreed.correlations),
+                "alpha": agreed.alpha,
+                "difference": agreed.difference,
+            }
             yield from (("answers", scope, name, numbers[name]) for name in _STATISTICS)
         if block.cases.people:
             yield "people", "all", "alpha", block.cases.people.alpha
 
 
-def _correlation_numbers(level: str, scope: str, found: MeanCorrelation) -> Iterator[tuple[str, str, str, Estimate]]:
+def _correlation_numbers(
+    level: str, scope: str, found: MeanCorrelation
+) -> Iterator[tuple[str, str, str, Estimate]]:
     yield level, scope, "pearson", found.pearson
     for statistic in ("without_noise", "spearman"):
         value = getattr(found, statistic)
-        yield level, scope, statistic, replace(found.pearson, value=value, low=math.nan, high=math.nan)
+        yield (
+            level,
+            scope,
+            statistic,
+            replace(found.pearson, value=value, low=math.nan, high=math.nan),
+        )
 
 
 def _intents(level: IntentLevel, short: Mapping[str, str]) -> Section:
     points = pd.DataFrame(level.points)[["group", "questions", "score", "people", "satisfaction"]]
-    formats = {**dict.fromkeys(("questions", "people"), number(0)), **dict.fromkeys(("score", "satisfaction"), _NUMBER)}
-    models = [(short[name], r.pearson.value, _without_noise(r), r.spearman) for name, r in level.by_model.items()]
+    formats = {
+        **dict.fromkeys(("questions", "people"), number(0)),
+        **dict.fromkeys(("score", "satisfaction"), _NUMBER),
+    }
+    models = [
+        (short[name], r.pearson.value, _without_noise(r), r.spearman)
+        for name, r in level.by_model.items()
+    ]
     by_model = pd.DataFrame(models, columns=["scores of", "Pearson", "without noise", "Spearman"])
-    resampled = "questions and people" if level.people_resampled else "questions, satisfaction taken as exact"
+    resampled = (
+        "questions and people"
+        if level.people_resampled
+        else "questions, satisfaction taken as exact"
+    )
     notes = _about_means(level, "intents", resampled, PUBLISHED_INTENTS)
     tables = (
         Table(points, formats, headings={"group": "intent"}),
@@ -195,52 +263,72 @@ def _models(level: ModelLevel, short: Mapping[str, str]) -> Section:
     points = pd.DataFrame(level.points)
     points["model"] = points["model"].map(short)
     notes = (
-        f"{counted(level.comparisons, 'comparison')} on {counted(level.instructions, 'instruction')}, "
-        f"{counted(level.ties, 'tie')}; scores over {counted(level.questions, 'question')}.",
+        (
+            f"{counted(level.comparisons, 'comparison')} on"
+            f" {counted(level.instructions, 'instruction')}, {counted(level.ties, 'tie')}; scores"
+            f" over {counted(level.questions, 'question')}."
+        ),
         *_about_means(level, "models", "instructions and questions", PUBLISHED_MODELS),
     )
-    table = Table(points, {"score": _NUMBER, "rating": rating_text}, headings={"rating": "Bradley-Terry"})
+    table = Table(
+        points, {"score": _NUMBER, "rating": rating_text}, headings={"rating": "Bradley-Terry"}
+    )
     return Section("Score and votes by model", notes, (table,), 3)
 
 
 def _about_means(
     level: IntentLevel | ModelLevel, what: str, resampled: str, published: PublishedCorrelation
 ) -> tuple[str, ...]:
-    about = _about_correlation(level.correlation, len(level.points), what, resampled, level.why_no_interval)
+    about = _about_correlation(
+        level.correlation, len(level.points), what, resampled, level.why_no_interval
+    )
     low, high = map(_NUMBER, published.over_points)
     printed = (
-        f"Published (URS paper, {published.place}; another judge, other models and people): Pearson "
-        f"{published.pearson:.2f} over {published.points} {what}, from {published.basis}; no interval is printed. "
-        f"Fisher's z puts it between {low} and {high} over other {what}."
+        f"Published (URS paper, {published.place}; another judge, other models and people): Pearson"
+        f" {published.pearson:.2f} over {published.points} {what}, from {published.basis}; no"
+        f" interval is printed. Fisher's z puts it between {low} and {high} over other {what}."
     )
     return (*about, printed, *level.notes)
 
 
 def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
-    named = {"all": level.all, **level.by_group, **{short[model]: found for model, found in level.by_model.items()}}
+    named = {
+        "all": level.all,
+        **level.by_group,
+        **{short[model]: found for model, found in level.by_model.items()},
+    }
     rows = [
         (name, one.answers, r.spearman, r.kendall, r.pearson, one.alpha, one.difference)
         for name, one in named.items()
         for r in [one.correlations]
     ]
-    formats = {"answers": number(0), **dict.fromkeys(("Spearman", "Kendall", "Pearson", "alpha"), _NUMBER)}
+    formats = {
+        "answers": number(0),
+        **dict.fromkeys(("Spearman", "Kendall", "Pearson", "alpha"), _NUMBER),
+    }
     formats["score less rating"] = number(2, sign=True)
     among = "The file does not name raters, so that agreement among people is not known."
     if people := level.people:
         alpha = (
-            f"on {counted(people.answers, 'answer')} with several, Krippendorff's alpha among people is "
-            f"{_NUMBER(people.alpha)}."
+            f"on {counted(people.answers, 'answer')} with several, Krippendorff's alpha among"
+            f" people is {_NUMBER(people.alpha)}."
             if people.answers
             else "no answer has several, so that agreement among people is not known."
         )
-        among = f"{counted(people.raters, 'person', 'people')} gave {counted(people.ratings, 'rating')}; {alpha}"
+        among = (
+            f"{counted(people.raters, 'person', 'people')} gave"
+            f" {counted(people.ratings, 'rating')}; {alpha}"
+        )
     over = "questions"
     if level.all.clusters < level.all.questions:
         over = f"{counted(level.all.clusters, 'cluster')} of questions, such as their users"
     notes = (
-        f"{counted(level.all.answers, 'answer')} to {counted(level.all.questions, 'question')} were both rated and "
-        f"scored; brackets over resamples of {over}, none over too few. Ratings are means over people; alpha and "
-        "difference are on the judge's scale, 1 to 10.",
+        (
+            f"{counted(level.all.answers, 'answer')} to {counted(level.all.questions, 'question')}"
+            f" were both rated and scored; brackets over resamples of {over}, none over too few."
+            " Ratings are means over people; alpha and difference are on the judge's scale, 1"
+            " to 10."
+        ),
         among,
         *level.notes,
     )
@@ -249,18 +337,31 @@ def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
 
 
 def _without_noise(found: MeanCorrelation) -> str:
-    """Pearson corrected for the noise of the means, with its interval; a dash where noise is not known."""
+    """Pearson corrected for the noise of the means, with its interval.
+
+    A dash where noise is not known.
+    """
     if math.isnan(found.pearson.low):
         return DASH
     return _NUMBER(replace(found.pearson, value=found.without_noise))
 
 
-def _about_correlation(found: MeanCorrelation, points: int, what: str, resampled: str, lacking: str) -> list[str]:
-    """A correlation in words: what was measured, what noise makes of it, and how far few points carry."""
+def _about_correlation(
+    found: MeanCorrelation, points: int, what: str, resampled: str, lacking: str
+) -> list[str]:
+    """A correlation in words: what was measured, what noise makes of it, and how far few points
+    carry.
+    """
     pearson = found.pearson
     if math.isnan(pearson.value):
-        return [f"There is no correlation: all {points} {what} have the same mean on one of the two sides."]
-    measured = f"Over {points} {what}: Pearson {_NUMBER(pearson.value)}, Spearman {_NUMBER(found.spearman)}."
+        return [
+            f"There is no correlation: all {points} {what} have the same mean on one of the two"
+            " sides."
+        ]
+    measured = (
+        f"Over {points} {what}: Pearson {_NUMBER(pearson.value)}, Spearman"
+        f" {_NUMBER(found.spearman)}."
+    )
     how = f"over resamples of {resampled}, these {what} given."
     if math.isnan(pearson.low):
         why = (
@@ -271,22 +372,28 @@ def _about_correlation(found: MeanCorrelation, points: int, what: str, resampled
         notes = [f"{measured} There is no interval, and no correction for noise: {why}."]
     elif math.isnan(found.without_noise):
         notes = [
-            f"{measured} The means of these {what} differ no more than noise would make them: without it Pearson may "
-            f"be anything from {_NUMBER(pearson.low)} to {_NUMBER(pearson.high)}, {how}"
+            f"{measured} The means of these {what} differ no more than noise would make them:"
+            f" without it Pearson may be anything from {_NUMBER(pearson.low)} to"
+            f" {_NUMBER(pearson.high)}, {how}"
         ]
     else:
-        notes = [f"{measured} Without the noise of the means Pearson is about {_without_noise(found)}: brackets {how}"]
+        notes = [
+            f"{measured} Without the noise of the means Pearson is about {_without_noise(found)}:"
+            f" brackets {how}"
+        ]
         if pearson.low <= 0 <= pearson.high:
             notes.append(
-                f"The interval holds 0: beside the noise of their means, these {what} differ too little to show "
-                "whether the two go together."
+                f"The interval holds 0: beside the noise of their means, these {what} differ too"
+                " little to show whether the two go together."
             )
     low, high = found.over_points
     if points < _MANY:
         notes.append(
             f"{points} points are too few for an interval over other {what}."
             if math.isnan(low)
-            else f"Only {points} points: as a sample of other {what}, Pearson could be anywhere from {_NUMBER(low)} to "
-            f"{_NUMBER(high)} (Fisher's z)."
+            else (
+                f"Only {points} points: as a sample of other {what}, Pearson could be anywhere from"
+                f" {_NUMBER(low)} to {_NUMBER(high)} (Fisher's z)."
+            )
         )
     return notes

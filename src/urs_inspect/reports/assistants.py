@@ -40,10 +40,19 @@ from urs_inspect.stats.bootstrap import LEVEL, SEED, Floats, Resampling
 
 TASK = "urs_assistants"
 _TABLES = ("assistants", "assistants_differences")
-ASSISTANTS = ReportKind("urs-inspect assistants", 2, "urs-inspect assistants", "assistants", _TABLES)
-FACTUAL, TRANSLATION, CHOSEN = "factual", "translation", "chosen"
-"""Kinds of cases: those of Table 14, those of Table 15, and others that were chosen by their ids."""
-SCORED, EMPTY, NOTHING, NO_RESULT = "scored", "empty", "found nothing", "search or translation failed"
+ASSISTANTS = ReportKind(
+    "urs-inspect assistants", 2, "urs-inspect assistants", "assistants", _TABLES
+)
+FACTUAL = "factual"
+TRANSLATION = "translation"
+CHOSEN = "chosen"
+"""Kinds of cases: those of Table 14, those of Table 15, and others that were chosen by their
+ids.
+"""
+SCORED = "scored"
+EMPTY = "empty"
+NOTHING = "found nothing"
+NO_RESULT = "search or translation failed"
 """Outcomes of an answer; others are why it could not be judged."""
 
 _NO_MODEL = ("search", "translator")  # assistants that answer in place of the model under test
@@ -59,8 +68,8 @@ _PUBLISHED = {FACTUAL: 14, TRANSLATION: 15}
 def service_of(log: EvalLog) -> tuple[str, Mapping[str, str]]:
     """Who answered in a log, by name, and facts that distinguish services of one name.
 
-    A model alone by its name; an assistant with its search engine or translator, files without their folders, and the
-    model before it if that answered.
+    A model alone by its name; an assistant with its search engine or translator, files without
+    their folders, and the model before it if that answered.
     """
     arguments = log.eval.task_args
     assistant = str(arguments.get("assistant", "model"))
@@ -79,16 +88,20 @@ def service_of(log: EvalLog) -> tuple[str, Mapping[str, str]]:
     name = f"{assistant} ({short})"
     if assistant in _NO_MODEL:
         return name, {key: given}
-    return f"{log.eval.model}, {name}", {**settings, key: given, "pages": str(arguments.get("pages", ""))}
+    return f"{log.eval.model}, {name}", {
+        **settings,
+        key: given,
+        "pages": str(arguments.get("pages", "")),
+    }
 
 
 @dataclass(frozen=True)
 class AssistantAnswers:
     """Answers of models and assistants: one row per log, question and epoch.
 
-    Columns are log, model (who answered), cases (`factual`, `translation` or `chosen`), became (how the answer ended),
-    because (why there is none; empty if there is), and of the table of `urs_inspect.reports.answers` the
-    conditions under which answers were judged.
+    Columns are log, model (who answered), cases (`factual`, `translation` or `chosen`), became (how
+    the answer ended), because (why there is none; empty if there is), and of the table of
+    `urs_inspect.reports.answers` the conditions under which answers were judged.
     """
 
     table: pd.DataFrame
@@ -109,7 +122,9 @@ class _Log(JudgedLog):
         return self.service[0]
 
     def replaces(self, other: JudgedLog) -> bool:
-        """Whether it has answers of the same service to some of the same questions under the same conditions."""
+        """Whether it has answers of the same service to some of the same questions under the same
+        conditions.
+        """
         return (
             isinstance(other, _Log)
             and (self.service, self.cases) == (other.service, other.cases)
@@ -120,17 +135,26 @@ class _Log(JudgedLog):
 def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
     """Read the answers of models and assistants.
 
-    The last judgement of an answer counts, and of several logs of the same service under the same conditions the one
-    that was made last, unless it asked fewer than half as many questions. That nothing is left is an error.
+    The last judgement of an answer counts, and of several logs of the same service under the same
+    conditions the one that was made last, unless it asked fewer than half as many questions. That
+    nothing is left is an error.
     """
-    names, skipped = list(logs), list[str]()
+    names = list(logs)
+    skipped = list[str]()
     headers = finished_headers(names, skipped, TASK)
-    kept = latest_runs([log for header in headers if (log := _read(header, skipped)) is not None], skipped)
+    kept = latest_runs(
+        [log for header in headers if (log := _read(header, skipped)) is not None], skipped
+    )
     if not kept:
         raise nothing_left(f"no finished log of {TASK} with scored answers", names, skipped)
     shown = model_names([log.service for log in kept])
     models = {name for log in kept for name in (log.log.eval.model, *log.conditions.judges)}
-    models |= {name for log in kept for names_of_role in role_models(log.log).values() for name in names_of_role}
+    models |= {
+        name
+        for log in kept
+        for names_of_role in role_models(log.log).values()
+        for name in names_of_role
+    }
     tables = [log.table.assign(model=name) for log, name in zip(kept, shown, strict=True)]
     simulated = any(name.startswith(SIMULATED) for name in models)
     return AssistantAnswers(pd.concat(tables, ignore_index=True), simulated, tuple(skipped))
@@ -140,7 +164,9 @@ def _read(header: EvalLog, skipped: list[str]) -> _Log | None:
     judged = read_judged_log(header, skipped)
     if judged is None:
         return None
-    summaries = {(str(one.id), one.epoch): one for one in read_eval_log_sample_summaries(header.location)}
+    summaries = {
+        (str(one.id), one.epoch): one for one in read_eval_log_sample_summaries(header.location)
+    }
     rows: list[Any] = judged.table.to_dict("records")
     for row in rows:
         sample = summaries[row["question"], row["epoch"]]
@@ -148,12 +174,14 @@ def _read(header: EvalLog, skipped: list[str]) -> _Log | None:
         row["because"] = str((sample.metadata or {}).get(BECAUSE, row["error"]))
     if all(math.isnan(row[FINAL]) for row in rows):
         counts = Counter(row["became"] for row in rows).most_common()
-        reasons = Counter(row["because"] for row in rows if row["because"] and row["became"] != NOTHING)
+        reasons = Counter(
+            row["because"] for row in rows if row["because"] and row["became"] != NOTHING
+        )
         why = ", ".join(f"{what} {count}" for what, count in counts)
         why += "".join(f"; such as {text}" for text, _ in reasons.most_common(1))
         skipped.append(
-            f"{short_name(header.location)} of {service_of(header)[0]} was left out: none of its {len(rows)} "
-            f"answers has a score ({why})."
+            f"{short_name(header.location)} of {service_of(header)[0]} was left out: none of its"
+            f" {len(rows)} answers has a score ({why})."
         )
         return None
     cases = _cases(header, list(summaries.values()))
@@ -178,19 +206,28 @@ def _cases(log: EvalLog, samples: Sequence[EvalSampleSummary]) -> str:
     if intents == {"factual_qa"}:
         return FACTUAL
     texts = (
-        sample.input if isinstance(sample.input, str) else "\n".join(message.text for message in sample.input)
+        (
+            sample.input
+            if isinstance(sample.input, str)
+            else "\n".join(message.text for message in sample.input)
+        )
         for sample in samples
     )
-    return TRANSLATION if intents == {"text_assistant"} and all(map(asks_for_translation, texts)) else CHOSEN
+    return (
+        TRANSLATION
+        if intents == {"text_assistant"} and all(map(asks_for_translation, texts))
+        else CHOSEN
+    )
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Models and assistants whose scores compare.
 
-    Columns of services, the best first: service, mean and with_nothing (mean over the common questions, the second
-    where an answer that a search found nothing for has the lowest score), questions, scored, became (counts by
-    outcome), because (commonest reason of failures), self_judged.
+    Columns of services, the best first: service, mean and with_nothing (mean over the common
+    questions, the second where an answer that a search found nothing for has the lowest score),
+    questions, scored, became (counts by outcome), because (commonest reason of failures),
+    self_judged.
     """
 
     cases: str  # `factual` (Table 14), `translation` (Table 15) or `chosen`
@@ -200,7 +237,8 @@ class Comparison:
     common: int  # questions that all of them have a score for
     common_with_nothing: int  # questions that all of them have a score for, or found nothing for
     services: pd.DataFrame
-    # The fewest to leave out so that the others have more questions in common, and how many; ((), 0) if none.
+    # The fewest to leave out so that the others have more questions in common, and how many; ((),
+    # 0) if none.
     without: tuple[tuple[str, ...], int]
 
     @property
@@ -212,10 +250,12 @@ class Comparison:
 def compare_assistants(
     answers: AssistantAnswers, *, rounds: int = ROUNDS, level: float = LEVEL, seed: int = SEED
 ) -> tuple[list[Comparison], list[str]]:
-    """Compare models and assistants; returns comparisons, those of Table 14 first, and notes on logs that are in none.
+    """Compare models and assistants; returns comparisons, those of Table 14 first, and notes on
+    logs that are in none.
 
-    Scores compare only where data, rubric, judges, references and prompts are the same, and only over the questions
-    that all have a score for: a search that finds pages for easy questions alone would else have the better mean.
+    Scores compare only where data, rubric, judges, references and prompts are the same, and only
+    over the questions that all have a score for: a search that finds pages for easy questions alone
+    would else have the better mean.
     """
     comparisons: list[Comparison] = []
     used: set[str] = set()
@@ -224,13 +264,23 @@ def compare_assistants(
         for block in blocks_of(rows) if len(rows) else ():
             logs = set(block.table["log"])
             used |= logs
-            comparisons.append(_compare(cases, block, rows[rows["log"].isin(logs)], Resampling(rounds, level, seed)))
+            comparisons.append(
+                _compare(
+                    cases, block, rows[rows["log"].isin(logs)], Resampling(rounds, level, seed)
+                )
+            )
     alone = [str(log) for log in answers.table["log"].unique() if log not in used]
-    return comparisons, [f"{short_name(log)} was left out: not all others were asked its questions." for log in alone]
+    return comparisons, [
+        f"{short_name(log)} was left out: not all others were asked its questions." for log in alone
+    ]
 
 
-def _compare(cases: str, block: BlockAnswers, answers: pd.DataFrame, resampling: Resampling) -> Comparison:
-    """Compare the services of a block over all of their answers, those to questions of their own included."""
+def _compare(
+    cases: str, block: BlockAnswers, answers: pd.DataFrame, resampling: Resampling
+) -> Comparison:
+    """Compare the services of a block over all of their answers, those to questions of their own
+    included.
+    """
     lowest = answers[FINAL].mask(answers["became"] == NOTHING, LOWEST)
     table = score_table(answers, block.models)
     compared = _over_common(table, resampling)
@@ -248,7 +298,9 @@ def _compare(cases: str, block: BlockAnswers, answers: pd.DataFrame, resampling:
                 "with_nothing": nothing.mean(name),
                 "questions": int(own["question"].nunique()),
                 "scored": int(scored["question"].nunique()),
-                "became": {str(what): int(count) for what, count in own["became"].value_counts().items()},
+                "became": {
+                    str(what): int(count) for what, count in own["became"].value_counts().items()
+                },
                 "because": min(reasons, key=lambda reason: (-reasons[reason], reason), default=""),
                 "self_judged": int(scored["self_judged"].sum()),
             }
@@ -261,17 +313,24 @@ def _compare(cases: str, block: BlockAnswers, answers: pd.DataFrame, resampling:
 def _over_common(table: ScoreTable, resampling: Resampling) -> ComparedModels:
     """Models compared over the questions that all have a score for."""
     common = table.of(np.flatnonzero(~np.isnan(table.finals).any(axis=1)), range(len(table.models)))
-    return compare_table(order_models(common), {ALL: np.arange(len(common.finals))}, [ALL], resampling)
+    return compare_table(
+        order_models(common), {ALL: np.arange(len(common.finals))}, [ALL], resampling
+    )
 
 
 def without(finals: Floats, names: Sequence[str]) -> tuple[tuple[str, ...], int]:
-    """The fewest to leave out, one after the other, so that the others have more questions in common, and how many."""
+    """The fewest to leave out, one after the other, so that the others have more questions in
+    common, and how many.
+    """
     left: list[int] = []
     kept = list(range(len(names)))
     there = ~np.isnan(finals)
     common = start = int(there.all(axis=1).sum())
     while len(kept) > 2 and common == start:
-        gains = {one: int(there[:, [other for other in kept if other != one]].all(axis=1).sum()) for one in kept}
+        gains = {
+            one: int(there[:, [other for other in kept if other != one]].all(axis=1).sum())
+            for one in kept
+        }
         # Where it makes no difference yet, the one with the fewest scores goes first.
         worst = max(kept, key=lambda one: (gains[one], -there[:, one].sum()))
         kept.remove(worst)
@@ -281,7 +340,12 @@ def without(finals: Floats, names: Sequence[str]) -> tuple[tuple[str, ...], int]
 
 
 def report_assistants(
-    logs: Iterable[str], *, rounds: int = ROUNDS, level: float = LEVEL, seed: int = SEED, command: str = ""
+    logs: Iterable[str],
+    *,
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = SEED,
+    command: str = "",
 ) -> Report:
     """Report how models, search engines and translators compare (URS paper, Tables 14 and 15).
 
@@ -293,11 +357,12 @@ def report_assistants(
         command: The command that makes the report.
 
     Returns:
-        The report, with the tables `assistants` and `assistants_differences`; published tables follow the last
-        comparison of their cases.
+        The report, with the tables `assistants` and `assistants_differences`; published tables
+        follow the last comparison of their cases.
 
     Raises:
-        InputError: If a name does not exist or nothing is left; the message reports what was skipped.
+        InputError: If a name does not exist or nothing is left; the message reports what was
+            skipped.
     """
     answers = read_assistants(logs)
     comparisons, alone = compare_assistants(answers, rounds=rounds, level=level, seed=seed)
@@ -306,24 +371,39 @@ def report_assistants(
     for cases, title in _TITLES.items():
         same = [one for one in enumerate(comparisons, start=1) if one[1].cases == cases]
         for place, (key, found) in enumerate(same, start=1):
-            sections += _sections(found, key, title if len(same) == 1 else f"{title}, {place} of {len(same)}")
+            sections += _sections(
+                found, key, title if len(same) == 1 else f"{title}, {place} of {len(same)}"
+            )
         if same and cases in _PUBLISHED:
             sections.append(published_section(_PUBLISHED[cases], judged=True))
     sections += [Section("Skipped", skipped)] if skipped else []
     method = (
-        "Scored: questions with a score, of those asked. Difference: the first less the second, question by question.",
-        f"Intervals: {level_text(level)}, bootstrap over questions, {rounds:,} rounds (seed {seed}); epochs of a "
-        "question are averaged first.",
-        f"A difference is significant where the p-value of its paired test is below {1 - level:.2g} after Holm's "
-        "correction; that one is not does not mean that they are equal.",
+        (
+            "Scored: questions with a score, of those asked. Difference: the first less the second,"
+            " question by question."
+        ),
+        (
+            f"Intervals: {level_text(level)}, bootstrap over questions, {rounds:,} rounds (seed"
+            f" {seed}); epochs of a question are averaged first."
+        ),
+        (
+            "A difference is significant where the p-value of its paired test is below"
+            f" {1 - level:.2g} after Holm's correction; that one is not does not mean that they are"
+            " equal."
+        ),
     )
     names = ("cases", "questions", "common", "common_with_nothing")
     facts = [
         {
             **{name: getattr(one, name) for name in names},
-            **{"conditions": asdict(one.block.conditions), "differs_from_first": one.block.differs_from_first},
+            **{
+                "conditions": asdict(one.block.conditions),
+                "differs_from_first": one.block.differs_from_first,
+            },
             **{"without": one.without[0], "common_without": one.without[1] or None},
-            "self_judged": dict(zip(one.services["service"], one.services["self_judged"], strict=True)),
+            "self_judged": dict(
+                zip(one.services["service"], one.services["self_judged"], strict=True)
+            ),
         }
         for one in comparisons
     ]
@@ -334,11 +414,15 @@ def report_assistants(
 
 
 def _sections(found: Comparison, key: int, title: str) -> list[Section]:
-    services, facts = found.services, found.block.conditions
+    services = found.services
+    facts = found.block.conditions
     judges = ", ".join(facts.judges)
     references = f" References: {facts.references}." if facts.references else ""
     lines = [
-        *(f"Not compared with the first table of these cases: {reason}" for reason in found.block.differs_from_first),
+        *(
+            f"Not compared with the first table of these cases: {reason}"
+            for reason in found.block.differs_from_first
+        ),
         f"Judge: {judges or 'none'}.",
         f"Data: {facts.data}. Rubric: {facts.rubric}. Prompts: {facts.prompts}.{references}",
         *_in_common(found),
@@ -356,9 +440,13 @@ def _sections(found: Comparison, key: int, title: str) -> list[Section]:
         }
     )
     formats: dict[str, Format] = {"score": number(2), "scored": str, "nothing = 1": number(2)}
-    kinds = [what for what in (SCORED, EMPTY, NOTHING, NO_RESULT) if what in there or what == SCORED]
+    kinds = [
+        what for what in (SCORED, EMPTY, NOTHING, NO_RESULT) if what in there or what == SCORED
+    ]
     kinds += sorted(there - set(kinds))
-    ended = pd.DataFrame({"answered by": services["service"], "answers": [sum(counts.values()) for counts in became]})
+    ended = pd.DataFrame(
+        {"answered by": services["service"], "answers": [sum(counts.values()) for counts in became]}
+    )
     ended = ended.assign(**{what: [counts.get(what, 0) for counts in became] for what in kinds})
     words = [", ".join(f"{what} {count}" for what, count in counts.items()) for counts in became]
     numbers = services.assign(became=words).drop(columns="self_judged")
@@ -367,8 +455,13 @@ def _sections(found: Comparison, key: int, title: str) -> list[Section]:
         same: dict[str, Any] = {"comparison": key, "cases": found.cases, "judge": judges}
         return Table(data.assign(**same)[[*same, *data]], name=name, shown=(), main=main)
 
-    tested = [(pair.first, pair.second, pair.difference, pair.p, pair.p_holm, pair.significant) for pair in found.pairs]
-    differences = pd.DataFrame(tested, columns=["first", "second", "difference", "p", "p_holm", "apart"])
+    tested = [
+        (pair.first, pair.second, pair.difference, pair.p, pair.p_holm, pair.significant)
+        for pair in found.pairs
+    ]
+    differences = pd.DataFrame(
+        tested, columns=["first", "second", "difference", "p", "p_holm", "apart"]
+    )
     outcomes = (
         Table(ended, dict.fromkeys(["answers", *kinds], str)),
         csv("assistants_differences", differences, "difference"),
@@ -377,26 +470,35 @@ def _sections(found: Comparison, key: int, title: str) -> list[Section]:
     return [
         Section(title, lines, (Table(shown, formats), csv("assistants", numbers, "mean"))),
         Section("Outcomes of the answers", _about_answers(found, there), outcomes, 3),
-        *([Section("Differences on the common questions", tables=(pairs,), level=3)] if found.pairs else []),
+        *(
+            [Section("Differences on the common questions", tables=(pairs,), level=3)]
+            if found.pairs
+            else []
+        ),
     ]
 
 
 def _in_common(found: Comparison) -> list[str]:
     """How many questions the means are over, and what would make them more."""
-    services, asked = len(found.services), counted(found.questions, "question")
+    services = len(found.services)
+    asked = counted(found.questions, "question")
     if services == 1:
         return [f"One alone, over {found.common} of {asked}; nothing to compare it with."]
-    names, gained = " and ".join(found.without[0]), found.without[1]
+    names = " and ".join(found.without[0])
+    gained = found.without[1]
     if not found.common:
         advice = (
             f"Leave out the logs of {names}: the others share {counted(gained, 'question')}."
             if names
             else "Nothing can be compared by leaving some out."
         )
-        return [f"No question of {asked} has a score from all {services}, so there are no means. {advice}"]
+        return [
+            f"No question of {asked} has a score from all {services}, so there are no means."
+            f" {advice}"
+        ]
     notes = [
-        f"Means are over the {counted(found.common, 'question')} of {found.questions} that all {services} have a score "
-        "for."
+        f"Means are over the {counted(found.common, 'question')} of {found.questions} that all"
+        f" {services} have a score for."
     ]
     if names:
         notes.append(f"Without {names}, the others would share {gained}.")
@@ -410,15 +512,20 @@ def _about_answers(found: Comparison, there: Collection[str]) -> list[str]:
     notes = ["Empty answers have the lowest score, 1, without a judge."] if EMPTY in there else []
     if NOTHING in there:
         notes.append(
-            "A search that finds no page has no score, and its question is excluded for all. In the column "
-            "'nothing = 1' it has the lowest score, as an empty answer has, over the "
-            f"{counted(found.common_with_nothing, 'question')} that are then common."
+            "A search that finds no page has no score, and its question is excluded for all. In"
+            " the column 'nothing = 1' it has the lowest score, as an empty answer has, over the"
+            f" {counted(found.common_with_nothing, 'question')} that are then common."
         )
     notes += [
-        f"{row.service} judged {counted(row.self_judged, 'answer')} of its own." for row in rows if row.self_judged
+        f"{row.service} judged {counted(row.self_judged, 'answer')} of its own."
+        for row in rows
+        if row.self_judged
     ]
     for row in rows:
         if row.because:
             times = row.became[NO_RESULT]
-            notes.append(f"{row.service} failed {counted(times, 'time')}{', most often' * (times > 1)}: {row.because}")
+            notes.append(
+                f"{row.service} failed {counted(times, 'time')}{', most often' * (times > 1)}:"
+                f" {row.because}"
+            )
     return notes

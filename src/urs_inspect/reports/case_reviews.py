@@ -49,10 +49,11 @@ class CaseReviews:
 
 
 def read_case_reviews(name: str, skipped: list[str]) -> CaseReviews:
-    """Read a log of `urs_case_review`, finished or not; of several reviews by `inspect score` the last one counts.
+    """Read a log of `urs_case_review`, finished or not; of several reviews by `inspect score` the
+    last one counts.
 
-    A directory holds one such run; of several attempts at it the one that counts is read. `skipped` gets a sentence
-    about what is skipped, as from `sorted_headers`.
+    A directory holds one such run; of several attempts at it the one that counts is read. `skipped`
+    gets a sentence about what is skipped, as from `sorted_headers`.
     """
     finished, unfinished = sorted_headers([name], skipped, _TASK)
     headers = finished or unfinished
@@ -60,7 +61,9 @@ def read_case_reviews(name: str, skipped: list[str]) -> CaseReviews:
         raise InputError("\n".join([f"no log of urs_inspect/{_TASK} in '{name}'", *skipped]))
     if len(headers) > 1:
         logs = choices([short_name(log.location) for log in headers])
-        raise InputError(f"'{name}' has {len(headers)} logs of urs_inspect/{_TASK}; name one of them: {logs}")
+        raise InputError(
+            f"'{name}' has {len(headers)} logs of urs_inspect/{_TASK}; name one of them: {logs}"
+        )
     file = headers[0].location
     log = read_log(file)
     samples: dict[str, list[EvalSample]] = defaultdict(list)
@@ -88,7 +91,9 @@ def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
     for sample in samples:
         question = sample.input if isinstance(sample.input, str) else ""
         score = last_score(sample, "case_review")
-        value: Mapping[str, Any] = score.value if score is not None and isinstance(score.value, dict) else {}
+        value: Mapping[str, Any] = (
+            score.value if score is not None and isinstance(score.value, dict) else {}
+        )
         facts: Mapping[str, Any] = (score.metadata or {}) if score is not None else {}
         if value.get("outcome") == "reviewed":
             verdicts.append(value.get("passed") == 1)
@@ -99,8 +104,12 @@ def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
     return ReviewedCase(case, question, passed, tuple(dict.fromkeys(faults)))
 
 
-def rows_of(reviews: CaseReviews, dataset: str | None, vocabulary: Vocabulary) -> dict[str, dict[str, object]]:
-    """The cases as they are in the data, by id, with all columns; `dataset` is where the data are now, if moved."""
+def rows_of(
+    reviews: CaseReviews, dataset: str | None, vocabulary: Vocabulary
+) -> dict[str, dict[str, object]]:
+    """The cases as they are in the data, by id, with all columns; `dataset` is where the data are
+    now, if moved.
+    """
     place = reviews.dataset if dataset is None else dataset
     path = Path(place).expanduser()
     if not place.lower().endswith(READABLE):
@@ -113,15 +122,22 @@ def rows_of(reviews: CaseReviews, dataset: str | None, vocabulary: Vocabulary) -
             for case in data.cases
         }
     if not path.is_file():
-        raise InputError(f"no data file '{place}', which the log says was reviewed; name it with --cases")
+        raise InputError(
+            f"no data file '{place}', which the log says was reviewed; name it with --cases"
+        )
     if sha256_of(path) != reviews.sha256:
         old = reviews.sha256[:12]
-        raise InputError(f"{place}: is not the file that was reviewed (sha256 {old}); name that with --cases")
+        raise InputError(
+            f"{place}: is not the file that was reviewed (sha256 {old}); name that with --cases"
+        )
     rows, _ = read_table(path, [])
     by_id: dict[str, dict[str, object]] = {}
     for position, row in enumerate(rows, start=1):
         name = Fields(row).identifier(f"{path.stem}_{position:04d}")
-        by_id[name] = {"id": name, **{key: value for key, value in row.values.items() if key not in (SURPLUS, "id")}}
+        by_id[name] = {
+            "id": name,
+            **{key: value for key, value in row.values.items() if key not in (SURPLUS, "id")},
+        }
     if lacking := sorted(reviews.passed - by_id.keys()):
         raise InputError(f"{place}: no case {choices(lacking[:5])}, which the log has")
     return by_id

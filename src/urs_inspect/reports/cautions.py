@@ -1,4 +1,6 @@
-"""What must be known before a ranking is believed: flat judges, equal answers, self-judging, leads of one intent."""
+"""What must be known before a ranking is believed: flat judges, equal answers, self-judging, leads
+of one intent.
+"""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -43,19 +45,22 @@ def first_cautions(ranking: "Ranking") -> list[str]:
             continue
         if len(set(given)) == 1:
             sentences.append(
-                f"THE JUDGE {judge} GAVE ALL {len(given):,} ANSWERS THE SAME SCORE, {given[0]:g}: it does not tell "
-                "answers apart."
+                f"THE JUDGE {judge} GAVE ALL {len(given):,} ANSWERS THE SAME SCORE, {given[0]:g}:"
+                " it does not tell answers apart."
             )
         elif top >= _TOP_SHARE * len(given):
             sentences.append(
-                f"THE JUDGE {judge} GAVE {top:,} OF {len(given):,} ANSWERS ({share(top / len(given))}) THE TOP MARK, "
-                f"{HIGHEST}: it hardly tells answers apart."
+                f"THE JUDGE {judge} GAVE {top:,} OF {len(given):,} ANSWERS"
+                f" ({share(top / len(given))}) THE TOP MARK, {HIGHEST}: it hardly tells answers"
+                " apart."
             )
     return sentences
 
 
 def more_cautions(ranking: "Ranking") -> list[str]:
-    """What is said right after the headline: self-judging, equal answers, leads that rest on one intent."""
+    """What is said right after the headline: self-judging, equal answers, leads that rest on one
+    intent.
+    """
     sentences = [_self_judged(ranking), _equal_answers(ranking), *_leads_of_one_intent(ranking)]
     return [sentence for sentence in sentences if sentence]
 
@@ -90,7 +95,11 @@ def _equal_answers(ranking: "Ranking") -> str:
         if equal > 1 and equal >= _EQUAL_SHARE * len(both):
             many = f"all {len(both):,}" if equal == len(both) else f"{equal:,} of {len(both):,}"
             pairs.append(f"{ranking.short[first]} and {ranking.short[second]} in {many}")
-    return f"Answers that are word for word the same: {listed(pairs, separator='; ')}." if pairs else ""
+    return (
+        f"Answers that are word for word the same: {listed(pairs, separator='; ')}."
+        if pairs
+        else ""
+    )
 
 
 # --- leads that rest on one intent ---
@@ -118,16 +127,20 @@ class WithoutIntent:
 def without_intents(
     scores: OrderedScores, columns: Columns, compared: ComparedModels, resampling: Resampling
 ) -> tuple[WithoutIntent, ...]:
-    """Leave out each intent in turn; only those are returned without which a lead or the leader is another.
+    """Leave out each intent in turn; only those are returned without which a lead or the leader is
+    another.
 
-    Fewer questions alone take significance away: of uniform leads that are just significant, up to 15% lose it without
-    exactly one intent. So a lead rests on an intent only if it is also clearly another there than elsewhere (Welch's
-    test, corrected by Bonferroni over intents), which leaves 2% (docs/report_coverage.md, six intents).
+    Fewer questions alone take significance away: of uniform leads that are just significant, up to
+    15% lose it without exactly one intent. So a lead rests on an intent only if it is also clearly
+    another there than elsewhere (Welch's test, corrected by Bonferroni over intents), which leaves
+    2% (docs/report_coverage.md, six intents).
     """
     if len(columns.groups) < 2 or scores.ranked < 2:
         return ()
     names = scores.table.models
-    rounds = resampling.rounds if scores.common_weights.reweight else min(resampling.rounds, _FEW_ROUNDS)
+    rounds = (
+        resampling.rounds if scores.common_weights.reweight else min(resampling.rounds, _FEW_ROUNDS)
+    )
     leads = {worse for better, worse in compared.leads if better == names[0]}
     found = []
     for group in columns.groups:
@@ -143,7 +156,9 @@ def without_intents(
             if pair.first == 0 and worse in leads and not kept:
                 differences = scores.comparable[:, 0] - scores.comparable[:, pair.second]
                 p = len(columns.groups) * _welch(differences[~left], differences[left])
-                lost[worse] = LostLead(pair.difference.value, max(pair.p_holm, pair.p_worst), p < 1 - resampling.level)
+                lost[worse] = LostLead(
+                    pair.difference.value, max(pair.p_holm, pair.p_worst), p < 1 - resampling.level
+                )
         means = Weights(None, scores.common_weights.values[left]).means(scores.comparable[left])
         best = int(np.nanargmax(np.round(means, DIGITS)))
         if lost or best != 0:
@@ -172,29 +187,38 @@ def _leads_of_one_intent(ranking: "Ranking") -> Iterator[str]:
         for worse, lead in case.lost.items():
             if lead.clear:
                 yield (
-                    f"The lead of {first} over {ranking.short[worse]} RESTS ON ONE INTENT, "
-                    f"{ranking.title(case.intent)}: without its {counted(case.questions, 'question')} it is "
-                    f"{_SIGNED(lead.difference)} (p {p_value(lead.p)})."
+                    f"The lead of {first} over {ranking.short[worse]} RESTS ON ONE INTENT,"
+                    f" {ranking.title(case.intent)}: without its"
+                    f" {counted(case.questions, 'question')} it is {_SIGNED(lead.difference)} (p"
+                    f" {p_value(lead.p)})."
                 )
 
 
 def intent_notes(ranking: "Ranking") -> list[str]:
-    """What else would be another without one intent: leads that need every question, and the leader."""
+    """What else would be another without one intent: leads that need every question, and the
+    leader.
+    """
     notes = []
     first = ranking.short[ranking.names[0]]
     for worse in ranking.names:
-        intents = [ranking.title(case.intent) for case in ranking.without_intents if worse in case.lost]
-        clear = any(case.lost[worse].clear for case in ranking.without_intents if worse in case.lost)
+        intents = [
+            ranking.title(case.intent) for case in ranking.without_intents if worse in case.lost
+        ]
+        clear = any(
+            case.lost[worse].clear for case in ranking.without_intents if worse in case.lost
+        )
         if intents and not clear:
             one_of = f"the questions of {intents[0]}"
             if len(intents) > 1:
                 one_of = f"the questions of any one of {listed(intents, 'and')}"
             notes.append(
-                f"The lead of {first} over {ranking.short[worse]} is not significant without {one_of}, as fewer "
-                "questions alone may explain."
+                f"The lead of {first} over {ranking.short[worse]} is not significant without"
+                f" {one_of}, as fewer questions alone may explain."
             )
     cases = [case for case in ranking.without_intents if case.leader != ranking.names[0]]
     parts = [f"{ranking.short[case.leader]} without {ranking.title(case.intent)}" for case in cases]
     if parts:
-        notes.append(f"Another model would have the highest mean without one intent: {listed(parts)}.")
+        notes.append(
+            f"Another model would have the highest mean without one intent: {listed(parts)}."
+        )
     return notes

@@ -1,4 +1,6 @@
-"""May results be compared: their conditions, in words how they differ, and which models may be ranked together."""
+"""May results be compared: their conditions, in words how they differ, and which models may be
+ranked together.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,15 +12,24 @@ import pandas as pd
 from urs_inspect._util import counted
 
 Reasons = Sequence[Mapping[str, str]]
-"""Condition -> sentence where it differs; of the conditions of one mapping the first that differs is reported. In a
-sentence, `{name}` stands for the value of a condition, and `{first[name]}` for that of the first results."""
+"""Condition -> sentence where it differs; of the conditions of one mapping the first that differs
+is reported.
+
+In a sentence, `{name}` stands for the value of a condition, and `{first[name]}` for that of the
+first results.
+"""
 Prompts = dict[tuple[str, str], str]
 """Intent and language -> judge language and hash of the prompt, joined by "/"."""
 _Name = TypeVar("_Name")
 _Results = TypeVar("_Results")
 _REASONS: Reasons = (
     {"task": "Another task: {task}, not {first[task]}."},
-    {"version": "Another version of the task, whose scores do not compare: {task_version}, not {first[task_version]}."},
+    {
+        "version": (
+            "Another version of the task, whose scores do not compare: {task_version}, not"
+            " {first[task_version]}."
+        )
+    },
     {"content": "Other data: {data}, not {first[data]}."},
     {"rubric": "Another rubric: {rubric}, not {first[rubric]}."},
     {"panel": "Other judges: {judges}, not {first[judges]}."},
@@ -41,13 +52,19 @@ class Conditions:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What is equal where scores compare, but for prompts, which may be about other intents and languages."""
+        """What is equal where scores compare, but for prompts, which may be about other intents and
+        languages.
+        """
         return tuple(self._facts()[name] for reason in _REASONS for name in reason)
 
     @property
     def data(self) -> str:
         """The dataset, and the first digits of its hash."""
-        return f"{self.dataset} (sha256 {self.dataset_sha256[:8]})" if self.dataset_sha256 else self.dataset
+        return (
+            f"{self.dataset} (sha256 {self.dataset_sha256[:8]})"
+            if self.dataset_sha256
+            else self.dataset
+        )
 
     def differences(self, first: "Conditions") -> list[str]:
         """Why scores may not be compared with the first ones, one sentence per reason."""
@@ -55,9 +72,16 @@ class Conditions:
 
     def _facts(self) -> dict[str, Any]:
         return {
-            **{"task": self.task, "version": version_number(self.task_version), "task_version": self.task_version},
+            **{
+                "task": self.task,
+                "version": version_number(self.task_version),
+                "task_version": self.task_version,
+            },
             **{"content": self.dataset_sha256 or self.dataset, "data": self.data},
-            **{"rubric": self.rubric or "not known", "references": self.references or "those of the data"},
+            **{
+                "rubric": self.rubric or "not known",
+                "references": self.references or "those of the data",
+            },
             **{"panel": tuple(sorted(self.judges)), "judges": ", ".join(self.judges) or "none"},
         }
 
@@ -77,10 +101,14 @@ def conditions_of(answers: pd.DataFrame) -> Conditions:
 
 def prompts_of(answers: pd.DataFrame) -> Prompts:
     """The prompts with which the answers of one log were judged."""
-    known = answers.loc[answers["prompt_sha256"] != "", ["intent", "language", "judge_language", "prompt_sha256"]]
+    known = answers.loc[
+        answers["prompt_sha256"] != "", ["intent", "language", "judge_language", "prompt_sha256"]
+    ]
     return {
         (str(intent), str(language)): f"{judge_language}/{sha256}"
-        for intent, language, judge_language, sha256 in known.drop_duplicates().itertuples(index=False)
+        for intent, language, judge_language, sha256 in known.drop_duplicates().itertuples(
+            index=False
+        )
     }
 
 
@@ -96,9 +124,18 @@ def version_number(version: str) -> str:
 
 
 def differences(mine: Mapping[str, Any], first: Mapping[str, Any], reasons: Reasons) -> list[str]:
-    """Why results may not be compared with the first ones, one sentence per reason; empty if they may."""
+    """Why results may not be compared with the first ones, one sentence per reason; empty if they
+    may.
+    """
     sentences = (
-        next((text.format(**mine, first=first) for name, text in parts.items() if mine[name] != first[name]), "")
+        next(
+            (
+                text.format(**mine, first=first)
+                for name, text in parts.items()
+                if mine[name] != first[name]
+            ),
+            "",
+        )
         for parts in reasons
     )
     return [sentence for sentence in sentences if sentence]
@@ -126,8 +163,9 @@ def comparable_groups(
 # --- models that may be ranked together ---
 
 _SHARE = 2
-"""A block covers at least half of the questions that any of its models was asked: else one short run would decide over
-which questions all others are ranked."""
+"""A block covers at least half of the questions that any of its models was asked: else one short
+run would decide over which questions all others are ranked.
+"""
 
 
 @dataclass(frozen=True)
@@ -135,8 +173,12 @@ class BlockAnswers:
     """Answers of models that may be ranked together."""
 
     conditions: Conditions
-    differs_from_first: tuple[str, ...]  # reasons why they are not in the first block; empty for the first
-    table: pd.DataFrame  # rows of the table of answers about the questions that all models attempted
+    differs_from_first: tuple[
+        str, ...
+    ]  # reasons why they are not in the first block; empty for the first
+    table: (
+        pd.DataFrame
+    )  # rows of the table of answers about the questions that all models attempted
     models: tuple[str, ...]
     notes: tuple[str, ...]  # about the choice of questions
 
@@ -181,27 +223,39 @@ class _Block:
 def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
     """Divide answers into blocks of models that may be ranked together.
 
-    Scores compare only where the task and its version, the data, the rubric, the judges, the references and the
-    prompts for the same intents and languages are the same. Models of a block are ranked over the questions that all of
-    them attempted, with or without a score. From the model with the most questions down, each joins the first block of
-    which it leaves at least half as many questions as the block's largest model has; otherwise it begins another one.
-    The block of most models comes first, then that of most questions; the order of the rows does not matter.
+    Scores compare only where the task and its version, the data, the rubric, the judges, the
+    references and the prompts for the same intents and languages are the same. Models of a block
+    are ranked over the questions that all of them attempted, with or without a score. From the
+    model with the most questions down, each joins the first block of which it leaves at least half
+    as many questions as the block's largest model has; otherwise it begins another one. The block
+    of most models comes first, then that of most questions; the order of the rows does not matter.
     """
     entries = sorted(_entries(table), key=lambda entry: (-len(entry.questions), entry.model))
     groups = comparable_groups(entries, lambda group, entry: not _Block(group).takes(entry))
-    blocks = sorted(map(_Block, groups), key=lambda block: (-len(block.entries), -len(block.questions)))
+    blocks = sorted(
+        map(_Block, groups), key=lambda block: (-len(block.entries), -len(block.questions))
+    )
     return tuple(_answers(block, blocks[0]) for block in blocks)
 
 
 def _entries(table: pd.DataFrame) -> list[_Entry]:
-    """The runs, in one log or in parts: logs of one model about other questions, as one for each language."""
+    """The runs, in one log or in parts: logs of one model about other questions, as one for each
+    language.
+    """
     logs = [
-        _Entry(str(rows["model"].iloc[0]), conditions_of(rows), prompts_of(rows), rows, frozenset(rows["question"]))
+        _Entry(
+            str(rows["model"].iloc[0]),
+            conditions_of(rows),
+            prompts_of(rows),
+            rows,
+            frozenset(rows["question"]),
+        )
         for _, rows in table.groupby("log", sort=True)
     ]
 
     def differ(parts: Sequence[_Entry], log: _Entry) -> bool:
-        first, prompts = parts[0], _Block(parts).prompts
+        first = parts[0]
+        prompts = _Block(parts).prompts
         return (first.model, first.conditions.key) != (log.model, log.conditions.key) or bool(
             changed(prompts, log.prompts)
         )
@@ -233,7 +287,9 @@ def _notes(block: _Block) -> list[str]:
 
 
 def _structured_note(block: _Block) -> list[str]:
-    """A note where not all models were judged alike, with structured output of the judge or without."""
+    """A note where not all models were judged alike, with structured output of the judge or
+    without.
+    """
     shares: dict[str, int] = {}
     for entry in block.entries:
         share = entry.table["structured"].mean()
@@ -243,9 +299,9 @@ def _structured_note(block: _Block) -> list[str]:
         return []
     listed = ", ".join(f"{model} {share} %" for model, share in shares.items())
     return [
-        "Judged with structured output in part: the same judge may score otherwise with it than without. Share of "
-        f"judgements with it: {listed}. Judge all models with `-T structured=false`, or all with `true`, to compare "
-        "them alike."
+        "Judged with structured output in part: the same judge may score otherwise with it than"
+        f" without. Share of judgements with it: {listed}. Judge all models with `-T"
+        " structured=false`, or all with `true`, to compare them alike."
     ]
 
 
@@ -254,27 +310,35 @@ def _attempted_note(block: _Block) -> list[str]:
         return []
     attempted = ", ".join(f"{entry.model} {len(entry.questions):,}" for entry in block.entries)
     return [
-        f"Ranked over the {counted(len(block.questions), 'question')} that all {len(block.entries)} models attempted; "
-        f"attempted were: {attempted}. Leave out the log of a model that attempted few to rank the others over more."
+        f"Ranked over the {counted(len(block.questions), 'question')} that all {len(block.entries)}"
+        f" models attempted; attempted were: {attempted}. Leave out the log of a model that"
+        " attempted few to rank the others over more."
     ]
 
 
 def _reasons(block: _Block, first: _Block) -> list[str]:
     reasons = block.most.conditions.differences(first.most.conditions)
     if other := changed(block.prompts, first.prompts):
-        reasons.append(f"Judged with other prompts: they differ for {len(other)} of the kinds of cases that both have.")
+        reasons.append(
+            f"Judged with other prompts: they differ for {len(other)} of the kinds of cases that"
+            " both have."
+        )
     return reasons or [_too_few_in_common(block, first)]
 
 
 def _too_few_in_common(block: _Block, first: _Block) -> str:
-    common, theirs = len(block.questions & first.questions), len(first.questions)
+    common = len(block.questions & first.questions)
+    theirs = len(first.questions)
     if not common:
-        return f"No question in common with the first ranking, which is over {counted(theirs, 'question')}."
+        return (
+            "No question in common with the first ranking, which is over"
+            f" {counted(theirs, 'question')}."
+        )
     asked = f"Asked {common:,} of the {theirs:,} questions of the first ranking"
     if _SHARE * common < theirs:
         return f"{asked}, fewer than half."
     most = max(block.most, first.most, key=lambda entry: len(entry.questions))
     return (
-        f"{asked}; all together would be ranked over fewer than half of the {len(most.questions):,} that {most.model} "
-        "was asked."
+        f"{asked}; all together would be ranked over fewer than half of the {len(most.questions):,}"
+        f" that {most.model} was asked."
     )

@@ -1,4 +1,6 @@
-"""What calls cost: amounts with ranges, prices of models, and tokens of answers and replies, assumed or measured."""
+"""What calls cost: amounts with ranges, prices of models, and tokens of answers and replies,
+assumed or measured.
+"""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,13 +37,17 @@ class Amount:
 
     def __mul__(self, other: "Amount | float") -> "Amount":
         factor = other if isinstance(other, Amount) else Amount.exactly(other)
-        return Amount(self.low * factor.low, self.expected * factor.expected, self.high * factor.high)
+        return Amount(
+            self.low * factor.low, self.expected * factor.expected, self.high * factor.high
+        )
 
 
 def total(amounts: Iterable[Amount]) -> Amount:
     """The sum of amounts that move together: lows with lows, highs with highs."""
     parts = list(amounts)
-    return Amount(*(math.fsum(getattr(part, name) for part in parts) for name in ("low", "expected", "high")))
+    return Amount(
+        *(math.fsum(getattr(part, name) for part in parts) for name in ("low", "expected", "high"))
+    )
 
 
 _MILLION = 1_000_000
@@ -51,7 +57,9 @@ _MILLION = 1_000_000
 class Prices:
     """Prices of models."""
 
-    own: Mapping[str, ModelCost]  # model -> price, from a file; they come before those that the harness knows
+    own: Mapping[
+        str, ModelCost
+    ]  # model -> price, from a file; they come before those that the harness knows
 
     def of(self, model: str) -> ModelCost | None:
         """US dollars for a million tokens; None if not known."""
@@ -59,7 +67,9 @@ class Prices:
             return self.own[model]
         try:
             info = get_model_info(model)
-        except Exception:  # a model that is in no table is looked up through its provider, which may need a key
+        except (
+            Exception
+        ):  # a model that is in no table is looked up through its provider, which may need a key
             return None
         return None if info is None else info.cost
 
@@ -82,11 +92,17 @@ def load_prices(file: Path | None) -> Prices:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f"--prices: cannot read '{file}': {error}") from error
     if not isinstance(raw, dict):
-        raise InputError(f"--prices: {file}: the file must name models, each with its prices; {_PRICE}")
-    return Prices({str(model): _price(price, f"--prices: {file}: {model}") for model, price in raw.items()})
+        raise InputError(
+            f"--prices: {file}: the file must name models, each with its prices; {_PRICE}"
+        )
+    return Prices(
+        {str(model): _price(price, f"--prices: {file}: {model}") for model, price in raw.items()}
+    )
 
 
-_PRICE = f"needed for each model: {choices(ModelCost.model_fields)}, in US dollars for a million tokens"
+_PRICE = (
+    f"needed for each model: {choices(ModelCost.model_fields)}, in US dollars for a million tokens"
+)
 
 
 def _price(given: object, place: str) -> ModelCost:
@@ -97,7 +113,9 @@ def _price(given: object, place: str) -> ModelCost:
         raise InputError(f"{place}: {choices(missing)} missing; {_PRICE}")
     for part in ModelCost.model_fields:
         if not 0 <= _number(given[part]) < math.inf:
-            raise InputError(f"{place} / {part}: must be a number of at least 0, is {given[part]}; {_PRICE}")
+            raise InputError(
+                f"{place} / {part}: must be a number of at least 0, is {given[part]}; {_PRICE}"
+            )
     return ModelCost(**{part: _number(given[part]) for part in ModelCost.model_fields})
 
 
@@ -119,8 +137,11 @@ def with_costs(answers: Answers, prices: Prices) -> Answers:
             found = [prices.own.get(model) for model in str(models).split(", ")]
             price = found[0]
             if price is not None and all(one == price for one in found):
-                sent, received = rows[f"{kind}input_tokens"], rows[f"{kind}output_tokens"]
-                table.loc[rows.index, cost] = (sent * price.input + received * price.output) / _MILLION
+                sent = rows[f"{kind}input_tokens"]
+                received = rows[f"{kind}output_tokens"]
+                table.loc[rows.index, cost] = (
+                    sent * price.input + received * price.output
+                ) / _MILLION
     return replace(answers, table=table)
 
 
@@ -148,10 +169,15 @@ class Lengths:
 
 def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> Lengths:
     """Lengths without a log."""
-    reply, verdict = (amount if judgement is None else Amount.exactly(judgement) for amount in (_JUDGEMENT, _VERDICT))
+    reply, verdict = (
+        amount if judgement is None else Amount.exactly(judgement)
+        for amount in (_JUDGEMENT, _VERDICT)
+    )
     about_answers: tuple[str, ...] = (
-        "An answer is assumed to be as long as its reference, from half to twice as long, and without a reference to "
-        f"have {_said(_WITHOUT_REFERENCE)} tokens (--answer-tokens).",
+        (
+            "An answer is assumed to be as long as its reference, from half to twice as long, and"
+            f" without a reference to have {_said(_WITHOUT_REFERENCE)} tokens (--answer-tokens)."
+        ),
         _REASONING,
     )
     if answer is not None:
@@ -168,8 +194,11 @@ def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> 
         said = f"A judge's reply is assumed to have {_said(amount)} tokens{each} (--judge-tokens)"
         return (f"{said}; one that reasons takes more.",)
 
-    replies, verdicts = about(reply, ""), about(verdict, " for each verdict")
-    return Lengths(length, lambda _judge, _language: reply, verdict, about_answers, replies, verdicts)
+    replies = about(reply, "")
+    verdicts = about(verdict, " for each verdict")
+    return Lengths(
+        length, lambda _judge, _language: reply, verdict, about_answers, replies, verdicts
+    )
 
 
 def _said(amount: Amount) -> str:
@@ -182,9 +211,9 @@ _PER_WIDE = Amount(0.6, 0.9, 1.4)
 _PER_OTHER = Amount(0.2, 0.25, 0.3)
 _PER_MESSAGE = 4
 _RULE = (
-    "Tokens are counted by rule, since no tokenizer was given (--tokenizer): {other.expected:g} for each character, "
-    "{other.low:g} to {other.high:g}, and {wide.expected:g} for each Chinese, Japanese or Korean one, {wide.low:g} to "
-    "{wide.high:g}. These rates are assumptions."
+    "Tokens are counted by rule, since no tokenizer was given (--tokenizer): {other.expected:g} for"
+    " each character, {other.low:g} to {other.high:g}, and {wide.expected:g} for each Chinese,"
+    " Japanese or Korean one, {wide.low:g} to {wide.high:g}. These rates are assumptions."
 )
 
 
@@ -221,22 +250,29 @@ def load_counter(tokenizer: Path | None) -> TokenCounter:
         return TokenCounter(count_by_rule, _RULE.format(other=_PER_OTHER, wide=_PER_WIDE))
     file = tokenizer / "tokenizer.json" if tokenizer.is_dir() else tokenizer
     if not file.is_file():
-        raise InputError(f"--tokenizer: no file '{file}'; allowed: a tokenizer.json, or a folder that has one")
+        raise InputError(
+            f"--tokenizer: no file '{file}'; allowed: a tokenizer.json, or a folder that has one"
+        )
     try:
         loaded = import_module("tokenizers").Tokenizer.from_file(str(file))
     except ImportError as error:
-        raise InputError(f"--tokenizer needs the package tokenizers ({error}): pip install tokenizers") from error
+        raise InputError(
+            f"--tokenizer needs the package tokenizers ({error}): pip install tokenizers"
+        ) from error
     except Exception as error:  # the library raises plain Exception for whatever a file holds
         raise InputError(f"--tokenizer: cannot read '{file}': {error}") from error
 
     def count(text: str) -> Amount:
         return Amount.exactly(len(loaded.encode(text, add_special_tokens=False).ids))
 
-    return TokenCounter(count, f"Tokens are counted with {file.name} of {file.parent.name}, for every model.")
+    return TokenCounter(
+        count, f"Tokens are counted with {file.name} of {file.parent.name}, for every model."
+    )
 
 
 _SEPARATOR = ", "
-_OWN, _JUDGES = ("input_tokens", "output_tokens"), ("judge_input_tokens", "judge_output_tokens")
+_OWN = ("input_tokens", "output_tokens")
+_JUDGES = ("judge_input_tokens", "judge_output_tokens")
 
 
 def judge_replies(table: pd.DataFrame) -> tuple[pd.DataFrame, frozenset[str]]:
@@ -259,7 +295,10 @@ def judge_replies(table: pd.DataFrame) -> tuple[pd.DataFrame, frozenset[str]]:
             else:
                 shared.update(judges)
                 parts = [together.received / len(judges)] * len(judges)
-            rows += [(judge, row["language"], tokens) for judge, tokens in zip(judges, parts, strict=True)]
+            rows += [
+                (judge, row["language"], tokens)
+                for judge, tokens in zip(judges, parts, strict=True)
+            ]
     return pd.DataFrame(rows, columns=["judge", "language", "tokens"]), frozenset(shared)
 
 
@@ -268,13 +307,17 @@ ByName = dict[str, dict[str, Amount]]
 
 
 def measured_lengths(
-    logs: Iterable[str], otherwise: Lengths, *, models: Sequence[str] = (), judges: Sequence[str] = ()
+    logs: Iterable[str],
+    otherwise: Lengths,
+    *,
+    models: Sequence[str] = (),
+    judges: Sequence[str] = (),
 ) -> Lengths:
     """Lengths as measured in logs of `urs`, by model and language.
 
-    A model that is not in the logs counts as the mean of those that are, from the lowest to the highest of them; so
-    does a judge. A judge of a panel has what the log counts for it, or an equal share where it counts the panel as a
-    whole.
+    A model that is not in the logs counts as the mean of those that are, from the lowest to the
+    highest of them; so does a judge. A judge of a panel has what the log counts for it, or an equal
+    share where it counts the panel as a whole.
     """
     names = list(logs)
     found = read_answers(names)
@@ -283,7 +326,8 @@ def measured_lengths(
     judgements = _by_name(replies, "judge", "tokens")
     if not answers and not judgements:
         raise InputError(f"--from: no usage of tokens in: {', '.join(names)}")
-    pooled_answers, pooled_judgements = _pooled(answers), _pooled(judgements)
+    pooled_answers = _pooled(answers)
+    pooled_judgements = _pooled(judgements)
 
     def answer(model: str, language: str, reference: Amount | None) -> Amount:
         measured = answers.get(model, {}).get(language) or pooled_answers.get(language)
@@ -295,7 +339,13 @@ def measured_lengths(
 
     one_language = len({*pooled_answers, *pooled_judgements}) == 1
     left_out = [
-        *(["The logs have answers in one language: lengths in others are assumed as without a log."] * one_language),
+        *(
+            [
+                "The logs have answers in one language: lengths in others are assumed as without a"
+                " log."
+            ]
+            * one_language
+        ),
         *(f"Left out of --from: {sentence}" for sentence in found.left_out),
     ]
     shares = sorted(shared & set(judges)) if judges else sorted(shared)
@@ -307,7 +357,8 @@ def measured_lengths(
         about_judgements=(
             *_about("Replies", judges, judgements, otherwise.about_judgements),
             *(
-                f"The log counts the panel of {name} as a whole: an equal share of its tokens is taken for each judge."
+                f"The log counts the panel of {name} as a whole: an equal share of its tokens is"
+                " taken for each judge."
                 for name in shares
             ),
         ),
@@ -319,8 +370,12 @@ def _by_name(table: pd.DataFrame, name: str, column: str) -> ByName:
     lengths: ByName = {}
     for (model, language), known in table[table[column] > 0].groupby([name, "language"])[column]:
         estimate = student_interval(known.astype(float).tolist())
-        low, high = (estimate.value if math.isnan(end) else end for end in (estimate.low, estimate.high))
-        lengths.setdefault(str(model), {})[str(language)] = Amount(max(0.0, low), estimate.value, high)
+        low, high = (
+            estimate.value if math.isnan(end) else end for end in (estimate.low, estimate.high)
+        )
+        lengths.setdefault(str(model), {})[str(language)] = Amount(
+            max(0.0, low), estimate.value, high
+        )
     return lengths
 
 
@@ -331,23 +386,33 @@ def _pooled(measured: Mapping[str, Mapping[str, Amount]]) -> dict[str, Amount]:
     for language in languages:
         parts = [lengths[language] for lengths in measured.values() if language in lengths]
         mean = math.fsum(part.expected for part in parts) / len(parts)
-        found[language] = Amount(min(part.low for part in parts), mean, max(part.high for part in parts))
+        found[language] = Amount(
+            min(part.low for part in parts), mean, max(part.high for part in parts)
+        )
     return found
 
 
-def _about(what: str, names: Sequence[str], measured: ByName, otherwise: tuple[str, ...]) -> list[str]:
+def _about(
+    what: str, names: Sequence[str], measured: ByName, otherwise: tuple[str, ...]
+) -> list[str]:
     """Where the lengths of each model come from, a sentence each."""
     if not measured:
         return [f"{what}: the logs count no tokens of them.", *otherwise]
     known = [name for name in dict.fromkeys(names) if name in measured]
     unknown = [name for name in dict.fromkeys(names) if name not in measured]
-    lines = [f"{what} of {name} are taken to be as long as measured: {_words(measured[name])}." for name in known]
+    lines = [
+        f"{what} of {name} are taken to be as long as measured: {_words(measured[name])}."
+        for name in known
+    ]
     if unknown or not names:
         of = f" of {', '.join(unknown)}, which the logs do not have," if unknown else ""
-        those, pooled = ", ".join(measured), _words(_pooled(measured))
+        those = ", ".join(measured)
+        pooled = _words(_pooled(measured))
         lines.append(f"{what}{of} are taken to be as long as those of {those}, pooled: {pooled}.")
     return lines
 
 
 def _words(lengths: Mapping[str, Amount]) -> str:
-    return "; ".join(f"{language} {amount.expected:.0f} tokens" for language, amount in sorted(lengths.items()))
+    return "; ".join(
+        f"{language} {amount.expected:.0f} tokens" for language, amount in sorted(lengths.items())
+    )

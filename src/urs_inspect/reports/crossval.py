@@ -1,7 +1,8 @@
-"""Cross-validation: whether results hold for other judges and references (URS paper, sections 4.4 and D.4).
+"""Cross-validation: whether results hold for other judges and references (URS paper, sections 4.4
+and D.4).
 
-Logs of `urs_crossval` become one data frame of judgements per grid, and everything is computed from it. Logs of `urs`
-whose answers several judges have judged give self-preference alone.
+Logs of `urs_crossval` become one data frame of judgements per grid, and everything is computed from
+it. Logs of `urs` whose answers several judges have judged give self-preference alone.
 """
 
 import math
@@ -45,12 +46,28 @@ ALL = "all"
 KEY = ["evaluator", "source", "model"]
 """What distinguishes the cells of a grid."""
 _COLUMNS = ["case", "fold", *KEY, "outcome", "final", "copy"]
-"""Columns of judgements: `final` is NaN without a score; `copy` is whether an answer is word for word its reference."""
+"""Columns of judgements: `final` is NaN without a score; `copy` is whether an answer is word for
+word its reference.
+"""
 _PREFERENCES = [
-    *("evaluator", "source", "others", "own_mean", "others_mean", "preference", "leniency", "beyond", "p", "p_beyond")
+    *(
+        "evaluator",
+        "source",
+        "others",
+        "own_mean",
+        "others_mean",
+        "preference",
+        "leniency",
+        "beyond",
+        "p",
+        "p_beyond",
+    )
 ]
 _CONDITIONS: Mapping[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("dataset", "dataset_sha256", "cases_sha256", "rubric", "rubric_sha256", "prompts_sha256"), str),
+    **dict.fromkeys(
+        ("dataset", "dataset_sha256", "cases_sha256", "rubric", "rubric_sha256", "prompts_sha256"),
+        str,
+    ),
     **{"cases": int, "folds": int, "reference_score": float},
 }
 _OF_A_LOG = {"log": "log", "model": "base_model"}
@@ -58,11 +75,14 @@ _REASONS: Reasons = (
     {"task_version": "Another version of the task: {task_version}, not {first[task_version]}."},
     {
         "dataset_sha256": "Other data: {dataset}, not {first[dataset]}.",
-        "cases_sha256": "Other cases: {cases} of another choice than the {first[cases]} of the first grid.",
+        "cases_sha256": (
+            "Other cases: {cases} of another choice than the {first[cases]} of the first grid."
+        ),
     },
     {"folds": "Another number of folds: {folds}, not {first[folds]}."},
     dict.fromkeys(
-        ("rubric_sha256", "reference_score"), "Another rubric: {rubric}, not {first[rubric]} (or of another content)."
+        ("rubric_sha256", "reference_score"),
+        "Another rubric: {rubric}, not {first[rubric]} (or of another content).",
     ),
     {"prompts_sha256": "Judged with other prompts, or in another language."},
 )
@@ -70,13 +90,17 @@ _REASONS: Reasons = (
 
 @dataclass(frozen=True)
 class Scores:
-    """Final scores, epochs averaged: shape (cases, evaluators, sources, models), NaN where there is none."""
+    """Final scores, epochs averaged: shape (cases, evaluators, sources, models), NaN where there is
+    none.
+    """
 
     evaluators: Sequence[str]
     sources: Sequence[str]
     models: Sequence[str]
     values: Floats
-    clusters: Integers | None = None  # number of each case's cluster, such as its user; None where each case is one
+    clusters: Integers | None = (
+        None  # number of each case's cluster, such as its user; None where each case is one
+    )
 
     @property
     def axes(self) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
@@ -91,20 +115,31 @@ class Scores:
 
 @dataclass(frozen=True)
 class GridLog:
-    """What one log of `urs_crossval` has: one row of judgements per sample, in the columns of `_COLUMNS`."""
+    """What one log of `urs_crossval` has: one row of judgements per sample, in the columns of
+    `_COLUMNS`.
+    """
 
     name: str
     conditions: Mapping[str, Any]
-    axes: tuple[Sequence[str], Sequence[str], Sequence[str]]  # evaluators, sources of references, tested models
-    hashes: Mapping[str, str]  # "references by SOURCE" and "answers of MODEL" -> hash of these for all cases
+    axes: tuple[
+        Sequence[str], Sequence[str], Sequence[str]
+    ]  # evaluators, sources of references, tested models
+    hashes: Mapping[
+        str, str
+    ]  # "references by SOURCE" and "answers of MODEL" -> hash of these for all cases
     judgements: pd.DataFrame
-    clusters: Mapping[str, str] = field(default_factory=dict)  # case -> its cluster, such as its user, where it has one
+    clusters: Mapping[str, str] = field(
+        default_factory=dict
+    )  # case -> its cluster, such as its user, where it has one
     reply_counts: Counts = field(default_factory=dict)  # of the evaluators' replies
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Judgements of logs that may be read together; models in the order of their mean over settings, best first."""
+    """Judgements of logs that may be read together.
+
+    Models in the order of their mean over settings, best first.
+    """
 
     logs: Sequence[GridLog]
     judgements: pd.DataFrame
@@ -121,15 +156,19 @@ class Grid:
     def copies(self) -> dict[str, set[str]]:
         """Model -> cases where its answer is word for word its reference."""
         copied = self.judgements[self.judgements["copy"]]
-        return {str(model): set(cases) for model, cases in copied.groupby("model", sort=False)["case"]}
+        return {
+            str(model): set(cases) for model, cases in copied.groupby("model", sort=False)["case"]
+        }
 
     def scores_without_copies(self) -> Scores:
         """Scores without those of answers that are their own references.
 
-        A judge gives a text that it compares with itself the highest score, so that such a rating shows neither how
-        far the judge is from the score of a reference, nor how it rates itself beside others.
+        A judge gives a text that it compares with itself the highest score, so that such a rating
+        shows neither how far the judge is from the score of a reference, nor how it rates itself
+        beside others.
         """
-        scores, cases = replace(self.scores, values=self.scores.values.copy()), sorted(set(self.judgements["case"]))
+        scores = replace(self.scores, values=self.scores.values.copy())
+        cases = sorted(set(self.judgements["case"]))
         for model, copied in self.copies.items():
             if model in scores.sources and model in scores.models:
                 own = scores.sources.index(model), scores.models.index(model)
@@ -138,7 +177,10 @@ class Grid:
 
 
 def read_grid_log(log: EvalLog) -> GridLog:
-    """Read the header and the judgements of a log; of several judgements of a sample the last one counts."""
+    """Read the header and the judgements of a log.
+
+    Of several judgements of a sample the last one counts.
+    """
     facts = log.eval.metadata or {}
     rows = []
     clusters: dict[str, str] = {}
@@ -150,15 +192,23 @@ def read_grid_log(log: EvalLog) -> GridLog:
         if (score := last_score(sample, "crossval_judge")) is not None:
             replies.append(score.metadata)
         key = (str(about[name]) for name in KEY)
-        rows.append((str(about["case"]), int(about["fold"]), *key, *_judged(sample), bool(about.get(COPY))))
+        rows.append(
+            (str(about["case"]), int(about["fold"]), *key, *_judged(sample), bool(about.get(COPY)))
+        )
     judgements = pd.DataFrame(rows, columns=_COLUMNS)
-    conditions: dict[str, Any] = {name: convert(facts[name]) for name, convert in _CONDITIONS.items()}
+    conditions: dict[str, Any] = {
+        name: convert(facts[name]) for name, convert in _CONDITIONS.items()
+    }
     named = {"references by": facts["sources"], "answers of": facts["models"]}
     return GridLog(
         short_name(log.location),
         conditions | {"task_version": version_number(str(log.eval.task_version))},
         (list(facts["evaluators"]), list(facts["sources"]), list(facts["models"])),
-        {f"{what} {name}": value for what, hashes in named.items() for name, value in hashes.items()},
+        {
+            f"{what} {name}": value
+            for what, hashes in named.items()
+            for name, value in hashes.items()
+        },
         judgements,
         clusters,
         summed(replies),
@@ -175,18 +225,24 @@ def _judged(sample: EvalSampleSummary) -> tuple[str, float]:
 
 
 def grids_of(logs: Iterable[GridLog]) -> list[Grid]:
-    """Join logs, in the order in which they were made, that have the same cases, answers, references and conditions.
+    """Join logs, in the order in which they were made, that have the same cases, answers,
+    references and conditions.
 
-    Of two logs with the same evaluator, source and model the later one counts, which a note reports. The grid of most
-    judged cases comes first.
+    Of two logs with the same evaluator, source and model the later one counts, which a note
+    reports. The grid of most judged cases comes first.
     """
     groups = comparable_groups(logs, lambda group, log: _differences(group, [log]))
-    grids = sorted(map(_grid, groups), key=lambda grid: -len(grid.judgements.drop_duplicates([*KEY, "case"])))
+    grids = sorted(
+        map(_grid, groups), key=lambda grid: -len(grid.judgements.drop_duplicates([*KEY, "case"]))
+    )
     return [replace(grid, differs=_differences(grids[0].logs, grid.logs)) for grid in grids]
 
 
 def _differences(first: Sequence[GridLog], logs: Sequence[GridLog]) -> list[str]:
-    known, mine = ({name: value for log in part for name, value in log.hashes.items()} for part in (first, logs))
+    known, mine = (
+        {name: value for log in part for name, value in log.hashes.items()}
+        for part in (first, logs)
+    )
     reasons = differences(logs[0].conditions, first[0].conditions, _REASONS)
     return reasons + [f"Other {name}." for name in changed(mine, known)]
 
@@ -198,13 +254,19 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
         for key in dict.fromkeys(keys_of(log.judgements)):
             if key in counts:
                 notes.append(
-                    f"{key[0]} on {key[2]} with references by {key[1]}: the judgements in {log.name} count, not those "
-                    f"of the earlier {logs[counts[key]].name}."
+                    f"{key[0]} on {key[2]} with references by {key[1]}: the judgements in"
+                    f" {log.name} count, not those of the earlier {logs[counts[key]].name}."
                 )
             counts[key] = place
-    kept = [[counts[key] == place for key in keys_of(log.judgements)] for place, log in enumerate(logs)]
-    judgements = pd.concat([log.judgements[there] for log, there in zip(logs, kept, strict=True)], ignore_index=True)
-    axes = [list(dict.fromkeys(name for log in logs for name in log.axes[axis])) for axis in range(3)]
+    kept = [
+        [counts[key] == place for key in keys_of(log.judgements)] for place, log in enumerate(logs)
+    ]
+    judgements = pd.concat(
+        [log.judgements[there] for log, there in zip(logs, kept, strict=True)], ignore_index=True
+    )
+    axes = [
+        list(dict.fromkeys(name for log in logs for name in log.axes[axis])) for axis in range(3)
+    ]
     clusters: dict[str, str] = {}
     for log in logs:
         clusters |= log.clusters
@@ -218,7 +280,9 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
         return -math.fsum(means) / len(means) if means else math.inf
 
     best = sorted(range(len(axes[2])), key=worst_last)
-    ordered = replace(scores, models=[axes[2][model] for model in best], values=scores.values[..., best])
+    ordered = replace(
+        scores, models=[axes[2][model] for model in best], values=scores.values[..., best]
+    )
     return Grid(logs, judgements, ordered, notes)
 
 
@@ -247,14 +311,16 @@ def _cluster_notes(scores: Scores) -> list[str]:
         return []
     number = int(scores.clusters.max()) + 1
     return [
-        f"The {counted(len(scores.values), 'case')} come from {counted(number, 'cluster')}, such as their users: all "
-        "intervals and tests are over clusters."
+        f"The {counted(len(scores.values), 'case')} come from {counted(number, 'cluster')}, such as"
+        " their users: all intervals and tests are over clusters."
     ]
 
 
 def _numbered(cases: Sequence[str], clusters: Mapping[str, str]) -> Integers | None:
     """Number of each case's cluster; None where each case is one."""
-    names = [f"cluster {clusters[case]}" if clusters.get(case) else f"case {case}" for case in cases]
+    names = [
+        f"cluster {clusters[case]}" if clusters.get(case) else f"case {case}" for case in cases
+    ]
     return None if len(set(names)) == len(names) else number_clusters(names)
 
 
@@ -264,20 +330,25 @@ def _mean(values: Floats) -> float:
 
 
 def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
-    """Mean score with its interval over cases, and means of folds; one row per evaluator, source and model.
+    """Mean score with its interval over cases, and means of folds; one row per evaluator, source
+    and model.
 
-    `fold_deviation` is the standard deviation of the means of folds: that of parts of the cases, not the error of the
-    mean. `outcomes` are counts of how the judging ended, `missing` among them for what no log has.
+    `fold_deviation` is the standard deviation of the means of folds: that of parts of the cases,
+    not the error of the mean. `outcomes` are counts of how the judging ended, `missing` among them
+    for what no log has.
     """
     scores, cases = grid.scores, len(grid.scores.values)
     fold_of = dict(zip(grid.judgements["case"], grid.judgements["fold"], strict=True))
-    fold_of_case, folds = np.array([fold_of[case] for case in sorted(fold_of)]), range(1, grid.conditions["folds"] + 1)
+    fold_of_case = np.array([fold_of[case] for case in sorted(fold_of)])
+    folds = range(1, grid.conditions["folds"] + 1)
     flat = scores.values.reshape(cases, -1)
     found = bootstrap_table(flat, clusters=scores.clusters, rounds=how.rounds, seed=how.seed)
     there = {key for log in grid.logs for key in product(*log.axes)}
     judged: Mapping[Any, pd.DataFrame] = dict(list(grid.judgements.groupby(KEY, sort=False)))
     rows = []
-    for key, estimate, column in zip(product(*scores.axes), mean_estimates(found, how.level), flat.T, strict=True):
+    for key, estimate, column in zip(
+        product(*scores.axes), mean_estimates(found, how.level), flat.T, strict=True
+    ):
         if key not in there:
             continue
         by_fold = [_mean(column[fold_of_case == fold]) for fold in folds]
@@ -286,27 +357,40 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
         deviation = float(np.std(known, ddof=1)) if len(known) > 1 else math.nan
         part = judged.get(key, grid.judgements[:0])
         missing = cases - part["case"].nunique()
-        outcomes = dict(sorted(Counter(part["outcome"]).items())) | ({"missing": missing} if missing else {})
-        rows.append((*key, outcomes, estimate, int(np.isnan(column).sum()), fold_mean, deviation, *by_fold))
+        outcomes = dict(sorted(Counter(part["outcome"]).items())) | (
+            {"missing": missing} if missing else {}
+        )
+        rows.append(
+            (*key, outcomes, estimate, int(np.isnan(column).sum()), fold_mean, deviation, *by_fold)
+        )
     columns = [*KEY, "outcomes", "mean", "unscored", "fold_mean", "fold_deviation"]
     return pd.DataFrame(rows, columns=[*columns, *(f"fold_{fold}" for fold in folds)])
 
 
 def bias_table(scores: Scores, reference_score: float, how: Resampling) -> pd.DataFrame:
-    """Rating bias of each evaluator over all models that are both tested and a source of references, and by model."""
+    """Rating bias of each evaluator over all models that are both tested and a source of
+    references, and by model.
+    """
     both = [model for model in scores.models if model in scores.sources]
     places = [(scores.sources.index(model), scores.models.index(model)) for model in both]
     rows = []
     for judge, evaluator in enumerate(scores.evaluators if both else ()):
         own = np.stack([scores.values[:, judge, source, model] for source, model in places], axis=1)
         found = rating_bias(own, reference_score, clusters=scores.clusters, **vars(how))
-        rows += [(evaluator, *pair) for pair in zip([ALL, *both], [found.bias, *found.by_model], strict=True)]
+        rows += [
+            (evaluator, *pair)
+            for pair in zip([ALL, *both], [found.bias, *found.by_model], strict=True)
+        ]
     return pd.DataFrame(rows, columns=["evaluator", "model", "bias"])
 
 
 def preference_table(scores: Scores, how: Resampling) -> pd.DataFrame:
-    """Self-preference of each evaluator that is also tested, by source of references and over all of them."""
-    models = [scores.models.index(name) if name in scores.models else None for name in scores.evaluators]
+    """Self-preference of each evaluator that is also tested, by source of references and over all
+    of them.
+    """
+    models = [
+        scores.models.index(name) if name in scores.models else None for name in scores.evaluators
+    ]
     parts = [(name, [place]) for place, name in enumerate(scores.sources)]
     parts += [(ALL, list(range(len(scores.sources))))] if len(scores.sources) > 1 else []
     rows = []
@@ -316,7 +400,11 @@ def preference_table(scores: Scores, how: Resampling) -> pd.DataFrame:
         others = ", ".join(name for place, name in enumerate(scores.evaluators) if place != judge)
         for source, places in parts:
             by_setting = scores.values[:, :, places].transpose(0, 2, 1, 3)
-            found = vars(self_preference(by_setting, judge, own, models, clusters=scores.clusters, **vars(how)))
+            found = vars(
+                self_preference(
+                    by_setting, judge, own, models, clusters=scores.clusters, **vars(how)
+                )
+            )
             key = {"evaluator": scores.evaluators[judge], "source": source}
             means = {"others": others, "own_mean": found["own"], "others_mean": found["others"]}
             rows.append({**found, **key, **means})
@@ -324,30 +412,41 @@ def preference_table(scores: Scores, how: Resampling) -> pd.DataFrame:
 
 
 def with_holm(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Correct the p-values of self-preference over all tables of a report, which makes all these claims at once."""
+    """Correct the p-values of self-preference over all tables of a report, which makes all these
+    claims at once.
+    """
     ends = np.cumsum([len(table) for table in tables])
     for name in ("p", "p_beyond"):
         parts = np.split(np.array(holm([p for table in tables for p in table[name]])), ends[:-1])
-        tables = [table.assign(**{f"{name}_holm": part}) for table, part in zip(tables, parts, strict=True)]
+        tables = [
+            table.assign(**{f"{name}_holm": part})
+            for table, part in zip(tables, parts, strict=True)
+        ]
     return list(tables)
 
 
 def order_tables(scores: Scores, how: Resampling) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Order of the models in each setting in which all have scores, and every two models of it.
 
-    Holm's correction is over all pairs and settings. `first` has the higher mean, `apart` is whether that is
-    significant; `share` is the share of resamples of the cases that give the order.
+    Holm's correction is over all pairs and settings. `first` has the higher mean, `apart` is
+    whether that is significant; `share` is the share of resamples of the cases that give the order.
     """
     orders: list[tuple[Any, ...]] = []
     pairs: list[tuple[Any, ...]] = []
-    for (e, evaluator), (s, source) in product(enumerate(scores.evaluators), enumerate(scores.sources)):
+    for (e, evaluator), (s, source) in product(
+        enumerate(scores.evaluators), enumerate(scores.sources)
+    ):
         found = order_of(scores.values[:, e, s], clusters=scores.clusters, **vars(how))
         for place, (model, mean) in enumerate(zip(found.places, found.means, strict=True), start=1):
-            orders += [(evaluator, source, place, scores.models[model], mean, found.cases, found.share)]
+            orders += [
+                (evaluator, source, place, scores.models[model], mean, found.cases, found.share)
+            ]
         for gap in found.gaps:
             names = scores.models[gap.first], scores.models[gap.second]
             pairs += [(evaluator, source, *names, gap.difference, gap.p)]
-    table = pd.DataFrame(pairs, columns=["evaluator", "source", "first", "second", "difference", "p"])
+    table = pd.DataFrame(
+        pairs, columns=["evaluator", "source", "first", "second", "difference", "p"]
+    )
     table["p_holm"] = holm(list(table["p"]))
     table["apart"] = table["p_holm"] < 1 - how.level
     columns = ["evaluator", "source", "place", "model", "mean", "cases", "share"]
@@ -355,10 +454,11 @@ def order_tables(scores: Scores, how: Resampling) -> tuple[pd.DataFrame, pd.Data
 
 
 def reversals_of(pairs: pd.DataFrame) -> list[dict[str, Any]]:
-    """Pairs of models of which one is better in some settings and worse in others; equal means are neither.
+    """Pairs of models of which one is better in some settings and worse in others; equal means are
+    neither.
 
-    For the pair in the order of the first setting, in how many settings each comes first, and in how many of these
-    significantly.
+    For the pair in the order of the first setting, in how many settings each comes first, and in
+    how many of these significantly.
     """
     by_pair: dict[frozenset[str], list[Any]] = {}
     for row in rows_of(pairs):
@@ -367,7 +467,8 @@ def reversals_of(pairs: pd.DataFrame) -> list[dict[str, Any]]:
     for same in by_pair.values():
         names = same[0].first, same[0].second
         ahead, behind = (
-            [row.apart for row in same if row.first == name and row.difference.value > 0] for name in names
+            [row.apart for row in same if row.first == name and row.difference.value > 0]
+            for name in names
         )
         if ahead and behind:
             counts = {"ahead": len(ahead), "ahead_significant": sum(ahead)}
@@ -378,7 +479,9 @@ def reversals_of(pairs: pd.DataFrame) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class JudgedRuns:
-    """Ordinary runs under the same conditions: what they have in common, and their scores (one source)."""
+    """Ordinary runs under the same conditions: what they have in common, and their scores (one
+    source).
+    """
 
     facts: Mapping[str, Any]
     scores: Scores
@@ -388,8 +491,9 @@ class JudgedRuns:
 def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
     """Read the scores of answers that several judges have judged, one of them the model itself.
 
-    Judges compare only over the same answers: a panel's, or those of one run that was judged again with `inspect score`
-    into another log. Two runs of one model have different answers; the one with more judges counts.
+    Judges compare only over the same answers: a panel's, or those of one run that was judged again
+    with `inspect score` into another log. Two runs of one model have different answers; the one
+    with more judges counts.
     """
     skipped += answers.left_out
     named = answers.table[answers.table[CLUSTER] != ""]
@@ -401,40 +505,58 @@ def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
     found = []
     for same, tables in blocks.values():
         kept, notes = _one_run_per_model(pd.concat(tables, ignore_index=True))
-        for (_, model), rows in kept.drop_duplicates(["log", "case", "epoch"]).groupby(["log", "model"], sort=False):
+        for (_, model), rows in kept.drop_duplicates(["log", "case", "epoch"]).groupby(
+            ["log", "model"], sort=False
+        ):
             if copied := rows["copy"].sum():
                 notes.append(
-                    f"{copied} of {len(rows)} answers of {model} are word for word its references: their judgements "
-                    "are excluded, because a text would be compared with itself."
+                    f"{copied} of {len(rows)} answers of {model} are word for word its references:"
+                    " their judgements are excluded, because a text would be compared with itself."
                 )
-        judgements, models = _counted(kept), list(map(str, kept["model"].unique()))
+        judgements = _counted(kept)
+        models = list(map(str, kept["model"].unique()))
         judges = list(map(str, judgements["evaluator"].unique()))
         if len(judges) > 1 and set(judges) & set(models):
             scores = _scores(judgements, clusters, judges, [""], models)
             notes += _cluster_notes(scores)
-            facts = {"dataset": same.dataset, "questions": len(scores.values), "rubric": same.rubric}
-            facts |= {"prompts": same.prompts, "references": same.references, "judges": judges, "models": models}
+            facts = {
+                "dataset": same.dataset,
+                "questions": len(scores.values),
+                "rubric": same.rubric,
+            }
+            facts |= {
+                "prompts": same.prompts,
+                "references": same.references,
+                "judges": judges,
+                "models": models,
+            }
             found.append(JudgedRuns(facts, scores, notes))
             continue
         lacking = "there is no other judge of the same answers to compare with"
         skipped.append(
-            f"No self-preference from {counted(kept['log'].nunique(), 'log')} of {', '.join(models)}, judged by "
-            f"{', '.join(judges) or 'nobody'}: {lacking if len(judges) < 2 else 'no judge is among the models'}."
+            f"No self-preference from {counted(kept['log'].nunique(), 'log')} of"
+            f" {', '.join(models)}, judged by {', '.join(judges) or 'nobody'}:"
+            f" {lacking if len(judges) < 2 else 'no judge is among the models'}."
         )
     return found
 
 
 def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per answer of a log and judge, and one with an empty `evaluator` for an answer without a judge."""
+    """One row per answer of a log and judge, and one with an empty `evaluator` for an answer
+    without a judge.
+    """
     same = {name: str(rows[column].iloc[0]) for name, column in _OF_A_LOG.items()}
-    spec, copies = read_log(same["log"], header_only=True).eval, set[tuple[str, int]]()
+    spec = read_log(same["log"], header_only=True).eval
+    copies = set[tuple[str, int]]()
     if str((spec.metadata or {}).get("references", "")).startswith(f"{spec.model} ("):
         for sample in read_log(same["log"], without=ANSWERS_ONLY).samples or []:
             if sample.output.completion.strip() == str(sample.target).strip():
                 copies.add((str(sample.id), sample.epoch))
     judgements = [
         (str(case), int(epoch), judge, float(final), (str(case), int(epoch)) in copies)
-        for case, epoch, finals in zip(rows["question"], rows["epoch"], rows["judge_finals"], strict=True)
+        for case, epoch, finals in zip(
+            rows["question"], rows["epoch"], rows["judge_finals"], strict=True
+        )
         for judge, final in (finals or {"": math.nan}).items()
     ]
     table = pd.DataFrame(judgements, columns=["case", "epoch", "evaluator", "final", "copy"])
@@ -446,7 +568,9 @@ def _counted(judgements: pd.DataFrame) -> pd.DataFrame:
 
 
 def _one_run_per_model(judgements: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The judgements of one run of each model: that which the most judges have judged, the last of equal ones."""
+    """The judgements of one run of each model: that which the most judges have judged, the last of
+    equal ones.
+    """
     judges = _counted(judgements).groupby("run")["evaluator"].nunique()
     kept: list[pd.DataFrame] = []
     notes: list[str] = []
@@ -456,5 +580,8 @@ def _one_run_per_model(judgements: pd.DataFrame) -> tuple[pd.DataFrame, list[str
         kept.append(runs.pop(best))
         for other in runs.values():
             names = ", ".join(map(short_name, other["log"].unique()))
-            notes.append(f"{names} of {model}: other answers than those that more judges have judged; skipped.")
+            notes.append(
+                f"{names} of {model}: other answers than those that more judges have judged;"
+                " skipped."
+            )
     return pd.concat(kept), notes

@@ -1,4 +1,6 @@
-"""Tokens, cost and precision of a run before it starts: the task is run with models that only count."""
+"""Tokens, cost and precision of a run before it starts: the task is run with models that only
+count.
+"""
 
 import math
 import re
@@ -13,7 +15,15 @@ from typing import Any
 import numpy as np
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Dataset, MemoryDataset, Sample
-from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelAPI, ModelOutput, get_model, modelapi
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    Model,
+    ModelAPI,
+    ModelOutput,
+    get_model,
+    modelapi,
+)
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from urs_inspect._util import InputError, choices, counted
@@ -27,18 +37,20 @@ from urs_inspect.stats.bootstrap import LEVEL, Floats, fewest_clusters
 from urs_inspect.stats.paired import all_pairs, clustered_means, difference_column
 from urs_inspect.stats.power import smallest_difference
 
-UNDER_TEST, GRADER = "model", "grader"
+UNDER_TEST = "model"
+GRADER = "grader"
 _ESTIMATE = "urs_estimate"
 _MOST = 200
 """Samples that are run; of more, an even selection by language and length is run and scaled up."""
 _AGAIN = Amount(1.0, 1.01, 1.05)
 """How often a judge is called per answer: replies that cannot be read are asked for once more."""
 _ABOUT_AGAIN = (
-    f"Judges are called again for {_AGAIN.expected - 1:.0%} of the answers, 0% to {_AGAIN.high - 1:.0%}; "
-    "this is an assumption, as is that no call fails."
+    f"Judges are called again for {_AGAIN.expected - 1:.0%} of the answers, 0% to"
+    f" {_AGAIN.high - 1:.0%}; this is an assumption, as is that no call fails."
 )
 _ABOUT_CACHES = (
-    "Caches of prompts, which make a judge's static part cheaper, are not counted; nor are discounts for batches."
+    "Caches of prompts, which make a judge's static part cheaper, are not counted; nor are"
+    " discounts for batches."
 )
 _SELF_JUDGED = "No judge is named (--model-role grader=...): each model judges itself."
 _ANSWER = re.compile(r"estimatedanswer(\d{6})x")
@@ -47,7 +59,8 @@ _WIDE_SHARE = 0.1
 
 @dataclass(frozen=True)
 class RoleEstimate:
-    """What one model takes in one role: calls, tokens sent and received, US dollars (None if the price is not known).
+    """What one model takes in one role: calls, tokens sent and received, US dollars (None if the
+    price is not known).
 
     `samples` are those of one run, epochs included.
     """
@@ -64,7 +77,9 @@ class RoleEstimate:
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """What a run takes: one entry per model and role, the cost of all with a known price, and what was assumed."""
+    """What a run takes: one entry per model and role, the cost of all with a known price, and what
+    was assumed.
+    """
 
     task: str
     samples: int  # epochs not counted
@@ -74,13 +89,19 @@ class RunEstimate:
     unpriced: tuple[str, ...]
     assumptions: tuple[str, ...]
     ids: tuple[str, ...] = ()  # of the samples; empty if the task makes them as it runs
-    margin: Amount | None = None  # half the width of the 95% interval of a model's mean score; None without such a mean
-    difference: Amount | None = None  # smallest one of two models that is seen with 80% power, Holm over all pairs
+    margin: Amount | None = (
+        None  # half the width of the 95% interval of a model's mean score; None without such a mean
+    )
+    difference: Amount | None = (
+        None  # smallest one of two models that is seen with 80% power, Holm over all pairs
+    )
 
 
 @dataclass(frozen=True)
 class _Written:
-    """An answer that a model would write: who, in which language, and the tokens of its reference or of itself."""
+    """An answer that a model would write: who, in which language, and the tokens of its reference
+    or of itself.
+    """
 
     author: str
     language: str
@@ -90,7 +111,9 @@ class _Written:
 
 @dataclass(frozen=True)
 class _Call:
-    """A call: tokens sent besides answers, the answers sent, and what is received: an answer or a judge's reply."""
+    """A call: tokens sent besides answers, the answers sent, and what is received: an answer or a
+    judge's reply.
+    """
 
     role: str
     model: str
@@ -128,11 +151,15 @@ class _Ledger:
         about = self._question(prompt)
         if reply.startswith((LABEL, "{")):  # a judge's reply, or a generated instruction
             verdicts = reply.count('"winner"')
-            self.calls.append(_Call(role, model, sent, answers, None, about.language, verdicts, about.weight))
+            self.calls.append(
+                _Call(role, model, sent, answers, None, about.language, verdicts, about.weight)
+            )
             return reply
         exact = self.counter.count(reply) if simulate_sum(texts[-1], "strong") is not None else None
         written = _Written(model, about.language, about.reference, exact)
-        self.calls.append(_Call(role, model, sent, answers, written, about.language, 0, about.weight))
+        self.calls.append(
+            _Call(role, model, sent, answers, written, about.language, 0, about.weight)
+        )
         self.answers.append(written)
         return reply if exact is not None else f"estimatedanswer{len(self.answers) - 1:06}x"
 
@@ -145,11 +172,15 @@ class _Ledger:
                 return replace(known, reference=None)
         wide = sum(map(is_wide, prompt)) > _WIDE_SHARE * len(prompt)
         weights = [known.weight for known in self.questions.values()]
-        return _Question("zh" if wide else "en", None, math.fsum(weights) / len(weights) if weights else 1.0)
+        return _Question(
+            "zh" if wide else "en", None, math.fsum(weights) / len(weights) if weights else 1.0
+        )
 
 
 class _CountingAPI(ModelAPI):
-    """Calls nobody: counts what is sent, and replies as a simulated judge, or with a word that stands for an answer."""
+    """Calls nobody: counts what is sent, and replies as a simulated judge, or with a word that
+    stands for an answer.
+    """
 
     def __init__(
         self,
@@ -162,11 +193,16 @@ class _CountingAPI(ModelAPI):
         counted_role: str,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        self._ledger, self._role = ledger, counted_role
+        self._ledger = ledger
+        self._role = counted_role
         self._simulation = SimulationAPI("judge")
 
     async def generate(
-        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+        self,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
     ) -> ModelOutput:
         output = await self._simulation.generate(input, tools, tool_choice, config)
         texts = [message.text for message in input]
@@ -202,7 +238,9 @@ def estimate_run(
         arguments = {**arguments, "evaluators": _evaluators(arguments.get("evaluators"), roles)}
     # In a thread no command is running, so that the task takes the names of models as they are.
     with ThreadPoolExecutor(1) as pool:
-        ledger, samples, run, ids, cells = pool.submit(_run, task, make, arguments, roles, limit, counter).result()
+        ledger, samples, run, ids, cells = pool.submit(
+            _run, task, make, arguments, roles, limit, counter
+        ).result()
     called = {call.role for call in ledger.calls}
     _check_roles(task, models, roles, called)
     # Contestants and judges that are not under test judge once per model under test.
@@ -211,11 +249,20 @@ def estimate_run(
         for call in ledger.calls:
             calls[call.role, model if call.model == _TESTED else call.model][model].append(call)
     estimates = []
-    for (role, name), by_model in sorted(calls.items(), key=lambda group: group[0][0] != UNDER_TEST):
-        parts = [_tokens(call, name, model, epochs, lengths) for model, several in by_model.items() for call in several]
+    for (role, name), by_model in sorted(
+        calls.items(), key=lambda group: group[0][0] != UNDER_TEST
+    ):
+        parts = [
+            _tokens(call, name, model, epochs, lengths)
+            for model, several in by_model.items()
+            for call in several
+        ]
         made, sent, received = map(total, zip(*parts, strict=True))
-        run_samples, cost = cells.get(name, samples) * epochs, prices.cost(name, sent, received)
-        estimates.append(RoleEstimate(role, name, run_samples, len(by_model), made, sent, received, cost))
+        run_samples = cells.get(name, samples) * epochs
+        cost = prices.cost(name, sent, received)
+        estimates.append(
+            RoleEstimate(role, name, run_samples, len(by_model), made, sent, received, cost)
+        )
     priced = [role.cost for role in estimates if role.cost is not None]
     return RunEstimate(
         task,
@@ -240,9 +287,13 @@ def _run(
     limit: int | None,
     counter: TokenCounter,
 ) -> tuple[_Ledger, int, int, tuple[str, ...], Mapping[str, int]]:
-    """Run the task; returns the calls, how many samples it has and were run, their ids, and how many each judge has."""
+    """Run the task; returns the calls, how many samples it has and were run, their ids, and how
+    many each judge has.
+    """
     with TemporaryDirectory() as folder:
-        if "output" in arguments or task_name == "evolve":  # what models that only count have answered is not kept
+        if (
+            "output" in arguments or task_name == "evolve"
+        ):  # what models that only count have answered is not kept
             arguments = {**arguments, "output": str(Path(folder, "output.jsonl"))}
         task = make(arguments)
         samples = list(task.dataset)[:limit] if isinstance(task.dataset, Dataset) else []
@@ -252,7 +303,9 @@ def _run(
         chosen.sort(key=lambda pair: -len(_text(pair[0])))
         targets = [(sample, weight, str(sample.target)) for sample, weight in chosen]
         questions = {
-            _text(sample): _Question(_language(sample), counter.count(target) if target else None, weight)
+            _text(sample): _Question(
+                _language(sample), counter.count(target) if target else None, weight
+            )
             for sample, weight, target in targets
         }
         ledger = _Ledger(counter, questions)
@@ -264,7 +317,9 @@ def _run(
             task,
             model=model(_TESTED, UNDER_TEST),
             # A model without a judge judges itself.
-            model_roles={role: [model(name, role) for name in names] for role, names in roles.items()}
+            model_roles={
+                role: [model(name, role) for name in names] for role, names in roles.items()
+            }
             | ({} if GRADER in roles else {GRADER: model(_TESTED, GRADER)}),
             limit=None if samples else limit,
             epochs=1,
@@ -278,15 +333,22 @@ def _run(
     if log.status != "success":
         raise InputError(log.error.message if log.error else "the task cannot be run")
     number = len(samples) or (log.results.total_samples if log.results else 0)
-    ids = tuple(str(sample.id).replace(f"{_ESTIMATE}/", "") for sample in samples if sample.id is not None)
+    ids = tuple(
+        str(sample.id).replace(f"{_ESTIMATE}/", "") for sample in samples if sample.id is not None
+    )
     cells = Counter(
-        str(found).removeprefix(f"{_ESTIMATE}/") for s in samples if (found := (s.metadata or {}).get("evaluator"))
+        str(found).removeprefix(f"{_ESTIMATE}/")
+        for s in samples
+        if (found := (s.metadata or {}).get("evaluator"))
     )
     return ledger, number, len(chosen) or number, ids, cells
 
 
 def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Sample, float]]:
-    """The samples to run, each with the number of samples that it stands for; all judges of an answer go together."""
+    """The samples to run, each with the number of samples that it stands for.
+
+    All judges of an answer go together.
+    """
     groups: dict[object, list[Sample]] = defaultdict(list)
     for place, sample in enumerate(samples):
         facts = sample.metadata or {}
@@ -303,15 +365,27 @@ def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Samp
         texts = (_text(group[0]), str(group[0].target))
         row[place : place + 3] = (1.0, *(counter.count(text).expected for text in texts))
     places = [int((number + 0.5) * len(ordered) / count) for number in range(count)]
-    weight, taken = len(ordered) / count, sizes[places]
+    weight = len(ordered) / count
+    taken = sizes[places]
     missing = sizes.sum(axis=0) - weight * taken.sum(axis=0)
-    # By language, number and tokens have their true totals (generalised regression: Deville and Sarndal, 1992).
-    weights = weight * (1 + taken @ np.linalg.lstsq(weight * taken.T @ taken, missing, rcond=None)[0])
-    return [(sample, float(w)) for place, w in zip(places, weights, strict=True) for sample in ordered[place]]
+    # By language, number and tokens have their true totals (generalised regression: Deville and
+    # Sarndal, 1992).
+    weights = weight * (
+        1 + taken @ np.linalg.lstsq(weight * taken.T @ taken, missing, rcond=None)[0]
+    )
+    return [
+        (sample, float(w))
+        for place, w in zip(places, weights, strict=True)
+        for sample in ordered[place]
+    ]
 
 
 def _text(sample: Sample) -> str:
-    return sample.input if isinstance(sample.input, str) else "\n\n".join(message.text for message in sample.input)
+    return (
+        sample.input
+        if isinstance(sample.input, str)
+        else "\n\n".join(message.text for message in sample.input)
+    )
 
 
 def _language(sample: Sample) -> str:
@@ -319,21 +393,39 @@ def _language(sample: Sample) -> str:
 
 
 def _evaluators(given: Any, roles: Mapping[str, Sequence[str]]) -> list[str]:
-    """Names of the models that count for the evaluators of a grid, which names its judges in the data."""
+    """Names of the models that count for the evaluators of a grid, which names its judges in the
+    data.
+    """
     graders = list(roles.get(GRADER, ()))
     if not graders:
-        raise InputError("--model-role: name the evaluators: --model-role 'grader=[provider/a, ...]'")
+        raise InputError(
+            "--model-role: name the evaluators: --model-role 'grader=[provider/a, ...]'"
+        )
     if twice := sorted({name for name in graders if graders.count(name) > 1}):
-        raise InputError(f"--model-role: {choices(twice)} is there twice; each evaluator needs a name of its own")
-    chosen = graders if given in (None, "all") else given.split(",") if isinstance(given, str) else list(given)
+        raise InputError(
+            f"--model-role: {choices(twice)} is there twice; each evaluator needs a name of its own"
+        )
+    chosen = (
+        graders
+        if given in (None, "all")
+        else given.split(",")
+        if isinstance(given, str)
+        else list(given)
+    )
     if unknown := sorted({name.strip() for name in map(str, chosen)} - set(graders)):
-        raise InputError(f"-T evaluators: {choices(unknown)} has no role grader; allowed: {choices(graders)}")
+        raise InputError(
+            f"-T evaluators: {choices(unknown)} has no role grader; allowed: {choices(graders)}"
+        )
     return [f"{_ESTIMATE}/{str(name).strip()}" for name in chosen]
 
 
-def _check_roles(task: str, models: Sequence[str], roles: Mapping[str, Sequence[str]], called: set[str]) -> None:
+def _check_roles(
+    task: str, models: Sequence[str], roles: Mapping[str, Sequence[str]], called: set[str]
+) -> None:
     if not called:
-        raise InputError(f"{task}: with these arguments no model is called, so that it costs nothing")
+        raise InputError(
+            f"{task}: with these arguments no model is called, so that it costs nothing"
+        )
     if UNDER_TEST in called and not models:
         raise InputError("--model: name the model under test, or several separated by commas")
     if GRADER in called and GRADER not in roles and not models:
@@ -342,17 +434,26 @@ def _check_roles(task: str, models: Sequence[str], roles: Mapping[str, Sequence[
         raise InputError(f"--model: {task} calls no model under test; leave it out, or say none")
     if unused := [role for role in roles if role not in called]:
         raise InputError(
-            f"--model-role: {task} calls no model in the role {choices(unused)}; called: {choices(called)}"
+            f"--model-role: {task} calls no model in the role {choices(unused)}; called:"
+            f" {choices(called)}"
         )
 
 
-def _tokens(call: _Call, name: str, model: str, epochs: int, lengths: Lengths) -> tuple[Amount, Amount, Amount]:
-    """How often a model is called for a call that was counted, and all tokens that it is sent and that it returns."""
+def _tokens(
+    call: _Call, name: str, model: str, epochs: int, lengths: Lengths
+) -> tuple[Amount, Amount, Amount]:
+    """How often a model is called for a call that was counted, and all tokens that it is sent and
+    that it returns.
+    """
     judgement = call.reply is None and not call.verdicts
     if call.reply is not None:
         reply = _length(call.reply, model, lengths)
     else:
-        reply = lengths.judgement(name, call.language) if judgement else lengths.verdict * float(call.verdicts)
+        reply = (
+            lengths.judgement(name, call.language)
+            if judgement
+            else lengths.verdict * float(call.verdicts)
+        )
     often = (_AGAIN if judgement else Amount.exactly(1.0)) * (call.weight * epochs)
     sent = call.sent + total(_length(answer, model, lengths) for answer in call.answers)
     return often, sent * often, reply * often
@@ -362,7 +463,9 @@ def _length(answer: _Written, model: str, lengths: Lengths) -> Amount:
     """Tokens of an answer."""
     if answer.exact is not None:
         return answer.exact
-    return lengths.answer(model if answer.author == _TESTED else answer.author, answer.language, answer.reference)
+    return lengths.answer(
+        model if answer.author == _TESTED else answer.author, answer.language, answer.reference
+    )
 
 
 def _assumptions(
@@ -373,7 +476,10 @@ def _assumptions(
     if any(call.reply is not None and call.reply.exact is None for call in calls):
         yield from lengths.about_answers
     elif not any(call.verdicts or call.reply for call in calls):
-        yield "Answers are those of the data or the logs: none is generated, and their tokens are counted as they are."
+        yield (
+            "Answers are those of the data or the logs: none is generated, and their tokens are"
+            " counted as they are."
+        )
     if any(call.reply is None and not call.verdicts for call in calls):
         yield from lengths.about_judgements
         yield _ABOUT_AGAIN
@@ -384,65 +490,95 @@ def _assumptions(
         yield _SELF_JUDGED
     if run < samples:
         yield (
-            f"{run:,} of {samples:,} samples, an even selection by language and length, were run with a model that "
-            "only counts, and scaled up to the length of all."
+            f"{run:,} of {samples:,} samples, an even selection by language and length, were run"
+            " with a model that only counts, and scaled up to the length of all."
         )
 
 
-_SPREAD, _PAIRED = Amount(1.6, 2.4, 3.0), Amount(0.9, 1.05, 1.3)  # of scores; of differences, as a multiple of that
-_ABOUT_SPREAD = " The assumption: GPT-4's scores of 80 Vicuna and 80 MT-Bench questions, 1 to 5 stretched to 1 to 10."
+_SPREAD = Amount(1.6, 2.4, 3.0)
+_PAIRED = Amount(0.9, 1.05, 1.3)  # of scores; of differences, as a multiple of that
+_ABOUT_SPREAD = (
+    " The assumption: GPT-4's scores of 80 Vicuna and 80 MT-Bench questions, 1 to 5 stretched to 1"
+    " to 10."
+)
 _ABOUT_ACCURACY = (
-    "The precision is a bound: the standard deviation is at most 0.5 of right and wrong verdicts, and 0.71 of their "
-    "differences unless two models err on opposite pairs more often than by chance."
+    "The precision is a bound: the standard deviation is at most 0.5 of right and wrong verdicts,"
+    " and 0.71 of their differences unless two models err on opposite pairs more often than by"
+    " chance."
 )
 
 
 def with_precision(found: RunEstimate, logs: Sequence[str]) -> RunEstimate:
-    """Add what the samples can show; the spread of final scores comes from logs of `urs`, or is assumed."""
-    models, n = [role.model for role in found.roles if role.role == UNDER_TEST], found.samples
+    """Add what the samples can show.
+
+    The spread of final scores comes from logs of `urs`, or is assumed.
+    """
+    models = [role.model for role in found.roles if role.role == UNDER_TEST]
+    n = found.samples
     from scipy.special import stdtrit
 
-    if n < 2 or not (found.task == "md_eval" or (found.task == "urs" and len(models) < len(found.roles))):
+    if n < 2 or not (
+        found.task == "md_eval" or (found.task == "urs" and len(models) < len(found.roles))
+    ):
         return found
-    spread, paired, about = Amount.exactly(0.5), Amount.exactly(math.sqrt(0.5)), _ABOUT_ACCURACY
+    spread = Amount.exactly(0.5)
+    paired = Amount.exactly(math.sqrt(0.5))
+    about = _ABOUT_ACCURACY
     if found.task == "urs":
         spread, paired, about = _spread(logs, models)
     tests = max(1, len(all_pairs(len(models))))
     margin = spread * (float(stdtrit(n - 1, 0.975)) / math.sqrt(n))
     seen = smallest_difference(n**-0.5, n, tests=tests)
     difference = None if math.isnan(seen) else paired * seen
-    return replace(found, margin=margin, difference=difference, assumptions=(*found.assumptions, about))
+    return replace(
+        found, margin=margin, difference=difference, assumptions=(*found.assumptions, about)
+    )
 
 
 def _spread(logs: Sequence[str], models: Sequence[str]) -> tuple[Amount, Amount, str]:
-    """Standard deviations between questions of scores and of differences, and where they come from."""
-    scores, differences, measured = None, None, ""
+    """Standard deviations between questions of scores and of differences, and where they come
+    from.
+    """
+    scores = None
+    differences = None
+    measured = ""
     if logs:
         table = read_answers(logs).table
         names = sorted({*table.loc[table["base_model"].isin(models), "model"]} or {*table["model"]})
         table = table[table["model"].isin(names)]
         finals = score_table(table, names).finals
-        scores, differences = _deviation(finals), _deviation(difference_column(finals, all_pairs(len(names))).values)
+        scores = _deviation(finals)
+        differences = _deviation(difference_column(finals, all_pairs(len(names))).values)
         epochs = counted(int(table["epoch"].max()), "epoch")
         measured = f"measured on {len(finals):,} questions, {epochs} averaged: {', '.join(names)}"
     spread = scores or _SPREAD
     paired = differences or spread * _PAIRED
     said = [
-        f"of {what} {used.expected:.2f}, {used.low:.2f} to {used.high:.2f} ({measured if known else 'assumed'})"
-        for what, used, known in (("final scores", spread, scores), ("differences of two models", paired, differences))
+        f"of {what} {used.expected:.2f}, {used.low:.2f} to {used.high:.2f}"
+        f" ({measured if known else 'assumed'})"
+        for what, used, known in (
+            ("final scores", spread, scores),
+            ("differences of two models", paired, differences),
+        )
     ]
     about = f"Standard deviations between questions, every answer scored: {'; '.join(said)}."
     return spread, paired, about if scores and differences else about + _ABOUT_SPREAD
 
 
 def _deviation(columns: Floats) -> Amount | None:
-    """Root mean square of the standard deviations of columns; the range covers the 95% interval of each."""
+    """Root mean square of the standard deviations of columns.
+
+    The range covers the 95% interval of each.
+    """
     from scipy.special import chdtri
 
     means = clustered_means(columns)
     used = (means.n >= fewest_clusters(LEVEL)) & (means.errors > 0)
     if not used.any():
         return None
-    deviations, freedom = (means.errors * np.sqrt(means.n))[used], means.n[used] - 1
-    high, low = (deviations * np.sqrt(freedom / chdtri(freedom, 0.5 + side * LEVEL / 2)) for side in (1, -1))
+    deviations = (means.errors * np.sqrt(means.n))[used]
+    freedom = means.n[used] - 1
+    high, low = (
+        deviations * np.sqrt(freedom / chdtri(freedom, 0.5 + side * LEVEL / 2)) for side in (1, -1)
+    )
     return Amount(float(low.min()), float(np.sqrt(np.mean(deviations**2))), float(high.max()))

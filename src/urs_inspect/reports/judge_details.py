@@ -1,4 +1,6 @@
-"""Every number that logs hold about judges, and the report that `urs-inspect judges` prints of them."""
+"""Every number that logs hold about judges, and the report that `urs-inspect judges` prints of
+them.
+"""
 
 import math
 from collections import Counter
@@ -12,9 +14,26 @@ import pandas as pd
 
 from urs_inspect.datasets.published import PublishedTable, load_published
 from urs_inspect.judging.reply_counts import header_rows, sentences
-from urs_inspect.reports.judges import LEVELS, DatasetJudges, JudgeResult, Key, Level, LoggedJudge, RatingJudge
+from urs_inspect.reports.judges import (
+    LEVELS,
+    DatasetJudges,
+    JudgeResult,
+    Key,
+    Level,
+    LoggedJudge,
+    RatingJudge,
+)
 from urs_inspect.reports.noise import FEWEST_JUDGES, panel_section
-from urs_inspect.reports.tables import DASH, Format, Report, ReportKind, Section, Table, number, p_value
+from urs_inspect.reports.tables import (
+    DASH,
+    Format,
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    number,
+    p_value,
+)
 from urs_inspect.scorers.pair_metrics import accuracies_by, items_of, judged_items
 from urs_inspect.scorers.rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement
 from urs_inspect.stats import Estimate, correctness
@@ -40,9 +59,12 @@ class Detail:
     """One number about a judge."""
 
     level: str  # `overall`, `dimensions` or `ratings`; empty for a count of failures
-    by: str  # `all`, what items are grouped by (`scenario`, `need`, `dimension`, `intent`, `language`), `failure`
+    # `all`, what items are grouped by (`scenario`, `need`, `dimension`, `intent`, `language`),
+    # `failure`
+    by: str
     # or `replies`
-    group: str  # for a failure its mode; for replies `unkeyed`, `asked again`, `near key` or `several records`
+    # for a failure its mode; for replies `unkeyed`, `asked again`, `near key` or `several records`
+    group: str
     measure: str  # `count` for failures and replies
     estimate: Estimate  # without an interval where none is reported
 
@@ -50,15 +72,20 @@ class Detail:
         """Counts as they are, correlations with three digits, shares in percent."""
         if self.measure == "count":
             return number(0)(self.estimate)
-        return (number(3) if self.level == "ratings" or self.measure == "alpha" else _percent)(self.estimate)
+        return (number(3) if self.level == "ratings" or self.measure == "alpha" else _percent)(
+            self.estimate
+        )
 
 
 def pair_details(judge: JudgeResult) -> list[Detail]:
-    """All measures of a judge of pairs, its accuracy by scenario, need and dimension, and its failures by mode."""
+    """All measures of a judge of pairs, its accuracy by scenario, need and dimension, and its
+    failures by mode.
+    """
     details: list[Detail] = []
     scores = list(judge.items.values())
     for level in LEVELS:
-        measures, items = getattr(judge, level), judged_items(scores, dimensions=level == "dimensions")
+        measures = getattr(judge, level)
+        items = judged_items(scores, dimensions=level == "dimensions")
         if measures is None or items is None:
             continue
         estimates = {field.name: getattr(measures, field.name) for field in fields(measures)}
@@ -74,7 +101,9 @@ def pair_details(judge: JudgeResult) -> list[Detail]:
 
 
 def rating_details(judge: RatingJudge) -> list[Detail]:
-    """Agreement of a judge that rates, over all responses and by scenario, intent and language, and its failures."""
+    """Agreement of a judge that rates, over all responses and by scenario, intent and language, and
+    its failures.
+    """
     items = list(judge.items.values())
     details = _agreement("all", "", judge.agreement)
     for field in FIELDS:
@@ -94,11 +123,17 @@ def rating_details(judge: RatingJudge) -> list[Detail]:
 def _agreement(by: str, group: str, found: RatingAgreement) -> list[Detail]:
     estimates = {kind: getattr(found.correlations, kind) for kind in CORRELATIONS}
     unparsed = Estimate(found.unread, math.nan, math.nan, found.n, 0)
-    return _details("ratings", by, group, {**estimates, "mean difference": found.difference, "unread": unparsed})
+    return _details(
+        "ratings", by, group, {**estimates, "mean difference": found.difference, "unread": unparsed}
+    )
 
 
 def _details(level: str, by: str, group: str, estimates: Mapping[str, Estimate]) -> list[Detail]:
-    known = {measure: estimate for measure, estimate in estimates.items() if not math.isnan(estimate.value)}
+    known = {
+        measure: estimate
+        for measure, estimate in estimates.items()
+        if not math.isnan(estimate.value)
+    }
     return [Detail(level, by, group, measure, estimate) for measure, estimate in known.items()]
 
 
@@ -120,7 +155,9 @@ def _reply_counts(judge: LoggedJudge) -> list[Detail]:
 
 def _reply_notes(judges: Sequence[LoggedJudge]) -> list[str]:
     """What there is to say of judges that left out or misspelled the key, or were asked again."""
-    return sentences({judge.name: Counter(judge.reply_counts) for judge in judges if judge.reply_counts})
+    return sentences(
+        {judge.name: Counter(judge.reply_counts) for judge in judges if judge.reply_counts}
+    )
 
 
 # --- the report ---
@@ -137,12 +174,15 @@ def judges_report(
 ) -> Report:
     """The judges of each dataset, what they cost, which is better, and what others published.
 
-    Details are shown `by` groupings, `measure` or `failure`; `published` tables are `all`, those about the same
-    datasets (`matching`), or `none`; `skipped` has a sentence for each log that was skipped; `numbers` says whether the
-    report has the table `NUMBERS` of all details, which takes time.
+    Details are shown `by` groupings, `measure` or `failure`; `published` tables are `all`, those
+    about the same datasets (`matching`), or `none`; `skipped` has a sentence for each log that was
+    skipped; `numbers` says whether the report has the table `NUMBERS` of all details, which takes
+    time.
     """
     sections = [section for dataset in pairs for section in _pair_sections(dataset, by, numbers)]
-    sections += [section for dataset in ratings for section in _rating_sections(dataset, by, numbers)]
+    sections += [
+        section for dataset in ratings for section in _rating_sections(dataset, by, numbers)
+    ]
     sections += [Section("Logs", skipped)] if skipped else []
     everything = load_published()
     names = [dataset.dataset for dataset in pairs] + [dataset.dataset for dataset in ratings]
@@ -160,19 +200,29 @@ def _dataset_section(dataset: DatasetJudges[Any]) -> Section:
 
 
 def _detail_sections(
-    dataset: DatasetJudges[Any], details_of: Callable[[Any], list[Detail]], by: Sequence[str], numbers: bool
+    dataset: DatasetJudges[Any],
+    details_of: Callable[[Any], list[Detail]],
+    by: Sequence[str],
+    numbers: bool,
 ) -> list[Section]:
-    """A section per grouping, with a table per level that has a column per judge, and one of all numbers for CSV."""
+    """A section per grouping, with a table per level that has a column per judge, and one of all
+    numbers for CSV.
+    """
     wanted = (*dataset.judges, *dataset.baselines) if numbers else dataset.judges if by else ()
     details = {judge: details_of(judge) for judge in wanted}
     sections = []
     for what in by:
         group = "all" if what == "measure" else what
-        chosen = {judge.name: [one for one in details[judge] if one.by == group] for judge in dataset.judges}
+        chosen = {
+            judge.name: [one for one in details[judge] if one.by == group]
+            for judge in dataset.judges
+        }
         levels = dict.fromkeys(detail.level for of_judge in chosen.values() for detail in of_judge)
         tables = [_details_table(what, level, chosen) for level in levels]
         none = {"failure": "Failures: none.", "measure": "No measures: no judgement counts."}
-        nothing = none.get(what, f"No figures by {what}: the logs have no such groups, or only one.")
+        nothing = none.get(
+            what, f"No figures by {what}: the logs have no such groups, or only one."
+        )
         title = "Failures by mode" if what == "failure" else f"By {what}"
         sections.append(Section(title, () if tables else (nothing,), tables, level=3))
     rows = [
@@ -190,15 +240,24 @@ def _detail_sections(
 
 def _details_table(what: str, level: str, chosen: Mapping[str, Sequence[Detail]]) -> Table:
     cells = {
-        name: {(detail.group, detail.measure): detail.text() for detail in of_judge if detail.level == level}
+        name: {
+            (detail.group, detail.measure): detail.text()
+            for detail in of_judge
+            if detail.level == level
+        }
         for name, of_judge in chosen.items()
     }
     keys = list(dict.fromkeys(key for of_judge in cells.values() for key in of_judge))
     named = [place for place in (0, 1) if len({key[place] for key in keys}) > 1] or [0]
     names: _Columns = {(what, "measure")[place]: [key[place] for key in keys] for place in named}
     share = "Shares in %, alpha from -1 to 1" if what == "measure" else "Accuracy in %"
-    title = {"ratings": "Agreement with the labels", "": ""}.get(level, f"{share}: {_VERDICTS.get(level, '')}")
-    return _table(names | {n: ([of_judge.get(k, DASH) for k in keys], str) for n, of_judge in cells.items()}, title)
+    title = {"ratings": "Agreement with the labels", "": ""}.get(
+        level, f"{share}: {_VERDICTS.get(level, '')}"
+    )
+    return _table(
+        names | {n: ([of_judge.get(k, DASH) for k in keys], str) for n, of_judge in cells.items()},
+        title,
+    )
 
 
 _Columns = dict[str, list[Any] | tuple[list[Any], Format]]
@@ -206,23 +265,35 @@ _Columns = dict[str, list[Any] | tuple[list[Any], Format]]
 
 def _table(columns: _Columns, title: str = "") -> Table:
     """A table of columns of names, and of numbers with their format."""
-    values = {name: column[0] if isinstance(column, tuple) else column for name, column in columns.items()}
+    values = {
+        name: column[0] if isinstance(column, tuple) else column for name, column in columns.items()
+    }
     formats = {name: column[1] for name, column in columns.items() if isinstance(column, tuple)}
     return Table(pd.DataFrame(values), formats, title=title)
 
 
-def _pair_sections(dataset: DatasetJudges[JudgeResult], by: Sequence[str], numbers: bool) -> list[Section]:
+def _pair_sections(
+    dataset: DatasetJudges[JudgeResult], by: Sequence[str], numbers: bool
+) -> list[Section]:
     judges = (*dataset.judges, *dataset.baselines)
     names = [judge.name for judge in judges]
     levels = LEVELS if any(judge.dimensions is not None for judge in dataset.judges) else LEVELS[:1]
     accuracy: _Columns = {
         "judge": names,
-        "asked": [", ".join(part for part in (judge.protocol, judge.orders) if part) for judge in judges],
+        "asked": [
+            ", ".join(part for part in (judge.protocol, judge.orders) if part) for judge in judges
+        ],
         "pairs": ([_judged(judge, dataset) for judge in judges], str),
     }
     for level in levels:
-        accuracy[f"{level} (all)"] = ([_measure(judge, level, "accuracy_all") for judge in judges], _percent)
-        accuracy[f"{level} (parsed)"] = ([_measure(judge, level, "accuracy").value for judge in judges], _percent)
+        accuracy[f"{level} (all)"] = (
+            [_measure(judge, level, "accuracy_all") for judge in judges],
+            _percent,
+        )
+        accuracy[f"{level} (parsed)"] = (
+            [_measure(judge, level, "accuracy").value for judge in judges],
+            _percent,
+        )
 
     def habit(measure: str, level: Level = "overall") -> list[Any]:
         return [_measure(judge, level, measure).value for judge in judges]
@@ -236,12 +307,29 @@ def _pair_sections(dataset: DatasetJudges[JudgeResult], by: Sequence[str], numbe
         "prefers first": (habit("first_preference"), _percent),
         **({"halo": (habit("halo", "dimensions"), _percent)} if len(levels) > 1 else {}),
     }
-    title = "Every two judges, and each against the best baseline, on the same pairs; difference in points"
+    title = (
+        "Every two judges, and each against the best baseline, on the same pairs; difference in"
+        " points"
+    )
     return [
         _dataset_section(dataset),
-        Section("Accuracy in %, 95% interval in brackets", _accuracy_notes(dataset), [_table(accuracy)], level=3),
-        Section("Habits and effort, shares in %", _habits_notes(dataset), [_table(habits | _effort(judges))], level=3),
-        Section(title, tables=[_tests_table(dataset, level, _points, _VERDICTS[level]) for level in LEVELS], level=3),
+        Section(
+            "Accuracy in %, 95% interval in brackets",
+            _accuracy_notes(dataset),
+            [_table(accuracy)],
+            level=3,
+        ),
+        Section(
+            "Habits and effort, shares in %",
+            _habits_notes(dataset),
+            [_table(habits | _effort(judges))],
+            level=3,
+        ),
+        Section(
+            title,
+            tables=[_tests_table(dataset, level, _points, _VERDICTS[level]) for level in LEVELS],
+            level=3,
+        ),
         *_pair_panel(dataset),
         *_detail_sections(dataset, pair_details, by, numbers),
     ]
@@ -249,10 +337,16 @@ def _pair_sections(dataset: DatasetJudges[JudgeResult], by: Sequence[str], numbe
 
 def _pair_panel(dataset: DatasetJudges[JudgeResult]) -> list[Section]:
     """The panel of the models among the judges, on the pairs that all of them have judged."""
-    judges = [judge for judge in dataset.judges if judge.overall is not None and not judge.is_baseline]
+    judges = [
+        judge for judge in dataset.judges if judge.overall is not None and not judge.is_baseline
+    ]
     keys = _judged_by_all(judges)
-    verdicts = {judge.name: items_of([judge.items[key] for key in keys]) for judge in judges if keys}
-    right = {name: correctness(given.labels, given.final) for name, given in verdicts.items() if given}
+    verdicts = {
+        judge.name: items_of([judge.items[key] for key in keys]) for judge in judges if keys
+    }
+    right = {
+        name: correctness(given.labels, given.final) for name, given in verdicts.items() if given
+    }
     clusters = [given.clusters for given in verdicts.values() if given]
     return [panel_section(pd.DataFrame(right), None, clusters[0])] if clusters else []
 
@@ -262,7 +356,8 @@ def _rating_panel(dataset: DatasetJudges[RatingJudge]) -> list[Section]:
     keys = _judged_by_all(dataset.judges)
     ratings = {judge.name: [judge.items[key].rescaled for key in keys] for judge in dataset.judges}
     items = [dataset.judges[0].items[key] for key in keys]
-    labels, prompts = np.array([item.label for item in items]), [item.cluster for item in items]
+    labels = np.array([item.label for item in items])
+    prompts = [item.cluster for item in items]
     return [panel_section(pd.DataFrame(ratings), labels, prompts)] if keys else []
 
 
@@ -274,11 +369,16 @@ def _judged_by_all(judges: Sequence[JudgeResult] | Sequence[RatingJudge]) -> lis
 
 def _judged(judge: LoggedJudge, dataset: DatasetJudges[Any]) -> str:
     """How many pairs or responses were judged; of how many, where another judge judged more."""
-    return f"{len(judge.samples)} of {len(dataset.samples)}" if dataset.is_partial(judge) else str(len(judge.items))
+    return (
+        f"{len(judge.samples)} of {len(dataset.samples)}"
+        if dataset.is_partial(judge)
+        else str(len(judge.items))
+    )
 
 
 def _effort(judges: Sequence[LoggedJudge]) -> _Columns:
-    costs, seconds = [judge.cost for judge in judges], [judge.seconds for judge in judges]
+    costs = [judge.cost for judge in judges]
+    seconds = [judge.seconds for judge in judges]
     return {"$ per 1,000": (costs, number(2)), "s per 1,000": (seconds, number(0))}
 
 
@@ -299,36 +399,50 @@ def _unparsed(judge: JudgeResult) -> float:
 
 def _accuracy_notes(dataset: DatasetJudges[JudgeResult]) -> list[str]:
     notes = [
-        "Accuracy is over labels that are no ties: (all) counts unparsed verdicts as wrong, and judges are sorted and "
-        "tested by it; (parsed) skips them, as the paper does."
+        "Accuracy is over labels that are no ties: (all) counts unparsed verdicts as wrong, and"
+        " judges are sorted and tested by it; (parsed) skips them, as the paper does."
     ]
     if dataset.baselines:
         asked = dataset.baselines[0]
-        orders = "both orders, disagreement being a tie" if asked.orders == "both" else f"the order '{asked.orders}'"
-        notes.append(f"Baselines without a log are computed in {orders}, random with seed {asked.seed}.")
+        orders = (
+            "both orders, disagreement being a tie"
+            if asked.orders == "both"
+            else f"the order '{asked.orders}'"
+        )
+        notes.append(
+            f"Baselines without a log are computed in {orders}, random with seed {asked.seed}."
+        )
     return notes + _partial_note(dataset, "pairs")
 
 
 def _partial_note(dataset: DatasetJudges[Any], what: str) -> list[str]:
     if not any(dataset.is_partial(judge) for judge in (*dataset.judges, *dataset.baselines)):
         return []
-    return [f"'n of m': judged only some of the {what}, so the row does not compare with those over all m."]
+    return [
+        f"'n of m': judged only some of the {what}, so the row does not compare with those over"
+        " all m."
+    ]
 
 
 def _habits_notes(dataset: DatasetJudges[JudgeResult]) -> list[str]:
     notes = [
-        "Unparsed and effort are of all verdicts; alpha (Krippendorff, against the labels) and habits of the overall "
-        "verdicts, ties included; flips: the verdict changes when the responses swap places."
+        "Unparsed and effort are of all verdicts; alpha (Krippendorff, against the labels) and"
+        " habits of the overall verdicts, ties included; flips: the verdict changes when the"
+        " responses swap places."
     ]
     most = max(dataset.judges, key=lambda judge: len(judge.items))
     labels = _measure(most, "overall", "label_longer_preference").value
     if not math.isnan(labels):
         notes.append(f"The labels prefer the longer response in {labels:.1%}.")
-    halos = [judge.dimensions.label_halo for judge in dataset.judges if judge.dimensions is not None]
+    halos = [
+        judge.dimensions.label_halo for judge in dataset.judges if judge.dimensions is not None
+    ]
     if halos:
         halo = max(halos, key=lambda estimate: estimate.n).value
         of_labels = "" if math.isnan(halo) else f"; {halo:.1%} of the labels do"
-        notes.append(f"Halo: verdicts on dimensions that equal the overall verdict, no ties{of_labels}.")
+        notes.append(
+            f"Halo: verdicts on dimensions that equal the overall verdict, no ties{of_labels}."
+        )
     return notes + _effort_notes(dataset.judges) + _reply_notes(dataset.judges)
 
 
@@ -336,9 +450,14 @@ def _effort_notes(judges: Sequence[LoggedJudge]) -> list[str]:
     """How cost and seconds are counted, and for how many calls they are not known."""
     notes = ["Seconds are those of the calls, one after another."]
     for thing, field in (("cost", "without_cost"), ("time", "without_seconds")):
-        lacking = [(judge.name, getattr(judge.effort, field), judge.effort.calls) for judge in judges]
+        lacking = [
+            (judge.name, getattr(judge.effort, field), judge.effort.calls) for judge in judges
+        ]
         if some := [f"{name} {n} of {calls}" for name, n, calls in lacking if 0 < n < calls]:
-            notes.append(f"Calls without a known {thing} are counted as the mean of the others: {', '.join(some)}.")
+            notes.append(
+                f"Calls without a known {thing} are counted as the mean of the others:"
+                f" {', '.join(some)}."
+            )
         if none := [name for name, n, calls in lacking if n == calls > 0]:
             notes.append(f"No call has a known {thing}: {', '.join(none)}.")
     return notes
@@ -350,7 +469,9 @@ def _tests_table(dataset: DatasetJudges[Any], level: str, show: Format, title: s
     columns: _Columns = {
         "judge": [test.first.name for test in tests],
         "other judge": [test.second.name for test in tests],
-        "result": [f"{test.better.name} is better" if test.better else "not significant" for test in tests],
+        "result": [
+            f"{test.better.name} is better" if test.better else "not significant" for test in tests
+        ],
         "difference": ([test.difference for test in tests], show),
         **({"only one right": (right, str)} if right else {}),
         "p": ([test.p for test in tests], p_value),
@@ -360,27 +481,42 @@ def _tests_table(dataset: DatasetJudges[Any], level: str, show: Format, title: s
     return _table(columns, title)
 
 
-def _rating_sections(dataset: DatasetJudges[RatingJudge], by: Sequence[str], numbers: bool) -> list[Section]:
+def _rating_sections(
+    dataset: DatasetJudges[RatingJudge], by: Sequence[str], numbers: bool
+) -> list[Section]:
     judges = dataset.judges
-    rows: _Columns = {"judge": [judge.name for judge in judges], "rubric": [judge.rubric or None for judge in judges]}
+    rows: _Columns = {
+        "judge": [judge.name for judge in judges],
+        "rubric": [judge.rubric or None for judge in judges],
+    }
     rows |= {"n": ([_judged(judge, dataset) for judge in judges], str)}
     rows |= _agreements([judge.agreement for judge in judges], 3) | _effort(judges)
     tables = [_table(rows)]
     for judge in judges:
         if found := judge.by_intent:
-            columns: _Columns = {"intent": list(found), "n": ([one.n for one in found.values()], str)}
-            tables.append(_table(columns | _agreements(found.values(), 2), f"By intent: {judge.name}"))
+            columns: _Columns = {
+                "intent": list(found),
+                "n": ([one.n for one in found.values()], str),
+            }
+            tables.append(
+                _table(columns | _agreements(found.values(), 2), f"By intent: {judge.name}")
+            )
     notes = [
-        "Correlations and mean difference (rating less label, on the scale of the labels) are over the ratings that "
-        "were parsed; Kendall is tau-b.",
+        (
+            "Correlations and mean difference (rating less label, on the scale of the labels) are"
+            " over the ratings that were parsed; Kendall is tau-b."
+        ),
         *_effort_notes(judges),
         *_reply_notes(judges),
         *_partial_note(dataset, "responses"),
     ]
     tests = [
-        _tests_table(dataset, level, number(3, sign=True), level.capitalize()) for level in ("pearson", "spearman")
+        _tests_table(dataset, level, number(3, sign=True), level.capitalize())
+        for level in ("pearson", "spearman")
     ]
-    title = "Correlation of ratings with labels, 95% interval in brackets; level, failures and effort"
+    title = (
+        "Correlation of ratings with labels, 95% interval in brackets; level, failures and effort"
+    )
     return [
         _dataset_section(dataset),
         Section(title, notes, tables, level=3),
@@ -393,7 +529,8 @@ def _rating_sections(dataset: DatasetJudges[RatingJudge], by: Sequence[str], num
 def _agreements(found: Collection[RatingAgreement], digits: int) -> _Columns:
     return {
         **{
-            kind.capitalize(): ([getattr(a.correlations, kind) for a in found], number(digits)) for kind in CORRELATIONS
+            kind.capitalize(): ([getattr(a.correlations, kind) for a in found], number(digits))
+            for kind in CORRELATIONS
         },
         "mean difference": ([agreement.difference for agreement in found], number(2, sign=True)),
         "unparsed %": ([agreement.unread for agreement in found], _percent),
@@ -404,5 +541,8 @@ def _published_table(published: PublishedTable) -> Table:
     unit, digits = ("%", 2) if published.unit == "percent" else ("-1 to 1", 3)
     columns: _Columns = {"judge": list(published.judges)}
     for place, column in enumerate(published.columns):
-        columns[column.name] = ([numbers[place] for numbers in published.judges.values()], number(digits))
+        columns[column.name] = (
+            [numbers[place] for numbers in published.judges.values()],
+            number(digits),
+        )
     return _table(columns, f"Published, Table {published.number}. {published.title} ({unit})")

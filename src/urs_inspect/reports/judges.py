@@ -1,4 +1,6 @@
-"""Logs of judged pairs and rated responses -> the judges of each dataset, and which of every two is better."""
+"""Logs of judged pairs and rated responses -> the judges of each dataset, and which of every two is
+better.
+"""
 
 import math
 from collections import Counter
@@ -44,7 +46,10 @@ Key = tuple[str, int]
 """Id and epoch of a sample."""
 Scores = dict[Key, SampleScore]
 
-_ITEMS: Mapping[Level, str | None] = {"overall": OVERALL, "dimensions": None}  # as `items_of` names them
+_ITEMS: Mapping[Level, str | None] = {
+    "overall": OVERALL,
+    "dimensions": None,
+}  # as `items_of` names them
 _OF_A_VERDICT = ("labels", "verdicts")
 _NAME_OF = ("a", "b", "tie")
 
@@ -53,8 +58,8 @@ _NAME_OF = ("a", "b", "tie")
 class Effort:
     """Cost and time of the model calls of a run.
 
-    A call that failed or came from a cache has neither, and a call to a model without a price has no cost; the mean of
-    the other calls is assumed for them.
+    A call that failed or came from a cache has neither, and a call to a model without a price has
+    no cost; the mean of the other calls is assumed for them.
     """
 
     cost: float  # US dollars; NaN if the cost of no call is known
@@ -66,7 +71,9 @@ class Effort:
 
 def effort(samples: Sequence[EvalSample]) -> Effort:
     """Cost and time of all model calls of some samples."""
-    calls = [event for sample in samples for event in sample.events if isinstance(event, ModelEvent)]
+    calls = [
+        event for sample in samples for event in sample.events if isinstance(event, ModelEvent)
+    ]
     fresh = [None if call.cache == "read" else call for call in calls]
     costs = [call.output.usage.total_cost if call and call.output.usage else None for call in fresh]
     # A failed call took time as well, but not the time of a reply.
@@ -91,7 +98,10 @@ class LoggedJudge:
     facts: Mapping[str, str] = field(repr=False)  # of the log, as from `facts_of`
     items: Mapping[Key, Any] = field(repr=False)  # scores or ratings by sample and epoch
     reply_counts: Mapping[str, int] = field(default_factory=dict, repr=False)
-    """How many of its replies came, and were `unkeyed`, `asked_again` and so on; empty where no model was asked."""
+    """How many of its replies came, and were `unkeyed`, `asked_again` and so on.
+
+    Empty where no model was asked.
+    """
 
     @property
     def simulated(self) -> bool:
@@ -105,7 +115,9 @@ class LoggedJudge:
 
     @property
     def seconds(self) -> float:
-        """Seconds of model calls, one after the other, per 1,000 judgements; NaN if no call has a known time."""
+        """Seconds of model calls, one after the other, per 1,000 judgements; NaN if no call has a
+        known time.
+        """
         return 1000 * self.effort.seconds / self.judgements
 
     @property
@@ -144,7 +156,9 @@ class JudgeTest(Generic[Judge]):
     difference: Estimate  # accuracy or correlation of the first less that of the second
     p: float
     adjusted_p: float  # by Holm for all tests of the dataset at this level
-    only_one_right: tuple[int, int] | None = None  # pairs that only the first, or only the second, has right
+    only_one_right: tuple[int, int] | None = (
+        None  # pairs that only the first, or only the second, has right
+    )
 
     @property
     def better(self) -> Judge | None:
@@ -182,8 +196,15 @@ def _by_dataset(
     for log in logs:
         if (judge := read(log)) is not None:
             facts = log.eval.metadata or {}
-            scale = next(filter(None, (sample.metadata.get("label_scale") for sample in log.samples or [])), "")
-            key = str(facts.get("dataset", log.eval.dataset.name)), str(facts.get("dataset_sha256", "")), str(scale)
+            scale = next(
+                filter(None, (sample.metadata.get("label_scale") for sample in log.samples or [])),
+                "",
+            )
+            key = (
+                str(facts.get("dataset", log.eval.dataset.name)),
+                str(facts.get("dataset_sha256", "")),
+                str(scale),
+            )
             datasets.setdefault(key, []).append(judge)
     return datasets
 
@@ -196,14 +217,18 @@ def _named(judges: Sequence[Judge]) -> list[Judge]:
 def _scores(log: EvalLog, scorer: str) -> Scores:
     """The last score of each sample that a scorer has scored."""
     return {
-        (str(sample.id), sample.epoch): SampleScore(score=score, sample_id=sample.id, sample_metadata=sample.metadata)
+        (str(sample.id), sample.epoch): SampleScore(
+            score=score, sample_id=sample.id, sample_metadata=sample.metadata
+        )
         for sample in log.samples or []
         if (score := last_score(sample, scorer)) is not None
     }
 
 
 def _effort(log: EvalLog, judged: Collection[Key]) -> Effort:
-    return effort([sample for sample in log.samples or [] if (str(sample.id), sample.epoch) in judged])
+    return effort(
+        [sample for sample in log.samples or [] if (str(sample.id), sample.epoch) in judged]
+    )
 
 
 def _reply_counts(scores: Scores) -> Mapping[str, int]:
@@ -221,24 +246,31 @@ def _adjusted(tests: Sequence[JudgeTest[Judge]]) -> list[JudgeTest[Judge]]:
 
 
 def _different_labels(first: LoggedJudge, second: LoggedJudge) -> InputError:
-    return InputError(f"{first.location} and {second.location} have different labels for the same samples")
+    return InputError(
+        f"{first.location} and {second.location} have different labels for the same samples"
+    )
 
 
 # --- judges of pairs ---
 
 
 def read_judges(logs: Sequence[EvalLog]) -> list[DatasetJudges[JudgeResult]]:
-    """Read the judges in logs of `md_eval` and `judge_pairwise`, samples included; other logs are skipped.
+    """Read the judges in logs of `md_eval` and `judge_pairwise`, samples included; other logs are
+    skipped.
 
-    If a log was scored several times, the last score counts. There is one entry per dataset, in the order of the logs;
-    judges and tests are ordered by accuracy with unparsed verdicts counted as wrong. Two logs of the same data that
-    have different labels are an error.
+    If a log was scored several times, the last score counts. There is one entry per dataset, in the
+    order of the logs; judges and tests are ordered by accuracy with unparsed verdicts counted as
+    wrong. Two logs of the same data that have different labels are an error.
     """
     return [_pairs(*key, judges) for key, judges in _by_dataset(logs, read_judge).items()]
 
 
-def _pairs(dataset: str, sha256: str, _scale: str, judges: list[JudgeResult]) -> DatasetJudges[JudgeResult]:
-    ordered = sorted(_named(judges), key=lambda judge: [-_accuracy_of(judge, level) for level in LEVELS])
+def _pairs(
+    dataset: str, sha256: str, _scale: str, judges: list[JudgeResult]
+) -> DatasetJudges[JudgeResult]:
+    ordered = sorted(
+        _named(judges), key=lambda judge: [-_accuracy_of(judge, level) for level in LEVELS]
+    )
     logged = {judge.judge for judge in judges}
     baselines: list[JudgeResult] = []
     for baseline in computed_baselines(judges):
@@ -260,7 +292,9 @@ def read_judge(log: EvalLog) -> JudgeResult | None:
     arguments = log.eval.task_args
     judge = str(arguments.get("judge", "model"))
     if judge in ("samer", "reward_model"):
-        samer = arguments.get("samer", "")  # its folder or address, or all its options; the last part is enough
+        samer = arguments.get(
+            "samer", ""
+        )  # its folder or address, or all its options; the last part is enough
         model = samer.get("model", "") if isinstance(samer, dict) else samer
         judge = f"{judge}/{str(model).rstrip('/').rpartition('/')[2]}"
     elif not judge.startswith(BASELINE):
@@ -278,8 +312,12 @@ def read_judge(log: EvalLog) -> JudgeResult | None:
     )
 
 
-def result_of(judge: str, scores: Scores, *, orders: str, seed: int, protocol: str = "", **logged: Any) -> JudgeResult:
-    """Measure a judge on at least one score of `pair_verdict`; `logged` are attributes that need a log."""
+def result_of(
+    judge: str, scores: Scores, *, orders: str, seed: int, protocol: str = "", **logged: Any
+) -> JudgeResult:
+    """Measure a judge on at least one score of `pair_verdict`; `logged` are attributes that need a
+    log.
+    """
     return JudgeResult(
         judge=judge,
         name=judge,
@@ -300,44 +338,81 @@ def _measure(scores: Scores, level: Level) -> JudgeMeasures | None:
 
 
 def _facts(score: SampleScore) -> dict[str, Any]:
-    """Labels of the verdicts that were asked for, and verdicts by which response was shown first, in that order."""
+    """Labels of the verdicts that were asked for, and verdicts by which response was shown first,
+    in that order.
+    """
     return {"verdicts": {}, **(score.score.metadata or {})}
 
 
 def _accuracy_of(judge: JudgeResult, level: Level) -> float:
-    """Accuracy with unparsed verdicts counted as wrong, by which judges are ranked; -inf if there is none."""
+    """Accuracy with unparsed verdicts counted as wrong, by which judges are ranked; -inf if there
+    is none.
+    """
     measures: JudgeMeasures | None = getattr(judge, level)
-    return -math.inf if measures is None or math.isnan(measures.accuracy_all.value) else measures.accuracy_all.value
+    return (
+        -math.inf
+        if measures is None or math.isnan(measures.accuracy_all.value)
+        else measures.accuracy_all.value
+    )
 
 
 def _paired_tests(
     judges: Sequence[JudgeResult], baselines: Sequence[JudgeResult], level: Level
 ) -> list[JudgeTest[JudgeResult]]:
-    """Test every model against every other and the best baseline; no two baselines, as each test weakens the others."""
-    models = [judge for judge in judges if not judge.is_baseline and getattr(judge, level) is not None]
-    rivals = [judge for judge in baselines if getattr(judge, level) is not None and judge.judge != TELLS_LABELS]
+    """Test every model against every other and the best baseline.
+
+    No two baselines, as each test weakens the others.
+    """
+    models = [
+        judge for judge in judges if not judge.is_baseline and getattr(judge, level) is not None
+    ]
+    rivals = [
+        judge
+        for judge in baselines
+        if getattr(judge, level) is not None and judge.judge != TELLS_LABELS
+    ]
     best = max(rivals, key=lambda judge: _accuracy_of(judge, level), default=None)
     pairs = [*combinations(models, 2), *((model, best) for model in models if best is not None)]
-    tests = [test for first, second in pairs if (test := _compare(first, second, level)) is not None]
+    tests = [
+        test for first, second in pairs if (test := _compare(first, second, level)) is not None
+    ]
     return _adjusted(tests)
 
 
-def _compare(first: JudgeResult, second: JudgeResult, level: Level) -> JudgeTest[JudgeResult] | None:
+def _compare(
+    first: JudgeResult, second: JudgeResult, level: Level
+) -> JudgeTest[JudgeResult] | None:
     """Compare on the samples of both, in the same order; None if there are none."""
 
     def asked(judge: JudgeResult, key: Key) -> list[str]:
-        return [name for name in _facts(judge.items[key])["labels"] if (name == OVERALL) == (level == "overall")]
+        return [
+            name
+            for name in _facts(judge.items[key])["labels"]
+            if (name == OVERALL) == (level == "overall")
+        ]
 
-    keys = sorted(key for key in first.items.keys() & second.items.keys() if asked(first, key) == asked(second, key))
-    one, other = (items_of([judge.items[key] for key in keys], _ITEMS[level]) for judge in (first, second))
+    keys = sorted(
+        key
+        for key in first.items.keys() & second.items.keys()
+        if asked(first, key) == asked(second, key)
+    )
+    one, other = (
+        items_of([judge.items[key] for key in keys], _ITEMS[level]) for judge in (first, second)
+    )
     if one is None or other is None:
         return None
-    if not np.array_equal(one.labels, other.labels):  # two scorings of the same file have the same labels
+    if not np.array_equal(
+        one.labels, other.labels
+    ):  # two scorings of the same file have the same labels
         raise _different_labels(first, second)
-    correct = np.stack([correctness(verdicts.labels, verdicts.final) for verdicts in (one, other)], axis=1)
+    correct = np.stack(
+        [correctness(verdicts.labels, verdicts.final) for verdicts in (one, other)], axis=1
+    )
     [found] = compare_means(correct, clusters=one.clusters)
     right = int((correct[:, 0] > correct[:, 1]).sum()), int((correct[:, 1] > correct[:, 0]).sum())
-    return JudgeTest(first, second, level, found.difference.reported((-1.0, 1.0)), found.p, math.nan, right)
+    return JudgeTest(
+        first, second, level, found.difference.reported((-1.0, 1.0)), found.p, math.nan, right
+    )
 
 
 # --- baselines ---
@@ -346,8 +421,9 @@ def _compare(first: JudgeResult, second: JudgeResult, level: Level) -> JudgeTest
 def computed_baselines(judges: Sequence[JudgeResult]) -> list[JudgeResult]:
     """Every baseline over all pairs of some judges of one dataset, asked as they were.
 
-    Where some judges are models only these count, so that a baseline with a log of its own changes nothing about the
-    others. A baseline without verdicts is skipped, as `copy_overall` where no verdict on a dimension was asked for.
+    Where some judges are models only these count, so that a baseline with a log of its own changes
+    nothing about the others. A baseline without verdicts is skipped, as `copy_overall` where no
+    verdict on a dimension was asked for.
     """
     asked = [judge for judge in judges if not judge.is_baseline] or judges
     samples: Scores = {}
@@ -356,8 +432,11 @@ def computed_baselines(judges: Sequence[JudgeResult]) -> list[JudgeResult]:
     for judge in asked:
         for key, score in judge.items.items():
             samples.setdefault(key, score)
-            # The labels of the judge that was asked for the most come first, so that dimensions keep their order.
-            more, known = sorted((_facts(score)["labels"], labels.get(key, {})), key=len, reverse=True)
+            # The labels of the judge that was asked for the most come first, so that dimensions
+            # keep their order.
+            more, known = sorted(
+                (_facts(score)["labels"], labels.get(key, {})), key=len, reverse=True
+            )
             labels[key] = {**more, **known}
             if seen := tuple(_facts(score)["verdicts"]):
                 shown.setdefault(key, []).append(seen)
@@ -368,7 +447,8 @@ def computed_baselines(judges: Sequence[JudgeResult]) -> list[JudgeResult]:
     results = []
     for kind in BASELINES:
         scores = {
-            key: _baseline_score(kind, samples[key], labels[key], firsts.get(key, unseen), seed) for key in samples
+            key: _baseline_score(kind, samples[key], labels[key], firsts.get(key, unseen), seed)
+            for key in samples
         }
         result = result_of(BASELINE + kind, scores, orders=orders, seed=seed)
         results += [result] if result.overall or result.dimensions else []
@@ -378,7 +458,9 @@ def computed_baselines(judges: Sequence[JudgeResult]) -> list[JudgeResult]:
 def _common_orders(
     shown: Mapping[Key, Sequence[tuple[str, ...]]], named: set[str]
 ) -> tuple[str, dict[Key, tuple[str, ...]]]:
-    """Name of the orders common to all judges, `ab` if they differ, and responses shown first by sample and epoch."""
+    """Name of the orders common to all judges, `ab` if they differ, and responses shown first by
+    sample and epoch.
+    """
     if shown and all(len(orders) == 2 for seen in shown.values() for orders in seen):
         return "both", {key: seen[0] for key, seen in shown.items()}
     firsts = {key: tuple({orders[0] for orders in seen}) for key, seen in shown.items()}
@@ -392,7 +474,8 @@ def _baseline_score(
     kind: str, given: SampleScore, labels: dict[str, str], firsts: Sequence[str], seed: int
 ) -> SampleScore:
     """The score that a baseline would get on a pair that is shown in the same orders."""
-    sample, size = given.sample_metadata or {}, len(labels)
+    sample = given.sample_metadata or {}
+    size = len(labels)
     verdicts: dict[str, dict[str, str]] = {}
     for first in firsts:
         codes = baseline_verdicts(
@@ -404,15 +487,20 @@ def _baseline_score(
             ids=[f"{given.sample_id}/{name}" for name in labels],
             seed=seed,
         )
-        verdicts[first] = {name: _NAME_OF[int(code)] for name, code in zip(labels, codes, strict=True)}
+        verdicts[first] = {
+            name: _NAME_OF[int(code)] for name, code in zip(labels, codes, strict=True)
+        }
     score = Score(value=math.nan, metadata={"labels": labels, "verdicts": verdicts})
     return SampleScore(score=score, sample_id=given.sample_id, sample_metadata=sample)
 
 
 def _agrees(logged: JudgeResult, computed: JudgeResult) -> bool:
-    """Whether the log of a baseline has the same verdicts as the computed one on every pair of it."""
+    """Whether the log of a baseline has the same verdicts as the computed one on every pair of
+    it.
+    """
     return logged.judge == computed.judge and all(
-        key in logged.items and all(_facts(logged.items[key])[name] == _facts(score)[name] for name in _OF_A_VERDICT)
+        key in logged.items
+        and all(_facts(logged.items[key])[name] == _facts(score)[name] for name in _OF_A_VERDICT)
         for key, score in computed.items.items()
     )
 
@@ -433,36 +521,53 @@ class RatingJudge(LoggedJudge):
 def read_ratings(logs: Sequence[EvalLog]) -> list[DatasetJudges[RatingJudge]]:
     """Read the judges in logs of `judge_rating`, samples included; other logs are skipped.
 
-    If a log was scored several times, the last score counts. There is one entry per dataset and scale of its labels, in
-    the order of the logs. Judges are ordered by Pearson's r; every two are tested on the responses that both have
-    rated, by Pearson's r and by Spearman's rho. Two logs of the same data that have different labels are an error.
+    If a log was scored several times, the last score counts. There is one entry per dataset and
+    scale of its labels, in the order of the logs. Judges are ordered by Pearson's r; every two are
+    tested on the responses that both have rated, by Pearson's r and by Spearman's rho. Two logs of
+    the same data that have different labels are an error.
     """
     return [_ratings(*key, judges) for key, judges in _by_dataset(logs, read_rating_judge).items()]
 
 
-def _ratings(dataset: str, sha256: str, _scale: str, judges: list[RatingJudge]) -> DatasetJudges[RatingJudge]:
+def _ratings(
+    dataset: str, sha256: str, _scale: str, judges: list[RatingJudge]
+) -> DatasetJudges[RatingJudge]:
     # Those without a correlation come last.
     ordered = sorted(
-        _named(judges), key=lambda judge: np.nan_to_num(-judge.agreement.correlations.pearson.value, nan=math.inf)
+        _named(judges),
+        key=lambda judge: np.nan_to_num(-judge.agreement.correlations.pearson.value, nan=math.inf),
     )
     tests = [_compare_ratings(first, second) for first, second in combinations(ordered, 2)]
     by_level = [_adjusted(level) for level in zip(*(two for two in tests if two), strict=True)]
-    return DatasetJudges(dataset, sha256, tuple(ordered), tuple(test for level in by_level for test in level))
+    return DatasetJudges(
+        dataset, sha256, tuple(ordered), tuple(test for level in by_level for test in level)
+    )
 
 
 def _compare_ratings(first: RatingJudge, second: RatingJudge) -> list[JudgeTest[RatingJudge]]:
-    """Compare two judges by Pearson's r and Spearman's rho on the responses of both; empty if there are none."""
+    """Compare two judges by Pearson's r and Spearman's rho on the responses of both.
+
+    Empty if there are none.
+    """
     keys = sorted(first.items.keys() & second.items.keys())
     if not keys:
         return []
     one, other = ([judge.items[key] for key in keys] for judge in (first, second))
     labels = [item.label for item in one]
-    if labels != [item.label for item in other]:  # two scorings of the same file have the same labels
+    if labels != [
+        item.label for item in other
+    ]:  # two scorings of the same file have the same labels
         raise _different_labels(first, second)
     found = correlation_difference(
-        labels, [item.rating for item in one], [item.rating for item in other], [item.cluster for item in one]
+        labels,
+        [item.rating for item in one],
+        [item.rating for item in other],
+        [item.cluster for item in one],
     )
-    differences = {"pearson": (found.pearson, found.p_pearson), "spearman": (found.spearman, found.p_spearman)}
+    differences = {
+        "pearson": (found.pearson, found.p_pearson),
+        "spearman": (found.spearman, found.p_spearman),
+    }
     return [
         JudgeTest(first, second, level, difference.reported((-2.0, 2.0)), p, math.nan)
         for level, (difference, p) in differences.items()

@@ -49,7 +49,15 @@ _CORRELATION_ROUNDS = 1000
 _LANGUAGES = {"en": "English", "zh": "Chinese"}
 WITHOUT = "without/"
 """Prefix of the columns with the share of answers that a judge of a panel did not score."""
-_USAGE = ("input_tokens", "output_tokens", "judge_input_tokens", "judge_output_tokens", "cost", "judge_cost", "seconds")
+_USAGE = (
+    "input_tokens",
+    "output_tokens",
+    "judge_input_tokens",
+    "judge_output_tokens",
+    "cost",
+    "judge_cost",
+    "seconds",
+)
 
 
 @dataclass(frozen=True)
@@ -69,8 +77,12 @@ class Ranking(ComparedModels):
     """
 
     conditions: Conditions
-    differs_from_first: tuple[str, ...]  # reasons why they are not in the first ranking; empty for the first
-    lengths: pd.DataFrame  # model, median length in characters, mean score and number of answers of about that length
+    differs_from_first: tuple[
+        str, ...
+    ]  # reasons why they are not in the first ranking; empty for the first
+    lengths: (
+        pd.DataFrame
+    )  # model, median length in characters, mean score and number of answers of about that length
     columns: Columns
     criteria: tuple[str, ...]  # ids, in the order of the rubric
     titles: dict[str, str]  # id of an intent, language or criterion -> its English name
@@ -78,7 +90,9 @@ class Ranking(ComparedModels):
     noise: Noise
     answers: pd.DataFrame  # rows of the table of answers that the ranking is about
     corrected: Alternative | None = None  # by people's ratings, where they were given
-    without_intents: tuple[WithoutIntent, ...] = ()  # where a lead or the leader is another without one intent
+    without_intents: tuple[
+        WithoutIntent, ...
+    ] = ()  # where a lead or the leader is another without one intent
     regression: LengthRegression | None = None  # of scores on length, where it was asked for
     judge_checks: pd.DataFrame = field(default_factory=pd.DataFrame)
 
@@ -131,15 +145,20 @@ def make_leaderboard(
         command: The command that makes the report.
 
     Raises:
-        InputError: If no weights of the questions of the first ranking give the shares of the traffic, or no rating is
-            about an answer. A later ranking for which there are no weights is skipped.
+        InputError: If no weights of the questions of the first ranking give the shares of the
+            traffic, or no rating is about an answer. A later ranking for which there are no weights
+            is skipped.
     """
-    rubric, resampling = rubric or load_rubric(), Resampling(rounds, level, seed)
+    rubric = rubric or load_rubric()
+    resampling = Resampling(rounds, level, seed)
     rankings: list[Ranking] = []
-    skipped, blocks = list(answers.left_out), blocks_of(answers.table)
+    skipped = list(answers.left_out)
+    blocks = blocks_of(answers.table)
     matched = match_blocks(answers.table, blocks, human) if human else []
     skipped += unused(human, matched) if human else []
-    facts = read_judge_facts(answers, [block.conditions.judges for block in blocks], resampling, skipped)
+    facts = read_judge_facts(
+        answers, [block.conditions.judges for block in blocks], resampling, skipped
+    )
     runs = dict(zip(answers.table["log"].unique(), answers.runs, strict=False))
     languages: dict[str, str] = {}
     for run in answers.runs:
@@ -147,13 +166,17 @@ def make_leaderboard(
     for place, block in enumerate(blocks):
         rated = (human, matched[place]) if human else None
         try:
-            ranking = _ranking(block, rubric, languages, traffic, countries, resampling, rated, control)
+            ranking = _ranking(
+                block, rubric, languages, traffic, countries, resampling, rated, control
+            )
             checks = judge_checks(ranking, block.table, rated, facts, resampling, runs)
             rankings.append(replace(ranking, judge_checks=checks))
         except InputError as error:
             if not rankings:
                 raise
-            skipped.append(f"The ranking of {', '.join(block.models)} was left out: {error.message}.")
+            skipped.append(
+                f"The ranking of {', '.join(block.models)} was left out: {error.message}."
+            )
     return Leaderboard(tuple(rankings), answers.runs, tuple(skipped), resampling, command)
 
 
@@ -171,7 +194,12 @@ def _ranking(
     scores = order_models(with_shares(score_table(block.table, block.models), mix, notes), mix)
     table, names = scores.table, scores.table.models
     columns = columns_of(table.facts, rubric, countries)
-    tested = (ALL, *columns.groups, *columns.languages, *(columns.cells if len(columns.languages) > 1 else ()))
+    tested = (
+        ALL,
+        *columns.groups,
+        *columns.languages,
+        *(columns.cells if len(columns.languages) > 1 else ()),
+    )
     compared = compare_table(scores, columns.questions, tested, resampling, together=False)
     answers = block.table[block.table["question"].isin(table.facts.index)]
     rows = dict(iter(answers.groupby("model", sort=False)))
@@ -200,24 +228,38 @@ def _ranking(
         **vars(compared) | facts,
         conditions=block.conditions,
         differs_from_first=block.differs_from_first,
-        lengths=pd.concat([_length_bins(rows[name]).assign(model=name) for name in names], ignore_index=True),
+        lengths=pd.concat(
+            [_length_bins(rows[name]).assign(model=name) for name in names], ignore_index=True
+        ),
         columns=columns,
         criteria=criteria,
         titles=_titles(columns, table.facts, criteria, rubric, languages),
-        traffic=Traffic(mix.source, mix.shares, effective_number(scores.common_weights.values)) if mix else None,
+        traffic=(
+            Traffic(mix.source, mix.shares, effective_number(scores.common_weights.values))
+            if mix
+            else None
+        ),
         noise=noise_of(common, names[: scores.ranked], resampling.level),
         answers=answers,
         corrected=correct_means(scores, columns, *rated, compared, resampling) if rated else None,
         without_intents=without_intents(scores, columns, compared, resampling),
-        regression=length_regression(scores, answers, compared.means[ALL], resampling) if control else None,
+        regression=(
+            length_regression(scores, answers, compared.means[ALL], resampling) if control else None
+        ),
     )
 
 
 def _object_frame(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> pd.DataFrame:
-    """One row per model whose numbers keep their types; counts of outcomes that do not occur are 0."""
+    """One row per model whose numbers keep their types.
+
+    Counts of outcomes that do not occur are 0.
+    """
     columns = dict.fromkeys(key for row in rows for key in row)
     return pd.DataFrame(
-        [[row.get(key, 0) for key in columns] for row in rows], pd.Index(names), list(columns), dtype=object
+        [[row.get(key, 0) for key in columns] for row in rows],
+        pd.Index(names),
+        list(columns),
+        dtype=object,
     )
 
 
@@ -225,10 +267,15 @@ def _object_frame(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> pd.Da
 
 
 def _facts(answers: pd.DataFrame, names: Sequence[str], resampling: Resampling) -> dict[str, Any]:
-    """Facts of a model by its answers to the questions of the ranking, epochs included; unknown numbers are NaN."""
+    """Facts of a model by its answers to the questions of the ranking, epochs included; unknown
+    numbers are NaN.
+    """
     scored = answers.dropna(subset=FINAL)
     finals = [list(given) for _, given in scored.groupby("question")[FINAL]]
-    judged = [[final, *earlier] for final, earlier in zip(scored[FINAL], scored["earlier_finals"], strict=True)]
+    judged = [
+        [final, *earlier]
+        for final, earlier in zip(scored[FINAL], scored["earlier_finals"], strict=True)
+    ]
     outcomes = {str(name): int(count) for name, count in answers["outcome"].value_counts().items()}
     return {
         "simulated": any(name.startswith(SIMULATED) for name in names),
@@ -241,7 +288,9 @@ def _facts(answers: pd.DataFrame, names: Sequence[str], resampling: Resampling) 
         "cut_off": int(answers["cut_off"].sum()),
         "self_judged": float(scored["self_judged"].mean()) if len(scored) else math.nan,
         "judge_alpha": _judge_alpha(scored),
-        "epoch_deviation": pooled_deviation(finals) if any(len(given) > 1 for given in finals) else math.nan,
+        "epoch_deviation": (
+            pooled_deviation(finals) if any(len(given) > 1 for given in finals) else math.nan
+        ),
         "judge_deviation": pooled_deviation(judged),
         "median_length": float(answers["answer_length"].median()),
         "length_correlation": _length_correlation(answers, resampling),
@@ -252,13 +301,16 @@ def _facts(answers: pd.DataFrame, names: Sequence[str], resampling: Resampling) 
 
 
 def _without_judges(answers: pd.DataFrame, judges: Sequence[str]) -> dict[str, float]:
-    """Share of a model's answers that each judge of a panel gave no score, for the judges of which there are any.
+    """Share of a model's answers that each judge of a panel gave no score, for the judges of which
+    there are any.
 
     An answer that no judge was asked about lacks no score.
     """
     if len(judges) < 2:
         return {}
-    finals = pd.DataFrame(answers["judge_finals"].tolist(), columns=list(judges), index=answers.index)
+    finals = pd.DataFrame(
+        answers["judge_finals"].tolist(), columns=list(judges), index=answers.index
+    )
     not_asked = answers["outcome"].isin(NO_RESPONSE)
     shares = (finals.isna() & ~not_asked.to_numpy()[:, None]).mean()
     return {f"{WITHOUT}{judge}": float(shares[judge]) for judge in judges if shares[judge] > 0}
@@ -266,18 +318,28 @@ def _without_judges(answers: pd.DataFrame, judges: Sequence[str]) -> dict[str, f
 
 def _silent_judges(answers: pd.DataFrame, judges: Sequence[str]) -> list[str]:
     """A sentence on judges of a panel that scored no answer at all, while others did."""
-    speaking = {judge for finals in answers["judge_finals"] for judge, final in finals.items() if final == final}
+    speaking = {
+        judge
+        for finals in answers["judge_finals"]
+        for judge, final in finals.items()
+        if final == final
+    }
     silent = [judge for judge in judges if judge not in speaking]
     if not silent or not speaking:
         return []
-    return [f"{listed(silent)} scored no answer: this ranking is by the other judges of the panel alone."]
+    return [
+        f"{listed(silent)} scored no answer: this ranking is by the other judges of the panel"
+        " alone."
+    ]
 
 
 def _judge_alpha(scored: pd.DataFrame) -> float:
     judges = dict.fromkeys(judge for finals in scored["judge_finals"] for judge in finals)
     if len(judges) < 2:
         return math.nan
-    return interval_alpha([[finals.get(judge, math.nan) for finals in scored["judge_finals"]] for judge in judges])
+    return interval_alpha(
+        [[finals.get(judge, math.nan) for finals in scored["judge_finals"]] for judge in judges]
+    )
 
 
 def _length_correlation(answers: pd.DataFrame, resampling: Resampling) -> Estimate:
@@ -296,7 +358,12 @@ def _length_correlation(answers: pd.DataFrame, resampling: Resampling) -> Estima
 
 def _length_bins(answers: pd.DataFrame) -> pd.DataFrame:
     """Answers from the shortest to the longest in up to ten equal parts."""
-    both = answers[["answer_length", FINAL]].dropna().sort_values("answer_length", kind="stable").to_numpy()
+    both = (
+        answers[["answer_length", FINAL]]
+        .dropna()
+        .sort_values("answer_length", kind="stable")
+        .to_numpy()
+    )
     parts = [part for part in np.array_split(both, min(_BINS, len(both)) or 1) if len(part)]
     rows = [(float(np.median(part[:, 0])), float(part[:, 1].mean()), len(part)) for part in parts]
     return pd.DataFrame(rows, columns=["length", "score", "answers"])
@@ -315,15 +382,17 @@ def _cluster_notes(answers: pd.DataFrame, table: ScoreTable) -> list[str]:
     """How many clusters the questions come from, where some are named."""
     notes = []
     if table.clusters is not None:
-        number, questions = int(table.clusters.max()) + 1, len(table.facts)
+        number = int(table.clusters.max()) + 1
+        questions = len(table.facts)
         notes.append(
-            f"The {counted(questions, 'question')} come from {counted(number, 'cluster')}, such as their users: all "
-            "intervals and tests are over clusters."
+            f"The {counted(questions, 'question')} come from {counted(number, 'cluster')}, such as"
+            " their users: all intervals and tests are over clusters."
         )
     several = answers[answers[CLUSTER] != ""].groupby("question")[CLUSTER].nunique() > 1
     if several.any():
         notes.append(
-            f"Logs name different clusters for {counted(int(several.sum()), 'question')}; for each, one of them counts."
+            f"Logs name different clusters for {counted(int(several.sum()), 'question')}; for each,"
+            " one of them counts."
         )
     return notes
 
@@ -334,33 +403,44 @@ def _answer_notes(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:
     if cut := answers.loc[answers["cut_off"], "model"].value_counts().to_dict():
         named = ", ".join(f"{model} {count:,}" for model, count in cut.items())
         notes.append(
-            f"{sum(cut.values()):,} of {len(answers):,} answers were cut off at the token limit: {named}. "
-            "--max-tokens gives a model more room."
+            f"{sum(cut.values()):,} of {len(answers):,} answers were cut off at the token limit:"
+            f" {named}. --max-tokens gives a model more room."
         )
     if hidden := answers.loc[answers["not_shown"] != "", "not_shown"].value_counts().to_dict():
         named = "; ".join(f"{what}: {count:,}" for what, count in hidden.items())
         notes.append(
-            f"For {sum(hidden.values()):,} of {len(answers):,} answers the judge could not see a part of the question, "
-            f"which its prompt names ({named})."
+            f"For {sum(hidden.values()):,} of {len(answers):,} answers the judge could not see a"
+            f" part of the question, which its prompt names ({named})."
         )
     if unsent := int(answers["judge_temperatures"].str.contains(NOT_SENT, regex=False).sum()):
         notes.append(
-            f"For {unsent:,} of {len(answers):,} answers the temperature that was requested of a judge was not sent by "
-            "its provider's client: that judge ran at its default temperature."
+            f"For {unsent:,} of {len(answers):,} answers the temperature that was requested of a"
+            " judge was not sent by its provider's client: that judge ran at its default"
+            " temperature."
         )
-    temperatures = {text.replace(NOT_SENT, "") for text in answers["judge_temperatures"].unique()} - {""}
+    temperatures = {
+        text.replace(NOT_SENT, "") for text in answers["judge_temperatures"].unique()
+    } - {""}
     if len(temperatures) > 1:
         notes.append(f"Judges ran at different temperatures: {', '.join(sorted(temperatures))}.")
     blank = int((facts["country"] == "").sum())
     if 0 < blank < len(facts):
-        notes.append(f"{blank:,} of {len(facts):,} questions name no country; they count everywhere but by country.")
+        notes.append(
+            f"{blank:,} of {len(facts):,} questions name no country; they count everywhere but by"
+            " country."
+        )
     return notes
 
 
 def _titles(
-    columns: Columns, facts: pd.DataFrame, criteria: Iterable[str], rubric: Rubric, known: Mapping[str, str]
+    columns: Columns,
+    facts: pd.DataFrame,
+    criteria: Iterable[str],
+    rubric: Rubric,
+    known: Mapping[str, str],
 ) -> dict[str, str]:
-    """Id of a part, intent, language or criterion -> its English name, or the id with blanks for underlines.
+    """Id of a part, intent, language or criterion -> its English name, or the id with blanks for
+    underlines.
 
     Languages that the rubric lacks have their names in `known`, which the logs give by code.
     """
@@ -369,11 +449,15 @@ def _titles(
         return str(texts["en"].name) if "en" in texts else name.replace("_", " ").capitalize()
 
     intents = {
-        name: named(name, rubric.intents[name].text if name in rubric.intents else {}) for name in facts["intent"]
+        name: named(name, rubric.intents[name].text if name in rubric.intents else {})
+        for name in facts["intent"]
     }
     parts = {part: part.rpartition(": ") for part in columns.parts}
     named_languages = {code: language.name for code, language in rubric.languages.items()}
-    languages = {code: {**known, **named_languages, **_LANGUAGES}.get(code, code) for code in columns.languages}
+    languages = {
+        code: {**known, **named_languages, **_LANGUAGES}.get(code, code)
+        for code in columns.languages
+    }
     return {
         **{group: group for group in columns.groups},
         **intents,
@@ -388,7 +472,8 @@ def _titles(
 
 def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
     """Every mean, one row per model and column; ranks and bounds in the rows of all questions."""
-    columns, criteria = ranking.columns, [CRITERION + name for name in ranking.criteria]
+    columns = ranking.columns
+    criteria = [CRITERION + name for name in ranking.criteria]
     kinds = {
         "all": (ALL,),
         "intent": columns.groups,
@@ -398,19 +483,35 @@ def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
         "country": columns.countries,
         "criterion": criteria,
     }
-    over_all = ["rank_from", "rank_to", "unscored_share", "mean_scored", "mean_lowest", "mean_highest"]
+    over_all = [
+        "rank_from",
+        "rank_to",
+        "unscored_share",
+        "mean_scored",
+        "mean_lowest",
+        "mean_highest",
+    ]
     facts = ranking.models[over_all].to_dict("index")
     beside: dict[tuple[str, str], str] = {}
     for key in ranking.comparisons:
         beside[key, ranking.best(key)] = "best"
         beside |= {(key, pair.second): pair.verdict for pair in ranking.beside_best(key)}
     rows = [
-        [place, name, kind, key.removeprefix(CRITERION), ranking.mean(name, key), beside.get((key, name), "")]
+        [
+            place,
+            name,
+            kind,
+            key.removeprefix(CRITERION),
+            ranking.mean(name, key),
+            beside.get((key, name), ""),
+        ]
         + (list(facts[name].values()) if kind == "all" else [None] * len(over_all))
         for name in ranking.names
         for kind, keys in kinds.items()
         for key in keys
     ]
     return pd.DataFrame(
-        rows, columns=["block", "model", "kind", "column", "mean", "beside_best", *over_all], dtype=object
+        rows,
+        columns=["block", "model", "kind", "column", "mean", "beside_best", *over_all],
+        dtype=object,
     )

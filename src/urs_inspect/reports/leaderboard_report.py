@@ -58,15 +58,21 @@ _FILES = (
     *("leaderboard", "differences", "models", "lengths", "equal_length", "noise"),
     *("corrected", "corrected_differences", "judge"),
 )
-LEADERBOARD = ReportKind("urs-inspect intent report", 4, "urs-inspect report", "report", _FILES, ("report.html",))
-_MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
+LEADERBOARD = ReportKind(
+    "urs-inspect intent report", 4, "urs-inspect report", "report", _FILES, ("report.html",)
+)
+_MEAN = number(2)
+_SIGNED = number(2, sign=True)
+_COUNT = number(0)
 Linking = Callable[[Sequence[Section], Ranking, int], list[Section]]
 """Sections of a ranking, the ranking and its number -> the sections with links."""
 _BY_JUDGE = "By the judge's scores alone"
 
 
 def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Report:
-    """The report of a leaderboard, to print or to write; `linked` links the sections of a ranking to its answers."""
+    """The report of a leaderboard, to print or to write; `linked` links the sections of a ranking
+    to its answers.
+    """
     sections = list(simulation_section(board.simulated))
     for place, ranking in enumerate(board.rankings, start=1):
         made = _ranking_sections(ranking, place, board)
@@ -75,7 +81,9 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
     sections += [_runs(board), _method(board), *published_sections()]
     resampling = board.resampling
     facts = {
-        "rankings": [_ranking_facts(ranking, place) for place, ranking in enumerate(board.rankings, start=1)],
+        "rankings": [
+            _ranking_facts(ranking, place) for place, ranking in enumerate(board.rankings, start=1)
+        ],
         "runs": board.runs,
         "left_out": board.skipped,
         "simulated": board.simulated,
@@ -88,7 +96,15 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
 
 
 def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
-    same = ("conditions", "differs_from_first", "questions", "asked", "question_counts", "criteria", "titles")
+    same = (
+        "conditions",
+        "differs_from_first",
+        "questions",
+        "asked",
+        "question_counts",
+        "criteria",
+        "titles",
+    )
     return {
         "block": place,
         "headline": " ".join(filter(None, _start(ranking))),
@@ -96,7 +112,10 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
         "judge": judge_sentence(ranking),
         "models": ranking.names,
         **{name: getattr(ranking, name) for name in (*same, "traffic", "notes")},
-        **{name: getattr(ranking.columns, name) for name in ("groups", "parts", "languages", "countries")},
+        **{
+            name: getattr(ranking.columns, name)
+            for name in ("groups", "parts", "languages", "countries")
+        },
         **(ranking.corrected.facts if ranking.corrected else {}),
     }
 
@@ -105,13 +124,24 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
 
 
 def _start(ranking: Ranking) -> list[str]:
-    """What a report says of a ranking before all else: the headline between what must be known before and after it."""
+    """What a report says of a ranking before all else: the headline between what must be known
+    before and after it.
+    """
     first, more = headline(ranking)
-    return [*first_cautions(ranking), first, *more_cautions(ranking), more, length_sentence(ranking)]
+    return [
+        *first_cautions(ranking),
+        first,
+        *more_cautions(ranking),
+        more,
+        length_sentence(ranking),
+    ]
 
 
 def headline(ranking: Ranking) -> tuple[str, str]:
-    """Which model is best over all questions, and what must be known beside it; the second may be empty."""
+    """Which model is best over all questions, and what must be known beside it.
+
+    The second may be empty.
+    """
     first, more = _judged_headline(ranking)
     if ranking.corrected is None:
         return first, more
@@ -122,17 +152,21 @@ def _judged_headline(ranking: Ranking) -> tuple[str, str]:
     scored = [name for name in ranking.names if not math.isnan(ranking.mean(name).value)]
     if not scored:
         return "No model has a score.", ""
-    top, mean = scored[0], _MEAN(ranking.mean(scored[0]))
+    top = scored[0]
+    mean = _MEAN(ranking.mean(scored[0]))
     if len(scored) > 1:
         return best_sentence(ranking, ALL), f"{ranking.short[top]} has a mean score of {mean}."
     over = f" over {ranking.questions:,} of {counted(ranking.asked, 'question')}"
     over = over if ranking.questions < ranking.asked else ""
     facts: Any = ranking.models.loc[top]
     unscored = (
-        f"{facts['unscored']:,} of {counted(facts['answers'], 'answer')} have no score: over all questions, the mean "
-        f"would be {facts['mean_lowest']:.2f} if they got 1 and {facts['mean_highest']:.2f} if they got 10."
+        f"{facts['unscored']:,} of {counted(facts['answers'], 'answer')} have no score: over all"
+        f" questions, the mean would be {facts['mean_lowest']:.2f} if they got 1 and"
+        f" {facts['mean_highest']:.2f} if they got 10."
     )
-    return f"{ranking.short[top]} has a mean score of {mean}{over}.", unscored if facts["unscored"] else ""
+    return f"{ranking.short[top]} has a mean score of {mean}{over}.", (
+        unscored if facts["unscored"] else ""
+    )
 
 
 def _rests_on(ranking: Ranking) -> str:
@@ -141,23 +175,31 @@ def _rests_on(ranking: Ranking) -> str:
     if ranking.questions < ranking.asked:
         over = f"{ranking.questions:,} of the {counted(ranking.asked, 'question')} asked"
     languages = listed([ranking.title(language) for language in ranking.columns.languages])
-    judges = f"scored by {listed(ranking.conditions.judges)}" if ranking.conditions.judges else "scored without a judge"
+    judges = (
+        f"scored by {listed(ranking.conditions.judges)}"
+        if ranking.conditions.judges
+        else "scored without a judge"
+    )
     return f"Over {over} in {languages}, {judges}."
 
 
 def _notes(ranking: Ranking) -> list[str]:
     """What must be known beside a headline, one sentence each."""
-    notes = [f"Not ranked with the models of ranking 1. {reason}" for reason in ranking.differs_from_first]
+    notes = [
+        f"Not ranked with the models of ranking 1. {reason}"
+        for reason in ranking.differs_from_first
+    ]
     traffic = ranking.traffic
     if traffic is not None:
         shares = "; ".join(
-            f"{kind}: {', '.join(f'{ranking.title(name)} {share(part)}' for name, part in given.items())}"
+            f"{kind}:"
+            f" {', '.join(f'{ranking.title(name)} {share(part)}' for name, part in given.items())}"
             for kind, given in traffic.shares.items()
         )
         notes.append(
-            f"Means and intervals are weighted by the mix of {traffic.source} ({shares}); the "
-            f"{counted(ranking.questions, 'question')} then say as much as {traffic.effective_questions:,.0f} of equal "
-            "weight."
+            f"Means and intervals are weighted by the mix of {traffic.source} ({shares}); the"
+            f" {counted(ranking.questions, 'question')} then say as much as"
+            f" {traffic.effective_questions:,.0f} of equal weight."
         )
     return [*notes, *ranking.notes]
 
@@ -166,9 +208,15 @@ def _conditions(ranking: Ranking) -> Section:
     conditions = ranking.conditions
     digits = f" (sha256 {conditions.dataset_sha256[:12]})" if conditions.dataset_sha256 else ""
     notes = [
-        f"Judges: {', '.join(conditions.judges) or 'none'}. Rubric: {conditions.rubric or 'not known'}. Prompts: "
-        f"{conditions.prompts}. Task: {conditions.task}, version {conditions.task_version}.",
-        f"Data: {conditions.dataset}{digits}. References: {conditions.references or 'those of the data'}.",
+        (
+            f"Judges: {', '.join(conditions.judges) or 'none'}. Rubric:"
+            f" {conditions.rubric or 'not known'}. Prompts: {conditions.prompts}. Task:"
+            f" {conditions.task}, version {conditions.task_version}."
+        ),
+        (
+            f"Data: {conditions.dataset}{digits}. References:"
+            f" {conditions.references or 'those of the data'}."
+        ),
     ]
     return Section("Conditions", notes, level=3)
 
@@ -176,28 +224,53 @@ def _conditions(ranking: Ranking) -> Section:
 # --- tables of a ranking ---
 
 
+_BOUNDS = (
+    "From 1 to 10: the mean over all questions if each answer without a score got 1, and if each"
+    " got 10."
+)
+_LENGTH = (
+    "Length: how many times as long a model's answers are as those of the first model (median over"
+    " questions)."
+)
+_NO_COST = "What the answers cost is not known; --prices FILE gives prices."
+_BEST = (
+    "The best: mean (number of questions), 'or' models that are not significantly worse; (depends)"
+    " on answers without a score. Bold: significantly better than all others."
+)
+
+
+def _about_means(level: float) -> str:
+    return f"Means of the final score, 1 to 10, with {level_text(level)} intervals."
+
+
 def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
     several = len(ranking.names) > 1
     title = f"Ranking {place}" if len(board.rankings) > 1 else "Ranking"
     models, ranked = ranking.models, ranking.models["rank_from"].notna().sum() > 1
     legend = {
-        f"Means of the final score, 1 to 10, with {level_text(board.resampling.level)} intervals.": True,
-        "From 1 to 10: the mean over all questions if each answer without a score got 1, and if each got 10.": (
-            models["unscored_share"] > 0
-        ).any(),
+        _about_means(board.resampling.level): True,
+        _BOUNDS: (models["unscored_share"] > 0).any(),
         ALERT: (models["unscored_share"] > UNSCORED_ALERT).any(),
-        "Length: how many times as long a model's answers are as those of the first model (median over questions).": (
-            several and models["length_ratio"].notna().any()
-        ),
-        "What the answers cost is not known; --prices FILE gives prices.": models["cost"].isna().all(),
-        "The best: mean (number of questions), 'or' models that are not significantly worse; (depends) on answers "
-        "without a score. Bold: significantly better than all others.": ranked,
+        _LENGTH: several and models["length_ratio"].notna().any(),
+        _NO_COST: models["cost"].isna().all(),
+        _BEST: ranked,
     }
     corrected = ranking.corrected
     first, more = headline(ranking)
     cautions = more_cautions(ranking)
-    notes = [*first_cautions(ranking), first, _rests_on(ranking), *cautions, more, length_sentence(ranking)]
-    notes += [judge_sentence(ranking), *intent_notes(ranking), *(corrected.start[1:] if corrected else ())]
+    notes = [
+        *first_cautions(ranking),
+        first,
+        _rests_on(ranking),
+        *cautions,
+        more,
+        length_sentence(ranking),
+    ]
+    notes += [
+        judge_sentence(ranking),
+        *intent_notes(ranking),
+        *(corrected.start[1:] if corrected else ()),
+    ]
     notes += [*_notes(ranking), *(text for text, holds in legend.items() if holds)]
     best = [_best(ranking)] if ranked else []
     means = Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=())
@@ -207,7 +280,12 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     sections = [Section(title, list(filter(None, notes)), tables, warnings=warnings)]
     sections += [judge_section(ranking, place)] if ranking.conditions.judges else []
     sections += [_differences(ranking)] if several else []
-    sections += [_intents(ranking), *_criteria(ranking), *_languages(ranking, place), _cost(ranking, place)]
+    sections += [
+        _intents(ranking),
+        *_criteria(ranking),
+        *_languages(ranking, place),
+        _cost(ranking, place),
+    ]
     sections += [corrected.section(place, ranking.short)] if corrected else []
     sections += [*length_section(ranking, place, _axis(ranking)), _answers(ranking, place)]
     sections += [ranking.regression.section(place)] if ranking.regression else []
@@ -216,16 +294,24 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
 
 
 def _best(ranking: Ranking) -> Table:
-    """The best model over all questions and for each intent and language, and whether it is significantly best."""
+    """The best model over all questions and for each intent and language, and whether it is
+    significantly best.
+    """
     languages = ranking.columns.languages if len(ranking.columns.languages) > 1 else ()
     rows: list[list[str]] = []
     marked: list[tuple[int, str]] = []
     for group in (ALL, *ranking.columns.groups):
-        keys = {"": group} | {name: name if group == ALL else f"{group}/{name}" for name in languages}
-        marked += [(len(rows), column) for column, key in keys.items() if len(ranking.marked(key)) == 1]
+        keys = {"": group} | {
+            name: name if group == ALL else f"{group}/{name}" for name in languages
+        }
+        marked += [
+            (len(rows), column) for column, key in keys.items() if len(ranking.marked(key)) == 1
+        ]
         title = "All" if group == ALL else ranking.title(group)
         rows.append([title, *(best_text(ranking, key) for key in keys.values())])
-    headings = {"": "All languages" if languages else "Best"} | {name: ranking.title(name) for name in languages}
+    headings = {"": "All languages" if languages else "Best"} | {
+        name: ranking.title(name) for name in languages
+    }
     data = pd.DataFrame(rows, columns=["Questions of", "", *languages])
     by = " by the judge's scores" if ranking.corrected else ""
     title = f"The best for each intent{' and language' if languages else ''}{by}"
@@ -256,8 +342,12 @@ def _summary(ranking: Ranking) -> Table:
         formats["Length"] = times_text
     data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
     if (models["unscored_share"] > 0).any():
-        bounds = zip(models["unscored_share"], models["mean_lowest"], models["mean_highest"], strict=True)
-        data["From 1 to 10"] = [interval(low, high) if unscored else "" for unscored, low, high in bounds]
+        bounds = zip(
+            models["unscored_share"], models["mean_lowest"], models["mean_highest"], strict=True
+        )
+        data["From 1 to 10"] = [
+            interval(low, high) if unscored else "" for unscored, low, high in bounds
+        ]
         formats["From 1 to 10"] = str
     if (models["self_judged"] > 0).any():
         data["Self-judged"] = list(models["self_judged"])
@@ -265,10 +355,15 @@ def _summary(ranking: Ranking) -> Table:
     if models["cost"].notna().any():
         data["Cost of 1,000 answers"] = list(_cost_of_1000(models))
         formats["Cost of 1,000 answers"] = money
-    order, headings = list(ranking.names), {}
+    order = list(ranking.names)
+    headings = {}
     if corrected and known:
         headings = {"Rank": "Rank by the judge", "Mean": "Judge's mean"}
-        if corrected.over_all.loc[list(models.index[models["rank_from"].notna()]), "rank_from"].notna().all():
+        if (
+            corrected.over_all.loc[list(models.index[models["rank_from"].notna()]), "rank_from"]
+            .notna()
+            .all()
+        ):
             order = list(corrected.over_all.index)
     data = data.set_index("Model").loc[order].reset_index()
     if corrected and known:
@@ -278,25 +373,49 @@ def _summary(ranking: Ranking) -> Table:
 
 
 def _means(ranking: Ranking, keys: Sequence[str], title: str = "") -> Table:
-    """Means of columns, with their numbers of questions; the best and those not significantly worse are marked."""
+    """Means of columns, with their numbers of questions.
+
+    The best and those not significantly worse are marked.
+    """
     counts = ranking.question_counts
-    headings = {key: ranking.title(key) + (f" ({counts[key]:,})" if key in counts else "") for key in keys}
-    marked = [(row, key) for key in keys for row, name in enumerate(ranking.names) if name in ranking.marked(key)]
+    headings = {
+        key: ranking.title(key) + (f" ({counts[key]:,})" if key in counts else "") for key in keys
+    }
+    marked = [
+        (row, key)
+        for key in keys
+        for row, name in enumerate(ranking.names)
+        if name in ranking.marked(key)
+    ]
     data = pd.DataFrame({"Model": ranking.names, **{key: ranking.means[key] for key in keys}})
-    return Table(data, dict.fromkeys(keys, _MEAN), headings=headings, title=title, marked=marked, relative=True)
+    return Table(
+        data,
+        dict.fromkeys(keys, _MEAN),
+        headings=headings,
+        title=title,
+        marked=marked,
+        relative=True,
+    )
 
 
 def _intents(ranking: Ranking) -> Section:
     columns = ranking.columns
     tables = [_means(ranking, columns.groups)]
-    tables += [_means(ranking, columns.parts, "Intents that are reported together")] if columns.parts else []
-    notes = ["In brackets: number of questions. Columns hold different questions; compare within a column."]
+    tables += (
+        [_means(ranking, columns.parts, "Intents that are reported together")]
+        if columns.parts
+        else []
+    )
+    notes = [
+        "In brackets: number of questions. Columns hold different questions; compare within a"
+        " column."
+    ]
     if len(ranking.names) > 1:
         wrong = share(1 - ranking.means[ALL][0].level)
         notes.append(
-            "Bold: the best of a column and models that are not significantly worse, where the questions are enough "
-            f"for a significant difference. Every column is a test of its own: among equal models, up to {wrong} "
-            "of them would show a significantly best one."
+            "Bold: the best of a column and models that are not significantly worse, where the"
+            " questions are enough for a significant difference. Every column is a test of its"
+            f" own: among equal models, up to {wrong} of them would show a significantly best one."
         )
     tables += [_means(ranking, columns.countries, "Countries")] if columns.countries else []
     return Section("Intents", notes, tables, 3)
@@ -305,18 +424,32 @@ def _intents(ranking: Ranking) -> Section:
 def _criteria(ranking: Ranking) -> list[Section]:
     if not ranking.criteria:
         return []
-    note = "Mean scores by criterion, over the questions whose intent is judged by it: columns differ in questions."
-    return [Section("Criteria", [note], [_means(ranking, [CRITERION + name for name in ranking.criteria])], 3)]
+    note = (
+        "Mean scores by criterion, over the questions whose intent is judged by it: columns differ"
+        " in questions."
+    )
+    return [
+        Section(
+            "Criteria",
+            [note],
+            [_means(ranking, [CRITERION + name for name in ranking.criteria])],
+            3,
+        )
+    ]
 
 
 def _languages(ranking: Ranking, place: int) -> list[Section]:
     if not ranking.columns.languages:
         return []
-    tables, figures = [_means(ranking, ranking.columns.languages)], []
+    tables = [_means(ranking, ranking.columns.languages)]
+    figures = []
     several = len(ranking.columns.languages) > 1
     if several and len(ranking.names) > 1:
         pairs = product(ranking.names, ranking.columns.languages)
-        rows = [(ranking.short[name], ranking.title(key), ranking.mean(name, key)) for name, key in pairs]
+        rows = [
+            (ranking.short[name], ranking.title(key), ranking.mean(name, key))
+            for name, key in pairs
+        ]
         means = _drawn(rows, "language")
         caption = "Means by language, with their intervals; a line joins those of a model."
         title = "Mean final score of each model by language"
@@ -325,16 +458,22 @@ def _languages(ranking: Ranking, place: int) -> list[Section]:
     for language in ranking.columns.languages if several else ():
         cells = [cell for cell in ranking.columns.cells if cell.endswith(f"/{language}")]
         table = _means(ranking, cells, ranking.title(language))
-        headings = {cell: text.replace(f"/{language}", "", 1) for cell, text in table.headings.items()}
+        headings = {
+            cell: text.replace(f"/{language}", "", 1) for cell, text in table.headings.items()
+        }
         tables.append(replace(table, headings=headings))
-    note = "Languages hold different questions: a difference between them is one of questions as well."
+    note = (
+        "Languages hold different questions: a difference between them is one of questions as well."
+    )
     return [Section("Languages", [note], tables, 3, figures=figures)]
 
 
 def _differences(ranking: Ranking) -> Section:
     notes = [
-        "That two models cannot be distinguished does not make them equal: with more questions they might be "
-        "distinguished.",
+        (
+            "That two models cannot be distinguished does not make them equal: with more questions"
+            " they might be distinguished."
+        ),
         *(MATRIX, *verdict_notes(ranking)),
     ]
     title = "Differences by the judge's scores" if ranking.corrected else "Differences"
@@ -356,17 +495,24 @@ _ANSWERS: _Columns = {
 _RELIABILITY = {  # column -> heading and note, where any model has it
     "judge_alpha": (
         "Judges' alpha",
-        "Judges' alpha is Krippendorff's alpha (interval) of the final scores of the judges of a panel.",
+        (
+            "Judges' alpha is Krippendorff's alpha (interval) of the final scores of the judges of"
+            " a panel."
+        ),
     ),
     "epoch_deviation": (
         "Deviation between epochs",
-        "The deviation between epochs is the pooled standard deviation of the scores of one question: what answering "
-        "and judging again changes.",
+        (
+            "The deviation between epochs is the pooled standard deviation of the scores of one"
+            " question: what answering and judging again changes."
+        ),
     ),
     "judge_deviation": (
         "Deviation of the judge",
-        "The deviation of the judge is the pooled standard deviation between judgements of the same answer by the same "
-        "judges (`inspect score`): what judging again changes.",
+        (
+            "The deviation of the judge is the pooled standard deviation between judgements of the"
+            " same answer by the same judges (`inspect score`): what judging again changes."
+        ),
     ),
 }
 
@@ -383,10 +529,15 @@ def _answers(ranking: Ranking, place: int) -> Section:
     columns |= {name: (heading, _MEAN) for name, (heading, _) in known.items()}
     without = [str(column) for column in models if str(column).startswith(WITHOUT)]
     columns |= {name: (f"No score by {name.removeprefix(WITHOUT)}", share) for name in without}
-    columns |= {name: (name.removeprefix("outcome/").replace("_", " "), _COUNT) for name in outcomes}
+    columns |= {
+        name: (name.removeprefix("outcome/").replace("_", " "), _COUNT) for name in outcomes
+    }
     notes = [
-        "An empty answer has the lowest score, 1, without calling a judge. An error ended a sample before it was "
-        "judged. The columns on the right count how the judging of the answers ended.",
+        (
+            "An empty answer has the lowest score, 1, without calling a judge. An error ended a"
+            " sample before it was judged. The columns on the right count how the judging of the"
+            " answers ended."
+        ),
         *(note for _, note in known.values()),
     ]
     data = models.reset_index(names="model")
@@ -395,7 +546,9 @@ def _answers(ranking: Ranking, place: int) -> Section:
     return Section("Answers and judging", notes, [table], 3)
 
 
-def _model_table(data: pd.DataFrame, columns: _Columns, name: str = "", estimates: Sequence[str] = ()) -> Table:
+def _model_table(
+    data: pd.DataFrame, columns: _Columns, name: str = "", estimates: Sequence[str] = ()
+) -> Table:
     """A table with the column of models and then these."""
     headings = {"model": "Model"} | {column: heading for column, (heading, _) in columns.items()}
     formats = {column: shown for column, (_, shown) in columns.items()}
@@ -409,7 +562,9 @@ def _cost_of_1000(models: pd.DataFrame) -> "pd.Series[Any]":
 
 def _cost(ranking: Ranking, place: int) -> Section:
     models = ranking.models
-    data = models.assign(cost_1000=_cost_of_1000(models), seconds_each=models["seconds"] / models["answers"])
+    data = models.assign(
+        cost_1000=_cost_of_1000(models), seconds_each=models["seconds"] / models["answers"]
+    )
     columns: _Columns = {
         "input_tokens": ("Tokens in", count),
         "output_tokens": ("Tokens out", count),
@@ -422,28 +577,39 @@ def _cost(ranking: Ranking, place: int) -> Section:
         "seconds_each": ("per answer", duration),
     }
     notes = [
-        "Of the answers that count, all together. Where a number is known for some of them only, their mean stands for "
-        "the others. Working time is that of the samples one after the other, judging included; runs go in parallel "
-        "and take less."
+        "Of the answers that count, all together. Where a number is known for some of them only,"
+        " their mean stands for the others. Working time is that of the samples one after the"
+        " other, judging included; runs go in parallel and take less."
     ]
     table = _model_table(data.reset_index(names="model"), columns)
     costs = data["cost_1000"].astype(float)
-    rows = _drawn([(ranking.short[name], costs[name], ranking.mean(name)) for name in ranking.names], "cost")
-    caption = "What 1,000 answers cost, and the mean score with its interval: up and to the left is better."
+    rows = _drawn(
+        [(ranking.short[name], costs[name], ranking.mean(name)) for name in ranking.names], "cost"
+    )
+    caption = (
+        "What 1,000 answers cost, and the mean score with its interval: up and to the left is"
+        " better."
+    )
     if undrawn := [short for name, short in ranking.short.items() if math.isnan(costs[name])]:
         caption += f" Not drawn, because the cost is not known: {listed(undrawn)}."
     draw = partial(cost_plot, rows, label=_axis(ranking))
     figure = Figure(f"r{place}-cost", "Mean final score of each model by cost", caption, draw)
-    return Section("Tokens, cost and time", notes, [table], 3, figures=[figure] if len(rows) > 1 else [])
+    return Section(
+        "Tokens, cost and time", notes, [table], 3, figures=[figure] if len(rows) > 1 else []
+    )
 
 
 # --- figures ---
 
 
 def _drawn(rows: Sequence[tuple[str, Any, Estimate]], column: str) -> pd.DataFrame:
-    """Rows of a figure: model, language or cost, and the mean with its bounds, where all are known."""
+    """Rows of a figure: model, language or cost, and the mean with its bounds, where all are
+    known.
+    """
     cells = [(model, place, mean.value, mean.low, mean.high) for model, place, mean in rows]
-    return pd.DataFrame(cells, columns=["model", column, "mean", "low", "high"]).dropna(subset=[column, "mean"])
+    return pd.DataFrame(cells, columns=["model", column, "mean", "low", "high"]).dropna(
+        subset=[column, "mean"]
+    )
 
 
 def _axis(ranking: Ranking) -> str:

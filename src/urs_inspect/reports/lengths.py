@@ -1,4 +1,6 @@
-"""How much the ranked models write: ratios of lengths, scores by length and, on request, a regression on length."""
+"""How much the ranked models write: ratios of lengths, scores by length and, on request, a
+regression on length.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,22 +27,30 @@ if TYPE_CHECKING:
 FEWEST = 10
 """Fewest questions over which a regression on length is computed."""
 _COLLINEAR = 0.9
-"""Share of the variance of log length between models above which a note says that intervals are wide because of it."""
-_TASTE = "These scores cannot tell taste from substance: whether the judge likes length, or more text serves users."
-_MEAN, _SIGNED, _COUNT = number(2), number(2, sign=True), number(0)
+"""Share of the variance of log length between models above which a note says that intervals are
+wide because of it.
+"""
+_TASTE = (
+    "These scores cannot tell taste from substance: whether the judge likes length, or more text"
+    " serves users."
+)
+_MEAN = number(2)
+_SIGNED = number(2, sign=True)
+_COUNT = number(0)
 
 
 # --- how much each model writes ---
 
 
 def length_ratios(scores: OrderedScores, answers: pd.DataFrame) -> pd.DataFrame:
-    """How much each model writes beside the first one, over the questions for which all ranked models have a score.
+    """How much each model writes beside the first one, over the questions for which all ranked
+    models have a score.
 
     Returns:
-        By model: `length_ratio`, the median over questions of how many times as long its answer is as that of the first
-        model (NaN if no length is known); `length_questions`, over how many; and `length_overlap`, in how many of them
-        the one of the two that usually writes less wrote as much or more. Lengths are in characters; questions with an
-        empty answer do not count.
+        By model: `length_ratio`, the median over questions of how many times as long its answer is
+        as that of the first model (NaN if no length is known); `length_questions`, over how many;
+        and `length_overlap`, in how many of them the one of the two that usually writes less wrote
+        as much or more. Lengths are in characters; questions with an empty answer do not count.
     """
     doublings = _doublings(scores, answers)
     rows = {}
@@ -51,7 +61,10 @@ def length_ratios(scores: OrderedScores, answers: pd.DataFrame) -> pd.DataFrame:
         overlap = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
         rows[model] = 2**usual, overlap, len(differences)
     return pd.DataFrame.from_dict(
-        rows, orient="index", columns=["length_ratio", "length_overlap", "length_questions"], dtype=object
+        rows,
+        orient="index",
+        columns=["length_ratio", "length_overlap", "length_questions"],
+        dtype=object,
     )
 
 
@@ -66,11 +79,18 @@ def _doublings(scores: OrderedScores, answers: pd.DataFrame) -> Any:
     doublings: pd.Series[float] = np.log2(scored["answer_length"].where(with_text))
     cells = doublings.groupby([scored["question"], scored["model"]])
     means: pd.Series[float] = cells.mean().where(cells.count() == cells.size())
-    return means.unstack("model").reindex(index=questions, columns=list(scores.table.models)).to_numpy(dtype=np.float64)
+    return (
+        means.unstack("model")
+        .reindex(index=questions, columns=list(scores.table.models))
+        .to_numpy(dtype=np.float64)
+    )
 
 
 def length_sentence(ranking: "Ranking") -> str:
-    """How many times as much the first model writes as each other one; empty where nothing is compared."""
+    """How many times as much the first model writes as each other one.
+
+    Empty where nothing is compared.
+    """
     models = ranking.models[ranking.models["rank_from"].notna()]
     if len(models) < 2:
         return ""
@@ -83,7 +103,9 @@ def length_sentence(ranking: "Ranking") -> str:
             over = f"{overlap:,} of {questions:,}"
             if not compared:
                 over = f"lengths overlap in {overlap:,} of {counted(questions, 'question')}"
-            compared.append(f"{times_text(1 / ratio)} times as much as {ranking.short[other]} ({over})")
+            compared.append(
+                f"{times_text(1 / ratio)} times as much as {ranking.short[other]} ({over})"
+            )
     if not compared:
         return f"How much each model writes is not known. {_TASTE}"
     return f"{ranking.short[first]} writes {listed(compared)}. {_TASTE}"
@@ -121,20 +143,25 @@ def length_section(ranking: "Ranking", place: int, axis: str) -> list[Section]:
     shown = list(headings)
     if len(ranking.names) == 1:
         shown = ["model", "median_length", "length_correlation"]
-    table = Table(ranking.models.reset_index(names="model"), formats, headings=headings, shown=shown)
+    table = Table(
+        ranking.models.reset_index(names="model"), formats, headings=headings, shown=shown
+    )
     bins = ranking.lengths.assign(block=place)[["block", "model", "length", "score", "answers"]]
     notes = [
-        "Rho of length in characters and score over questions. Above zero may mean that the judge likes length, or "
-        "that longer answers are better.",
+        (
+            "Rho of length in characters and score over questions. Above zero may mean that the"
+            " judge likes length, or that longer answers are better."
+        ),
     ]
     if len(ranking.names) > 1:
         notes.append(
-            f"Times as long: the median over questions of the ratio to the answer of {first}. Lengths overlap in a "
-            "question if the one of the two models that usually writes less wrote as much there, or more."
+            f"Times as long: the median over questions of the ratio to the answer of {first}."
+            " Lengths overlap in a question if the one of the two models that usually writes less"
+            " wrote as much there, or more."
         )
     caption = (
-        "Does a longer answer score higher? Dots are about a tenth of a model's answers each, from the shortest to the "
-        "longest; faint lines are all models."
+        "Does a longer answer score higher? Dots are about a tenth of a model's answers each, from"
+        " the shortest to the longest; faint lines are all models."
     )
     figure = Figure(
         f"r{place}-lengths",
@@ -151,10 +178,11 @@ def length_section(ranking: "Ranking", place: int, axis: str) -> list[Section]:
 
 @dataclass(frozen=True)
 class LengthRegression:
-    """Means of the ranked models by a regression of scores on log length; or the reason why there is none.
+    """Means of the ranked models by a regression of scores on log length; or the reason why there
+    is none.
 
-    `means` has the columns model, length (how many times as long as the geometric mean of all models), mean (by the
-    judge's scores) and equal_length.
+    `means` has the columns model, length (how many times as long as the geometric mean of all
+    models), mean (by the judge's scores) and equal_length.
     """
 
     means: pd.DataFrame
@@ -176,37 +204,51 @@ class LengthRegression:
             "mean": _MEAN,
             "equal_length": _MEAN,
         }
-        shown = Table(data.assign(model=data["model"].map(short)), formats, headings=headings, shown=list(headings))
-        written = Table(data, name="equal_length", main="equal_length", shown=(), estimates=("mean",))
+        shown = Table(
+            data.assign(model=data["model"].map(short)),
+            formats,
+            headings=headings,
+            shown=list(headings),
+        )
+        written = Table(
+            data, name="equal_length", main="equal_length", shown=(), estimates=("mean",)
+        )
         tables = [] if data.empty else [shown, written]
         return Section(
-            "Regression on length", (REGRESSION_WARNING, *self.notes), tables, warnings=(REGRESSION_WARNING,)
+            "Regression on length",
+            (REGRESSION_WARNING, *self.notes),
+            tables,
+            warnings=(REGRESSION_WARNING,),
         )
 
 
 REGRESSION_WARNING = (
-    "A regression on length does not measure a judge's taste: what longer answers earn by being better is taken away "
-    "as well, and even where length has no effect its intervals are too wide to confirm most leads. Do not conclude "
-    "from it which model is better."
+    "A regression on length does not measure a judge's taste: what longer answers earn by being"
+    " better is taken away as well, and even where length has no effect its intervals are too wide"
+    " to confirm most leads. Do not conclude from it which model is better."
 )
 
 
 def length_regression(
     scores: OrderedScores, answers: pd.DataFrame, judged: Sequence[Estimate], resampling: Resampling
 ) -> LengthRegression:
-    """Regress the scores of ranked models on log length over the common questions; `judged` are their means.
+    """Regress the scores of ranked models on log length over the common questions; `judged` are
+    their means.
 
-    Length is in characters, which logs have and every language defines. That a Chinese text has fewer than an English
-    one of the same content changes nothing, because answers to the same question are compared.
+    Length is in characters, which logs have and every language defines. That a Chinese text has
+    fewer than an English one of the same content changes nothing, because answers to the same
+    question are compared.
     """
-    table, ranked = scores.table, scores.ranked
+    table = scores.table
+    ranked = scores.ranked
     if ranked < 2:
         return _none("that takes two ranked models")
     doublings = _doublings(scores, answers)[:, :ranked]
     used = int((~np.isnan(doublings).any(axis=1)).sum())
     if used < FEWEST:
         return _none(
-            f"that takes {FEWEST} questions without an empty answer or an unknown length, and there are {used}"
+            f"that takes {FEWEST} questions without an empty answer or an unknown length, and there"
+            f" are {used}"
         )
     finals = scores.comparable[:, :ranked]
     [draws] = bootstrap_means(
@@ -232,22 +274,27 @@ def length_regression(
     )
     [slope] = mean_estimates(control.slope, resampling.level)
     notes = [
-        f"Doubling the length of an answer goes with {_SIGNED(slope)} points, question and model held fixed. By the "
-        "regression: the mean less this slope times how much longer the model's answers are than those of all models "
-        "to the same question."
+        f"Doubling the length of an answer goes with {_SIGNED(slope)} points, question and model"
+        " held fixed. By the regression: the mean less this slope times how much longer the"
+        " model's answers are than those of all models to the same question."
     ]
     if control.by_model > _COLLINEAR:
         notes.append(
-            f"{share(control.by_model)} of the variance of log length lies between models: length and model can hardly "
-            "be separated, so that intervals are wide."
+            f"{share(control.by_model)} of the variance of log length lies between models: length"
+            " and model can hardly be separated, so that intervals are wide."
         )
     if left_out := len(finals) - used:
         notes.append(
-            f"{counted(left_out, 'question')} with an empty answer or an unknown length take no part in the slope."
+            f"{counted(left_out, 'question')} with an empty answer or an unknown length take no"
+            " part in the slope."
         )
-    return LengthRegression(means, tuple(notes), {"slope": slope, "by_model": control.by_model, "left_out": left_out})
+    return LengthRegression(
+        means, tuple(notes), {"slope": slope, "by_model": control.by_model, "left_out": left_out}
+    )
 
 
 def _none(reason: str) -> LengthRegression:
     columns = ["model", "length", "mean", "equal_length"]
-    return LengthRegression(pd.DataFrame(columns=columns), (f"Nothing is computed: {reason}.",), {"reason": reason})
+    return LengthRegression(
+        pd.DataFrame(columns=columns), (f"Nothing is computed: {reason}.",), {"reason": reason}
+    )

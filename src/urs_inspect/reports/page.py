@@ -26,15 +26,23 @@ _START = (Path(__file__).parent / "templates" / "page.js").read_text(encoding="u
 _MOST_TICKS = 6
 _UNKNOWN = (math.nan, math.nan, math.nan)
 _RELATIVE = re.compile(r"(?!/)[^\x00-\x20\x7f:\\/?#]*([/?#][^\x00-\x20\x7f\\]*)?")
-"""An address without scheme and host. Browsers drop line breaks in addresses, and take a backslash for a slash."""
+"""An address without scheme and host.
+
+Browsers drop line breaks in addresses, and take a backslash for a slash.
+"""
 
 
 def render_page(report: Report) -> str:
-    """The page; the same report always gives the same. Without the extra `viz` it has no figures and says so."""
+    """The page; the same report always gives the same.
+
+    Without the extra `viz` it has no figures and says so.
+    """
     missing = missing_viz() if any(section.figures for section in report.sections) else ""
     drawn: dict[str, Markup] = {}
     specifications: dict[str, Specification] = {}
-    for figure in (figure for section in report.sections for figure in section.figures if not missing):
+    for figure in (
+        figure for section in report.sections for figure in section.figures if not missing
+    ):
         for size, width in (("wide", WIDE), ("narrow", NARROW)):
             name = f"{figure.name}-{size}"
             specifications[name] = figure.draw(width)
@@ -46,8 +54,15 @@ def render_page(report: Report) -> str:
         .get_template("page.html.jinja")
         .render(
             report=report,
-            simulation=SIMULATION if report.facts.get("simulated") or sections != list(report.sections) else "",
-            sections=[(section, [_grid(table) for table in section.tables if table.columns]) for section in sections],
+            simulation=(
+                SIMULATION
+                if report.facts.get("simulated") or sections != list(report.sections)
+                else ""
+            ),
+            sections=[
+                (section, [_grid(table) for table in section.tables if table.columns])
+                for section in sections
+            ],
             drawn=drawn,
             missing=missing,
             policy=_policy(parts),
@@ -93,18 +108,25 @@ class _Grid:
 
 
 def _grid(table: Table) -> _Grid:
-    text, columns = table.text(), table.columns
+    text = table.text()
+    columns = table.columns
     for (row, name), address in table.links.items():
-        if not (address and _RELATIVE.fullmatch(address) and name in columns and 0 <= row < len(text.rows)):
+        if not (
+            address
+            and _RELATIVE.fullmatch(address)
+            and name in columns
+            and 0 <= row < len(text.rows)
+        ):
             raise InputError(
-                f"links: {address!r} of row {row}, column '{name}'; allowed: addresses relative to the page, of cells "
-                f"in {len(text.rows)} rows and the columns {choices(columns)}"
+                f"links: {address!r} of row {row}, column '{name}'; allowed: addresses relative to"
+                f" the page, of cells in {len(text.rows)} rows and the columns {choices(columns)}"
             )
     cells = []
     for place, name in enumerate(columns):
         numbers = [_bounds(cell) if place >= text.names else _UNKNOWN for cell in table.data[name]]
         known = [value for value, _, _ in numbers if math.isfinite(value)]
-        lowest, highest = min(known, default=0.0), max(known, default=0.0)
+        lowest = min(known, default=0.0)
+        highest = max(known, default=0.0)
         span = highest - lowest if table.relative and highest > lowest else math.nan
         links = [table.links.get((row, name), "") for row in range(len(text.rows))]
         shades = [(value - lowest) / span for value, _, _ in numbers]
@@ -113,8 +135,18 @@ def _grid(table: Table) -> _Grid:
             for row, shown in enumerate(text.rows)
         ])  # fmt: skip
     bars = [columns.index(name) for name in table.bars]
-    axis, ticks = _axis([end for place in bars for cell in cells[place] for end in (cell.value, cell.low, cell.high)])
-    keys = [name if any(isinstance(cell, Estimate) for cell in table.data[name]) else "" for name in columns]
+    axis, ticks = _axis(
+        [
+            end
+            for place in bars
+            for cell in cells[place]
+            for end in (cell.value, cell.low, cell.high)
+        ]
+    )
+    keys = [
+        name if any(isinstance(cell, Estimate) for cell in table.data[name]) else ""
+        for name in columns
+    ]
     rows = list(zip(*cells, strict=True))
     return _Grid(table.title, text.headings, keys, text.names, rows, bars, axis, ticks)
 
@@ -129,16 +161,24 @@ def _bounds(cell: object) -> tuple[float, float, float]:
 def _axis(values: list[float]) -> tuple[tuple[float, float], list[float]]:
     """The ends of an axis on which all values have room, and a few round numbers on it."""
     known = [value for value in values if math.isfinite(value)] or [0.0]
-    low, high = min(known), max(known)
+    low = min(known)
+    high = max(known)
     room = 0.06 * (high - low) or 0.5 * abs(high) or 1.0
-    low, high = low - room, high + room
+    low = low - room
+    high = high + room
     ten = 10 ** math.floor(math.log10(high - low))
-    step = next(part * ten for part in (0.2, 0.5, 1, 2, 5) if (high - low) / (part * ten) < _MOST_TICKS)
-    return (low, high), [count * step for count in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    step = next(
+        part * ten for part in (0.2, 0.5, 1, 2, 5) if (high - low) / (part * ten) < _MOST_TICKS
+    )
+    return (low, high), [
+        count * step for count in range(math.ceil(low / step), math.floor(high / step) + 1)
+    ]
 
 
 def _json(value: object) -> str:
-    """JSON for a script element, which neither `</script>` nor `<!--` in a name may end or change."""
+    """JSON for a script element, which neither `</script>` nor `<!--` in a name may end or
+    change.
+    """
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 

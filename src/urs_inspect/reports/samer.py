@@ -1,4 +1,6 @@
-"""Logs scored with SaMer -> weights and scores of dimensions by scenario (SaMer paper, Figure 4); pairs; training."""
+"""Logs scored with SaMer -> weights and scores of dimensions by scenario (SaMer paper, Figure 4);
+pairs; training.
+"""
 
 import math
 from collections import defaultdict
@@ -41,8 +43,8 @@ class ScenarioWeights:
 
     scenario: str  # for other benchmarks the intent or group of the samples
     responses: int
-    # Dimension -> mean weight, the largest first; a dimension that was not selected for a response counts as 0 there,
-    # so that they add up to 1.
+    # Dimension -> mean weight, the largest first; a dimension that was not selected for a response
+    # counts as 0 there, so that they add up to 1.
     weights: dict[str, float]
     # The model and how it was run, as far as that changes weights; empty if the logs do not say.
     samer: dict[str, str] = field(default_factory=dict)
@@ -51,8 +53,8 @@ class ScenarioWeights:
 def read_dimensions(log: EvalLog) -> dict[str, DimensionScore]:
     """Read the scores of the dimensions, and `overall`, from a log scored by `samer`.
 
-    If it was scored several times, the last score of a sample counts. `overall` comes first, then the dimensions in the
-    order of the taxonomy; empty if nothing was scored.
+    If it was scored several times, the last score of a sample counts. `overall` comes first, then
+    the dimensions in the order of the taxonomy; empty if nothing was scored.
     """
     evaluated = 0
     scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -73,7 +75,11 @@ def _dimensions(sample: EvalSample) -> dict[str, float]:
     """Overall score and those of the selected dimensions; empty if the sample was not evaluated."""
     score = last_score(sample, "samer")
     given = score.value if score and isinstance(score.value, dict) else {}
-    known = {str(name): float(value) for name, value in given.items() if _is_number(value) and not math.isnan(value)}
+    known = {
+        str(name): float(value)
+        for name, value in given.items()
+        if _is_number(value) and not math.isnan(value)
+    }
     return known if "overall" in known else {}
 
 
@@ -81,9 +87,9 @@ def read_weights(logs: Iterable[EvalLog]) -> list[ScenarioWeights]:
     """Average the weights by model, the way it was run, and scenario, in the order of their names.
 
     Args:
-        logs: Logs with scores whose metadata hold `weights`: dimension -> weight of a response, or a list of these; and
-            `samer`: the model and how it was run. Of several scores of a sample by the same model, in one log or in
-            copies of it, the last one counts.
+        logs: Logs with scores whose metadata hold `weights`: dimension -> weight of a response, or
+            a list of these; and `samer`: the model and how it was run. Of several scores of a
+            sample by the same model, in one log or in copies of it, the last one counts.
     """
     found: dict[tuple[_Setup, str], dict[str, list[_Weights]]] = {}
     for log in logs:
@@ -112,7 +118,9 @@ def _averaged(scenario: str, responses: list[_Weights], samer: dict[str, str]) -
         for dimension, weight in weights.items():
             sums[dimension] += weight
     means = ((name, total / len(responses)) for name, total in sums.items() if total > 0)
-    return ScenarioWeights(scenario, len(responses), dict(sorted(means, key=lambda pair: (-pair[1], pair[0]))), samer)
+    return ScenarioWeights(
+        scenario, len(responses), dict(sorted(means, key=lambda pair: (-pair[1], pair[0]))), samer
+    )
 
 
 def _weights(sample: EvalSample) -> Iterator[tuple[_Setup, list[_Weights]]]:
@@ -128,7 +136,16 @@ def _weights(sample: EvalSample) -> Iterator[tuple[_Setup, list[_Weights]]]:
         if sound:
             setup = facts.get("samer")
             named = setup.items() if isinstance(setup, dict) else ()
-            yield tuple(sorted((str(name), str(value)) for name, value in named if name not in _SAME_NUMBERS)), sound
+            yield (
+                tuple(
+                    sorted(
+                        (str(name), str(value))
+                        for name, value in named
+                        if name not in _SAME_NUMBERS
+                    )
+                ),
+                sound,
+            )
 
 
 def _is_number(value: Any) -> bool:
@@ -177,19 +194,23 @@ _LOSSES = {"selection": "Eq. 1", "dimensions": "Eq. 2", "overall": "Eq. 3"}
 
 
 def draw_learning_curves(history: "Sequence[EpochRecord]", path: Path) -> None:
-    """Draw losses, as shares of those of the first joint epoch, and held-out accuracies over joint epochs as SVG.
+    """Draw losses, as shares of those of the first joint epoch, and held-out accuracies over joint
+    epochs as SVG.
 
     Raises:
         InputError: If Altair is missing.
     """
     try:
-        altair, vl_convert = import_module("altair"), import_module("vl_convert")
+        altair = import_module("altair")
+        vl_convert = import_module("vl_convert")
     except ImportError as error:
         raise InputError(
-            f"learning curves need altair, which cannot be imported ({error}): pip install 'urs-inspect[viz]'"
+            f"learning curves need altair, which cannot be imported ({error}): pip install"
+            " 'urs-inspect[viz]'"
         ) from error
     joint = [record for record in history if record.phase == "joint"]
-    losses, accuracies = list[tuple[int, str, float]](), list[tuple[int, str, float]]()
+    losses = list[tuple[int, str, float]]()
+    accuracies = list[tuple[int, str, float]]()
     for record in joint:
         for name, label in _LOSSES.items():
             first = getattr(joint[0], name)
@@ -203,12 +224,17 @@ def draw_learning_curves(history: "Sequence[EpochRecord]", path: Path) -> None:
             altair.Chart(data, width=300, height=220)
             .mark_line(point=True)
             .encode(
-                x=altair.X("epoch:Q", axis=altair.Axis(values=sorted(set(data["epoch"])), format="d")),
+                x=altair.X(
+                    "epoch:Q", axis=altair.Axis(values=sorted(set(data["epoch"])), format="d")
+                ),
                 y=altair.Y("value:Q", title=heading, scale=altair.Scale(zero=False)),
                 color=altair.Color("part:N", title=None, sort=None),
             )
         )
 
-    panels = [curves(losses, "training loss, first epoch = 1"), curves(accuracies, "held-out accuracy, %")]
+    panels = [
+        curves(losses, "training loss, first epoch = 1"),
+        curves(accuracies, "held-out accuracy, %"),
+    ]
     chart = altair.hconcat(*panels).resolve_scale(color="independent")
     path.write_text(vl_convert.vegalite_to_svg(chart.to_dict()), encoding="utf-8")

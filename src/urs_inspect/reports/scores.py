@@ -12,8 +12,23 @@ from urs_inspect.reports.answers import CRITERION
 from urs_inspect.reports.traffic import TrafficMix
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 from urs_inspect.scorers.metrics import CLUSTER
-from urs_inspect.stats import Estimate, MeanColumn, MeanDifference, bootstrap_means, mean_estimates, raking
-from urs_inspect.stats.bootstrap import Flags, Floats, Integers, Resampling, Scale, number_clusters, ratio
+from urs_inspect.stats import (
+    Estimate,
+    MeanColumn,
+    MeanDifference,
+    bootstrap_means,
+    mean_estimates,
+    raking,
+)
+from urs_inspect.stats.bootstrap import (
+    Flags,
+    Floats,
+    Integers,
+    Resampling,
+    Scale,
+    number_clusters,
+    ratio,
+)
 from urs_inspect.stats.means import Reweight, p_values
 from urs_inspect.stats.paired import (
     all_pairs,
@@ -29,8 +44,9 @@ ALL = "all"
 DIGITS = 9
 """Decimals used to compare means; beyond that, differences are rounding errors."""
 _SHARE = 2
-"""A model with scores for fewer than half as many questions as the model with the most is not ranked: it would decide
-over which questions all others are ranked."""
+"""A model with scores for fewer than half as many questions as the model with the most is not
+ranked: it would decide over which questions all others are ranked.
+"""
 _SCALE: Scale = (float(LOWEST), float(HIGHEST))
 _FACTS = ("intent", "group", "language", "country", CLUSTER)
 
@@ -39,14 +55,17 @@ _FACTS = ("intent", "group", "language", "country", CLUSTER)
 class PanelScores:
     """What each judge of a panel gave, where some of them failed on answers that others scored.
 
-    Arrays are (questions, models, judges); judges that scored no answer at all are no part of the panel.
+    Arrays are (questions, models, judges); judges that scored no answer at all are no part of the
+    panel.
     """
 
     judges: tuple[str, ...]
     finals: Floats  # mean over epochs; NaN where the judge scored none
     scored: Integers  # number of answers that the judge scored
-    effects: Floats  # how far each judge is above the others on the same answers, shape (judges,); adds up to 0
-    partial: Integers  # number of answers that only a part of the panel scored, shape (questions, models)
+    # how far each judge is above the others on the same answers, shape (judges,); adds up to 0
+    effects: Floats
+    # number of answers that only a part of the panel scored, shape (questions, models)
+    partial: Integers
 
     def of(self, chosen: Integers, models: Sequence[int]) -> "PanelScores":
         """Some questions and models, by their numbers and in their order."""
@@ -58,13 +77,17 @@ class PanelScores:
         )
 
     def means(self, kept: Flags) -> Floats:
-        """Mean over the judges that are kept, less what their leniency adds: shape (questions, models)."""
+        """Mean over the judges that are kept, less what their leniency adds: shape (questions,
+        models).
+        """
         used = kept & ~np.isnan(self.finals)
         sums = np.where(used, self.finals - self.effects, 0.0).sum(axis=2)
         return ratio(sums, used.sum(axis=2))
 
     def filled(self, asked: Integers, score: float) -> Floats:
-        """Mean over all judges, with this score for each one that was not given; NaN where a model was not asked."""
+        """Mean over all judges, with this score for each one that was not given; NaN where a model
+        was not asked.
+        """
         given = self.scored * np.nan_to_num(self.finals)
         missing = asked[:, :, None] - self.scored
         return ratio((given + missing * score).mean(axis=2), asked)
@@ -72,13 +95,18 @@ class PanelScores:
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores of models on the same questions; epochs of a question are averaged first. Arrays are (questions, models).
+    """Scores of models on the same questions; epochs of a question are averaged first.
 
-    `finals` is NaN where a model has no score, and the mean of the other epochs where some have none. Where a part of a
-    panel failed, it is the mean of the other judges, less how far these are above the panel on the whole.
+    Arrays are (questions, models).
+
+    `finals` is NaN where a model has no score, and the mean of the other epochs where some have
+    none. Where a part of a panel failed, it is the mean of the other judges, less how far these are
+    above the panel on the whole.
     """
 
-    facts: pd.DataFrame  # one row per question (index), with intent, group, language and country, or as given
+    facts: (
+        pd.DataFrame
+    )  # one row per question (index), with intent, group, language and country, or as given
     models: tuple[str, ...]
     finals: Floats
     criteria: dict[str, Floats]
@@ -89,7 +117,10 @@ class ScoreTable:
 
     @property
     def missing(self) -> Floats:
-        """Number of answers without a score; one that a part of a panel scored counts by the share of the others."""
+        """Number of answers without a score.
+
+        One that a part of a panel scored counts by the share of the others.
+        """
         if self.panel is None:
             return self.unscored.astype(np.float64)
         return np.asarray(self.asked - self.panel.scored.mean(axis=2), dtype=np.float64)
@@ -107,7 +138,8 @@ class ScoreTable:
         return number_clusters(self.facts[CLUSTER].tolist())
 
     def filled(self, score: float) -> Floats:
-        """Final scores in which each answer without a score has this one; NaN where a model was not asked.
+        """Final scores in which each answer without a score has this one; NaN where a model was not
+        asked.
 
         A judge of a panel that failed has given this score as well.
         """
@@ -115,7 +147,9 @@ class ScoreTable:
             return self.panel.filled(self.asked, score)
         known = (self.asked - self.unscored) * np.nan_to_num(self.finals)
         total = known + self.unscored * score
-        return np.asarray(np.divide(total, self.asked, out=np.full(total.shape, np.nan), where=self.asked > 0))
+        return np.asarray(
+            np.divide(total, self.asked, out=np.full(total.shape, np.nan), where=self.asked > 0)
+        )
 
     def of(self, chosen: Integers, models: Sequence[int]) -> "ScoreTable":
         """Some questions and models, by their numbers and in their order."""
@@ -131,10 +165,11 @@ class ScoreTable:
         )
 
     def by_common_judges(self, models: Flags) -> tuple[Floats, Flags]:
-        """Final scores in which some models have those of the same judges, and which questions have such judges.
+        """Final scores in which some models have those of the same judges, and which questions have
+        such judges.
 
-        On a question, a judge counts that scored an answer of each of these models. Without such a judge, and for the
-        other models, scores are as they are.
+        On a question, a judge counts that scored an answer of each of these models. Without such a
+        judge, and for the other models, scores are as they are.
         """
         lacking: Flags = np.isnan(self.finals)
         if self.panel is None:
@@ -148,16 +183,22 @@ class ScoreTable:
 
 
 def score_table(
-    answers: pd.DataFrame, models: Sequence[str], kept: Sequence[str] = _FACTS, scale: Scale = _SCALE
+    answers: pd.DataFrame,
+    models: Sequence[str],
+    kept: Sequence[str] = _FACTS,
+    scale: Scale = _SCALE,
 ) -> ScoreTable:
     """Average the epochs of rows of the table of answers, questions in the order of their ids.
 
-    The order of logs therefore changes no interval. `kept` are the columns that become facts of questions.
+    The order of logs therefore changes no interval. `kept` are the columns that become facts of
+    questions.
     """
     facts = _question_facts(answers, kept)
     criteria = [name for name in answers.columns if str(name).startswith(CRITERION)]
     cells = answers.groupby(["question", "model"], sort=True)
-    means, asked, known = cells[[FINAL, *criteria]].mean(), cells.size(), cells[FINAL].count()
+    means = cells[[FINAL, *criteria]].mean()
+    asked = cells.size()
+    known = cells[FINAL].count()
 
     def values(column: "pd.Series[float]") -> Floats:
         wide = column.unstack("model")
@@ -173,14 +214,20 @@ def score_table(
         by_judge = _panel_scores(panel, answers, values)
         finals = by_judge.means(np.ones(by_judge.finals.shape, dtype=np.bool_))
         # A criterion counts by the judges of the final score only where these are all of the panel.
-        answers = answers.assign(**{name: answers[name].where(panel.notna().all(axis=1)) for name in criteria})
+        answers = answers.assign(
+            **{name: answers[name].where(panel.notna().all(axis=1)) for name in criteria}
+        )
         means = answers.groupby(["question", "model"], sort=True)[criteria].mean()
     scored = {name: values(means[name]) for name in criteria}
     return ScoreTable(
         facts,
         tuple(models),
         finals,
-        {name.removeprefix(CRITERION): given for name, given in scored.items() if not np.isnan(given).all()},
+        {
+            name.removeprefix(CRITERION): given
+            for name, given in scored.items()
+            if not np.isnan(given).all()
+        },
         counts(asked),
         counts(asked - known),
         scale,
@@ -195,16 +242,23 @@ def _question_facts(answers: pd.DataFrame, kept: Sequence[str]) -> pd.DataFrame:
 
 
 def clusters_of(answers: pd.DataFrame) -> "pd.Series[str]":
-    """Cluster of each question (index) of rows with a question and a named cluster; else it is one of its own."""
+    """Cluster of each question (index) of rows with a question and a named cluster.
+
+    Else it is one of its own.
+    """
     named = answers[CLUSTER].where(answers[CLUSTER] != "")
-    clusters = answers.assign(named="cluster " + named).groupby("question", sort=True)["named"].first()
+    clusters = (
+        answers.assign(named="cluster " + named).groupby("question", sort=True)["named"].first()
+    )
     return clusters.fillna(pd.Series("question " + clusters.index, index=clusters.index))
 
 
 def _panel(answers: pd.DataFrame) -> pd.DataFrame | None:
-    """Final scores by judge, one column each, where a part of a panel failed on some answer; None where none did.
+    """Final scores by judge, one column each, where a part of a panel failed on some answer; None
+    where none did.
 
-    An answer that no judge was asked about has its score from all of them, and one without a score from none.
+    An answer that no judge was asked about has its score from all of them, and one without a score
+    from none.
     """
     if "judge_finals" not in answers or not answers["judge_finals"].map(len).max() > 1:
         return None
@@ -222,12 +276,21 @@ def _panel(answers: pd.DataFrame) -> pd.DataFrame | None:
 def _panel_scores(
     panel: pd.DataFrame, answers: pd.DataFrame, values: Callable[["pd.Series[float]"], Floats]
 ) -> PanelScores:
-    """The scores of a panel by question and model; `values` makes an array of a column by question and model."""
+    """The scores of a panel by question and model; `values` makes an array of a column by question
+    and model.
+    """
     cells = panel.groupby([answers["question"], answers["model"]], sort=True)
-    means, counts = cells.mean(), cells.count()
+    means = cells.mean()
+    counts = cells.count()
     missing = panel.isna()
-    partial = (missing.any(axis=1) & ~missing.all(axis=1)).groupby([answers["question"], answers["model"]]).sum()
-    scored = np.stack([np.nan_to_num(values(counts[judge].astype(float))) for judge in panel], axis=2)
+    partial = (
+        (missing.any(axis=1) & ~missing.all(axis=1))
+        .groupby([answers["question"], answers["model"]])
+        .sum()
+    )
+    scored = np.stack(
+        [np.nan_to_num(values(counts[judge].astype(float))) for judge in panel], axis=2
+    )
     return PanelScores(
         judges=tuple(map(str, panel)),
         finals=np.stack([values(means[judge]) for judge in panel], axis=2),
@@ -238,7 +301,9 @@ def _panel_scores(
 
 
 def _judge_effects(finals: Floats) -> Floats:
-    """Effect of each judge by least squares with an effect of each answer; `finals` are (answers, judges)."""
+    """Effect of each judge by least squares with an effect of each answer; `finals` are (answers,
+    judges).
+    """
     finals = finals[~np.isnan(finals).all(axis=1)]
     known = (~np.isnan(finals)).astype(np.float64)
     number = known.sum(axis=1, keepdims=True)
@@ -257,7 +322,9 @@ class Columns:
     """
 
     groups: tuple[str, ...]  # reported intents
-    parts: tuple[str, ...]  # `<group>: <intent>`, where several intents share a group, as API does in URS
+    parts: tuple[
+        str, ...
+    ]  # `<group>: <intent>`, where several intents share a group, as API does in URS
     languages: tuple[str, ...]
     cells: tuple[str, ...]  # `<group>/<language>`, where there are such questions
     countries: tuple[str, ...]  # the most frequent first; the rest together as the last
@@ -267,8 +334,8 @@ class Columns:
 def columns_of(facts: pd.DataFrame, rubric: Rubric, countries: int | None = None) -> Columns:
     """The columns of some questions, as in `ScoreTable.facts`.
 
-    Intents and languages stand in the order of the rubric, those that it does not know last. At most `countries`
-    countries have a column of their own.
+    Intents and languages stand in the order of the rubric, those that it does not know last. At
+    most `countries` countries have a column of their own.
     """
     groups = in_order(facts["group"], [intent.group for intent in rubric.intents.values()])
     languages = in_order(facts["language"], rubric.languages)
@@ -285,7 +352,12 @@ def columns_of(facts: pd.DataFrame, rubric: Rubric, countries: int | None = None
     masks |= {group: facts["group"] == group for group in groups}
     masks |= parts
     masks |= {language: facts["language"] == language for language in languages}
-    cells = {f"{g}/{c}": masks[g] & masks[c] for g in groups for c in languages if (masks[g] & masks[c]).any()}
+    cells = {
+        f"{g}/{c}": masks[g] & masks[c]
+        for g in groups
+        for c in languages
+        if (masks[g] & masks[c]).any()
+    }
     masks |= cells
     shown = {
         f"{name} (country)" if name in masks else name: members
@@ -316,7 +388,9 @@ def _countries(values: "pd.Series[str]", most: int | None) -> dict[str, list[str
     if most is None or len(names) <= most:
         return {name: [name] for name in names}
     rest = names[most:]
-    pooled = rest[0] if len(rest) == 1 else f"{len(rest)} other countries"  # one country alone needs no pool
+    pooled = (
+        rest[0] if len(rest) == 1 else f"{len(rest)} other countries"
+    )  # one country alone needs no pool
     return {**{name: [name] for name in names[:most]}, pooled: rest}
 
 
@@ -325,24 +399,32 @@ def _countries(values: "pd.Series[str]", most: int | None) -> dict[str, list[str
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of questions, shape (questions,); `reweight` as for `bootstrap_means`, None if all weigh the same."""
+    """Weights of questions, shape (questions,); `reweight` as for `bootstrap_means`, None if all
+    weigh the same.
+    """
 
     reweight: Reweight | None
     values: Floats
 
     def means(self, scores: Floats) -> Floats:
-        """Mean of each model over the questions for which it has a score; NaN without any, shape (models,)."""
+        """Mean of each model over the questions for which it has a score; NaN without any, shape
+        (models,).
+        """
         there = ~np.isnan(scores)
         total = self.values @ there
         sums = self.values @ np.where(there, scores, 0.0)
-        return np.asarray(np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0), dtype=np.float64)
+        return np.asarray(
+            np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0),
+            dtype=np.float64,
+        )
 
 
 @dataclass(frozen=True)
 class OrderedScores:
     """Models in order."""
 
-    table: ScoreTable  # all questions that were asked; the best model first, those that are not ranked last
+    # all questions that were asked; the best model first, those that are not ranked last
+    table: ScoreTable
     ranked: int  # number of models that are ranked
     common: Integers  # numbers of the questions for which all of these have a score
     weights: Weights  # of all questions
@@ -357,11 +439,15 @@ class OrderedScores:
     @property
     def comparable(self) -> Floats:
         """Final scores on the common questions; NaN for models that are not ranked."""
-        return np.where(np.arange(len(self.table.models)) < self.ranked, self.table.finals[self.common], np.nan)
+        return np.where(
+            np.arange(len(self.table.models)) < self.ranked, self.table.finals[self.common], np.nan
+        )
 
 
 def order_models(table: ScoreTable, mix: TrafficMix | None = None) -> OrderedScores:
-    """Order models by their means over common questions, weighted by the shares of a mix, which must be possible."""
+    """Order models by their means over common questions, weighted by the shares of a mix, which
+    must be possible.
+    """
     scored = np.count_nonzero(~np.isnan(table.finals), axis=0)
     counts = (scored > 0) & (_SHARE * scored >= scored.max(initial=0))
     finals, comparable = table.by_common_judges(counts)
@@ -374,12 +460,18 @@ def order_models(table: ScoreTable, mix: TrafficMix | None = None) -> OrderedSco
         if len(common) == len(table.finals):
             raise
         raise InputError(
-            f"{error.message}; only the {len(common):,} of {len(table.finals):,} questions count for which all ranked "
-            "models have a score: leave out the log of a model that lacks many"
+            f"{error.message}; only the {len(common):,} of {len(table.finals):,} questions count"
+            " for which all ranked models have a score: leave out the log of a model that lacks"
+            " many"
         ) from error
     means = np.round(common_weights.means(table.finals[common]), DIGITS)
-    keys = [-math.inf if math.isnan(mean) or not kept else mean for mean, kept in zip(means, counts, strict=True)]
-    order = sorted(range(len(keys)), key=lambda model: (not counts[model], -keys[model], table.models[model]))
+    keys = [
+        -math.inf if math.isnan(mean) or not kept else mean
+        for mean, kept in zip(means, counts, strict=True)
+    ]
+    order = sorted(
+        range(len(keys)), key=lambda model: (not counts[model], -keys[model], table.models[model])
+    )
     ordered = table.of(np.arange(len(table.finals)), order)
     return OrderedScores(ordered, int(counts.sum()), common, weights, common_weights)
 
@@ -391,8 +483,8 @@ def _weights(facts: pd.DataFrame, mix: TrafficMix | None) -> Weights:
     weights = reweight(np.ones((1, len(facts))))[0]
     if np.isnan(weights).any() or not weights.any():
         raise InputError(
-            f"{mix.source}: no weights of the questions give all of these shares together: {', '.join(mix.shares)}; "
-            "too few questions are of several of the kinds at once"
+            f"{mix.source}: no weights of the questions give all of these shares together:"
+            f" {', '.join(mix.shares)}; too few questions are of several of the kinds at once"
         )
     return Weights(reweight, weights)
 
@@ -411,25 +503,40 @@ def compare_models(
 ) -> tuple[dict[str, tuple[MeanDifference, ...]], list[tuple[Estimate, ...]]]:
     """Test models against each other, over all questions and in columns.
 
-    p-values are those of `paired_p_values`; where questions are weighted, those of the bootstrap. In the column `all`
-    every two models are compared, or each with the `baseline` alone; in each other one the ranked model with the
-    highest mean there with each other ranked one, where p-values are corrected together over `families` columns.
-    `others` are further columns over the common questions, whose means are taken over the same rounds.
+    p-values are those of `paired_p_values`; where questions are weighted, those of the bootstrap.
+    In the column `all` every two models are compared, or each with the `baseline` alone; in each
+    other one the ranked model with the highest mean there with each other ranked one, where
+    p-values are corrected together over `families` columns. `others` are further columns over the
+    common questions, whose means are taken over the same rounds.
 
     Returns:
-        Key of a column -> its comparisons, the model with the higher mean as first; and the means of the others.
+        Key of a column -> its comparisons, the model with the higher mean as first; and the means
+        of the others.
     """
-    finals, rounds, seed = scores.comparable, resampling.rounds, resampling.seed
+    finals = scores.comparable
+    rounds = resampling.rounds
+    seed = resampling.seed
     kept = {key: np.flatnonzero(np.isin(scores.common, chosen)) for key, chosen in columns.items()}
     pairs = {key: _pairs(scores, finals, key, there, baseline) for key, there in kept.items()}
-    wanted = [difference_column(finals[there], pairs[key], questions=there) for key, there in kept.items()]
-    reweight, drawn_by = scores.common_weights.reweight, scores.common_clusters
+    wanted = [
+        difference_column(finals[there], pairs[key], questions=there) for key, there in kept.items()
+    ]
+    reweight = scores.common_weights.reweight
+    drawn_by = scores.common_clusters
     draws = bootstrap_means(
-        [*others, *wanted], len(finals), reweight=reweight, clusters=drawn_by, rounds=rounds, seed=seed
+        [*others, *wanted],
+        len(finals),
+        reweight=reweight,
+        clusters=drawn_by,
+        rounds=rounds,
+        seed=seed,
     )
     worst = _worst(scores, columns, pairs, resampling)
     # In each other column the best of M models is chosen by the same data; a baseline is not.
-    chosen = {key: 1.0 if baseline is not None else (len(compared) + 1) / 2 for key, compared in pairs.items()}
+    chosen = {
+        key: 1.0 if baseline is not None else (len(compared) + 1) / 2
+        for key, compared in pairs.items()
+    }
     selections = {key: 1.0 if key == ALL else families * max(1.0, chosen[key]) for key in pairs}
     widest = scores.table.scale[1] - scores.table.scale[0]
     tested = {
@@ -437,15 +544,26 @@ def compare_models(
             drawn,
             pairs[key],
             resampling.level,
-            p=None if reweight else paired_p_values(column.values, _part(drawn_by, column.questions)),
+            p=(
+                None
+                if reweight
+                else paired_p_values(column.values, _part(drawn_by, column.questions))
+            ),
             worst=worst[key],
-            errors=None if reweight else clustered_means(column.values, _part(drawn_by, column.questions)).errors,
+            errors=(
+                None
+                if reweight
+                else clustered_means(column.values, _part(drawn_by, column.questions)).errors
+            ),
             selection=selections[key],
             scale=(-widest, widest),
         )
         for key, column, drawn in zip(columns, wanted, draws[len(others) :], strict=True)
     }
-    return tested, [mean_estimates(drawn, resampling.level, scores.table.scale) for drawn in draws[: len(others)]]
+    return tested, [
+        mean_estimates(drawn, resampling.level, scores.table.scale)
+        for drawn in draws[: len(others)]
+    ]
 
 
 def _part(clusters: Integers | None, chosen: Integers) -> Integers | None:
@@ -472,8 +590,11 @@ def _worst(
     pairs: Mapping[str, Sequence[tuple[int, int]]],
     resampling: Resampling,
 ) -> dict[str, Floats]:
-    """Key of a column -> p-values of its pairs in the worst case over all its questions; NaN if all are common."""
-    table, reweight = scores.table, scores.weights.reweight
+    """Key of a column -> p-values of its pairs in the worst case over all its questions; NaN if all
+    are common.
+    """
+    table = scores.table
+    reweight = scores.weights.reweight
     lowest, highest = (table.filled(score) for score in table.scale)
     p = {key: np.full(len(compared), np.nan) for key, compared in pairs.items()}
     for key, compared in pairs.items():
@@ -483,27 +604,48 @@ def _worst(
             continue
         column = difference_column(lowest[chosen], compared, highest[chosen], chosen)
         if reweight:
-            rounds, seed = resampling.rounds, resampling.seed
+            rounds = resampling.rounds
+            seed = resampling.seed
             [drawn] = bootstrap_means(
-                [column], len(table.finals), reweight=reweight, clusters=table.clusters, rounds=rounds, seed=seed
+                [column],
+                len(table.finals),
+                reweight=reweight,
+                clusters=table.clusters,
+                rounds=rounds,
+                seed=seed,
             )
-            values, plain = drawn.values, p_values(drawn)
+            values = drawn.values
+            plain = p_values(drawn)
         else:
             clusters = _part(table.clusters, chosen)
-            values, plain = clustered_means(column.values, clusters).values, paired_p_values(column.values, clusters)
+            values, plain = (
+                clustered_means(column.values, clusters).values,
+                paired_p_values(column.values, clusters),
+            )
         p[key] = worst_p_values(values, plain)
     return p
 
 
-def columns_of_means(scores: OrderedScores, columns: Mapping[str, Integers]) -> dict[str, MeanColumn]:
-    """Key of a column, or `criterion/<id>` -> its scores on the common questions, as for `bootstrap_means`."""
-    finals, ranked = scores.comparable, np.arange(len(scores.table.models)) < scores.ranked
+def columns_of_means(
+    scores: OrderedScores, columns: Mapping[str, Integers]
+) -> dict[str, MeanColumn]:
+    """Key of a column, or `criterion/<id>` -> its scores on the common questions, as for
+    `bootstrap_means`.
+    """
+    finals = scores.comparable
+    ranked = np.arange(len(scores.table.models)) < scores.ranked
     wanted = {key: (finals, np.isin(scores.common, chosen)) for key, chosen in columns.items()}
     for name, values in scores.table.criteria.items():
         given = np.where(ranked, values[scores.common], np.nan)
         judged = ~np.isnan(given).all(axis=0)
-        wanted[CRITERION + name] = given, np.logical_and(~np.isnan(given[:, judged]).any(axis=1), judged.any())
-    return {key: MeanColumn(np.flatnonzero(chosen), given[chosen]) for key, (given, chosen) in wanted.items()}
+        wanted[CRITERION + name] = (
+            given,
+            np.logical_and(~np.isnan(given[:, judged]).any(axis=1), judged.any()),
+        )
+    return {
+        key: MeanColumn(np.flatnonzero(chosen), given[chosen])
+        for key, (given, chosen) in wanted.items()
+    }
 
 
 def with_shares(table: ScoreTable, mix: TrafficMix | None, notes: list[str]) -> ScoreTable:
@@ -513,7 +655,7 @@ def with_shares(table: ScoreTable, mix: TrafficMix | None, notes: list[str]) -> 
     used = np.all([margin.category >= 0 for margin in mix.margins(table.facts)], axis=0)
     if not used.all():
         notes.append(
-            f"{int((~used).sum()):,} of {len(used):,} questions are of kinds without a share in {mix.source} and do "
-            "not count."
+            f"{int((~used).sum()):,} of {len(used):,} questions are of kinds without a share in"
+            f" {mix.source} and do not count."
         )
     return table.of(np.flatnonzero(used), range(len(table.models)))

@@ -1,6 +1,9 @@
-"""A report: sections of notes and tables. A table is a data frame; text, CSV, JSON and Markdown are all made from it.
+"""A report: sections of notes and tables.
 
-Every report of the package is a `Report`, so that numbers are formatted, escaped and written in one place.
+A table is a data frame; text, CSV, JSON and Markdown are all made from it.
+
+Every report of the package is a `Report`, so that numbers are formatted, escaped and written in one
+place.
 """
 
 import csv
@@ -31,15 +34,23 @@ _MOST_NAMES = 4
 
 
 def number(digits: int = 2, *, sign: bool = False, percent: bool = False) -> Format:
-    """A format of numbers and estimates: `0.83`, `0.83 (0.70 to 0.91)`, `+0.83`, `83%`, or a dash for NaN and None."""
+    """A format of numbers and estimates: `0.83`, `0.83 (0.70 to 0.91)`, `+0.83`, `83%`, or a dash
+    for NaN and None.
+    """
 
     def digits_of(value: float) -> str:
         shown = round(100 * value if percent else value, digits) or 0.0  # no negative zero
-        return f"{shown:{'+' if sign and shown else ''},.{digits}f}".replace("-", "−") + ("%" if percent else "")
+        return f"{shown:{'+' if sign and shown else ''},.{digits}f}".replace("-", "−") + (
+            "%" if percent else ""
+        )
 
     def text(value: Any) -> str:
         if isinstance(value, Estimate):
-            bounds = "" if math.isnan(value.low) else f" ({digits_of(value.low)} to {digits_of(value.high)})"
+            bounds = (
+                ""
+                if math.isnan(value.low)
+                else f" ({digits_of(value.low)} to {digits_of(value.high)})"
+            )
             return DASH if math.isnan(value.value) else digits_of(value.value) + bounds
         return DASH if value is None or math.isnan(value) else digits_of(value)
 
@@ -54,7 +65,9 @@ def p_value(value: float | None) -> str:
 
 
 def share(value: float) -> str:
-    """A share of 1 in percent, never 0% or 100% of what is only nearly that: `83%`, `<1%`, or a dash for NaN."""
+    """A share of 1 in percent, never 0% or 100% of what is only nearly that: `83%`, `<1%`, or a
+    dash for NaN.
+    """
     if math.isnan(value):
         return DASH
     if 0 < value < 0.005:
@@ -63,12 +76,16 @@ def share(value: float) -> str:
 
 
 def rating_text(value: Estimate | float) -> str:
-    """A rating of Bradley-Terry or Elo, or its estimate, which unlike a count has no separators: `1024`."""
+    """A rating of Bradley-Terry or Elo, or its estimate, which unlike a count has no separators:
+    `1024`.
+    """
     return number(0)(value).replace(",", "")
 
 
 def interval(low: float, high: float) -> str:
-    """An interval of scores in a column of its own: `0.70–0.91`, or a dash where a bound is not known."""
+    """An interval of scores in a column of its own: `0.70–0.91`, or a dash where a bound is not
+    known.
+    """
     return DASH if math.isnan(low) or math.isnan(high) else f"{low:.2f}–{high:.2f}"
 
 
@@ -92,8 +109,13 @@ def duration(seconds: float) -> str:
         return UNKNOWN
     if seconds < 60:
         return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
-    whole, minutes = round(seconds), round(seconds / 60)
-    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{minutes // 60:,} h {minutes % 60} min"
+    whole = round(seconds)
+    minutes = round(seconds / 60)
+    return (
+        f"{whole // 60} min {whole % 60} s"
+        if whole < 3600
+        else f"{minutes // 60:,} h {minutes % 60} min"
+    )
 
 
 def listed(names: Sequence[str], joint: str = "and", separator: str = ", ") -> str:
@@ -123,26 +145,41 @@ class TextTable:
 class Table:
     """A data frame, and how it is shown.
 
-    A cell may be an `Estimate`: text shows the value with its interval; CSV and JSON have the columns `<column>`,
-    `<column>_low`, `<column>_high` and `<column>_n`.
+    A cell may be an `Estimate`: text shows the value with its interval; CSV and JSON have the
+    columns `<column>`, `<column>_low`, `<column>_high` and `<column>_n`.
 
     """
 
     data: pd.DataFrame
-    formats: Mapping[str, Format] = field(default_factory=dict)  # of the columns of numbers, aligned to the right
-    # Of the CSV file and of the table in JSON; tables of one name are written one below the other, those without a
-    # name only shown.
+    formats: Mapping[str, Format] = field(
+        default_factory=dict
+    )  # of the columns of numbers, aligned to the right
+    # Of the CSV file and of the table in JSON; tables of one name are written one below the other,
+    # those without a name only shown.
     name: str = ""
-    headings: Mapping[str, str] = field(default_factory=dict)  # where they are not the columns' names
-    shown: Sequence[str] | None = None  # columns that text shows, names before numbers; all if not given
-    main: str = ""  # the column of estimates whose bounds are called `low`, `high` and `n` in CSV, without a prefix
+    headings: Mapping[str, str] = field(
+        default_factory=dict
+    )  # where they are not the columns' names
+    shown: Sequence[str] | None = (
+        None  # columns that text shows, names before numbers; all if not given
+    )
+    # the column of estimates whose bounds are called `low`, `high` and `n` in CSV, without a prefix
+    main: str = ""
     title: str = ""
-    estimates: Sequence[str] = ()  # others that have their columns of bounds even if no row has an estimate
+    estimates: Sequence[
+        str
+    ] = ()  # others that have their columns of bounds even if no row has an estimate
     size: str = "n"  # what `n` is called in CSV
     marked: Collection[tuple[int, str]] = ()  # row and column of the cells that stand out
-    bars: Sequence[str] = ()  # columns of estimates that a page draws beside the numbers, on one axis
-    relative: bool = False  # whether a page shades numbers by their place between those of their column
-    links: Mapping[tuple[int, str], str] = field(default_factory=dict)  # row and column -> address, for a page
+    bars: Sequence[
+        str
+    ] = ()  # columns of estimates that a page draws beside the numbers, on one axis
+    relative: bool = (
+        False  # whether a page shades numbers by their place between those of their column
+    )
+    links: Mapping[tuple[int, str], str] = field(
+        default_factory=dict
+    )  # row and column -> address, for a page
 
     @property
     def columns(self) -> list[str]:
@@ -155,23 +192,34 @@ class Table:
         formats = [self.formats.get(column, _as_text) for column in columns]
         values = [self.data[column] for column in columns]
         rows = tuple(
-            tuple(show(cell) for show, cell in zip(formats, row, strict=True)) for row in zip(*values, strict=True)
+            tuple(show(cell) for show, cell in zip(formats, row, strict=True))
+            for row in zip(*values, strict=True)
         )
-        names = next((place for place, column in enumerate(columns) if column in self.formats), len(columns))
+        names = next(
+            (place for place, column in enumerate(columns) if column in self.formats), len(columns)
+        )
         marked = frozenset((row, columns.index(column)) for row, column in self.marked)
-        return TextTable(tuple(self.headings.get(column, column) for column in columns), rows, names, marked)
+        return TextTable(
+            tuple(self.headings.get(column, column) for column in columns), rows, names, marked
+        )
 
     def flat(self) -> pd.DataFrame:
         """The table with one number or text per cell; estimates take four columns."""
         columns: dict[str, Any] = {}
         for column, values in self.data.items():
-            name, cells = str(column), list(values)
+            name = str(column)
+            cells = list(values)
             columns[name] = cells
-            if name in (self.main, *self.estimates) or any(isinstance(cell, Estimate) for cell in cells):
+            if name in (self.main, *self.estimates) or any(
+                isinstance(cell, Estimate) for cell in cells
+            ):
                 prefix = "" if name == self.main else f"{name}_"
                 columns[name] = [_part(cell, "value") for cell in cells]
                 parts = {"low": "low", "high": "high", self.size: "n"}
-                columns |= {f"{prefix}{key}": [_part(cell, part) for cell in cells] for key, part in parts.items()}
+                columns |= {
+                    f"{prefix}{key}": [_part(cell, part) for cell in cells]
+                    for key, part in parts.items()
+                }
         return pd.DataFrame(columns, index=self.data.index, dtype=object)
 
 
@@ -197,8 +245,8 @@ class Section:
 
 
 SIMULATION = (
-    "SIMULATION: models and judges whose names begin with `urs_simulation/` are simulated; no score of them or by them "
-    "means anything."
+    "SIMULATION: models and judges whose names begin with `urs_simulation/` are simulated; no score"
+    " of them or by them means anything."
 )
 
 
@@ -270,18 +318,30 @@ class Report:
         return {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
 
     def as_dict(self) -> dict[str, Any]:
-        """What the JSON file holds: `format`, `schema_version`, facts, and the rows of all tables; unknown is null."""
-        rows = {name: plain(table.to_dict(orient="records")) for name, table in self.tables().items()}
-        return {"format": self.kind.format, "schema_version": self.kind.version, **plain(self.facts), "tables": rows}
+        """What the JSON file holds: `format`, `schema_version`, facts, and the rows of all tables;
+        unknown is null.
+        """
+        rows = {
+            name: plain(table.to_dict(orient="records")) for name, table in self.tables().items()
+        }
+        return {
+            "format": self.kind.format,
+            "schema_version": self.kind.version,
+            **plain(self.facts),
+            "tables": rows,
+        }
 
     def json(self) -> str:
         """The JSON file."""
         return json.dumps(self.as_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
-    def write(self, directory: Path, more: Mapping[str, Callable[[], bytes | str]] | None = None) -> tuple[Path, ...]:
+    def write(
+        self, directory: Path, more: Mapping[str, Callable[[], bytes | str]] | None = None
+    ) -> tuple[Path, ...]:
         """Write Markdown, JSON, one CSV file per named table, and figures.
 
-        Files of an earlier report of the kind are replaced or removed; other files stay as they are.
+        Files of an earlier report of the kind are replaced or removed; other files stay as they
+        are.
 
         Args:
             directory: Where to; it is made if it is not there.
@@ -296,7 +356,9 @@ class Report:
         contents: dict[str, bytes | str] = {name: make() for name, make in (more or {}).items()}
         contents[f"{self.kind.stem}.md"] = self.markdown()
         contents |= {f"{name}.csv": csv_text(table) for name, table in self.tables().items()}
-        contents |= {name: draw() if callable(draw) else draw for name, draw in self.figures.items()}
+        contents |= {
+            name: draw() if callable(draw) else draw for name, draw in self.figures.items()
+        }
         # A file of the user's that happens to have the name of a table is not overwritten either.
         kind = replace(self.kind, more=(*self.kind.more, *contents))
         return write_directory(directory, {**contents, self.kind.json: self.json()}, kind)
@@ -313,11 +375,15 @@ def markdown_table(table: TextTable) -> str:
 
 
 def csv_text(table: pd.DataFrame) -> str:
-    """A data frame as CSV; an unknown number is an empty cell, and what holds or not is `true` or `false`."""
+    """A data frame as CSV; an unknown number is an empty cell, and what holds or not is `true` or
+    `false`.
+    """
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
-    writer.writerows([_cell(value) for value in row] for row in table.itertuples(index=False, name=None))
+    writer.writerows(
+        [_cell(value) for value in row] for row in table.itertuples(index=False, name=None)
+    )
     return text.getvalue()
 
 
@@ -328,11 +394,16 @@ def _cell(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """What JSON can hold of a value: dataclasses by their attributes, null for an unknown number."""
+    """What JSON can hold of a value: dataclasses by their attributes, null for an unknown
+    number.
+    """
     if is_dataclass(value) and not isinstance(value, type):
         return {part.name: plain(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, Mapping):
-        return {"/".join(key) if isinstance(key, tuple) else str(key): plain(inner) for key, inner in value.items()}
+        return {
+            "/".join(key) if isinstance(key, tuple) else str(key): plain(inner)
+            for key, inner in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [plain(inner) for inner in value]
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):  # a NumPy scalar
@@ -341,23 +412,31 @@ def plain(value: Any) -> Any:
 
 
 def check_directory(directory: Path, kind: ReportKind) -> None:
-    """Refuse a file, and a directory with files of the report's names that are not of such a report."""
+    """Refuse a file, and a directory with files of the report's names that are not of such a
+    report.
+    """
     if directory.is_file():
         raise InputError(f"output: '{directory}' is a file; name a directory")
     check_folder(directory, make=True)
-    there = [file.name for pattern in (*kind.others, kind.json) for file in sorted(directory.glob(pattern))]
+    there = [
+        file.name
+        for pattern in (*kind.others, kind.json)
+        for file in sorted(directory.glob(pattern))
+    ]
     try:
         found = json.loads((directory / kind.json).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         found = None
     if there and not (isinstance(found, dict) and found.get("format") == kind.format):
         raise InputError(
-            f"output: '{directory}' holds {choices(there)}, and no {kind.json} that says they are of `{kind.command}`; "
-            "name another directory, or move them"
+            f"output: '{directory}' holds {choices(there)}, and no {kind.json} that says they are"
+            f" of `{kind.command}`; name another directory, or move them"
         )
 
 
-def write_directory(directory: Path, contents: Mapping[str, str | bytes], kind: ReportKind) -> tuple[Path, ...]:
+def write_directory(
+    directory: Path, contents: Mapping[str, str | bytes], kind: ReportKind
+) -> tuple[Path, ...]:
     """Write the files of a report, and remove what an earlier one has beside them."""
     check_directory(directory, kind)
     fresh = not directory.exists()

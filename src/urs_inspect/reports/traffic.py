@@ -24,12 +24,13 @@ class TrafficMix:
     """Shares of kinds of requests, as read from a file."""
 
     source: str  # the file
-    # Kind (`intents`, `languages`, `countries`) -> id -> share; those of a kind add up to 1. An id of `intents` is an
-    # intent or a reported intent.
+    # Kind (`intents`, `languages`, `countries`) -> id -> share; those of a kind add up to 1. An id
+    # of `intents` is an intent or a reported intent.
     shares: dict[str, dict[str, float]]
 
     def margins(self, questions: pd.DataFrame) -> list[Margin]:
-        """Turn the shares into one margin per kind of some questions, which have the columns of `_KINDS`.
+        """Turn the shares into one margin per kind of some questions, which have the columns of
+        `_KINDS`.
 
         A question outside all named categories, or in one without a share, has category -1.
         """
@@ -44,17 +45,19 @@ class TrafficMix:
             if not members.any():
                 there = sorted({str(value) for value in named.to_numpy().ravel()} - {""})
                 raise InputError(
-                    f"{self.source}: {kind}: no question of '{name}' in the logs; allowed: {choices(there) or 'none'}"
+                    f"{self.source}: {kind}: no question of '{name}' in the logs; allowed:"
+                    f" {choices(there) or 'none'}"
                 )
             category[members] = number
         return Margin(category, np.array(list(wanted.values()), dtype=np.float64))
 
 
 def read_traffic(path: Path, rubric: Rubric, countries: Iterable[str] = ()) -> TrafficMix:
-    """Read a mix: YAML with one or more of `intents`, `languages` and `countries`, each a mapping of names to shares.
+    """Read a mix: YAML with one or more of `intents`, `languages` and `countries`, each a mapping
+    of names to shares.
 
-    Intents may be named as in the data or by their reported names; what is not named has the share 0. The rubric says
-    what intents and languages are called; `countries` are those of the cases.
+    Intents may be named as in the data or by their reported names; what is not named has the share
+    0. The rubric says what intents and languages are called; `countries` are those of the cases.
     """
     raw = _mapping(path)
     find: dict[str, Callable[[str], str]] = {
@@ -67,7 +70,9 @@ def read_traffic(path: Path, rubric: Rubric, countries: Iterable[str] = ()) -> T
     for name in intents:
         group = rubric.intents[name].group if name in rubric.intents else name
         if group in intents and group != name:
-            raise InputError(f"{path}: intents: '{name}' is a part of '{group}'; name one of the two")
+            raise InputError(
+                f"{path}: intents: '{name}' is a part of '{group}'; name one of the two"
+            )
     return TrafficMix(str(path), shares)
 
 
@@ -85,15 +90,22 @@ def _mapping(path: Path) -> dict[Any, Any]:
     return raw
 
 
-def _shares(path: Path, kind: str, given: object, find: Mapping[str, Callable[[str], str]]) -> dict[str, float]:
+def _shares(
+    path: Path, kind: str, given: object, find: Mapping[str, Callable[[str], str]]
+) -> dict[str, float]:
     if kind not in find:
         raise InputError(f"{path}: unknown key '{kind}'; allowed: {choices(_KINDS)}")
     if not isinstance(given, dict) or not given:
-        raise InputError(f"{path}: {kind}: must be a mapping of names to shares, such as 'name: 0.5'")
+        raise InputError(
+            f"{path}: {kind}: must be a mapping of names to shares, such as 'name: 0.5'"
+        )
     found: dict[str, float] = {}
     for spelling, share in given.items():
         if isinstance(spelling, bool):  # what YAML makes of NO, the code of Norway
-            raise InputError(f"{path}: {kind}: a name was read as {spelling}; put it into quotation marks, as in 'NO'")
+            raise InputError(
+                f"{path}: {kind}: a name was read as {spelling}; put it into quotation marks, as in"
+                " 'NO'"
+            )
         try:
             name = find[kind](str(spelling))
         except InputError as error:
@@ -101,7 +113,9 @@ def _shares(path: Path, kind: str, given: object, find: Mapping[str, Callable[[s
         if name in found:
             raise InputError(f"{path}: {kind}: '{spelling}' names '{name}' a second time")
         if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
-            raise InputError(f"{path}: {kind}.{spelling}: must be a share from 0 to 1, is {share!r}")
+            raise InputError(
+                f"{path}: {kind}.{spelling}: must be a share from 0 to 1, is {share!r}"
+            )
         found[name] = float(share)
     total = math.fsum(found.values())
     if abs(total - 1) > _CLOSE:
@@ -125,4 +139,6 @@ def _country(name: str, countries: Iterable[str]) -> str:
     for country in known:
         if country.casefold() == name.strip().casefold():
             return country
-    raise InputError(f"unknown country '{name}'; allowed: {choices(known) or 'none, the cases have no country'}")
+    raise InputError(
+        f"unknown country '{name}'; allowed: {choices(known) or 'none, the cases have no country'}"
+    )

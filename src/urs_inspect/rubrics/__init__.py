@@ -1,4 +1,6 @@
-"""Rubrics as data: intents, criteria, bands and prompt frames, per language, with a typed loader."""
+"""Rubrics as data: intents, criteria, bands and prompt frames, per language, with a typed
+loader.
+"""
 
 from urs_inspect.rubrics.rubric import (
     FINAL,

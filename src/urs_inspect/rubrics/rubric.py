@@ -1,4 +1,6 @@
-"""What a rubric is, as validated data, and how it is read: the built-in one, and a user's file laid over it."""
+"""What a rubric is, as validated data, and how it is read: the built-in one, and a user's file laid
+over it.
+"""
 
 import hashlib
 import re
@@ -93,22 +95,34 @@ class Rubric(_Model):
 
     @field_validator("bands")
     @classmethod
-    def _bands_cover_the_scale(cls, bands: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    def _bands_cover_the_scale(
+        cls, bands: tuple[tuple[int, int], ...]
+    ) -> tuple[tuple[int, int], ...]:
         within = all(LOWEST <= edge <= HIGHEST for band in bands for edge in band)
-        if not within or [n for low, high in bands for n in range(low, high + 1)] != list(range(LOWEST, HIGHEST + 1)):
-            raise ValueError(f"bands must cover {LOWEST} to {HIGHEST} once each, lowest first; got {list(bands)}")
+        if not within or [n for low, high in bands for n in range(low, high + 1)] != list(
+            range(LOWEST, HIGHEST + 1)
+        ):
+            raise ValueError(
+                f"bands must cover {LOWEST} to {HIGHEST} once each, lowest first; got {list(bands)}"
+            )
         return bands
 
     @model_validator(mode="after")
     def _references_resolve(self) -> Self:
         if FINAL in self.criteria:
-            raise ValueError(f"criteria.{FINAL}: the name is taken by the final score; choose another")
+            raise ValueError(
+                f"criteria.{FINAL}: the name is taken by the final score; choose another"
+            )
         for criterion in self.dominant:
             if criterion not in self.criteria:
-                raise ValueError(f"dominant: unknown criterion '{criterion}'; allowed: {choices(self.criteria)}")
+                raise ValueError(
+                    f"dominant: unknown criterion '{criterion}'; allowed: {choices(self.criteria)}"
+                )
         for intent_id, intent in self.intents.items():
             if intent.group in ("all", *self.languages):  # columns of reports
-                raise ValueError(f"intents.{intent_id}.group: the name '{intent.group}' is taken; choose another")
+                raise ValueError(
+                    f"intents.{intent_id}.group: the name '{intent.group}' is taken; choose another"
+                )
             for criterion in intent.criteria:
                 if criterion not in self.criteria:
                     raise ValueError(
@@ -125,7 +139,8 @@ class Rubric(_Model):
         for code, language in self.languages.items():
             if len(language.bands) != len(self.bands):
                 raise ValueError(
-                    f"languages.{code}.bands: {len(language.bands)} texts, but there are {len(self.bands)} bands"
+                    f"languages.{code}.bands: {len(language.bands)} texts, but there are"
+                    f" {len(self.bands)} bands"
                 )
             for criterion, texts in self.criteria.items():
                 if code not in texts:
@@ -139,27 +154,42 @@ class Rubric(_Model):
         for intent_id, intent in self.intents.items():
             for spelling in (intent_id, intent.label):
                 if (other := seen.setdefault(normalise_key(spelling), intent_id)) != intent_id:
-                    raise ValueError(f"intents.{intent_id}.label: '{intent.label}' also names intent '{other}'")
+                    raise ValueError(
+                        f"intents.{intent_id}.label: '{intent.label}' also names intent '{other}'"
+                    )
         seen = {}
         for code, language in self.languages.items():
             label = language.dataset_label
             for spelling in {code, label.casefold()}:
                 if (other := seen.setdefault(spelling, code)) != code:
-                    raise ValueError(f"languages.{code}.dataset_label: '{label}' also names language '{other}'")
+                    raise ValueError(
+                        f"languages.{code}.dataset_label: '{label}' also names language '{other}'"
+                    )
         seen = {}
         for key, spelling in self._score_names():
             if (other := seen.setdefault(normalise_key(spelling), key)) != key:
                 names = "the final score" if other == FINAL else f"criteria.{other}"
-                raise ValueError(f"criteria.{key}: '{spelling}' also names {names}; a judge's score could be either")
+                raise ValueError(
+                    f"criteria.{key}: '{spelling}' also names {names}; a judge's score could be"
+                    " either"
+                )
 
     def _score_names(self) -> Iterator[tuple[str, str]]:
         """Every score key with each of its spellings, the final score first."""
         finals = [language.final for language in self.languages.values()]
-        for spelling in (FINAL, *self.final_spellings, *(alias for final in finals for alias in final.aliases)):
+        for spelling in (
+            FINAL,
+            *self.final_spellings,
+            *(alias for final in finals for alias in final.aliases),
+        ):
             yield FINAL, spelling
         for criterion, texts in self.criteria.items():
             names = _singly_and_in_pairs(term.name for term in texts.values())
-            for spelling in (criterion, *names, *(alias for term in texts.values() for alias in term.aliases)):
+            for spelling in (
+                criterion,
+                *names,
+                *(alias for term in texts.values() for alias in term.aliases),
+            ):
                 yield criterion, spelling
 
     @cached_property
@@ -169,7 +199,9 @@ class Rubric(_Model):
 
     @cached_property
     def keys_by_spelling(self) -> dict[str, str]:
-        """Normalised spelling -> score key, over all languages, so that a judge may write either."""
+        """Normalised spelling -> score key, over all languages, so that a judge may write
+        either.
+        """
         return {normalise_key(spelling): key for key, spelling in self._score_names()}
 
     @cached_property
@@ -185,7 +217,9 @@ class Rubric(_Model):
         return hashlib.sha256(text.encode()).hexdigest()
 
     def intent_id(self, spelling: str) -> str:
-        """Id of the intent with this id or label in the data; `InputError` lists the intents if there is none."""
+        """Id of the intent with this id or label in the data; `InputError` lists the intents if
+        there is none.
+        """
         key = normalise_key(spelling)
         for intent_id, intent in self.intents.items():
             if key in (normalise_key(intent_id), normalise_key(intent.label)):
@@ -193,7 +227,9 @@ class Rubric(_Model):
         raise InputError(f"unknown intent '{spelling}'; allowed: {choices(self.intents)}")
 
     def language_code(self, spelling: str) -> str:
-        """Code of the language with this code or label in the data; `InputError` lists those if there is none."""
+        """Code of the language with this code or label in the data; `InputError` lists those if
+        there is none.
+        """
         for code, language in self.languages.items():
             if spelling.strip().casefold() in (code, language.dataset_label.casefold()):
                 return code
@@ -201,7 +237,7 @@ class Rubric(_Model):
 
 
 def _singly_and_in_pairs(names: Iterable[str]) -> list[str]:
-    """Names and what joins two of them: "事实正确性(Factuality)", as the paper's Chinese prompt writes it."""
+    """Names, and every two joined: "事实正确性(Factuality)", as in the paper's Chinese prompt."""
     single = list(dict.fromkeys(names))
     return [*single, *(first + second for first in single for second in single if first != second)]
 
@@ -222,19 +258,21 @@ def load_rubric(rubric: str | None = None, prompt: str | None = None) -> Rubric:
     """Load the URS rubric, or a user's.
 
     Args:
-        rubric: Path of a YAML file that adds to or replaces parts of the URS rubric (`docs/extending.md`).
-            None for the URS rubric itself.
+        rubric: Path of a YAML file that adds to or replaces parts of the URS rubric
+            (`docs/extending.md`). None for the URS rubric itself.
         prompt: Path of a Jinja file that replaces the frame of the prompt in every language.
 
     Returns:
         The validated rubric.
 
     Raises:
-        InputError: If a file cannot be read or does not fit; the message names file, key and what is allowed.
+        InputError: If a file cannot be read or does not fit; the message names file, key and what
+            is allowed.
     """
     if not rubric and not prompt:
         return _load_built_in()
-    source, raw = _BUILT_IN / "rubric.yaml", _built_in()
+    source = _BUILT_IN / "rubric.yaml"
+    raw = _built_in()
     if rubric:
         source = Path(rubric).expanduser().resolve()
         raw = _overlay(raw, source)
@@ -291,7 +329,9 @@ def _overlay(base: dict[str, Any], path: Path) -> dict[str, Any]:
     languages = user.get("languages")
     if isinstance(languages, list):
         if extends != "urs":
-            raise InputError(f"{path}: languages: a list chooses among those of urs; here it must be a mapping")
+            raise InputError(
+                f"{path}: languages: a list chooses among those of urs; here it must be a mapping"
+            )
         base = _only(base, languages, path)
         del user["languages"]
         languages = None
@@ -308,17 +348,26 @@ def _overlay(base: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _only(base: dict[str, Any], codes: Sequence[object], path: Path) -> dict[str, Any]:
-    """The built-in rubric with some of its languages only, so that a user need not write texts in the others."""
+    """The built-in rubric with some of its languages only, so that a user need not write texts in
+    the others.
+    """
     if not codes or not set(map(str, codes)) <= base["languages"].keys():
-        raise InputError(f"{path}: languages: a list may name {choices(base['languages'])}, got {choices(codes)}")
-    return {**base, "languages": {code: texts for code, texts in base["languages"].items() if code in codes}}
+        raise InputError(
+            f"{path}: languages: a list may name {choices(base['languages'])}, got {choices(codes)}"
+        )
+    return {
+        **base,
+        "languages": {code: texts for code, texts in base["languages"].items() if code in codes},
+    }
 
 
 def _merge(base: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in user.items():
         old = merged.get(key)
-        merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        merged[key] = (
+            _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        )
     return merged
 
 
@@ -337,7 +386,10 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise InputError(f"rubric: '{path}' is not valid YAML: {error}") from error
     if not isinstance(raw, dict):
-        raise InputError(f"rubric: '{path}' must hold a mapping with keys such as name, version, intents, criteria")
+        raise InputError(
+            f"rubric: '{path}' must hold a mapping with keys such as name, version, intents,"
+            " criteria"
+        )
     return raw
 
 

@@ -1,4 +1,6 @@
-"""SaMer: the taxonomy of scenarios and dimensions, engines, judgements, bulk scoring and training of heads."""
+"""SaMer: the taxonomy of scenarios and dimensions, engines, judgements, bulk scoring and training
+of heads.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -24,18 +24,23 @@ from urs_inspect.samer.reward import REWARD, Description
 from urs_inspect.samer.taxonomy import load_taxonomy
 from urs_inspect.samer.training.pairs import read_rows as read_objects
 
-_QUERY, _RESPONSE = ("query", "prompt", "question"), ("response", "answer")
+_QUERY = ("query", "prompt", "question")
+_RESPONSE = ("response", "answer")
 SUFFIXES = (".parquet", ".jsonl")
 _FLAGS = ("empty_selection", "no_response", "shortened")
 _ROW_GROUP = 10_000  # rows of a Parquet row group: what is in memory at once
-_READ, _BUFFER = 1_000, 1 << 20  # rows and bytes of a column that are read from a Parquet file at once
+_READ = 1_000
+_BUFFER = 1 << 20  # rows and bytes of a column that are read from a Parquet file at once
 
 BLOCK = 512  # rows that are kept together
 
 _AHEAD = 2  # blocks under way, so that the engine has work while one is written
-_TOGETHER = 32  # rows of a block that are asked for together, so that the others need not wait for one that hangs
+# rows of a block that are asked for together, so that the others need not wait for one that hangs
+_TOGETHER = 32
 _PATIENCE = 10.0  # seconds for what is under way when the run is about to stop
-_UNANSWERED = frozenset({"unreachable", "timeout", "wrong_model"})  # failures that depend on the server, not on the row
+_UNANSWERED = frozenset(
+    {"unreachable", "timeout", "wrong_model"}
+)  # failures that depend on the server, not on the row
 _PROBE = QueryResponse("What is two and two?", "Four.")
 _PROBE_DIGITS = 5
 
@@ -64,7 +69,8 @@ class BulkReport:
     rows: int
     resumed: int  # rows that an earlier start had done
     failures: dict[str, int]  # failure mode -> number of rows
-    mean_overall: float  # mean overall score (0 to 1) or reward of the rows without a failure; NaN if there is none
+    # mean overall score (0 to 1) or reward of the rows without a failure; NaN if there is none
+    mean_overall: float
     no_response: int
     shortened: int  # responses that were shortened
     empty_selection: int  # rows for whose query no dimension was selected
@@ -77,7 +83,8 @@ def check_rows(path: Path, *, least: int = 1) -> BulkInput:
     """Read a file through, so that an error in its last row is found before the first is evaluated.
 
     Args:
-        path: JSON Lines, or `.parquet`: `query` (or `prompt`, `question`), `response` (or `answer`), optionally `id`.
+        path: JSON Lines, or `.parquet`: `query` (or `prompt`, `question`), `response` (or
+            `answer`), optionally `id`.
         least: Fewest rows.
 
     Raises:
@@ -85,7 +92,9 @@ def check_rows(path: Path, *, least: int = 1) -> BulkInput:
     """
     rows = sum(1 for _ in read_rows(path))
     if rows < least:
-        raise InputError(f"{path}: no row; expected one per line (JSON Lines) or a table with rows (Parquet)")
+        raise InputError(
+            f"{path}: no row; expected one per line (JSON Lines) or a table with rows (Parquet)"
+        )
     return BulkInput(path, rows, sha256_of(path))
 
 
@@ -102,7 +111,9 @@ def _parquet_rows(path: Path) -> Iterator[BulkRow]:
     number = count(1)
     try:
         with parquet.ParquetFile(path, buffer_size=_BUFFER) as file:
-            columns = [name for name in ("id", *_QUERY, *_RESPONSE) if name in file.schema_arrow.names]
+            columns = [
+                name for name in ("id", *_QUERY, *_RESPONSE) if name in file.schema_arrow.names
+            ]
             for batch in file.iter_batches(_READ, columns=columns):
                 for row in _objects(batch, path):
                     at = next(number)
@@ -121,14 +132,18 @@ def _objects(batch: Any, path: Path) -> list[dict[str, Any]]:
             raise InputError(f"{path}: the column {name} is not UTF-8 ({error.reason})") from error
     if not columns:
         return [{}] * batch.num_rows
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
 
 
 def _row(found: Mapping[str, Any], number: int, place: str) -> BulkRow:
     name = found.get("id", number)
     if isinstance(name, bool) or not isinstance(name, (str, int)):
         raise InputError(f"{place}: id must be text or a whole number, got {type(name).__name__}")
-    return BulkRow(str(name), QueryResponse(_text(found, _QUERY, place), _text(found, _RESPONSE, place)))
+    return BulkRow(
+        str(name), QueryResponse(_text(found, _QUERY, place), _text(found, _RESPONSE, place))
+    )
 
 
 def _text(row: Mapping[str, Any], names: tuple[str, ...], place: str) -> str:
@@ -158,37 +173,48 @@ async def score_file(
 
     Args:
         source: The rows.
-        out: The `.parquet` or `.jsonl` file to write when all are done; until then results are in `partial_path`.
+        out: The `.parquet` or `.jsonl` file to write when all are done; until then results are in
+            `partial_path`.
         engine: The engine.
         block: Rows that are kept together.
-        keep_failures: Whether rows that a server did not answer, after all attempts, become failures like any other.
-            Otherwise they stop the evaluation, and are asked for again, last, when it resumes.
+        keep_failures: Whether rows that a server did not answer, after all attempts, become
+            failures like any other. Otherwise they stop the evaluation, and are asked for again,
+            last, when it resumes.
         progress: Called with the number of rows that are done.
         wait: Seconds to wait for another process that writes the same output.
-        ahead: Blocks under way at once. With 1, which rows an engine runs together never depends on time.
+        ahead: Blocks under way at once. With 1, which rows an engine runs together never depends on
+            time.
 
     Returns:
         What came of it.
 
     Raises:
-        InputError: If partial results belong to another input or model, or are in use; or if a row got no answer: all
-            that was done is kept, and the same command resumes.
+        InputError: If partial results belong to another input or model, or are in use; or if a row
+            got no answer: all that was done is kept, and the same command resumes.
     """
     if block < 1:
         raise InputError(f"block {block}; allowed are 1 or more")
     facts = {**engine_facts(engine), **await model_identity(engine)}
-    with PartialResults(partial_path(out), {"input": source.sha256, "rows": source.rows, **facts}, wait) as partial:
+    with PartialResults(
+        partial_path(out), {"input": source.sha256, "rows": source.rows, **facts}, wait
+    ) as partial:
         resumed = partial.done
         progress(partial.done)
         stopping = frozenset[str]() if keep_failures else _UNANSWERED
         unanswered: list[EngineFailure] = []
-        async with aclosing(_evaluated(engine, _rows_to_do(source.path, partial), block, ahead, stopping)) as evaluated:
+        async with aclosing(
+            _evaluated(engine, _rows_to_do(source.path, partial), block, ahead, stopping)
+        ) as evaluated:
             async for found in evaluated:
-                unanswered += [outcome for _, outcome in found.values() if _is_one_of(outcome, stopping)]
+                unanswered += [
+                    outcome for _, outcome in found.values() if _is_one_of(outcome, stopping)
+                ]
                 results = {
-                    number: None
-                    if outcome is None or _is_one_of(outcome, stopping)
-                    else result_of(row, outcome, engine.spec.reward)
+                    number: (
+                        None
+                        if outcome is None or _is_one_of(outcome, stopping)
+                        else result_of(row, outcome, engine.spec.reward)
+                    )
                     for number, (row, outcome) in found.items()
                 }
                 partial.add(results)
@@ -196,9 +222,9 @@ async def score_file(
         if unanswered:
             first = unanswered[0]
             raise InputError(
-                f"stopped with {partial.done:,} of {source.rows:,} rows done: {len(unanswered):,} got no answer "
-                f"({first.mode}: {first.detail}); the same command resumes (with --keep-failures such rows count as "
-                "failures)"
+                f"stopped with {partial.done:,} of {source.rows:,} rows done: {len(unanswered):,}"
+                f" got no answer ({first.mode}: {first.detail}); the same command resumes (with"
+                " --keep-failures such rows count as failures)"
             )
         report = _report(partial, resumed)
         columns = columns_of(engine.spec.reward)
@@ -208,19 +234,29 @@ async def score_file(
 
 
 async def model_identity(engine: Engine) -> dict[str, Any]:
-    """Which model an engine runs, so that another model in its place is recognised; empty without a folder.
+    """Which model an engine runs, so that another model in its place is recognised; empty without a
+    folder.
 
-    `fingerprint` of the folder that the engine reads, which for a server is that of tokenizer and heads. For a server
-    also `served`, its name for the model, and `probe`: the heads' numbers for a fixed text, to be compared within what
-    rounding does. `InputError` if the server gives no numbers.
+    `fingerprint` of the folder that the engine reads, which for a server is that of tokenizer and
+    heads. For a server also `served`, its name for the model, and `probe`: the heads' numbers for a
+    fixed text, to be compared within what rounding does. `InputError` if the server gives no
+    numbers.
     """
     if not isinstance(engine, ServerEngine):
         folder = Path(engine.spec.model).expanduser()
-        return {"fingerprint": await to_thread.run_sync(fingerprint, folder)} if folder.is_dir() else {}
+        return (
+            {"fingerprint": await to_thread.run_sync(fingerprint, folder)}
+            if folder.is_dir()
+            else {}
+        )
     [found] = await engine.score([_PROBE])
     if isinstance(found, EngineFailure):
         raise InputError(f"samer={found.detail} ({found.mode}), asked for a short text")
-    numbers = (float(value) for part in (found.raw.scores, found.raw.gates, found.raw.weights) for value in part)
+    numbers = (
+        float(value)
+        for part in (found.raw.scores, found.raw.gates, found.raw.weights)
+        for value in part
+    )
     return {
         "fingerprint": await to_thread.run_sync(fingerprint, engine.folder),
         "served": engine.served,
@@ -234,7 +270,9 @@ _Found = dict[int, tuple[BulkRow, _Outcome | None]]
 
 
 def _rows_to_do(path: Path, partial: PartialResults) -> Iterator[tuple[int, BulkRow]]:
-    """The rows that are not begun, then the gaps: a row that fails every time does not keep the others waiting."""
+    """The rows that are not begun, then the gaps: a row that fails every time does not keep the
+    others waiting.
+    """
     gaps = frozenset(partial.gaps)
     yield from enumerate(read_rows(path, partial.begun), start=partial.begun)
     if gaps:
@@ -242,9 +280,16 @@ def _rows_to_do(path: Path, partial: PartialResults) -> Iterator[tuple[int, Bulk
 
 
 async def _evaluated(
-    engine: Engine, rows: Iterator[tuple[int, BulkRow]], block: int, ahead: int, stopping: frozenset[str]
+    engine: Engine,
+    rows: Iterator[tuple[int, BulkRow]],
+    block: int,
+    ahead: int,
+    stopping: frozenset[str],
 ) -> AsyncGenerator[_Found, None]:
-    """Blocks of rows in their order, a few under way at once; ends early with those in which a row got no answer."""
+    """Blocks of rows in their order, a few under way at once.
+
+    Ends early with those in which a row got no answer.
+    """
     running: deque[_Block] = deque()
     try:
         while True:
@@ -255,7 +300,9 @@ async def _evaluated(
             if await running[0].is_stopped(stopping):
                 break
             yield running.popleft().found()
-        await asyncio.wait([task for waiting in running for task in waiting.tasks], timeout=_PATIENCE)
+        await asyncio.wait(
+            [task for waiting in running for task in waiting.tasks], timeout=_PATIENCE
+        )
         for waiting in running:
             yield waiting.found()
     finally:
@@ -269,7 +316,10 @@ class _Block:
 
     def __init__(self, engine: Engine, rows: Sequence[tuple[int, BulkRow]]) -> None:
         parts = (rows[start : start + _TOGETHER] for start in range(0, len(rows), _TOGETHER))
-        self._parts = [(part, asyncio.create_task(judge(engine, [row.item for _, row in part]))) for part in parts]
+        self._parts = [
+            (part, asyncio.create_task(judge(engine, [row.item for _, row in part])))
+            for part in parts
+        ]
         self.tasks = [task for _, task in self._parts]
 
     async def is_stopped(self, stopping: frozenset[str]) -> bool:
@@ -284,7 +334,9 @@ class _Block:
         return {
             number: (row, outcome)
             for part, task in self._parts
-            for (number, row), outcome in zip(part, task.result() if task.done() else [None] * len(part), strict=True)
+            for (number, row), outcome in zip(
+                part, task.result() if task.done() else [None] * len(part), strict=True
+            )
         }
 
 
@@ -293,13 +345,16 @@ def _is_one_of(outcome: _Outcome | None, modes: frozenset[str]) -> TypeGuard[Eng
 
 
 def _report(results: PartialResults, resumed: int) -> BulkReport:
-    failures, counts = Counter[str](), Counter[str]()
-    total, scored = 0.0, 0
+    failures = Counter[str]()
+    counts = Counter[str]()
+    total = 0.0
+    scored = 0
     for result in results:
         if result["failure"] is not None:
             failures[str(result["failure"]).partition(":")[0]] += 1
             continue
-        total, scored = total + result["overall" if "overall" in result else REWARD], scored + 1
+        total = total + result["overall" if "overall" in result else REWARD]
+        scored = scored + 1
         counts.update(name for name in _FLAGS if result.get(name))
     mean = total / scored if scored else float("nan")
     flags = {name: counts[name] for name in _FLAGS}
@@ -327,10 +382,11 @@ def columns_of(reward: Description | None = None) -> list[str]:
 def result_of(row: BulkRow, found: _Outcome, reward: Description | None = None) -> dict[str, Any]:
     """One row of the table.
 
-    `id`; `overall` (0 to 1); `selected` (names); a score (0 to 1) of every dimension, selected or not, and its weight
-    (0 where not selected); the flags `empty_selection`, `no_response`, `shortened` (tokens); `failure`
-    (`<mode>: <detail>`). A failure has null for all numbers and flags, anything else null for `failure`. Of a reward
-    model `id`, `reward`, its outputs' scores, `no_response`, `shortened`, `failure`.
+    `id`; `overall` (0 to 1); `selected` (names); a score (0 to 1) of every dimension, selected or
+    not, and its weight (0 where not selected); the flags `empty_selection`, `no_response`,
+    `shortened` (tokens); `failure` (`<mode>: <detail>`). A failure has null for all numbers and
+    flags, anything else null for `failure`. Of a reward model `id`, `reward`, its outputs' scores,
+    `no_response`, `shortened`, `failure`.
     """
     columns = columns_of(reward)
     if isinstance(found, EngineFailure):
@@ -349,13 +405,18 @@ def result_of(row: BulkRow, found: _Outcome, reward: Description | None = None) 
 def check_output(path: Path) -> None:
     """Refuse an output that could not be written in the end."""
     if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: cannot write '{path.suffix}' files; allowed: {', '.join(SUFFIXES)}")
+        raise InputError(
+            f"{path}: cannot write '{path.suffix}' files; allowed: {', '.join(SUFFIXES)}"
+        )
     if path.suffix.lower() == ".parquet":
         _pyarrow()
 
 
 def write_output(
-    path: Path, results: Iterable[Mapping[str, Any]], facts: Mapping[str, Any], columns: Sequence[str]
+    path: Path,
+    results: Iterable[Mapping[str, Any]],
+    facts: Mapping[str, Any],
+    columns: Sequence[str],
 ) -> None:
     """Write the table, whole or not at all; a file that is there is replaced.
 
@@ -376,7 +437,10 @@ def write_output(
 
 
 def _write_parquet(
-    path: Path, results: Iterable[Mapping[str, Any]], facts: Mapping[str, Any], columns: Sequence[str]
+    path: Path,
+    results: Iterable[Mapping[str, Any]],
+    facts: Mapping[str, Any],
+    columns: Sequence[str],
 ) -> None:
     pyarrow, parquet = _pyarrow()
     kinds = {
@@ -402,5 +466,6 @@ def _pyarrow() -> tuple[Any, Any]:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise InputError(
-            "Parquet needs the package pyarrow: pip install 'urs-inspect[samer]', or name a .jsonl file"
+            "Parquet needs the package pyarrow: pip install 'urs-inspect[samer]', or name a .jsonl"
+            " file"
         ) from error

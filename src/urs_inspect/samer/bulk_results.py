@@ -13,7 +13,9 @@ from urs_inspect._util import InputError
 _APPLICATION = 0x53614D65  # "SaMe", by which SQLite and we know the file
 _SMALLEST = 512  # bytes of a database; SQLite takes a file of one byte for an empty one
 _TOLERANCE = 0.02
-"""How far lists of numbers may differ, as a share of their length: rounding in 16 bits makes half as much."""
+"""How far lists of numbers may differ, as a share of their length: rounding in 16 bits makes half
+as much.
+"""
 
 _MODEL = {
     "fingerprint": "its files have changed",
@@ -24,7 +26,10 @@ _MODEL = {
 
 
 class PartialResults:
-    """Results by the number of their row, counted from 0; what `add` has returned from is on the disk."""
+    """Results by the number of their row, counted from 0.
+
+    What `add` has returned from is on the disk.
+    """
 
     def __init__(self, path: Path, header: Mapping[str, Any], wait: float = 0.0) -> None:
         self.path = path
@@ -34,10 +39,15 @@ class PartialResults:
             raise self._foreign()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # The exclusive lock is taken by the first statement, after at most `wait` s, and kept until this is closed.
-            self._database = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+            # The exclusive lock is taken by the first statement, after at most `wait` s, and kept
+            # until this is closed.
+            self._database = sqlite3.connect(
+                path, timeout=wait, isolation_level=None, check_same_thread=False
+            )
         except (OSError, sqlite3.Error) as error:
-            raise InputError(f"cannot write '{path}': {getattr(error, 'strerror', None) or error}") from None
+            raise InputError(
+                f"cannot write '{path}': {getattr(error, 'strerror', None) or error}"
+            ) from None
         try:
             self._open(header)
         except sqlite3.Error as error:
@@ -53,7 +63,10 @@ class PartialResults:
         return self.begun - len(self.gaps)
 
     def add(self, results: Mapping[int, Mapping[str, Any] | None]) -> None:
-        """Add results in one transaction; None makes a gap. Rows are gaps, or the next ones without a hole."""
+        """Add results in one transaction; None makes a gap.
+
+        Rows are gaps, or the next ones without a hole.
+        """
         begun = self.begun
         for row in sorted(results):
             if row == begun:
@@ -68,13 +81,19 @@ class PartialResults:
         except sqlite3.Error as error:
             with suppress(sqlite3.Error):  # SQLite itself has rolled back what a full disk stopped
                 self._database.execute("ROLLBACK")
-            raise InputError(f"cannot write '{self.path}': {error}; the same command resumes") from error
+            raise InputError(
+                f"cannot write '{self.path}': {error}; the same command resumes"
+            ) from error
         self.begun = begun
-        self.gaps = (self.gaps - results.keys()) | {row for row, found in results.items() if found is None}
+        self.gaps = (self.gaps - results.keys()) | {
+            row for row, found in results.items() if found is None
+        }
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """All results in the order of the rows, one at a time."""
-        for (result,) in self._database.execute("SELECT result FROM results WHERE result IS NOT NULL ORDER BY row"):
+        for (result,) in self._database.execute(
+            "SELECT result FROM results WHERE result IS NOT NULL ORDER BY row"
+        ):
             yield json.loads(result)
 
     def close(self) -> None:
@@ -102,15 +121,20 @@ class PartialResults:
         elif application != _APPLICATION:
             raise self._foreign()
         else:
-            self._check(header, json.loads(database.execute("SELECT header FROM header").fetchone()[0]))
+            self._check(
+                header, json.loads(database.execute("SELECT header FROM header").fetchone()[0])
+            )
         database.execute("COMMIT")
         self.begun = database.execute("SELECT coalesce(max(row) + 1, 0) FROM results").fetchone()[0]
-        self.gaps = {row for (row,) in database.execute("SELECT row FROM results WHERE result IS NULL")}
+        self.gaps = {
+            row for (row,) in database.execute("SELECT row FROM results WHERE result IS NULL")
+        }
 
     def _check(self, header: Mapping[str, Any], found: Mapping[str, Any]) -> None:
         if other := difference(header, found):
             raise InputError(
-                f"'{self.path}' was begun with {other}; resume it as it was begun, or delete it to start over"
+                f"'{self.path}' was begun with {other}; resume it as it was begun, or delete it to"
+                " start over"
             )
 
     def _foreign(self) -> InputError:
@@ -141,7 +165,9 @@ def remove_partial(path: Path) -> None:
 
 
 def difference(header: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """What results with the facts `found` were made from that `header` does not have; empty if nothing."""
+    """What results with the facts `found` were made from that `header` does not have; empty if
+    nothing.
+    """
     expected = json.loads(_text(header))
     other = [key for key in {**expected, **found} if not _same(expected.get(key), found.get(key))]
     if signs := [_MODEL[key] for key in other if key in _MODEL]:

@@ -1,4 +1,6 @@
-"""A SaMer checkpoint folder: its heads, what its files declare, and its fingerprint; `checkpoint_check` opens one."""
+"""A SaMer checkpoint folder: its heads, what its files declare, and its fingerprint;
+`checkpoint_check` opens one.
+"""
 
 import hashlib
 import os
@@ -15,22 +17,40 @@ import platformdirs
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer.conversation import Conversations, read_json
 from urs_inspect.samer.evaluation import HEAD_NAMES, Heads, WeightsAt, check_finite, load_heads
-from urs_inspect.samer.reward import DESCRIPTION, HEAD, Description, RewardConversations, load_description
+from urs_inspect.samer.reward import (
+    DESCRIPTION,
+    HEAD,
+    Description,
+    RewardConversations,
+    load_description,
+)
 from urs_inspect.samer.weights import INDEX, WeightFiles, find_weights, read_metadata
 
 HEADS_FILE = "samer_heads/heads.safetensors"
-"""Where an exported folder keeps the heads; a subfolder, because vLLM loads every weight file beside config.json."""
+"""Where an exported folder keeps the heads.
 
-WEIGHTS_AT = "weights_at"  # key of the heads' file under which training declares where the weighter reads
+A subfolder, because vLLM loads every weight file beside config.json.
+"""
 
-BACKBONE, BACKBONE_FINGERPRINT, BACKBONE_DTYPE = "backbone", "backbone_fingerprint", "backbone_dtype"
+WEIGHTS_AT = (  # key of the heads' file under which training declares where the weighter reads
+    "weights_at"
+)
+
+BACKBONE = "backbone"
+BACKBONE_FINGERPRINT = "backbone_fingerprint"
+BACKBONE_DTYPE = "backbone_dtype"
 """Keys under which training declares what made the vectors; the last two of a Llama only."""
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
-"""Type that the backbone computes in; each engine documents its `auto`. Heads always compute in float32."""
+"""Type that the backbone computes in; each engine documents its `auto`.
+
+Heads always compute in float32.
+"""
 
 Layout = Literal["released", "exported"]
-"""`released`: heads among the model's weights as `score.*`; `exported`: a plain Llama with the heads in a subfolder."""
+"""`released`: heads among the model's weights as `score.*`; `exported`: a plain Llama with the
+heads in a subfolder.
+"""
 
 _STORED = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
 _LOG = getLogger(__name__)
@@ -38,7 +58,9 @@ _LOG = getLogger(__name__)
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder that passed `check_checkpoint`. Weights other than the heads' are never read here."""
+    """A folder that passed `check_checkpoint`. Weights other than the heads' are never read
+    here.
+    """
 
     folder: Path
     layout: Layout
@@ -54,13 +76,19 @@ class Checkpoint:
     @property
     def max_length(self) -> int:
         """Most tokens of an input."""
-        return int(self.config.get("max_position_embeddings") or self.config.get("n_positions") or 0)
+        return int(
+            self.config.get("max_position_embeddings") or self.config.get("n_positions") or 0
+        )
 
     @property
     def dtype(self) -> str:
         """Type of the weights by the configuration, such as `bfloat16`, else by their file."""
         stored = self.weights.dtypes[0]
-        return str(self.config.get("dtype") or self.config.get("torch_dtype") or _STORED.get(stored, stored))
+        return str(
+            self.config.get("dtype")
+            or self.config.get("torch_dtype")
+            or _STORED.get(stored, stored)
+        )
 
     def heads(self) -> Heads:
         """Read SaMer's heads, in float32."""
@@ -89,7 +117,9 @@ def conversations_of(folder: Path, reward: Description | None) -> Conversations:
 
 
 def labels_of(config: Mapping[str, Any]) -> int:
-    """How many outputs a classifier has by `config.json`; 2 if it says nothing, as transformers has it."""
+    """How many outputs a classifier has by `config.json`; 2 if it says nothing, as transformers has
+    it.
+    """
     labels = config.get("id2label")
     return len(labels) if isinstance(labels, dict) else int(config.get("num_labels", 2))
 
@@ -102,7 +132,8 @@ def description_of(folder: Path, file: str | None) -> Description | None:
 
 
 def is_reward_model(folder: Path) -> bool:
-    """Whether a folder is to be read as a reward model's and not as SaMer's; it may be broken all the same.
+    """Whether a folder is to be read as a reward model's and not as SaMer's; it may be broken all
+    the same.
 
     A Llama without weights, for a server, is one if it has a description or one label.
     """
@@ -130,8 +161,8 @@ def fitting_length(checkpoint: Checkpoint, max_length: int | None) -> int:
 def resolve_dtype(checkpoint: Checkpoint, wanted: str = "auto") -> str:
     """The type to compute in: the user's, or for `auto` the checkpoint's own.
 
-    vLLM's own `auto` computes weights of float32 in float16, which moves outputs by about 1e-4 and is not what the
-    transformers engine does.
+    vLLM's own `auto` computes weights of float32 in float16, which moves outputs by about 1e-4 and
+    is not what the transformers engine does.
     """
     types = get_args(Dtype)
     if wanted not in types:
@@ -140,13 +171,17 @@ def resolve_dtype(checkpoint: Checkpoint, wanted: str = "auto") -> str:
         return wanted
     if checkpoint.dtype not in types[1:]:
         raise InputError(
-            f"{checkpoint.folder}: config.json has the dtype '{checkpoint.dtype}'; name one: {choices(types[1:])}"
+            f"{checkpoint.folder}: config.json has the dtype '{checkpoint.dtype}'; name one:"
+            f" {choices(types[1:])}"
         )
     return checkpoint.dtype
 
 
 def find_heads_file(folder: Path) -> Path | None:
-    """The file with the heads, or with the first of their weights; None if a folder without weights has none."""
+    """The file with the heads, or with the first of their weights.
+
+    None if a folder without weights has none.
+    """
     exported = folder / HEADS_FILE
     if exported.is_file():
         return exported
@@ -158,7 +193,10 @@ def find_heads_file(folder: Path) -> Path | None:
 
 
 def declared_weights_at(folder: Path) -> WeightsAt | None:
-    """Where the heads were trained to read weights, by their file; the released one declares nothing."""
+    """Where the heads were trained to read weights, by their file.
+
+    The released one declares nothing.
+    """
     file = find_heads_file(folder)
     found = None if file is None else read_metadata(file).get(WEIGHTS_AT)
     if found is not None and found not in get_args(WeightsAt):
@@ -167,15 +205,20 @@ def declared_weights_at(folder: Path) -> WeightsAt | None:
 
 
 def resolve_weights_at(folder: Path, wanted: WeightsAt | None) -> WeightsAt:
-    """Where weights are read: the user's choice, else what the heads' file declares, else as the released code."""
+    """Where weights are read: the user's choice, else what the heads' file declares, else as the
+    released code.
+    """
     declared = declared_weights_at(folder)
     if wanted is None:
         return declared or "response"
     if is_reward_model(folder):
-        raise InputError(f"weights_at {wanted}: {folder} is a reward model; only SaMer has weights to read")
+        raise InputError(
+            f"weights_at {wanted}: {folder} is a reward model; only SaMer has weights to read"
+        )
     if declared is not None and declared != wanted:
         _LOG.warning(
-            f"samer: {folder}: its heads were trained with weights_at={declared}; weights_at={wanted} is used, as told"
+            f"samer: {folder}: its heads were trained with weights_at={declared};"
+            f" weights_at={wanted} is used, as told"
         )
     return wanted
 
@@ -183,7 +226,14 @@ def resolve_weights_at(folder: Path, wanted: WeightsAt | None) -> WeightsAt:
 # ## Fingerprints
 
 # What the engines read besides weights.
-_TEXTS = ("config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", INDEX, DESCRIPTION)
+_TEXTS = (
+    "config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+    INDEX,
+    DESCRIPTION,
+)
 _AT_ONCE = 4  # files; a disk that takes several readers is read several times as fast
 _LARGE = 1 << 26  # bytes from which a digest is worth keeping
 _SETTLED = 2.0  # seconds after which a change of a file is sure to show in its times
@@ -192,16 +242,20 @@ _SETTLED = 2.0  # seconds after which a change of a file is sure to show in its 
 def cache_folder() -> Path:
     """`samer` in the package's cache directory: `URS_INSPECT_CACHE_DIR`, or the platform's own."""
     chosen = os.environ.get("URS_INSPECT_CACHE_DIR")
-    cache = Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("urs_inspect"))
+    cache = (
+        Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("urs_inspect"))
+    )
     return cache / "samer"
 
 
 def fingerprint(folder: Path, *, heads: bool = True) -> str:
-    """Hash all that decides a model's numbers: weights, heads, tokenizer, chat template and configuration.
+    """Hash all that decides a model's numbers: weights, heads, tokenizer, chat template and
+    configuration.
 
-    Every byte counts and no time of writing does. The digest of a large file is cached as long as the file is the same
-    one and was not written to, so that the 16 GB of an 8B model are read once. Files that are missing do not count,
-    such as the weights beside a server's tokenizer; heads in a subfolder count unless `heads` is false.
+    Every byte counts and no time of writing does. The digest of a large file is cached as long as
+    the file is the same one and was not written to, so that the 16 GB of an 8B model are read once.
+    Files that are missing do not count, such as the weights beside a server's tokenizer; heads in a
+    subfolder count unless `heads` is false.
     """
     folder = folder.expanduser()
     try:
@@ -214,7 +268,9 @@ def fingerprint(folder: Path, *, heads: bool = True) -> str:
         with ThreadPoolExecutor(_AT_ONCE) as threads:
             digests = list(threads.map(lambda name: _digest(folder / name), existing))
     except OSError as error:
-        raise InputError(f"{folder}: {error.filename or 'a file'} cannot be read ({error.strerror})") from error
+        raise InputError(
+            f"{folder}: {error.filename or 'a file'} cannot be read ({error.strerror})"
+        ) from error
     return hashlib.sha256(repr(list(zip(existing, digests, strict=True))).encode()).hexdigest()
 
 
@@ -223,7 +279,14 @@ def _digest(path: Path) -> str:
     if stat.st_size < _LARGE:
         return sha256_of(path)
     # The time of the last change of the entry cannot be set back, as that of the last writing can.
-    stamp = (str(path.resolve()), stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+    stamp = (
+        str(path.resolve()),
+        stat.st_dev,
+        stat.st_ino,
+        stat.st_size,
+        stat.st_mtime_ns,
+        stat.st_ctime_ns,
+    )
     kept = cache_folder() / "digests" / hashlib.sha256(repr(stamp).encode()).hexdigest()[:32]
     try:
         if len(found := kept.read_text(encoding="ascii")) == hashlib.sha256().digest_size * 2:

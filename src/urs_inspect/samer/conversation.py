@@ -23,13 +23,17 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from urs_inspect._util import InputError
 
 Bos = Literal["single", "double"]
-"""`single`: the start token as the template writes it, as in training; `double`: one more, as in released inference."""
+"""`single`: the start token as the template writes it, as in training; `double`: one more, as in
+released inference.
+"""
 
 Overlong = Literal["shorten", "error"]
 """What happens to more tokens than fit: the response's end is cut, or the item is refused."""
 
 END_OF_TURN = "<|eot_id|>"  # the token that closes a turn; the model is read at it
-ANY_END = -1  # in place of its id for a reward model, which is read at the last token, whatever it is
+ANY_END = (
+    -1
+)  # in place of its id for a reward model, which is read at the last token, whatever it is
 
 SPARE = 1
 """Tokens of a length that query and response leave free, with every engine, so that numbers agree.
@@ -59,15 +63,18 @@ class Encoded:
 
     ids: Ids  # query and response; the last one closes the response's turn
     query_ids: Ids  # the query alone; its last one closes the query's turn
-    is_prefix: bool  # whether `ids` starts with `query_ids`, so that one pass gives both vectors; else two are needed
+    # whether `ids` starts with `query_ids`, so that one pass gives both vectors; else two are
+    # needed
+    is_prefix: bool
     shortened: int = 0  # tokens that were cut from the end of the response
 
 
 class Conversations:
     """Writes conversations with a model's own chat template and tokenizer.
 
-    Special tokens that a user's text spells out, such as `<|eot_id|>`, are read as plain text: only the template makes
-    turns. (The released code lets a text close its own turn.) Where a text has none, ids equal those of transformers.
+    Special tokens that a user's text spells out, such as `<|eot_id|>`, are read as plain text: only
+    the template makes turns. (The released code lets a text close its own turn.) Where a text has
+    none, ids equal those of transformers.
     """
 
     def __init__(self, folder: Path, template: str | None = None) -> None:
@@ -78,7 +85,9 @@ class Conversations:
         self._template = _compiled(folder, self._source)
         added = self._tokenizer.get_added_tokens_decoder()
         # Longest first, so that no token hides in another's name.
-        self._special = sorted((token.content for token in added.values() if token.special), key=len, reverse=True)
+        self._special = sorted(
+            (token.content for token in added.values() if token.special), key=len, reverse=True
+        )
         self._any_special = re.compile("(" + "|".join(map(re.escape, self._special)) + ")")
         self.end_of_turn = self._single_end_of_turn()
 
@@ -93,62 +102,87 @@ class Conversations:
         return len(self._ids(["", ""]))
 
     def fitting_length(self, limit: int, wanted: int | None = None) -> int:
-        """The length to use: the user's, or the model's limit; each must leave a token for query and for response."""
+        """The length to use: the user's, or the model's limit.
+
+        Each must leave a token for query and for response.
+        """
         least = len(self._ids(["a", "b"])) + SPARE
         if limit < least:
             raise InputError(
-                f"{self.folder}: the model takes {limit} tokens; expected {least} or more, since the chat template has "
-                f"{self.template_tokens}"
+                f"{self.folder}: the model takes {limit} tokens; expected {least} or more, since"
+                f" the chat template has {self.template_tokens}"
             )
         if wanted is not None and not least <= wanted <= limit:
             raise InputError(
-                f"max_length {wanted}; allowed are {least} to {limit}: the chat template has {self.template_tokens} "
-                f"tokens, the model takes {limit}"
+                f"max_length {wanted}; allowed are {least} to {limit}: the chat template has"
+                f" {self.template_tokens} tokens, the model takes {limit}"
             )
         return wanted or limit
 
     def render(self, *contents: str) -> str:
         """The template's text of a query, or of a query and a response."""
         roles = ("user", "assistant")
-        messages = [{"role": role, "content": content} for role, content in zip(roles, contents, strict=False)]
+        messages = [
+            {"role": role, "content": content}
+            for role, content in zip(roles, contents, strict=False)
+        ]
         try:
             text = self._template.render(
-                messages=messages, tools=None, documents=None, add_generation_prompt=False, **self._named_tokens
+                messages=messages,
+                tools=None,
+                documents=None,
+                add_generation_prompt=False,
+                **self._named_tokens,
             )
         except Exception as error:  # a template is a program, and may fail in any way
             raise InputError(f"{self.folder}: the chat template fails: {error}") from error
         added = len(text) - sum(map(len, contents))
         if added > _MOST_CHARACTERS:
-            raise InputError(f"{self.folder}: the chat template adds {added:,} characters to a conversation")
+            raise InputError(
+                f"{self.folder}: the chat template adds {added:,} characters to a conversation"
+            )
         return text
 
     def encode(
-        self, query: str, response: str, max_length: int, *, overlong: Overlong = "shorten", bos: Bos = "single"
+        self,
+        query: str,
+        response: str,
+        max_length: int,
+        *,
+        overlong: Overlong = "shorten",
+        bos: Bos = "single",
     ) -> Encoded:
         """Encode a query and a response; either may be empty.
 
-        `max_length` is the length that the model is run with; an item has `SPARE` tokens less at most, start and
-        closing tokens included. `OverlongError` if it has more and may not be cut, or the query alone leaves no room.
+        `max_length` is the length that the model is run with; an item has `SPARE` tokens less at
+        most, start and closing tokens included. `OverlongError` if it has more and may not be cut,
+        or the query alone leaves no room.
         """
         extra = [self._start_of_text()] if bos == "double" else []
-        ids, shortened = self._fitted(_valid(query), _valid(response), max_length - SPARE, overlong, extra)
+        ids, shortened = self._fitted(
+            _valid(query), _valid(response), max_length - SPARE, overlong, extra
+        )
         query_ids = extra + self._query_ids(_valid(query))
         return Encoded(tuple(ids), tuple(query_ids), ids[: len(query_ids)] == query_ids, shortened)
 
     def _fitted(
         self, query: str, response: str, most: int, overlong: Overlong, extra: list[int]
     ) -> tuple[list[int], int]:
-        """Ids of query and response, at most `most`, and how many were cut before those that close the response."""
+        """Ids of query and response, at most `most`, and how many were cut before those that close
+        the response.
+        """
         ids = extra + self._ids([query, response])
         shortened = max(0, len(ids) - most)
         if shortened:
             if overlong == "error":
-                raise OverlongError(f"query and response have {len(ids):,} tokens; allowed are {most:,}")
+                raise OverlongError(
+                    f"query and response have {len(ids):,} tokens; allowed are {most:,}"
+                )
             query_tokens = len(extra) + len(self._ids([query, ""]))
             if query_tokens + bool(response.strip()) > most:
                 raise OverlongError(
-                    f"the query takes {query_tokens:,} tokens, which leaves no room for a response; "
-                    f"allowed are {most:,} together"
+                    f"the query takes {query_tokens:,} tokens, which leaves no room for a response;"
+                    f" allowed are {most:,} together"
                 )
             ids = ids[: most - self._closing] + ids[len(ids) - self._closing :]
         return ids, shortened
@@ -163,49 +197,68 @@ class Conversations:
         return self._ids([query])
 
     def _ids(self, contents: list[str]) -> list[int]:
-        if not any(token in content for content in contents for token in self._special):  # faster than a pattern
-            return list(self._tokenizer.encode(self.render(*contents), add_special_tokens=False).ids)
-        # Special tokens divide a text before anything else does, so its parts can be encoded one by one. Those of the
-        # texts are hidden from the template's; beginning and end of a placeholder differ, so that what stands between
-        # two of them never looks like a third.
+        if not any(
+            token in content for content in contents for token in self._special
+        ):  # faster than a pattern
+            return list(
+                self._tokenizer.encode(self.render(*contents), add_special_tokens=False).ids
+            )
+        # Special tokens divide a text before anything else does, so its parts can be encoded one by
+        # one. Those of the texts are hidden from the template's; beginning and end of a placeholder
+        # differ, so that what stands between two of them never looks like a third.
         mark = uuid4().hex  # which no text can know beforehand
         hidden = [
-            self._any_special.sub(lambda found: f"({mark}:{self._special.index(found[0])})", text) for text in contents
+            self._any_special.sub(lambda found: f"({mark}:{self._special.index(found[0])})", text)
+            for text in contents
         ]
         ids: list[int] = []
         for part in self._any_special.split(self.render(*hidden)):
             if part in self._special:
                 ids.append(self._tokenizer.token_to_id(part))
             elif part:
-                text = re.sub(rf"\({mark}:(\d+)\)", lambda found: self._special[int(found[1])], part)
+                text = re.sub(
+                    rf"\({mark}:(\d+)\)", lambda found: self._special[int(found[1])], part
+                )
                 ids.extend(self._plain_tokenizer.encode(text, add_special_tokens=False).ids)
         return ids
 
     @cached_property
     def _plain_tokenizer(self) -> Any:
-        """A copy that reads special tokens as text; a switch on the one tokenizer would not be thread-safe."""
+        """A copy that reads special tokens as text.
+
+        A switch on the one tokenizer would not be thread-safe.
+        """
         copy = type(self._tokenizer).from_str(self._tokenizer.to_str())
         copy.encode_special_tokens = True
         return copy
 
     @cached_property
     def _named_tokens(self) -> dict[str, str]:
-        values = {key: _token_text(value) for key, value in self._config.items() if key.endswith("_token")}
+        values = {
+            key: _token_text(value) for key, value in self._config.items() if key.endswith("_token")
+        }
         return {key: value for key, value in values.items() if value is not None}
 
     def _start_of_text(self) -> int:
         token = self._named_tokens.get("bos_token")
         found = None if token is None else self._tokenizer.token_to_id(token)
         if found is None:
-            raise InputError(f"{self.folder}: the tokenizer has no bos_token, which bos=double needs; use bos=single")
+            raise InputError(
+                f"{self.folder}: the tokenizer has no bos_token, which bos=double needs; use"
+                " bos=single"
+            )
         return int(found)
 
     def _single_end_of_turn(self) -> int:
         ids = self._tokenizer.encode(END_OF_TURN, add_special_tokens=False).ids
         if len(ids) != 1:
-            raise InputError(f"{self.folder}: the tokenizer makes {len(ids)} tokens of {END_OF_TURN}; expected 1")
+            raise InputError(
+                f"{self.folder}: the tokenizer makes {len(ids)} tokens of {END_OF_TURN}; expected 1"
+            )
         if self._tokenizer.token_to_id(END_OF_TURN) != ids[0] or END_OF_TURN not in self._special:
-            raise InputError(f"{self.folder}: {END_OF_TURN} is no special token of the tokenizer; expected one")
+            raise InputError(
+                f"{self.folder}: {END_OF_TURN} is no special token of the tokenizer; expected one"
+            )
         return int(ids[0])
 
 
@@ -226,13 +279,17 @@ def _read_tokenizer(path: Path) -> Any:
     try:
         library = import_module("tokenizers")
     except ImportError as error:
-        raise InputError("samer needs the package tokenizers: pip install 'urs-inspect[samer]'") from error
+        raise InputError(
+            "samer needs the package tokenizers: pip install 'urs-inspect[samer]'"
+        ) from error
     if not path.is_file():
         raise InputError(f"{path.parent}: {path.name} is missing; expected a fast tokenizer's file")
     try:
         tokenizer = library.Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises plain Exception
-        raise InputError(f"{path}: not a tokenizer: {' '.join(str(error).split())[:200]}") from error
+        raise InputError(
+            f"{path}: not a tokenizer: {' '.join(str(error).split())[:200]}"
+        ) from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
@@ -241,13 +298,18 @@ def _read_tokenizer(path: Path) -> Any:
 def _read_template(folder: Path, config: Mapping[str, Any]) -> str:
     """A model's chat template."""
     file = folder / "chat_template.jinja"
-    source: Any = file.read_text(encoding="utf-8") if file.is_file() else config.get("chat_template")
+    source: Any = (
+        file.read_text(encoding="utf-8") if file.is_file() else config.get("chat_template")
+    )
     if isinstance(source, list):  # several, by name
-        source = next((named.get("template") for named in source if named.get("name") == "default"), None)
+        source = next(
+            (named.get("template") for named in source if named.get("name") == "default"), None
+        )
     if not isinstance(source, str) or not source.strip():
         raise InputError(
-            f"{folder}: the tokenizer has no chat template; expected `chat_template` in tokenizer_config.json "
-            "or a file chat_template.jinja (for a reward model also `template` in its description, reward.yaml)"
+            f"{folder}: the tokenizer has no chat template; expected `chat_template` in"
+            " tokenizer_config.json or a file chat_template.jinja (for a reward model also"
+            " `template` in its description, reward.yaml)"
         )
     return source
 
@@ -255,10 +317,14 @@ def _read_template(folder: Path, config: Mapping[str, Any]) -> str:
 def _compiled(folder: Path, source: str) -> jinja2.Template:
     """A template in a sandbox, because it comes with a model."""
     # The settings under which chat templates are written everywhere.
-    environment = _Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", _Generation])
+    environment = _Sandbox(
+        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", _Generation]
+    )
     environment.globals["raise_exception"] = _refuse
     environment.globals["strftime_now"] = TEMPLATE_DATE.strftime
-    environment.filters["tojson"] = lambda value, **options: json.dumps(value, ensure_ascii=False, **options)
+    environment.filters["tojson"] = lambda value, **options: json.dumps(
+        value, ensure_ascii=False, **options
+    )
     try:
         return environment.from_string(source)
     except (jinja2.TemplateError, RecursionError) as error:
@@ -266,7 +332,10 @@ def _compiled(folder: Path, source: str) -> jinja2.Template:
 
 
 class _Generation(Extension):
-    """`{% generation %}` marks what an assistant wrote, for training; it writes its content as it is."""
+    """`{% generation %}` marks what an assistant wrote, for training.
+
+    It writes its content as it is.
+    """
 
     tags = {"generation"}  # noqa: RUF012 - as the base class has it
 
@@ -319,19 +388,25 @@ def _refuse_repetition(sequence: Any, times: Any) -> None:
     if not isinstance(sequence, str | list | tuple) or not isinstance(times, int):
         return
     if len(sequence) * times > _MOST_CHARACTERS:
-        raise SecurityError(f"a repetition {times:,} times; its result may have {_MOST_CHARACTERS:,} characters")
+        raise SecurityError(
+            f"a repetition {times:,} times; its result may have {_MOST_CHARACTERS:,} characters"
+        )
 
 
 def _refuse_lengths(values: Iterable[Any]) -> None:
     for value in values:
         if isinstance(value, int) and abs(value) > _MOST_CHARACTERS:
-            raise SecurityError(f"a call has the number {value:,}; allowed are {_MOST_CHARACTERS:,} at most")
+            raise SecurityError(
+                f"a call has the number {value:,}; allowed are {_MOST_CHARACTERS:,} at most"
+            )
 
 
 def _refuse_widths(text: str) -> None:
     """Refuse a format such as `%1000000000d`."""
     for width in re.findall(r"%[^a-zA-Z%]*?(\d{7,}|\*)", text):
-        raise SecurityError(f"a format has the width {width}; allowed are {_MOST_CHARACTERS:,} at most")
+        raise SecurityError(
+            f"a format has the width {width}; allowed are {_MOST_CHARACTERS:,} at most"
+        )
 
 
 def _refuse(message: str) -> None:
@@ -346,5 +421,7 @@ def _token_text(value: Any) -> str | None:
 
 
 def _valid(text: str) -> str:
-    """Text that has an encoding: half characters, which broken JSON can hold, become question marks."""
+    """Text that has an encoding: half characters, which broken JSON can hold, become question
+    marks.
+    """
     return text.encode("utf-8", "replace").decode("utf-8")

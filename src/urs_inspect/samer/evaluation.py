@@ -1,4 +1,6 @@
-"""SaMer's three heads in numpy, and what their outputs say: selected dimensions, scores, weights, the overall score."""
+"""SaMer's three heads in numpy, and what their outputs say: selected dimensions, scores, weights,
+the overall score.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,7 +39,9 @@ class Heads:
     """Weights of the three bias-free SiLU networks, each layer of shape (out, in), float32."""
 
     scoring: tuple[Array, ...]  # five layers: a logit of quality per dimension
-    predictor: tuple[Array, ...]  # four layers: a logit per dimension, above 0 if the dimension matters
+    predictor: tuple[
+        Array, ...
+    ]  # four layers: a logit per dimension, above 0 if the dimension matters
     weighter: tuple[Array, ...]  # four layers: a logit of importance per dimension
 
     def __post_init__(self) -> None:
@@ -47,7 +51,9 @@ class Heads:
     def from_tensors(cls, tensors: Mapping[str, Array]) -> Self:
         """Build from tensors by their names in the released checkpoint; others are ignored."""
         _refuse_errors("heads", {key: array.shape for key, array in tensors.items()})
-        return cls(**{head: tuple(tensors[key] for key in keys) for head, keys in HEAD_KEYS.items()})
+        return cls(
+            **{head: tuple(tensors[key] for key in keys) for head, keys in HEAD_KEYS.items()}
+        )
 
     def tensors(self) -> dict[str, Array]:
         """All weights by their names in the released checkpoint."""
@@ -85,7 +91,9 @@ class Heads:
 
 
 def load_heads(path: Path) -> Heads:
-    """Read heads in float32 from a safetensors file with the 13 weights under their released names."""
+    """Read heads in float32 from a safetensors file with the 13 weights under their released
+    names.
+    """
     entries = read_header(path)
     _refuse_errors(str(path), {name: entry.shape for name, entry in entries.items()})
     tensors = {name: read_tensor(path, entries[name]) for name in HEAD_NAMES}
@@ -95,13 +103,20 @@ def load_heads(path: Path) -> Heads:
 
 
 def save_heads(heads: Heads, path: Path, *, metadata: Mapping[str, str] | None = None) -> None:
-    """Write heads in float32 under the released names, whole or not at all; `metadata` are texts for the header."""
+    """Write heads in float32 under the released names, whole or not at all; `metadata` are texts
+    for the header.
+    """
     write_tensors(path, heads.tensors(), metadata=metadata)
 
 
 def inner_widths(narrowing: int = 1) -> dict[str, tuple[int, ...]]:
-    """Head -> widths between the vector and the output: the published ones divided by `narrowing`, 1 at least."""
-    return {head: tuple(max(1, width // narrowing) for width in widths) for head, widths in PUBLISHED_WIDTHS.items()}
+    """Head -> widths between the vector and the output: the published ones divided by `narrowing`,
+    1 at least.
+    """
+    return {
+        head: tuple(max(1, width // narrowing) for width in widths)
+        for head, widths in PUBLISHED_WIDTHS.items()
+    }
 
 
 def heads_size(hidden_size: int, dimensions: int, narrowing: int = 1) -> int:
@@ -117,13 +132,19 @@ def check_finite(array: Array, what: str) -> None:
 
 
 def head_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None = None) -> list[str]:
-    """What is wrong with the shapes of heads, a line per error; `hidden_size` is the backbone's width, if known."""
+    """What is wrong with the shapes of heads, a line per error; `hidden_size` is the backbone's
+    width, if known.
+    """
     if missing := [key for key in HEAD_NAMES if key not in shapes]:
         return [f"{key} is missing" for key in missing]
     if wrong := [key for key in HEAD_NAMES if len(shapes[key]) != 2]:
         return [f"{key} has {len(shapes[key])} axes; expected 2" for key in wrong]
     first = HEAD_KEYS["scoring"][0]
-    known = (hidden_size, "hidden_size") if hidden_size else (shapes[first][1], f"the input of {_layer(first)}")
+    known = (
+        (hidden_size, "hidden_size")
+        if hidden_size
+        else (shapes[first][1], f"the input of {_layer(first)}")
+    )
     errors = []
     for keys in HEAD_KEYS.values():
         before, origin = known
@@ -131,12 +152,17 @@ def head_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None =
             out, inside = shapes[key]
             if inside != before:
                 errors.append(
-                    f"{key} has shape {(out, inside)}; expected ({out}, {before}), since {origin} is {before}"
+                    f"{key} has shape {(out, inside)}; expected ({out}, {before}), since {origin}"
+                    f" is {before}"
                 )
-            before, origin = out, f"the width of {_layer(key)}"
+            before = out
+            origin = f"the width of {_layer(key)}"
     outputs = {keys[-1]: shapes[keys[-1]][0] for keys in HEAD_KEYS.values()}
     if len(set(outputs.values())) > 1:
-        errors.append("the heads differ in dimensions: " + ", ".join(f"{key}: {out}" for key, out in outputs.items()))
+        errors.append(
+            "the heads differ in dimensions: "
+            + ", ".join(f"{key}: {out}" for key, out in outputs.items())
+        )
     return errors
 
 
@@ -152,10 +178,14 @@ def _refuse_errors(what: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
 def _apply(layers: tuple[Array, ...], vectors: Array) -> Array:
     vectors = np.asarray(vectors, np.float32)
     if vectors.ndim != 2 or vectors.shape[1] != layers[0].shape[1]:
-        raise InputError(f"heads: vectors of shape {vectors.shape}; expected (n, {layers[0].shape[1]})")
+        raise InputError(
+            f"heads: vectors of shape {vectors.shape}; expected (n, {layers[0].shape[1]})"
+        )
     if len(vectors) <= _BLOCK:
         return _block(layers, vectors)
-    return np.concatenate([_block(layers, vectors[at : at + _BLOCK]) for at in range(0, len(vectors), _BLOCK)])
+    return np.concatenate(
+        [_block(layers, vectors[at : at + _BLOCK]) for at in range(0, len(vectors), _BLOCK)]
+    )
 
 
 def _block(layers: tuple[Array, ...], values: Array) -> Array:
@@ -177,7 +207,9 @@ def _silu(values: Array) -> Array:
 
 
 WeightsAt = Literal["response", "query"]
-"""Where the weighter reads: at the end of query + response (released code) or of the query (paper, section 4.3)."""
+"""Where the weighter reads: at the end of query + response (released code) or of the query (paper,
+section 4.3).
+"""
 
 
 @dataclass(frozen=True)
@@ -191,7 +223,9 @@ class RawOutputs:
     def __post_init__(self) -> None:
         shapes = {self.scores.shape, self.gates.shape, self.weights.shape}
         if len(shapes) != 1 or self.scores.ndim != 1 or not self.scores.size:
-            raise InputError(f"outputs of shapes {sorted(shapes)}; expected three of one shape (dimensions,)")
+            raise InputError(
+                f"outputs of shapes {sorted(shapes)}; expected three of one shape (dimensions,)"
+            )
 
     @property
     def is_finite(self) -> bool:
@@ -207,15 +241,18 @@ class Evaluation:
     selected: NDArray[np.bool_]
     scores: NDArray[np.float64]  # of every dimension, selected or not, 0 to 1
     weights: NDArray[np.float64]  # 0 where not selected, sum 1
-    empty_selection: bool  # whether the predictor selected nothing, so that its largest output had to stand in
+    empty_selection: (
+        bool  # whether the predictor selected nothing, so that its largest output had to stand in
+    )
 
 
 def evaluate(raw: RawOutputs) -> Evaluation:
     """Evaluate a response from raw outputs (paper, sections 4.1 to 4.3 and Figure 3).
 
-    A dimension is selected where the predictor's logit is above 0. If there is none, the single largest one is selected
-    and the result is flagged; the released code gives NaN then. The overall score is the sum over the selected
-    dimensions of softmax(weights) * sigmoid(scores). Outputs that are not finite are an `InputError`.
+    A dimension is selected where the predictor's logit is above 0. If there is none, the single
+    largest one is selected and the result is flagged; the released code gives NaN then. The overall
+    score is the sum over the selected dimensions of softmax(weights) * sigmoid(scores). Outputs
+    that are not finite are an `InputError`.
     """
     for name in ("scores", "gates", "weights"):
         if not np.isfinite(getattr(raw, name)).all():
@@ -234,7 +271,9 @@ def evaluate(raw: RawOutputs) -> Evaluation:
 def raw_outputs(
     heads: Heads, query_vectors: Array, response_vectors: Array, weights_at: WeightsAt = "response"
 ) -> list[RawOutputs]:
-    """Run the heads on vectors of the last tokens of n queries, and of n queries with responses, shape (n, hidden)."""
+    """Run the heads on vectors of the last tokens of n queries, and of n queries with responses,
+    shape (n, hidden).
+    """
     outputs = (
         heads.score(response_vectors),
         heads.select(query_vectors),

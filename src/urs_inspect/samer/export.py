@@ -38,25 +38,32 @@ from urs_inspect.samer.weights import (
 
 HEADS_NAME = "heads.safetensors"  # name of the heads' file in what training writes
 
-# What a model's folder holds besides weights; anything else, such as a trainer's state, is not copied.
+# What a model's folder holds besides weights; anything else, such as a trainer's state, is not
+# copied.
 _COMPANIONS = ("*.json", "*.jinja", "tokenizer.model", "LICENSE*", "NOTICE*", "README*")
 
 
 @dataclass(frozen=True)
 class Export:
-    """What an export wrote: a folder that all engines take, and names of weight files by how each was made."""
+    """What an export wrote: a folder that all engines take, and names of weight files by how each
+    was made.
+    """
 
     folder: Path
     heads: Path
     linked: tuple[str, ...]  # need no room of their own
     rewritten: tuple[str, ...]  # held heads
     copied: tuple[str, ...]  # could not be linked
-    dtype: str | None = None  # in which the backbone made the vectors that the heads were trained on, if declared
+    dtype: str | None = (
+        None  # in which the backbone made the vectors that the heads were trained on, if declared
+    )
     weights_at: str | None = None  # where the heads were trained to read weights, if declared
 
 
 def export_checkpoint(source: str | Path, out: str | Path) -> Export:
-    """Export a released checkpoint into a new or empty folder, which appears whole or not at all."""
+    """Export a released checkpoint into a new or empty folder, which appears whole or not at
+    all.
+    """
     out = _free_folder(out)
     checkpoint = open_checkpoint(source)
     if checkpoint.layout != "released":
@@ -67,14 +74,17 @@ def export_checkpoint(source: str | Path, out: str | Path) -> Export:
 
 
 def exported_folder(checkpoint: Checkpoint) -> Path:
-    """The folder that stock vLLM loads: the checkpoint's own if it is exported, else an export in the cache.
+    """The folder that stock vLLM loads: the checkpoint's own if it is exported, else an export in
+    the cache.
 
-    Of several processes that make the same export, the first to finish has made it, and the others use that.
+    Of several processes that make the same export, the first to finish has made it, and the others
+    use that.
     """
     if checkpoint.layout == "exported":
         return checkpoint.folder
     files = [(checkpoint.folder / name).stat() for name in checkpoint.weights.names]
-    identity = (  # changes with what the folder holds, and with the files that its export would link
+    # changes with what the folder holds, and with the files that its export would link
+    identity = (
         str(checkpoint.folder.resolve()),
         fingerprint(checkpoint.folder),
         [(file.st_dev, file.st_ino) for file in files],
@@ -91,21 +101,32 @@ def exported_folder(checkpoint: Checkpoint) -> Path:
 
 
 def assemble_checkpoint(backbone: str | Path, heads: str | Path, out: str | Path) -> Export:
-    """Make a checkpoint in the exported layout from a Llama's folder and the heads (or the folder) that training wrote.
+    """Make a checkpoint in the exported layout from a Llama's folder and the heads (or the folder)
+    that training wrote.
 
     Heads that the backbone has are left out; large files are linked.
     """
-    out, folder, file = _free_folder(out), Path(backbone).expanduser(), Path(heads).expanduser()
+    out = _free_folder(out)
+    folder = Path(backbone).expanduser()
+    file = Path(heads).expanduser()
     file = file / HEADS_NAME if file.is_dir() else file
     if not file.is_file():
-        raise InputError(f"{file}: no such file; expected heads as `urs-inspect samer train` writes them")
-    loaded, texts, config = load_heads(file), read_metadata(file), open_backbone(folder)
-    expected, width = len(load_taxonomy().dimensions), int(config["hidden_size"])
+        raise InputError(
+            f"{file}: no such file; expected heads as `urs-inspect samer train` writes them"
+        )
+    loaded = load_heads(file)
+    texts = read_metadata(file)
+    config = open_backbone(folder)
+    expected = len(load_taxonomy().dimensions)
+    width = int(config["hidden_size"])
     if loaded.dimensions != expected:
-        raise InputError(f"{file}: {loaded.dimensions} dimensions; expected {expected}, those of the taxonomy")
+        raise InputError(
+            f"{file}: {loaded.dimensions} dimensions; expected {expected}, those of the taxonomy"
+        )
     if loaded.hidden_size != width:
         raise InputError(
-            f"{file}: heads for vectors of width {loaded.hidden_size:,}; the backbone {folder} has {width:,}"
+            f"{file}: heads for vectors of width {loaded.hidden_size:,}; the backbone {folder} has"
+            f" {width:,}"
         )
     _check_origin(file, texts, folder)
     return _make_folder(out, find_weights(folder), config, loaded, texts)
@@ -114,26 +135,38 @@ def assemble_checkpoint(backbone: str | Path, heads: str | Path, out: str | Path
 def _check_origin(file: Path, texts: dict[str, str], folder: Path) -> None:
     """Refuse heads that declare another backbone; heads that declare nothing have to be trusted."""
     if BACKBONE in texts and BACKBONE_FINGERPRINT not in texts:
-        raise InputError(f"{file}: trained on vectors of '{texts[BACKBONE]}', which is no Llama; no engine runs it")
+        raise InputError(
+            f"{file}: trained on vectors of '{texts[BACKBONE]}', which is no Llama; no engine"
+            " runs it"
+        )
     declared = texts.get(BACKBONE_FINGERPRINT)
     if declared is not None and declared != fingerprint(folder, heads=False):
         raise InputError(
-            f"{file}: trained on another backbone than {folder}, or its weights, tokenizer, template or configuration "
-            "have changed since"
+            f"{file}: trained on another backbone than {folder}, or its weights, tokenizer,"
+            " template or configuration have changed since"
         )
 
 
 def _free_folder(out: str | Path) -> Path:
-    out = Path(out).expanduser().absolute()  # the printed path is used in other working directories as well
+    out = (
+        Path(out).expanduser().absolute()
+    )  # the printed path is used in other working directories as well
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise InputError(f"{out}: already there; expected a new or an empty folder")
     return out
 
 
 def _make_folder(
-    out: Path, weights: WeightFiles, config: Mapping[str, Any], heads: Heads, texts: Mapping[str, str]
+    out: Path,
+    weights: WeightFiles,
+    config: Mapping[str, Any],
+    heads: Heads,
+    texts: Mapping[str, str],
 ) -> Export:
-    """Write an exported folder, whole or not at all; tensors that are not a Llama's own are left out."""
+    """Write an exported folder, whole or not at all.
+
+    Tensors that are not a Llama's own are left out.
+    """
     out.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
     try:
@@ -141,7 +174,9 @@ def _make_folder(
         for path in itertools.chain.from_iterable(map(weights.folder.glob, _COMPANIONS)):
             if path.is_file() and path.name not in {INDEX, "config.json"}:
                 shutil.copyfile(path, unfinished / path.name)
-        plain = {key: value for key, value in config.items() if key != "auto_map"} | {"architectures": ["LlamaModel"]}
+        plain = {key: value for key, value in config.items() if key != "auto_map"} | {
+            "architectures": ["LlamaModel"]
+        }
         _write_json(plain, unfinished / "config.json")
         kinds = _write_weights(weights, unfinished)
         (unfinished / HEADS_FILE).parent.mkdir()
@@ -152,8 +187,17 @@ def _make_folder(
             raise InputError(f"{out}: cannot be made ({error.strerror})") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    names = {kind: tuple(name for name in kinds if kinds[name] == kind) for kind in ("linked", "rewritten", "copied")}
-    return Export(out, out / HEADS_FILE, **names, dtype=texts.get(BACKBONE_DTYPE), weights_at=texts.get(WEIGHTS_AT))
+    names = {
+        kind: tuple(name for name in kinds if kinds[name] == kind)
+        for kind in ("linked", "rewritten", "copied")
+    }
+    return Export(
+        out,
+        out / HEADS_FILE,
+        **names,
+        dtype=texts.get(BACKBONE_DTYPE),
+        weights_at=texts.get(WEIGHTS_AT),
+    )
 
 
 def _write_weights(weights: WeightFiles, out: Path) -> dict[str, str]:
@@ -170,7 +214,10 @@ def _write_weights(weights: WeightFiles, out: Path) -> dict[str, str]:
             kinds[name] = "rewritten"
     if weights.indexed:
         size = sum(weights.entries[tensor].size for tensor in kept)
-        _write_json({"metadata": {"total_size": size}, "weight_map": dict(sorted(kept.items()))}, out / INDEX)
+        _write_json(
+            {"metadata": {"total_size": size}, "weight_map": dict(sorted(kept.items()))},
+            out / INDEX,
+        )
     return kinds
 
 
@@ -179,7 +226,10 @@ def _write_json(content: Mapping[str, Any], path: Path) -> None:
 
 
 def _link(source: Path, target: Path) -> str:
-    """Link a file of many gigabytes if the file system can; a hard link outlives the source's folder."""
+    """Link a file of many gigabytes if the file system can.
+
+    A hard link outlives the source's folder.
+    """
     source = source.resolve()  # a hub's cache holds links itself
     for link in (os.link, os.symlink):
         try:
@@ -195,7 +245,10 @@ def _rewrite(source: Path, target: Path, kept: list[TensorEntry]) -> None:
     """Copy some tensors of a file byte by byte, in pieces."""
     with target.open("wb") as file:
         file.write(
-            header_bytes([(entry.name, entry.dtype, entry.shape, entry.size) for entry in kept], {"format": "pt"})
+            header_bytes(
+                [(entry.name, entry.dtype, entry.shape, entry.size) for entry in kept],
+                {"format": "pt"},
+            )
         )
         for entry in kept:
             file.writelines(read_chunks(source, entry))

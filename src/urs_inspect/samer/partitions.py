@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from urs_inspect._util import InputError
-from urs_inspect.samer.bulk import SUFFIXES, BulkInput, BulkReport, check_rows, model_identity, read_rows, score_file
+from urs_inspect.samer.bulk import (
+    SUFFIXES,
+    BulkInput,
+    BulkReport,
+    check_rows,
+    model_identity,
+    read_rows,
+    score_file,
+)
 from urs_inspect.samer.bulk_results import difference, partial_path, remove_partial
 from urs_inspect.samer.checkpoint import fingerprint, sha256_of
 from urs_inspect.samer.engines.protocol import Engine, one_line, open_with_spec
@@ -25,18 +33,30 @@ from urs_inspect.samer.judgement import engine_facts, facts_of
 
 Partition = tuple[Path, Path]  # a file of rows, and the Parquet file for its results
 _READERS = 16  # files that are looked at together, because a network's disk answers late
-_WAIT = 60.0  # seconds that a partition waits for a worker that is about to end, as those of a driver that was killed
+# seconds that a partition waits for a worker that is about to end, as those of a driver that was
+# killed
+_WAIT = 60.0
 _RETRIES = 2  # of a partition whose worker ended
 _COUNTS = ("rows", "resumed", "no_response", "shortened", "empty_selection")
 
 
 def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
-    """The files of a folder or a pattern, each checked by its first row, and for each its results in `folder`."""
+    """The files of a folder or a pattern, each checked by its first row, and for each its results
+    in `folder`.
+    """
     whole = pattern.absolute()
-    names = whole.iterdir() if whole.is_dir() else Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))
-    paths = sorted(path for path in names if path.suffix.lower() in SUFFIXES and path.name[0] not in "._")
+    names = (
+        whole.iterdir()
+        if whole.is_dir()
+        else Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))
+    )
+    paths = sorted(
+        path for path in names if path.suffix.lower() in SUFFIXES and path.name[0] not in "._"
+    )
     if not paths:
-        raise InputError(f"'{pattern}': no file {' or '.join(SUFFIXES)}; expected a folder or a quoted pattern")
+        raise InputError(
+            f"'{pattern}': no file {' or '.join(SUFFIXES)}; expected a folder or a quoted pattern"
+        )
     if folder.is_file() or folder.resolve() in {path.resolve().parent for path in paths}:
         raise InputError(f"{folder}: the results of many files need a folder of their own")
     names_out = Counter(path.stem for path in paths)
@@ -47,7 +67,9 @@ def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
     if len(faults) == 1:
         raise InputError(faults[0])
     if faults:
-        raise InputError(f"{len(faults):,} of {len(paths):,} files cannot be used: {'; '.join(faults)}")
+        raise InputError(
+            f"{len(faults):,} of {len(paths):,} files cannot be used: {'; '.join(faults)}"
+        )
     return [(path, folder.absolute() / f"{path.stem}.parquet") for path in paths]
 
 
@@ -60,45 +82,71 @@ def _first_row_fault(path: Path) -> str:
     return ""
 
 
-def unfinished(partitions: Sequence[Partition], facts: Mapping[str, Any], *, overwrite: bool) -> list[Partition]:
-    """The partitions without results of this model and input; other results are refused unless they may be replaced."""
+def unfinished(
+    partitions: Sequence[Partition], facts: Mapping[str, Any], *, overwrite: bool
+) -> list[Partition]:
+    """The partitions without results of this model and input.
+
+    Other results are refused unless they may be replaced.
+    """
     with ThreadPoolExecutor(_READERS) as threads:
-        others = dict(zip(partitions, threads.map(lambda each: _other(each, facts), partitions), strict=True))
+        others = dict(
+            zip(partitions, threads.map(lambda each: _other(each, facts), partitions), strict=True)
+        )
     for (_, out), other in others.items():
         if other and not overwrite:
-            raise InputError(f"{out} was made from {other}; name another folder, or add --overwrite")
+            raise InputError(
+                f"{out} was made from {other}; name another folder, or add --overwrite"
+            )
         if other == "":
             remove_partial(partial_path(out))  # of a process that was killed before it came to this
     return [partition for partition, other in others.items() if other != ""]
 
 
 def _other(partition: Partition, facts: Mapping[str, Any]) -> str | None:
-    """What results were made from instead of this model and input; empty if from these, None if there are none."""
+    """What results were made from instead of this model and input.
+
+    Empty if from these, None if there are none.
+    """
     source, out = partition
     if not out.exists():
         return None
     try:
-        found = json.loads(import_module("pyarrow.parquet").read_schema(out).metadata[b"urs_inspect"])
+        found = json.loads(
+            import_module("pyarrow.parquet").read_schema(out).metadata[b"urs_inspect"]
+        )
     except (OSError, ValueError, TypeError, KeyError):
         return "something else, which has no facts of SaMer"
-    return difference({**facts, "input": sha256_of(source)}, {"input": found.pop("input_sha256", None), **found})
+    return difference(
+        {**facts, "input": sha256_of(source)}, {"input": found.pop("input_sha256", None), **found}
+    )
 
 
 def merged(reports: Sequence[BulkReport]) -> BulkReport:
     """One report of all rows."""
     scored = [report.rows - sum(report.failures.values()) for report in reports]
-    total = sum(report.mean_overall * count for report, count in zip(reports, scored, strict=True) if count)
+    total = sum(
+        report.mean_overall * count for report, count in zip(reports, scored, strict=True) if count
+    )
     failures = sum((Counter(report.failures) for report in reports), Counter[str]())
     counts = {name: sum(getattr(report, name) for report in reports) for name in _COUNTS}
-    return BulkReport(failures=dict(failures), mean_overall=total / sum(scored) if any(scored) else nan, **counts)
+    return BulkReport(
+        failures=dict(failures), mean_overall=total / sum(scored) if any(scored) else nan, **counts
+    )
 
 
 class Scorer:
-    """Scores files with one engine: `options` of `load_engine`, its `facts` if known, and `how` to `score_file`."""
+    """Scores files with one engine: `options` of `load_engine`, its `facts` if known, and `how` to
+    `score_file`.
+    """
 
     def __init__(self, options: dict[str, Any], facts: dict[str, Any], how: dict[str, Any]) -> None:
-        self.options, self.facts, self.how = options, facts, how
-        self._runner = asyncio.Runner()  # one event loop for all files, to which a server's connections belong
+        self.options = options
+        self.facts = facts
+        self.how = how
+        self._runner = (
+            asyncio.Runner()
+        )  # one event loop for all files, to which a server's connections belong
         self._engine: Engine | None = None
 
     def load(self) -> Engine:
@@ -108,7 +156,8 @@ class Scorer:
             facts = {**engine_facts(engine), **self._runner.run(model_identity(engine))}
             if self.facts and (other := difference(self.facts, facts)):
                 raise InputError(f"a worker has {other}")
-            self._engine, self.facts = engine, facts
+            self._engine = engine
+            self.facts = facts
         return self._engine
 
     def score(self, rows: BulkInput, out: Path, **more: Any) -> BulkReport:
@@ -116,17 +165,27 @@ class Scorer:
         return self._runner.run(score_file(rows, out, self.load(), **self.how, **more))
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
-        """Score a batch of one partition as Ray hands it over: its source, report, error, and whether that ends all."""
+        """Score a batch of one partition as Ray hands it over: its source, report, error, and
+        whether that ends all.
+        """
         source, out = map(Path, batch["item"][0])
-        report, error, stops = None, "", False
+        report = None
+        error = ""
+        stops = False
         try:
             rows = check_rows(source, least=0)
-            stops = True  # what goes wrong from here on is not the partition's fault: the others would meet it too
+            # what goes wrong from here on is not the partition's fault: the others would meet it
+            # too
+            stops = True
             self.load()
-            if _other((source, out), self.facts) != "":  # else by a worker that was killed before it could say so
+            if (
+                _other((source, out), self.facts) != ""
+            ):  # else by a worker that was killed before it could say so
                 report = asdict(self.score(rows, out, wait=_WAIT, ahead=1))
         except Exception as problem:
-            error = str(problem) if isinstance(problem, InputError) else one_line(problem, named=True)
+            error = (
+                str(problem) if isinstance(problem, InputError) else one_line(problem, named=True)
+            )
         return {"result": [json.dumps((str(source), report, error, stops and bool(error)))]}
 
     def close(self) -> None:
@@ -136,8 +195,12 @@ class Scorer:
         self._runner.close()
 
 
-def score_partitions(partitions: Sequence[Partition], scorer: Scorer, ray: Any) -> Iterator[tuple[Any, str]]:
-    """The `BulkReport` of each partition as it ends, or the error; `ray`: None, or address (or None) and workers."""
+def score_partitions(
+    partitions: Sequence[Partition], scorer: Scorer, ray: Any
+) -> Iterator[tuple[Any, str]]:
+    """The `BulkReport` of each partition as it ends, or the error; `ray`: None, or address (or
+    None) and workers.
+    """
     names = [[str(source), str(out)] for source, out in partitions]
     left = {source for source, _ in names}
     alone = (scorer({"item": [each]}) for each in names)
@@ -148,26 +211,36 @@ def score_partitions(partitions: Sequence[Partition], scorer: Scorer, ray: Any) 
             if stops:
                 raise InputError(f"{source}: {error}")
             yield report and BulkReport(**report), error
-    yield from ((None, f"{source}: its worker ended {1 + _RETRIES} times") for source in sorted(left))
+    yield from (
+        (None, f"{source}: its worker ended {1 + _RETRIES} times") for source in sorted(left)
+    )
 
 
 # ## Ray
 
 
-def arguments(choice: EngineChoice, on_ray: bool, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def arguments(
+    choice: EngineChoice, on_ray: bool, **more: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Options and facts for a scorer; on Ray they leave nothing to a worker's machine."""
     if not on_ray:
         return {"samer": choice.model, "engine": choice.engine, **choice.options(), **more}, {}
     if find_spec("ray") is None:
         raise InputError("--ray needs the package ray: pip install 'urs-inspect[ray]'")
     if choice.is_server:
-        raise InputError("--ray starts an engine in each worker; leave it out for a server, which has its own")
+        raise InputError(
+            "--ray starts an engine in each worker; leave it out for a server, which has its own"
+        )
     if (choice.engine_options or {}).get("tensor_parallel_size", 1) > 1:
-        raise InputError("--ray gives each worker one GPU; leave out tensor_parallel_size, or --ray")
+        raise InputError(
+            "--ray gives each worker one GPU; leave out tensor_parallel_size, or --ray"
+        )
     name = engine_for(choice.model, engine=choice.engine, **choice.options())
     settled = ("weights_at", "bos", "dtype", "max_length", "overlong", "description")
     on_cpu = name == "transformers"
-    checkpoint, spec = open_with_spec(choice.model, *(getattr(choice, key) for key in settled), on_cpu=on_cpu)
+    checkpoint, spec = open_with_spec(
+        choice.model, *(getattr(choice, key) for key in settled), on_cpu=on_cpu
+    )
     options = {**choice.options(), "dtype": spec.dtype, "max_length": spec.max_length}
     options |= {"device": "cpu"} if on_cpu else {}
     options |= {"weights_at": spec.weights_at} if spec.reward is None else {}
@@ -175,12 +248,21 @@ def arguments(choice: EngineChoice, on_ray: bool, **more: Any) -> tuple[dict[str
     return {**options, "engine": name, "samer": choice.model}, facts
 
 
-def _on_ray(names: list[Any], scorer: Scorer, address: str | None, workers: int) -> Generator[Mapping[str, Any]]:
+def _on_ray(
+    names: list[Any], scorer: Scorer, address: str | None, workers: int
+) -> Generator[Mapping[str, Any]]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "1" if address else "0"  # 0: it listens on loopback alone
-    ray, data = import_module("ray"), import_module("ray.data")
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = (
+        "1" if address else "0"
+    )  # 0: it listens on loopback alone
+    ray = import_module("ray")
+    data = import_module("ray.data")
     try:
-        ray.init(address or "local", log_to_driver=False, **({} if address else {"include_dashboard": False}))
+        ray.init(
+            address or "local",
+            log_to_driver=False,
+            **({} if address else {"include_dashboard": False}),
+        )
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise InputError(f"Ray cannot be started or reached: {one_line(error)}") from error
     try:

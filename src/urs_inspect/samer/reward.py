@@ -1,4 +1,6 @@
-"""Reward models besides SaMer: a linear head at the last token, what its outputs mean, and the prompt it reads."""
+"""Reward models besides SaMer: a linear head at the last token, what its outputs mean, and the
+prompt it reads.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,35 +18,46 @@ from urs_inspect.samer.evaluation import Evaluation, RawOutputs
 from urs_inspect.samer.weights import Array
 
 DESCRIPTION = "reward.yaml"  # file in a model's folder that says what the outputs of its head mean
-HEAD, REWARD = "score.weight", "reward"  # the head's weights in a checkpoint; name of the overall score
+HEAD = "score.weight"
+REWARD = "reward"  # the head's weights in a checkpoint; name of the overall score
 Kind = Literal["samer", "reward_model"]  # what a folder, or a server's model, is
 
 
 _OTHER_HEADS = (  # a pattern of tensor names -> what they are, and a published model that has them
-    (r"^(gating|regression_layer)\.", "a head with gating (gating, regression_layer), as ArmoRM has"),
+    (
+        r"^(gating|regression_layer)\.",
+        "a head with gating (gating, regression_layer), as ArmoRM has",
+    ),
     (r"^v_head\.", "a value head (v_head), as GRM has"),
     (r"^score\.\d+\.", "a head of several layers (score.0, ...), as INF-ORM has"),
     (r"^classifier\.", "the head of an encoder (classifier)"),
-    (r"^lm_head\.", "a language head alone (lm_head), a logit of which is the reward of Nemotron's"),
+    (
+        r"^lm_head\.",
+        "a language head alone (lm_head), a logit of which is the reward of Nemotron's",
+    ),
 )
 
 
 def unsupported_head(names: Iterable[str]) -> str | None:
-    """What a folder without SaMer's heads is, if its tensors are those of a reward model of another kind."""
+    """What a folder without SaMer's heads is, if its tensors are those of a reward model of another
+    kind.
+    """
     tensors = list(names)
     if HEAD in tensors:
         return None
     for pattern, head in _OTHER_HEADS:
         if any(re.search(pattern, name) for name in tensors):
             return (
-                f"a reward model of a kind that is not supported: {head}; supported are SaMer, and a decoder with "
-                f"one linear head, {HEAD}"
+                f"a reward model of a kind that is not supported: {head}; supported are SaMer, and"
+                f" a decoder with one linear head, {HEAD}"
             )
     return None
 
 
 class Output(BaseModel):
-    """One output of a head, also given by its name alone: `offset + scale * logit` is the number that is reported."""
+    """One output of a head, also given by its name alone: `offset + scale * logit` is the number
+    that is reported.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -64,8 +77,12 @@ class Description(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     outputs: tuple[Output, ...] = Field(min_length=1)  # in the order of the model's labels
-    overall: str | dict[str, float]  # the name of an output, or weights by name, of which it is the weighted sum
-    template: str | None = Field(None, min_length=1)  # of Jinja, in place of the tokenizer's chat template
+    overall: (
+        str | dict[str, float]
+    )  # the name of an output, or weights by name, of which it is the weighted sum
+    template: str | None = Field(
+        None, min_length=1
+    )  # of Jinja, in place of the tokenizer's chat template
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -73,7 +90,9 @@ class Description(BaseModel):
         if len(set(columns)) < len(columns):
             raise ValueError(f"outputs: a name is there twice: {choices(self.names)}")
         if REWARD in columns and (len(columns) > 1 or self.weights != {REWARD: 1.0}):
-            raise ValueError(f"outputs: '{REWARD}' is the overall score's name; give the output another")
+            raise ValueError(
+                f"outputs: '{REWARD}' is the overall score's name; give the output another"
+            )
         if unknown := [name for name in self.weights if name not in self.names] or not self.weights:
             raise ValueError(f"overall: unknown output {unknown}; allowed: {choices(self.names)}")
         return self
@@ -90,7 +109,9 @@ class Description(BaseModel):
 
     @property
     def hidden_size(self) -> int:
-        """Numbers of what an engine gives for a text: the logits, since engines run the head themselves."""
+        """Numbers of what an engine gives for a text: the logits, since engines run the head
+        themselves.
+        """
         return len(self.outputs)
 
     def raw(self, logits: Array) -> list[RawOutputs]:
@@ -102,18 +123,23 @@ class Description(BaseModel):
         pairs = zip(self.outputs, raw.scores, strict=True)
         scores = np.array([output.offset + output.scale * float(logit) for output, logit in pairs])
         weights = np.array([self.weights.get(name, 0.0) for name in self.names])
-        return Evaluation(float(np.dot(weights, scores)), np.ones(len(scores), bool), scores, weights, False)
+        return Evaluation(
+            float(np.dot(weights, scores)), np.ones(len(scores), bool), scores, weights, False
+        )
 
 
 def load_description(folder: Path, file: str | None, outputs: int) -> Description:
-    """The description in a file or in the model's folder; one output needs none. `outputs`: how many the head has."""
+    """The description in a file or in the model's folder; one output needs none. `outputs`: how
+    many the head has.
+    """
     path = Path(file).expanduser() if file else folder / DESCRIPTION
     if not file and not path.is_file():
         if outputs == 1:
             return Description(outputs=(Output(name=REWARD),), overall=REWARD)
         raise InputError(
-            f"{folder}: its head has {outputs} outputs and nothing says what they mean; describe them in {path.name} "
-            "or another file (option description), such as {outputs: [bad, good], overall: {good: 1, bad: -1}}"
+            f"{folder}: its head has {outputs} outputs and nothing says what they mean; describe"
+            f" them in {path.name} or another file (option description), such as {{outputs: [bad,"
+            " good], overall: {good: 1, bad: -1}}"
         )
     try:
         found = Description.model_validate(read_yaml(path.read_text(encoding="utf-8")))
@@ -122,30 +148,50 @@ def load_description(folder: Path, file: str | None, outputs: int) -> Descriptio
         place = ": ".join([str(path), *map(str, first["loc"])])
         raise InputError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())[:200]}") from error
+        raise InputError(
+            f"{path}: cannot be read as YAML: {' '.join(str(error).split())[:200]}"
+        ) from error
     if len(found.outputs) != outputs:
-        raise InputError(f"{path}: describes {len(found.outputs)} outputs; the model's head has {outputs}")
+        raise InputError(
+            f"{path}: describes {len(found.outputs)} outputs; the model's head has {outputs}"
+        )
     return found
 
 
 class RewardConversations(Conversations):
     """Conversations of any chat template, read at their last token.
 
-    Where that is the padding token, the one before it is read: transformers' classifiers look for the last token that
-    is not padding, in training too. vLLM reads the last one, so these tokens are left away; nothing before sees them.
+    Where that is the padding token, the one before it is read: transformers' classifiers look for
+    the last token that is not padding, in training too. vLLM reads the last one, so these tokens
+    are left away; nothing before sees them.
     """
 
     def __init__(self, folder: Path, template: str | None, padding: int | None) -> None:
         super().__init__(folder, template)
         self._padding = padding
-        words = dict.fromkeys(re.findall(r"\b(?:bos|eos|unk|sep|pad|cls|mask)_token\b", self._source))
+        words = dict.fromkeys(
+            re.findall(r"\b(?:bos|eos|unk|sep|pad|cls|mask)_token\b", self._source)
+        )
         if missing := [word for word in words if word not in self._config]:
-            raise InputError(f"{folder}: the template writes {choices(missing)}, which tokenizer_config.json lacks")
-        if self._ids(["a", "b"]) == self._ids(["a", "c"]) or self._ids(["a", "b"]) == self._ids(["c", "b"]):
-            raise InputError(f"{folder}: the template does not write both the query and the response")
+            raise InputError(
+                f"{folder}: the template writes {choices(missing)}, which tokenizer_config.json"
+                " lacks"
+            )
+        if self._ids(["a", "b"]) == self._ids(["a", "c"]) or self._ids(["a", "b"]) == self._ids(
+            ["c", "b"]
+        ):
+            raise InputError(
+                f"{folder}: the template does not write both the query and the response"
+            )
 
     def encode(
-        self, query: str, response: str, max_length: int, *, overlong: Overlong = "shorten", bos: Bos = "single"
+        self,
+        query: str,
+        response: str,
+        max_length: int,
+        *,
+        overlong: Overlong = "shorten",
+        bos: Bos = "single",
     ) -> Encoded:
         """Encode a query and a response; see `Conversations.encode`."""
         found = super().encode(query, response, max_length, overlong=overlong, bos=bos)

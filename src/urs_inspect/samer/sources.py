@@ -46,7 +46,8 @@ class Skipped:
 Mapped = TrainingPair | Unpaired
 
 
-# ## Readers of columns. Each raises `InputError` for a value of another kind, `SkipError` for one of no use.
+# ## Readers of columns. Each raises `InputError` for a value of another kind, `SkipError` for one
+# of no use.
 
 
 def _value(record: Record, column: str) -> Any:
@@ -83,11 +84,15 @@ def _one_turn(column: str) -> Reader:
 
 
 def _message(column: str, place: int, *, only: bool = True) -> Reader:
-    """The question (0) or answer (1) that a list of messages begins with; `only` refuses further turns."""
+    """The question (0) or answer (1) that a list of messages begins with; `only` refuses further
+    turns.
+    """
 
     def read(record: Record) -> str:
         messages = record.get(column)
-        if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
+        if not isinstance(messages, list) or not all(
+            isinstance(message, dict) for message in messages
+        ):
             raise InputError(f"'{column}' must be a list of messages, is {_shown(messages)}")
         if only and len(messages) > 2:
             raise SkipError(f"'{column}' has more than one turn")
@@ -174,7 +179,11 @@ def _larger(first: float, second: float) -> Preference:
 
 
 def _voted(record: Record) -> Preference:
-    votes: Mapping[str, Preference] = {"winner_model_a": "a", "winner_model_b": "b", "winner_tie": "tie"}
+    votes: Mapping[str, Preference] = {
+        "winner_model_a": "a",
+        "winner_model_b": "b",
+        "winner_tie": "tie",
+    }
     won = [side for column, side in votes.items() if _number(record, column) == 1]
     if len(won) != 1:
         raise InputError("just one of winner_model_a, winner_model_b, winner_tie must be 1")
@@ -204,17 +213,25 @@ class Columns:
     second: Reader | str | None  # None for a source without a second response
     winner: Judge = lambda _: None
     has: str = ""  # the column by which this layout of a source is recognised
-    toss: bool = False  # whether the sides are tossed, for data that always put the better response first
+    toss: bool = (
+        False  # whether the sides are tossed, for data that always put the better response first
+    )
     prepare: Callable[[Record], Record] = lambda record: record
 
 
 def _draw_two(record: Record) -> Record:
     """Two of the completions that have a score, chosen by a hash of the instruction."""
     completions = record.get("completions")
-    if not isinstance(completions, list) or not all(isinstance(completion, dict) for completion in completions):
+    if not isinstance(completions, list) or not all(
+        isinstance(completion, dict) for completion in completions
+    ):
         raise InputError("'completions' must be a list of objects")
     prompt = str(record["instruction"])
-    scored = [place for place, completion in enumerate(completions) if _rating(completion, _SCORE) is not None]
+    scored = [
+        place
+        for place, completion in enumerate(completions)
+        if _rating(completion, _SCORE) is not None
+    ]
     if len(scored) < 2:
         raise SkipError("fewer than two completions with a score")
     drawn = sorted(scored, key=lambda place: _hashed(prompt, str(place)))[:2]
@@ -228,22 +245,43 @@ def _two_ratings(record: Record) -> Record:
 
 
 _RATED_TEXTS = ("rated.0.response", "rated.1.response")
-_ARENA_WINNERS: Mapping[str, Preference] = {"model_a": "a", "model_b": "b", "tie": "tie", "tie (bothbad)": "tie"}
+_ARENA_WINNERS: Mapping[str, Preference] = {
+    "model_a": "a",
+    "model_b": "b",
+    "tie": "tie",
+    "tie (bothbad)": "tie",
+}
 
 SOURCES: Mapping[str, tuple[Columns, ...]] = {
-    # People's preferences. Either two records of its ratings file (helpfulness 0 to 4) that stand one after another,
-    # with the same prompt, or its preference file (-3 to 3, below 0 where response 1 is better).
+    # People's preferences. Either two records of its ratings file (helpfulness 0 to 4) that stand
+    # one after another, with the same prompt, or its preference file (-3 to 3, below 0 where
+    # response 1 is better).
     "helpsteer2": (
-        Columns(_one_turn("prompt"), *_RATED_TEXTS, _rated_higher("helpfulness"), has=RATED, prepare=_two_ratings),
-        Columns(_one_turn("prompt"), "response_1", "response_2", _below_zero("preference_strength")),
+        Columns(
+            _one_turn("prompt"),
+            *_RATED_TEXTS,
+            _rated_higher("helpfulness"),
+            has=RATED,
+            prepare=_two_ratings,
+        ),
+        Columns(
+            _one_turn("prompt"), "response_1", "response_2", _below_zero("preference_strength")
+        ),
     ),
-    # Scores from 1 to 5, the mean of four aspects as a model rated them, which may be missing. `overall_score` is not
-    # used: copies from before December 2023 have 10 where 1 was meant.
-    "ultrafeedback": (Columns("instruction", *_RATED_TEXTS, _rated_higher(_SCORE), prepare=_draw_two),),
+    # Scores from 1 to 5, the mean of four aspects as a model rated them, which may be missing.
+    # `overall_score` is not used: copies from before December 2023 have 10 where 1 was meant.
+    "ultrafeedback": (
+        Columns("instruction", *_RATED_TEXTS, _rated_higher(_SCORE), prepare=_draw_two),
+    ),
     "pku_saferlhf": (Columns("prompt", "response_0", "response_1", _safer_or_better),),
     # Posts, with 1 in `labels` if readers preferred A, 0 if B.
-    "shp2": (Columns("history", "human_ref_A", "human_ref_B", _coded("labels", {0: "b", 1: "a"}, number=True)),),
-    # Conversations of one turn only, since later turns differ between the sides; in either published layout.
+    "shp2": (
+        Columns(
+            "history", "human_ref_A", "human_ref_B", _coded("labels", {0: "b", 1: "a"}, number=True)
+        ),
+    ),
+    # Conversations of one turn only, since later turns differ between the sides; in either
+    # published layout.
     "chatbot_arena": (
         Columns(
             _message("conversation_a", 0),
@@ -254,27 +292,36 @@ SOURCES: Mapping[str, tuple[Columns, ...]] = {
         ),
         Columns(_listed("prompt"), _listed("response_a"), _listed("response_b"), _voted),
     ),
-    # The first turn. There is one response and no vote: the paper had a further model answer (Qwen-2-7B-Instruct) and a
-    # judge choose.
-    "lmsys_chat": (Columns(_message("conversation", 0, only=False), _message("conversation", 1, only=False), None),),
+    # The first turn. There is one response and no vote: the paper had a further model answer
+    # (Qwen-2-7B-Instruct) and a judge choose.
+    "lmsys_chat": (
+        Columns(
+            _message("conversation", 0, only=False), _message("conversation", 1, only=False), None
+        ),
+    ),
     "synthetic_gptj": (Columns("prompt", "chosen", "rejected", lambda _: "a", toss=True),),
     # The preference is a model's, on one criterion.
     "preference_collection": (
         Columns(
-            *("orig_instruction", "orig_response_A", "orig_response_B"), _coded("orig_preference", {"A": "a", "B": "b"})
+            *("orig_instruction", "orig_response_A", "orig_response_B"),
+            _coded("orig_preference", {"A": "a", "B": "b"}),
         ),
     ),
 }
 """Source -> its columns, for each layout in which it is published."""
 
 
-def map_records(source: str, records: Iterable[Record], skipped: list[Skipped] | None = None) -> Iterator[Mapped]:
+def map_records(
+    source: str, records: Iterable[Record], skipped: list[Skipped] | None = None
+) -> Iterator[Mapped]:
     """Turn the records of a source into pairs."""
     if source not in SOURCES:
         raise InputError(f"unknown source '{source}'; allowed: {choices(SOURCES)}")
     skipped = skipped if skipped is not None else []
     seen: set[str] = set()
-    for place, record in _paired_ratings(records) if source == "helpsteer2" else enumerate(records, start=1):
+    for place, record in (
+        _paired_ratings(records) if source == "helpsteer2" else enumerate(records, start=1)
+    ):
         try:
             mapped = _mapped(source, record)
         except SkipError as reason:
@@ -293,11 +340,13 @@ def map_records(source: str, records: Iterable[Record], skipped: list[Skipped] |
 
 def _mapped(source: str, record: Record) -> Mapped:
     columns = next(layout for layout in SOURCES[source] if not layout.has or layout.has in record)
-    prompt, record = _read(columns.prompt, record), columns.prepare(record)
+    prompt = _read(columns.prompt, record)
+    record = columns.prepare(record)
     first = _read(columns.first, record)
     if columns.second is None:
         return Unpaired(f"{source}_{_hashed(prompt, first)[:16]}", prompt, first, source)
-    second, winner = _read(columns.second, record), columns.winner(record)
+    second = _read(columns.second, record)
+    winner = columns.winner(record)
     if columns.toss and _tossed(prompt, first, second):
         first, second, winner = second, first, "b"
     identity = f"{source}_{_hashed(prompt, first, second)[:16]}"
@@ -312,8 +361,12 @@ def second_response(first: Unpaired, response: str) -> TrainingPair:
 
 
 def _paired_ratings(records: Iterable[Record]) -> Iterator[tuple[int, Record]]:
-    """Put HelpSteer2's ratings of one prompt together, two and two, at the first one's place; preferences pass."""
-    for prompt, group in groupby(enumerate(records, start=1), key=lambda placed: placed[1].get("prompt")):
+    """Put HelpSteer2's ratings of one prompt together, two and two, at the first one's place;
+    preferences pass.
+    """
+    for prompt, group in groupby(
+        enumerate(records, start=1), key=lambda placed: placed[1].get("prompt")
+    ):
         ratings: list[tuple[int, Record]] = []
         for place, record in group:
             if "preference_strength" in record or "response_1" in record:

@@ -1,7 +1,8 @@
 """Weights in safetensors files: headers, slices, checks.
 
-The header is read here and not by the format's library, which tells neither where a tensor's bytes are (needed for
-bfloat16, for NaN and for copies bit by bit) nor how much of an incomplete file is there.
+The header is read here and not by the format's library, which tells neither where a tensor's bytes
+are (needed for bfloat16, for NaN and for copies bit by bit) nor how much of an incomplete file is
+there.
 """
 
 import json
@@ -25,11 +26,24 @@ _SINGLE = "model.safetensors"
 _METADATA = "__metadata__"  # where the format keeps texts among the tensors
 _HEADER_LIMIT = 100_000_000  # bytes; the format's own limit
 CHUNK = 1 << 24  # bytes read or written at once
-_WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+_WIDTHS = {
+    "F64": 8,
+    "F32": 4,
+    "F16": 2,
+    "BF16": 2,
+    "I64": 8,
+    "I32": 4,
+    "I16": 2,
+    "I8": 1,
+    "U8": 1,
+    "BOOL": 1,
+}
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 # Bits of the exponent: all set in NaN and infinity, and in nothing else.
 _EXPONENTS = {"F64": 0x7FF0_0000_0000_0000, "F32": 0x7F80_0000, "F16": 0x7C00, "BF16": 0x7F80}
-INTEGER_TYPES = frozenset({"I64", "I32", "I16", "I8", "U8", "BOOL"})  # types that quantised weights have
+INTEGER_TYPES = frozenset(
+    {"I64", "I32", "I16", "I8", "U8", "BOOL"}
+)  # types that quantised weights have
 
 
 @dataclass(frozen=True)
@@ -46,10 +60,16 @@ class TensorEntry:
 def read_header(path: Path) -> dict[str, TensorEntry]:
     """The tensors of a safetensors file in its order; the numbers are not read."""
     header, origin, size = _header(path)
-    entries = {name: _entry(path, name, value, origin) for name, value in header.items() if name != _METADATA}
+    entries = {
+        name: _entry(path, name, value, origin)
+        for name, value in header.items()
+        if name != _METADATA
+    }
     end = max((entry.start + entry.size for entry in entries.values()), default=origin)
     if end > size:
-        raise InputError(f"{path}: incomplete, {size:,} of {end:,} bytes are here; download it again")
+        raise InputError(
+            f"{path}: incomplete, {size:,} of {end:,} bytes are here; download it again"
+        )
     return entries
 
 
@@ -68,10 +88,15 @@ def _header(path: Path) -> tuple[dict[str, Any], int, int]:
         with path.open("rb") as file:
             first = file.read(8)
             if first == b"version ":  # of the text that stands for a large file
-                raise InputError(f"{path}: a pointer of Git LFS, not the file itself; fetch it with `git lfs pull`")
+                raise InputError(
+                    f"{path}: a pointer of Git LFS, not the file itself; fetch it with `git lfs"
+                    " pull`"
+                )
             length = int.from_bytes(first, "little")
             if size < 8 or not 2 <= length <= min(_HEADER_LIMIT, size - 8):
-                raise InputError(f"{path}: not a safetensors file, or only its beginning ({size:,} bytes)")
+                raise InputError(
+                    f"{path}: not a safetensors file, or only its beginning ({size:,} bytes)"
+                )
             header = json.loads(file.read(length))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
@@ -84,22 +109,29 @@ def _header(path: Path) -> tuple[dict[str, Any], int, int]:
 
 def _entry(path: Path, name: str, value: Any, origin: int) -> TensorEntry:
     try:
-        dtype, shape, (start, end) = value["dtype"], tuple(value["shape"]), value["data_offsets"]
+        dtype = value["dtype"]
+        shape = tuple(value["shape"])
+        start, end = value["data_offsets"]
         valid = all(isinstance(number, int) and number >= 0 for number in (*shape, start, end))
-        # The width of a type that is not known here (8-bit floats of quantised weights) is not checked.
+        # The width of a type that is not known here (8-bit floats of quantised weights) is not
+        # checked.
         width = _WIDTHS.get(dtype)
         expected = end - start if width is None else width * int(np.prod(shape, dtype=object))
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: broken header at {name!r}") from error
     if not valid or end - start != expected:
-        raise InputError(f"{path}: broken header at {name!r}, the bytes do not fit the shape {shape}")
+        raise InputError(
+            f"{path}: broken header at {name!r}, the bytes do not fit the shape {shape}"
+        )
     return TensorEntry(name, dtype, shape, origin + start, end - start)
 
 
 def read_tensor(path: Path, entry: TensorEntry) -> Array:
     """One tensor as float32; BF16 and F16 widen exactly."""
     if entry.dtype not in _FLOATS:
-        raise InputError(f"{path}: {entry.name} has the type {entry.dtype}; expected {choices(_FLOATS)}")
+        raise InputError(
+            f"{path}: {entry.name} has the type {entry.dtype}; expected {choices(_FLOATS)}"
+        )
     with path.open("rb") as file:
         file.seek(entry.start)
         raw = np.frombuffer(file.read(entry.size), np.dtype(_FLOATS[entry.dtype]))
@@ -125,7 +157,8 @@ def read_chunks(path: Path, entry: TensorEntry) -> Iterator[bytes]:
 
 
 def header_bytes(
-    tensors: Iterable[tuple[str, str, tuple[int, ...], int]], metadata: Mapping[str, str] | None = None
+    tensors: Iterable[tuple[str, str, tuple[int, ...], int]],
+    metadata: Mapping[str, str] | None = None,
 ) -> bytes:
     """The header of a file of tensors (name, type, shape, bytes) that lie one after the other."""
     header: dict[str, Any] = {_METADATA: dict(metadata)} if metadata else {}
@@ -140,7 +173,9 @@ def header_bytes(
 
 @contextmanager
 def reserved_room(path: Path, size: int) -> Iterator[None]:
-    """Take room on the disk until `write_tensors` uses it, so that long work does not end on a full disk."""
+    """Take room on the disk until `write_tensors` uses it, so that long work does not end on a full
+    disk.
+    """
     unfinished = _unfinished(path)
     try:
         try:
@@ -150,16 +185,25 @@ def reserved_room(path: Path, size: int) -> Iterator[None]:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise InputError(f"{path}: no room for its {size:,} bytes ({error.strerror})") from error
+            raise InputError(
+                f"{path}: no room for its {size:,} bytes ({error.strerror})"
+            ) from error
         yield
     finally:
         unfinished.unlink(missing_ok=True)
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Array], *, metadata: Mapping[str, str] | None = None) -> None:
-    """Write float32 tensors as a safetensors file, whole or not at all; into `reserved_room` if there is some."""
+def write_tensors(
+    path: Path, tensors: Mapping[str, Array], *, metadata: Mapping[str, str] | None = None
+) -> None:
+    """Write float32 tensors as a safetensors file, whole or not at all.
+
+    Into `reserved_room` if there is some.
+    """
     arrays = {name: np.ascontiguousarray(array, "<f4") for name, array in tensors.items()}
-    head = header_bytes([(name, "F32", array.shape, array.nbytes) for name, array in arrays.items()], metadata)
+    head = header_bytes(
+        [(name, "F32", array.shape, array.nbytes) for name, array in arrays.items()], metadata
+    )
     unfinished = _unfinished(path)
     try:
         # A reserved file is not emptied first, which would give its room away.
@@ -219,7 +263,9 @@ class WeightFiles:
 
 
 def find_weights(folder: Path) -> WeightFiles:
-    """Read the headers of a folder's safetensors files; `InputError` says what is wrong with the folder."""
+    """Read the headers of a folder's safetensors files; `InputError` says what is wrong with the
+    folder.
+    """
     index = folder / INDEX
     if index.is_file():
         return _indexed(folder, index)
@@ -228,8 +274,8 @@ def find_weights(folder: Path) -> WeightFiles:
     beside = sorted(path.name for path in folder.glob("*.safetensors") if path.name != _SINGLE)
     if beside:
         raise InputError(
-            f"{folder}: {_SINGLE} and {shortened_list(beside)} without {INDEX}; vLLM would read all of them, "
-            f"transformers the first only; keep the files of one model"
+            f"{folder}: {_SINGLE} and {shortened_list(beside)} without {INDEX}; vLLM would read all"
+            " of them, transformers the first only; keep the files of one model"
         )
     entries = read_header(folder / _SINGLE)
     return WeightFiles(folder, entries, dict.fromkeys(entries, _SINGLE), indexed=False)
@@ -239,31 +285,39 @@ def _indexed(folder: Path, index: Path) -> WeightFiles:
     try:
         files = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"{index}: not an index; expected JSON with a mapping `weight_map`") from error
-    if not isinstance(files, dict) or not all(isinstance(n, str) and Path(n).name == n for n in files.values()):
+        raise InputError(
+            f"{index}: not an index; expected JSON with a mapping `weight_map`"
+        ) from error
+    if not isinstance(files, dict) or not all(
+        isinstance(n, str) and Path(n).name == n for n in files.values()
+    ):
         raise InputError(f"{index}: `weight_map` must name files of this folder")
     names = sorted(set(files.values()))
     if names != [_SINGLE] and (folder / _SINGLE).is_file():
         raise InputError(
-            f"{folder}: {_SINGLE} and {INDEX}, which names {len(names)} files; transformers would read the first, "
-            "vLLM the others; keep the files of one model"
+            f"{folder}: {_SINGLE} and {INDEX}, which names {len(names)} files; transformers would"
+            " read the first, vLLM the others; keep the files of one model"
         )
     if missing := [name for name in names if not (folder / name).is_file()]:
         raise InputError(
-            f"{folder}: {len(missing)} of {len(names)} weight files are missing: {shortened_list(missing)}; "
-            "download them again"
+            f"{folder}: {len(missing)} of {len(names)} weight files are missing:"
+            f" {shortened_list(missing)}; download them again"
         )
     held = {name: read_header(folder / name) for name in names}
     if misplaced := [tensor for tensor, name in files.items() if tensor not in held[name]]:
-        raise InputError(f"{index}: its files do not hold {shortened_list(misplaced)}; download the folder again")
-    return WeightFiles(folder, {tensor: held[name][tensor] for tensor, name in files.items()}, files, indexed=True)
+        raise InputError(
+            f"{index}: its files do not hold {shortened_list(misplaced)}; download the folder again"
+        )
+    return WeightFiles(
+        folder, {tensor: held[name][tensor] for tensor, name in files.items()}, files, indexed=True
+    )
 
 
 def _why_none(folder: Path) -> str:
     if (folder / "adapter_config.json").is_file():
         return (
-            "a PEFT adapter, not a whole model; expected merged weights (load it with its base, merge_and_unload(), "
-            "save_pretrained())"
+            "a PEFT adapter, not a whole model; expected merged weights (load it with its base,"
+            " merge_and_unload(), save_pretrained())"
         )
     if any(folder.glob("global_step*")) or (folder / "zero_to_fp32.py").is_file():
         return (
@@ -271,7 +325,10 @@ def _why_none(folder: Path) -> str:
             "(python zero_to_fp32.py FOLDER OUT --safe_serialization)"
         )
     if any(any(folder.glob(pattern)) for pattern in ("*.bin", "*.pt", "*.pth")):
-        return "pickled weights only, which are never opened; expected safetensors, as save_pretrained() writes"
+        return (
+            "pickled weights only, which are never opened; expected safetensors, as"
+            " save_pretrained() writes"
+        )
     if shards := sorted(path.name for path in folder.glob("*.safetensors")):
         return f"{shortened_list(shards)} but no {INDEX}, which says what they hold; download it"
     return f"no weights; expected {_SINGLE}, or {INDEX} and its files"
@@ -290,7 +347,9 @@ def unscanned_types(weights: WeightFiles) -> list[str]:
 
 
 def finite_errors(weights: WeightFiles) -> Iterator[str]:
-    """Read every weight (16 GB of an 8B model) and yield a line for each tensor with NaN or infinity."""
+    """Read every weight (16 GB of an 8B model) and yield a line for each tensor with NaN or
+    infinity.
+    """
     for name, entry in weights.entries.items():
         if entry.dtype not in _EXPONENTS:
             continue
@@ -298,7 +357,9 @@ def finite_errors(weights: WeightFiles) -> Iterator[str]:
         mask = bits.type(_EXPONENTS[entry.dtype])
         pieces = (np.frombuffer(piece, bits) for piece in read_chunks(weights.path(name), entry))
         if broken := sum(int(np.count_nonzero(piece & mask == mask)) for piece in pieces):
-            yield not_finite(f"{weights.path(name)}: {name}", broken, int(np.prod(entry.shape, dtype=object)))
+            yield not_finite(
+                f"{weights.path(name)}: {name}", broken, int(np.prod(entry.shape, dtype=object))
+            )
 
 
 def not_finite(what: str, broken: int, values: int) -> str:

@@ -19,9 +19,10 @@ logger = getLogger(__name__)
 def annotation_report() -> Metric:
     """Counts of an annotation.
 
-    Rows: `pairs`; `annotated` (with an overall winner and a dimension); `kept`; `share kept` of the annotated ones with
-    a known label (SaMer paper, section A2: 78 %); `unlabelled`; `other scenario` (the data named another one);
-    `kept scenario=<id>`; `failures <mode>`; counts of the judge's replies without the key, asked again and so on.
+    Rows: `pairs`; `annotated` (with an overall winner and a dimension); `kept`; `share kept` of the
+    annotated ones with a known label (SaMer paper, section A2: 78 %); `unlabelled`; `other
+    scenario` (the data named another one); `kept scenario=<id>`; `failures <mode>`; counts of the
+    judge's replies without the key, asked again and so on.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -46,21 +47,24 @@ def annotation_report() -> Metric:
 
 @scorer(metrics=[{"kept": [mean_metric()], "agrees": [mean_metric()]}, annotation_report()])
 def annotated_pair() -> Scorer:
-    """Keep annotated pairs whose overall winner is the known one (SaMer paper, section A2, after STaR).
+    """Keep annotated pairs whose overall winner is the known one (SaMer paper, section A2, after
+    STaR).
 
-    The value `agrees` is 1 where the annotated winner is the known one, ties included, 0 where it is not, NaN where
-    none is known. `kept` is 1 for pairs to train on: those that agree, and those without a known winner, whose
-    annotated one then stands for it, as in the paper's LMSYS part; 0 for others, also where a verified scenario turned
-    out to be another; NaN, with a reason, where the annotation could not be read. The metadata hold the pair in the
-    training format.
+    The value `agrees` is 1 where the annotated winner is the known one, ties included, 0 where it
+    is not, NaN where none is known. `kept` is 1 for pairs to train on: those that agree, and those
+    without a known winner, whose annotated one then stands for it, as in the paper's LMSYS part; 0
+    for others, also where a verified scenario turned out to be another; NaN, with a reason, where
+    the annotation could not be read. The metadata hold the pair in the training format.
     """
     watch = UnkeyedWatch()
 
     async def score(state: TaskState, target: Target) -> Score:
         facts = state.metadata
         record: dict[str, Any] = state.store.get(ANNOTATION, {"failures": ["call_failed"]})
-        winner, dimensions = record.get("winner"), record.get("dimensions") or {}
-        label, scenario = facts.get("label") or "", record.get("scenario") or ""
+        winner = record.get("winner")
+        dimensions = record.get("dimensions") or {}
+        label = facts.get("label") or ""
+        scenario = record.get("scenario") or ""
         about_calls = {name: value for name, value in record.items() if "temperature_" in name}
         about_calls[BY_JUDGE] = record.get(BY_JUDGE, {})
         for warning in watch.note(about_calls):
@@ -70,8 +74,17 @@ def annotated_pair() -> Scorer:
                 value={"kept": math.nan, "agrees": math.nan},
                 answer="unread",
                 explanation=_explain(record, label),
-                reason="no_response" if "call_failed" in record["failures"] else "invalid_response_format",
-                metadata={"annotated": False, "kept": False, "failures": list(record["failures"]), **about_calls},
+                reason=(
+                    "no_response"
+                    if "call_failed" in record["failures"]
+                    else "invalid_response_format"
+                ),
+                metadata={
+                    "annotated": False,
+                    "kept": False,
+                    "failures": list(record["failures"]),
+                    **about_calls,
+                },
             )
         other = bool(facts.get("scenario")) and facts["scenario"] != scenario
         agrees = winner == label if label else None
@@ -108,6 +121,9 @@ def _explain(record: dict[str, Any], label: str) -> str:
     lines = [f"Scenario: {record.get('scenario') or 'not known'}"]
     if record["failures"]:
         lines.append(f"Failures: {', '.join(record['failures'])}")
-    rows = [("Overall", record.get("winner") or "unread"), *(record.get("dimensions") or {}).items()]
+    rows = [
+        ("Overall", record.get("winner") or "unread"),
+        *(record.get("dimensions") or {}).items(),
+    ]
     table = ["| | preferred |", "|---|---|", *(f"| {name} | {side} |" for name, side in rows)]
     return "\n\n".join([*lines, f"Known winner: {label or 'none'}", "\n".join(table)])

@@ -32,30 +32,37 @@ logger = getLogger(__name__)
 def case_review_report() -> Metric:
     """Shares over the reviewed cases, 0 to 1, and counts.
 
-    Rows: `passed`, NaN without a review; `cases`; `reviewed`; for `passed`, each verdict and `intent_agrees` (accuracy
-    of the user's intent by the judge's) the share, `<name> low` and `<name> high` (95 %, Wilson); `intent
-    kappa` (Cohen); `passed language=<code>`, `passed intent=<name>`; `failures <mode>`; counts of replies
-    without the key, asked again and so on. Repeated reviews of a case
-    count as one, with their mean, except for kappa, which is over reviews. `cases`, `reviewed` and failures count
-    reviews of all epochs.
+    Rows: `passed`, NaN without a review; `cases`; `reviewed`; for `passed`, each verdict and
+    `intent_agrees` (accuracy of the user's intent by the judge's) the share, `<name> low` and
+    `<name> high` (95 %, Wilson); `intent kappa` (Cohen); `passed language=<code>`, `passed
+    intent=<name>`; `failures <mode>`; counts of replies without the key, asked again and so on.
+    Repeated reviews of a case count as one, with their mean, except for kappa, which is over
+    reviews. `cases`, `reviewed` and failures count reviews of all epochs.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
         given = [(str(score.sample_id), value) for score in scores if (value := value_of(score))]
         reviewed = [(case, value) for case, value in given if value.get("outcome") == "reviewed"]
-        # The headline comes first and is there before the first review as well: the harness looks for it.
+        # The headline comes first and is there before the first review as well: the harness looks
+        # for it.
         rows = {"passed": math.nan, "cases": float(len(given)), "reviewed": float(len(reviewed))}
         for name in ("passed", *CRITERIA, "intent_agrees") if reviewed else ():
             values = _by_case(name, reviewed)
             share = wilson_interval(mean(values), len(values))
             rows |= {name: share.value, f"{name} low": share.low, f"{name} high": share.high}
-        kappa = cohen_kappa(*([str(value[key]) for _, value in reviewed] for key in ("user_intent", "judge_intent")))
+        kappa = cohen_kappa(
+            *([str(value[key]) for _, value in reviewed] for key in ("user_intent", "judge_intent"))
+        )
         rows["intent kappa"] = kappa
         for label, key in (("language", "language"), ("intent", "user_intent")):
             for group in sorted({str(value[key]) for _, value in reviewed}):
-                part = _by_case("passed", ((case, value) for case, value in reviewed if value[key] == group))
+                part = _by_case(
+                    "passed", ((case, value) for case, value in reviewed if value[key] == group)
+                )
                 rows[f"passed {label}={group}"] = mean(part)
-        failed = (outcome for _, value in given if (outcome := str(value.get("outcome"))) != "reviewed")
+        failed = (
+            outcome for _, value in given if (outcome := str(value.get("outcome"))) != "reviewed"
+        )
         return {
             **defined(rows, "passed"),
             **count_rows("failures", (mode.removeprefix("unreviewed_") for mode in failed)),
@@ -87,13 +94,15 @@ def case_review(
 ) -> Scorer:
     """Have a judge review questions; the answer, if there is one, does not matter.
 
-    The value holds `passed`, the judge's verdicts, whether the user's intent is `plausible_intent` and the same as the
-    judge's (`intent_agrees`), both by reported intent: 1 yes, 0 no, NaN where the review failed; and as text both
-    intents, language and outcome (`reviewed` or `unreviewed_<failure mode>`).
+    The value holds `passed`, the judge's verdicts, whether the user's intent is `plausible_intent`
+    and the same as the judge's (`intent_agrees`), both by reported intent: 1 yes, 0 no, NaN where
+    the review failed; and as text both intents, language and outcome (`reviewed` or
+    `unreviewed_<failure mode>`).
 
     Args:
         rubric: Path of a rubric of your own, with intents or languages of your own.
-        judge_language: Language of the prompt; by default each case's own, English where there is none in that.
+        judge_language: Language of the prompt; by default each case's own, English where there is
+            none in that.
         attempts: How often it is asked at most when its reply cannot be read.
         temperature: Its temperature, unless its role sets one; None for the provider's default.
 
@@ -113,7 +122,11 @@ def case_review(
         calls.begin(state)
         facts = state.metadata
         spoken = judge_language or str(facts["language"])
-        language = spoken if spoken in REVIEW_LANGUAGES and spoken in loaded.languages else REVIEW_LANGUAGES[0]
+        language = (
+            spoken
+            if spoken in REVIEW_LANGUAGES and spoken in loaded.languages
+            else REVIEW_LANGUAGES[0]
+        )
         conversation = asked(state)
         question = "" if conversation is None else conversation.text(language)
         prompt = case_review_prompt(loaded, language, question)
@@ -147,11 +160,15 @@ def the_judge() -> Model:
     bound = bound_models(GRADER)
     if len(bound) != 1:
         how = f"has {len(bound)} models" if bound else "has no model"
-        raise InputError(f"the role '{GRADER}' {how}; a review has one judge: --model-role {GRADER}=<model>")
+        raise InputError(
+            f"the role '{GRADER}' {how}; a review has one judge: --model-role {GRADER}=<model>"
+        )
     return bound[0]
 
 
-def _score(rubric: Rubric, facts: dict[str, Any], asked: Asked[CaseReview], record: dict[str, Any]) -> Score:
+def _score(
+    rubric: Rubric, facts: dict[str, Any], asked: Asked[CaseReview], record: dict[str, Any]
+) -> Score:
     group = str(facts["intent_group"])
     labels = {"user_intent": group, "language": str(facts["language"])}
     review = asked.result
@@ -166,7 +183,12 @@ def _score(rubric: Rubric, facts: dict[str, Any], asked: Asked[CaseReview], reco
             answer="",
             explanation=f"**No review: {review.mode}.** {review.detail}\n\n{asked.reply}",
             reason="grader_failed",
-            metadata={**record, "failure_mode": review.mode, "failure_detail": review.detail, "reply": asked.reply},
+            metadata={
+                **record,
+                "failure_mode": review.mode,
+                "failure_detail": review.detail,
+                "reply": asked.reply,
+            },
         )
     plausible = group in {rubric.intents[intent].group for intent in review.plausible}
     verdicts = {**review.flags, "plausible_intent": plausible}
@@ -183,7 +205,12 @@ def _score(rubric: Rubric, facts: dict[str, Any], asked: Asked[CaseReview], reco
         },
         answer="passed" if not faults else ", ".join(faults),
         explanation=asked.reply,
-        metadata={**record, "intent": review.intent, "plausible_intents": list(review.plausible), "faults": faults},
+        metadata={
+            **record,
+            "intent": review.intent,
+            "plausible_intents": list(review.plausible),
+            "faults": faults,
+        },
     )
 
 

@@ -1,4 +1,6 @@
-"""`crossval_judge` and `crossval_cell`: one evaluator's judgement of one answer against one source's reference."""
+"""`crossval_judge` and `crossval_cell`: one evaluator's judgement of one answer against one
+source's reference.
+"""
 
 from collections import defaultdict
 
@@ -16,18 +18,24 @@ from urs_inspect.solvers.role_models import GRADER, bound_models
 from urs_inspect.stats.crossval import REFERENCE_SCORE, bias_of_means
 
 _CELL = ("evaluator", "source", "model")
-"""Keys of a sample's metadata that say whose judgement this is, whose reference, and whose answer."""
+"""Keys of a sample's metadata that say whose judgement this is, whose reference, and whose
+answer.
+"""
 COPY = "copy"
-"""Key of a sample's metadata: the answer is word for word the reference, which is by the same model."""
+"""Key of a sample's metadata: the answer is word for word the reference, which is by the same
+model.
+"""
 
 
 @metric
 def crossval_report() -> Metric:
-    """Rating bias of each evaluator (URS paper, Equation 1), then the mean final score that each one gave.
+    """Rating bias of each evaluator (URS paper, Equation 1), then the mean final score that each
+    one gave.
 
-    Rows: `<evaluator> rating bias`, where some model is both tested and a source of references, without answers that
-    are word for word their own reference; and `<evaluator> mean`. Evaluators without a score have none. Names begin
-    with the model, because the viewer shows beginnings: `gpt-4o (openai)`. `urs-inspect robustness` has all intervals.
+    Rows: `<evaluator> rating bias`, where some model is both tested and a source of references,
+    without answers that are word for word their own reference; and `<evaluator> mean`. Evaluators
+    without a score have none. Names begin with the model, because the viewer shows beginnings:
+    `gpt-4o (openai)`. `urs-inspect robustness` has all intervals.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -35,7 +43,8 @@ def crossval_report() -> Metric:
         own: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         reference_score = float(REFERENCE_SCORE)
         for score in scores:
-            facts, final = score.sample_metadata or {}, final_of(score)
+            facts = score.sample_metadata or {}
+            final = final_of(score)
             if final == final:
                 evaluator, source, model = (str(facts.get(key)) for key in _CELL)
                 given[evaluator].append(final)
@@ -43,10 +52,17 @@ def crossval_report() -> Metric:
                     own[evaluator][model].append(final)
                 reference_score = float(facts.get("reference_score", reference_score))
         rows = {
-            f"{_short_first(name)} rating bias": bias_of_means(list(map(mean, by_model.values())), reference_score)
+            f"{_short_first(name)} rating bias": bias_of_means(
+                list(map(mean, by_model.values())), reference_score
+            )
             for name, by_model in sorted(own.items())
         }
-        return {**rows, **{f"{_short_first(name)} mean": mean(values) for name, values in sorted(given.items())}}
+        return {
+            **rows,
+            **{
+                f"{_short_first(name)} mean": mean(values) for name, values in sorted(given.items())
+            },
+        }
 
     return compute
 
@@ -61,7 +77,8 @@ def crossval_judge(
     temperature: Temperature | None = 0.0,
     structured: Structured = "auto",
 ) -> Scorer:
-    """Score as `intent_judge` does, with the one judge that the sample's metadata names as `evaluator`.
+    """Score as `intent_judge` does, with the one judge that the sample's metadata names as
+    `evaluator`.
 
     Arguments are those of `intent_judge`; the models with the role `grader` are the evaluators.
     """
@@ -69,13 +86,16 @@ def crossval_judge(
     judge = AnswerJudge(judging, temperature, structured=structured)
 
     async def score(state: TaskState, target: Target) -> Score:
-        name, bound = str(state.metadata["evaluator"]), bound_models(GRADER)
+        name = str(state.metadata["evaluator"])
+        bound = bound_models(GRADER)
 
         def evaluators() -> list[Model]:
             if named := [model for model in bound if str(model) == name]:
                 return named[:1]
             have = choices(bound) or "none"
-            raise InputError(f"evaluator '{name}' does not have the role '{GRADER}'; those that have: {have}")
+            raise InputError(
+                f"evaluator '{name}' does not have the role '{GRADER}'; those that have: {have}"
+            )
 
         return await judge.score(state, target, evaluators, str(state.metadata["model"]))
 
@@ -84,10 +104,12 @@ def crossval_judge(
 
 @scorer(metrics=[outcome_counts()])
 def crossval_cell() -> Scorer:
-    """Report for each sample its cell and how its judging ended, and count the outcomes; calls no model.
+    """Report for each sample its cell and how its judging ended, and count the outcomes; calls no
+    model.
 
-    The value holds `evaluator`, `source`, `model`, `outcome` (as in `judge_outcome`), `intent` and `language` as text;
-    names of models begin with the model, since columns are narrow: `gpt-4o (openai)`.
+    The value holds `evaluator`, `source`, `model`, `outcome` (as in `judge_outcome`), `intent` and
+    `language` as text; names of models begin with the model, since columns are narrow: `gpt-4o
+    (openai)`.
     """
 
     async def score(state: TaskState, target: Target) -> Score | None:

@@ -5,7 +5,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    Value,
+    mean,
+    metric,
+    scorer,
+)
 from inspect_ai.solver import TaskState
 
 from urs_inspect.discrepancy.pools import Evolution, NearDuplicate, PoolItem, child_id
@@ -17,10 +27,10 @@ from urs_inspect.scorers.metrics import count_rows, facts_of
 def evolution_report() -> Metric:
     """Counts of an evolution, in all, by generator and by round.
 
-    Rows: `asked` (instructions asked for, with one more call after a reply that cannot be used), `usable` (replies
-    with an instruction), `kept` (in the pool), `near-duplicates` (usable but not kept); `usable share
-    generator=<name>` (of those asked of it, failed calls included), `kept generator=<name>`, `kept round=<number>`;
-    `failures <mode>`.
+    Rows: `asked` (instructions asked for, with one more call after a reply that cannot be used),
+    `usable` (replies with an instruction), `kept` (in the pool), `near-duplicates` (usable but not
+    kept); `usable share generator=<name>` (of those asked of it, failed calls included), `kept
+    generator=<name>`, `kept round=<number>`; `failures <mode>`.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -30,17 +40,30 @@ def evolution_report() -> Metric:
         samples = list(first.values())
         usable = [score for score in samples if facts_of(score).get("outcome") == "usable"]
         kept, repeats = _replay(samples)
-        rows = {"asked": len(samples), "usable": len(usable), "kept": len(kept), "near-duplicates": len(repeats)}
-        asked_of, usable_of = _by_generator(samples), _by_generator(usable)
-        shares = {f"usable share generator={name}": usable_of[name] / asked_of[name] for name in sorted(asked_of)}
-        writers, rounds = Counter(item.generator for item in kept), Counter(item.round for item in kept)
+        rows = {
+            "asked": len(samples),
+            "usable": len(usable),
+            "kept": len(kept),
+            "near-duplicates": len(repeats),
+        }
+        asked_of = _by_generator(samples)
+        usable_of = _by_generator(usable)
+        shares = {
+            f"usable share generator={name}": usable_of[name] / asked_of[name]
+            for name in sorted(asked_of)
+        }
+        writers = Counter(item.generator for item in kept)
+        rounds = Counter(item.round for item in kept)
         numbers = sorted({int((score.sample_metadata or {}).get("round", 0)) for score in samples})
         return {
             **{name: float(value) for name, value in rows.items()},
             **shares,
             **{f"kept generator={name}": float(writers[name]) for name in sorted(asked_of)},
             **{f"kept round={number}": float(rounds[number]) for number in numbers},
-            **count_rows("failures", (mode for score in samples if (mode := facts_of(score).get("failure_mode")))),
+            **count_rows(
+                "failures",
+                (mode for score in samples if (mode := facts_of(score).get("failure_mode"))),
+            ),
         }
 
     return compute
@@ -51,18 +74,29 @@ def _by_generator(scores: Iterable[SampleScore]) -> Counter[str]:
 
 
 def _replay(scores: Sequence[SampleScore]) -> tuple[list[PoolItem], dict[str, NearDuplicate]]:
-    """Evolve again, without a model, from what the samples say; the pool file was made from the same."""
-    threshold = min((float((score.sample_metadata or {}).get("duplicates", 1.0)) for score in scores), default=1.0)
+    """Evolve again, without a model, from what the samples say.
+
+    The pool file was made from the same.
+    """
+    threshold = min(
+        (float((score.sample_metadata or {}).get("duplicates", 1.0)) for score in scores),
+        default=1.0,
+    )
     seeds: dict[str, PoolItem] = {}
     children: dict[int, list[PoolItem]] = {}
     for score in scores:
-        sample, facts = score.sample_metadata or {}, facts_of(score)
-        seed, number = str(sample.get("seed", "")), int(sample.get("round", 0))
+        sample = score.sample_metadata or {}
+        facts = facts_of(score)
+        seed = str(sample.get("seed", ""))
+        number = int(sample.get("round", 0))
         if "seed_instruction" in facts:
             seeds.setdefault(seed, PoolItem(seed, facts["seed_instruction"], "", "", "", seed))
         if facts.get("outcome") == "usable":
-            text, writer = score.score.answer or "", str(facts.get("generator", ""))
-            item = PoolItem(child_id(seed, number), text, "", "", "", seed, generator=writer, round=number)
+            text = score.score.answer or ""
+            writer = str(facts.get("generator", ""))
+            item = PoolItem(
+                child_id(seed, number), text, "", "", "", seed, generator=writer, round=number
+            )
             children.setdefault(number, []).append(item)
     evolution = Evolution(list(seeds.values()), threshold)
     repeats: dict[str, NearDuplicate] = {}
@@ -78,16 +112,26 @@ _NO_REPLY = "call_failed"
 def evolved() -> Scorer:
     """Report the result of each call of a generator.
 
-    The value `usable` is 1 for an instruction that may go into the pool, 0 for a reply that holds none, and NaN, with
-    a reason, where no reply came. The metadata name the generator and why a reply cannot be used; from them, and from
-    the instructions themselves, `evolution_report` counts what was kept.
+    The value `usable` is 1 for an instruction that may go into the pool, 0 for a reply that holds
+    none, and NaN, with a reason, where no reply came. The metadata name the generator and why a
+    reply cannot be used; from them, and from the instructions themselves, `evolution_report` counts
+    what was kept.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        record: dict[str, Any] = state.store.get(EVOLUTION, {"usable": False, "mode": _NO_REPLY, "detail": "No call."})
-        usable, mode = bool(record["usable"]), str(record.get("mode", ""))
+        record: dict[str, Any] = state.store.get(
+            EVOLUTION, {"usable": False, "mode": _NO_REPLY, "detail": "No call."}
+        )
+        usable = bool(record["usable"])
+        mode = str(record.get("mode", ""))
         facts = {
-            "outcome": "usable" if usable else f"refused_{mode}" if mode != _NO_REPLY else f"unscored_{mode}",
+            "outcome": (
+                "usable"
+                if usable
+                else f"refused_{mode}"
+                if mode != _NO_REPLY
+                else f"unscored_{mode}"
+            ),
             "generator": record.get("generator", ""),
             "failure_mode": mode,
             "calls": int(record.get("calls", 0)),
@@ -100,7 +144,13 @@ def evolved() -> Scorer:
             value={"usable": 1.0 if usable else math.nan if mode == _NO_REPLY else 0.0},
             answer=str(record["instruction"]) if usable else "",
             explanation=_explain(state, record),
-            reason=None if usable else "no_response" if mode == _NO_REPLY else "invalid_response_format",
+            reason=(
+                None
+                if usable
+                else "no_response"
+                if mode == _NO_REPLY
+                else "invalid_response_format"
+            ),
             metadata=facts,
         )
 

@@ -20,7 +20,9 @@ _WEIGHT = "weight"
 
 @metric
 def rated_mean() -> Metric:
-    """Mean final score of all answers that could be rated, estimated from those that were, by their weights."""
+    """Mean final score of all answers that could be rated, estimated from those that were, by their
+    weights.
+    """
 
     def compute(scores: list[SampleScore]) -> float:
         weights = [number_of(score, _WEIGHT) for score in scores]
@@ -33,14 +35,16 @@ def rated_mean() -> Metric:
 @scorer(metrics=[rated_mean()])
 @checked
 def human_rating(ratings: Paths, model: Text | None = None) -> Scorer:
-    """Give the answers of a finished log of `urs` people's ratings: `inspect score LOG --scorer ...`.
+    """Give the answers of a finished log of `urs` people's ratings: `inspect score LOG --scorer
+    ...`.
 
-    The value has `final` and the criteria, each the mean over people (1 to 10), and `weight`: how many answers this one
-    stands for. A rating belongs to an answer if question, epoch, text and model are the same; the model's name may have
-    its settings behind it. Calls no model.
+    The value has `final` and the criteria, each the mean over people (1 to 10), and `weight`: how
+    many answers this one stands for. A rating belongs to an answer if question, epoch, text and
+    model are the same; the model's name may have its settings behind it. Calls no model.
 
     Args:
-        ratings: Files of ratings, and directories of them, as `urs-inspect annotate --rate` writes them.
+        ratings: Files of ratings, and directories of them, as `urs-inspect annotate --rate` writes
+            them.
         model: Whose answers the log has; by default the model of the log.
 
     Returns:
@@ -58,7 +62,8 @@ def human_rating(ratings: Paths, model: Text | None = None) -> Scorer:
         raise InputError(f"ratings: no rating in: {choices(places)}")
 
     async def score(state: TaskState, target: Target) -> Score | None:
-        name, text = model or str(state.model), text_digest(state.output.completion)
+        name = model or str(state.model)
+        text = text_digest(state.output.completion)
         rated = [
             rating
             for rating in given.get((str(state.sample_id), state.epoch, text), ())
@@ -74,7 +79,9 @@ def human_rating(ratings: Paths, model: Text | None = None) -> Scorer:
         weight = reading.weights[rated[0].answer_id]
         return Score(
             value={**{key: fmean(each) for key, each in values.items()}, _WEIGHT: weight},
-            explanation="; ".join(f"{rater}: {scores[FINAL]}" for rater, scores in by_rater.items()),
+            explanation="; ".join(
+                f"{rater}: {scores[FINAL]}" for rater, scores in by_rater.items()
+            ),
             metadata={"raters": by_rater},
         )
 

@@ -1,4 +1,6 @@
-"""What scorers share: rows of metrics, reasons for missing scores, and the metrics of `intent_judge`."""
+"""What scorers share: rows of metrics, reasons for missing scores, and the metrics of
+`intent_judge`.
+"""
 
 import math
 import re
@@ -44,16 +46,21 @@ _REASONS: dict[str, Reason] = {
 
 
 def reason_of(modes: Iterable[str]) -> Reason:
-    """Why a sample lacks a verdict or rating: the reason of most failures of its replies, the first of equal ones.
+    """Why a sample lacks a verdict or rating: the reason of most failures of its replies, the first
+    of equal ones.
 
-    A reply that came and cannot be read, or lacks a part, is `invalid_response_format`; no reply at all `no_response`.
+    A reply that came and cannot be read, or lacks a part, is `invalid_response_format`; no reply at
+    all `no_response`.
     """
     reasons = Counter(_REASONS.get(mode, "invalid_response_format") for mode in modes)
     return reasons.most_common(1)[0][0] if reasons else "no_response"
 
 
 def scores_of(sample: TaskState | EvalSample | EvalSampleSummary, scorer: str) -> list[Score]:
-    """All scores that a scorer gave a sample, the first one first; a later one is numbered, as `intent_judge-1`."""
+    """All scores that a scorer gave a sample, the first one first.
+
+    A later one is numbered, as `intent_judge-1`.
+    """
     return scores_named(sample.scores or {}, scorer)
 
 
@@ -106,8 +113,12 @@ def mean(values: Sequence[float]) -> float:
 
 
 def defined(rows: Mapping[str, float], headline: str) -> _Rows:
-    """Rows without those that are NaN, but with the headline: the harness looks for it, and warns if it is missing."""
-    return {name: value for name, value in rows.items() if name == headline or not math.isnan(value)}
+    """Rows without those that are NaN, but with the headline: the harness looks for it, and warns
+    if it is missing.
+    """
+    return {
+        name: value for name, value in rows.items() if name == headline or not math.isnan(value)
+    }
 
 
 def count_rows(prefix: str, names: Iterable[str]) -> _Rows:
@@ -116,9 +127,13 @@ def count_rows(prefix: str, names: Iterable[str]) -> _Rows:
 
 
 def interval_rows(
-    name: str, values: Sequence[float], scale: tuple[float, float] | None, clusters: Sequence[str] | None = None
+    name: str,
+    values: Sequence[float],
+    scale: tuple[float, float] | None,
+    clusters: Sequence[str] | None = None,
 ) -> _Rows:
-    """Rows of a mean: `<name>`, NaN without values; then `low`, `high` and `stderr`, if an interval is reported.
+    """Rows of a mean: `<name>`, NaN without values; then `low`, `high` and `stderr`, if an interval
+    is reported.
 
     `clusters` names the cluster of each value; by default all are independent.
     """
@@ -130,13 +145,18 @@ def interval_rows(
 
 
 def cluster_of(score: SampleScore) -> str:
-    """The cluster of a score: that which its sample names, else the sample, whose epochs belong together."""
+    """The cluster of a score: that which its sample names, else the sample, whose epochs belong
+    together.
+    """
     named = str((score.sample_metadata or {}).get(CLUSTER) or "").strip()
     return f"cluster {named}" if named else f"sample {score.sample_id}"
 
 
 def not_shown_row(scores: Iterable[SampleScore]) -> _Rows:
-    """The number of answers to questions of which no judge could see a part; no row where there is none."""
+    """The number of answers to questions of which no judge could see a part.
+
+    No row where there is none.
+    """
     number = sum(bool(facts_of(score).get(NOT_SHOWN)) for score in scores)
     return {"not shown": float(number)} if number else {}
 
@@ -145,23 +165,28 @@ def not_shown_row(scores: Iterable[SampleScore]) -> _Rows:
 def intent_report() -> Metric:
     """The final score with its interval, then means by intent and language, then of each criterion.
 
-    One metric of the whole score, for three reasons: the terminal and the viewer show its rows in this order; the
-    harness copies every score once for each key that has metrics of its own, at every refresh of the display; and its
-    own `grouped()` stops the run if one sample lacks the key.
+    One metric of the whole score, for three reasons: the terminal and the viewer show its rows in
+    this order; the harness copies every score once for each key that has metrics of its own, at
+    every refresh of the display; and its own `grouped()` stops the run if one sample lacks the key.
 
-    Rows: `final`; `low` and `high`, its 95% interval over samples, or clusters of them where samples name any, and
-    `stderr`; the mean final score by reported intent and by
-    language; the mean of each criterion that was scored; `not shown`, the number of answers to questions of which the
-    judge could not see a part, if there are any. `urs-inspect report` computes everything else from the log.
+    Rows: `final`; `low` and `high`, its 95% interval over samples, or clusters of them where
+    samples name any, and `stderr`; the mean final score by reported intent and by language; the
+    mean of each criterion that was scored; `not shown`, the number of answers to questions of which
+    the judge could not see a part, if there are any. `urs-inspect report` computes everything else
+    from the log.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
         scored = [score for score in scores if not math.isnan(final_of(score))]
-        rows = interval_rows(FINAL, [final_of(score) for score in scored], SCALE, [cluster_of(s) for s in scored])
+        rows = interval_rows(
+            FINAL, [final_of(score) for score in scored], SCALE, [cluster_of(s) for s in scored]
+        )
         for label, key in (("intent", "intent_group"), ("language", "language")):
             groups: dict[str, list[float]] = defaultdict(list)
             for score in scores:
-                groups[str((score.sample_metadata or {}).get(key, _UNKNOWN))].append(final_of(score))
+                groups[str((score.sample_metadata or {}).get(key, _UNKNOWN))].append(
+                    final_of(score)
+                )
             _add(rows, label, dict(sorted(groups.items())))
         criteria: dict[str, list[float]] = defaultdict(list)
         for score in scores:
@@ -176,7 +201,8 @@ def intent_report() -> Metric:
 
 @metric(scores="unreduced")
 def group_finals(key: str, groups: list[str]) -> Metric:
-    """Mean final score of each group of samples, in their order; `key` of the samples' metadata names the group.
+    """Mean final score of each group of samples, in their order; `key` of the samples' metadata
+    names the group.
 
     NaN for a group without a score, and no rows for a scorer that gives no final scores.
     """
@@ -185,7 +211,13 @@ def group_finals(key: str, groups: list[str]) -> Metric:
         if scores and not any(FINAL in value_of(score) for score in scores):
             return {}
         return {
-            group: mean(_known(final_of(score) for score in scores if (score.sample_metadata or {}).get(key) == group))
+            group: mean(
+                _known(
+                    final_of(score)
+                    for score in scores
+                    if (score.sample_metadata or {}).get(key) == group
+                )
+            )
             for group in groups
         }
 
@@ -194,11 +226,13 @@ def group_finals(key: str, groups: list[str]) -> Metric:
 
 @metric(scores="unreduced")
 def outcome_counts() -> Metric:
-    """How often judging ended in which way, `judged` first: at most three rows, so that a log's header stays short.
+    """How often judging ended in which way, `judged` first: at most three rows, so that a log's
+    header stays short.
 
-    Of more than three different outcomes, those of unscored samples count together (`unscored`), and then the rest but
-    `judged` (`other`). `urs-inspect table` and the list of samples name each. Then, where there are any, replies of
-    judges that are `unkeyed`, `asked again`, with a `near key` or `several records`; with several judges one row each.
+    Of more than three different outcomes, those of unscored samples count together (`unscored`),
+    and then the rest but `judged` (`other`). `urs-inspect table` and the list of samples name each.
+    Then, where there are any, replies of judges that are `unkeyed`, `asked again`, with a `near
+    key` or `several records`; with several judges one row each.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -206,17 +240,22 @@ def outcome_counts() -> Metric:
         for kept, name in ((None, _UNSCORED), ({JUDGED, _UNSCORED}, "other")):
             if len(counts) > _MOST_OUTCOMES:
                 counts = _together(counts, kept, name)
-        rows = {name: float(counts[name]) for name in sorted(counts, key=lambda name: (name != JUDGED, name))}
+        rows = {
+            name: float(counts[name])
+            for name in sorted(counts, key=lambda name: (name != JUDGED, name))
+        }
         return {**rows, **header_rows(summed(facts_of(score) for score in scores))}
 
     return compute
 
 
 def epoch_deviation(finals: Iterable[tuple[str, float]]) -> float:
-    """Standard deviation of a question's final score over epochs, pooled over questions; NaN with one epoch.
+    """Standard deviation of a question's final score over epochs, pooled over questions; NaN with
+    one epoch.
 
-    It holds the noise of the judge and that of the answers: each epoch answers afresh. For the judge alone, run
-    one epoch and judge its log repeatedly with `inspect score`. `finals` are question and score of each answer.
+    It holds the noise of the judge and that of the answers: each epoch answers afresh. For the
+    judge alone, run one epoch and judge its log repeatedly with `inspect score`. `finals` are
+    question and score of each answer.
     """
     questions: dict[str, list[float]] = defaultdict(list)
     for question, final in finals:

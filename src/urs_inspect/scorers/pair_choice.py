@@ -1,4 +1,6 @@
-"""`pair_choice`: which of two models' answers the judges prefer; `human_choice`: which one people prefer."""
+"""`pair_choice`: which of two models' answers the judges prefer; `human_choice`: which one people
+prefer.
+"""
 
 import math
 from collections import Counter
@@ -15,7 +17,13 @@ from urs_inspect._util import InputError, choices
 from urs_inspect.annotation.agreement import Majority, majorities
 from urs_inspect.annotation.votes import read_votes, vote_files
 from urs_inspect.discrepancy.ballots import OUTCOMES, Ballot
-from urs_inspect.judging.pair_reply import REPLIES, PairReading, final_verdict, read_pair_reply, reply_counts
+from urs_inspect.judging.pair_reply import (
+    REPLIES,
+    PairReading,
+    final_verdict,
+    read_pair_reply,
+    reply_counts,
+)
 from urs_inspect.judging.reply_counts import UnkeyedWatch, header_rows, summed
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.judgement import EVALUATIONS, pair_facts
@@ -30,7 +38,9 @@ _Key = tuple[tuple[str, str, float, str], ...]
 
 @metric(scores="unreduced")
 def ratings() -> Metric:
-    """Bradley-Terry ratings by model, the best first: mean 1000, 400 points are odds of ten to one."""
+    """Bradley-Terry ratings by model, the best first: mean 1000, 400 points are odds of ten to
+    one.
+    """
 
     def compute(scores: list[SampleScore]) -> Value:
         ranking = _ranking(scores)
@@ -46,20 +56,23 @@ def ratings() -> Metric:
 def competition_report() -> Metric:
     """All else about a competition, by row.
 
-    `<model> low` and `high` (95% interval of the rating over resamples of instructions); `comparisons`, `ties`,
-    `unread`, `awaiting votes`; `flips`, the share of judges' verdicts in both orders that named another response when
-    the order changed; `first shown preferred`, the share of read verdicts that are no ties; `separated neighbours` of
-    all neighbours in the ranking; `groups that compare`, 1 if the comparisons link all models; counts of failures, and
-    of judges' replies without the key, asked again and so on;
-    `<model> missing answers` and `empty answers`, which were not compared. `urs-inspect rank` has the ranks, their
-    intervals, and Elo as well.
+    `<model> low` and `high` (95% interval of the rating over resamples of instructions);
+    `comparisons`, `ties`, `unread`, `awaiting votes`; `flips`, the share of judges' verdicts in
+    both orders that named another response when the order changed; `first shown preferred`, the
+    share of read verdicts that are no ties; `separated neighbours` of all neighbours in the
+    ranking; `groups that compare`, 1 if the comparisons link all models; counts of failures, and of
+    judges' replies without the key, asked again and so on; `<model> missing answers` and `empty
+    answers`, which were not compared. `urs-inspect rank` has the ranks, their intervals, and Elo as
+    well.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
         facts = [fact for score in scores if (fact := facts_of(score)).get("model_a")]
         outcomes = Counter(str(fact.get("outcome")) for fact in facts)
         ranking = _ranking(scores)
-        lacking: Mapping[str, Mapping[str, int]] = next((fact["lacking"] for fact in facts if fact.get("lacking")), {})
+        lacking: Mapping[str, Mapping[str, int]] = next(
+            (fact["lacking"] for fact in facts if fact.get("lacking")), {}
+        )
         return {
             "comparisons": float(outcomes["judged"]),
             "unread": float(outcomes["unread"]),
@@ -81,16 +94,23 @@ def competition_report() -> Metric:
 
 def _ranking(scores: Sequence[SampleScore]) -> Ranking | None:
     key: _Key = tuple(
-        (str(facts["model_a"]), str(facts["model_b"]), outcome, str(facts.get("instruction_id", score.sample_id)))
+        (
+            str(facts["model_a"]),
+            str(facts["model_b"]),
+            outcome,
+            str(facts.get("instruction_id", score.sample_id)),
+        )
         for score in scores
-        if (facts := facts_of(score)).get("model_a") and not math.isnan(outcome := number_of(score, "outcome"))
+        if (facts := facts_of(score)).get("model_a")
+        and not math.isnan(outcome := number_of(score, "outcome"))
     )
     return _ranked(key) if key else None
 
 
 @lru_cache(maxsize=4)
 def _ranked(key: _Key) -> Ranking:
-    # The harness computes both metrics again whenever its display is refreshed; the same verdicts are ranked once.
+    # The harness computes both metrics again whenever its display is refreshed; the same verdicts
+    # are ranked once.
     return rank(battles_of(Battle(*battle) for battle in key))
 
 
@@ -100,7 +120,9 @@ def _rows(ranking: Ranking) -> dict[str, float]:
         known = estimate.reported()
         if not math.isnan(known.low):
             rows |= {f"{name} low": round(known.low, 1), f"{name} high": round(known.high, 1)}
-    separated = sum(difference.verdict == "significantly different" for difference in ranking.differences)
+    separated = sum(
+        difference.verdict == "significantly different" for difference in ranking.differences
+    )
     rows["separated neighbours"] = separated / len(ranking.differences)
     rows["groups that compare"] = float(len(ranking.connectivity.groups))
     return rows
@@ -110,7 +132,12 @@ def _habits(facts: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     orders = [given for fact in facts for given in fact.get("orders", {}).values()]
     both = [given for given in orders if len(given) == 2 and None not in given.values()]
     flips = sum(len(set(given.values())) > 1 for given in both)
-    firsts = [verdict == first for given in orders for first, verdict in given.items() if verdict in ("a", "b")]
+    firsts = [
+        verdict == first
+        for given in orders
+        for first, verdict in given.items()
+        if verdict in ("a", "b")
+    ]
     rows: dict[str, float] = {}
     if both:
         rows["flips"] = flips / len(both)
@@ -129,11 +156,12 @@ _KEPT = ("judges", "orders", "flips", "failures", "votes")
 def pair_choice(judge: str = "grader") -> Scorer:
     """Read the judges' choices between the two answers of a ballot (MAD paper, Eq. 3).
 
-    The value holds `outcome`: 1 if the answer of `model_a` is better, 0.5 for a tie, 0 if that of `model_b` is; NaN if
-    no verdict could be read, which is counted and never becomes a tie. A judge that was shown both orders and names
-    another response each time sees no difference: a tie, counted as a flip. A panel's majority counts; if none, a tie.
-    For the viewer the value names both models, without their providers; the metadata has the whole names.
-    Samples in which contestants answer have no score.
+    The value holds `outcome`: 1 if the answer of `model_a` is better, 0.5 for a tie, 0 if that of
+    `model_b` is; NaN if no verdict could be read, which is counted and never becomes a tie. A judge
+    that was shown both orders and names another response each time sees no difference: a tie,
+    counted as a flip. A panel's majority counts; if none, a tie. For the viewer the value names
+    both models, without their providers; the metadata has the whole names. Samples in which
+    contestants answer have no score.
 
     Args:
         judge: Who judges, for ballots that await people.
@@ -163,11 +191,13 @@ def pair_choice(judge: str = "grader") -> Scorer:
 @scorer(metrics=[ratings(), competition_report()])
 @checked
 def human_choice(votes: Paths) -> Scorer:
-    """Give the ballots of a finished log the outcome of people's votes: `inspect score LOG --scorer ...`.
+    """Give the ballots of a finished log the outcome of people's votes: `inspect score LOG --scorer
+    ...`.
 
-    The option with the most votes counts; where several share the most votes, people see no difference together: a tie
-    (MAD paper, appendix E.4). `cannot tell` is not counted. Calls no model. Votes of an earlier run that this one took
-    over stand, unless the ballot is among the new votes.
+    The option with the most votes counts; where several share the most votes, people see no
+    difference together: a tie (MAD paper, appendix E.4). `cannot tell` is not counted. Calls no
+    model. Votes of an earlier run that this one took over stand, unless the ballot is among the new
+    votes.
 
     Args:
         votes: Files of votes, and directories of them, as `urs-inspect annotate` writes them.
@@ -179,13 +209,17 @@ def human_choice(votes: Paths) -> Scorer:
         InputError: If there is no file, or a file cannot be read.
     """
     places = as_list(votes)
-    voted: dict[str, Majority] = {item.ballot: item for item in majorities(read_votes(vote_files(places)).votes)}
+    voted: dict[str, Majority] = {
+        item.ballot: item for item in majorities(read_votes(vote_files(places)).votes)
+    }
     if not voted:
         raise InputError(f"votes: no vote in: {choices(places)}")
 
     async def score(state: TaskState, target: Target) -> Score | None:
         facts = state.metadata or {}
-        if "ballot" not in facts or state.epoch > 1:  # people vote on a ballot once, however often judges did
+        if (
+            "ballot" not in facts or state.epoch > 1
+        ):  # people vote on a ballot once, however often judges did
             return None
         ballot = Ballot.from_dict(facts["ballot"], f"sample {state.sample_id}")
         majority = voted.get(ballot.id)
@@ -196,8 +230,17 @@ def human_choice(votes: Paths) -> Scorer:
             return _made(ballot, math.nan, {"judges": ["human"], "outcome": AWAITING}, why)
         counts = dict(zip(("a", "tie", "b"), majority.counts, strict=True))
         listed = ", ".join(f"{name}: {count}" for name, count in counts.items())
-        details = {"judges": ["human"], "outcome": "judged", "votes": {**counts, "cannot_tell": majority.cannot_tell}}
-        return _made(ballot, majority.outcome, details, f"Votes: {listed}; cannot tell: {majority.cannot_tell}.")
+        details = {
+            "judges": ["human"],
+            "outcome": "judged",
+            "votes": {**counts, "cannot_tell": majority.cannot_tell},
+        }
+        return _made(
+            ballot,
+            majority.outcome,
+            details,
+            f"Votes: {listed}; cannot tell: {majority.cannot_tell}.",
+        )
 
     return score
 
@@ -221,7 +264,10 @@ def _made(ballot: Ballot, outcome: float, facts: dict[str, Any], explanation: st
 
 
 def _short(name_a: str, name_b: str) -> tuple[str, str]:
-    """Names without the provider, which would fill the viewer's narrow columns; whole ones if they become equal."""
+    """Names without the provider, which would fill the viewer's narrow columns.
+
+    Whole ones if they become equal.
+    """
     short = name_a.rpartition("/")[2], name_b.rpartition("/")[2]
     return (name_a, name_b) if short[0] == short[1] else short
 
@@ -231,15 +277,23 @@ def _earlier(ballot: Ballot, facts: Mapping[str, Any]) -> Score:
     kept = {key: facts[key] for key in _KEPT if key in facts}
     missing = AWAITING if facts.get("judges") == ["human"] else "unread"
     judged = missing if math.isnan(outcome) else "judged"
-    return _made(ballot, outcome, {**kept, "previous": True, "outcome": judged}, "Taken over from the earlier run.")
+    return _made(
+        ballot,
+        outcome,
+        {**kept, "previous": True, "outcome": judged},
+        "Taken over from the earlier run.",
+    )
 
 
-def _judged(ballot: Ballot, replies: Sequence[Mapping[str, Any]], known: Mapping[str, Any]) -> Score:
+def _judged(
+    ballot: Ballot, replies: Sequence[Mapping[str, Any]], known: Mapping[str, Any]
+) -> Score:
     readings: dict[str, list[PairReading]] = {}
     for reply in replies:
         readings.setdefault(str(reply["judge"]), []).append(read_pair_reply(reply))
     orders = {
-        name: {reading.first: reading.verdicts.get(OVERALL) for reading in given} for name, given in readings.items()
+        name: {reading.first: reading.verdicts.get(OVERALL) for reading in given}
+        for name, given in readings.items()
     }
     single = {name: final_verdict(list(verdicts.values())) for name, verdicts in orders.items()}
     outcome = _of_panel([verdict for verdict in single.values() if verdict is not None])
@@ -253,7 +307,9 @@ def _judged(ballot: Ballot, replies: Sequence[Mapping[str, Any]], known: Mapping
         "judges": list(readings),
         "outcome": "unread" if math.isnan(outcome) else "judged",
         "orders": orders,
-        "flips": sum(None not in given.values() and len(set(given.values())) > 1 for given in orders.values()),
+        "flips": sum(
+            None not in given.values() and len(set(given.values())) > 1 for given in orders.values()
+        ),
         "failures": [failure["mode"] for failure in failed],
         "failure_details": failed,
         **reply_counts(readings),
@@ -272,7 +328,9 @@ def _of_panel(given: Sequence[str]) -> float:
     return 0.5 if others and others[0][1] == count else OUTCOMES[most]
 
 
-def _explained(ballot: Ballot, readings: Mapping[str, Sequence[PairReading]], single: Mapping[str, str | None]) -> str:
+def _explained(
+    ballot: Ballot, readings: Mapping[str, Sequence[PairReading]], single: Mapping[str, str | None]
+) -> str:
     names = {"a": ballot.model_a, "b": ballot.model_b, "tie": "tie", None: "unread"}
     parts: list[str] = []
     for judge, given in readings.items():

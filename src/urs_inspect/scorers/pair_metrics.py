@@ -1,4 +1,6 @@
-"""`judge_report`: the headline of a judge, and its verdicts in detail, from the scores of one run."""
+"""`judge_report`: the headline of a judge, and its verdicts in detail, from the scores of one
+run.
+"""
 
 import math
 from collections.abc import Sequence
@@ -13,18 +15,45 @@ from urs_inspect.judging.pair_reply import final_verdict
 from urs_inspect.judging.reply_counts import header_rows, summed
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.scorers.metrics import defined, facts_of
-from urs_inspect.stats import Estimate, Verdicts, baseline_verdicts, encode, longer_response, measure
+from urs_inspect.stats import (
+    Estimate,
+    Verdicts,
+    baseline_verdicts,
+    encode,
+    longer_response,
+    measure,
+)
 from urs_inspect.stats.bootstrap import number_clusters
-from urs_inspect.stats.measures import TIE, UNREAD, B, Codes, accuracies, combine_orders, group_accuracies
+from urs_inspect.stats.measures import (
+    TIE,
+    UNREAD,
+    B,
+    Codes,
+    accuracies,
+    combine_orders,
+    group_accuracies,
+)
 
 HEADLINE = "overall accuracy_all"
-"""The row that stands for a run: the paper's accuracy, but no judge gains by replies that cannot be read."""
+"""The row that stands for a run: the paper's accuracy, but no judge gains by replies that cannot be
+read.
+"""
 
 _SHARE = (0.0, 1.0)
 _MEASURES = (
-    "accuracy", "three_way", "alpha", "flips", "first_preference", "longer_preference", "halo", "label_halo",
-)  # fmt: skip
-"""Measures that are rows of a log's header beside the headline; all fourteen are in `urs-inspect judges`."""
+    "accuracy",
+    "three_way",
+    "alpha",
+    "flips",
+    "first_preference",
+    "longer_preference",
+    "halo",
+    "label_halo",
+)
+"""Measures that are rows of a log's header beside the headline.
+
+All fourteen are in `urs-inspect judges`.
+"""
 
 
 @dataclass(frozen=True)
@@ -33,37 +62,47 @@ class JudgedItems:
 
     verdicts: Verdicts
     ids: list[str]  # pair and name of each
-    places: dict[str, list[str]]  # scenario (or group of the benchmark), need and dimension; empty where there is none
+    places: dict[
+        str, list[str]
+    ]  # scenario (or group of the benchmark), need and dimension; empty where there is none
     lengths: npt.NDArray[np.int64]  # characters of both responses, shape (N, 2)
     overall_labels: npt.NDArray[Any]  # of each item's pair
 
 
 @metric(scores="unreduced")
 def judge_report() -> Metric:
-    """The headline of a judge beside the baseline that every judge must beat, its habits, and counts of failures.
+    """The headline of a judge beside the baseline that every judge must beat, its habits, and
+    counts of failures.
 
-    Rows about verdicts on pairs as wholes: `overall accuracy_all` (unread verdicts are wrong), the bounds of its 95%
-    interval, `low` and `high`; `longest`, the accuracy of preferring the longer response, asked as the judge was; and
-    `unread`, the share of verdicts that could not be read. The same for verdicts on dimensions: `dimension
-    accuracy_all`, `dimension low` and so on. Then those of `rating.JudgeMeasures` that say most; `failures`, and
-    `unknown dimensions` if there are any, as well as replies that are `unkeyed`, `asked again`, with a `near key` or
-    `several records`. The viewer shows the first five, each with the first letters of its name.
+    Rows about verdicts on pairs as wholes: `overall accuracy_all` (unread verdicts are wrong), the
+    bounds of its 95% interval, `low` and `high`; `longest`, the accuracy of preferring the longer
+    response, asked as the judge was; and `unread`, the share of verdicts that could not be read.
+    The same for verdicts on dimensions: `dimension accuracy_all`, `dimension low` and so on. Then
+    those of `rating.JudgeMeasures` that say most; `failures`, and `unknown dimensions` if there are
+    any, as well as replies that are `unkeyed`, `asked again`, with a `near key` or `several
+    records`. The viewer shows the first five, each with the first letters of its name.
 
-    By scenario, need and dimension, with all measures, intervals, baselines and failures by mode, the same log is
-    counted by `urs-inspect judges`. The harness computes a metric at every refresh of the display as well, up to once a
-    second, and gives it no way to know; so here only the headline is resampled.
+    By scenario, need and dimension, with all measures, intervals, baselines and failures by mode,
+    the same log is counted by `urs-inspect judges`. The harness computes a metric at every refresh
+    of the display as well, up to once a second, and gives it no way to know; so here only the
+    headline is resampled.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
         if not scores:
-            return {HEADLINE: math.nan}  # before the first sample the harness looks for the headline and warns
+            return {
+                HEADLINE: math.nan
+            }  # before the first sample the harness looks for the headline and warns
         rows: dict[str, float] = {}
         habits: dict[str, float] = {}
         for title, dimensions in (("overall", False), ("dimension", True)):
             if (items := judged_items(scores, dimensions=dimensions)) is not None:
                 rows |= _headline(title, items)
                 habits |= _habits(title, items)
-        rows |= {**habits, "failures": float(sum(len(facts_of(score).get("failures", ())) for score in scores))}
+        rows |= {
+            **habits,
+            "failures": float(sum(len(facts_of(score).get("failures", ())) for score in scores)),
+        }
         if unknown := sum(len(facts_of(score).get("unknown_dimensions", ())) for score in scores):
             rows["unknown dimensions"] = float(unknown)
         rows |= header_rows(summed(facts_of(score) for score in scores))
@@ -73,14 +112,27 @@ def judge_report() -> Metric:
 
 
 def _headline(title: str, items: JudgedItems) -> dict[str, float]:
-    """Accuracy over all verdicts with its bounds, that of the longer response, and the share of unread verdicts."""
+    """Accuracy over all verdicts with its bounds, that of the longer response, and the share of
+    unread verdicts.
+    """
     verdicts = items.verdicts
-    read = np.where(verdicts.final == UNREAD, TIE, verdicts.final)  # a tie is wrong, as an unread verdict is here
-    accuracy, longest = accuracies(verdicts.labels, [read, baseline_of("longest", items)], verdicts.clusters)
+    read = np.where(
+        verdicts.final == UNREAD, TIE, verdicts.final
+    )  # a tie is wrong, as an unread verdict is here
+    accuracy, longest = accuracies(
+        verdicts.labels, [read, baseline_of("longest", items)], verdicts.clusters
+    )
     accuracy = accuracy.reported(_SHARE)
     prefix = "" if title == "overall" else f"{title} "
-    rows = {f"{title} accuracy_all": accuracy.value, f"{prefix}low": accuracy.low, f"{prefix}high": accuracy.high}
-    return rows | {f"{prefix}longest": longest.value, f"{prefix}unread": float(np.mean(verdicts.final == UNREAD))}
+    rows = {
+        f"{title} accuracy_all": accuracy.value,
+        f"{prefix}low": accuracy.low,
+        f"{prefix}high": accuracy.high,
+    }
+    return rows | {
+        f"{prefix}longest": longest.value,
+        f"{prefix}unread": float(np.mean(verdicts.final == UNREAD)),
+    }
 
 
 def _habits(title: str, items: JudgedItems) -> dict[str, float]:
@@ -89,13 +141,17 @@ def _habits(title: str, items: JudgedItems) -> dict[str, float]:
 
 
 def items_of(scores: Sequence[SampleScore], name: str | None = OVERALL) -> Verdicts | None:
-    """Verdicts of a run for comparing judges: overall by default, all dimensions for None; None if there are none."""
+    """Verdicts of a run for comparing judges: overall by default, all dimensions for None.
+
+    None if there are none.
+    """
     items = judged_items(scores, dimensions=name is None)
     return None if items is None else items.verdicts
 
 
 def baseline_of(kind: str, items: JudgedItems) -> Codes:
-    """Final verdicts of a baseline that is asked in the order or orders in which the judge was, with the seed 0.
+    """Final verdicts of a baseline that is asked in the order or orders in which the judge was,
+    with the seed 0.
 
     In both orders disagreement is a tie, so that `first` and `second` get nothing right.
     """
@@ -115,14 +171,22 @@ def baseline_of(kind: str, items: JudgedItems) -> Codes:
 
 
 def accuracies_by(items: JudgedItems, place: str) -> dict[str, Estimate]:
-    """Accuracy by `scenario`, `need` or `dimension`, in alphabetical order; empty where all items are of the same."""
+    """Accuracy by `scenario`, `need` or `dimension`, in alphabetical order.
+
+    Empty where all items are of the same.
+    """
     groups = items.places[place]
     if len(set(groups) - {""}) < 2:
         return {}
     estimates = {
-        str(group): estimate.reported(_SHARE) for group, estimate in group_accuracies(items.verdicts, groups).items()
+        str(group): estimate.reported(_SHARE)
+        for group, estimate in group_accuracies(items.verdicts, groups).items()
     }
-    return {group: estimates[group] for group in sorted(estimates) if group and not math.isnan(estimates[group].value)}
+    return {
+        group: estimates[group]
+        for group in sorted(estimates)
+        if group and not math.isnan(estimates[group].value)
+    }
 
 
 def judged_items(scores: Sequence[SampleScore], *, dimensions: bool) -> JudgedItems | None:
@@ -131,7 +195,8 @@ def judged_items(scores: Sequence[SampleScore], *, dimensions: bool) -> JudgedIt
     if not rows:
         return None
     columns = {key: [row[key] for row in rows] for key in rows[0]}
-    lengths, overall_labels = np.array(columns["lengths"]), encode(columns["overall_label"])
+    lengths = np.array(columns["lengths"])
+    overall_labels = encode(columns["overall_label"])
     verdicts = Verdicts(
         labels=encode(columns["label"]),
         verdicts=encode(columns["given"]),
@@ -147,8 +212,11 @@ def judged_items(scores: Sequence[SampleScore], *, dimensions: bool) -> JudgedIt
 
 
 def _rows(score: SampleScore, dimensions: bool) -> list[dict[str, Any]]:
-    """A row for each verdict on a pair that was asked for: those on dimensions, or the one as a whole."""
-    facts, sample = facts_of(score), score.sample_metadata or {}
+    """A row for each verdict on a pair that was asked for: those on dimensions, or the one as a
+    whole.
+    """
+    facts = facts_of(score)
+    sample = score.sample_metadata or {}
     labels: dict[str, str] = facts.get("labels", {})
     orders: dict[str, dict[str, str | None]] = facts.get("verdicts", {})
     one, other = [*orders.values(), {}, {}][:2]

@@ -64,19 +64,24 @@ class RatingAgreement:
 def rating_report() -> Metric:
     """Correlations of a judge's ratings with the labels.
 
-    Rows: `pearson` with the bounds of its 95% interval, clustered by prompt, `low` and `high`; `unread`, the share
-    without a readable rating; `spearman`, `kendall` (tau-b), `mean difference` (rating less label, the rating brought
-    to the scale of the labels) and `distance` (the same without its sign); `failures`. By group, intent and language,
-    with all intervals and failures by mode, the same log is counted by `urs-inspect judges`.
+    Rows: `pearson` with the bounds of its 95% interval, clustered by prompt, `low` and `high`;
+    `unread`, the share without a readable rating; `spearman`, `kendall` (tau-b), `mean difference`
+    (rating less label, the rating brought to the scale of the labels) and `distance` (the same
+    without its sign); `failures`. By group, intent and language, with all intervals and failures by
+    mode, the same log is counted by `urs-inspect judges`.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
         items = [item for score in scores if (item := rated_item(score)) is not None]
         if not items:
-            return {"pearson": math.nan}  # which the harness looks for before the first answer as well
+            return {
+                "pearson": math.nan
+            }  # which the harness looks for before the first answer as well
         result = agreement(items)
         pearson = result.correlations.pearson
-        distances = [abs(item.rescaled - item.label) for item in items if not math.isnan(item.rescaled)]
+        distances = [
+            abs(item.rescaled - item.label) for item in items if not math.isnan(item.rescaled)
+        ]
         rows = {
             "pearson": pearson.value,
             "low": pearson.low,
@@ -95,8 +100,11 @@ def rating_report() -> Metric:
 
 
 def rated_item(score: SampleScore) -> RatedItem | None:
-    """The response that a score of `rating_agreement` is about; None for a score of anything else."""
-    facts, sample = facts_of(score), score.sample_metadata or {}
+    """The response that a score of `rating_agreement` is about; None for a score of anything
+    else.
+    """
+    facts = facts_of(score)
+    sample = score.sample_metadata or {}
     if "label" not in facts:
         return None
     rating = number_of(score, RATING)
@@ -119,10 +127,16 @@ def _rescaled(rating: float, scale: Sequence[float], label_scale: Sequence[float
 
 
 def agreement(items: Sequence[RatedItem]) -> RatingAgreement:
-    """Compare ratings with labels, for at least one response, with the intervals that logs and tables report."""
+    """Compare ratings with labels, for at least one response, with the intervals that logs and
+    tables report.
+    """
     clusters = [item.cluster for item in items]
-    correlations = correlate([item.label for item in items], [item.rating for item in items], clusters)
-    pearson, spearman, kendall = (getattr(correlations, kind).reported((-1.0, 1.0)) for kind in CORRELATIONS)
+    correlations = correlate(
+        [item.label for item in items], [item.rating for item in items], clusters
+    )
+    pearson, spearman, kendall = (
+        getattr(correlations, kind).reported((-1.0, 1.0)) for kind in CORRELATIONS
+    )
     low, high = items[0].label_scale
     difference = clustered_mean([item.rescaled - item.label for item in items], clusters)
     return RatingAgreement(
@@ -141,24 +155,27 @@ DISTANCE = "distance"
 def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = None) -> Scorer:
     """Read the rating that the model under test gave a response.
 
-    A sample's metadata holds the label (`rating`) and its scale (`label_scale`). A reply that cannot be read has no
-    rating (NaN); it never becomes one and never ends the run.
+    A sample's metadata holds the label (`rating`) and its scale (`label_scale`). A reply that
+    cannot be read has no rating (NaN); it never becomes one and never ends the run.
 
     Args:
         lowest: Lowest rating that the judge was offered.
         highest: Highest rating that the judge was offered.
-        rubric: `urs` or the path of a rubric of your own, if the judge was asked as in the task `urs`; its final score,
-            1 to 10, is the rating. The metadata then holds the intent as well.
+        rubric: `urs` or the path of a rubric of your own, if the judge was asked as in the task
+            `urs`; its final score, 1 to 10, is the rating. The metadata then holds the intent as
+            well.
 
     Returns:
-        The scorer; its value holds the response's `group`, its `rating`, on the judge's scale, and `distance`, how far
-        that is from the label, 0 or more on the scale of the labels.
+        The scorer; its value holds the response's `group`, its `rating`, on the judge's scale, and
+        `distance`, how far that is from the label, 0 or more on the scale of the labels.
 
     Raises:
         InputError: If an argument cannot be used.
     """
     if rubric is None and lowest >= highest:
-        raise InputError(f"scale: must have a lowest rating below a highest, got {lowest} and {highest}")
+        raise InputError(
+            f"scale: must have a lowest rating below a highest, got {lowest} and {highest}"
+        )
     loaded = load_named_rubric(rubric)
     scale = scale_of(loaded, lowest, highest)
 
@@ -191,7 +208,9 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
                 **counts,
                 **({"criteria": criteria} if criteria else {}),
                 **_call_facts(call),
-                **({"failure_mode": failed.mode, "failure_detail": failed.detail} if failed else {}),
+                **(
+                    {"failure_mode": failed.mode, "failure_detail": failed.detail} if failed else {}
+                ),
             },
         )
 
@@ -222,4 +241,8 @@ def _call_facts(call: Mapping[str, Any]) -> dict[str, Any]:
 def _explained(facts: dict[str, Any], failed: JudgeFailure | None, reply: str) -> str:
     low, high = facts["label_scale"]
     head = f"Label: {facts['rating']:g} ({low:g} to {high:g})"
-    return f"{head}\n\n**No rating: {failed.mode}.** {failed.detail}\n\n{reply}" if failed else f"{head}\n\n{reply}"
+    return (
+        f"{head}\n\n**No rating: {failed.mode}.** {failed.detail}\n\n{reply}"
+        if failed
+        else f"{head}\n\n{reply}"
+    )

@@ -1,4 +1,6 @@
-"""`annotate_pair`: a judge compares two responses dimension by dimension (SaMer paper, section 3.3)."""
+"""`annotate_pair`: a judge compares two responses dimension by dimension (SaMer paper, section
+3.3).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -13,7 +15,14 @@ from urs_inspect._util import InputError
 from urs_inspect.judging.failures import JudgeFailure
 from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.keys import read_keyed
-from urs_inspect.judging.pair_reply import ANNOTATION, First, PairReading, PairReply, read_annotation, read_pair_reply
+from urs_inspect.judging.pair_reply import (
+    ANNOTATION,
+    First,
+    PairReading,
+    PairReply,
+    read_annotation,
+    read_pair_reply,
+)
 from urs_inspect.judging.prompts import joint_prompt, scenario_prompt
 from urs_inspect.judging.replies import read_scenario
 from urs_inspect.judging.reply_counts import BY_JUDGE, counts_of
@@ -29,7 +38,8 @@ CLASSIFIER = "classifier"
 
 @solver
 def second_answer() -> Solver:
-    """Have the model under test write the second response of samples that have only one; others pass through.
+    """Have the model under test write the second response of samples that have only one; others
+    pass through.
 
     A call that fails is noted in the store and leaves the sample unannotated.
     """
@@ -52,14 +62,18 @@ def second_answer() -> Solver:
 
 @solver
 @checked
-def annotate_pair(orders: Literal["both", "ab"] = "both", scenario: Literal["missing", "verify"] = "missing") -> Solver:
-    """Name the scenario of a pair's prompt, then have both responses compared on the scenario's dimensions.
+def annotate_pair(
+    orders: Literal["both", "ab"] = "both", scenario: Literal["missing", "verify"] = "missing"
+) -> Solver:
+    """Name the scenario of a pair's prompt, then have both responses compared on the scenario's
+    dimensions.
 
-    The models with the roles `grader` and, if there is one, `classifier` are asked. Their replies, and what was read
-    from them, go into the sample's store. A call that fails is noted there; it does not end the run. `orders`: `both`
-    asks twice, a preference that changes with the order being a tie; `ab` once, as in the data. `scenario`: `missing`
-    asks where the data name no scenario; `verify` always. The sample ends with an `InputError` unless exactly one model
-    has the role `grader`.
+    The models with the roles `grader` and, if there is one, `classifier` are asked. Their replies,
+    and what was read from them, go into the sample's store. A call that fails is noted there; it
+    does not end the run. `orders`: `both` asks twice, a preference that changes with the order
+    being a tie; `ab` once, as in the data. `scenario`: `missing` asks where the data name no
+    scenario; `verify` always. The sample ends with an `InputError` unless exactly one model has the
+    role `grader`.
     """
     calls = JudgeCalls()
 
@@ -99,7 +113,9 @@ async def _scenario(record: dict[str, Any], prompt: str, calls: JudgeCalls) -> s
     reply, temperatures, _ = await calls.ask(role, asked, lambda reply: _failure(read(reply)))
     record |= {"scenario_prompt_sha256": asked.sha256, "scenario_prompt_version": asked.version}
     if temperatures is not None:
-        record |= {f"scenario_temperature_{name}": value for name, value in asdict(temperatures).items()}
+        record |= {
+            f"scenario_temperature_{name}": value for name, value in asdict(temperatures).items()
+        }
     if isinstance(reply, JudgeFailure):
         return reply
     record["scenario_reply"] = reply
@@ -110,7 +126,9 @@ def _failure(result: str | JudgeFailure) -> JudgeFailure | None:
     return result if isinstance(result, JudgeFailure) else None
 
 
-async def _compare(record: dict[str, Any], facts: dict[str, Any], orders: str, calls: JudgeCalls) -> None:
+async def _compare(
+    record: dict[str, Any], facts: dict[str, Any], orders: str, calls: JudgeCalls
+) -> None:
     dimensions = tuple(load_taxonomy().scenario(record["scenario"]).dimensions)
     responses: dict[First, tuple[str, str]] = {"a": (facts["response_a"], facts["response_b"])}
     if orders == "both":
@@ -121,18 +139,27 @@ async def _compare(record: dict[str, Any], facts: dict[str, Any], orders: str, c
     }
     asked = (*dimensions, OVERALL)
 
-    async def ask(first: First, prompt: JudgePrompt) -> tuple[str | JudgeFailure, CallFacts | None, bool]:
+    async def ask(
+        first: First, prompt: JudgePrompt
+    ) -> tuple[str | JudgeFailure, CallFacts | None, bool]:
         kept = PairReply(first, asked, key=prompt.key, needs_key=prompt.needs_key)
-        return await calls.ask(GRADER, prompt, lambda reply: read_pair_reply(replace(kept, reply=reply)).failure)
+        return await calls.ask(
+            GRADER, prompt, lambda reply: read_pair_reply(replace(kept, reply=reply)).failure
+        )
 
     results = await collect(*[ask(first, prompt) for first, prompt in prompts.items()])
     replies = {first: reply for first, (reply, _, _) in zip(prompts, results, strict=True)}
     record |= asdict(read_annotation(replies, dimensions, prompts))
     record[BY_JUDGE] = _reply_counts(prompts, asked, results)
-    record["replies"] = {first: reply if isinstance(reply, str) else asdict(reply) for first, reply in replies.items()}
+    record["replies"] = {
+        first: reply if isinstance(reply, str) else asdict(reply)
+        for first, reply in replies.items()
+    }
     record |= {"prompt_sha256": prompts["a"].sha256, "prompt_version": prompts["a"].version}
     if temperatures := [known for _, known, _ in results if known is not None]:
-        record["temperature_requested"] = list(dict.fromkeys(known.requested for known in temperatures))
+        record["temperature_requested"] = list(
+            dict.fromkeys(known.requested for known in temperatures)
+        )
         record["temperature_sent"] = list(dict.fromkeys(known.sent for known in temperatures))
 
 

@@ -1,4 +1,6 @@
-"""Answers of no model (null answers, recorded ones), and new instructions that a generator makes out of given ones."""
+"""Answers of no model (null answers, recorded ones), and new instructions that a generator makes
+out of given ones.
+"""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -31,10 +33,11 @@ _FALLBACK = "en"
 
 @solver
 def null_answer() -> Solver:
-    """Answer with the null answer that the sample's metadata names as `null_answer`, without calling a model.
+    """Answer with the null answer that the sample's metadata names as `null_answer`, without
+    calling a model.
 
-    `constant` is one polite text for every question, `empty` is nothing, `reference` is a copy of the reference
-    answer, and `injection` orders the judge to give full marks.
+    `constant` is one polite text for every question, `empty` is nothing, `reference` is a copy of
+    the reference answer, and `injection` orders the judge to give full marks.
     """
     texts: dict[str, dict[str, str]] = yaml.safe_load(_TEXTS.read_text(encoding="utf-8"))
 
@@ -58,7 +61,8 @@ ANSWER = "answer"
 
 @solver
 def recorded_answer() -> Solver:
-    """Answer with the text in the sample's metadata `answer`, of the model named `model` there; calls no model.
+    """Answer with the text in the sample's metadata `answer`, of the model named `model` there;
+    calls no model.
 
     Without the text the sample has no answer at all, as if the model had not been asked.
     """
@@ -82,8 +86,12 @@ GENERATOR = "generator"
 
 _CUT: dict[StopReason, EvolutionFailure] = {
     "max_tokens": EvolutionFailure("truncated", "The reply was cut off at the token limit."),
-    "model_length": EvolutionFailure("context_overflow", "The instruction does not fit into the generator's context."),
-    "content_filter": EvolutionFailure("content_filter", "The generator's provider withheld the reply."),
+    "model_length": EvolutionFailure(
+        "context_overflow", "The instruction does not fit into the generator's context."
+    ),
+    "content_filter": EvolutionFailure(
+        "content_filter", "The generator's provider withheld the reply."
+    ),
 }
 
 
@@ -91,10 +99,11 @@ _CUT: dict[StopReason, EvolutionFailure] = {
 def evolve_instruction() -> Solver:
     """Ask one of the models with the role `generator` for a new instruction.
 
-    The sample's input is the given instruction, its target the answer to that, its metadata name the `scenario` and
-    the `turn`, a whole number: of n generators, the one at place `turn mod n` is asked. After a reply that cannot be
-    used it is asked once more, with the reason. The last reply, what was read from it and the number of calls go into
-    the sample's store. A call that fails is noted there too; it does not end the run.
+    The sample's input is the given instruction, its target the answer to that, its metadata name
+    the `scenario` and the `turn`, a whole number: of n generators, the one at place `turn mod n` is
+    asked. After a reply that cannot be used it is asked once more, with the reason. The last reply,
+    what was read from it and the number of calls go into the sample's store. A call that fails is
+    noted there too; it does not end the run.
 
     Returns:
         The solver. It raises `InputError` if no model has the role.
@@ -103,7 +112,8 @@ def evolve_instruction() -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         generators = models_with(GENERATOR)
         model = generators[state.metadata["turn"] % len(generators)]
-        scenario, given = state.metadata["scenario"], state.input_text
+        scenario = state.metadata["scenario"]
+        given = state.input_text
         prompt = evolution_prompt(scenario, given, state.target.text)
         messages = messages_of(prompt)
         calls = 1
@@ -113,8 +123,12 @@ def evolve_instruction() -> Solver:
             messages = _messages_again(messages, output, result)
             second_output, second_result = await _written(model, messages, scenario, given)
             # Where the second call failed, the first reply is what is known of the generator.
-            if not isinstance(second_result, EvolutionFailure) or second_result.mode != "call_failed":
-                output, result = second_output, second_result
+            if (
+                not isinstance(second_result, EvolutionFailure)
+                or second_result.mode != "call_failed"
+            ):
+                output = second_output
+                result = second_result
         state.output = output
         state.messages = [*messages, *([output.message] if output.choices else [])]
         facts = {
@@ -123,7 +137,9 @@ def evolve_instruction() -> Solver:
             "prompt_sha256": prompt.sha256,
             "calls": calls,
         }
-        state.store.set(EVOLUTION, {**facts, "usable": isinstance(result, NewInstruction), **asdict(result)})
+        state.store.set(
+            EVOLUTION, {**facts, "usable": isinstance(result, NewInstruction), **asdict(result)}
+        )
         return state
 
     return solve
@@ -143,7 +159,9 @@ async def _written(
     return output, read_evolution(output.completion, given, needs_answer=has_answers(scenario))
 
 
-def _messages_again(messages: list[ChatMessage], output: ModelOutput, failure: EvolutionFailure) -> list[ChatMessage]:
+def _messages_again(
+    messages: list[ChatMessage], output: ModelOutput, failure: EvolutionFailure
+) -> list[ChatMessage]:
     """The second request: after a whole reply with the reason, else the first request as it was."""
     if failure.mode in ("truncated", "empty_reply"):
         return messages

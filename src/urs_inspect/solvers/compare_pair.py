@@ -35,7 +35,9 @@ from urs_inspect.stats import BASELINES
 logger = getLogger(__name__)
 
 QUERY = "query"
-"""Key of a sample's metadata: of a conversation, the message that an evaluator of one message reads."""
+"""Key of a sample's metadata: of a conversation, the message that an evaluator of one message
+reads.
+"""
 
 
 @solver
@@ -49,27 +51,32 @@ def compare_pair(
     samer: dict[str, Any] | None = None,
     structured: Structured = "auto",
 ) -> Solver:
-    """Have the two responses in a sample's metadata compared, and keep every reply in the sample's store.
+    """Have the two responses in a sample's metadata compared, and keep every reply in the sample's
+    store.
 
     Args:
-        protocol: `joint`: all dimensions and overall in one reply; `per_dimension`: one call per dimension and one
-            overall; `overall`: one call, overall only.
+        protocol: `joint`: all dimensions and overall in one reply; `per_dimension`: one call per
+            dimension and one overall; `overall`: one call, overall only.
         orders: `ab` as in the data, `seeded` by a coin for each sample, `both` twice.
-        judge: `model` for the model under test; `samer`, which evaluates each response by itself: the larger overall
-            score is better, and on a dimension the larger score, whether SaMer selects it or not; `reward_model`,
-            the same with its one number, with the protocol `overall`; or `baseline/<kind>`. Only `model` calls one.
+        judge: `model` for the model under test; `samer`, which evaluates each response by itself:
+            the larger overall score is better, and on a dimension the larger score, whether SaMer
+            selects it or not; `reward_model`, the same with its one number, with the protocol
+            `overall`; or `baseline/<kind>`. Only `model` calls one.
         ties: Whether a model may answer `overall` with a tie.
         seed: Seed of the coin and of the random baseline.
         samer: For `samer` and `reward_model`: `model` and the other arguments of that scorer.
-        structured: Whether a model is asked by a JSON schema of its reply: `true`, `false`, or `auto`, where the
-            preflight of the run saw that its server follows one.
+        structured: Whether a model is asked by a JSON schema of its reply: `true`, `false`, or
+            `auto`, where the preflight of the run saw that its server follows one.
 
     Raises:
-        InputError: If an argument is unknown, or there is known to be no model where one is to judge.
+        InputError: If an argument is unknown, or there is known to be no model where one is to
+            judge.
     """
     baseline = check_judge(judge)
     if judge == REWARD_JUDGE and protocol != "overall":
-        raise InputError(f"judge={REWARD_JUDGE} gives no verdicts on dimensions; use protocol=overall")
+        raise InputError(
+            f"judge={REWARD_JUDGE} gives no verdicts on dimensions; use protocol=overall"
+        )
     choice = samer_choice(judge, samer)
     unused: set[str] = set()
     judge_calls = JudgeCalls(structured=structured)
@@ -82,19 +89,26 @@ def compare_pair(
         if judge != MODEL_JUDGE and not is_none(model := get_model()) and str(model) not in unused:
             # Else the log of a baseline could pass for one of the model.
             unused.add(str(model))
-            logger.warning(f"judge={judge} judges without a model: {model} is not called; use --model none")
+            logger.warning(
+                f"judge={judge} judges without a model: {model} is not called; use --model none"
+            )
         if choice is not None:
             query = facts.get(QUERY, facts["prompt"])
             pair = await samer_pair(state, choice, query, facts["response_a"], facts["response_b"])
             names = (*judged.get("dimensions", {}), OVERALL)
             if isinstance(pair, SamerPair):
-                table, text = pair.table(names), pair.explained(("response a", "response b"))
+                table = pair.table(names)
+                text = pair.explained(("response a", "response b"))
             else:
-                table, text = "", pair.detail
+                table = ""
+                text = pair.detail
             keep_replies(state, samer_replies(pair, names, firsts, table))
             state.output = ModelOutput.from_content(judge, text)
         elif baseline is not None:
-            replies = [baseline_reply(baseline, judged, first, str(state.sample_id), seed) for first in firsts]
+            replies = [
+                baseline_reply(baseline, judged, first, str(state.sample_id), seed)
+                for first in firsts
+            ]
             keep_replies(state, replies)
             state.output = ModelOutput.from_content(judge, str(replies[0].verdicts))
         else:
@@ -105,7 +119,9 @@ def compare_pair(
                 for call in pair_calls(protocol, facts, first, ties)
             ]
             replies = await ask_pairs(state, calls, judge_calls)
-            state.output = ModelOutput.from_content(str(model), "\n\n".join(reply.reply for reply in replies))
+            state.output = ModelOutput.from_content(
+                str(model), "\n\n".join(reply.reply for reply in replies)
+            )
         state.messages.append(state.output.message)
         return state
 
@@ -113,10 +129,12 @@ def compare_pair(
 
 
 def check_judge(judge: str) -> str | None:
-    """The kind of baseline of `model`, a local judge or `baseline/<kind>`; None for all but the last.
+    """The kind of baseline of `model`, a local judge or `baseline/<kind>`; None for all but the
+    last.
 
     Raises:
-        InputError: If there is no such judge, or there is known to be no model where one is to judge.
+        InputError: If there is no such judge, or there is known to be no model where one is to
+            judge.
     """
     if judge == MODEL_JUDGE:
         refuse_no_model()

@@ -13,7 +13,13 @@ from urs_inspect.discrepancy.ballots import Ballot
 from urs_inspect.discrepancy.pools import MIN_CONTESTANTS
 from urs_inspect.judging.frames import JudgePrompt
 from urs_inspect.judging.pair_reply import First
-from urs_inspect.judging.prompts import Orders, choice_prompt, comparison_languages, comparison_scenarios, orders_of
+from urs_inspect.judging.prompts import (
+    Orders,
+    choice_prompt,
+    comparison_languages,
+    comparison_scenarios,
+    orders_of,
+)
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.engines.shared import EngineChoice
 from urs_inspect.solvers.model_calls import CallError, JudgeCalls, attempt, error_of
@@ -27,10 +33,17 @@ from urs_inspect.solvers.pair_asking import (
     samer_pair,
     samer_replies,
 )
-from urs_inspect.solvers.role_models import BASELINE_PREFIX, GRADER, LOCAL_JUDGES, bound_models, models_with
+from urs_inspect.solvers.role_models import (
+    BASELINE_PREFIX,
+    GRADER,
+    LOCAL_JUDGES,
+    bound_models,
+    models_with,
+)
 from urs_inspect.stats import BASELINES
 
-CONTESTANT, HUMAN = "contestant", "human"
+CONTESTANT = "contestant"
+HUMAN = "human"
 """Role of the models that are compared; people as judges."""
 
 RESPONSES = "responses"
@@ -53,20 +66,21 @@ def contest(
     samer: dict[str, Any] | None = None,
     structured: Structured = "auto",
 ) -> Solver:
-    """Have a sample's instruction answered by all contestants, or its ballot judged, as the sample's phase says.
+    """Have a sample's instruction answered by all contestants, or its ballot judged, as the
+    sample's phase says.
 
     Args:
-        judge: `grader` for the models with that role, which form a panel; `samer`, which evaluates each response by
-            itself, without scenario and reference; `reward_model` likewise; `human` to call no model; or
-            `baseline/<kind>`.
+        judge: `grader` for the models with that role, which form a panel; `samer`, which evaluates
+            each response by itself, without scenario and reference; `reward_model` likewise;
+            `human` to call no model; or `baseline/<kind>`.
         orders: `ab`, `seeded` or `both`, as for `compare_pair`.
         judge_language: Language of the judge's instructions; by default that of each ballot.
         log_probabilities: Whether contestants are asked for the log probabilities of their tokens.
         least: How many contestants the run needs; 1 if others have answered in earlier runs.
         seed: Seed of the coin and of the random baseline.
         samer: For `samer` and `reward_model`: `model` and the other arguments of that scorer.
-        structured: Whether judges are asked by a JSON schema of their reply: `true`, `false`, or `auto`, where the
-            preflight of the run saw that their server follows one.
+        structured: Whether judges are asked by a JSON schema of their reply: `true`, `false`, or
+            `auto`, where the preflight of the run saw that their server follows one.
 
     Raises:
         InputError: If an argument is unknown.
@@ -77,7 +91,9 @@ def contest(
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         if state.metadata["phase"] == "answer":
-            check_roles(judge, least=least)  # before anything is spent on answers that nobody could compare
+            check_roles(
+                judge, least=least
+            )  # before anything is spent on answers that nobody could compare
             if state.epoch == 1:  # the answers of further epochs would not be compared
                 await _answer(state, log_probabilities)
         elif judge != HUMAN and "previous" not in state.metadata:
@@ -103,11 +119,16 @@ def check_contest_judge(judge: object) -> None:
 
 
 def contestants() -> list[Model]:
-    """The models with the role `contestant`; `InputError` if there is none, or two have one name."""
+    """The models with the role `contestant`; `InputError` if there is none, or two have one
+    name.
+    """
     models = models_with(CONTESTANT)
     names = [str(model) for model in models]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise InputError(f"contestants: {', '.join(twice)} is named twice; each contestant needs a name of its own")
+        raise InputError(
+            f"contestants: {', '.join(twice)} is named twice; each contestant needs a name of"
+            " its own"
+        )
     return models
 
 
@@ -117,20 +138,24 @@ def has_contestants() -> bool:
 
 
 def check_roles(
-    judge: str, *, least: int = MIN_CONTESTANTS, answered: Collection[str] = (), similarity: str | None = None
+    judge: str,
+    *,
+    least: int = MIN_CONTESTANTS,
+    answered: Collection[str] = (),
+    similarity: str | None = None,
 ) -> None:
     """Refuse models of the run with which a competition could not be held.
 
-    `least` contestants are needed, none of them among the models that have `answered` before; `similarity` is the role
-    of a model that is asked for similarities, if one is.
+    `least` contestants are needed, none of them among the models that have `answered` before;
+    `similarity` is the role of a model that is asked for similarities, if one is.
     """
     names = [str(model) for model in contestants()] if least or has_contestants() else []
     if len(names) < least:
         raise InputError(f"contestants: at least {least} are needed, got {choices(names)}")
     if again := sorted(set(names) & set(answered)):
         raise InputError(
-            f"contestants: the answers of {choices(again)} are in the logs already; leave it out of the role "
-            f"'{CONTESTANT}', or its log out of responses"
+            f"contestants: the answers of {choices(again)} are in the logs already; leave it out of"
+            f" the role '{CONTESTANT}', or its log out of responses"
         )
     if judge == GRADER:
         models_with(GRADER)
@@ -155,8 +180,12 @@ async def _answer(state: TaskState, log_probabilities: bool) -> None:
     state.messages.append(state.output.message)
 
 
-async def _reply(model: Model, given: str | list[ChatMessage], config: GenerateConfig) -> dict[str, Any]:
-    messages: list[ChatMessage] = [ChatMessageUser(content=given)] if isinstance(given, str) else given
+async def _reply(
+    model: Model, given: str | list[ChatMessage], config: GenerateConfig
+) -> dict[str, Any]:
+    messages: list[ChatMessage] = (
+        [ChatMessageUser(content=given)] if isinstance(given, str) else given
+    )
     output = await attempt(model.generate(messages, config=config))
     if isinstance(output, CallError):
         return {"text": "", "error": output}
@@ -164,7 +193,9 @@ async def _reply(model: Model, given: str | list[ChatMessage], config: GenerateC
     if error := error_of(output):
         reply["error"] = error
     elif output.choices[0].logprobs:
-        reply["log_probabilities"] = [round(token.logprob, 5) for token in output.choices[0].logprobs.content]
+        reply["log_probabilities"] = [
+            round(token.logprob, 5) for token in output.choices[0].logprobs.content
+        ]
     return reply
 
 
@@ -172,7 +203,11 @@ def _text(reply: dict[str, Any]) -> str:
     if reply.get("error"):
         return f"*No answer: {reply['error']}*"
     text = str(reply["text"])
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}\n\n*({len(text) - _SHOWN} more characters)*"
+    return (
+        text
+        if len(text) <= _SHOWN
+        else f"{text[:_SHOWN]}\n\n*({len(text) - _SHOWN} more characters)*"
+    )
 
 
 async def _judge_by_samer(
@@ -185,7 +220,9 @@ async def _judge_by_samer(
     state.output = ModelOutput.from_content(judge, text or replies[0].error)
 
 
-def _judge_by_baseline(state: TaskState, ballot: Ballot, judge: str, firsts: Sequence[First], seed: int) -> None:
+def _judge_by_baseline(
+    state: TaskState, ballot: Ballot, judge: str, firsts: Sequence[First], seed: int
+) -> None:
     facts = {"response_a": ballot.response_a, "response_b": ballot.response_b, "label": "tie"}
     kind = judge.removeprefix(BASELINE_PREFIX)
     replies = [baseline_reply(kind, facts, first, ballot.id, seed) for first in firsts]
@@ -194,11 +231,21 @@ def _judge_by_baseline(state: TaskState, ballot: Ballot, judge: str, firsts: Seq
 
 
 async def _judge_by_models(
-    state: TaskState, ballot: Ballot, firsts: Sequence[First], language: str | None, judge_calls: JudgeCalls
+    state: TaskState,
+    ballot: Ballot,
+    firsts: Sequence[First],
+    language: str | None,
+    judge_calls: JudgeCalls,
 ) -> None:
     calls = [
         # A judge's role may set a temperature of its own.
-        PairCall(model, first, (OVERALL,), _prompt(ballot, first, language), GenerateConfig(temperature=temperature))
+        PairCall(
+            model,
+            first,
+            (OVERALL,),
+            _prompt(ballot, first, language),
+            GenerateConfig(temperature=temperature),
+        )
         for model in models_with(GRADER)
         for temperature in [0 if model.config.temperature is None else None]
         for first in firsts

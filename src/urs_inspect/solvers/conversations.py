@@ -25,8 +25,9 @@ from urs_inspect.datasets.conversations import Conversation, Kind, NotShown, Tur
 def asked(state: TaskState) -> Conversation | None:
     """What the answer of a sample replies to; None if there is no message of a user.
 
-    That is the sample's own input, unless a solver added messages to it: then it is all that the model was sent before
-    its answer, such as system messages, further turns, and calls of tools. A system message of the run comes first.
+    That is the sample's own input, unless a solver added messages to it: then it is all that the
+    model was sent before its answer, such as system messages, further turns, and calls of tools. A
+    system message of the run comes first.
     """
     given: list[ChatMessage]
     given = [ChatMessageUser(content=state.input)] if isinstance(state.input, str) else state.input
@@ -41,7 +42,10 @@ def asked(state: TaskState) -> Conversation | None:
 
 
 def _system_message_of_run() -> str | None:
-    """What `--system-message` or the model's config says; the harness sends it with each call and keeps it in none."""
+    """What `--system-message` or the model's config says.
+
+    The harness sends it with each call and keeps it in none.
+    """
     model = active_model()
     if model is None:
         return None
@@ -78,7 +82,12 @@ def _turn(message: ChatMessage) -> Turn:
     return Turn(message.role, tuple(parts))
 
 
-_KINDS: Mapping[str, Kind] = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
+_KINDS: Mapping[str, Kind] = {
+    "image": "image",
+    "audio": "audio",
+    "video": "video",
+    "document": "document",
+}
 
 
 def _part(part: Content | str) -> str | NotShown:
@@ -93,6 +102,12 @@ def _part(part: Content | str) -> str | NotShown:
 
 def chat_of(conversation: Conversation) -> list[ChatMessage]:
     """A conversation of texts as messages of the harness."""
-    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
-    messages: list[ChatMessage] = [kinds[turn.role](content=turn.text) for turn in conversation.turns]
+    kinds = {
+        "system": ChatMessageSystem,
+        "user": ChatMessageUser,
+        "assistant": ChatMessageAssistant,
+    }
+    messages: list[ChatMessage] = [
+        kinds[turn.role](content=turn.text) for turn in conversation.turns
+    ]
     return messages

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig, ModelOutput, ResponseSchema
+from inspect_ai.model import (
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    ModelOutput,
+    ResponseSchema,
+)
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from urs_inspect._arguments import Structured, checked
@@ -17,9 +23,14 @@ from urs_inspect.solvers.model_calls import CallError, JudgeCalls, attempt
 from urs_inspect.solvers.role_models import judge_model, refuse_no_model
 
 CALL = "call"
-"""Key of a sample's store: the temperature that was `requested` and `sent`, and whether the call was `structured`."""
+"""Key of a sample's store: the temperature that was `requested` and `sent`, and whether the call
+was `structured`.
+"""
 INSTRUCTIONS = "judge_instructions"
-"""Key of the system message in a sample's metadata. In the input it would hide the case from the list of samples."""
+"""Key of the system message in a sample's metadata.
+
+In the input it would hide the case from the list of samples.
+"""
 JUDGE_KEY = "judge_key"
 """Key of a sample's metadata: what the judge's record must contain."""
 JUDGE_SCHEMA = "judge_schema"
@@ -27,13 +38,17 @@ JUDGE_SCHEMA = "judge_schema"
 JUDGE_NEEDS_KEY = "judge_needs_key"
 """Key of a sample's metadata: whether a reply without that key does not count."""
 ASKED_AGAIN = "asked_again"
-"""Key of a sample's store: whether the judge was asked again, because it was not certain which record was its own."""
+"""Key of a sample's store: whether the judge was asked again, because it was not certain which
+record was its own.
+"""
 URS_RUBRIC = "urs"
 """Name of the built-in rubric, where a rubric is optional."""
 
 
 def load_named_rubric(name: str | None) -> Rubric | None:
-    """The rubric of that name: None for none, `urs` for the built-in one, else the path of a file laid over it."""
+    """The rubric of that name: None for none, `urs` for the built-in one, else the path of a file
+    laid over it.
+    """
     return None if name is None else load_rubric(None if name == URS_RUBRIC else name)
 
 
@@ -45,8 +60,13 @@ def scale_of(rubric: Rubric | None, lowest: int, highest: int) -> tuple[int, int
 def read_rating_output(
     output: ModelOutput, rubric: Rubric | None, facts: Mapping[str, Any], scale: tuple[int, int]
 ) -> Read[ScoreRecord]:
-    """Read the rating in a judge's output; it is read as a record without criteria. `facts` are of the sample."""
-    if (failure := stopped(output.stop_reason if output.choices else "unknown", output.error or "")) is not None:
+    """Read the rating in a judge's output; it is read as a record without criteria.
+
+    `facts` are of the sample.
+    """
+    if (
+        failure := stopped(output.stop_reason if output.choices else "unknown", output.error or "")
+    ) is not None:
         return Read(failure, False)
     if not output.choices:
         return Read(JudgeFailure("no_answer", "The sample ended before the judge replied."), False)
@@ -57,7 +77,8 @@ def read_rating_output(
         rating = read_rating(text, *scale)
         return rating if isinstance(rating, JudgeFailure) else ScoreRecord(rating, {})
 
-    # Logs of earlier versions do not say whether the key is needed; their replies are read as they were then.
+    # Logs of earlier versions do not say whether the key is needed; their replies are read as they
+    # were then.
     needs_key = bool(facts.get(JUDGE_NEEDS_KEY, False))
     return read_keyed(output.completion, str(facts.get(JUDGE_KEY, "")), read, needs_key=needs_key)
 
@@ -69,8 +90,8 @@ def give_rating(
 ) -> Solver:
     """Have the model under test answer the sample's input under the instructions in its metadata.
 
-    Where it is not certain which record of a reply is the judge's own, it is asked once more. A call that fails is kept
-    as an output with its error.
+    Where it is not certain which record of a reply is the judge's own, it is asked once more. A
+    call that fails is kept as an output with its error.
 
     Args:
         lowest: Lowest rating that the judge is offered.
@@ -78,8 +99,8 @@ def give_rating(
         rubric: Name of the rubric by which the judge is asked, as in `rating_agreement`.
 
     Args:
-        structured: Whether the model is asked by the JSON schema in the sample's metadata: `true`, `false`, or `auto`,
-            where the preflight of the run saw that its server follows one.
+        structured: Whether the model is asked by the JSON schema in the sample's metadata: `true`,
+            `false`, or `auto`, where the preflight of the run saw that its server follows one.
 
     Raises:
         InputError: If the run is known to have no model.
@@ -99,13 +120,17 @@ def give_rating(
             return (await generate(state, response_schema=schema)).output
 
         schema = state.metadata.get(JUDGE_SCHEMA)
-        result = await attempt(calls.watch(model, list(state.messages), GenerateConfig(), rate, schema))
+        result = await attempt(
+            calls.watch(model, list(state.messages), GenerateConfig(), rate, schema)
+        )
         if not isinstance(result, CallError):
             failure = read_rating_output(result[0], loaded, state.metadata, scale).result
             if isinstance(failure, JudgeFailure) and failure.mode in KEY_FAULTS:
                 state.store.set(ASKED_AGAIN, True)
                 state.messages.append(ChatMessageUser(content=_again(state, failure)))
-                result = await attempt(calls.watch(model, list(state.messages), GenerateConfig(), rate, schema))
+                result = await attempt(
+                    calls.watch(model, list(state.messages), GenerateConfig(), rate, schema)
+                )
         if isinstance(result, CallError):
             state.output = ModelOutput(model=str(model), error=result)
         else:

@@ -28,7 +28,14 @@ from inspect_ai.util import LimitExceededError
 from urs_inspect._arguments import Structured
 from urs_inspect._util import InputError
 from urs_inspect.assistants.backends import AssistantError
-from urs_inspect.judging.ask import UNKNOWN, CallsStopped, CircuitBreaker, Message, Temperature, messages_again
+from urs_inspect.judging.ask import (
+    UNKNOWN,
+    CallsStopped,
+    CircuitBreaker,
+    Message,
+    Temperature,
+    messages_again,
+)
 from urs_inspect.judging.failures import KEY_FAULTS, JudgeFailure, describe_error
 from urs_inspect.judging.frames import JudgePrompt, Schema
 from urs_inspect.solvers.role_models import models_with, provider_of
@@ -44,10 +51,15 @@ class CallError(str):
 
 
 async def attempt(call: Awaitable[ResultT]) -> ResultT | CallError:
-    """The result of a call. An error of the call is a result as well: one failed call must not end the run."""
+    """The result of a call. An error of the call is a result as well: one failed call must not end
+    the run.
+    """
     try:
         return await call
-    except (LimitExceededError, InputError):  # a limit of the sample, which the harness ends, or a wrong argument
+    except (
+        LimitExceededError,
+        InputError,
+    ):  # a limit of the sample, which the harness ends, or a wrong argument
         raise
     except (CallsStopped, AssistantError) as error:  # their message is the reason
         return CallError(error)
@@ -86,17 +98,37 @@ class JudgeOutput:
     asked_again: bool = False
 
 
-# fmt: off
 REMOTE = frozenset(
     [
-        "anthropic", "azureai", "bedrock", "cloudflare", "deepseek", "fireworks", "google", "groq",
-        "hf-inference-providers", "litellm-proxy", "llama-cpp-python", "meta", "mistral", "moonshot", "ollama",
-        "openai", "openai-api", "openrouter", "perplexity", "sambanova", "sglang", "together", "vllm",
+        "anthropic",
+        "azureai",
+        "bedrock",
+        "cloudflare",
+        "deepseek",
+        "fireworks",
+        "google",
+        "groq",
+        "hf-inference-providers",
+        "litellm-proxy",
+        "llama-cpp-python",
+        "meta",
+        "mistral",
+        "moonshot",
+        "ollama",
+        "openai",
+        "openai-api",
+        "openrouter",
+        "perplexity",
+        "sambanova",
+        "sglang",
+        "together",
+        "vllm",
     ]
 )
-# fmt: on
 """Providers of the harness that ask a server, and record the request with every parameter of it."""
-_NO_PARAMETERS = frozenset({"messages", "contents", "input", "tools", "response_format", "response_schema", "text"})
+_NO_PARAMETERS = frozenset(
+    {"messages", "contents", "input", "tools", "response_format", "response_schema", "text"}
+)
 """Parts of a request in which the word `temperature` would mean something else."""
 _REFUSALS: Mapping[int, str] = {
     401: "not authorized; check its API key",
@@ -108,9 +140,17 @@ _KEY_REFUSED = re.compile(r"api[ _]key|authentication", re.IGNORECASE)
 _ARRIVED = frozenset({"content_filter", "model_length", "max_tokens"})
 """Why a reply ended that did arrive; some clients put an error beside it."""
 _NO_CONNECTION = frozenset(
-    {"ConnectionRefusedError", "gaierror", "ConnectError", "ClientConnectorError", "EndpointConnectionError"}
+    {
+        "ConnectionRefusedError",
+        "gaierror",
+        "ConnectError",
+        "ClientConnectorError",
+        "EndpointConnectionError",
+    }
 )
-"""Names of errors, since each client library has its own: of Python (2), httpx, aiohttp, botocore."""
+"""Names of errors, since each client library has its own: of Python (2), httpx, aiohttp,
+botocore.
+"""
 
 
 def http_status(error: BaseException) -> int | None:
@@ -135,7 +175,10 @@ def refusal_of(error: BaseException) -> str | None:
 
 
 def _is_unreachable(error: BaseException | None) -> bool:
-    """Whether there was no connection to a server at all; one that breaks off, or takes too long, is a connection."""
+    """Whether there was no connection to a server at all.
+
+    One that breaks off, or takes too long, is a connection.
+    """
     while error is not None:
         if not _NO_CONNECTION.isdisjoint(kind.__name__ for kind in type(error).__mro__):
             return True
@@ -151,8 +194,8 @@ BAD_REQUEST = (400, 422)
 class CallFacts:
     """What a call asked for.
 
-    The sampling temperature that was asked for (None: the provider's default), that in the request, and whether the
-    request had a schema of the reply.
+    The sampling temperature that was asked for (None: the provider's default), that in the request,
+    and whether the request had a schema of the reply.
     """
 
     requested: float | None
@@ -161,7 +204,9 @@ class CallFacts:
 
 
 def _facts(model: Model, last: str, config: GenerateConfig, before: int) -> CallFacts:
-    """The temperature in the request of a call that has just ended, from the harness's own record of it."""
+    """The temperature in the request of a call that has just ended, from the harness's own record
+    of it.
+    """
     try:
         events = transcript().history.events_from(before)
     except Exception:  # the harness keeps old events on disk, where they may be lost
@@ -174,20 +219,30 @@ def _facts(model: Model, last: str, config: GenerateConfig, before: int) -> Call
             and event.input
             and event.input[-1].text == last
         ):
-            if event.call is None:  # the harness may not keep requests, and has none for a reply from its cache
+            if (
+                event.call is None
+            ):  # the harness may not keep requests, and has none for a reply from its cache
                 return CallFacts(event.config.temperature, UNKNOWN)
             sent = _parameter(event.call.request)
             known = sent is not None or provider_of(model) in REMOTE
             return CallFacts(event.config.temperature, sent if known else UNKNOWN)
-    return CallFacts(model.config.temperature if config.temperature is None else config.temperature, UNKNOWN)
+    return CallFacts(
+        model.config.temperature if config.temperature is None else config.temperature, UNKNOWN
+    )
 
 
 def _parameter(request: Mapping[str, Any]) -> float | None:
-    """The temperature in a request, which some providers put into a part of it, as `generation_config`."""
+    """The temperature in a request, which some providers put into a part of it, as
+    `generation_config`.
+    """
     given = request.get("temperature")
     if isinstance(given, (int, float)) and not isinstance(given, bool):
         return float(given)
-    parts = (part for name, part in request.items() if isinstance(part, Mapping) and name not in _NO_PARAMETERS)
+    parts = (
+        part
+        for name, part in request.items()
+        if isinstance(part, Mapping) and name not in _NO_PARAMETERS
+    )
     return next((value for part in parts if (value := _parameter(part)) is not None), None)
 
 
@@ -198,17 +253,20 @@ SCORE_LATER = "Answers are kept; samples left unscored can be judged later with 
 class JudgeCalls:
     """Calls of the judges of one scorer or solver.
 
-    A judge that refuses 20 calls in a row (401, 403, 404, an API key that is not valid), or cannot be reached at all
-    after the harness's own retries, is no longer called. A reply resets the count, also one that was withheld or
-    cut off. Other faults (429, 5xx, timeouts, connections that break off) may pass: they leave the count as it is, so
-    that a short outage does not stop a judge. A temperature that was not sent is reported once. `remedy` is what is
-    left to do when a judge was stopped.
+    A judge that refuses 20 calls in a row (401, 403, 404, an API key that is not valid), or cannot
+    be reached at all after the harness's own retries, is no longer called. A reply resets the
+    count, also one that was withheld or cut off. Other faults (429, 5xx, timeouts, connections that
+    break off) may pass: they leave the count as it is, so that a short outage does not stop a
+    judge. A temperature that was not sent is reported once. `remedy` is what is left to do when a
+    judge was stopped.
 
-    `structured` says which judges are asked by the schema of their prompt. Where a server refuses one after all, the
-    judge is asked without it from then on, and that is reported once.
+    `structured` says which judges are asked by the schema of their prompt. Where a server refuses
+    one after all, the judge is asked without it from then on, and that is reported once.
     """
 
-    def __init__(self, remedy: str = "Replies that came before are kept.", structured: Structured = False) -> None:
+    def __init__(
+        self, remedy: str = "Replies that came before are kept.", structured: Structured = False
+    ) -> None:
         self._remedy = remedy
         self._structured = structured
         self._plain: set[ModelKey] = set()
@@ -217,9 +275,12 @@ class JudgeCalls:
         self._cautioned: set[str] = set()
 
     def begin(self, state: TaskState) -> None:
-        """Note a sample. One of another run of the same task, where judges may work, resets all counts.
+        """Note a sample.
 
-        A sample that is tried again after an error keeps its unique id, in another run it has another.
+        One of another run of the same task, where judges may work, resets all counts.
+
+        A sample that is tried again after an error keeps its unique id, in another run it has
+        another.
         """
         sample = (str(state.model), state.sample_id, state.epoch)
         if self._seen.get(sample, state.uuid) != state.uuid:
@@ -234,7 +295,9 @@ class JudgeCalls:
         config: GenerateConfig,
         schema: Schema | None = None,
     ) -> tuple[ModelOutput, CallFacts]:
-        """Call a judge, by a schema if it takes one; `CallsStopped` is raised if it has failed too often in a row."""
+        """Call a judge, by a schema if it takes one; `CallsStopped` is raised if it has failed too
+        often in a row.
+        """
 
         async def call(reply_schema: ResponseSchema | None) -> ModelOutput:
             asked = config.merge(GenerateConfig(response_schema=reply_schema))
@@ -249,7 +312,8 @@ class JudgeCalls:
         config: GenerateConfig,
         failure_of: Callable[[ModelOutput], JudgeFailure | None],
     ) -> JudgeOutput:
-        """Send a prompt to a judge, and ask once more where it is not certain which record of its reply is its own.
+        """Send a prompt to a judge, and ask once more where it is not certain which record of its
+        reply is its own.
 
         `failure_of` says why an output cannot be read; None if it can.
         """
@@ -267,17 +331,20 @@ class JudgeCalls:
         prompt: JudgePrompt,
         failure_of: Callable[[str], JudgeFailure | None] = lambda reply: None,
     ) -> tuple[str | JudgeFailure, CallFacts | None, bool]:
-        """Send a prompt to the first model with a role, at temperature 0: the reply, or why there is none.
+        """Send a prompt to the first model with a role, at temperature 0: the reply, or why there
+        is none.
 
-        The facts of the call are None if it failed; the last value says whether it was asked again, because of
-        a failure that `failure_of` finds in a reply.
+        The facts of the call are None if it failed; the last value says whether it was asked again,
+        because of a failure that `failure_of` finds in a reply.
         """
 
         def failure_of_output(output: ModelOutput) -> JudgeFailure | None:
             return None if error_of(output) else failure_of(output.completion)
 
         model = models_with(role)[0]
-        asking = self.generate_keyed(model, prompt, GenerateConfig(temperature=0), failure_of_output)
+        asking = self.generate_keyed(
+            model, prompt, GenerateConfig(temperature=0), failure_of_output
+        )
         result = await attempt(asking)
         if isinstance(result, CallError):
             return JudgeFailure("call_failed", result), None, False
@@ -293,7 +360,9 @@ class JudgeCalls:
         call: Callable[[ResponseSchema | None], Awaitable[ModelOutput]],
         schema: Schema | None = None,
     ) -> tuple[ModelOutput, CallFacts]:
-        """As `generate`, for a call that is made otherwise, with the schema of the reply or None."""
+        """As `generate`, for a call that is made otherwise, with the schema of the reply or
+        None.
+        """
         key = model_key(model)
         if schema is None or key in self._plain or not is_structured(model, self._structured):
             return await self._watch(model, messages, config, lambda: call(None))
@@ -315,8 +384,9 @@ class JudgeCalls:
         if key not in self._plain:
             self._plain.add(key)
             logger.warning(
-                f"{model}: its server refused the schema of a structured reply: {describe_error(refusal)}. The judge "
-                "is asked without one from now on; scores record in `structured` how each judgement was asked for."
+                f"{model}: its server refused the schema of a structured reply:"
+                f" {describe_error(refusal)}. The judge is asked without one from now on; scores"
+                " record in `structured` how each judgement was asked for."
             )
 
     async def _watch(
@@ -329,7 +399,8 @@ class JudgeCalls:
         breaker = self._breakers.setdefault(model, CircuitBreaker())
         if breaker.stopped:
             raise CallsStopped(breaker.stopped)
-        before, last = transcript().history.event_count, messages[-1].text
+        before = transcript().history.event_count
+        last = messages[-1].text
         try:
             output = await call()
         except LimitExceededError:  # of the sample, no failure of the judge
@@ -345,19 +416,22 @@ class JudgeCalls:
         if facts.requested is not None and facts.sent is None and name not in self._cautioned:
             self._cautioned.add(name)
             logger.warning(
-                f"{name}: temperature {facts.requested:g} was requested, but its provider's client did not "
-                "send it: the model runs at its default temperature. Logs record temperature_requested and "
-                "temperature_sent."
+                f"{name}: temperature {facts.requested:g} was requested, but its provider's client"
+                " did not send it: the model runs at its default temperature. Logs record"
+                " temperature_requested and temperature_sent."
             )
         return output, facts
 
     def _note(self, breaker: CircuitBreaker, model: Model, error: str) -> None:
-        """Note how a call ended; where that stops the calls, report it now and again at the end of the run."""
+        """Note how a call ended; where that stops the calls, report it now and again at the end of
+        the run.
+        """
         was_stopped = breaker.stopped
         breaker.note(bool(error), error)
         if breaker.stopped and not was_stopped:
             _report_at_run_end(
-                f"{model}: {breaker.stopped.rstrip('.')}. It is not called again in this run. {self._remedy}"
+                f"{model}: {breaker.stopped.rstrip('.')}. It is not called again in this run."
+                f" {self._remedy}"
             )
 
 
@@ -367,17 +441,23 @@ def _report_at_run_end(sentence: str) -> None:
     _StoppedAtRunEnd.sentences.append(sentence)
     if not _StoppedAtRunEnd.registered:
         _StoppedAtRunEnd.registered = True
-        hooks("judging_stopped", "Reports at the end of a run that judging was stopped.")(_StoppedAtRunEnd)
+        hooks("judging_stopped", "Reports at the end of a run that judging was stopped.")(
+            _StoppedAtRunEnd
+        )
 
 
 def fail_command() -> None:
-    """Make the command under way end with the status 1, after all its work: the harness ends every run with 0."""
+    """Make the command under way end with the status 1, after all its work: the harness ends every
+    run with 0.
+    """
     if (context := click.get_current_context(silent=True)) is not None:
         context.find_root().call_on_close(lambda: sys.exit(1))
 
 
 class _StoppedAtRunEnd(Hooks):
-    """Registered only when needed, since the harness lists the hooks that it finds when a command starts."""
+    """Registered only when needed, since the harness lists the hooks that it finds when a command
+    starts.
+    """
 
     sentences: list[str] = []  # noqa: RUF012 - one list for the class is meant
     registered = False

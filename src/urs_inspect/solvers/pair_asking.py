@@ -1,4 +1,6 @@
-"""Verdicts on a pair of responses by a model, by SaMer or by a baseline, and keeping them in the sample's store."""
+"""Verdicts on a pair of responses by a model, by SaMer or by a baseline, and keeping them in the
+sample's store.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,7 +18,14 @@ from urs_inspect.judging.pair_reply import PENDING, REPLIES, First, PairReply, r
 from urs_inspect.judging.verdicts import OVERALL
 from urs_inspect.samer.engines import EngineFailure, QueryResponse
 from urs_inspect.samer.engines.shared import EngineChoice, check_engine, shared_engine
-from urs_inspect.samer.judgement import EVALUATIONS, Judgement, engine_facts, explain_judgements, judge, judgement_facts
+from urs_inspect.samer.judgement import (
+    EVALUATIONS,
+    Judgement,
+    engine_facts,
+    explain_judgements,
+    judge,
+    judgement_facts,
+)
 from urs_inspect.solvers.model_calls import CallError, JudgeCalls, attempt
 from urs_inspect.solvers.role_models import LOCAL_JUDGES, SAMER_JUDGE
 from urs_inspect.stats import baseline_verdicts, encode
@@ -26,7 +35,9 @@ _NAME_OF = ("a", "b", "tie")
 
 @dataclass(frozen=True)
 class PairCall:
-    """A call about a pair: the judge, which response its prompt shows first, and what verdicts it asks for."""
+    """A call about a pair: the judge, which response its prompt shows first, and what verdicts it
+    asks for.
+    """
 
     model: Model
     first: First
@@ -35,16 +46,28 @@ class PairCall:
     config: GenerateConfig
 
 
-def keep_replies(state: TaskState, replies: Sequence[PairReply], judges: Sequence[str] | None = None) -> None:
-    """Keep replies in the sample's store; `judges` are their judges, where that is not the model under test."""
+def keep_replies(
+    state: TaskState, replies: Sequence[PairReply], judges: Sequence[str] | None = None
+) -> None:
+    """Keep replies in the sample's store; `judges` are their judges, where that is not the model
+    under test.
+    """
     named = [{"judge": judge} for judge in judges] if judges is not None else [{}] * len(replies)
-    state.store.set(REPLIES, [{**name, **asdict(reply)} for name, reply in zip(named, replies, strict=True)])
+    state.store.set(
+        REPLIES, [{**name, **asdict(reply)} for name, reply in zip(named, replies, strict=True)]
+    )
 
 
 async def ask_pairs(
-    state: TaskState, calls: Sequence[PairCall], judge_calls: JudgeCalls, judges: Sequence[str] | None = None
+    state: TaskState,
+    calls: Sequence[PairCall],
+    judge_calls: JudgeCalls,
+    judges: Sequence[str] | None = None,
 ) -> list[PairReply]:
-    """Make calls about a pair at once and keep the replies; a call that failed has a reply with its error."""
+    """Make calls about a pair at once and keep the replies.
+
+    A call that failed has a reply with its error.
+    """
     replies = [PairReply(call.first, call.asked, stop_reason=PENDING) for call in calls]
 
     async def ask(place: int) -> None:
@@ -89,12 +112,15 @@ async def _ask_pair(call: PairCall, judge_calls: JudgeCalls) -> PairReply:
 
 
 def call_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The different temperatures that were requested and sent, and whether requests had a schema of the reply.
+    """The different temperatures that were requested and sent, and whether requests had a schema of
+    the reply.
 
     For the log; nothing where no model was called.
     """
     called = [
-        reply for reply in replies if reply.get("prompt_version") and reply["stop_reason"] not in (PENDING, "error")
+        reply
+        for reply in replies
+        if reply.get("prompt_version") and reply["stop_reason"] not in (PENDING, "error")
     ]
     if not called:
         return {}
@@ -105,8 +131,11 @@ def call_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     return facts
 
 
-def baseline_reply(kind: str, facts: Mapping[str, Any], first: First, sample_id: str, seed: int) -> PairReply:
-    """The verdicts of a baseline on `facts`: `response_a`, `response_b`, `label` and perhaps `dimensions` of a pair.
+def baseline_reply(
+    kind: str, facts: Mapping[str, Any], first: First, sample_id: str, seed: int
+) -> PairReply:
+    """The verdicts of a baseline on `facts`: `response_a`, `response_b`, `label` and perhaps
+    `dimensions` of a pair.
 
     Id and seed are for the random baseline.
     """
@@ -127,13 +156,17 @@ def baseline_reply(kind: str, facts: Mapping[str, Any], first: First, sample_id:
 
 @dataclass(frozen=True)
 class SamerPair:
-    """SaMer's judgements of responses a and b, each evaluated by itself: the larger number is the better one."""
+    """SaMer's judgements of responses a and b, each evaluated by itself: the larger number is the
+    better one.
+    """
 
     a: Judgement
     b: Judgement
 
     def numbers(self, name: str) -> tuple[float, float]:
-        """The numbers that are compared: the overall scores, or those on a dimension, selected or not, 0 to 1."""
+        """The numbers that are compared: the overall scores, or those on a dimension, selected or
+        not, 0 to 1.
+        """
         if name == OVERALL:
             return self.a.evaluation.overall, self.b.evaluation.overall
         at = self.a.names.index(name)
@@ -147,7 +180,8 @@ class SamerPair:
     def table(self, names: Sequence[str]) -> str:
         """The verdicts with their numbers, as a list in Markdown."""
         return "\n".join(
-            f"- **{name}: {self.verdict(name)}.** " + "{:.3f} against {:.3f}".format(*self.numbers(name))
+            f"- **{name}: {self.verdict(name)}.** "
+            + "{:.3f} against {:.3f}".format(*self.numbers(name))
             for name in names
         )
 
@@ -157,13 +191,21 @@ class SamerPair:
 
 
 def samer_choice(judge_name: str, options: Mapping[str, Any] | None) -> EngineChoice | None:
-    """The engine of a judge, checked; None if another judge was chosen. `options` are the fields of `EngineChoice`."""
+    """The engine of a judge, checked; None if another judge was chosen.
+
+    `options` are the fields of `EngineChoice`.
+    """
     if judge_name not in LOCAL_JUDGES:
         if options is not None:
-            raise InputError(f"samer: only with judge={choices(LOCAL_JUDGES)}, not with judge={judge_name}")
+            raise InputError(
+                f"samer: only with judge={choices(LOCAL_JUDGES)}, not with judge={judge_name}"
+            )
         return None
     if options is None:
-        raise InputError(f"judge={judge_name} needs samer: the folder of a checkpoint, or the address of a server")
+        raise InputError(
+            f"judge={judge_name} needs samer: the folder of a checkpoint, or the address of a"
+            " server"
+        )
     choice = EngineChoice(**options, kind="samer" if judge_name == SAMER_JUDGE else "reward_model")
     check_engine(choice, concurrency)
     return choice
@@ -172,18 +214,25 @@ def samer_choice(judge_name: str, options: Mapping[str, Any] | None) -> EngineCh
 async def samer_pair(
     state: TaskState, choice: EngineChoice, query: str, response_a: str, response_b: str
 ) -> SamerPair | EngineFailure:
-    """Evaluate two responses and keep both evaluations in the sample's store; never raises for what an engine does."""
+    """Evaluate two responses and keep both evaluations in the sample's store.
+
+    Never raises for what an engine does.
+    """
     engine = await shared_engine(choice, concurrency)
     if isinstance(engine, EngineFailure):
         return engine
-    results = await judge(engine, [QueryResponse(query, response_a), QueryResponse(query, response_b)])
+    results = await judge(
+        engine, [QueryResponse(query, response_a), QueryResponse(query, response_b)]
+    )
     judgements: list[Judgement] = []
     for response, result in zip("ab", results, strict=True):
         if isinstance(result, EngineFailure):
             return EngineFailure(result.mode, f"response {response}: {result.detail}")
         judgements.append(result)
     facts = engine_facts(engine)
-    state.store.set(EVALUATIONS, [{**judgement_facts(result), "samer": facts} for result in judgements])
+    state.store.set(
+        EVALUATIONS, [{**judgement_facts(result), "samer": facts} for result in judgements]
+    )
     return SamerPair(*judgements)
 
 
@@ -196,9 +245,12 @@ def samer_replies(
     """
     asked = tuple(names)
     if isinstance(result, EngineFailure):
-        failed = partial(PairReply, asked=asked, stop_reason="error", error=result.detail, failure=result.mode)
+        failed = partial(
+            PairReply, asked=asked, stop_reason="error", error=result.detail, failure=result.mode
+        )
         return [failed(first) for first in firsts]
     verdicts = {name: result.verdict(name) for name in asked}
     return [
-        PairReply(first, asked, reply="" if place else text, verdicts=verdicts) for place, first in enumerate(firsts)
+        PairReply(first, asked, reply="" if place else text, verdicts=verdicts)
+        for place, first in enumerate(firsts)
     ]

@@ -1,4 +1,6 @@
-"""One tiny request to each model of a run before the first sample, so that a refused model costs nothing."""
+"""One tiny request to each model of a run before the first sample, so that a refused model costs
+nothing.
+"""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,7 +15,13 @@ from urs_inspect._arguments import Structured
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging.ask import TINY_REQUEST
 from urs_inspect.judging.failures import describe_error
-from urs_inspect.solvers.model_calls import BAD_REQUEST, REMOTE, fail_command, http_status, refusal_of
+from urs_inspect.solvers.model_calls import (
+    BAD_REQUEST,
+    REMOTE,
+    fail_command,
+    http_status,
+    refusal_of,
+)
 from urs_inspect.solvers.role_models import GRADER, bound_models, is_none, provider_of, roles_known
 from urs_inspect.solvers.structured import (
     TINY_SCHEMA,
@@ -43,15 +51,20 @@ _checked: dict[ModelKey, bool] = {}
 
 
 def preflight_setup(
-    wanted: object, roles: Sequence[str], *, under_test: bool = False, structured: Structured = False
+    wanted: object,
+    roles: Sequence[str],
+    *,
+    under_test: bool = False,
+    structured: Structured = False,
 ) -> Solver | None:
     """The `setup` of a task whose models are checked before the first sample; None unless `wanted`.
 
-    While the `inspect` command makes a task, each model that a server runs is checked at once, so that the command
-    ends with one line and the status 1. Other models, those whose server the harness starts, and those of scripts are
-    checked when the run begins. `under_test`: whether the model under test, as a judge, is checked as well.
-    `structured`: whether judges, which are the models with the role `grader` and the model under test, are asked by a
-    schema, so that it must be known whether their servers follow one.
+    While the `inspect` command makes a task, each model that a server runs is checked at once, so
+    that the command ends with one line and the status 1. Other models, those whose server the
+    harness starts, and those of scripts are checked when the run begins. `under_test`: whether the
+    model under test, as a judge, is checked as well. `structured`: whether judges, which are the
+    models with the role `grader` and the model under test, are asked by a schema, so that it must
+    be known whether their servers follow one.
     """
     if not isinstance(wanted, bool):
         raise InputError(f"preflight: must be true or false, got {wanted!r}")
@@ -61,22 +74,28 @@ def preflight_setup(
         unknown = [
             (role, model)
             for role, model in _models(roles, under_test)
-            if provider_of(model) in REMOTE and not _is_known(role, model, structured) and not _starts_server(model)
+            if provider_of(model) in REMOTE
+            and not _is_known(role, model, structured)
+            and not _starts_server(model)
         ]
         if unknown:
-            # The harness's event loop is under way here, and the models' own connections will belong to it.
+            # The harness's event loop is under way here, and the models' own connections will
+            # belong to it.
             with ThreadPoolExecutor(1) as thread:
                 thread.submit(anyio.run, _check_copies, unknown, structured).result()
     return preflight(roles, under_test, structured)
 
 
 @solver
-def preflight(roles: Sequence[str], under_test: bool = False, structured: Structured = False) -> Solver:
+def preflight(
+    roles: Sequence[str], under_test: bool = False, structured: Structured = False
+) -> Solver:
     """Send each model of some roles one tiny request before the first sample begins.
 
-    The request is no part of a sample: it counts neither in its usage nor in its limits. `InputError` if a server
-    refuses a model (401, 403, 404, or its API key), or a judge does not follow the schema that `structured` insists on:
-    that ends the run before anything is spent. Other faults, which may pass, are warnings.
+    The request is no part of a sample: it counts neither in its usage nor in its limits.
+    `InputError` if a server refuses a model (401, 403, 404, or its API key), or a judge does not
+    follow the schema that `structured` insists on: that ends the run before anything is spent.
+    Other faults, which may pass, are warnings.
     """
     lock = anyio.Lock()
 
@@ -88,7 +107,9 @@ def preflight(roles: Sequence[str], under_test: bool = False, structured: Struct
                     await _check(models, structured)
                 except InputError as error:
                     fail_command()
-                    _rich_traceback_guard = True  # at this local the harness's traceback leaves out all frames so far
+                    _rich_traceback_guard = (
+                        True  # at this local the harness's traceback leaves out all frames so far
+                    )
                     raise InputError(error.message) from None
         return state
 
@@ -115,11 +136,19 @@ async def _check_copies(models: Sequence[tuple[str, Model]], structured: Structu
     copies: list[tuple[str, Model]] = []
     for role, model in models:
         try:
-            options = {**model.model_args, "base_url": address_of(model), "api_key": model.api.api_key}
+            options = {
+                **model.model_args,
+                "base_url": address_of(model),
+                "api_key": model.api.api_key,
+            }
             if options["base_url"]:
                 options.pop("port", None)  # which the address has
-            copies.append((role, get_model(str(model), config=model.config, memoize=False, **options)))
-        except Exception as error:  # a model that cannot be made twice is checked when the run begins
+            copies.append(
+                (role, get_model(str(model), config=model.config, memoize=False, **options))
+            )
+        except (
+            Exception
+        ) as error:  # a model that cannot be made twice is checked when the run begins
             logger.debug(f"{model}: {describe_error(error)}")
     try:
         await _check(copies, structured)
@@ -129,7 +158,9 @@ async def _check_copies(models: Sequence[tuple[str, Model]], structured: Structu
 
 
 async def _check(models: Iterable[tuple[str, Model]], structured: Structured) -> None:
-    """Check all models that are not known, at the same time; `InputError` names those that servers refuse."""
+    """Check all models that are not known, at the same time; `InputError` names those that servers
+    refuse.
+    """
     waiting: dict[ModelKey, tuple[str, Model]] = {}
     for role, model in models:
         key = model_key(model)
@@ -151,7 +182,9 @@ async def _check(models: Iterable[tuple[str, Model]], structured: Structured) ->
     async def report() -> None:
         await anyio.sleep(_PATIENCE_S)
         named = choices(f"{role} {model}" for role, model in waiting.values())
-        logger.warning(f"Waiting for a first reply of {named} (-T preflight=false starts a run without it).")
+        logger.warning(
+            f"Waiting for a first reply of {named} (-T preflight=false starts a run without it)."
+        )
 
     async with anyio.create_task_group() as group:
         for key, (role, model) in list(waiting.items()):
@@ -160,13 +193,15 @@ async def _check(models: Iterable[tuple[str, Model]], structured: Structured) ->
             group.start_soon(report)
     if refused:
         raise InputError(
-            f"{' '.join(sorted(refused))} Each model gets one tiny request before the first sample; nothing was spent "
-            "(-T preflight=false starts a run without it)"
+            f"{' '.join(sorted(refused))} Each model gets one tiny request before the first sample;"
+            " nothing was spent (-T preflight=false starts a run without it)"
         )
 
 
 async def _check_model(role: str, model: Model, structured: Structured) -> str | None:
-    """Ask for a tiny reply, past the harness's retries, records and caches; if the server refuses, how."""
+    """Ask for a tiny reply, past the harness's retries, records and caches; if the server refuses,
+    how.
+    """
     if not _has_server(model):
         return None
     key = model_key(model)
@@ -178,8 +213,8 @@ async def _check_model(role: str, model: Model, structured: Structured) -> str |
             takes_schema[key] = False
             if structured is True:
                 return (
-                    f"{role} {model} gives no structured output, which structured=true insists on: {not_structured}. "
-                    "Use structured=auto or structured=false."
+                    f"{role} {model} gives no structured output, which structured=true insists on:"
+                    f" {not_structured}. Use structured=auto or structured=false."
                 )
             logger.warning(f"{role} {model} is asked without structured output: {not_structured}.")
             if isinstance(reply, Exception):
@@ -193,10 +228,12 @@ async def _check_model(role: str, model: Model, structured: Structured) -> str |
     reason = describe_error(reply).rstrip(".")
     if refusal := refusal_of(reply):
         return f"{role} {model} cannot be used: {refusal}. The server's answer: {reason}."
-    if http_status(reply) not in BAD_REQUEST:  # a tiny reply is itself refused, by models that reason first
+    if (
+        http_status(reply) not in BAD_REQUEST
+    ):  # a tiny reply is itself refused, by models that reason first
         logger.warning(
-            f"{role} {model} did not answer a first request: {reason}. Such faults may pass: the run goes on, and the "
-            "harness repeats calls."
+            f"{role} {model} did not answer a first request: {reason}. Such faults may pass: the"
+            " run goes on, and the harness repeats calls."
         )
     return None
 
@@ -208,10 +245,13 @@ async def _tiny_reply(model: Model, by_schema: bool) -> ModelOutput | Exception:
         config.max_tokens = _TINY_STRUCTURED_REPLY + (config.reasoning_tokens or 0)
         config.response_schema = response_schema(TINY_SCHEMA)
     config.batch = None  # a batch may take a day
-    # A server that the harness starts loads the model first, for which the harness has a limit of its own.
+    # A server that the harness starts loads the model first, for which the harness has a limit of
+    # its own.
     with anyio.move_on_after(math.inf if _starts_server(model) else _WAIT_S):
         try:
-            result = await model.api.generate([ChatMessageUser(content=TINY_REQUEST)], [], "none", config)
+            result = await model.api.generate(
+                [ChatMessageUser(content=TINY_REQUEST)], [], "none", config
+            )
         except Exception as raised:  # whatever a provider's client raises
             return raised
         return result[0] if isinstance(result, tuple) else result
@@ -219,9 +259,15 @@ async def _tiny_reply(model: Model, by_schema: bool) -> ModelOutput | Exception:
 
 
 def _why_not_structured(reply: ModelOutput | Exception) -> str | None:
-    """Why a judge is not asked by a schema; None if its server follows one, or that is not known."""
+    """Why a judge is not asked by a schema; None if its server follows one, or that is not
+    known.
+    """
     if isinstance(reply, ModelOutput):
-        return None if follows_schema(reply) else "the server took a schema, and the reply did not keep to it"
+        return (
+            None
+            if follows_schema(reply)
+            else "the server took a schema, and the reply did not keep to it"
+        )
     if http_status(reply) in BAD_REQUEST and refusal_of(reply) is None:
         return f"the server refused a schema: {describe_error(reply).rstrip('.')}"
     return None
@@ -232,7 +278,9 @@ def _has_server(model: Model) -> bool:
 
 
 def _starts_server(model: Model) -> bool:
-    """Whether the harness starts the model's server itself, which may take minutes and a GPU's whole memory."""
+    """Whether the harness starts the model's server itself, which may take minutes and a GPU's
+    whole memory.
+    """
     if provider_of(model) == "sglang":
         return getattr(model.api, "server_process", None) is not None
     return provider_of(model) == "vllm" and address_of(model) is None

@@ -26,22 +26,26 @@ def models_with(role: str) -> list[Model]:
     models = bound_models(role)
     if not models:
         raise InputError(
-            f"no model has the role '{role}'; name one or several: --model-role '{role}=[provider/a, ...]'"
+            f"no model has the role '{role}'; name one or several: --model-role"
+            f" '{role}=[provider/a, ...]'"
         )
     return models
 
 
 def roles_known() -> bool:
-    """Whether the roles are those of the run to come, which is so while the `inspect` command makes a task.
+    """Whether the roles are those of the run to come, which is so while the `inspect` command makes
+    a task.
 
-    In a script that makes a task and hands it to `eval()`, roles are not set up yet, or are those of an earlier run in
-    the same process.
+    In a script that makes a task and hands it to `eval()`, roles are not set up yet, or are those
+    of an earlier run in the same process.
     """
     return click.get_current_context(silent=True) is not None
 
 
 def judge_model(*, baselines: bool = True) -> Model:
-    """The model under test; `InputError` if the run has none. `baselines`: whether a baseline could judge instead."""
+    """The model under test; `InputError` if the run has none. `baselines`: whether a baseline could
+    judge instead.
+    """
     model = get_model()
     if is_none(model):
         instead = f", or -T judge={BASELINE_PREFIX}longest" if baselines else ""
@@ -52,14 +56,16 @@ def judge_model(*, baselines: bool = True) -> Model:
 def refuse_no_model(*, baselines: bool = True) -> None:
     """Refuse a run without a model before it starts, by `InputError`.
 
-    `inspect eval` resolves the model before it makes the task, so that it is known here. A task made in Python, before
-    `eval()` is called, does not know it; there the first sample ends the run, by `judge_model`.
+    `inspect eval` resolves the model before it makes the task, so that it is known here. A task
+    made in Python, before `eval()` is called, does not know it; there the first sample ends the
+    run, by `judge_model`.
     """
     if not roles_known():  # a model may be left of an earlier run
         return
     try:
         get_model()
-    except Exception:  # no model yet, or one from the environment that is unavailable: neither is surely this run's
+    # no model yet, or one from the environment that is unavailable: neither is surely this run's
+    except Exception:
         return
     judge_model(baselines=baselines)
 

@@ -1,4 +1,6 @@
-"""Structured output of judges: what a server makes of a JSON schema, and the schema as the harness sends it."""
+"""Structured output of judges: what a server makes of a JSON schema, and the schema as the harness
+sends it.
+"""
 
 import json
 import os
@@ -29,7 +31,9 @@ TINY_SCHEMA = record_schema(
     },
     keyed=False,
 )
-"""All that schemas of records have: some servers refuse names with blanks or Chinese characters, ranges or lists."""
+"""All that schemas of records have: some servers refuse names with blanks or Chinese characters,
+ranges or lists.
+"""
 
 
 def model_key(model: Model) -> ModelKey:
@@ -38,7 +42,8 @@ def model_key(model: Model) -> ModelKey:
 
 
 def address_of(model: Model) -> str | None:
-    """The address of a model's server; None for that of its provider, or if the harness is to start the server.
+    """The address of a model's server; None for that of its provider, or if the harness is to start
+    the server.
 
     Unlike `base_url`, it does not change when a server of vLLM is started.
     """
@@ -57,20 +62,26 @@ def is_structured(model: Model, structured: Structured) -> bool:
 def response_schema(schema: Schema) -> ResponseSchema:
     """A schema as the harness sends it.
 
-    With `strict`, OpenAI and Mistral hold the model to it. OpenAI, and vLLM, SGLang and others with an API like
-    OpenAI's, get it as `response_format`, all but OpenAI without the ranges of numbers, as Anthropic does; DeepSeek
-    gets JSON mode only; for Bedrock the harness sends it to Claude only.
+    With `strict`, OpenAI and Mistral hold the model to it. OpenAI, and vLLM, SGLang and others with
+    an API like OpenAI's, get it as `response_format`, all but OpenAI without the ranges of numbers,
+    as Anthropic does; DeepSeek gets JSON mode only; for Bedrock the harness sends it to Claude
+    only.
     """
-    return ResponseSchema(name="judgement", json_schema=JSONSchema.model_validate(schema), strict=True)
+    return ResponseSchema(
+        name="judgement", json_schema=JSONSchema.model_validate(schema), strict=True
+    )
 
 
 def follows_schema(output: ModelOutput) -> bool:
     """Whether the reply to a request with `TINY_SCHEMA` keeps to it, as far as it goes.
 
-    The request names nothing of the schema, so that only a server that holds the model to it makes such a reply.
+    The request names nothing of the schema, so that only a server that holds the model to it makes
+    such a reply.
     """
     if output.stop_reason == "max_tokens" or not output.completion.strip():
-        return True  # the server took the schema, and the model thought for longer than it was given
+        return (
+            True  # the server took the schema, and the model thought for longer than it was given
+        )
     try:
         reply: Any = json.loads(output.completion)
     except ValueError:

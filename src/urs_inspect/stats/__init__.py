@@ -1,10 +1,18 @@
-"""Statistics: intervals, agreement, and how good a judge is. Plain Python and numpy, usable from a script."""
+"""Statistics: intervals, agreement, and how good a judge is.
+
+Plain Python and numpy, usable from a script.
+"""
 
 from urs_inspect.stats.agreement import interval_alpha
 from urs_inspect.stats.battles import Battle, Battles, battles_of
 from urs_inspect.stats.bootstrap import Estimate, Resampling, mean_interval
 from urs_inspect.stats.bradley_terry import fit_bradley_terry
-from urs_inspect.stats.correlation import CorrelationDifferences, Correlations, correlate, correlation_difference
+from urs_inspect.stats.correlation import (
+    CorrelationDifferences,
+    Correlations,
+    correlate,
+    correlation_difference,
+)
 from urs_inspect.stats.elo import fit_elo
 from urs_inspect.stats.means import (
     Margin,

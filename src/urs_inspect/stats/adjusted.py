@@ -1,22 +1,27 @@
-"""Bradley-Terry ratings that are adjusted: people's votes corrected by a judge's verdicts, or votes at equal style.
+"""Bradley-Terry ratings that are adjusted: people's votes corrected by a judge's verdicts, or votes
+at equal style.
 
-Corrected (`rank_corrected`): people voted on some ballots, a judge on all of them. Prediction-powered inference
-(Angelopoulos, Duchi and Zrnic, "PPI++: Efficient Prediction-Powered Inference", 2023, section 2) for the logistic loss,
-stratified by pair of models. Votes enter this loss only through the share of wins of each pair, which becomes
+Corrected (`rank_corrected`): people voted on some ballots, a judge on all of them.
+Prediction-powered inference (Angelopoulos, Duchi and Zrnic, "PPI++: Efficient Prediction-Powered
+Inference", 2023, section 2) for the logistic loss, stratified by pair of models. Votes enter this
+loss only through the share of wins of each pair, which becomes
 
-    people + lambda * (judge, all ballots of the pair - judge, those ballots of the pair that people voted on).
+    people + lambda * (judge, all ballots of the pair - judge, those ballots of the pair that people
+    voted on).
 
-The term in brackets has mean zero whatever the judge prefers, if within each pair the ballots that people voted on are
-as good as drawn at random; how many votes a pair gets may depend on outcomes. It removes the part of the people's luck
-with ballots that the judge shares. Lambda is power-tuned: the slope of votes on verdicts within pairs, cut to 0 to 1.
+The term in brackets has mean zero whatever the judge prefers, if within each pair the ballots that
+people voted on are as good as drawn at random; how many votes a pair gets may depend on outcomes.
+It removes the part of the people's luck with ballots that the judge shares. Lambda is power-tuned:
+the slope of votes on verdicts within pairs, cut to 0 to 1.
 
-Controlled (`rank_controlled`): how models would rank if no answer were longer or had more markup. The log odds of a
-battle are the difference of two strengths plus a coefficient for each difference of style (the method of Chatbot
-Arena's "style control"). A count enters as (a - b) / (a + b), 0 where both are 0, divided by its root mean square over
-the battles. It is not centred, so that it does not matter which model is named first.
+Controlled (`rank_controlled`): how models would rank if no answer were longer or had more markup.
+The log odds of a battle are the difference of two strengths plus a coefficient for each difference
+of style (the method of Chatbot Arena's "style control"). A count enters as (a - b) / (a + b), 0
+where both are 0, divided by its root mean square over the battles. It is not centred, so that it
+does not matter which model is named first.
 
-The prior is that of `bradley_terry`: each model gets ties with an average one, and each coefficient ties between equal
-models whose styles differ by one root mean square.
+The prior is that of `bradley_terry`: each model gets ties with an average one, and each coefficient
+ties between equal models whose styles differ by one root mean square.
 """
 
 import math
@@ -43,7 +48,9 @@ from urs_inspect.stats.elo import SCALE
 from urs_inspect.stats.ranking import Places, place, reported
 
 FEWEST_VOTES = 10
-"""Fewest ballots with both votes and a verdict: fewer cannot show how far the judge agrees with people."""
+"""Fewest ballots with both votes and a verdict: fewer cannot show how far the judge agrees with
+people.
+"""
 
 _LISTS = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
 _HEADINGS = re.compile(r"^ {0,3}#{1,6}[ \t]+\S", re.MULTILINE)
@@ -57,7 +64,9 @@ FEATURES: Mapping[str, Callable[[str], int]] = {
     "bold": lambda text: len(_BOLD.findall(text)),
     "code": lambda text: len(_CODE.findall(text)) // 2,
 }
-"""What is counted in an answer: characters, list items, headings, passages in bold, blocks of code (in Markdown)."""
+"""What is counted in an answer: characters, list items, headings, passages in bold, blocks of code
+(in Markdown).
+"""
 
 _POINTS = SCALE / math.log(10)
 _MOST_STEPS = 200
@@ -68,7 +77,10 @@ _INFINITE = 20.0
 
 @dataclass(frozen=True)
 class JudgedBallots:
-    """Ballots with what people and a judge said about them; arrays as in `Battles`, NaN where there is no outcome."""
+    """Ballots with what people and a judge said about them.
+
+    Arrays as in `Battles`, NaN where there is no outcome.
+    """
 
     players: tuple[str, ...]
     first: Integers
@@ -80,12 +92,20 @@ class JudgedBallots:
     def battles(self, outcomes: Floats) -> Battles:
         """The ballots with an outcome as battles."""
         known = ~np.isnan(outcomes)
-        return Battles(self.players, self.first[known], self.second[known], outcomes[known], self.clusters[known])
+        return Battles(
+            self.players,
+            self.first[known],
+            self.second[known],
+            outcomes[known],
+            self.clusters[known],
+        )
 
 
 @dataclass(frozen=True)
 class CorrectedRanking:
-    """Models from the best to the worst by people's votes and a judge; intervals by `influence_draws`."""
+    """Models from the best to the worst by people's votes and a judge; intervals by
+    `influence_draws`.
+    """
 
     places: Places  # corrected ratings; `extra`: less the ratings by people alone
     judge: tuple[float, ...]  # ratings by the judge's verdicts alone, in the same order
@@ -94,33 +114,50 @@ class CorrectedRanking:
     verdicts: int  # ballots with a verdict
     both: int  # ballots with both
     agreement: float  # share of the ballots with both on which people and judge chose the same
-    worth: float  # number of votes that would have the mean variance of the corrected ratings without the judge
+    # number of votes that would have the mean variance of the corrected ratings without the judge
+    worth: float
 
 
 def rank_corrected(
     ballots: JudgedBallots, *, prior: float = PRIOR, **options: Unpack[ResamplingOptions]
 ) -> CorrectedRanking:
-    """Rank models by people's votes, corrected by a judge's verdicts; `options` are those of `Resampling`."""
-    voted, judged = ~np.isnan(ballots.people), ~np.isnan(ballots.judge)
+    """Rank models by people's votes, corrected by a judge's verdicts; `options` are those of
+    `Resampling`.
+    """
+    voted = ~np.isnan(ballots.people)
+    judged = ~np.isnan(ballots.judge)
     both = voted & judged
     if both.sum() < FEWEST_VOTES:
         raise InputError(
-            f"a correction by a judge needs at least {FEWEST_VOTES} ballots with people's votes and a verdict, got "
-            f"{both.sum()}: {voted.sum()} have votes, {judged.sum()} a verdict"
+            f"a correction by a judge needs at least {FEWEST_VOTES} ballots with people's votes and"
+            f" a verdict, got {both.sum()}: {voted.sum()} have votes, {judged.sum()} a verdict"
         )
     tuned, excess, share = _control(ballots)
     people = np.where(voted, ballots.people, 0.0)
 
     def fit(weight: float) -> Fit:
         known = weight * excess
-        return fit_rows(ballots, people - known, weights=voted.astype(np.float64), shared=share * known, prior=prior)
+        return fit_rows(
+            ballots,
+            people - known,
+            weights=voted.astype(np.float64),
+            shared=share * known,
+            prior=prior,
+        )
 
     alone = fit(0.0)
-    # Less where a model would be infinitely strong by shares outside 0 to 1; votes alone always have a finite fit.
+    # Less where a model would be infinitely strong by shares outside 0 to 1; votes alone always
+    # have a finite fit.
     fits = ((weight, fit(weight)) for weight in (tuned, tuned / 2, tuned / 4, 0.0))
     weight, corrected = next(tried for tried in fits if np.abs(tried[1].values).max() < _INFINITE)
     places, _ = _placed(ballots.battles(ballots.people), corrected, alone, Resampling(**options))
-    by_judge = dict(zip(ballots.players, fit_bradley_terry(ballots.battles(ballots.judge), prior=prior), strict=True))
+    by_judge = dict(
+        zip(
+            ballots.players,
+            fit_bradley_terry(ballots.battles(ballots.judge), prior=prior),
+            strict=True,
+        )
+    )
     return CorrectedRanking(
         places,
         judge=tuple(float(by_judge[name]) for name in places.players),
@@ -135,13 +172,17 @@ def rank_corrected(
 
 
 def _control(ballots: JudgedBallots) -> tuple[float, Floats, Floats]:
-    """Lambda, what each verdict is above the mean of its pair, and the share of the pair's verdicts with votes.
+    """Lambda, what each verdict is above the mean of its pair, and the share of the pair's verdicts
+    with votes.
 
-    The latter have shape (N,), 0 for a ballot without a verdict. Covariance and variance within a pair are unbiased
-    with few votes; pairs without further verdicts do not count.
+    The latter have shape (N,), 0 for a ballot without a verdict. Covariance and variance within a
+    pair are unbiased with few votes; pairs without further verdicts do not count.
     """
-    turned, size = ballots.first > ballots.second, len(ballots.players)
-    sides = np.where(turned, ballots.second * size + ballots.first, ballots.first * size + ballots.second)
+    turned = ballots.first > ballots.second
+    size = len(ballots.players)
+    sides = np.where(
+        turned, ballots.second * size + ballots.first, ballots.first * size + ballots.second
+    )
     pair = np.unique(sides, return_inverse=True)[1]
     vote, verdict = (np.where(turned, 1 - side, side) for side in (ballots.people, ballots.judge))
     judged = ~np.isnan(verdict)
@@ -155,7 +196,11 @@ def _control(ballots: JudgedBallots) -> tuple[float, Floats, Floats]:
     votes, seen_verdicts = (centred(values, both, seen) for values in (vote, verdict))
     freedom = np.where((seen > 1) & (verdicts > seen), seen / np.maximum(seen - 1, 1), 0.0)
     variance = freedom @ seen_verdicts**2
-    weight = float(np.clip(freedom @ (votes * seen_verdicts) / variance, 0, 1)) if variance > 1e-9 else 0.0
+    weight = (
+        float(np.clip(freedom @ (votes * seen_verdicts) / variance, 0, 1))
+        if variance > 1e-9
+        else 0.0
+    )
     excess = centred(verdict, judged, verdicts)
     return weight, np.where(turned, -excess, excess), seen / np.maximum(verdicts, 1)
 
@@ -169,7 +214,10 @@ class Coefficient(NamedTuple):
 
 @dataclass(frozen=True)
 class ControlledRanking:
-    """Models from the best to the worst at equal style; intervals by `influence_draws` over instructions."""
+    """Models from the best to the worst at equal style.
+
+    Intervals by `influence_draws` over instructions.
+    """
 
     places: Places  # ratings at equal style; `extra`: less the ratings without control
     coefficients: Mapping[str, Coefficient]  # by feature
@@ -179,8 +227,12 @@ class ControlledRanking:
 
 
 def style_differences(responses: Iterable[Sequence[str]], features: Sequence[str]) -> Floats:
-    """(a - b) / (a + b) of the counts of two answers, by feature; -1 to 1, 0 where both are 0; shape (N, K)."""
-    counts = [[[FEATURES[name](text) for text in texts] for name in features] for texts in responses]
+    """(a - b) / (a + b) of the counts of two answers, by feature; -1 to 1, 0 where both are 0;
+    shape (N, K).
+    """
+    counts = [
+        [[FEATURES[name](text) for text in texts] for name in features] for texts in responses
+    ]
     table = np.array(counts, dtype=np.float64).reshape(len(counts), len(features), 2)
     return np.asarray((table[..., 0] - table[..., 1]) / np.maximum(table.sum(axis=2), 1))
 
@@ -193,24 +245,31 @@ def rank_controlled(
     given: Mapping[str, Coefficient] | None = None,
     **options: Unpack[ResamplingOptions],
 ) -> ControlledRanking:
-    """Rank models at equal style, from `style_differences` of shape (N, K); `options` are those of `Resampling`.
+    """Rank models at equal style, from `style_differences` of shape (N, K); `options` are those of
+    `Resampling`.
 
-    Coefficients of an earlier fit are kept, so that a model that joins does not change what style is worth.
+    Coefficients of an earlier fit are kept, so that a model that joins does not change what style
+    is worth.
     """
-    how, skipped = Resampling(**options), tuple[str, ...]()
+    how = Resampling(**options)
+    skipped = tuple[str, ...]()
     if given is None:
         differs = np.asarray(styles.any(axis=0))
         if not differs.any():
-            raise InputError(f"control: no comparison of the {len(styles)} has a difference in {choices(features)}")
+            raise InputError(
+                f"control: no comparison of the {len(styles)} has a difference in"
+                f" {choices(features)}"
+            )
         skipped = tuple(name for name, differ in zip(features, differs, strict=True) if not differ)
-        features, styles = [name for name in features if name not in skipped], styles[:, differs]
+        features = [name for name in features if name not in skipped]
+        styles = styles[:, differs]
         scales = np.sqrt((styles**2).mean(axis=0))
         fit = fit_rows(battles, battles.outcome, covariates=styles / scales)
         values = fit.values[len(battles.players) :]
     elif set(given) != set(features):
         raise InputError(
-            f"control: the coefficients are for {choices(given)}, not for {choices(features)}; both must name the same "
-            "features"
+            f"control: the coefficients are for {choices(given)}, not for {choices(features)}; both"
+            " must name the same features"
         )
     else:
         scales, values = np.array([given[name] for name in features]).T
@@ -218,10 +277,15 @@ def rank_controlled(
     places, effects = _placed(battles, fit, fit_rows(battles, battles.outcome), how)
     if given is not None:
         effects = np.tile(_POINTS * values, (len(effects), 1))
-    number, total = np.full((2, len(features)), [[len(battles)], [len(np.unique(battles.clusters))]])
+    number, total = np.full(
+        (2, len(features)), [[len(battles)], [len(np.unique(battles.clusters))]]
+    )
     return ControlledRanking(
         places,
-        {name: Coefficient(*pair) for name, *pair in zip(features, scales.tolist(), values.tolist(), strict=True)},
+        {
+            name: Coefficient(*pair)
+            for name, *pair in zip(features, scales.tolist(), values.tolist(), strict=True)
+        },
         reported(effects[0], effects[1:], number, total, how.level, how.seed),
         given is not None,
         skipped,
@@ -239,7 +303,9 @@ class Fit:
     @property
     def variance(self) -> float:
         """Mean variance of the strengths, of which only differences are known."""
-        return float((self.influences - self.influences.mean(axis=1, keepdims=True)).var(axis=0).mean())
+        return float(
+            (self.influences - self.influences.mean(axis=1, keepdims=True)).var(axis=0).mean()
+        )
 
 
 def fit_rows(
@@ -254,22 +320,34 @@ def fit_rows(
 ) -> Fit:
     """Fit strengths and coefficients by Newton's method as in `fit_counts`, with influences.
 
-    An influence is the score of an instruction's ballots times the inverse information. A score is a residual divided
-    by 1 - leverage, as in the HC3 sandwich (MacKinnon and White, 1985), without which intervals of 60 votes are too
-    narrow, plus what is `shared`. Outcomes may lie outside 0 to 1; `weights` say how often a ballot counts, `offset`
-    which log odds are known; all have shape (N,), the covariates (N, K).
+    An influence is the score of an instruction's ballots times the inverse information. A score is
+    a residual divided by 1 - leverage, as in the HC3 sandwich (MacKinnon and White, 1985), without
+    which intervals of 60 votes are too narrow, plus what is `shared`. Outcomes may lie outside 0 to
+    1; `weights` say how often a ballot counts, `offset` which log odds are known; all have shape
+    (N,), the covariates (N, K).
     """
     from scipy.sparse import csr_array, hstack
 
-    size, rows = len(outcome), np.arange(len(outcome))
-    entries = np.repeat([1.0, -1.0], size), (np.tile(rows, 2), np.concatenate([ballots.first, ballots.second]))
+    size = len(outcome)
+    rows = np.arange(len(outcome))
+    entries = (
+        np.repeat([1.0, -1.0], size),
+        (
+            np.tile(rows, 2),
+            np.concatenate([ballots.first, ballots.second]),
+        ),
+    )
     sides = csr_array(entries, (size, len(ballots.players)))
     design = sides if covariates is None else hstack([sides, csr_array(covariates)], format="csr")
     values: Floats = np.zeros(design.shape[1])
     for _ in range(_MOST_STEPS):
-        chance, alone = logistic(design @ values + offset), logistic(values)
-        excess, spread = weights * (outcome - chance), weights * chance * (1 - chance)
-        information = (design.T @ design.multiply(spread[:, None])).toarray() + np.diag(prior * alone * (1 - alone))
+        chance = logistic(design @ values + offset)
+        alone = logistic(values)
+        excess = weights * (outcome - chance)
+        spread = weights * chance * (1 - chance)
+        information = (design.T @ design.multiply(spread[:, None])).toarray() + np.diag(
+            prior * alone * (1 - alone)
+        )
         step = np.linalg.solve(information, design.T @ excess + prior * (0.5 - alone))
         reach = float(max(np.abs(design @ step).max(), np.abs(step).max()))
         values = values + step * (np.log1p(reach) / max(reach, 1e-300))
@@ -284,14 +362,18 @@ def fit_rows(
 
 
 def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Places, Floats]:
-    """Places by a fit, `extra` being its ratings less those of a plain one, and its coefficients, shape (1 + R, K).
+    """Places by a fit, `extra` being its ratings less those of a plain one, and its coefficients,
+    shape (1 + R, K).
 
-    The first row is of all battles, the others are draws; in points. Every second draw leaves out the pull of the
-    prior, which moves models that are far apart towards each other; with it in all draws intervals are too narrow.
+    The first row is of all battles, the others are draws; in points. Every second draw leaves out
+    the pull of the prior, which moves models that are far apart towards each other; with it in all
+    draws intervals are too narrow.
     """
-    values, influences = np.concatenate([fit.values, plain.values]), np.hstack([fit.influences, plain.influences])
+    values = np.concatenate([fit.values, plain.values])
+    influences = np.hstack([fit.influences, plain.influences])
     draws = np.vstack([values, influence_draws(values, influences, how.rounds, how.seed)])
     draws[1::2] -= np.concatenate([fit.pull, plain.pull])
     fitted, effects, before = np.split(draws, [len(battles.players), len(fit.values)], axis=1)
-    ratings, before = on_scale(fitted), on_scale(before)
+    ratings = on_scale(fitted)
+    before = on_scale(before)
     return place(battles, ratings, ratings - before, how.level, how.seed), _POINTS * effects

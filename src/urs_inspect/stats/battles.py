@@ -23,8 +23,10 @@ class Battle:
     Attributes:
         first: Name of the one model.
         second: Name of the other.
-        outcome: 1 if the first is better, 0.5 for a tie, 0 if the second is better (MAD paper, Eq. 3).
-        cluster: The instruction, by its text or an id; battles over the same one are not independent.
+        outcome: 1 if the first is better, 0.5 for a tie, 0 if the second is better (MAD paper, Eq.
+            3).
+        cluster: The instruction, by its text or an id; battles over the same one are not
+            independent.
     """
 
     first: str
@@ -41,7 +43,8 @@ class Battles:
         players: Names of the models; sorted unless they were given.
         first: Index into `players` of the first model of each battle, shape (N,).
         second: Index of the second model, shape (N,).
-        outcome: 1 if the first is better, 0.5 for a tie, 0 if the second is better (MAD paper, Eq. 3), shape (N,).
+        outcome: 1 if the first is better, 0.5 for a tie, 0 if the second is better (MAD paper, Eq.
+            3), shape (N,).
         clusters: Number of the instruction, from 0, shape (N,).
     """
 
@@ -54,7 +57,9 @@ class Battles:
     def __post_init__(self) -> None:
         arrays = (self.first, self.second, self.outcome, self.clusters)
         if any(array.shape != (len(self.first),) for array in arrays):
-            raise ValueError(f"battles need arrays of one length, got {choices(array.shape for array in arrays)}")
+            raise ValueError(
+                f"battles need arrays of one length, got {choices(array.shape for array in arrays)}"
+            )
         indices = np.concatenate([self.first, self.second])
         if len(indices) and not 0 <= indices.min() <= indices.max() < len(self.players):
             raise ValueError(f"indices of players must lie between 0 and {len(self.players) - 1}")
@@ -92,8 +97,8 @@ def battles_of(fought: Iterable[Battle], players: Sequence[str] | None = None) -
         The battles.
 
     Raises:
-        InputError: If there are none, or naming the first battle (counted from 1) with an outcome that is unknown, a
-            model that meets itself, or one that is not among `players`.
+        InputError: If there are none, or naming the first battle (counted from 1) with an outcome
+            that is unknown, a model that meets itself, or one that is not among `players`.
     """
     listed = list(fought)
     if not listed:
@@ -132,7 +137,8 @@ def outcome_of(winner: object, first: str, second: str) -> float:
     """
     if winner in (first, second) and winner in WINNERS:
         raise InputError(
-            f"winner '{winner}' is ambiguous: one of the two models has that name; give the model another name"
+            f"winner '{winner}' is ambiguous: one of the two models has that name; give the model"
+            " another name"
         )
     known = {**WINNERS, first: 1.0, second: 0.0}
     if not isinstance(winner, str) or winner not in known:
@@ -142,10 +148,14 @@ def outcome_of(winner: object, first: str, second: str) -> float:
 
 @dataclass(frozen=True)
 class WinRates:
-    """Results by pair of models (MAD paper, Figure 5); all arrays have shape (P, P), rows and columns as `players`."""
+    """Results by pair of models (MAD paper, Figure 5).
+
+    All arrays have shape (P, P), rows and columns as `players`.
+    """
 
     players: tuple[str, ...]
-    rates: Floats  # share of the battles that the row won, ties as half, 0 to 1; NaN where the two never met
+    # share of the battles that the row won, ties as half, 0 to 1; NaN where the two never met
+    rates: Floats
     battles: Integers
     wins: Integers  # of the row, without ties
     ties: Integers
@@ -162,10 +172,14 @@ def win_rates_of(battles: Battles) -> WinRates:
 
 
 def _count(battles: Battles, which: Flags) -> Integers:
-    """How many of some battles have the row as first and the column as second model, shape (P, P)."""
+    """How many of some battles have the row as first and the column as second model, shape (P,
+    P).
+    """
     players = len(battles.players)
     cells = (battles.first * players + battles.second)[which]
-    return np.bincount(cells, minlength=players * players).reshape(players, players).astype(np.int64)
+    return (
+        np.bincount(cells, minlength=players * players).reshape(players, players).astype(np.int64)
+    )
 
 
 Groups = tuple[tuple[str, ...], ...]
@@ -175,14 +189,18 @@ Groups = tuple[tuple[str, ...], ...]
 class Connectivity:
     """Groups of models whose ratings compare.
 
-    Bradley-Terry strengths are finite without a prior only if every model can be reached from every other by a chain
-    of battles that were won or tied (Ford, "Solution of a Ranking Problem from Binary Comparisons", 1957).
+    Bradley-Terry strengths are finite without a prior only if every model can be reached from every
+    other by a chain of battles that were won or tied (Ford, "Solution of a Ranking Problem from
+    Binary Comparisons", 1957).
     """
 
     linked: Groups
     """Groups whose members some chain of battles links; nothing compares between groups."""
     groups: Groups
-    """Groups inside which every model beats or ties every other through a chain; before those that it beats."""
+    """Groups inside which every model beats or ties every other through a chain.
+
+    Before those that it beats.
+    """
 
     @property
     def connected(self) -> bool:
@@ -199,23 +217,28 @@ class Connectivity:
         sentences = []
         if len(self.linked) > 1:
             sentences.append(
-                f"No chain of comparisons links {_listed(self.linked)}: ratings and ranks compare only within a group."
+                f"No chain of comparisons links {_listed(self.linked)}: ratings and ranks compare"
+                " only within a group."
             )
         for linked in self.linked:
             inside = [group for group in self.groups if group[0] in linked]
             if len(inside) > 1:
                 sentences.append(
-                    f"Between {_listed(inside)} every vote went one way, without a tie: the prior, and not the votes, "
-                    "sets how far these groups lie apart."
+                    f"Between {_listed(inside)} every vote went one way, without a tie: the prior,"
+                    " and not the votes, sets how far these groups lie apart."
                 )
         return " ".join(sentences)
 
 
 def connectivity_of(battles: Battles) -> Connectivity:
-    """Find the groups of models whose ratings compare; a player without battles is a group of its own."""
+    """Find the groups of models whose ratings compare.
+
+    A player without battles is a group of its own.
+    """
     held = _held(battles)
     reached = _closure(held)
-    # A group reaches itself and all that the groups below it reach, so it reaches more than each of these.
+    # A group reaches itself and all that the groups below it reach, so it reaches more than each of
+    # these.
     order = np.argsort(-reached.sum(axis=1), kind="stable")
     return Connectivity(
         linked=_groups(battles.players, _closure(held | held.T), np.arange(len(battles.players))),
@@ -224,10 +247,12 @@ def connectivity_of(battles: Battles) -> Connectivity:
 
 
 def ordered_by_votes(battles: Battles) -> Flags:
-    """Which models the battles can order, one against the other: symmetric, shape (P, P), true on the diagonal.
+    """Which models the battles can order, one against the other: symmetric, shape (P, P), true on
+    the diagonal.
 
-    They can if a chain of wins and ties leads from one to the other, in either direction. Of two models that have only
-    both beaten a third, or that no chain links at all, only the prior says which is better.
+    They can if a chain of wins and ties leads from one to the other, in either direction. Of two
+    models that have only both beaten a third, or that no chain links at all, only the prior says
+    which is better.
     """
     reached = _closure(_held(battles))
     return np.asarray(reached | reached.T)

@@ -1,9 +1,10 @@
-"""Estimates with intervals: Student's t for independent values, the percentile bootstrap for clusters of items.
+"""Estimates with intervals: Student's t for independent values, the percentile bootstrap for
+clusters of items.
 
-Verdicts on one prompt are not independent, so whole prompts are drawn with replacement (the pairs cluster bootstrap of
-Cameron, Gelbach and Miller, "Bootstrap-Based Improvements for Inference with Clustered Errors", 2008). A round is a
-vector of weights: how often each cluster was drawn. Whatever can be computed from sums over items is then one matrix
-product for all rounds at once.
+Verdicts on one prompt are not independent, so whole prompts are drawn with replacement (the pairs
+cluster bootstrap of Cameron, Gelbach and Miller, "Bootstrap-Based Improvements for Inference with
+Clustered Errors", 2008). A round is a vector of weights: how often each cluster was drawn. Whatever
+can be computed from sums over items is then one matrix product for all rounds at once.
 """
 
 import math
@@ -23,7 +24,9 @@ Scale = tuple[float, float]
 """Lowest and highest possible value of a statistic."""
 
 ROUNDS = 2000
-"""Rounds of resampling: the noise of a 95% bound is then about 1.5% of the width of the interval."""
+"""Rounds of resampling: the noise of a 95% bound is then about 1.5% of the width of the
+interval.
+"""
 SEED = 0
 LEVEL = 0.95
 
@@ -32,8 +35,11 @@ _NO_WIDTH = 1e-9
 _BLOCK = 1 << 22
 """Most weights held at a time, 32 MB."""
 _SINGLE = 1 << 18
-"""Most multiplications of one matrix product. OpenBLAS keeps that many on one thread; beyond, waking the others and
-letting them spin takes ten times as long as these small products themselves."""
+"""Most multiplications of one matrix product.
+
+OpenBLAS keeps that many on one thread; beyond, waking the others and letting them spin takes ten
+times as long as these small products themselves.
+"""
 _FEWEST_ROWS = 8
 """Fewest rows of a part; larger matrices are worth all threads."""
 
@@ -70,8 +76,8 @@ class Resampling:
 class Estimate:
     """A statistic with its interval.
 
-    A bootstrap interval reflects only the data seen: where all clusters agree, as in ten right verdicts out of ten, it
-    has no width.
+    A bootstrap interval reflects only the data seen: where all clusters agree, as in ten right
+    verdicts out of ten, it has no width.
 
     Attributes:
         value: The statistic of the items themselves; NaN where it is not defined.
@@ -98,7 +104,8 @@ class Estimate:
         return replace(self, value=-self.value, low=-self.high, high=-self.low)
 
     def reported(self, scale: Scale | None = None) -> "Estimate":
-        """The same with the bounds that logs, tables and pages report, by the rule of `reported_bounds`.
+        """The same with the bounds that logs, tables and pages report, by the rule of
+        `reported_bounds`.
 
         Args:
             scale: Lowest and highest possible value; None if there are no limits.
@@ -116,7 +123,11 @@ def check_level(level: float) -> None:
 
 
 def mean_interval(
-    values: Sequence[float], level: float = LEVEL, *, scale: Scale | None = None, clusters: Clusters | None = None
+    values: Sequence[float],
+    level: float = LEVEL,
+    *,
+    scale: Scale | None = None,
+    clusters: Clusters | None = None,
 ) -> Estimate:
     """Mean of values, with the interval that logs, tables and pages report.
 
@@ -124,7 +135,8 @@ def mean_interval(
         values: The values, such as one per question.
         level: Confidence level, between 0 and 1.
         scale: Lowest and highest possible value; None if there are no limits.
-        clusters: Id of each value's cluster, such as the user who asked; by default all values are independent.
+        clusters: Id of each value's cluster, such as the user who asked; by default all values are
+            independent.
 
     Returns:
         The interval of `student_interval`, by the rule of `reported_bounds`.
@@ -135,11 +147,14 @@ def mean_interval(
     return student_interval(values, level, clusters=clusters).reported(scale)
 
 
-def student_interval(values: Sequence[float], level: float = LEVEL, *, clusters: Clusters | None = None) -> Estimate:
+def student_interval(
+    values: Sequence[float], level: float = LEVEL, *, clusters: Clusters | None = None
+) -> Estimate:
     """Mean of values, however few, and its two-sided interval `mean ± t(n - 1) * s / sqrt(n)`.
 
-    `s` is the sample standard deviation. NaN without values; no bounds for a single one. Of values in C clusters it is
-    `mean ± t(C - 1) * e`, where `e` is the clustered standard error (CR1, as of `clustered_means`).
+    `s` is the sample standard deviation. NaN without values; no bounds for a single one. Of values
+    in C clusters it is `mean ± t(C - 1) * e`, where `e` is the clustered standard error (CR1, as of
+    `clustered_means`).
     """
     check_level(level)
     n = len(values)
@@ -156,7 +171,9 @@ def student_interval(values: Sequence[float], level: float = LEVEL, *, clusters:
 
 
 def standard_error(values: Sequence[float], clusters: Clusters | None = None) -> float:
-    """Standard error of the mean of two values or more, in two clusters or more; all independent by default."""
+    """Standard error of the mean of two values or more, in two clusters or more; all independent by
+    default.
+    """
     n = len(values)
     mean = math.fsum(values) / n
     deviations = [value - mean for value in values]
@@ -171,11 +188,14 @@ def standard_error(values: Sequence[float], clusters: Clusters | None = None) ->
 
 
 def pooled_deviation(groups: Sequence[Sequence[float]]) -> float:
-    """Standard deviation within groups of repeated values: `sqrt(sum of squares / sum of (group size - 1))`.
+    """Standard deviation within groups of repeated values: `sqrt(sum of squares / sum of (group
+    size - 1))`.
 
-    Squares are of deviations from the group's mean. Groups of one value do not count; NaN if no group has two.
+    Squares are of deviations from the group's mean. Groups of one value do not count; NaN if no
+    group has two.
     """
-    squares, freedom = 0.0, 0
+    squares = 0.0
+    freedom = 0
     for group in groups:
         if len(group) < 2:
             continue
@@ -186,9 +206,11 @@ def pooled_deviation(groups: Sequence[Sequence[float]]) -> float:
 
 
 def fewest_clusters(level: float) -> int:
-    """Fewest questions (or other clusters) for which an interval is reported: the smallest n with 2 / 2^n <= 1 - level.
+    """Fewest questions (or other clusters) for which an interval is reported: the smallest n with 2
+    / 2^n <= 1 - level.
 
-    With fewer (6 for 95%), even a two-sided sign test over values that all agree would not be significant.
+    With fewer (6 for 95%), even a two-sided sign test over values that all agree would not be
+    significant.
     """
     return math.ceil(round(math.log2(2 / (1 - level)), 9))
 
@@ -203,14 +225,22 @@ def reported_bounds(
 ) -> tuple[Floats, Floats]:
     """Apply the one rule about which intervals are reported, in logs, tables and pages alike.
 
-    No interval is reported (both bounds are NaN) for fewer clusters than `fewest_clusters`, for values without spread
-    (an interval of no width claims a certainty that a handful of equal values does not give), or where it covers the
-    whole scale. Bounds beyond the scale are cut to it. Bounds have any shape; `clusters` is broadcast to it.
+    No interval is reported (both bounds are NaN) for fewer clusters than `fewest_clusters`, for
+    values without spread (an interval of no width claims a certainty that a handful of equal values
+    does not give), or where it covers the whole scale. Bounds beyond the scale are cut to it.
+    Bounds have any shape; `clusters` is broadcast to it.
     """
-    low, high = np.asarray(lows, dtype=np.float64), np.asarray(highs, dtype=np.float64)
+    low = np.asarray(lows, dtype=np.float64)
+    high = np.asarray(highs, dtype=np.float64)
     if scale is not None:
-        low, high = np.maximum(low, scale[0]), np.minimum(high, scale[1])
-    none = (np.asarray(clusters) < fewest_clusters(level)) | np.isnan(low) | np.isnan(high) | (high - low <= _NO_WIDTH)
+        low = np.maximum(low, scale[0])
+        high = np.minimum(high, scale[1])
+    none = (
+        (np.asarray(clusters) < fewest_clusters(level))
+        | np.isnan(low)
+        | np.isnan(high)
+        | (high - low <= _NO_WIDTH)
+    )
     if scale is not None:
         none |= (low <= scale[0]) & (high >= scale[1])
     return np.where(none, np.nan, low), np.where(none, np.nan, high)
@@ -218,8 +248,11 @@ def reported_bounds(
 
 def ratio(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
     """Quotients, any shape; NaN where the divisor is not above 0."""
-    above, below = np.asarray(above), np.asarray(below)
-    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0), dtype=np.float64)
+    above = np.asarray(above)
+    below = np.asarray(below)
+    return np.asarray(
+        np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0), dtype=np.float64
+    )
 
 
 def number_clusters(clusters: Clusters) -> Integers:
@@ -235,10 +268,15 @@ def number_clusters(clusters: Clusters) -> Integers:
 
 
 def cluster_counts(clusters: Clusters, counts: npt.ArrayLike) -> Floats:
-    """Sum the M counts of each item over clusters, shape (N, M) -> (C, M), in the order of the clusters' ids."""
+    """Sum the M counts of each item over clusters, shape (N, M) -> (C, M), in the order of the
+    clusters' ids.
+    """
     table = np.asarray(counts, dtype=np.float64)
     if table.ndim != 2 or len(table) != len(clusters):
-        raise ValueError(f"need one row of counts per item: {len(clusters)} clusters, counts of shape {table.shape}")
+        raise ValueError(
+            f"need one row of counts per item: {len(clusters)} clusters, counts of shape"
+            f" {table.shape}"
+        )
     if not len(table):
         return table
     numbers = number_clusters(clusters)
@@ -248,11 +286,16 @@ def cluster_counts(clusters: Clusters, counts: npt.ArrayLike) -> Floats:
 
 
 def known_items(clusters: Clusters, *columns: npt.ArrayLike) -> tuple[Floats, list[Any]]:
-    """Values, shape (K, n), and cluster ids of the n items for which none of K columns, shape (N,), is NaN."""
+    """Values, shape (K, n), and cluster ids of the n items for which none of K columns, shape (N,),
+    is NaN.
+    """
     given = [np.asarray(column, dtype=np.float64) for column in columns]
     if any(values.shape != (len(clusters),) for values in given):
         shapes = ", ".join(str(values.shape) for values in given)
-        raise ValueError(f"need one value per cluster id: got values of shape {shapes} and {len(clusters)} clusters")
+        raise ValueError(
+            f"need one value per cluster id: got values of shape {shapes} and {len(clusters)}"
+            " clusters"
+        )
     table = np.stack(given)
     known: Flags = ~np.any(np.isnan(table), axis=0)
     return table[:, known], [name for name, kept in zip(clusters, known, strict=True) if kept]
@@ -261,7 +304,8 @@ def known_items(clusters: Clusters, *columns: npt.ArrayLike) -> tuple[Floats, li
 def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[Floats]:
     """Draw C clusters with replacement, in each of some rounds.
 
-    Yields how often each cluster was drawn, in blocks of shape (rounds of the block, C); rows add up to C.
+    Yields how often each cluster was drawn, in blocks of shape (rounds of the block, C); rows add
+    up to C.
     """
     if clusters < 1 or rounds < 1:
         raise ValueError(f"need at least one cluster and one round, got {clusters} and {rounds}")
@@ -269,47 +313,67 @@ def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[
     block = max(1, _BLOCK // clusters)
     for start in range(0, rounds, block):
         size = min(block, rounds - start)
-        drawn = generator.integers(clusters, size=(size, clusters)) + np.arange(size)[:, None] * clusters
-        yield np.bincount(drawn.ravel(), minlength=size * clusters).reshape(size, clusters).astype(np.float64)
+        drawn = (
+            generator.integers(clusters, size=(size, clusters))
+            + np.arange(size)[:, None] * clusters
+        )
+        yield (
+            np.bincount(drawn.ravel(), minlength=size * clusters)
+            .reshape(size, clusters)
+            .astype(np.float64)
+        )
 
 
 def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: int = SEED) -> Floats:
-    """Summed counts of each round, shape (C, M) as from `cluster_counts` -> (R, M); 0 without clusters.
+    """Summed counts of each round, shape (C, M) as from `cluster_counts` -> (R, M); 0 without
+    clusters.
 
     For statistics that are functions of summed counts.
     """
     sums = np.asarray(cluster_sums, dtype=np.float64)
     if not len(sums) or not rounds:
         return np.zeros((rounds, sums.shape[1]))
-    return np.concatenate([single_product(weights, sums) for weights in resample(len(sums), rounds, seed)])
+    return np.concatenate(
+        [single_product(weights, sums) for weights in resample(len(sums), rounds, seed)]
+    )
 
 
-def influence_draws(values: Floats, influences: Floats, rounds: int = ROUNDS, seed: int = SEED) -> Floats:
-    """Statistics of each round to first order: `values` + sum of (times drawn - 1) * influence, over clusters.
+def influence_draws(
+    values: Floats, influences: Floats, rounds: int = ROUNDS, seed: int = SEED
+) -> Floats:
+    """Statistics of each round to first order: `values` + sum of (times drawn - 1) * influence,
+    over clusters.
 
-    For statistics that take long to compute, or that a round may leave undefined: the one-step bootstrap, whose
-    variance is that of the clustered sandwich. Shapes (M,) and (C, M) -> (R, M).
+    For statistics that take long to compute, or that a round may leave undefined: the one-step
+    bootstrap, whose variance is that of the clustered sandwich. Shapes (M,) and (C, M) -> (R, M).
     """
     centred = influences - influences.mean(axis=0)
-    return np.concatenate([values + single_product(drawn, centred) for drawn in resample(len(centred), rounds, seed)])
+    return np.concatenate(
+        [values + single_product(drawn, centred) for drawn in resample(len(centred), rounds, seed)]
+    )
 
 
 def single_product(rows: Floats, matrix: Floats) -> Floats:
-    """Product of rows with a matrix, shape (R, C) times (C, M); with a small one in parts that stay on one thread."""
+    """Product of rows with a matrix, shape (R, C) times (C, M); with a small one in parts that stay
+    on one thread.
+    """
     size = _SINGLE // max(1, matrix.size)
     if size < _FEWEST_ROWS:
         return rows @ matrix
-    return np.concatenate([rows[start : start + size] @ matrix for start in range(0, max(1, len(rows)), size)])
+    return np.concatenate(
+        [rows[start : start + size] @ matrix for start in range(0, max(1, len(rows)), size)]
+    )
 
 
 def bootstrap_statistic(
     clusters: Clusters, function: Callable[[Floats], Floats], rounds: int = ROUNDS, seed: int = SEED
 ) -> Floats:
-    """Any statistic of each round, shape (R,) or (R, K), for those that are not functions of counts.
+    """Any statistic of each round, shape (R,) or (R, K), for those that are not functions of
+    counts.
 
-    `function` takes how often each item was drawn, shape (B, N), and returns the statistics of these B rounds, shape
-    (B,) or (B, K). The same clusters and seed give the same rounds, so that the statistics of two judges may be
-    subtracted round by round.
+    `function` takes how often each item was drawn, shape (B, N), and returns the statistics of
+    these B rounds, shape (B,) or (B, K). The same clusters and seed give the same rounds, so that
+    the statistics of two judges may be subtracted round by round.
     """
     numbers = number_clusters(clusters)
     block = max(1, _BLOCK // max(1, len(numbers)))
@@ -327,10 +391,11 @@ def percentile_bounds(
 ) -> tuple[Floats, Floats]:
     """Percentile interval of each of K statistics, from its values in R rounds; see `tail_bounds`.
 
-    With the numbers of `clusters` that were drawn, shape (K,), it is the expanded percentile interval (Hesterberg,
-    "What Teachers Should Know About the Bootstrap", 2015, section 5.2): the percentiles are moved out so far that, for
-    a mean of normal values, it is as wide as Student's. Over 1,800 clusters that changes nothing; percentiles alone
-    would be 6% too narrow over 30 and 18% over 10.
+    With the numbers of `clusters` that were drawn, shape (K,), it is the expanded percentile
+    interval (Hesterberg, "What Teachers Should Know About the Bootstrap", 2015, section 5.2): the
+    percentiles are moved out so far that, for a mean of normal values, it is as wide as Student's.
+    Over 1,800 clusters that changes nothing; percentiles alone would be 6% too narrow over 30 and
+    18% over 10.
     """
     check_level(level)
     if clusters is None:
@@ -338,14 +403,17 @@ def percentile_bounds(
     from scipy.special import ndtr, stdtrit
 
     size = np.maximum(clusters, 2).astype(np.float64)
-    return tail_bounds(draws, ndtr(-stdtrit(size - 1, (1 + level) / 2) * np.sqrt(size / (size - 1))))
+    return tail_bounds(
+        draws, ndtr(-stdtrit(size - 1, (1 + level) / 2) * np.sqrt(size / (size - 1)))
+    )
 
 
 def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Lower and upper quantiles of the rounds in which a statistic is defined (not NaN), shape (R, K) -> (K,) each.
+    """Lower and upper quantiles of the rounds in which a statistic is defined (not NaN), shape (R,
+    K) -> (K,) each.
 
-    `tails` is the share of the rounds below the lower bound and above the upper one, 0 to 0.5, one for all or shape
-    (K,). Bounds are interpolated linearly; NaN if no round defines a statistic.
+    `tails` is the share of the rounds below the lower bound and above the upper one, 0 to 0.5, one
+    for all or shape (K,). Bounds are interpolated linearly; NaN if no round defines a statistic.
     """
     ordered = np.sort(np.ascontiguousarray(np.asarray(draws, dtype=np.float64).T), axis=1)
     last = np.count_nonzero(~np.isnan(ordered), axis=1) - 1
@@ -358,7 +426,8 @@ def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Flo
         place = share * np.maximum(last, 0)
         below = np.floor(place).astype(np.int64)
         above = np.minimum(below + 1, np.maximum(last, 0))
-        low, high = ordered[rows, below], ordered[rows, above]
+        low = ordered[rows, below]
+        high = ordered[rows, above]
         return np.asarray(low + (place - below) * (high - low), dtype=np.float64)
 
     return at(share), at(1 - share)
@@ -374,17 +443,22 @@ def estimates(
     seed: int = SEED,
     expanded: bool = True,
 ) -> tuple[Estimate, ...]:
-    """Combine K statistics, shape (K,), with their values in each round, shape (R, K), into estimates.
+    """Combine K statistics, shape (K,), with their values in each round, shape (R, K), into
+    estimates.
 
-    `n` and `clusters` are the numbers of items and clusters behind each; with fewer than two clusters, or where the
-    statistic is NaN, there are no bounds. Percentiles are expanded for few clusters unless the draws allow for them.
+    `n` and `clusters` are the numbers of items and clusters behind each; with fewer than two
+    clusters, or where the statistic is NaN, there are no bounds. Percentiles are expanded for few
+    clusters unless the draws allow for them.
     """
-    point, table = np.asarray(values, dtype=np.float64), np.asarray(draws, dtype=np.float64)
+    point = np.asarray(values, dtype=np.float64)
+    table = np.asarray(draws, dtype=np.float64)
     unknown = np.isnan(point) | (np.asarray(clusters) < 2)
     sides = percentile_bounds(table, level, np.asarray(clusters) if expanded else None)
     lows, highs = (np.where(unknown, np.nan, bounds) for bounds in sides)
     return tuple(
-        Estimate(float(value), float(low), float(high), int(items), int(groups), level, len(table), seed)
+        Estimate(
+            float(value), float(low), float(high), int(items), int(groups), level, len(table), seed
+        )
         for value, low, high, items, groups in zip(point, lows, highs, n, clusters, strict=True)
     )
 
@@ -394,11 +468,17 @@ def undefined(n: int, clusters: int, how: Resampling) -> Estimate:
     return Estimate(math.nan, math.nan, math.nan, n, clusters, how.level, how.rounds, how.seed)
 
 
-def counted_estimate(statistic: Callable[[Floats], Floats], sums: Floats, n: int, how: Resampling) -> Estimate:
-    """Estimate of one statistic of summed counts, (R, M) -> (R,); `sums` as from `cluster_counts`, NaN without rows."""
+def counted_estimate(
+    statistic: Callable[[Floats], Floats], sums: Floats, n: int, how: Resampling
+) -> Estimate:
+    """Estimate of one statistic of summed counts, (R, M) -> (R,); `sums` as from `cluster_counts`,
+    NaN without rows.
+    """
     if not len(sums):
         return undefined(0, 0, how)
     draws = statistic(bootstrap_counts(sums, how.rounds, how.seed))
     values = statistic(sums.sum(axis=0)[None, :])
-    [estimate] = estimates(values, draws[:, None], n=[n], clusters=[len(sums)], level=how.level, seed=how.seed)
+    [estimate] = estimates(
+        values, draws[:, None], n=[n], clusters=[len(sums)], level=how.level, seed=how.seed
+    )
     return estimate

@@ -1,12 +1,13 @@
 """Bradley-Terry ratings: the strengths under which the outcomes are most likely, in any order.
 
-The chance that model i is better than j is 1 / (1 + exp(s_j - s_i)) (Bradley and Terry, "Rank Analysis of Incomplete
-Block Designs", 1952); a tie counts as half a win of each. Ratings are strengths on the Elo scale: 400 points are odds
-of ten to one, and the mean is 1000.
+The chance that model i is better than j is 1 / (1 + exp(s_j - s_i)) (Bradley and Terry, "Rank
+Analysis of Incomplete Block Designs", 1952); a tie counts as half a win of each. Ratings are
+strengths on the Elo scale: 400 points are odds of ten to one, and the mean is 1000.
 
-Without a prior, a model that never lost would be rated infinitely high. So each model is given `prior` ties with a
-model of average strength: by default one, half a win and half a loss, the weight of Jeffreys' prior for a share. Its
-pull is that of one vote among those of the model, and fades as they grow in number.
+Without a prior, a model that never lost would be rated infinitely high. So each model is given
+`prior` ties with a model of average strength: by default one, half a win and half a loss, the
+weight of Jeffreys' prior for a share. Its pull is that of one vote among those of the model, and
+fades as they grow in number.
 """
 
 from collections.abc import Iterator
@@ -37,7 +38,9 @@ class PairCounts:
     battles: Floats  # shape (R, Q)
 
 
-def fit_bradley_terry(battles: Battles, *, prior: float = PRIOR, scale: float = SCALE, mean: float = START) -> Floats:
+def fit_bradley_terry(
+    battles: Battles, *, prior: float = PRIOR, scale: float = SCALE, mean: float = START
+) -> Floats:
     """Bradley-Terry ratings of the players.
 
     Args:
@@ -47,8 +50,8 @@ def fit_bradley_terry(battles: Battles, *, prior: float = PRIOR, scale: float = 
         mean: Mean of the ratings.
 
     Returns:
-        Ratings in the order of the players, shape (P,). Between models that no chain of battles links they mean
-        nothing; see `connectivity_of`.
+        Ratings in the order of the players, shape (P,). Between models that no chain of battles
+        links they mean nothing; see `connectivity_of`.
 
     Raises:
         ValueError: If `prior` is not above 0.
@@ -66,9 +69,13 @@ def bootstrap_bradley_terry(
     scale: float = SCALE,
     mean: float = START,
 ) -> Floats:
-    """`fit_bradley_terry` of resamples of as many instructions as there are, with replacement; shape (R, P)."""
+    """`fit_bradley_terry` of resamples of as many instructions as there are, with replacement;
+    shape (R, P).
+    """
     blocks = _resampled(battles, rounds, seed)
-    strengths = np.concatenate([fit_counts(counts, len(battles.players), prior) for counts in blocks])
+    strengths = np.concatenate(
+        [fit_counts(counts, len(battles.players), prior) for counts in blocks]
+    )
     return on_scale(strengths, scale, mean)
 
 
@@ -83,11 +90,13 @@ def pair_counts(battles: Battles) -> PairCounts:
 
 
 def fit_counts(counts: PairCounts, players: int, prior: float = PRIOR) -> Floats:
-    """Most likely strengths in natural units (their difference is the log odds), for all rounds at once, shape (R, P).
+    """Most likely strengths in natural units (their difference is the log odds), for all rounds at
+    once, shape (R, P).
 
-    Newton's method, its steps shortened to log(1 + d) / d where d is the largest difference by which a step would move
-    two models apart: with that the likelihood never falls (Sun and Tran-Dinh, "Generalized Self-Concordant Functions",
-    2019), even where one model never lost. `prior` is the number of ties with strength 0 that each model gets.
+    Newton's method, its steps shortened to log(1 + d) / d where d is the largest difference by
+    which a step would move two models apart: with that the likelihood never falls (Sun and
+    Tran-Dinh, "Generalized Self-Concordant Functions", 2019), even where one model never lost.
+    `prior` is the number of ties with strength 0 that each model gets.
     """
     if not prior > 0:
         raise ValueError(f"prior must be above 0, got {prior}")
@@ -102,7 +111,8 @@ def fit_counts(counts: PairCounts, players: int, prior: float = PRIOR) -> Floats
 
 
 def _fit(counts: PairCounts, wins: Floats, battles: Floats, players: int, prior: float) -> Floats:
-    i, j = counts.first, counts.second
+    i = counts.first
+    j = counts.second
     strengths = np.zeros((len(wins), players))
     diagonal = np.arange(players)
     for _ in range(_MOST_STEPS):
@@ -116,7 +126,9 @@ def _fit(counts: PairCounts, wins: Floats, battles: Floats, players: int, prior:
         curvature[:, i, j] = curvature[:, j, i] = -battles * chance * (1 - chance)
         curvature[:, diagonal, diagonal] = prior * alone * (1 - alone) - curvature.sum(axis=2)
         step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
-        reach = np.maximum(step.max(axis=1, initial=0), 0) - np.minimum(step.min(axis=1, initial=0), 0)
+        reach = np.maximum(step.max(axis=1, initial=0), 0) - np.minimum(
+            step.min(axis=1, initial=0), 0
+        )
         strengths += step * (np.log1p(reach) / np.maximum(reach, 1e-300))[:, None]
         if reach.max(initial=0) < _TOLERANCE:
             break
@@ -124,8 +136,11 @@ def _fit(counts: PairCounts, wins: Floats, battles: Floats, players: int, prior:
 
 
 def _pairs(battles: Battles) -> tuple[Integers, Integers, Integers, Floats]:
-    """Both models of each pair that met (Q,), the pair of each battle and the win of its first model (N,)."""
-    low, high = np.minimum(battles.first, battles.second), np.maximum(battles.first, battles.second)
+    """Both models of each pair that met (Q,), the pair of each battle and the win of its first
+    model (N,).
+    """
+    low = np.minimum(battles.first, battles.second)
+    high = np.maximum(battles.first, battles.second)
     codes, pair = np.unique(low * len(battles.players) + high, return_inverse=True)
     wins = np.where(battles.first == low, battles.outcome, 1 - battles.outcome)
     return *np.divmod(codes, max(1, len(battles.players))), pair.astype(np.int64), wins
@@ -138,7 +153,10 @@ def _resampled(battles: Battles, rounds: int, seed: int) -> Iterator[PairCounts]
     clusters = np.unique(battles.clusters, return_inverse=True)[1]
     shape = (len(first), int(clusters.max(initial=-1)) + 1)
     # Entries of the same pair and instruction are summed.
-    won, met = (csr_array((values, (pair, clusters)), shape=shape) for values in (wins, np.ones(len(battles))))
+    won, met = (
+        csr_array((values, (pair, clusters)), shape=shape)
+        for values in (wins, np.ones(len(battles)))
+    )
     for weights in resample(shape[1], rounds, seed):
         drawn = np.ascontiguousarray(weights.T)
         yield PairCounts(first, second, np.asarray((won @ drawn).T), np.asarray((met @ drawn).T))

@@ -8,7 +8,9 @@ from urs_inspect.stats.agreement import wilson_interval
 from urs_inspect.stats.bootstrap import Estimate
 
 HEADLINE = (2, 9)
-"""Summands of the chains that the headline is about, first and last (URS paper, caption of Table 7)."""
+"""Summands of the chains that the headline is about, first and last (URS paper, caption of Table
+7).
+"""
 TEXT = (2, 10)
 """The same as appendix D.5 has it."""
 _ENOUGH = (4, 5)
@@ -25,7 +27,10 @@ class Trial:
 
 
 def accuracy(trials: Collection[Trial]) -> Estimate:
-    """Share of right answers, with its 95% score interval over chains; answers to one chain are averaged first."""
+    """Share of right answers, with its 95% score interval over chains.
+
+    Answers to one chain are averaged first.
+    """
     by_chain: dict[str, list[bool]] = defaultdict(list)
     for trial in trials:
         by_chain[trial.chain].append(trial.right)
@@ -34,16 +39,20 @@ def accuracy(trials: Collection[Trial]) -> Estimate:
 
 
 def longest(trials: Collection[Trial]) -> tuple[int, int]:
-    """How long the chains are that a model adds up right at least 80% of the time (URS paper, Table 7, "Max L").
+    """How long the chains are that a model adds up right at least 80% of the time (URS paper, Table
+    7, "Max L").
 
-    Returns the longest length with 80% or more, also where shorter ones have less, and the longest such that no
-    shorter one that was tried has less; 0 where there is none.
+    Returns the longest length with 80% or more, also where shorter ones have less, and the longest
+    such that no shorter one that was tried has less; 0 where there is none.
     """
     by_length: dict[int, list[bool]] = defaultdict(list)
     for trial in trials:
         by_length[trial.summands].append(trial.right)
     share, of = _ENOUGH
-    reached = {length: of * sum(answers) >= share * len(answers) for length, answers in sorted(by_length.items())}
+    reached = {
+        length: of * sum(answers) >= share * len(answers)
+        for length, answers in sorted(by_length.items())
+    }
     unbroken = 0
     for length, enough in reached.items():
         if not enough:

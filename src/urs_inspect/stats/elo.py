@@ -22,16 +22,22 @@ ROUNDS = 1000
 _BLOCK = 1 << 24
 """Most battles of all rounds together whose weights are held at a time, 128 MB."""
 _PLAYED = 1 << 28
-"""Most bytes of the rounds that are played together: one step in Python plays one battle of each of them."""
+"""Most bytes of the rounds that are played together: one step in Python plays one battle of each of
+them.
+"""
 _LOOKED_UP = 1 << 16
-"""Most battles of all these rounds that are looked up at a time, so that they stay in the processor's cache."""
+"""Most battles of all these rounds that are looked up at a time, so that they stay in the
+processor's cache.
+"""
 
 
 def no_progress(_: float) -> None:
     """Progress that is not shown."""
 
 
-def fit_elo(battles: Battles, *, k: float = K, scale: float = SCALE, start: float = START) -> Floats:
+def fit_elo(
+    battles: Battles, *, k: float = K, scale: float = SCALE, start: float = START
+) -> Floats:
     """Elo ratings after the battles in their order (MAD paper, Eq. 4).
 
     What one model gains the other loses, so that the mean stays at `start`.
@@ -46,7 +52,9 @@ def fit_elo(battles: Battles, *, k: float = K, scale: float = SCALE, start: floa
         Ratings in the order of the players, shape (P,).
     """
     ratings = [float(start)] * len(battles.players)
-    sides = zip(battles.first.tolist(), battles.second.tolist(), battles.outcome.tolist(), strict=True)
+    sides = zip(
+        battles.first.tolist(), battles.second.tolist(), battles.outcome.tolist(), strict=True
+    )
     for first, second, outcome in sides:
         change = k * (outcome - 1 / (1 + 10 ** ((ratings[second] - ratings[first]) / scale)))
         ratings[first] += change
@@ -64,11 +72,13 @@ def bootstrap_elo(
     start: float = START,
     progress: Progress = no_progress,
 ) -> Floats:
-    """Elo ratings of resamples, shape (R, P); their mean is the rating of the MAD paper (Section 2, Appendix B).
+    """Elo ratings of resamples, shape (R, P); their mean is the rating of the MAD paper (Section 2,
+    Appendix B).
 
-    A resample draws as many instructions as there are, with replacement (those that `bootstrap_bradley_terry` draws
-    with the same seed), and plays all battles of those drawn in a random order. Where every instruction occurs once,
-    this is the plain bootstrap of battles of the paper. A model that is not drawn is rated `start`.
+    A resample draws as many instructions as there are, with replacement (those that
+    `bootstrap_bradley_terry` draws with the same seed), and plays all battles of those drawn in a
+    random order. Where every instruction occurs once, this is the plain bootstrap of battles of the
+    paper. A model that is not drawn is rated `start`.
     """
     clusters = np.unique(battles.clusters, return_inverse=True)[1]
     generator = np.random.default_rng([seed, 1])  # not the stream that draws the instructions
@@ -90,10 +100,11 @@ def shuffle_elo(
     start: float = START,
     progress: Progress = no_progress,
 ) -> Floats:
-    """Elo ratings of the same battles in random orders, shape (R, P), as the reference code of the MAD paper does it.
+    """Elo ratings of the same battles in random orders, shape (R, P), as the reference code of the
+    MAD paper does it.
 
-    The spread over rounds shows how much the order matters, and nothing about which votes might have been cast: it is
-    no confidence interval.
+    The spread over rounds shows how much the order matters, and nothing about which votes might
+    have been cast: it is no confidence interval.
     """
     generator = np.random.default_rng([seed, 2])
     once = _blocks(np.broadcast_to(np.uint8(1), (rounds, len(battles))), len(battles))
@@ -101,16 +112,21 @@ def shuffle_elo(
 
 
 class _Kinds(NamedTuple):
-    """Who meets and how it ends. There are few kinds of battles, so that orders of kinds are small."""
+    """Who meets and how it ends.
 
-    first: Integers  # of each kind, shape (K + 1,); the last kind is no battle: one who does not count with itself
+    There are few kinds of battles, so that orders of kinds are small.
+    """
+
+    # of each kind, shape (K + 1,); the last kind is no battle: one who does not count with itself
+    first: Integers
     second: Integers
     outcome: Floats
     of: npt.NDArray[Any]  # kind of each battle, in the smallest type of integer, shape (N,)
 
 
 def _kinds_of(battles: Battles) -> _Kinds:
-    low, high = np.minimum(battles.first, battles.second), np.maximum(battles.first, battles.second)
+    low = np.minimum(battles.first, battles.second)
+    high = np.maximum(battles.first, battles.second)
     outcome = np.where(battles.first == low, battles.outcome, 1 - battles.outcome)
     kinds, of = np.unique(np.stack([low, high, outcome], axis=1), axis=0, return_inverse=True)
     nobody = len(battles.players)
@@ -135,8 +151,11 @@ def _play(
     start: float,
     progress: Progress,
 ) -> Floats:
-    """Ratings after each round's battles in random order; `blocks` has how often each is played, shape (rounds, N)."""
-    kinds, players = _kinds_of(battles), len(battles.players)
+    """Ratings after each round's battles in random order; `blocks` has how often each is played,
+    shape (rounds, N).
+    """
+    kinds = _kinds_of(battles)
+    players = len(battles.players)
     found: list[Floats] = []
     waiting: list[npt.NDArray[Any]] = []
 
@@ -154,7 +173,9 @@ def _play(
 
     for weights in blocks:
         waiting.append(_shuffled(kinds, weights, generator))
-        progress(0.5 * len(weights) / rounds)  # to put a round in order takes about as long as to play it
+        progress(
+            0.5 * len(weights) / rounds
+        )  # to put a round in order takes about as long as to play it
         if sum(orders.nbytes for orders in waiting) >= _PLAYED:
             play()
     if waiting:
@@ -162,8 +183,12 @@ def _play(
     return np.concatenate(found)
 
 
-def _shuffled(kinds: _Kinds, weights: npt.NDArray[Any], generator: np.random.Generator) -> npt.NDArray[Any]:
-    """Kinds of the battles of each round in random order, filled up with no battle, shape (R, L)."""
+def _shuffled(
+    kinds: _Kinds, weights: npt.NDArray[Any], generator: np.random.Generator
+) -> npt.NDArray[Any]:
+    """Kinds of the battles of each round in random order, filled up with no battle, shape (R,
+    L).
+    """
     lengths = weights.sum(axis=1, dtype=np.int64)
     longest = int(lengths.max(initial=0))
     orders = np.full((len(weights), longest), len(kinds.first) - 1, dtype=kinds.of.dtype)
@@ -174,7 +199,9 @@ def _shuffled(kinds: _Kinds, weights: npt.NDArray[Any], generator: np.random.Gen
 
 
 def _steps(blocks: Sequence[npt.NDArray[Any]], place: slice, none: int) -> Integers:
-    """Kinds of some battles of the rounds of all blocks, shape (steps, R); where a round is over, no battle."""
+    """Kinds of some battles of the rounds of all blocks, shape (steps, R); where a round is over,
+    no battle.
+    """
     parts = [orders[:, place].T for orders in blocks]
     steps = np.full((max(map(len, parts)), sum(map(len, blocks))), none, dtype=np.int64)
     column = 0
@@ -185,14 +212,20 @@ def _steps(blocks: Sequence[npt.NDArray[Any]], place: slice, none: int) -> Integ
 
 
 def _step(ratings: Floats, kinds: _Kinds, steps: Integers, k: float, scale: float) -> None:
-    """Play the battles of each step in all rounds at once; the ratings of a round follow those of the one before."""
+    """Play the battles of each step in all rounds at once.
+
+    The ratings of a round follow those of the one before.
+    """
     offsets = np.arange(steps.shape[1]) * (len(ratings) // steps.shape[1])
-    firsts, seconds, outcomes = kinds.first[steps] + offsets, kinds.second[steps] + offsets, kinds.outcome[steps]
+    firsts = kinds.first[steps] + offsets
+    seconds = kinds.second[steps] + offsets
+    outcomes = kinds.outcome[steps]
     outcomes -= 0.5
     outcomes *= k
     steepness = np.log(10) / scale / 2
     for first, second, outcome in zip(firsts, seconds, outcomes, strict=True):
-        one, other = ratings[first], ratings[second]
+        one = ratings[first]
+        other = ratings[second]
         change = other - one
         change *= steepness
         np.tanh(change, out=change)  # 1 / (1 + exp(2 x)) is (1 - tanh(x)) / 2

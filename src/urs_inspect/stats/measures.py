@@ -1,4 +1,6 @@
-"""Verdicts of judges, the trivial baselines to compare them with, and measures of both against labels."""
+"""Verdicts of judges, the trivial baselines to compare them with, and measures of both against
+labels.
+"""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -25,8 +27,14 @@ from urs_inspect.stats.bootstrap import (
     single_product,
 )
 
-A, B, TIE, UNREAD = 0, 1, 2, 3
-"""Codes: the first response of the data is better, the second is, neither is; the judge's reply was not readable."""
+A = 0
+B = 1
+TIE = 2
+UNREAD = 3
+"""Codes: the first response of the data is better, the second is, neither is.
+
+The judge's reply was not readable.
+"""
 
 Codes = npt.NDArray[np.integer[Any]]
 
@@ -41,13 +49,15 @@ class Verdicts:
 
     Attributes:
         labels: Who is better by the label: `A`, `B` or `TIE`, shape (N,).
-        verdicts: Who is better by the judge, in the order shown (if both were, the first of them): as labels, or
-            `UNREAD`.
+        verdicts: Who is better by the judge, in the order shown (if both were, the first of them):
+            as labels, or `UNREAD`.
         clusters: Number of the prompt of each item, as from `number_clusters`.
         longer: Which response is longer: `A`, `B`, or `TIE` if they are equally long.
         first: Which response was shown first: `A` or `B`, or `TIE` if that is not known.
-        swapped: Verdicts on the same items with the other response first; None if only one order was asked.
-        overall: For dimensions, the judge's final verdict on the whole pair; None if items are whole pairs.
+        swapped: Verdicts on the same items with the other response first; None if only one order
+            was asked.
+        overall: For dimensions, the judge's final verdict on the whole pair; None if items are
+            whole pairs.
         overall_labels: For dimensions, the label of the whole pair; None if items are whole pairs.
     """
 
@@ -62,7 +72,15 @@ class Verdicts:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clusters", number_clusters(self.clusters))
-        for name in ("labels", "verdicts", "longer", "first", "swapped", "overall", "overall_labels"):
+        for name in (
+            "labels",
+            "verdicts",
+            "longer",
+            "first",
+            "swapped",
+            "overall",
+            "overall_labels",
+        ):
             if (given := getattr(self, name)) is not None:
                 highest = TIE if name in ("labels", "longer", "first", "overall_labels") else UNREAD
                 object.__setattr__(self, name, _codes(name, given, highest, len(self.clusters)))
@@ -73,7 +91,9 @@ class Verdicts:
     @property
     def final(self) -> Codes:
         """The verdicts that count: of both orders together, where both were asked."""
-        return self.verdicts if self.swapped is None else combine_orders(self.verdicts, self.swapped)
+        return (
+            self.verdicts if self.swapped is None else combine_orders(self.verdicts, self.swapped)
+        )
 
 
 def _codes(name: str, given: Sequence[Any] | npt.NDArray[Any], highest: int, length: int) -> Codes:
@@ -108,8 +128,11 @@ def encode(names: Iterable[str | None]) -> Codes:
 
 
 def combine_orders(verdicts: npt.ArrayLike, swapped: npt.ArrayLike) -> Codes:
-    """One verdict per item from those of both orders: the common one, a tie if they disagree, unread if either is."""
-    one, other = np.asarray(verdicts, dtype=np.int8), np.asarray(swapped, dtype=np.int8)
+    """One verdict per item from those of both orders: the common one, a tie if they disagree,
+    unread if either is.
+    """
+    one = np.asarray(verdicts, dtype=np.int8)
+    other = np.asarray(swapped, dtype=np.int8)
     agreed = np.where(one == other, one, TIE)
     return np.where((one == UNREAD) | (other == UNREAD), UNREAD, agreed).astype(np.int8)
 
@@ -118,14 +141,16 @@ def longer_response(lengths_a: npt.ArrayLike, lengths_b: npt.ArrayLike) -> Codes
     """Which response is longer.
 
     Args:
-        lengths_a: Lengths of the first responses in characters (code points), shape (N,). In characters the longer
-            response has 255 of the 342 overall labels of MD-Eval that are no ties; in words it has 251.
+        lengths_a: Lengths of the first responses in characters (code points), shape (N,). In
+            characters the longer response has 255 of the 342 overall labels of MD-Eval that are no
+            ties; in words it has 251.
         lengths_b: Lengths of the second responses in characters, shape (N,).
 
     Returns:
         `A`, `B`, or `TIE` if both are equally long, shape (N,).
     """
-    a, b = np.asarray(lengths_a), np.asarray(lengths_b)
+    a = np.asarray(lengths_a)
+    b = np.asarray(lengths_b)
     return np.where(a > b, A, np.where(b > a, B, TIE)).astype(np.int8)
 
 
@@ -160,17 +185,21 @@ def baseline_verdicts(
     """Verdicts of a trivial judge; each kind needs only some of the arguments.
 
     Args:
-        kind: `longest` or `shortest` prefers by length, equal lengths being a tie; `first` or `second` prefers the
-            response shown in that place; `random` tosses a coin between the two, another one for each order, so that it
-            disagrees with itself in half of the cases; `copy_overall` gives every dimension the overall label of its
-            pair, which no judge can know: it shows how far a pure halo gets.
-        lengths_a: For `longest` and `shortest`: lengths of the first responses in characters, shape (N,).
-        lengths_b: For `longest` and `shortest`: lengths of the second responses in characters, shape (N,).
-        first: For `first`, `second` and `random`: which response was shown first, `A` or `B`, shape (N,). A judge that
-            was asked in both orders is called for once in each; `combine_orders` makes one verdict of the two.
+        kind: `longest` or `shortest` prefers by length, equal lengths being a tie; `first` or
+            `second` prefers the response shown in that place; `random` tosses a coin between the
+            two, another one for each order, so that it disagrees with itself in half of the cases;
+            `copy_overall` gives every dimension the overall label of its pair, which no judge can
+            know: it shows how far a pure halo gets.
+        lengths_a: For `longest` and `shortest`: lengths of the first responses in characters, shape
+            (N,).
+        lengths_b: For `longest` and `shortest`: lengths of the second responses in characters,
+            shape (N,).
+        first: For `first`, `second` and `random`: which response was shown first, `A` or `B`, shape
+            (N,). A judge that was asked in both orders is called for once in each; `combine_orders`
+            makes one verdict of the two.
         overall_labels: For `copy_overall`: the label of each item's pair, shape (N,).
-        ids: For `random`: an id for each item. The coin depends on seed, id and which response was shown first, not on
-            the order of items.
+        ids: For `random`: an id for each item. The coin depends on seed, id and which response was
+            shown first, not on the order of items.
         seed: For `random`.
 
     Returns:
@@ -183,7 +212,8 @@ def baseline_verdicts(
     if kind not in BASELINES:
         raise InputError(f"unknown baseline '{kind}'; allowed: {choices(BASELINES)}")
     if kind in ("longest", "shortest"):
-        a, b = _given(kind, "lengths_a", lengths_a), _given(kind, "lengths_b", lengths_b)
+        a = _given(kind, "lengths_a", lengths_a)
+        b = _given(kind, "lengths_b", lengths_b)
         return longer_response(a, b) if kind == "longest" else longer_response(b, a)
     if kind == "copy_overall":
         return np.asarray(_given(kind, "overall_labels", overall_labels)).astype(np.int8)
@@ -193,7 +223,10 @@ def baseline_verdicts(
     if kind == "random":
         if ids is None:
             raise ValueError("baseline 'random' needs ids")
-        return np.array([_coin(item, int(code), seed) for item, code in zip(ids, shown, strict=True)], dtype=np.int8)
+        return np.array(
+            [_coin(item, int(code), seed) for item, code in zip(ids, shown, strict=True)],
+            dtype=np.int8,
+        )
     return shown if kind == "first" else (B - shown).astype(np.int8)
 
 
@@ -214,22 +247,28 @@ class JudgeMeasures:
     All are shares between 0 and 1 except for `alpha`; those that do not apply are NaN with n = 0.
 
     Attributes:
-        accuracy: Verdicts equal to the label, over items whose label is no tie and whose verdict was read (SaMer
-            paper, section 5.4 and Table 5). A tie is a wrong verdict here.
+        accuracy: Verdicts equal to the label, over items whose label is no tie and whose verdict
+            was read (SaMer paper, section 5.4 and Table 5). A tie is a wrong verdict here.
         accuracy_all: The same with unread verdicts counted as wrong.
         three_way: Verdicts equal to the label, ties included, over read verdicts.
         three_way_all: The same with unread verdicts counted as wrong.
-        macro_f1: Mean F1 of a, b and tie over read verdicts; a class that neither labels nor verdicts hold is left out.
-        alpha: Krippendorff's alpha (nominal) between judge and label over read verdicts: 1 agreement, 0 chance, below
-            0 systematic disagreement; 1 by convention if there is only one class.
-        first_preference: Non-tie verdicts for the response shown first; with both orders asked, of either order.
-        longer_preference: Non-tie final verdicts for the longer response. A pair of equally long responses has none
-            and counts against it, so that for labels this is the accuracy of the baseline `longest`.
+        macro_f1: Mean F1 of a, b and tie over read verdicts; a class that neither labels nor
+            verdicts hold is left out.
+        alpha: Krippendorff's alpha (nominal) between judge and label over read verdicts: 1
+            agreement, 0 chance, below 0 systematic disagreement; 1 by convention if there is only
+            one class.
+        first_preference: Non-tie verdicts for the response shown first; with both orders asked, of
+            either order.
+        longer_preference: Non-tie final verdicts for the longer response. A pair of equally long
+            responses has none and counts against it, so that for labels this is the accuracy of the
+            baseline `longest`.
         label_longer_preference: Non-tie labels for the longer response.
         halo: Dimension verdicts equal to the overall verdict, where neither is a tie or unread.
         label_halo: Dimension labels equal to the overall label, where neither is a tie.
-        flips: Items whose verdict changes in any way when the responses swap places, where both were read.
-        reversals: Items whose verdict goes from one response to the other when they swap places, where both were read.
+        flips: Items whose verdict changes in any way when the responses swap places, where both
+            were read.
+        reversals: Items whose verdict goes from one response to the other when they swap places,
+            where both were read.
         unread: Items without a readable final verdict.
     """
 
@@ -249,16 +288,31 @@ class JudgeMeasures:
     unread: Estimate
 
     def reported(self) -> "JudgeMeasures":
-        """The same with the intervals that logs, tables and pages report, by the rule of `reported_bounds`."""
-        scales = {field.name: (-1.0, 1.0) if field.name == "alpha" else (0.0, 1.0) for field in fields(self)}
-        return JudgeMeasures(**{name: getattr(self, name).reported(scale) for name, scale in scales.items()})
+        """The same with the intervals that logs, tables and pages report, by the rule of
+        `reported_bounds`.
+        """
+        scales = {
+            field.name: (-1.0, 1.0) if field.name == "alpha" else (0.0, 1.0)
+            for field in fields(self)
+        }
+        return JudgeMeasures(
+            **{name: getattr(self, name).reported(scale) for name, scale in scales.items()}
+        )
 
 
-# One row of counts per item: a one in the cell (label, verdict) of a 3 x 4 table, then hits and trials of the habits,
-# then reversals.
-_LABELS, _VERDICTS = 3, 4
+# One row of counts per item: a one in the cell (label, verdict) of a 3 x 4 table, then hits and
+# trials of the habits, then reversals.
+_LABELS = 3
+_VERDICTS = 4
 _CELLS = _LABELS * _VERDICTS
-_HABITS = ("first_preference", "longer_preference", "label_longer_preference", "halo", "label_halo", "flips")
+_HABITS = (
+    "first_preference",
+    "longer_preference",
+    "label_longer_preference",
+    "halo",
+    "label_halo",
+    "flips",
+)
 _COLUMNS = _CELLS + 2 * len(_HABITS) + 1
 
 
@@ -267,7 +321,8 @@ def measure(verdicts: Verdicts, **options: Unpack[ResamplingOptions]) -> JudgeMe
 
     Args:
         verdicts: Its verdicts on N items.
-        options: Rounds, level and seed of the bootstrap; see `Resampling`. Without rounds there are no intervals.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`. Without rounds there are
+            no intervals.
 
     Returns:
         The measures.
@@ -304,15 +359,23 @@ def _item_counts(verdicts: Verdicts) -> Floats:
     if verdicts.swapped is not None:
         read = combine_orders(verdicts.verdicts, verdicts.swapped) != UNREAD
         habits["flips"] = read & (verdicts.verdicts != verdicts.swapped), read
-        counts[:, -1] = _sided(verdicts.verdicts) & _sided(verdicts.swapped) & (verdicts.verdicts != verdicts.swapped)
+        counts[:, -1] = (
+            _sided(verdicts.verdicts)
+            & _sided(verdicts.swapped)
+            & (verdicts.verdicts != verdicts.swapped)
+        )
     for name, (hits, trials) in habits.items():
         column = _hits(name)
-        counts[:, column], counts[:, column + 1] = hits, trials
+        counts[:, column] = hits
+        counts[:, column + 1] = trials
     return counts
 
 
 def _position(verdicts: Verdicts) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Non-tie verdicts for the response shown first, and all of known position; up to two per item."""
+    """Non-tie verdicts for the response shown first, and all of known position.
+
+    Up to two per item.
+    """
     known = _sided(verdicts.first)
     hits, trials = _matches(verdicts.verdicts, verdicts.first, both=True)
     if verdicts.swapped is None:
@@ -322,7 +385,9 @@ def _position(verdicts: Verdicts) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     return hits.astype(np.int64) + more_hits, trials.astype(np.int64) + more_trials
 
 
-def _matches(codes: npt.NDArray[Any], others: npt.NDArray[Any], both: bool = False) -> tuple[Flags, Flags]:
+def _matches(
+    codes: npt.NDArray[Any], others: npt.NDArray[Any], both: bool = False
+) -> tuple[Flags, Flags]:
     """Where two codes name the same response, over the items where the first (or both) name one."""
     trials = _sided(codes) & _sided(others) if both else _sided(codes)
     return trials & (codes == others), trials
@@ -341,11 +406,14 @@ def _cells(labels: Sequence[int], verdicts: Sequence[int]) -> list[int]:
     return [label * _VERDICTS + verdict for label in labels for verdict in verdicts]
 
 
-_SIDES, _THREE, _ALL = (A, B), (A, B, TIE), (A, B, TIE, UNREAD)
+_SIDES = (A, B)
+_THREE = (A, B, TIE)
+_ALL = (A, B, TIE, UNREAD)
 _RIGHT = [label * _VERDICTS + label for label in _THREE]
 _READ = _cells(_THREE, _THREE)
 
-# Measure -> columns that are summed above and below the line; the column above is None if it is no ratio.
+# Measure -> columns that are summed above and below the line; the column above is None if it is no
+# ratio.
 _PARTS: dict[str, tuple[list[int] | None, list[int]]] = {
     "accuracy": (_RIGHT[:TIE], _cells(_SIDES, _THREE)),
     "accuracy_all": (_RIGHT[:TIE], _cells(_SIDES, _ALL)),
@@ -369,7 +437,8 @@ def _selection(columns: Sequence[list[int] | None]) -> Floats:
 
 _ABOVE = _selection([above for above, _ in _PARTS.values()])
 _BELOW = _selection([below for _, below in _PARTS.values()])
-_F1, _ALPHA = list(_PARTS).index("macro_f1"), list(_PARTS).index("alpha")
+_F1 = list(_PARTS).index("macro_f1")
+_ALPHA = list(_PARTS).index("alpha")
 
 
 def _statistics(counts: Floats) -> Floats:
@@ -390,16 +459,22 @@ def _macro_f1(table: Floats) -> Floats:
 
 _FEW = 4
 _SHARE = 8
-"""Drawing kinds of clusters takes less time than drawing clusters if there are `_FEW`, or one per `_SHARE` clusters."""
+"""Drawing kinds of clusters takes less time than drawing clusters if there are `_FEW`, or one per
+`_SHARE` clusters.
+"""
 
 
 def accuracies(
-    labels: Codes, verdicts: Sequence[Codes], clusters: Integers, **options: Unpack[ResamplingOptions]
+    labels: Codes,
+    verdicts: Sequence[Codes],
+    clusters: Integers,
+    **options: Unpack[ResamplingOptions],
 ) -> tuple[Estimate, ...]:
-    """Accuracy of several judges on the same items: `JudgeMeasures.accuracy` of each, with the same draws.
+    """Accuracy of several judges on the same items: `JudgeMeasures.accuracy` of each, with the same
+    draws.
 
-    `verdicts` has the final verdicts of each judge; `clusters` the number of each item's prompt. NaN without a read
-    verdict on an item whose label is no tie.
+    `verdicts` has the final verdicts of each judge; `clusters` the number of each item's prompt.
+    NaN without a read verdict on an item whose label is no tie.
     """
     how = Resampling(**options)
     if not verdicts:
@@ -415,8 +490,8 @@ def group_accuracies(
 ) -> dict[Hashable, Estimate]:
     """Accuracy of a judge on each group of items separately, as by scenario, need or dimension.
 
-    `groups` has the group of each item. Groups come in the order in which they first appear; the rounds of each are
-    drawn from its own clusters.
+    `groups` has the group of each item. Groups come in the order in which they first appear; the
+    rounds of each are drawn from its own clusters.
     """
     how = Resampling(**options)
     if len(groups) != len(verdicts):
@@ -427,7 +502,9 @@ def group_accuracies(
     places: dict[Hashable, list[int]] = {}
     for place, group in enumerate(groups):
         places.setdefault(group, []).append(place)
-    sums = [cluster_counts(verdicts.clusters[members], counts[members]) for members in places.values()]
+    sums = [
+        cluster_counts(verdicts.clusters[members], counts[members]) for members in places.values()
+    ]
     found = _accuracies(
         np.concatenate([group.sum(axis=0) for group in sums]),
         np.concatenate([_draws(group, how.rounds, how.seed) for group in sums], axis=1),

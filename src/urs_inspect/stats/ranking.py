@@ -9,7 +9,14 @@ from typing import Literal
 import numpy as np
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.stats.battles import Battles, Connectivity, WinRates, connectivity_of, ordered_by_votes, win_rates_of
+from urs_inspect.stats.battles import (
+    Battles,
+    Connectivity,
+    WinRates,
+    connectivity_of,
+    ordered_by_votes,
+    win_rates_of,
+)
 from urs_inspect.stats.bootstrap import (
     LEVEL,
     SEED,
@@ -24,7 +31,16 @@ from urs_inspect.stats.bootstrap import (
     ratio,
 )
 from urs_inspect.stats.bradley_terry import PRIOR, bootstrap_bradley_terry, fit_bradley_terry
-from urs_inspect.stats.elo import ROUNDS, SCALE, START, K, Progress, bootstrap_elo, no_progress, shuffle_elo
+from urs_inspect.stats.elo import (
+    ROUNDS,
+    SCALE,
+    START,
+    K,
+    Progress,
+    bootstrap_elo,
+    no_progress,
+    shuffle_elo,
+)
 
 DIGITS = 6
 """Ratings that agree to so many decimals share a rank; a fit is exact to about 9."""
@@ -34,11 +50,13 @@ Verdict = Literal["significantly different", "cannot be distinguished", "not com
 
 @dataclass(frozen=True)
 class Rank:
-    """The place of a model: one more than the number of models rated higher, and its interval over the resamples.
+    """The place of a model: one more than the number of models rated higher, and its interval over
+    the resamples.
 
-    `low` is its best rank if it is better than all those that the battles cannot order it against. `high` is its worst
-    rank if it is worse than all those and than all that are rated equal in a resample. A model on too few instructions
-    for an interval is ordered against none, so it may have any rank, and the others may be above or below it.
+    `low` is its best rank if it is better than all those that the battles cannot order it against.
+    `high` is its worst rank if it is worse than all those and than all that are rated equal in a
+    resample. A model on too few instructions for an interval is ordered against none, so it may
+    have any rank, and the others may be above or below it.
     """
 
     rank: int
@@ -50,10 +68,11 @@ class Rank:
 class Difference:
     """Two models that follow each other in the ranking.
 
-    The verdict is `significantly different` if the lower bound over resamples lies above 0, `cannot be distinguished`
-    if not, `not comparable` if no chain of wins and ties leads from either to the other. Where all votes agree, so that
-    the resamples do, the difference is significant, though no interval is reported. Each verdict has the level for
-    itself; that all hold together is less sure.
+    The verdict is `significantly different` if the lower bound over resamples lies above 0, `cannot
+    be distinguished` if not, `not comparable` if no chain of wins and ties leads from either to the
+    other. Where all votes agree, so that the resamples do, the difference is significant, though no
+    interval is reported. Each verdict has the level for itself; that all hold together is less
+    sure.
     """
 
     better: str
@@ -66,8 +85,9 @@ class Difference:
 class Ranking:
     """Models from the best to the worst by Bradley-Terry, and how that was computed.
 
-    Sequences are in the order of `players`. Intervals are percentiles over resamples of instructions; where
-    `reported_bounds` allows none (few instructions, no spread), their bounds are NaN.
+    Sequences are in the order of `players`. Intervals are percentiles over resamples of
+    instructions; where `reported_bounds` allows none (few instructions, no spread), their bounds
+    are NaN.
 
     Attributes:
         players: Names of the models, the highest rated first.
@@ -75,8 +95,8 @@ class Ranking:
         ranks: Ranks by them.
         differences: Differences of neighbours, P - 1.
         elo: Mean Elo rating over resamples, as in the MAD paper, with its interval.
-        elo_shuffled: Mean Elo rating over random orders of all battles, as in the paper's reference code. Its bounds
-            show how much the order matters and are no confidence interval.
+        elo_shuffled: Mean Elo rating over random orders of all battles, as in the paper's reference
+            code. Its bounds show how much the order matters and are no confidence interval.
         win_rates: Results by pair, rows and columns in the order of `players`.
         connectivity: Which models the battles can compare.
         battles: Number of battles.
@@ -136,7 +156,8 @@ def rank(
         k: Step of Elo (MAD paper, Eq. 4).
         scale: Points that are odds of ten to one.
         start: Start of Elo, and mean of all ratings.
-        progress: Takes the share of the work that was done since the last call; Elo is nearly all of it.
+        progress: Takes the share of the work that was done since the last call; Elo is nearly all
+            of it.
 
     Returns:
         The ranking; models with equal ratings in the order of the players.
@@ -145,7 +166,9 @@ def rank(
     order = np.argsort(-np.round(given, DIGITS), kind="stable")
     ordered = _reordered(battles, order)
     points = given[order]
-    draws = bootstrap_bradley_terry(ordered, rounds=rounds, seed=seed, prior=prior, scale=scale, mean=start)
+    draws = bootstrap_bradley_terry(
+        ordered, rounds=rounds, seed=seed, prior=prior, scale=scale, mean=start
+    )
 
     def half(share: float) -> None:
         progress(share / 2)
@@ -154,14 +177,18 @@ def rank(
         fitted(ordered, rounds=rounds, seed=seed, k=k, scale=scale, start=start, progress=half)
         for fitted in (bootstrap_elo, shuffle_elo)
     )
-    places = place(ordered, np.vstack([points, draws]), np.vstack([elo.mean(axis=0), elo]), level, seed)
+    places = place(
+        ordered, np.vstack([points, draws]), np.vstack([elo.mean(axis=0), elo]), level, seed
+    )
     return Ranking(
         players=ordered.players,
         bradley_terry=places.ratings,
         ranks=places.ranks,
         differences=places.differences,
         elo=places.extra,
-        elo_shuffled=reported(shuffled.mean(axis=0), shuffled, *_support(ordered), level, seed, expanded=False),
+        elo_shuffled=reported(
+            shuffled.mean(axis=0), shuffled, *_support(ordered), level, seed, expanded=False
+        ),
         win_rates=win_rates_of(ordered),
         connectivity=connectivity_of(ordered),
         battles=len(battles),
@@ -180,7 +207,9 @@ def rank(
 
 @dataclass(frozen=True)
 class Places:
-    """Models from the best to the worst by some ratings; sequences are in the order of `players`."""
+    """Models from the best to the worst by some ratings; sequences are in the order of
+    `players`.
+    """
 
     players: tuple[str, ...]
     ratings: tuple[Estimate, ...]
@@ -192,18 +221,22 @@ class Places:
 def place(battles: Battles, ratings: Floats, extra: Floats, level: float, seed: int) -> Places:
     """Order the models of battles by ratings.
 
-    The first row of `ratings` and `extra` is of all battles, the others are draws, shape (1 + R, P). Intervals are
-    expanded for few instructions (`percentile_bounds`).
+    The first row of `ratings` and `extra` is of all battles, the others are draws, shape (1 + R,
+    P). Intervals are expanded for few instructions (`percentile_bounds`).
     """
     order = np.argsort(-np.round(ratings[0], DIGITS), kind="stable")
-    ordered, ratings, extra = _reordered(battles, order), ratings[:, order], extra[:, order]
+    ordered = _reordered(battles, order)
+    ratings = ratings[:, order]
+    extra = extra[:, order]
     n, clusters = _support(ordered)
     comparable = ordered_by_votes(ordered)
     return Places(
         ordered.players,
         reported(ratings[0], ratings[1:], n, clusters, level, seed),
         _ranks(ratings[0], ratings[1:], clusters, comparable, level),
-        _differences(ordered.players, ratings[0], ratings[1:], n, clusters, comparable, level, seed),
+        _differences(
+            ordered.players, ratings[0], ratings[1:], n, clusters, comparable, level, seed
+        ),
         reported(extra[0], extra[1:], n, clusters, level, seed),
     )
 
@@ -212,7 +245,9 @@ def _reordered(battles: Battles, order: Integers) -> Battles:
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     players = tuple(battles.players[index] for index in order)
-    return Battles(players, place[battles.first], place[battles.second], battles.outcome, battles.clusters)
+    return Battles(
+        players, place[battles.first], place[battles.second], battles.outcome, battles.clusters
+    )
 
 
 def _support(battles: Battles) -> tuple[Integers, Integers]:
@@ -233,23 +268,32 @@ def reported(
     scale: Scale | None = None,
     expanded: bool = True,
 ) -> tuple[Estimate, ...]:
-    """Statistics with the bounds that are reported, from their values, shape (K,), and draws, shape (R, K)."""
-    found = estimates(values, draws, n=n, clusters=clusters, level=level, seed=seed, expanded=expanded)
+    """Statistics with the bounds that are reported, from their values, shape (K,), and draws, shape
+    (R, K).
+    """
+    found = estimates(
+        values, draws, n=n, clusters=clusters, level=level, seed=seed, expanded=expanded
+    )
     return tuple(estimate.reported(scale) for estimate in found)
 
 
-def _ranks(points: Floats, draws: Floats, clusters: Integers, comparable: Flags, level: float) -> tuple[Rank, ...]:
+def _ranks(
+    points: Floats, draws: Floats, clusters: Integers, comparable: Flags, level: float
+) -> tuple[Rank, ...]:
     """Rank models by their ratings, shape (P,), and those of the resamples, shape (R, P).
 
-    `clusters` is the number of instructions of each model, shape (P,); `comparable` has whether the battles order two,
-    shape (P, P).
+    `clusters` is the number of instructions of each model, shape (P,); `comparable` has whether the
+    battles order two, shape (P, P).
     """
     known = clusters >= fewest_clusters(level)
     comparable = comparable & np.outer(known, known) | np.eye(len(points), dtype=np.bool_)
-    rounded, drawn = np.round(points, DIGITS), np.round(draws, DIGITS)
-    best, worst = np.empty_like(drawn), np.empty_like(drawn)
+    rounded = np.round(points, DIGITS)
+    drawn = np.round(draws, DIGITS)
+    best = np.empty_like(drawn)
+    worst = np.empty_like(drawn)
     for place, linked in enumerate(comparable):
-        own, others = drawn[:, [place]], drawn[:, linked]
+        own = drawn[:, [place]]
+        others = drawn[:, linked]
         best[:, place] = 1 + (others > own).sum(axis=1)
         worst[:, place] = (others >= own).sum(axis=1)
     lows = percentile_bounds(best, level, clusters)[0]
@@ -275,7 +319,11 @@ def _differences(
     found = reported(_gaps(points), gaps, n, clusters, level, seed)
     lows = percentile_bounds(gaps, level, clusters)[0]
     significant = (lows > 0) & (clusters >= fewest_clusters(level))
-    verdicts: tuple[Verdict, ...] = ("not comparable", "cannot be distinguished", "significantly different")
+    verdicts: tuple[Verdict, ...] = (
+        "not comparable",
+        "cannot be distinguished",
+        "significantly different",
+    )
     kinds = np.where(np.diag(comparable, 1), 1 + significant, 0)
     return tuple(
         Difference(better, other, estimate, verdicts[kind])
@@ -284,7 +332,9 @@ def _differences(
 
 
 def _gaps(ratings: Floats) -> Floats:
-    """Differences of neighbours, rounded because those of equal models are noise of the fit; no negative zero."""
+    """Differences of neighbours, rounded because those of equal models are noise of the fit; no
+    negative zero.
+    """
     return np.asarray(np.round(-np.diff(ratings, axis=-1), DIGITS) + 0.0, dtype=np.float64)
 
 
@@ -292,8 +342,8 @@ def _gaps(ratings: Floats) -> Floats:
 class LeaderboardAgreement:
     """Rank correlations of Bradley-Terry ratings with a leaderboard, over the models of both.
 
-    Intervals are over resamples of the votes, NaN where `reported_bounds` allows none; the leaderboard counts as
-    exact.
+    Intervals are over resamples of the votes, NaN where `reported_bounds` allows none; the
+    leaderboard counts as exact.
 
     Attributes:
         spearman: Spearman's rho, by ranks, ties sharing their mean rank; from -1 to 1.
@@ -327,8 +377,9 @@ def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> L
     players = tuple(ranking.players[place] for place in shared)
     if len(players) < 2:
         raise InputError(
-            f"the leaderboard shares {len(players)} models with the votes, at least 2 are needed; the leaderboard has: "
-            f"{choices(leaderboard)}; the votes have: {choices(ranking.players)}"
+            f"the leaderboard shares {len(players)} models with the votes, at least 2 are needed;"
+            f" the leaderboard has: {choices(leaderboard)}; the votes have:"
+            f" {choices(ranking.players)}"
         )
     ratings = np.array([leaderboard[name] for name in players], dtype=np.float64)
     points = np.array([[ranking.bradley_terry[place].value for place in shared]])
@@ -355,11 +406,13 @@ def _correlations(rows: Floats, ratings: Floats) -> Floats:
     from scipy.stats import rankdata
 
     rounded = np.round(rows, DIGITS)
-    ranks, other = rankdata(rounded, axis=1), rankdata(ratings)
+    ranks = rankdata(rounded, axis=1)
+    other = rankdata(ratings)
     upper = np.triu_indices(len(ratings), 1)
     signs = np.sign(rounded[:, upper[0]] - rounded[:, upper[1]])
     centred = ranks - ranks.mean(axis=1, keepdims=True)
-    rho, tau = _cosine(centred, other - other.mean()), _cosine(signs, np.sign(ratings[upper[0]] - ratings[upper[1]]))
+    rho = _cosine(centred, other - other.mean())
+    tau = _cosine(signs, np.sign(ratings[upper[0]] - ratings[upper[1]]))
     return np.stack([rho, tau], axis=1)
 
 

@@ -1,4 +1,6 @@
-"""A competition as a source of samples: contestants answer, pairs are selected, comparisons follow."""
+"""A competition as a source of samples: contestants answer, pairs are selected, comparisons
+follow.
+"""
 
 import math
 import random
@@ -26,7 +28,14 @@ from urs_inspect.discrepancy.matchmaking import (
     candidate_masks,
     instruction_selector,
 )
-from urs_inspect.discrepancy.pools import Instruction, Pool, check_contestants, check_pool, load_pool_file, short_pairs
+from urs_inspect.discrepancy.pools import (
+    Instruction,
+    Pool,
+    check_contestants,
+    check_pool,
+    load_pool_file,
+    short_pairs,
+)
 from urs_inspect.discrepancy.similarity import Similarity
 from urs_inspect.discrepancy.vectors import Mask, Pair
 from urs_inspect.judging.prompts import comparison_scenarios
@@ -41,9 +50,10 @@ from urs_inspect.stats import Battle, Battles, battles_of
 class RunAttempt:
     """Samples that were issued in one attempt of a run, and those that ended.
 
-    `eval_set()` retries a failed run within the process, with the same source: samples that ended well are reported
-    again, and all others must be issued again. Nothing announces this, but two signs show it that cannot occur within
-    one attempt: a sample ends twice, or more samples are asked for while an issued one has not ended.
+    `eval_set()` retries a failed run within the process, with the same source: samples that ended
+    well are reported again, and all others must be issued again. Nothing announces this, but two
+    signs show it that cannot occur within one attempt: a sample ends twice, or more samples are
+    asked for while an issued one has not ended.
     """
 
     def __init__(self) -> None:
@@ -89,7 +99,9 @@ class Plan:
     rules: Rules  # how instructions are selected
     allocation: str = UNIFORM
     budget: int | None = None  # comparisons at most; None for k per pair
-    confidence: float = 0.95  # how sure the order of neighbours must be for an early end; not for the uniform one
+    confidence: float = (
+        0.95  # how sure the order of neighbours must be for an early end; not for the uniform one
+    )
     batch: int = 8  # comparisons asked for at once; not for the uniform one
     scenario: str = "general"  # for instructions that name none
     only: tuple[str, ...] | None = None  # contestants that take part; None for all
@@ -99,16 +111,22 @@ class Plan:
     @property
     def hint(self) -> str:
         """What can be done about a pool that is too small."""
-        relax = "" if self.rules.answers == AnswerFilter() else ", or relax min_words and max_length_ratio"
+        relax = (
+            ""
+            if self.rules.answers == AnswerFilter()
+            else ", or relax min_words and max_length_ratio"
+        )
         return f"Lower k, or take a larger pool{relax}"
 
 
 def eligible_pairs(
     pool: Pool, plan: Plan, previous: Sequence[Comparison]
 ) -> tuple[Pool, dict[Pair, Mask], tuple[str, ...]]:
-    """The pool of the contestants; each pair with the instructions it can use, shape (n,); and who is new.
+    """The pool of the contestants; each pair with the instructions it can use, shape (n,); and who
+    is new.
 
-    After an earlier run only pairs with a new contestant are compared (Algorithm 2 of the MAD paper).
+    After an earlier run only pairs with a new contestant are compared (Algorithm 2 of the MAD
+    paper).
     """
     if plan.only is not None:
         pool = pool.among(plan.only)
@@ -117,30 +135,50 @@ def eligible_pairs(
     before = _compared(previous)
     joining = tuple(name for name in pool.contestants if name not in before) if before else ()
     if before and not joining:
-        raise InputError(f"previous: no new contestant; the earlier run has compared {choices(before)}")
+        raise InputError(
+            f"previous: no new contestant; the earlier run has compared {choices(before)}"
+        )
     texts = {item.id: item.text for item in pool.instructions}
     for ballot in (comparison.ballot for comparison in previous):
         if texts.get(ballot.instruction_id, ballot.instruction) != ballot.instruction:
             raise InputError(
-                f"previous: instruction '{ballot.instruction_id}' has another text there than in the pool "
-                f"'{pool.name}'; runs over different data cannot be joined"
+                f"previous: instruction '{ballot.instruction_id}' has another text there than in"
+                f" the pool '{pool.name}'; runs over different data cannot be joined"
             )
-    pairs = [pair for pair in combinations(pool.contestants, 2) if not joining or not set(joining).isdisjoint(pair)]
+    pairs = [
+        pair
+        for pair in combinations(pool.contestants, 2)
+        if not joining or not set(joining).isdisjoint(pair)
+    ]
     return pool, candidate_masks(pool, pairs, plan.rules.answers), joining
 
 
 def check_prior(prior: JudgePrior | None, contestants: Sequence[str]) -> None:
-    """Refuse contestants that the judge of a prior has not compared, or too few; say which models it knows besides."""
-    if prior and (others := [name for name in prior.players if name not in prior.among(contestants).players]):
-        logger.warning(f"prior: {choices(others)} takes no part here; the judge's verdicts about it still count")
+    """Refuse contestants that the judge of a prior has not compared, or too few.
+
+    Say which models it knows besides.
+    """
+    if prior and (
+        others := [name for name in prior.players if name not in prior.among(contestants).players]
+    ):
+        logger.warning(
+            f"prior: {choices(others)} takes no part here; the judge's verdicts about it still"
+            " count"
+        )
 
 
 def _compared(previous: Sequence[Comparison]) -> tuple[str, ...]:
-    return tuple(sorted({name for item in previous for name in (item.ballot.model_a, item.ballot.model_b)}))
+    return tuple(
+        sorted({name for item in previous for name in (item.ballot.model_a, item.ballot.model_b)})
+    )
 
 
-def competition_pool(pool: str | None, responses: list[str] | None, size: int | None, seed: int) -> Pool:
-    """Instructions of a competition, with the answers that logs hold; `size` of them, drawn at random, or all."""
+def competition_pool(
+    pool: str | None, responses: list[str] | None, size: int | None, seed: int
+) -> Pool:
+    """Instructions of a competition, with the answers that logs hold; `size` of them, drawn at
+    random, or all.
+    """
     if responses is not None:
         if pool is not None:
             raise InputError("pool: not together with responses, whose instructions are the pool")
@@ -149,7 +187,10 @@ def competition_pool(pool: str | None, responses: list[str] | None, size: int | 
         rubric = load_rubric()
         data = load_urs(pool or "urs", Vocabulary(rubric.intent_id, rubric.language_code))
         cases = in_proportion(data.cases, seed)[:size]
-        items = [Instruction(case.id, case.question.strip(), case.reference.strip(), case.language) for case in cases]
+        items = [
+            Instruction(case.id, case.question.strip(), case.reference.strip(), case.language)
+            for case in cases
+        ]
         return Pool(data.name, data.sha256, tuple(items), {})
     else:
         whole = Pool(*load_pool_file(str(pool), scenarios=comparison_scenarios()), {})
@@ -180,7 +221,10 @@ def _ballot_sample(ballot: Ballot, facts: Mapping[str, Any]) -> Sample:
 
 logger = getLogger(__name__)
 
-_RULES = ". Rules on answers (min_words, max_length_ratio) and a similarity without a result leave out some as well"
+_RULES = (
+    ". Rules on answers (min_words, max_length_ratio) and a similarity without a result leave out"
+    " some as well"
+)
 
 
 @dataclass
@@ -190,7 +234,9 @@ class _Round:
     pool: Pool
     selector: InstructionSelector
     allocator: Allocator
-    lacking: dict[str, dict[str, int]]  # model -> kind of answer that cannot be compared -> how many
+    lacking: dict[
+        str, dict[str, int]
+    ]  # model -> kind of answer that cannot be compared -> how many
     chosen: dict[Pair, list[str]] = field(default_factory=dict)
 
 
@@ -205,16 +251,24 @@ class Competition(SampleSource):
         answering: bool,  # whether contestants of this run answer first, without looking at roles
         check_roles: Callable[[], None],  # refuses models of the run before any is called
         similarity: Similarity,
-        previous: Sequence[Comparison],  # they stand, and only pairs with a new contestant are compared
+        previous: Sequence[
+            Comparison
+        ],  # they stand, and only pairs with a new contestant are compared
     ) -> None:
-        self._plan, self._pool, self._answering = plan, pool, answering
+        self._plan = plan
+        self._pool = pool
+        self._answering = answering
         _warn_of_unused(plan)
-        self._check_roles, self._similarity, self._previous = check_roles, similarity, tuple(previous)
+        self._check_roles = check_roles
+        self._similarity = similarity
+        self._previous = tuple(previous)
         self._restart()
 
     def _restart(self) -> None:
         self._attempt = RunAttempt()
-        self._responses: dict[str, dict[str, str]] = {name: dict(texts) for name, texts in self._pool.responses.items()}
+        self._responses: dict[str, dict[str, str]] = {
+            name: dict(texts) for name, texts in self._pool.responses.items()
+        }
         self._probabilities: dict[str, dict[str, list[float]]] = {}
         self._outcomes: dict[str, tuple[Ballot, float]] = {}
         self._opened: _Round | None = None
@@ -241,14 +295,18 @@ class Competition(SampleSource):
         self._attempt.abandoned(sample)
 
     async def next_samples(self) -> list[Sample] | None:
-        """The next comparisons; None at the end. `InputError`, which ends the run, if nothing can be compared."""
+        """The next comparisons; None at the end.
+
+        `InputError`, which ends the run, if nothing can be compared.
+        """
         if self._attempt.past:
             self._restart()
         try:
             samples = await self._next()
         except InputError as error:
-            # The harness draws the traceback of an error that ends a task. This local is the mark at which rich omits
-            # all frames so far, and a fresh error has no other causes to draw: what remains is the line.
+            # The harness draws the traceback of an error that ends a task. This local is the mark
+            # at which rich omits all frames so far, and a fresh error has no other causes to draw:
+            # what remains is the line.
             _rich_traceback_guard = True
             raise InputError(error.message) from None
         self._attempt.issue(samples)
@@ -267,7 +325,8 @@ class Competition(SampleSource):
             _ballot_sample(item.ballot, {"previous": {**item.facts, "outcome": item.outcome}})
             for item in (self._previous if first else ())
         ]
-        # In a thread, since choosing from a large pool takes seconds, and the harness has other work.
+        # In a thread, since choosing from a large pool takes seconds, and the harness has other
+        # work.
         return samples + await to_thread.run_sync(self._batch, self._opened)
 
     async def _open(self) -> _Round:
@@ -275,7 +334,8 @@ class Competition(SampleSource):
         known = {**self._pool.probabilities, **self._probabilities}
         pool = replace(self._pool, responses=self._responses, probabilities=known)
         spent = any(
-            self._responses[name].keys() - self._pool.responses.get(name, {}).keys() for name in self._responses
+            self._responses[name].keys() - self._pool.responses.get(name, {}).keys()
+            for name in self._responses
         )
         pool, masks, joining = await to_thread.run_sync(eligible_pairs, pool, plan, self._previous)
         uniform = plan.allocation == UNIFORM
@@ -287,7 +347,9 @@ class Competition(SampleSource):
             selector = await instruction_selector(pool, open_pairs, plan.rules, self._similarity)
             items |= {pair: selector.candidates(pair) for pair in open_pairs}
         if not any(items.values()):
-            raise InputError(f"no pair of contestants can be compared: {short_pairs(pool, 1, masks)}{_RULES}")
+            raise InputError(
+                f"no pair of contestants can be compared: {short_pairs(pool, 1, masks)}{_RULES}"
+            )
         if uniform:
             _warn_of_short(items, plan.k)
             items = {pair: min(count, plan.k) for pair, count in items.items()}
@@ -319,7 +381,9 @@ class Competition(SampleSource):
             samples.append(self._comparison(by_id[selected.id], pair, selected, opened))
         return samples
 
-    def _comparison(self, item: Instruction, pair: Pair, selected: Selected, opened: _Round) -> Sample:
+    def _comparison(
+        self, item: Instruction, pair: Pair, selected: Selected, opened: _Round
+    ) -> Sample:
         ballot = Ballot.between(
             item.id,
             item.text,
@@ -328,12 +392,22 @@ class Competition(SampleSource):
             scenario=item.scenario or self._plan.scenario,
             language=item.language or "en",
         )
-        similarities = {name: getattr(selected, name) for name in ("response_similarity", "instruction_similarity")}
-        known = {name: round(value, 6) for name, value in similarities.items() if not math.isnan(value)}
-        return _ballot_sample(ballot, {"selection": known, **({"lacking": opened.lacking} if opened.lacking else {})})
+        similarities = {
+            name: getattr(selected, name)
+            for name in ("response_similarity", "instruction_similarity")
+        }
+        known = {
+            name: round(value, 6) for name, value in similarities.items() if not math.isnan(value)
+        }
+        return _ballot_sample(
+            ballot, {"selection": known, **({"lacking": opened.lacking} if opened.lacking else {})}
+        )
 
     def _battles(self) -> Battles | None:
-        outcomes = [*((item.ballot, item.outcome) for item in self._previous), *self._outcomes.values()]
+        outcomes = [
+            *((item.ballot, item.outcome) for item in self._previous),
+            *self._outcomes.values(),
+        ]
         battles = [
             Battle(ballot.model_a, ballot.model_b, outcome, ballot.instruction_id)
             for ballot, outcome in outcomes
@@ -350,26 +424,33 @@ class Competition(SampleSource):
             if not reply.get("error"):
                 texts[str(sample.id)] = str(reply["text"])
             if reply.get("log_probabilities") and not reply.get("error"):
-                self._probabilities.setdefault(name, {})[str(sample.id)] = list(reply["log_probabilities"])
+                self._probabilities.setdefault(name, {})[str(sample.id)] = list(
+                    reply["log_probabilities"]
+                )
 
 
 def _warn_of_unused(plan: Plan) -> None:
     given = [name for name in ("confidence", "batch") if getattr(plan, name) != getattr(Plan, name)]
     if plan.allocation == UNIFORM and given:
         logger.warning(
-            f"{' and '.join(given)}: without effect with allocation=uniform, which asks for everything at once"
+            f"{' and '.join(given)}: without effect with allocation=uniform, which asks for"
+            " everything at once"
         )
 
 
 def _warn_of_short(items: Mapping[Pair, int], k: int) -> None:
     for (name, other), count in items.items():
         if count < k:
-            logger.warning(f"{name} and {other} can be compared on {count} instructions only, fewer than k={k}")
+            logger.warning(
+                f"{name} and {other} can be compared on {count} instructions only, fewer than k={k}"
+            )
 
 
 def _warn_of_lacking(pool: Pool) -> dict[str, dict[str, int]]:
     lacking = {name: counts for name, counts in pool.lacking().items() if any(counts.values())}
     for name, counts in lacking.items():
         listed = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
-        logger.warning(f"{name}: {listed} of {len(pool.instructions)} answers; these are not compared")
+        logger.warning(
+            f"{name}: {listed} of {len(pool.instructions)} answers; these are not compared"
+        )
     return lacking

@@ -11,7 +11,14 @@ from inspect_ai.log import EvalSample
 
 from urs_inspect._arguments import Cosine, Count, Flag, Natural, Text, checked
 from urs_inspect._util import check_new_file
-from urs_inspect.discrepancy.pools import Evolution, PoolItem, child_id, draw_seeds, load_seeds, write_pool_file
+from urs_inspect.discrepancy.pools import (
+    Evolution,
+    PoolItem,
+    child_id,
+    draw_seeds,
+    load_seeds,
+    write_pool_file,
+)
 from urs_inspect.judging.evolution import EVOLUTION, evolution_intent
 from urs_inspect.scorers import evolved
 from urs_inspect.solvers import evolve_instruction
@@ -27,11 +34,22 @@ class EvolutionSource(SampleSource):
     """Samples of one round after the other; a round begins when the one before has ended."""
 
     def __init__(
-        self, seeds: Sequence[PoolItem], scenario: str, *, rounds: int, duplicates: float, output: Path
+        self,
+        seeds: Sequence[PoolItem],
+        scenario: str,
+        *,
+        rounds: int,
+        duplicates: float,
+        output: Path,
     ) -> None:
-        """Take the seeds, whose order decides who writes first for which; `duplicates` is a cosine."""
-        self._seeds, self._scenario, self._rounds = list(seeds), scenario, rounds
-        self._duplicates, self._output = duplicates, output
+        """Take the seeds, whose order decides who writes first for which; `duplicates` is a
+        cosine.
+        """
+        self._seeds = list(seeds)
+        self._scenario = scenario
+        self._rounds = rounds
+        self._duplicates = duplicates
+        self._output = output
         self._items: dict[str, PoolItem | None] = {}
         self._begin()
 
@@ -50,7 +68,9 @@ class EvolutionSource(SampleSource):
         if sample.epoch != 1:
             return None
         name = str(sample.id)
-        if name in self._delivered:  # a sample ends well once, so that this is a new attempt within one process
+        if (
+            name in self._delivered
+        ):  # a sample ends well once, so that this is a new attempt within one process
             self._begin()
         if sample.error is None:
             self._delivered.add(name)
@@ -94,11 +114,15 @@ class EvolutionSource(SampleSource):
     def _write(self) -> None:
         kept = self._evolution.kept
         if not kept:
-            logger.warning(f"No instruction could be kept, so no pool was written to {self._output}.")
+            logger.warning(
+                f"No instruction could be kept, so no pool was written to {self._output}."
+            )
             return
         place = write_pool_file(self._output, kept, self._scenario)
         if place != self._output:
-            logger.warning(f"{self._output} was created by something else meanwhile; the pool is in {place}.")
+            logger.warning(
+                f"{self._output} was created by something else meanwhile; the pool is in {place}."
+            )
         logger.info(f"{len(kept)} instructions are in {place}.")
 
 
@@ -139,29 +163,31 @@ def evolve(
 ) -> Task:
     """Grow a pool of instructions out of seeds (MAD paper, section 3.1 and appendix C).
 
-    Run it with `--model none --model-role 'generator=[a, b, c]'`. Several generators take turns, so that no model's
-    habits rule the pool. A round makes one new instruction out of the youngest one of every seed's line; the round ends
-    when all are there. After a reply that cannot be used its generator is asked once more. Those that nearly repeat a
-    seed or anything kept so far are then dropped. Where nothing was kept, the same instruction is evolved again in the
-    next round, by the next generator. Samples are called `<seed>-r<round>`; a sample's metadata say what its `parent`
+    Run it with `--model none --model-role 'generator=[a, b, c]'`. Several generators take turns, so
+    that no model's habits rule the pool. A round makes one new instruction out of the youngest one
+    of every seed's line; the round ends when all are there. After a reply that cannot be used its
+    generator is asked once more. Those that nearly repeat a seed or anything kept so far are then
+    dropped. Where nothing was kept, the same instruction is evolved again in the next round, by the
+    next generator. Samples are called `<seed>-r<round>`; a sample's metadata say what its `parent`
     was.
 
-    The pool is written when the last round has ended. `urs` and `mad` read it; but instructions of the scenario
-    `writing` have no answers, and `urs` refuses cases without a reference answer. `inspect eval-retry` resumes an
-    interrupted run and repeats no call that is in its log; the harness writes samples to the log ten at a time, or one
-    by one with `--log-buffer 1`. Use `limit_seeds` for a small run: at the harness's own `--limit` the run ends before
-    the pool is written.
+    The pool is written when the last round has ended. `urs` and `mad` read it; but instructions of
+    the scenario `writing` have no answers, and `urs` refuses cases without a reference answer.
+    `inspect eval-retry` resumes an interrupted run and repeats no call that is in its log; the
+    harness writes samples to the log ten at a time, or one by one with `--log-buffer 1`. Use
+    `limit_seeds` for a small run: at the harness's own `--limit` the run ends before the pool is
+    written.
 
     Args:
-        seeds: Path of a `.jsonl` or `.csv` file with the columns instruction (or question), and optionally reference
-            (or answer), id, language and user_intent.
+        seeds: Path of a `.jsonl` or `.csv` file with the columns instruction (or question), and
+            optionally reference (or answer), id, language and user_intent.
         scenario: `understanding`, `reasoning`, `writing` or `coding` (Tables 10 to 13).
         rounds: How often each seed is evolved; the paper has 10.
         output: Path of the pool file, `.jsonl`; it must not exist.
         duplicates: Cosine of character n-grams from which an instruction repeats another.
         limit_seeds: How many seeds are drawn at most; null for all.
-        preflight: Send each generator one tiny request before the first call: a server that refuses it (401, 403,
-            404) ends the run before anything is spent.
+        preflight: Send each generator one tiny request before the first call: a server that refuses
+            it (401, 403, 404) ends the run before anything is spent.
         seed: Seed of the draw and of who writes first for which seed.
     """
     if roles_known():  # as they are not before `eval()` is called in a script
@@ -171,7 +197,9 @@ def evolve(
     check_new_file(target, ".jsonl")
     drawn = draw_seeds(load_seeds(Path(seeds).expanduser(), intent), limit_seeds, seed)
     return Task(
-        dataset=EvolutionSource(drawn, scenario, rounds=rounds, duplicates=duplicates, output=target),
+        dataset=EvolutionSource(
+            drawn, scenario, rounds=rounds, duplicates=duplicates, output=target
+        ),
         solver=evolve_instruction(),
         scorer=evolved(),
         version=EVOLVE_VERSION,

@@ -8,7 +8,16 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
-from urs_inspect._arguments import Flag, Natural, Samer, Structured, Text, checked, required, samer_arguments
+from urs_inspect._arguments import (
+    Flag,
+    Natural,
+    Samer,
+    Structured,
+    Text,
+    checked,
+    required,
+    samer_arguments,
+)
 from urs_inspect._util import choices
 from urs_inspect.datasets import PAIR_BENCHES, PairCase, PairData, RatingData, load_pairs
 from urs_inspect.judging.prompts import Orders
@@ -25,11 +34,17 @@ logger = getLogger(__name__)
 
 
 def pair_to_sample(case: PairCase, taxonomy: Taxonomy | None = None) -> Sample:
-    """Map a labelled pair to a sample; input and target are for readers, the metadata for solver and scorer."""
+    """Map a labelled pair to a sample.
+
+    Input and target are for readers, the metadata for solver and scorer.
+    """
     scenario = taxonomy.scenarios.get(case.group) if taxonomy else None
     return Sample(
         id=case.id,
-        input=f"{case.prompt}\n\n--- response a ---\n{case.response_a}\n\n--- response b ---\n{case.response_b}",
+        input=(
+            f"{case.prompt}\n\n--- response a ---\n{case.response_a}\n\n--- response b"
+            f" ---\n{case.response_b}"
+        ),
         target=case.label,
         metadata={
             "group": case.group,
@@ -49,11 +64,17 @@ def bench_facts(data: PairData | RatingData) -> dict[str, object]:
     """What identifies the data of a run, for the log."""
     for line in data.skipped:
         logger.info(f"skipped: {line}")
-    return {"dataset": data.name, "dataset_sha256": data.sha256, "dataset_skipped": list(data.skipped)}
+    return {
+        "dataset": data.name,
+        "dataset_sha256": data.sha256,
+        "dataset_skipped": list(data.skipped),
+    }
 
 
 JUDGE_PAIRWISE_VERSION = "3-C"
-"""Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
+"""Comparability and interface of the task: the number changes when scores do, the letter when
+arguments do.
+"""
 
 
 @task
@@ -69,38 +90,57 @@ def judge_pairwise(
 ) -> Task:
     """Judge labelled pairs of responses as a whole (SaMer paper, section 5.2, Tables 3 and 4).
 
-    The model under test is the judge, or with `--model none` a SaMer (`judge=samer`) or reward model.
+    The model under test is the judge, or with `--model none` a SaMer (`judge=samer`) or reward
+    model.
 
     Args:
-        bench: `hhh`, `llmbar`, `llmbar/<subset>`, `autoj`, `autoj/no_ties`, `preference_bench`, `alpaca_eval`, or the
-            path of a `.csv` or `.jsonl` file with the columns prompt (or messages, a list of `{role, content}`),
-            response_a, response_b and label. There is no default.
-        orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where disagreement is a tie.
-        judge: `model`; or with `--model none` `samer` or `reward_model` (both responses are evaluated, the larger
-            number is better) or `baseline/<kind>`; kinds: longest, shortest, first, second, random, copy_overall.
-        structured: Whether the judge is asked by a JSON schema of its reply, as providers with structured output take:
-            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that its server follows one.
-        preflight: Send the judge one tiny request before the first pair: a server that refuses it (401, 403, 404) ends
-            the run.
+        bench: `hhh`, `llmbar`, `llmbar/<subset>`, `autoj`, `autoj/no_ties`, `preference_bench`,
+            `alpaca_eval`, or the path of a `.csv` or `.jsonl` file with the columns prompt (or
+            messages, a list of `{role, content}`), response_a, response_b and label. There is no
+            default.
+        orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where
+            disagreement is a tie.
+        judge: `model`; or with `--model none` `samer` or `reward_model` (both responses are
+            evaluated, the larger number is better) or `baseline/<kind>`; kinds: longest, shortest,
+            first, second, random, copy_overall.
+        structured: Whether the judge is asked by a JSON schema of its reply, as providers with
+            structured output take: `true`, `false`, or `auto`, where the tiny request of
+            `preflight` shows that its server follows one.
+        preflight: Send the judge one tiny request before the first pair: a server that refuses it
+            (401, 403, 404) ends the run.
         seed: Seed of the coin and of the random baseline.
-        samer: Folder of the model that judges, address of a vLLM server, or options of the scorer of that name such as
-            `{model: DIR, engine: transformers, dtype: bfloat16}`.
+        samer: Folder of the model that judges, address of a vLLM server, or options of the scorer
+            of that name such as `{model: DIR, engine: transformers, dtype: bfloat16}`.
     """
-    bench = required(bench, "bench", f"{choices(PAIR_BENCHES)}, or the path of a .csv or .jsonl file")
-    # Everything is checked before the data is fetched, so that a mistake costs neither time nor traffic.
-    options = samer_arguments(samer, wanted=judge in LOCAL_JUDGES, condition="judge=samer or reward_model")
+    bench = required(
+        bench, "bench", f"{choices(PAIR_BENCHES)}, or the path of a .csv or .jsonl file"
+    )
+    # Everything is checked before the data is fetched, so that a mistake costs neither time nor
+    # traffic.
+    options = samer_arguments(
+        samer, wanted=judge in LOCAL_JUDGES, condition="judge=samer or reward_model"
+    )
     compare_pair("overall", orders, judge, seed=seed, samer=options)
     data = _overall(load_pairs(bench, dimension=load_taxonomy().dimension))
-    talks = sum(case.conversation is not None and bool(case.conversation.not_in_query) for case in data.cases)
+    talks = sum(
+        case.conversation is not None and bool(case.conversation.not_in_query)
+        for case in data.cases
+    )
     if talks and judge in LOCAL_JUDGES:
         logger.warning(
-            f"{data.name}: {talks} of {len(data.cases)} prompts are conversations; judge={judge} sees the "
-            "last message of the user only"
+            f"{data.name}: {talks} of {len(data.cases)} prompts are conversations; judge={judge}"
+            " sees the last message of the user only"
         )
     return Task(
         dataset=MemoryDataset([pair_to_sample(case) for case in data.cases], name=data.name),
         solver=compare_pair(
-            "overall", orders, judge, ties=data.has_ties, seed=seed, samer=options, structured=structured
+            "overall",
+            orders,
+            judge,
+            ties=data.has_ties,
+            seed=seed,
+            samer=options,
+            structured=structured,
         ),
         scorer=pair_verdict(),
         config=GenerateConfig(temperature=0),
@@ -114,12 +154,14 @@ def judge_pairwise(
 
 
 def _overall(data: PairData) -> PairData:
-    """The pairs without labels on dimensions, which this task does not ask for, with a warning if there are any."""
+    """The pairs without labels on dimensions, which this task does not ask for, with a warning if
+    there are any.
+    """
     labelled = sum(bool(case.dimensions) for case in data.cases)
     if not labelled:
         return data
     logger.warning(
-        f"{data.name}: labels on dimensions ({labelled} of {len(data.cases)} pairs) are not used: judge_pairwise asks "
-        "for one verdict, overall"
+        f"{data.name}: labels on dimensions ({labelled} of {len(data.cases)} pairs) are not used:"
+        " judge_pairwise asks for one verdict, overall"
     )
     return replace(data, cases=tuple(replace(case, dimensions={}) for case in data.cases))

@@ -34,7 +34,9 @@ from urs_inspect.tasks.viewer import rating_viewer
 logger = getLogger(__name__)
 
 JUDGE_RATING_VERSION = "3-B"
-"""Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
+"""Comparability and interface of the task: the number changes when scores do, the letter when
+arguments do.
+"""
 
 
 @task
@@ -47,25 +49,31 @@ def judge_rating(
     preflight: Flag = True,
     seed: Natural = 0,
 ) -> Task:
-    """Rate responses that people or a reference judge have rated (SaMer paper, section 5.2, Table 2).
+    """Rate responses that people or a reference judge have rated (SaMer paper, section 5.2, Table
+    2).
 
     The model under test is the judge.
 
     Args:
-        bench: `vicuna`, `flask`, `feedback_bench`, `mt_bench`, or the path of a `.csv` or `.jsonl` file with the
-            columns prompt (or messages, a list of `{role, content}`), response, rating and optionally id, group and
-            reference. There is no default.
-        rubric: `urs`, or the path of a rubric of your own: the judge is asked as in the task `urs`, and measured by
-            intent. The bench is then a file of your own, also with the columns reference, intent and language.
-        scale: Lowest and highest possible label of your own file, such as `1,5`; with a rubric it is 1 to 10 unless
-            given. The judge is offered the same scale, with a rubric that of the rubric, 1 to 10.
-        structured: Whether the judge is asked by a JSON schema of its reply, as providers with structured output take:
-            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that its server follows one.
-        preflight: Send the judge one tiny request before the first rating: a server that refuses it (401, 403, 404)
-            ends the run.
+        bench: `vicuna`, `flask`, `feedback_bench`, `mt_bench`, or the path of a `.csv` or `.jsonl`
+            file with the columns prompt (or messages, a list of `{role, content}`), response,
+            rating and optionally id, group and reference. There is no default.
+        rubric: `urs`, or the path of a rubric of your own: the judge is asked as in the task `urs`,
+            and measured by intent. The bench is then a file of your own, also with the columns
+            reference, intent and language.
+        scale: Lowest and highest possible label of your own file, such as `1,5`; with a rubric it
+            is 1 to 10 unless given. The judge is offered the same scale, with a rubric that of the
+            rubric, 1 to 10.
+        structured: Whether the judge is asked by a JSON schema of its reply, as providers with
+            structured output take: `true`, `false`, or `auto`, where the tiny request of
+            `preflight` shows that its server follows one.
+        preflight: Send the judge one tiny request before the first rating: a server that refuses it
+            (401, 403, 404) ends the run.
         seed: Seed of the order of the responses, so that `--limit` takes them from everywhere.
     """
-    bench = required(bench, "bench", f"{choices(RATING_BENCHES)}, or the path of a .csv or .jsonl file")
+    bench = required(
+        bench, "bench", f"{choices(RATING_BENCHES)}, or the path of a .csv or .jsonl file"
+    )
     loaded = load_named_rubric(rubric)
     refuse_no_model(baselines=False)  # before the data is fetched
     data = _load(bench, loaded, cast("tuple[float, float] | None", scale))
@@ -84,7 +92,9 @@ def judge_rating(
         headline_metric=HeadlineMetric(scorer="rating_agreement", metric="pearson"),
         display_name=f"Judge rating: {data.name}",
         metadata=bench_facts(data) | (rubric_facts(loaded) if loaded else {}),
-        viewer=rating_viewer(data.name, (lowest, highest), data.scale, group="Intent" if loaded else "Group"),
+        viewer=rating_viewer(
+            data.name, (lowest, highest), data.scale, group="Intent" if loaded else "Group"
+        ),
         setup=preflight_setup(preflight, [], under_test=True, structured=structured),
     )
 
@@ -99,12 +109,13 @@ def _load(bench: str, rubric: Rubric | None, scale: tuple[float, float] | None) 
     )
     if lacking := [case.id for case in data.cases if not case.reference.strip()]:
         raise InputError(
-            f"{bench}: column 'reference' is empty, which a judge with a rubric compares with: {named(lacking)}"
+            f"{bench}: column 'reference' is empty, which a judge with a rubric compares with:"
+            f" {named(lacking)}"
         )
     if scale is None and max(case.rating for case in data.cases) <= HIGHEST / 2:
         logger.warning(
-            f"{bench}: no label is above {HIGHEST // 2}, but the scale is taken to be {LOWEST} to {HIGHEST}; "
-            f"if it is another, declare it: -T scale=1,{HIGHEST // 2}"
+            f"{bench}: no label is above {HIGHEST // 2}, but the scale is taken to be {LOWEST} to"
+            f" {HIGHEST}; if it is another, declare it: -T scale=1,{HIGHEST // 2}"
         )
     return data
 
@@ -116,12 +127,20 @@ def _whole_scale(data: RatingData) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def _prompts(rubric: Rubric | None, lowest: int, highest: int) -> Callable[[RatingCase], JudgePrompt]:
+def _prompts(
+    rubric: Rubric | None, lowest: int, highest: int
+) -> Callable[[RatingCase], JudgePrompt]:
     if rubric is None:
-        return lambda case: rating_prompt(case.prompt, case.response, case.reference, lowest=lowest, highest=highest)
+        return lambda case: rating_prompt(
+            case.prompt, case.response, case.reference, lowest=lowest, highest=highest
+        )
     builder = PromptBuilder(rubric)
     return lambda case: builder.build(
-        case.intent, case.language, question=case.prompt, reference=case.reference, answer=case.response
+        case.intent,
+        case.language,
+        question=case.prompt,
+        reference=case.reference,
+        answer=case.response,
     )
 
 

@@ -29,7 +29,9 @@ from urs_inspect.tasks.judge_pairwise import bench_facts, pair_to_sample
 from urs_inspect.tasks.viewer import pair_viewer
 
 MD_EVAL_VERSION = "3-C"
-"""Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
+"""Comparability and interface of the task: the number changes when scores do, the letter when
+arguments do.
+"""
 
 
 @task
@@ -44,31 +46,39 @@ def md_eval(
     seed: Natural = 0,
     samer: Samer | None = None,
 ) -> Task:
-    """Judge 349 pairs of responses on the dimensions of their scenario and as a whole (SaMer paper, section 5.4).
+    """Judge 349 pairs of responses on the dimensions of their scenario and as a whole (SaMer paper,
+    section 5.4).
 
-    The model under test is the judge, or with `--model none` a SaMer (`judge=samer`) or reward model.
+    The model under test is the judge, or with `--model none` a SaMer (`judge=samer`) or reward
+    model.
 
     Args:
-        protocol: `joint`: one reply with all verdicts (the paper's); `per_dimension`: one call per dimension, in
-            which the judge is to disregard the rest, and one overall; `overall`: overall only.
-        orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where disagreement is a tie.
-        judge: `model`; or with `--model none` `samer` (both responses are evaluated, the larger number is better,
-            overall and on each labelled dimension, selected or not), `reward_model` (overall only, with
-            `protocol=overall`) or `baseline/<kind>`; kinds: longest, shortest,
-            first, second, random, copy_overall.
+        protocol: `joint`: one reply with all verdicts (the paper's); `per_dimension`: one call per
+            dimension, in which the judge is to disregard the rest, and one overall; `overall`:
+            overall only.
+        orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where
+            disagreement is a tie.
+        judge: `model`; or with `--model none` `samer` (both responses are evaluated, the larger
+            number is better, overall and on each labelled dimension, selected or not),
+            `reward_model` (overall only, with `protocol=overall`) or `baseline/<kind>`; kinds:
+            longest, shortest, first, second, random, copy_overall.
         scenarios: `all`, or scenarios of the taxonomy, separated by commas.
-        structured: Whether the judge is asked by a JSON schema of its reply, as providers with structured output take:
-            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that its server follows one.
-        preflight: Send the judge one tiny request before the first pair: a server that refuses it (401, 403, 404) ends
-            the run.
+        structured: Whether the judge is asked by a JSON schema of its reply, as providers with
+            structured output take: `true`, `false`, or `auto`, where the tiny request of
+            `preflight` shows that its server follows one.
+        preflight: Send the judge one tiny request before the first pair: a server that refuses it
+            (401, 403, 404) ends the run.
         seed: Seed of the coin and of the random baseline.
-        samer: Folder of the model that judges, address of a vLLM server, or options of the scorer of that name such as
-            `{model: DIR, engine: transformers, dtype: bfloat16}`.
+        samer: Folder of the model that judges, address of a vLLM server, or options of the scorer
+            of that name such as `{model: DIR, engine: transformers, dtype: bfloat16}`.
     """
     taxonomy = load_taxonomy()
-    # Everything is checked before the data is fetched, so that a mistake costs neither time nor traffic.
+    # Everything is checked before the data is fetched, so that a mistake costs neither time nor
+    # traffic.
     chosen = names(scenarios, "scenarios", taxonomy.scenario_id)
-    options = samer_arguments(samer, wanted=judge in LOCAL_JUDGES, condition="judge=samer or reward_model")
+    options = samer_arguments(
+        samer, wanted=judge in LOCAL_JUDGES, condition="judge=samer or reward_model"
+    )
     compare = compare_pair(protocol, orders, judge, seed=seed, samer=options, structured=structured)
     data = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios))
     cases = [case for case in data.cases if chosen is None or case.group in chosen]

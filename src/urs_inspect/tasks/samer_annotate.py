@@ -36,21 +36,25 @@ def samer_annotate(
     scenario: Literal["missing", "verify"] = "missing",
     preflight: Flag = True,
 ) -> Task:
-    """Classify prompts, annotate pairs on their scenario's dimensions, keep those that agree with the known winner.
+    """Classify prompts, annotate pairs on their scenario's dimensions, keep those that agree with
+    the known winner.
 
-    Run it with `--model none --model-role grader=...` (SaMer paper, sections 3.1 to 3.3 and A2). A model with the role
-    `classifier` names scenarios in the grader's place, if there is one. Records of `lmsys_chat` have one response: the
-    second one is written by `--model`. `urs-inspect samer annotate LOGS --out FILE` writes what was kept.
+    Run it with `--model none --model-role grader=...` (SaMer paper, sections 3.1 to 3.3 and A2). A
+    model with the role `classifier` names scenarios in the grader's place, if there is one. Records
+    of `lmsys_chat` have one response: the second one is written by `--model`. `urs-inspect samer
+    annotate LOGS --out FILE` writes what was kept.
 
     Args:
         data: Path of a JSON Lines file with the records.
-        source: What they are: `pairs` (the training format), `helpsteer2`, `ultrafeedback`, `pku_saferlhf`, `shp2`,
-            `chatbot_arena`, `lmsys_chat`, `synthetic_gptj` or `preference_collection`.
-        orders: `both`: each pair is shown in both orders, and a preference that changes is a tie; `ab`: once.
-        scenario: `missing`: a model names the scenario where the record has none; `verify`: always, and pairs of which
-            it names another one are not kept.
-        preflight: Send each judge one tiny request before the first pair: a server that refuses it (401, 403, 404)
-            ends the run before anything is spent.
+        source: What they are: `pairs` (the training format), `helpsteer2`, `ultrafeedback`,
+            `pku_saferlhf`, `shp2`, `chatbot_arena`, `lmsys_chat`, `synthetic_gptj` or
+            `preference_collection`.
+        orders: `both`: each pair is shown in both orders, and a preference that changes is a tie;
+            `ab`: once.
+        scenario: `missing`: a model names the scenario where the record has none; `verify`: always,
+            and pairs of which it names another one are not kept.
+        preflight: Send each judge one tiny request before the first pair: a server that refuses it
+            (401, 403, 404) ends the run before anything is spent.
     """
     path = Path(data).expanduser()
     skipped: list[Skipped] = []
@@ -81,11 +85,18 @@ def _items(path: Path, source: str, skipped: list[Skipped]) -> Iterator[Mapped]:
     except InputError as error:
         if str(error).startswith(f"{path}:"):
             raise
-        raise InputError(f"{path}: {error}; allowed sources: {choices((PAIRS, *SOURCES))}") from error
+        raise InputError(
+            f"{path}: {error}; allowed sources: {choices((PAIRS, *SOURCES))}"
+        ) from error
 
 
 def _sample(item: Mapped) -> Sample:
-    facts: dict[str, Any] = {"prompt": item.prompt, "source": item.source, "scenario": "", "label": ""}
+    facts: dict[str, Any] = {
+        "prompt": item.prompt,
+        "source": item.source,
+        "scenario": "",
+        "label": "",
+    }
     if isinstance(item, TrainingPair):
         facts |= {"response_a": item.response_a, "response_b": item.response_b}
         facts |= {"scenario": item.scenario, "label": item.winner or ""}

@@ -29,7 +29,9 @@ from urs_inspect.tasks.urs_cases import choose_cases
 from urs_inspect.tasks.viewer import intent_viewer, samer_viewer, with_samer
 
 URS_VERSION = "3-C"
-"""Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
+"""Comparability and interface of the task: the number changes when scores do, the letter when
+arguments do.
+"""
 
 
 @task
@@ -52,15 +54,17 @@ def urs(
     samer: Samer | None = None,
     cluster: Text | None = None,
 ) -> Task:
-    """Questions that real users reported, judged by the criteria of each user's intent (URS paper, section 4).
+    """Questions that real users reported, judged by the criteria of each user's intent (URS paper,
+    section 4).
 
-    The judge is the model, or the panel of models, with the role `grader`; SaMer needs none. `cache: true` in the role
-    (`--model-role 'grader={model: ..., cache: true}'`) lets the harness answer repeated judgements from its cache.
+    The judge is the model, or the panel of models, with the role `grader`; SaMer needs none.
+    `cache: true` in the role (`--model-role 'grader={model: ..., cache: true}'`) lets the harness
+    answer repeated judgements from its cache.
 
     Args:
-        dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a CSV or JSON Lines file
-            with the columns question (or messages, a list of `{role, content}`), reference_ans, user_intent, language
-            and optionally id, country and user.
+        dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a CSV or
+            JSON Lines file with the columns question (or messages, a list of `{role, content}`),
+            reference_ans, user_intent, language and optionally id, country and user.
         language: `all`, or languages of the cases: `en`, `zh`.
         intents: `all`, or intents of the cases, separated by commas.
         rubric: Path of a YAML file with intents, criteria or languages of your own.
@@ -68,24 +72,29 @@ def urs(
         judge_language: Language of the judge's prompt; by default that of each case.
         judge_attempts: How often a judge is asked at most when its reply cannot be read.
         judge_temperature: Temperature of the judge; null for the provider's default.
-        structured: Whether judges are asked by a JSON schema of their reply, as providers with structured output take:
-            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that a judge's server follows one.
-        preflight: Send each judge one tiny request before the first answer: a server that refuses it (401, 403, 404)
-            ends the run before anything is spent.
+        structured: Whether judges are asked by a JSON schema of their reply, as providers with
+            structured output take: `true`, `false`, or `auto`, where the tiny request of
+            `preflight` shows that a judge's server follows one.
+        preflight: Send each judge one tiny request before the first answer: a server that refuses
+            it (401, 403, 404) ends the run before anything is spent.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
-        seed: Seed of the order. Every beginning of the list holds intents and languages in proportion, so that
-            `--limit` gives a fair small run.
-        references: Reference answers in place of those of the data: a file of `urs-inspect references`, or the log of a
-            run of `urs_references`. The data then needs none. Every case that is asked needs one: with `--limit` or
-            `--sample-id` of `inspect eval` those that they choose, else all.
-        scorer: `judge`, `samer` (the scorer of that name; arguments of the judge are not used), or `both`.
-        samer: Folder of a SaMer checkpoint, address of a vLLM server, or options of the scorer `samer` such as
-            `{model: DIR, engine: transformers, dtype: bfloat16}`.
-        cluster: Column of your own file whose values name the questions that belong together, such as those of one
-            user: they are one cluster in every interval and test. By default `user`, if there is one.
+        seed: Seed of the order. Every beginning of the list holds intents and languages in
+            proportion, so that `--limit` gives a fair small run.
+        references: Reference answers in place of those of the data: a file of `urs-inspect
+            references`, or the log of a run of `urs_references`. The data then needs none. Every
+            case that is asked needs one: with `--limit` or `--sample-id` of `inspect eval` those
+            that they choose, else all.
+        scorer: `judge`, `samer` (the scorer of that name; arguments of the judge are not used), or
+            `both`.
+        samer: Folder of a SaMer checkpoint, address of a vLLM server, or options of the scorer
+            `samer` such as `{model: DIR, engine: transformers, dtype: bfloat16}`.
+        cluster: Column of your own file whose values name the questions that belong together, such
+            as those of one user: they are one cluster in every interval and test. By default
+            `user`, if there is one.
     """
     loaded = load_rubric(rubric, prompt)
-    with_judge, with_scores = scorer != "samer", scorer != "judge"
+    with_judge = scorer != "samer"
+    with_scores = scorer != "judge"
     options = samer_arguments(samer, wanted=with_scores, condition="scorer=samer or both")
     scorers: list[Scorer] = []
     if with_judge:
@@ -117,7 +126,9 @@ def urs(
         solver=generate(),
         scorer=scorers,
         version=URS_VERSION,
-        headline_metric=HEADLINE if with_judge else HeadlineMetric(scorer="samer", metric="overall"),
+        headline_metric=(
+            HEADLINE if with_judge else HeadlineMetric(scorer="samer", metric="overall")
+        ),
         display_name="URS",
         metadata=chosen.facts(),
         viewer=with_samer(viewer) if scorer == "both" else viewer,

@@ -18,20 +18,24 @@ from urs_inspect.scorers.exact_sum import exact_sum
 from urs_inspect.tasks.viewer import addition_viewer
 
 URS_ADDITION_VERSION = "2-A"
-"""Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
+"""Comparability and interface of the task: the number changes when scores do, the letter when
+arguments do.
+"""
 
 
 @task
 @checked
-def urs_addition(lengths: Lengths = "2-20", per_length: Count = 10, language: Text = "en", seed: Natural = 0) -> Task:
+def urs_addition(
+    lengths: Lengths = "2-20", per_length: Count = 10, language: Text = "en", seed: Natural = 0
+) -> Task:
     """Chains of two-digit numbers to add up without tools (URS paper, appendix D.5).
 
-    Sums must be exact. The headline is the accuracy over chains of 2 to 9 numbers; `longest` is the paper's Max L, the
-    longest chains of which 80% are right.
+    Sums must be exact. The headline is the accuracy over chains of 2 to 9 numbers; `longest` is the
+    paper's Max L, the longest chains of which 80% are right.
 
     Args:
-        lengths: How many numbers a chain has: ranges and single lengths, separated by commas, such as `2-9,15`; from 2
-            to 100.
+        lengths: How many numbers a chain has: ranges and single lengths, separated by commas, such
+            as `2-9,15`; from 2 to 100.
         per_length: Chains of each length.
         language: Language of the question: `en` or `zh`.
         seed: Seed of the numbers.
@@ -39,7 +43,9 @@ def urs_addition(lengths: Lengths = "2-20", per_length: Count = 10, language: Te
     prompt = addition_prompt(language)
     chains = addition_chains(addition_lengths(lengths), per_length, seed)
     return Task(
-        dataset=MemoryDataset([_to_sample(chain, prompt, language) for chain in chains], name="addition"),
+        dataset=MemoryDataset(
+            [_to_sample(chain, prompt, language) for chain in chains], name="addition"
+        ),
         solver=generate(),
         scorer=exact_sum(),
         version=URS_ADDITION_VERSION,
@@ -56,7 +62,13 @@ def _to_sample(chain: AdditionChain, prompt: AdditionPrompt, language: str) -> S
 
 
 def _published() -> dict[str, object]:
-    """Table 7, for readers of the log; its models had the paper's questions, which it does not print."""
+    """Table 7, for readers of the log.
+
+    Its models had the paper's questions, which it does not print.
+    """
     table = load_published_urs().table(7)
-    rows = {model: f"Max L {length:g}, accuracy {share:g}%" for model, (length, share) in table.rows.items()}
+    rows = {
+        model: f"Max L {length:g}, accuracy {share:g}%"
+        for model, (length, share) in table.rows.items()
+    }
     return {"published in the URS paper, Table 7": rows}

@@ -7,7 +7,17 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.solver import Solver, generate
 
-from urs_inspect._arguments import ALL, Count, Flag, Names, Natural, Temperature, Text, checked, split_names
+from urs_inspect._arguments import (
+    ALL,
+    Count,
+    Flag,
+    Names,
+    Natural,
+    Temperature,
+    Text,
+    checked,
+    split_names,
+)
 from urs_inspect._util import InputError
 from urs_inspect.assistants import asks_for_translation
 from urs_inspect.datasets import UrsCase
@@ -44,51 +54,65 @@ def urs_assistants(
     preflight: Flag = True,
     seed: Natural = 0,
 ) -> Task:
-    """Answers by a search engine, a model that has read its pages, or a translator, judged as those of models are.
+    """Answers by a search engine, a model that has read its pages, or a translator, judged as those
+    of models are.
 
-    Tables 14 and 15 of the URS paper (Appendix D.6) compare GPT-4 and GPT-3.5 with a search engine on 57 random cases
-    of Factual QA, and with a translator on the 8 requests for a translation among the cases of Text Assistant.
+    Tables 14 and 15 of the URS paper (Appendix D.6) compare GPT-4 and GPT-3.5 with a search engine
+    on 57 random cases of Factual QA, and with a translator on the 8 requests for a translation
+    among the cases of Text Assistant.
 
     Args:
-        assistant: `model`: as in `urs`; `search`: the first page; `rag`: the model answers from the first pages only;
-            `translator`. For `search`, and a translator that is no model, use `--model none`.
-        search: Search engine of `search` and `rag`: `folder:<path>` with pages as text, Markdown or HTML;
-            `web_search:<provider>` of the harness (tavily, google, exa); or one that was registered.
-        translator: Translator of `translator`: `glossary:<file>` with translations made elsewhere, `model` for the
-            model with the role `translator`, or one that was registered.
-        cases: `factual` or `translation`; by default what the assistant is for, `factual` for `model`.
+        assistant: `model`: as in `urs`; `search`: the first page; `rag`: the model answers from the
+            first pages only; `translator`. For `search`, and a translator that is no model, use
+            `--model none`.
+        search: Search engine of `search` and `rag`: `folder:<path>` with pages as text, Markdown or
+            HTML; `web_search:<provider>` of the harness (tavily, google, exa); or one that was
+            registered.
+        translator: Translator of `translator`: `glossary:<file>` with translations made elsewhere,
+            `model` for the model with the role `translator`, or one that was registered.
+        cases: `factual` or `translation`; by default what the assistant is for, `factual` for
+            `model`.
         count: Number of factual cases.
         pages: Pages that `rag` reads at most.
         ids: Ids of cases in place of that choice, separated by commas.
-        dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a file of cases.
+        dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a file
+            of cases.
         language: `all`, or languages of the cases: `en`, `zh`.
-        references: Reference answers in place of those of the data: a file of `urs-inspect references`, or the log of a
-            run of `urs_references`.
+        references: Reference answers in place of those of the data: a file of `urs-inspect
+            references`, or the log of a run of `urs_references`.
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
         judge_language: Language of the judge's prompt; by default that of each case.
         judge_attempts: How often a judge is asked at most when its reply cannot be read.
         judge_temperature: Temperature of the judge; null for the provider's default.
-        preflight: Send each judge one tiny request before the first answer: a server that refuses it (401, 403, 404)
-            ends the run before anything is spent.
+        preflight: Send each judge one tiny request before the first answer: a server that refuses
+            it (401, 403, 404) ends the run before anything is spent.
         seed: Seed of the choice of factual cases.
     """
     loaded = load_rubric(None, prompt)
     kind = cases or ("translation" if assistant == "translator" else "factual")
     judge = intent_judge(
-        prompt=prompt, judge_language=judge_language, attempts=judge_attempts, temperature=judge_temperature
+        prompt=prompt,
+        judge_language=judge_language,
+        attempts=judge_attempts,
+        temperature=judge_temperature,
     )
     answer = _solver(assistant, search, translator, pages)
     intents = ALL if ids is not None else "factual_qa" if kind == "factual" else "text_assistant"
     chosen = choose_cases(loaded, dataset, language, intents, seed=seed, references=references)
     taken = _draw(chosen.cases, kind, count, seed) if ids is None else _by_id(chosen.cases, ids)
-    if talks := [case.id for case in taken if case.conversation is not None and assistant != "model"]:
+    if talks := [
+        case.id for case in taken if case.conversation is not None and assistant != "model"
+    ]:
         raise InputError(
-            f"dataset: assistant={assistant} asks one text, and of these cases {named(talks)} are conversations"
+            f"dataset: assistant={assistant} asks one text, and of these cases {named(talks)} are"
+            " conversations"
         )
     given = search if search is not None else translator
     number = 14 if kind == "factual" else 15
     return Task(
-        dataset=MemoryDataset([case_to_sample(case, loaded) for case in taken], name=chosen.data.name),
+        dataset=MemoryDataset(
+            [case_to_sample(case, loaded) for case in taken], name=chosen.data.name
+        ),
         solver=answer,
         scorer=[judge, judge_outcome()],
         version=URS_VERSION,
@@ -96,24 +120,35 @@ def urs_assistants(
         display_name="URS assistants",
         metadata={
             **chosen.facts(),
-            ASSISTANT: "" if given is None else f"{assistant} ({given})",  # empty for the model alone
+            ASSISTANT: (
+                "" if given is None else f"{assistant} ({given})"
+            ),  # empty for the model alone
             "cases": kind if ids is None else "ids",
-            f"published in the URS paper, Table {number}": dict(load_published_urs().table(number).rows),
+            f"published in the URS paper, Table {number}": dict(
+                load_published_urs().table(number).rows
+            ),
         },
         viewer=intent_viewer(loaded, "URS assistants"),
-        setup=preflight_setup(preflight, ["grader", *(["translator"] if assistant == "translator" else [])]),
+        setup=preflight_setup(
+            preflight, ["grader", *(["translator"] if assistant == "translator" else [])]
+        ),
     )
 
 
 def _solver(assistant: str, search: str | None, translator: str | None, pages: int) -> Solver:
-    for name, value, users in (("search", search, ("search", "rag")), ("translator", translator, ("translator",))):
+    for name, value, users in (
+        ("search", search, ("search", "rag")),
+        ("translator", translator, ("translator",)),
+    ):
         if value is not None and assistant not in users:
             raise InputError(f"{name}: assistant={assistant} does not use it")
     if assistant == "model":
         return generate()
     if assistant == "translator":
         if translator is None:
-            raise InputError(f"assistant={assistant} needs -T translator=..., such as glossary:<file> or model")
+            raise InputError(
+                f"assistant={assistant} needs -T translator=..., such as glossary:<file> or model"
+            )
         return translation(translator)
     if search is None:
         form = "search=..., such as folder:<path> or web_search:<provider>"
@@ -128,7 +163,9 @@ def _draw(cases: list[UrsCase], kind: str, count: int, seed: int) -> list[UrsCas
             raise InputError("cases=translation: no case of Text Assistant asks for a translation")
         return requests
     if count > len(cases):
-        raise InputError(f"count: {count} cases of Factual QA were asked for, the data has {len(cases)}")
+        raise InputError(
+            f"count: {count} cases of Factual QA were asked for, the data has {len(cases)}"
+        )
     # The order of the cases is fixed, so that the choice depends on the seed alone.
     return random.Random(seed).sample(sorted(cases, key=lambda case: case.id), count)  # noqa: S311 - no secret
 

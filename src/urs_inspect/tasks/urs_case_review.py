@@ -13,7 +13,9 @@ from urs_inspect.tasks.urs_cases import choose_cases
 from urs_inspect.tasks.viewer import case_review_viewer
 
 URS_CASE_REVIEW_VERSION = "3-B"
-"""Comparability and interface of the task: the number changes when reviews do, the letter when arguments do."""
+"""Comparability and interface of the task: the number changes when reviews do, the letter when
+arguments do.
+"""
 
 
 @task
@@ -30,31 +32,40 @@ def urs_case_review(
     lenient: Flag = False,
     seed: Natural = 0,
 ) -> Task:
-    """Have a judge review questions in place of people (URS paper, section 3.2.2), one call per case.
+    """Have a judge review questions in place of people (URS paper, section 3.2.2), one call per
+    case.
 
-    Run it with `--model none --model-role grader=...`. The judge reports whether a question is understandable and
-    self-contained, holds personal data or is harmful, which intent it sees, and which others would be plausible; it is
-    not shown the user's. `urs-inspect cases review LOG -o kept.jsonl` writes the cases that passed.
+    Run it with `--model none --model-role grader=...`. The judge reports whether a question is
+    understandable and self-contained, holds personal data or is harmful, which intent it sees, and
+    which others would be plausible; it is not shown the user's. `urs-inspect cases review LOG -o
+    kept.jsonl` writes the cases that passed.
 
     Args:
-        dataset: Path of a file that `urs-inspect cases import` wrote, or any cases; they need no references.
+        dataset: Path of a file that `urs-inspect cases import` wrote, or any cases; they need no
+            references.
         language: `all`, or languages of the cases: `en`, `zh`.
         intents: `all`, or intents of the cases, separated by commas.
         rubric: Path of a YAML file with intents, criteria or languages of your own.
         judge_language: Language of the prompt, `en` or `zh`; by default that of each case.
         judge_attempts: How often the judge is asked at most when its reply cannot be read.
         judge_temperature: Temperature of the judge; null for the provider's default.
-        preflight: Send the judge one tiny request first: a server that refuses it (401, 403, 404) ends the run.
+        preflight: Send the judge one tiny request first: a server that refuses it (401, 403, 404)
+            ends the run.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the order, in which every beginning holds intents and languages in proportion.
     """
     loaded = load_rubric(rubric)
     scorer = case_review(
-        rubric=rubric, judge_language=judge_language, attempts=judge_attempts, temperature=judge_temperature
+        rubric=rubric,
+        judge_language=judge_language,
+        attempts=judge_attempts,
+        temperature=judge_temperature,
     )
     if roles_known():
         the_judge()
-    chosen = choose_cases(loaded, dataset, language, intents, seed=seed, lenient=lenient, need_references=False)
+    chosen = choose_cases(
+        loaded, dataset, language, intents, seed=seed, lenient=lenient, need_references=False
+    )
     return Task(
         dataset=chosen.dataset(),
         solver=recorded_answer(),

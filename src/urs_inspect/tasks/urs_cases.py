@@ -21,14 +21,18 @@ from urs_inspect.solvers.conversations import chat_of
 logger = getLogger(__name__)
 
 _SOME_CASES = (
-    "A run of some cases needs references for these alone where `inspect eval` chooses them by `--limit` or "
-    "`--sample-id`, without `--sample-shuffle` or `--run-config`; in a script, name a file of these cases as `dataset`"
+    "A run of some cases needs references for these alone where `inspect eval` chooses them by"
+    " `--limit` or `--sample-id`, without `--sample-shuffle` or `--run-config`; in a script, name a"
+    " file of these cases as `dataset`"
 )
 
 
 @dataclass(frozen=True)
 class ChosenCases:
-    """Cases in the order of the run, with what they come from; no references are those of the data."""
+    """Cases in the order of the run, with what they come from.
+
+    No references are those of the data.
+    """
 
     data: UrsData
     rubric: Rubric
@@ -37,17 +41,24 @@ class ChosenCases:
 
     def dataset(self) -> MemoryDataset:
         """The cases as samples."""
-        return MemoryDataset([case_to_sample(case, self.rubric) for case in self.cases], name=self.data.name)
+        return MemoryDataset(
+            [case_to_sample(case, self.rubric) for case in self.cases], name=self.data.name
+        )
 
     def facts(self) -> dict[str, object]:
         """What identifies data, rubric and references of a run, for the log."""
-        data, references = self.data, self.references
+        data = self.data
+        references = self.references
         return {
             "dataset": data.name,
             "dataset_sha256": data.sha256,
             "dataset_skipped_rows": len(data.skipped),
             **rubric_facts(self.rubric),
-            **({} if references is None else {"references": references.label, "references_sha256": references.sha256}),
+            **(
+                {}
+                if references is None
+                else {"references": references.label, "references_sha256": references.sha256}
+            ),
         }
 
 
@@ -75,9 +86,9 @@ def choose_cases(
 ) -> ChosenCases:
     """Read the cases that a task is about; all arguments are checked before data is fetched.
 
-    With `only_asked`, cases that the running command leaves out need none of the given `references`; where some have
-    none, those cases are not among the chosen ones. `cluster` names the column of the cases' clusters, by default
-    `user`, if there is one.
+    With `only_asked`, cases that the running command leaves out need none of the given
+    `references`; where some have none, those cases are not among the chosen ones. `cluster` names
+    the column of the cases' clusters, by default `user`, if there is one.
     """
     languages = names(language, "language", rubric.language_code)
     chosen = names(intents, "intents", rubric.intent_id)
@@ -86,7 +97,10 @@ def choose_cases(
     needed = need_references and given is None
     data = load_urs(dataset, vocabulary, lenient=lenient, need_references=needed, cluster=cluster)
     if data.skipped:
-        logger.warning(f"{len(data.skipped)} faulty rows of {data.name} were skipped, the first: {data.skipped[0]}")
+        logger.warning(
+            f"{len(data.skipped)} faulty rows of {data.name} were skipped, the first:"
+            f" {data.skipped[0]}"
+        )
     cases = in_proportion(select(data.cases, languages=languages, intents=chosen), seed)
     if given is not None:
         cases = _with_references(given, cases, only_asked)
@@ -94,7 +108,9 @@ def choose_cases(
 
 
 def case_to_sample(case: UrsCase, rubric: Rubric) -> Sample:
-    """Map a case to a sample; the model is asked the question without edge whitespace, a conversation as messages."""
+    """Map a case to a sample; the model is asked the question without edge whitespace, a
+    conversation as messages.
+    """
     return Sample(
         id=case.id,
         input=case.question.strip() if case.conversation is None else chat_of(case.conversation),
@@ -109,7 +125,9 @@ def case_to_sample(case: UrsCase, rubric: Rubric) -> Sample:
     )
 
 
-def _with_references(references: References, cases: list[UrsCase], only_asked: bool) -> list[UrsCase]:
+def _with_references(
+    references: References, cases: list[UrsCase], only_asked: bool
+) -> list[UrsCase]:
     if not only_asked or not unusable(cases, references):
         return with_references(cases, references)
     try:
@@ -119,10 +137,12 @@ def _with_references(references: References, cases: list[UrsCase], only_asked: b
 
 
 def asked_cases(cases: Sequence[UrsCase]) -> list[UrsCase]:
-    """The cases that `--limit` or `--sample-id` of the running command leaves, and those that come before them.
+    """The cases that `--limit` or `--sample-id` of the running command leaves, and those that come
+    before them.
 
-    The harness's choice from these is the one from all. All cases if there would be none, or where the choice is not
-    known: in scripts, where samples are shuffled, or where a configuration file may change it.
+    The harness's choice from these is the one from all. All cases if there would be none, or where
+    the choice is not known: in scripts, where samples are shuffled, or where a configuration file
+    may change it.
     """
     choices = _choices()
     if not choices or not all(limit or ids for limit, ids in choices):
@@ -137,18 +157,25 @@ def asked_cases(cases: Sequence[UrsCase]) -> list[UrsCase]:
 
 
 def _choices() -> list[tuple[int, tuple[str, ...]]]:
-    """Of each run that the running command may make tasks for: where its limit ends, 0 for none, and chosen ids."""
+    """Of each run that the running command may make tasks for: where its limit ends, 0 for none,
+    and chosen ids.
+    """
     options = command_options()
     if "limit" in options:
         return [_choice_of_options(options)]
-    return [_choice_of_log(read_eval_log(log, header_only=True).eval.config) for log in options.get("log_files", ())]
+    return [
+        _choice_of_log(read_eval_log(log, header_only=True).eval.config)
+        for log in options.get("log_files", ())
+    ]
 
 
 def _choice_of_options(options: Mapping[str, Any]) -> tuple[int, tuple[str, ...]]:
     if options.get("sample_shuffle") or options.get("run_config"):
         return 0, ()
     limit = str(options["limit"] or "").rpartition("-")[2]
-    return int(limit) if limit.isdecimal() else 0, _patterns(str(options.get("sample_id") or "").split(","))
+    return int(limit) if limit.isdecimal() else 0, _patterns(
+        str(options.get("sample_id") or "").split(",")
+    )
 
 
 def _choice_of_log(config: EvalConfig) -> tuple[int, tuple[str, ...]]:
@@ -162,4 +189,6 @@ def _choice_of_log(config: EvalConfig) -> tuple[int, tuple[str, ...]]:
 def _patterns(ids: Iterable[str]) -> tuple[str, ...]:
     """Ids with and without the task before the colon, with which the harness lets them begin."""
     stripped = [name.strip() for name in ids if name.strip()]
-    return tuple(dict.fromkeys(part for name in stripped for part in (name, name.partition(":")[2]) if part))
+    return tuple(
+        dict.fromkeys(part for name in stripped for part in (name, name.partition(":")[2]) if part)
+    )

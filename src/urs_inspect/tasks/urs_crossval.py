@@ -43,7 +43,9 @@ from urs_inspect.tasks.viewer import crossval_viewer
 logger = getLogger(__name__)
 
 URS_CROSSVAL_VERSION = "3-C"
-"""Comparability and interface of the task: the number changes when scores do, the letter when arguments do."""
+"""Comparability and interface of the task: the number changes when scores do, the letter when
+arguments do.
+"""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,9 @@ class Grid:
     folds: int
     evaluators: tuple[str, ...]
     sources: tuple[Source, ...]
-    answers: Mapping[str, Mapping[str, str]]  # model -> id of a case -> its answer; no entry where there is none
+    answers: Mapping[
+        str, Mapping[str, str]
+    ]  # model -> id of a case -> its answer; no entry where there is none
 
     @property
     def judgements(self) -> int:
@@ -82,14 +86,18 @@ class Grid:
         return {model: count for model, count in counts.items() if count}
 
     def samples(self, rubric: Rubric) -> Iterator[Sample]:
-        """One sample per case, evaluator, source and model, so that each is judged, logged and resumed by itself.
+        """One sample per case, evaluator, source and model, so that each is judged, logged and
+        resumed by itself.
 
         Cases come one after the other, so that a limit leaves whole ones.
         """
         folds = deal(self.cases, self.folds)
-        for case, evaluator, source, model in product(self.cases, self.evaluators, self.sources, self.answers):
+        for case, evaluator, source, model in product(
+            self.cases, self.evaluators, self.sources, self.answers
+        ):
             sample = case_to_sample(case, rubric)
-            answer, reference = self.answers[model].get(case.id), source.texts[case.id]
+            answer = self.answers[model].get(case.id)
+            reference = source.texts[case.id]
             facts = {
                 "case": case.id,
                 "fold": folds[case.id],
@@ -104,7 +112,11 @@ class Grid:
                 id=f"{case.id}:{evaluator}:{source.name}:{model}",
                 input=sample.input,
                 target=reference,
-                metadata={**(sample.metadata or {}), **facts, "reference_score": rubric.reference_score},
+                metadata={
+                    **(sample.metadata or {}),
+                    **facts,
+                    "reference_score": rubric.reference_score,
+                },
             )
 
     def facts(self) -> dict[str, object]:
@@ -115,13 +127,18 @@ class Grid:
             "folds": self.folds,
             "evaluators": list(self.evaluators),
             "sources": {source.name: source.sha256 for source in self.sources},
-            "models": {model: _sha256(sorted(texts.items())) for model, texts in self.answers.items()},
+            "models": {
+                model: _sha256(sorted(texts.items())) for model, texts in self.answers.items()
+            },
             "copies": self.copies(),
         }
 
 
 def deal(cases: Sequence[UrsCase], folds: int) -> dict[str, int]:
-    """Fold of each case, from 1. Folds differ by at most one case in all, and by one of each intent and language."""
+    """Fold of each case, from 1.
+
+    Folds differ by at most one case in all, and by one of each intent and language.
+    """
     by_kind = sorted(cases, key=lambda case: (case.intent, case.language))
     return {case.id: place % folds + 1 for place, case in enumerate(by_kind)}
 
@@ -153,41 +170,49 @@ def urs_crossval(
     lenient: Flag = False,
     seed: Natural = 0,
 ) -> Task:
-    """Judge existing answers by every evaluator, with references from every source (URS paper, sections 4.4, D.4).
+    """Judge existing answers by every evaluator, with references from every source (URS paper,
+    sections 4.4, D.4).
 
-    Run it with `--model none`. Evaluators are the models with the role `grader`, each by itself. Each judgement is a
-    sample of its own, so that an interrupted run resumes with the judgements that are missing.
+    Run it with `--model none`. Evaluators are the models with the role `grader`, each by itself.
+    Each judgement is a sample of its own, so that an interrupted run resumes with the judgements
+    that are missing.
 
     Args:
-        answers: Logs, or directories of logs, with the answers of the tested models, such as those of `urs`.
-        references: Sources of reference answers, separated by commas: files of `urs-inspect references`, logs of
-            `urs_references`, or `dataset` for those of the data.
+        answers: Logs, or directories of logs, with the answers of the tested models, such as those
+            of `urs`.
+        references: Sources of reference answers, separated by commas: files of `urs-inspect
+            references`, logs of `urs_references`, or `dataset` for those of the data.
         models: `all`, or names of tested models among those with answers.
-        evaluators: `all`, or names of models with the role `grader`. In a script they must be named, since roles are
-            not known there when the task is made.
-        dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a file of cases.
-        cases: How many cases: the first of the order of `urs` with the same seed, a random choice in which intents and
-            languages are in proportion. All if there are fewer.
+        evaluators: `all`, or names of models with the role `grader`. In a script they must be
+            named, since roles are not known there when the task is made.
+        dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a file
+            of cases.
+        cases: How many cases: the first of the order of `urs` with the same seed, a random choice
+            in which intents and languages are in proportion. All if there are fewer.
         folds: Number of parts of the cases, each in proportion.
         language: `all`, or languages of the cases: `en`, `zh`.
         intents: `all`, or intents of the cases, separated by commas.
-        unanswered: What happens to cases that a tested model has no answer to: `refuse` the run, or leave its
-            judgements `unscored`.
+        unanswered: What happens to cases that a tested model has no answer to: `refuse` the run, or
+            leave its judgements `unscored`.
         rubric: Path of a YAML file with intents, criteria or languages of your own.
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
         judge_language: Language of the judge's prompt; by default that of each case.
         judge_attempts: How often an evaluator is asked at most when its reply cannot be read.
         judge_temperature: Temperature of the evaluators; null for the provider's default.
-        structured: Whether judges are asked by a JSON schema of their reply, as providers with structured output take:
-            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that a judge's server follows one.
-        preflight: Send each evaluator one tiny request first: a server that refuses it (401, 403, 404) ends the run.
+        structured: Whether judges are asked by a JSON schema of their reply, as providers with
+            structured output take: `true`, `false`, or `auto`, where the tiny request of
+            `preflight` shows that a judge's server follows one.
+        preflight: Send each evaluator one tiny request first: a server that refuses it (401, 403,
+            404) ends the run.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the choice of cases.
     """
     loaded = load_rubric(rubric, prompt)
     tested = names(models, "models")
     logs = as_list(required(answers, "answers", "logs with answers, separated by commas"))
-    places = as_list(required(references, "references", f"files, logs or '{DATASET}', separated by commas"))
+    places = as_list(
+        required(references, "references", f"files, logs or '{DATASET}', separated by commas")
+    )
     scorer = crossval_judge(
         rubric=rubric,
         prompt=prompt,
@@ -198,7 +223,13 @@ def urs_crossval(
     )
     judges = _evaluators(names(evaluators, "evaluators"))
     chosen = choose_cases(
-        loaded, dataset, language, intents, seed=seed, lenient=lenient, need_references=DATASET in places
+        loaded,
+        dataset,
+        language,
+        intents,
+        seed=seed,
+        lenient=lenient,
+        need_references=DATASET in places,
     )
     taken = _draw(chosen.cases, cases, folds)
     pool = read_pool(logs, same_references=False)
@@ -230,7 +261,9 @@ def urs_crossval(
 
 
 def _draw(ordered: Sequence[UrsCase], number: int, folds: int) -> tuple[UrsCase, ...]:
-    """The first cases of an order in which every beginning holds intents and languages in proportion."""
+    """The first cases of an order in which every beginning holds intents and languages in
+    proportion.
+    """
     taken = tuple(ordered[:number])
     if len(taken) < number:
         logger.warning(f"cases={number}: there are only {len(taken)}, and all are taken")
@@ -244,18 +277,24 @@ def _read_sources(places: Sequence[str], cases: Sequence[UrsCase]) -> tuple[Sour
     sources = []
     for place in places:
         if place == DATASET:
-            name, referenced = DATASET, cases
+            name = DATASET
+            referenced = cases
             if lacking := [case.id for case in cases if is_blank(case.reference)]:
-                raise InputError(f"references: of the data's own, {named(lacking)} of {len(cases)} cases have none")
+                raise InputError(
+                    f"references: of the data's own, {named(lacking)} of {len(cases)} cases have"
+                    " none"
+                )
         else:
             references = read_references(place)
-            name, referenced = references.source, with_references(cases, references)
+            name = references.source
+            referenced = with_references(cases, references)
         texts = {case.id: case.reference.strip() for case in referenced}
         sources.append(Source(name, _sha256(sorted(texts.items())), texts))
     found = [source.name for source in sources]
     if twice := sorted({name for name in found if found.count(name) > 1}):
         raise InputError(
-            f"references: {choices(twice)} is listed twice; join the logs of one model with `urs-inspect references`"
+            f"references: {choices(twice)} is listed twice; join the logs of one model with"
+            " `urs-inspect references`"
         )
     return tuple(sources)
 
@@ -263,24 +302,42 @@ def _read_sources(places: Sequence[str], cases: Sequence[UrsCase]) -> tuple[Sour
 def _read_models(
     pool: Pool, cases: Sequence[UrsCase], models: Sequence[str] | None, *, need_all: bool
 ) -> dict[str, dict[str, str]]:
-    """Model -> id of a case -> answer, of all models or those named; `need_all`: each must have answered each case."""
+    """Model -> id of a case -> answer, of all models or those named; `need_all`: each must have
+    answered each case.
+    """
     if unknown := sorted(set(models or ()) - set(pool.responses)):
-        raise InputError(f"models: no answers of {choices(unknown)}; there are some of {choices(pool.contestants)}")
+        raise InputError(
+            f"models: no answers of {choices(unknown)}; there are some of"
+            f" {choices(pool.contestants)}"
+        )
     asked = {item.id: item.text.strip() for item in pool.instructions}
-    if changed := [case.id for case in cases if asked.get(case.id, case.question.strip()) != case.question.strip()]:
-        raise InputError(f"answers: {named(changed)} of {len(cases)} cases have another question in the logs")
+    if changed := [
+        case.id
+        for case in cases
+        if asked.get(case.id, case.question.strip()) != case.question.strip()
+    ]:
+        raise InputError(
+            f"answers: {named(changed)} of {len(cases)} cases have another question in the logs"
+        )
     chosen = pool.contestants if models is None else tuple(models)
     answers = {
-        model: {case.id: pool.responses[model][case.id] for case in cases if case.id in pool.responses[model]}
+        model: {
+            case.id: pool.responses[model][case.id]
+            for case in cases
+            if case.id in pool.responses[model]
+        }
         for model in chosen
     }
-    lacking = {model: [case.id for case in cases if case.id not in answers[model]] for model in chosen}
+    lacking = {
+        model: [case.id for case in cases if case.id not in answers[model]] for model in chosen
+    }
     lines = [f"{model} has none to {named(ids)}" for model, ids in lacking.items() if ids]
     if lines and need_all:
         raise InputError(
-            f"answers: of {len(cases)} cases, {'; '.join(lines)}. Answer them first (`inspect eval urs_inspect/urs` "
-            f"with the same dataset, seed and filters takes these cases with --limit {len(cases)}), name other models "
-            "with -T models=..., or leave these judgements without a score with -T unanswered=unscored"
+            f"answers: of {len(cases)} cases, {'; '.join(lines)}. Answer them first (`inspect eval"
+            " urs_inspect/urs` with the same dataset, seed and filters takes these cases with"
+            f" --limit {len(cases)}), name other models with -T models=..., or leave these"
+            " judgements without a score with -T unanswered=unscored"
         )
     for line in lines:
         logger.warning(f"answers: of {len(cases)} cases, {line}; these stay without a score")
@@ -294,31 +351,41 @@ def _evaluators(named: list[str] | None) -> tuple[str, ...]:
     if not roles_known():
         if named is None:
             raise InputError(
-                f"evaluators: name them, as urs_crossval(evaluators=['provider/a', ...]), and give them to eval() as "
-                f"model_roles={{'{GRADER}': ['provider/a', ...]}}"
+                "evaluators: name them, as urs_crossval(evaluators=['provider/a', ...]), and give"
+                f" them to eval() as model_roles={{'{GRADER}': ['provider/a', ...]}}"
             )
         return tuple(named)
     bound = [str(model) for model in models_with(GRADER)]
     if twice := sorted({name for name in bound if bound.count(name) > 1}):
-        raise InputError(f"evaluators: {choices(twice)} has the role '{GRADER}' twice; each needs a name of its own")
+        raise InputError(
+            f"evaluators: {choices(twice)} has the role '{GRADER}' twice; each needs a name of"
+            " its own"
+        )
     if unknown := sorted(set(named or ()) - set(bound)):
-        raise InputError(f"evaluators: {choices(unknown)} does not have the role '{GRADER}'; allowed: {choices(bound)}")
+        raise InputError(
+            f"evaluators: {choices(unknown)} does not have the role '{GRADER}'; allowed:"
+            f" {choices(bound)}"
+        )
     return tuple(bound if named is None else named)
 
 
 def _announce(grid: Grid, attempts: int) -> None:
     """Report what the run costs, and what is odd about it, while it can still be stopped."""
     calls = grid.judgements
-    again = "" if attempts == 1 else f" (up to {attempts} times as many where replies cannot be read)"
+    again = (
+        "" if attempts == 1 else f" (up to {attempts} times as many where replies cannot be read)"
+    )
     logger.warning(
-        f"urs_crossval: {counted(len(grid.cases), 'case')} x {counted(len(grid.evaluators), 'evaluator')} x "
-        f"{counted(len(grid.sources), 'source')} of references x {counted(len(grid.answers), 'tested model')}: "
-        f"{counted(calls, 'judge call')} in all{again}"
+        f"urs_crossval: {counted(len(grid.cases), 'case')} x"
+        f" {counted(len(grid.evaluators), 'evaluator')} x {counted(len(grid.sources), 'source')} of"
+        f" references x {counted(len(grid.answers), 'tested model')}:"
+        f" {counted(calls, 'judge call')} in all{again}"
     )
     for model, count in grid.copies().items():
         logger.warning(
-            f"{count} of {len(grid.cases)} answers of {model} are word for word its references. Equation (1) is about "
-            "two outputs of the same model: take the references from another run than the answers"
+            f"{count} of {len(grid.cases)} answers of {model} are word for word its references."
+            " Equation (1) is about two outputs of the same model: take the references from"
+            " another run than the answers"
         )
 
 
@@ -326,7 +393,11 @@ def _prompts_sha256(rubric: Rubric, judge_language: str | None) -> str:
     """Hash of all prompts without their material, and of the language in which judges are asked."""
     builder = PromptBuilder(rubric)
     prompts = [
-        [intent, language, builder.build(intent, language, question="", reference="", answer="").sha256]
+        [
+            intent,
+            language,
+            builder.build(intent, language, question="", reference="", answer="").sha256,
+        ]
         for intent in rubric.intents
         for language in rubric.languages
     ]

@@ -32,9 +32,11 @@ def urs_probe(
     preflight: Flag = True,
     seed: Natural = 0,
 ) -> Task:
-    """Null answers through the URS judge: constant, empty, copied from the reference, and prompt injection.
+    """Null answers through the URS judge: constant, empty, copied from the reference, and prompt
+    injection.
 
-    Run it with `--model none --model-role grader=...`, or as `urs-inspect probe`, which prints the judge's scores.
+    Run it with `--model none --model-role grader=...`, or as `urs-inspect probe`, which prints the
+    judge's scores.
 
     Args:
         dataset: `urs`, `sample`, or the path of a CSV or JSON Lines file of cases.
@@ -42,13 +44,17 @@ def urs_probe(
         rubric: Path of a YAML file with intents, criteria or languages of your own.
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
         judge_language: Language of the judge's prompt; by default that of each case.
-        structured: Whether judges are asked by a JSON schema of their reply, as providers with structured output take:
-            `true`, `false`, or `auto`, where the tiny request of `preflight` shows that a judge's server follows one.
-        preflight: Send the judge one tiny request first: a server that refuses it (401, 403, 404) ends the run.
+        structured: Whether judges are asked by a JSON schema of their reply, as providers with
+            structured output take: `true`, `false`, or `auto`, where the tiny request of
+            `preflight` shows that a judge's server follows one.
+        preflight: Send the judge one tiny request first: a server that refuses it (401, 403, 404)
+            ends the run.
         seed: Seed of the choice of cases.
     """
     loaded = load_rubric(rubric, prompt)
-    judge = intent_judge(rubric=rubric, prompt=prompt, judge_language=judge_language, structured=structured)
+    judge = intent_judge(
+        rubric=rubric, prompt=prompt, judge_language=judge_language, structured=structured
+    )
     chosen = choose_cases(loaded, dataset, seed=seed)
     samples = []
     taken: Counter[tuple[str, str]] = Counter()
@@ -58,13 +64,16 @@ def urs_probe(
             continue
         for kind in NULL_ANSWERS:
             sample = case_to_sample(case, loaded)
-            sample.id, sample.metadata = f"{case.id}/{kind}", {**(sample.metadata or {}), _KIND: kind}
+            sample.id = f"{case.id}/{kind}"
+            sample.metadata = {**(sample.metadata or {}), _KIND: kind}
             samples.append(sample)
     return Task(
         dataset=MemoryDataset(samples, name=chosen.data.name),
         solver=null_answer(),
         scorer=[judge, judge_outcome()],
-        metrics=[group_finals(_KIND, list(NULL_ANSWERS))],  # a mean over all four kinds would have no meaning
+        metrics=[
+            group_finals(_KIND, list(NULL_ANSWERS))
+        ],  # a mean over all four kinds would have no meaning
         version=URS_VERSION,
         headline_metric=HeadlineMetric(scorer="intent_judge", metric=next(iter(NULL_ANSWERS))),
         display_name="URS probe",

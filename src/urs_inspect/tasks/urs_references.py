@@ -11,7 +11,9 @@ from urs_inspect.tasks.urs_cases import choose_cases
 from urs_inspect.tasks.viewer import references_viewer
 
 URS_REFERENCES_VERSION = "2-A"
-"""Comparability and interface of the task: the number changes when answers do, the letter when arguments do."""
+"""Comparability and interface of the task: the number changes when answers do, the letter when
+arguments do.
+"""
 
 
 @task
@@ -24,14 +26,16 @@ def urs_references(
     lenient: Flag = False,
     seed: Natural = 0,
 ) -> Task:
-    """Have a model answer the questions as they are: references are a model's direct outputs (URS paper, section 4.1).
+    """Have a model answer the questions as they are: references are a model's direct outputs (URS
+    paper, section 4.1).
 
-    No judge is called; answers that cannot serve, being empty, cut off or withheld, are counted. The log serves as
-    `-T references=LOG` of `urs`, or through `urs-inspect references` as a file, in which people may correct answers.
+    No judge is called; answers that cannot serve, being empty, cut off or withheld, are counted.
+    The log serves as `-T references=LOG` of `urs`, or through `urs-inspect references` as a file,
+    in which people may correct answers.
 
     Args:
-        dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a CSV or JSON Lines file of
-            cases, which need no reference here.
+        dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a CSV or
+            JSON Lines file of cases, which need no reference here.
         language: `all`, or languages of the cases: `en`, `zh`.
         intents: `all`, or intents of the cases, separated by commas.
         rubric: Path of a YAML file, for cases with intents or languages of your own.
@@ -39,7 +43,9 @@ def urs_references(
         seed: Seed of the order; `urs` with the same seed and `--limit` takes the same cases.
     """
     loaded = load_rubric(rubric)
-    chosen = choose_cases(loaded, dataset, language, intents, seed=seed, lenient=lenient, need_references=False)
+    chosen = choose_cases(
+        loaded, dataset, language, intents, seed=seed, lenient=lenient, need_references=False
+    )
     return Task(
         dataset=chosen.dataset(),
         solver=generate(),

@@ -25,7 +25,17 @@ from urs_inspect.scorers.samer import LEADING
 _Scale = ScoreColorScale | dict[str, str]
 
 # The viewer shows every column of its own that is not declared hidden.
-_HIDDEN = ("target", "tokens", "duration", "epoch", "limit", "retries", "error", "sampleUuid", "answer")
+_HIDDEN = (
+    "target",
+    "tokens",
+    "duration",
+    "epoch",
+    "limit",
+    "retries",
+    "error",
+    "sampleUuid",
+    "answer",
+)
 _SHARE = ScoreColorScale(palette="good-high", min=0, max=1)
 _INTENT = {"intent": "Intent", "language": "Language"}
 _OUTCOMES = {
@@ -58,7 +68,10 @@ def sample_list(
         task_samples_view=TaskSamplesView(
             name=name,
             columns=[*map(_column, shown), *(_column(column, visible=False) for column in hidden)],
-            sort=[TaskSamplesSort.score(*by.split("."), dir="desc" if descending else "asc") for by in sort],
+            sort=[
+                TaskSamplesSort.score(*by.split("."), dir="desc" if descending else "asc")
+                for by in sort
+            ],
             score_labels=dict(labels),
             score_color_scales=dict(scales),
             color_scales_enabled=True,
@@ -71,13 +84,18 @@ def sample_list(
 def _column(name: str, visible: bool = True) -> TaskSamplesColumn:
     scorer, _, key = name.partition(".")
     shown = {} if visible else {"visible": False}
-    return TaskSamplesColumn.score(scorer, key, **shown) if key else TaskSamplesColumn(id=name, **shown)
+    return (
+        TaskSamplesColumn.score(scorer, key, **shown)
+        if key
+        else TaskSamplesColumn(id=name, **shown)
+    )
 
 
 def _wide(text: str) -> str:
     """A heading with no-break spaces behind it.
 
-    The viewer makes a column as wide as its heading has characters, up to some 13, and puts the mark of sorting inside.
+    The viewer makes a column as wide as its heading has characters, up to some 13, and puts the
+    mark of sorting inside.
     """
     return text.ljust(13, "\N{NO-BREAK SPACE}")
 
@@ -90,11 +108,19 @@ def _finals(rubric: Rubric) -> dict[str, _Scale]:
 def intent_viewer(rubric: Rubric, name: str) -> ViewerConfig:
     """Intent, language, final score, criteria in narrow columns, and outcome, the worst first."""
     language = next(iter(rubric.languages))
-    criteria = {key: texts[language].short or texts[language].name for key, texts in rubric.criteria.items()}
+    criteria = {
+        key: texts[language].short or texts[language].name for key, texts in rubric.criteria.items()
+    }
     facts = ("judge_outcome.intent", "judge_outcome.language", f"intent_judge.{FINAL}")
     return sample_list(
         name,
-        [*facts, *(f"intent_judge.{key}" for key in criteria), "judge_outcome.outcome", "input", "answer"],
+        [
+            *facts,
+            *(f"intent_judge.{key}" for key in criteria),
+            "judge_outcome.outcome",
+            "input",
+            "answer",
+        ],
         labels={FINAL: "Final", "outcome": "Judging", **_INTENT, **criteria},
         scales=_finals(rubric),
         sort=[f"intent_judge.{FINAL}"],
@@ -103,14 +129,20 @@ def intent_viewer(rubric: Rubric, name: str) -> ViewerConfig:
 
 
 def crossval_viewer(rubric: Rubric) -> ViewerConfig:
-    """Evaluator, source of the reference, tested model, final score and outcome of each judgement, the worst first."""
+    """Evaluator, source of the reference, tested model, final score and outcome of each judgement,
+    the worst first.
+    """
     names = {"evaluator": "Evaluator", "source": "References", "model": "Tested"}
     final = f"crossval_judge.{FINAL}"
     cells = [f"crossval_cell.{key}" for key in (*names, "outcome", *_INTENT)]
     return sample_list(
         "URS cross-validation",
         [*cells[:3], final, *cells[3:], "input", "answer"],
-        labels={key: _wide(text) for key, text in {**names, FINAL: "Final", "outcome": "Judging"}.items()} | _INTENT,
+        labels={
+            key: _wide(text)
+            for key, text in {**names, FINAL: "Final", "outcome": "Judging"}.items()
+        }
+        | _INTENT,
         scales=_finals(rubric),
         sort=[final],
         hidden=[f"crossval_judge.{criterion}" for criterion in rubric.criteria],
@@ -121,9 +153,15 @@ def references_viewer() -> ViewerConfig:
     """Intent, language, outcome and whether an answer is usable; those that are not come first."""
     return sample_list(
         "URS references",
-        [*(f"reference_outcome.{key}" for key in (*_INTENT, "outcome", "usable")), "input", "answer"],
+        [
+            *(f"reference_outcome.{key}" for key in (*_INTENT, "outcome", "usable")),
+            "input",
+            "answer",
+        ],
         labels={**_INTENT, "outcome": _wide("Outcome"), "usable": _wide("Usable")},
-        scales={"outcome": {outcome: "good" if outcome == USABLE else "bad" for outcome in OUTCOMES}},
+        scales={
+            "outcome": {outcome: "good" if outcome == USABLE else "bad" for outcome in OUTCOMES}
+        },
         sort=["reference_outcome.usable"],
     )
 
@@ -150,14 +188,19 @@ def case_review_viewer() -> ViewerConfig:
         "URS case review",
         ["input", *(f"case_review.{key}" for key in (*verdicts, *texts)), "answer"],
         labels=labels,
-        scales={key: {"0": "good", "1": "bad"} if key in faults else {"0": "bad", "1": "good"} for key in verdicts},
+        scales={
+            key: {"0": "good", "1": "bad"} if key in faults else {"0": "bad", "1": "good"}
+            for key in verdicts
+        },
         sort=["case_review.passed"],
         compact=True,
     )
 
 
 def addition_viewer() -> ViewerConfig:
-    """Chains, the shortest first, with the sum (the target), the number that was read, and whether it is right."""
+    """Chains, the shortest first, with the sum (the target), the number that was read, and whether
+    it is right.
+    """
     return sample_list(
         "Addition",
         [f"exact_sum.{SUMMANDS}", "target", "answer", f"exact_sum.{RIGHT}", "input"],
@@ -168,7 +211,9 @@ def addition_viewer() -> ViewerConfig:
 
 
 def pair_viewer(name: str, *, group: str, dimensions: bool) -> ViewerConfig:
-    """Group, label (the target), verdict (the answer) and whether it is right, wrong verdicts first."""
+    """Group, label (the target), verdict (the answer) and whether it is right, wrong verdicts
+    first.
+    """
     shares = {"overall": _wide("Overall"), **({"dimensions": _wide("Dims")} if dimensions else {})}
     columns = [f"pair_verdict.{key}" for key in shares]
     return sample_list(
@@ -180,15 +225,25 @@ def pair_viewer(name: str, *, group: str, dimensions: bool) -> ViewerConfig:
     )
 
 
-def rating_viewer(name: str, scale: tuple[int, int], label_scale: tuple[float, float], *, group: str) -> ViewerConfig:
+def rating_viewer(
+    name: str, scale: tuple[int, int], label_scale: tuple[float, float], *, group: str
+) -> ViewerConfig:
     """Group, label (the target), rating, and distance between them, the largest first."""
     return sample_list(
         name,
-        ["rating_agreement.group", "target", "rating_agreement.rating", "rating_agreement.distance", "input"],
+        [
+            "rating_agreement.group",
+            "target",
+            "rating_agreement.rating",
+            "rating_agreement.distance",
+            "input",
+        ],
         labels={"group": _wide(group), "rating": _wide("Rating"), "distance": _wide("Distance")},
         scales={
             "rating": ScoreColorScale(palette="neutral", min=scale[0], max=scale[1]),
-            "distance": ScoreColorScale(palette="good-low", min=0, max=label_scale[1] - label_scale[0]),
+            "distance": ScoreColorScale(
+                palette="good-low", min=0, max=label_scale[1] - label_scale[0]
+            ),
         },
         sort=["rating_agreement.distance"],
         descending=True,
@@ -196,7 +251,10 @@ def rating_viewer(name: str, scale: tuple[int, int], label_scale: tuple[float, f
 
 
 def competition_viewer() -> ViewerConfig:
-    """Comparisons with both models, the outcome and the instruction; answers of contestants have no score."""
+    """Comparisons with both models, the outcome and the instruction.
+
+    Answers of contestants have no score.
+    """
     labels = {"model_a": "Model a", "model_b": "Model b", "outcome": "Outcome"}
     return sample_list(
         "MAD",
@@ -221,7 +279,9 @@ def evolution_viewer() -> ViewerConfig:
 
 
 def annotation_viewer() -> ViewerConfig:
-    """Annotated pairs, the known winner (the target), the annotated one (the answer), and what is kept."""
+    """Annotated pairs, the known winner (the target), the annotated one (the answer), and what is
+    kept.
+    """
     labels = {"agrees": "Agrees", "kept": "Kept"}
     return sample_list(
         "Annotation",
@@ -250,13 +310,18 @@ def _samer_scales() -> dict[str, _Scale]:
 
 
 def _samer_columns() -> tuple[list[str], list[str]]:
-    """Overall score and leading dimensions; then all dimensions, which the viewer does not let hide."""
+    """Overall score and leading dimensions.
+
+    Then all dimensions, which the viewer does not let hide.
+    """
     leading = ["samer.overall", *(f"samer_outcome.{key}" for key in LEADING)]
     return leading, [f"samer.{dimension}" for dimension in load_taxonomy().dimensions]
 
 
 def samer_viewer(name: str) -> ViewerConfig:
-    """Intent, language, overall score, leading dimensions and how the evaluation ended, the worst first."""
+    """Intent, language, overall score, leading dimensions and how the evaluation ended, the worst
+    first.
+    """
     leading, dimensions = _samer_columns()
     facts = [f"samer_outcome.{key}" for key in ("intent", "language", "evaluation", "percent")]
     return sample_list(
@@ -264,17 +329,23 @@ def samer_viewer(name: str) -> ViewerConfig:
         [*facts[:2], *leading, facts[2], "input", "answer", *dimensions, facts[3]],
         labels={**_INTENT, **_SAMER_LABELS},
         scales=_samer_scales(),
-        sort=["samer.overall"],  # not compact: a column is as wide as its heading, and dimensions have long names
+        sort=[
+            "samer.overall"
+        ],  # not compact: a column is as wide as its heading, and dimensions have long names
     )
 
 
 def with_samer(config: ViewerConfig) -> ViewerConfig:
-    """What `intent_viewer` made, with SaMer's overall score and outcome before the input, all else at the end."""
+    """What `intent_viewer` made, with SaMer's overall score and outcome before the input, all else
+    at the end.
+    """
     view = config.task_samples_view
     if not isinstance(view, TaskSamplesView):
         return config
     columns = view.columns or []
-    place = next((place for place, column in enumerate(columns) if column.id == "input"), len(columns))
+    place = next(
+        (place for place, column in enumerate(columns) if column.id == "input"), len(columns)
+    )
     leading, dimensions = _samer_columns()
     before = map(_column, ("samer_outcome.percent", "samer_outcome.evaluation"))
     last = map(_column, [*leading, *dimensions, "samer_outcome.intent", "samer_outcome.language"])

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urs_inspect.datasets.survey.near_duplicates import Duplicate, bands, find_duplicates, normalise, shingles
+from urs_inspect.datasets.survey.near_duplicates import (
+    Duplicate,
+    bands,
+    find_duplicates,
+    normalise,
+    shingles,
+)
 
 
 def found(*texts: str, users: list[str] | None = None, near: float = 0.85) -> dict[int, Duplicate]:
@@ -34,7 +40,10 @@ def test_by_hand() -> None:
 
 
 def test_other_numbers_make_another_question() -> None:
-    long = "please list all the prime numbers that are smaller than {} and explain how you found them, step by step"
+    long = (
+        "please list all the prime numbers that are smaller than {} and explain how you found them,"
+        " step by step"
+    )
     assert found(long.format(100), long.format(200)) == {}
     assert list(found(long.format(100), long.format(100) + " now")) == [1]
 
@@ -46,25 +55,33 @@ def test_the_first_stays_and_a_repeat_hides_nothing() -> None:
 
 
 def test_the_users_own_question_is_named() -> None:
-    # The middle one is as near to both others, which are too far from each other to repeat one another.
+    # The middle one is as near to both others, which are too far from each other to repeat one
+    # another.
     texts = ["xxabcdefghijklmnopqr", "abcdefghijklmnopqryy", "abcdefghijklmnopqr"]
     assert found(*texts, users=["p1", "p2", "p2"])[2].of == 1
     assert found(*texts, users=["p2", "p1", "p2"])[2].of == 0
     assert found(*texts, users=["", "p1", ""])[2].of == 0
 
 
-@given(st.lists(st.text("abc 你", min_size=1, max_size=12), max_size=12), st.sampled_from([0.5, 0.7, 0.85, 1.0]))
+@given(
+    st.lists(st.text("abc 你", min_size=1, max_size=12), max_size=12),
+    st.sampled_from([0.5, 0.7, 0.85, 1.0]),
+)
 def test_as_by_comparing_every_pair(texts: list[str], near: float) -> None:
     kept: list[int] = []
     expected = {}
     for place, text in enumerate(texts):
         own = shingles(normalise(text))
-        others = [(len(own & (s := shingles(normalise(texts[k])))) / len(own | s), -k) for k in kept]
+        others = [
+            (len(own & (s := shingles(normalise(texts[k])))) / len(own | s), -k) for k in kept
+        ]
         if others and max(others)[0] >= near:
             expected[place] = -max(others)[1]
         else:
             kept.append(place)
-    assert {place: one.of for place, one in find_duplicates(texts, [""] * len(texts), near).items()} == expected
+    assert {
+        place: one.of for place, one in find_duplicates(texts, [""] * len(texts), near).items()
+    } == expected
 
 
 def test_bands_miss_hardly_any_pair_at_the_threshold() -> None:

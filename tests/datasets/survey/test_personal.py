@@ -64,7 +64,9 @@ def test_found(text: str, kind: str, found: str) -> None:
     ],
 )
 def test_not_found(text: str) -> None:
-    expected = ("name",) if "Ishmael" in text else ()  # a name in a quotation is a name for the rules
+    expected = (
+        ("name",) if "Ishmael" in text else ()
+    )  # a name in a quotation is a name for the rules
     assert kinds(find_personal(text, "en")) == expected
 
 
@@ -95,8 +97,10 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "import_module", missing)
     with pytest.raises(InputError) as caught:
         libraries.check_libraries()
-    assert str(caught.value) == (
-        "importing cases needs datasketch, which cannot be imported: pip install 'urs-inspect[cases]'"
+    assert (
+        str(caught.value)
+        == "importing cases needs datasketch, which cannot be imported: pip install"
+        " 'urs-inspect[cases]'"
     )
 
 

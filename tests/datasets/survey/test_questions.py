@@ -34,7 +34,10 @@ QUESTIONS = (
         *((text, "") for text in QUESTIONS),
         *((text, "empty") for text in ("", " \n")),
         *((text, "fewer than two letters or digits") for text in ("?", "👍👍", "雪")),
-        *((text, "only a link, which is not fetched") for text in ("https://x.org/1", "www.x.org\nhttp://x.org")),
+        *(
+            (text, "only a link, which is not fetched")
+            for text in ("https://x.org/1", "www.x.org\nhttp://x.org")
+        ),
     ],
 )
 def test_what_is_a_question(text: str, problem: str) -> None:
@@ -42,12 +45,19 @@ def test_what_is_a_question(text: str, problem: str) -> None:
 
 
 def test_the_first_valid_turn_of_the_user_counts() -> None:
-    turns = read_transcript("User: 你好\nAssistant: 你好！有什么可以帮你？\nUser: 推荐一首歌\nUser: 再来一首")
+    turns = read_transcript(
+        "User: 你好\nAssistant: 你好！有什么可以帮你？\nUser: 推荐一首歌\nUser: 再来一首"
+    )
     assert first_question(turns) == "推荐一首歌"
 
 
 def test_without_one_all_faults_are_named() -> None:
-    turns = [Turn("user", "hi"), Turn("assistant", "What can I do?"), Turn("user", "?"), Turn("user", "hello")]
+    turns = [
+        Turn("user", "hi"),
+        Turn("assistant", "What can I do?"),
+        Turn("user", "?"),
+        Turn("user", "hello"),
+    ]
     assert first_question(turns) == NoQuestion(
         "the user's turns: only a greeting or courtesy, fewer than two letters or digits"
     )
@@ -132,7 +142,10 @@ def test_one_question_and_its_answer(text: str) -> None:
 )  # fmt: skip
 def test_the_same_in_chinese(text: str) -> None:
     asked, said = "天为什么是蓝的？", "因为散射。"
-    assert read_transcript(text.format(asked, said)) == (Turn("user", asked), Turn("assistant", said))
+    assert read_transcript(text.format(asked, said)) == (
+        Turn("user", asked),
+        Turn("assistant", said),
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,12 +171,22 @@ def test_marks_of_another_form_do_not_cut() -> None:
         Turn("user", "Which?\nA: one\nB: two\nAnswer:"),
         Turn("assistant", "A"),
     )
-    assert read_transcript("Question: Which?\nA: one\nB: two\nAnswer: A")[0] == Turn("user", "Which?\nA: one\nB: two")
+    assert read_transcript("Question: Which?\nA: one\nB: two\nAnswer: A")[0] == Turn(
+        "user", "Which?\nA: one\nB: two"
+    )
 
 
 def test_several_turns_and_the_system() -> None:
-    text = "System: be nice\nUser: hi\nAssistant: hello\nUser: What is 2+2?\nin words\nAssistant: four"
-    assert [turn.role for turn in read_transcript(text)] == ["other", "user", "assistant", "user", "assistant"]
+    text = (
+        "System: be nice\nUser: hi\nAssistant: hello\nUser: What is 2+2?\nin words\nAssistant: four"
+    )
+    assert [turn.role for turn in read_transcript(text)] == [
+        "other",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
     assert read_transcript(text)[3].text == "What is 2+2?\nin words"
     # Empty turns are left out.
     assert read_transcript("User:\nAssistant: hello") == (Turn("assistant", "hello"),)
@@ -188,7 +211,11 @@ def test_what_is_no_conversation_is_named(value: object, words: str) -> None:
     assert words in str(caught.value)
 
 
-WORDS = st.text(st.sampled_from("abcß 你好天。？!?\n"), min_size=1, max_size=30).map(str.strip).filter(bool)
+WORDS = (
+    st.text(st.sampled_from("abcß 你好天。？!?\n"), min_size=1, max_size=30)
+    .map(str.strip)
+    .filter(bool)
+)
 FORMS = [
     ("User: ", "Assistant: "),
     ("用户：", "助手："),
@@ -200,8 +227,12 @@ FORMS = [
 
 
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4), st.sampled_from(FORMS))
-def test_what_was_put_together_comes_apart(pairs: list[tuple[str, str]], form: tuple[str, str]) -> None:
-    turns = [turn for asked, said in pairs for turn in (Turn("user", asked), Turn("assistant", said))]
+def test_what_was_put_together_comes_apart(
+    pairs: list[tuple[str, str]], form: tuple[str, str]
+) -> None:
+    turns = [
+        turn for asked, said in pairs for turn in (Turn("user", asked), Turn("assistant", said))
+    ]
     text = "\n".join(form[turn.role == "assistant"] + turn.text for turn in turns)
     assert read_transcript(text) == tuple(turns)
     listed = [{"role": turn.role, "content": turn.text} for turn in turns]
@@ -235,7 +266,11 @@ PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
 
 
 @given(
-    st.recursive(PLAIN, lambda one: st.lists(one, max_size=3) | st.dictionaries(KEYS, one, max_size=3), max_leaves=8)
+    st.recursive(
+        PLAIN,
+        lambda one: st.lists(one, max_size=3) | st.dictionaries(KEYS, one, max_size=3),
+        max_leaves=8,
+    )
 )
 def test_any_value_is_read_or_refused(value: object) -> None:
     with contextlib.suppress(InputError):
@@ -243,6 +278,12 @@ def test_any_value_is_read_or_refused(value: object) -> None:
 
 
 def test_long_texts_take_no_long() -> None:
-    piles = ("User: a\n" * 20_000, ">" * 200_000, "User" * 50_000, "Question: " + ". Answer " * 30_000, "[" * 50_000)
+    piles = (
+        "User: a\n" * 20_000,
+        ">" * 200_000,
+        "User" * 50_000,
+        "Question: " + ". Answer " * 30_000,
+        "[" * 50_000,
+    )
     for text in piles:
         read_transcript(text)

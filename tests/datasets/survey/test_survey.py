@@ -1,4 +1,6 @@
-"""A survey becomes cases; every row that does not is listed with its line, its column and what is allowed."""
+"""A survey becomes cases; every row that does not is listed with its line, its column and what is
+allowed.
+"""
 
 import json
 from pathlib import Path
@@ -11,8 +13,14 @@ from urs_inspect.datasets.survey import ColumnMap, Survey, SurveyOptions, read_m
 from urs_inspect.datasets.survey.case_file import dropped_csv, read_dropped, write_cases
 from urs_inspect.rubrics import load_rubric
 
-GOOD = {"conversation": "Question: Why is the sky blue?\nAnswer: Scattering.", "intent": "Factual_QA"}
-INTENTS = "factual_qa, solve_professional_problem, text_assistant, api, ask_for_advice, seek_creativity, leisure"
+GOOD = {
+    "conversation": "Question: Why is the sky blue?\nAnswer: Scattering.",
+    "intent": "Factual_QA",
+}
+INTENTS = (
+    "factual_qa, solve_professional_problem, text_assistant, api, ask_for_advice, seek_creativity,"
+    " leisure"
+)
 
 
 VOCABULARY = Vocabulary(load_rubric().intent_id, load_rubric().language_code)
@@ -30,7 +38,15 @@ def survey(tmp_path: Path):
 
 
 def test_a_good_row(survey) -> None:
-    found = survey({"user": "p1", "service": " New  Bing", "country": "DE", "satisfaction": 4, "reference_ans": "R"})
+    found = survey(
+        {
+            "user": "p1",
+            "service": " New  Bing",
+            "country": "DE",
+            "satisfaction": 4,
+            "reference_ans": "R",
+        }
+    )
     [case] = found.cases
     assert (case.id, case.question, case.reference) == ("survey_0001", "Why is the sky blue?", "R")
     assert (case.intent, case.language, case.country) == ("factual_qa", "en", "DE")
@@ -61,7 +77,9 @@ def test_a_good_row(survey) -> None:
         ("[1]", "format", "", "not a JSON object"),
     ],
 )  # fmt: skip
-def test_faulty_rows(survey, row: dict[str, object] | str, reason: str, column: str, detail: str) -> None:
+def test_faulty_rows(
+    survey, row: dict[str, object] | str, reason: str, column: str, detail: str
+) -> None:
     found = survey(row)
     [dropped] = found.dropped
     assert (found.cases, dropped.row, dropped.reason, dropped.column) == ((), 1, reason, column)
@@ -70,7 +88,10 @@ def test_faulty_rows(survey, row: dict[str, object] | str, reason: str, column: 
 
 def test_nothing_personal_is_shown(survey) -> None:
     found = survey(
-        {"conversation": "Mail a@example.org about the weather in June", "intent": "x b@example.org"},
+        {
+            "conversation": "Mail a@example.org about the weather in June",
+            "intent": "x b@example.org",
+        },
         {"conversation": "Mail a@example.org about the weather in June"},
     )
     assert [one.reason for one in found.dropped] == ["unknown intent", "personal data"]
@@ -81,7 +102,9 @@ def test_nothing_personal_is_shown(survey) -> None:
 
 
 def test_flagged_rows_can_be_kept(survey) -> None:
-    [case] = survey({"conversation": "Who is a@example.org?"}, options=SurveyOptions(keep_flagged=True)).cases
+    [case] = survey(
+        {"conversation": "Who is a@example.org?"}, options=SurveyOptions(keep_flagged=True)
+    ).cases
     assert (case.question, case.flags) == ("Who is a@example.org?", ("e-mail",))
 
 
@@ -89,7 +112,9 @@ def test_who_the_user_is_goes_nowhere(survey, tmp_path: Path) -> None:
     found = survey({"user": "a@example.org"}, {"user": "a@example.org"})
     write_cases(tmp_path / "out.jsonl", found.cases)
     assert [one.reason for one in found.dropped] == ["duplicate of the same user"]
-    assert "a@example.org" not in (tmp_path / "out.jsonl").read_text(encoding="utf-8") + dropped_csv(found)
+    assert "a@example.org" not in (tmp_path / "out.jsonl").read_text(
+        encoding="utf-8"
+    ) + dropped_csv(found)
 
 
 def test_duplicates_of_a_user_and_across_users(survey) -> None:
@@ -115,28 +140,44 @@ def test_duplicates_of_a_user_and_across_users(survey) -> None:
 
 def test_attention_checks(survey) -> None:
     options = SurveyOptions(attention={"check": "Blue"})
-    found = survey({"check": " blue "}, {"check": "red"}, {"check": None}, {}, {"check": 3}, options=options)
+    found = survey(
+        {"check": " blue "}, {"check": "red"}, {"check": None}, {}, {"check": 3}, options=options
+    )
     assert len(found.cases) == 1
     assert [(one.reason, one.column, one.detail) for one in found.dropped] == [
-        ("attention check", "check", f"is {shown}; allowed: Blue") for shown in ('"red"', "null", "null", "3")
+        ("attention check", "check", f"is {shown}; allowed: Blue")
+        for shown in ('"red"', "null", "null", "3")
     ]
     options = SurveyOptions(attention={"check": "4"})
     assert len(survey({"check": 4}, options=options).cases) == 1
 
 
 def test_language_by_column_then_script_or_for_all(survey) -> None:
-    rows = [{"conversation": "天为什么是蓝的"}, {"language": "CN", "conversation": "Why?? so"}, {"language": " "}]
+    rows = [
+        {"conversation": "天为什么是蓝的"},
+        {"language": "CN", "conversation": "Why?? so"},
+        {"language": " "},
+    ]
     assert [case.language for case in survey(*rows).cases] == ["zh", "zh", "en"]
-    assert [case.language for case in survey(*rows[:1], options=SurveyOptions(language="en")).cases] == ["en"]
+    assert [
+        case.language for case in survey(*rows[:1], options=SurveyOptions(language="en")).cases
+    ] == ["en"]
 
 
 def test_ids_are_kept_and_must_differ(survey) -> None:
-    found = survey({"id": "a"}, {"id": "a", "conversation": "Another one?"}, {"id": 7, "conversation": "A third one?"})
+    found = survey(
+        {"id": "a"},
+        {"id": "a", "conversation": "Another one?"},
+        {"id": 7, "conversation": "A third one?"},
+    )
     assert [case.id for case in found.cases] == ["a", "7"]
     assert (found.dropped[0].column, found.dropped[0].detail) == ("id", "'a' is taken by line 1")
     # A dropped row hides no duplicate.
     found = survey({"intent": "Fun"}, {}, {})
-    assert ([case.id for case in found.cases], [one.row for one in found.dropped]) == (["survey_0002"], [1, 3])
+    assert ([case.id for case in found.cases], [one.row for one in found.dropped]) == (
+        ["survey_0002"],
+        [1, 3],
+    )
 
 
 def test_columns_and_labels_of_ones_own(tmp_path: Path) -> None:
@@ -148,7 +189,8 @@ def test_columns_and_labels_of_ones_own(tmp_path: Path) -> None:
     )
     path = tmp_path / "s.csv"
     path.write_text(
-        "Code,Conversation Content,Your intent,language\np1,Which film?,for FUN ,englisch\n", encoding="utf-8"
+        "Code,Conversation Content,Your intent,language\np1,Which film?,for FUN ,englisch\n",
+        encoding="utf-8",
     )
     found = read_survey(path, VOCABULARY, SurveyOptions(columns=read_mapping(mapping)))
     assert [(case.intent, case.language) for case in found.cases] == [("leisure", "en")]
@@ -159,7 +201,10 @@ def test_columns_and_labels_of_ones_own(tmp_path: Path) -> None:
     [
         ("- x", "must hold a mapping with the keys columns, intents, languages"),
         ("rows: {}", "unknown key 'rows'; allowed: columns, intents, languages"),
-        ("columns: {asked: x}", "columns: unknown key 'asked'; allowed: conversation, intent, user"),
+        (
+            "columns: {asked: x}",
+            "columns: unknown key 'asked'; allowed: conversation, intent, user",
+        ),
         ("columns: {Conversaton: x}", "language, id, reference (did you mean conversation?)"),
         ("columns: [x]", "columns: must be a mapping of names to texts"),
         ("intents: {x: 3}", "intents: must be a mapping of names to texts"),
@@ -196,7 +241,9 @@ def test_a_header_that_is_nearly_right(tmp_path: Path, header: str, hint: str) -
     path = tmp_path / "s.csv"
     path.write_text(f"{header}\nx,y,z\n", encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        read_survey(path, VOCABULARY, SurveyOptions(attention={"check": "1"} if "check" in hint else {}))
+        read_survey(
+            path, VOCABULARY, SurveyOptions(attention={"check": "1"} if "check" in hint else {})
+        )
     assert hint in str(caught.value)
     with pytest.raises(InputError, match="no data file"):
         read_survey(tmp_path / "none.csv", VOCABULARY)
@@ -204,14 +251,18 @@ def test_a_header_that_is_nearly_right(tmp_path: Path, header: str, hint: str) -
 
 def test_rows_with_more_cells_than_the_header(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
-    path.write_text('conversation,intent\n"Which\nfilm?",Leisure\nWhich, film?,Leisure\n', encoding="utf-8")
+    path.write_text(
+        'conversation,intent\n"Which\nfilm?",Leisure\nWhich, film?,Leisure\n', encoding="utf-8"
+    )
     found = read_survey(path, VOCABULARY)
     assert len(found.cases) == 1
     assert found.dropped[0].row == 4 and "more cells than the header" in found.dropped[0].detail
 
 
 def test_the_cases_are_data_for_the_tasks(survey, tmp_path: Path) -> None:
-    found = survey({"country": "DE", "service": "X"}, {"conversation": "推荐一首歌", "intent": "Leisure"})
+    found = survey(
+        {"country": "DE", "service": "X"}, {"conversation": "推荐一首歌", "intent": "Leisure"}
+    )
     out = tmp_path / "cases.jsonl"
     write_cases(out, found.cases)
     data = read_cases(out, "mine", VOCABULARY, id_prefix="mine", need_references=False)
@@ -230,15 +281,21 @@ def test_the_cases_are_data_for_the_tasks(survey, tmp_path: Path) -> None:
         ("nan", "nan"), ("1e3", "1e3"), ("٤", "٤"), ("very", "very"), ("9" * 30, "9" * 30), ("", None), (None, None),
     ],
 )  # fmt: skip
-def test_satisfaction_is_a_number_where_it_is_one(survey, tmp_path: Path, given: object, written: object) -> None:
+def test_satisfaction_is_a_number_where_it_is_one(
+    survey, tmp_path: Path, given: object, written: object
+) -> None:
     out = tmp_path / "out.jsonl"
-    write_cases(out, survey({"satisfaction": given}, options=SurveyOptions(keep_flagged=True)).cases)
+    write_cases(
+        out, survey({"satisfaction": given}, options=SurveyOptions(keep_flagged=True)).cases
+    )
     found = json.loads(out.read_text(encoding="utf-8")).get("satisfaction")
     assert (found, type(found)) == (written, type(written))
 
 
 def test_the_report_reads_back(survey, tmp_path: Path) -> None:
-    found = survey({"intent": "=1+1"}, {"conversation": '=cmd, "x"\nis what?', "intent": "y"}, "broken")
+    found = survey(
+        {"intent": "=1+1"}, {"conversation": '=cmd, "x"\nis what?', "intent": "y"}, "broken"
+    )
     path = tmp_path / "dropped.csv"
     path.write_text(dropped_csv(found), encoding="utf-8")
     assert "\n2,unknown intent,intent,\"unknown intent 'y'" in path.read_text(encoding="utf-8")
@@ -247,16 +304,23 @@ def test_the_report_reads_back(survey, tmp_path: Path) -> None:
         (one.row, one.reason, one.column) for one in found.dropped
     ]
     path.write_text("line,reason,column,detail,excerpt\n1,because,,,\n", encoding="utf-8")
-    with pytest.raises(InputError, match="line 2: column 'reason': unknown reason 'because'; allowed: format"):
+    with pytest.raises(
+        InputError, match="line 2: column 'reason': unknown reason 'because'; allowed: format"
+    ):
         read_dropped(path)
 
 
 @pytest.mark.data
 def test_the_published_questions_read_as_a_survey(data_dir: Path) -> None:
-    """Every published question stands as it is; five hold personal data by the rules, five repeat another one."""
+    """Every published question stands as it is.
+
+    Five hold personal data by the rules, five repeat another one.
+    """
     found = read_survey(data_dir / "urs" / "data_all.csv", VOCABULARY)
     assert (found.rows, len(found.cases)) == (1846, 1836)
     assert found.counts == {"personal data": 5, "near-duplicate across users": 5}
-    published = read_cases(data_dir / "urs" / "data_all.csv", "urs", VOCABULARY, id_prefix="data_all")
+    published = read_cases(
+        data_dir / "urs" / "data_all.csv", "urs", VOCABULARY, id_prefix="data_all"
+    )
     questions = {case.id: case.question.strip() for case in published.cases}
     assert all(questions[case.id] == case.question for case in found.cases)

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from urs_inspect._util import InputError, read_yaml
@@ -47,7 +54,9 @@ def options(*given: Option) -> Option:
 
 def one_of(name: str, values: Sequence[str], default: str | None = None, **more: Any) -> Option:
     """An option with fixed values."""
-    return click.option(name, type=click.Choice(values), default=default, show_default=default is not None, **more)
+    return click.option(
+        name, type=click.Choice(values), default=default, show_default=default is not None, **more
+    )
 
 
 def at_least(name: str, least: int, default: int | None = None, **more: Any) -> Option:
@@ -74,15 +83,23 @@ def progress_bar(console: Console | None = None) -> Progress:
     return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console)
 
 
-_description = click.option("--description", help="File that says what a reward model's outputs mean.")
+_description = click.option(
+    "--description", help="File that says what a reward model's outputs mean."
+)
 
 
 @click.command()
 @click.argument("folder", metavar="DIR")
 @_description
-@click.option("--quick", is_flag=True, help="Read headers and heads only, and do not look for NaN in the backbone.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Read headers and heads only, and do not look for NaN in the backbone.",
+)
 def check(folder: str, quick: bool, description: str | None) -> None:
-    """Check the checkpoint in DIR, of SaMer or a reward model, without loading it. Fails if something is wrong with it.
+    """Check the checkpoint in DIR, of SaMer or a reward model, without loading it.
+
+    Fails if something is wrong with it.
 
     All weights are read once, to find NaN and infinity: 16 GB for an 8B model.
     """
@@ -102,25 +119,38 @@ def check(folder: str, quick: bool, description: str | None) -> None:
         say(error, label="error:", style="bold red")
     if report.errors or report.checkpoint is None:
         raise SystemExit(1)
-    say("a SaMer checkpoint" if report.checkpoint.reward is None else "a reward model", label="ok:", style="bold green")
+    say(
+        "a SaMer checkpoint" if report.checkpoint.reward is None else "a reward model",
+        label="ok:",
+        style="bold green",
+    )
 
 
 @click.command()
 @click.argument("source", metavar="DIR")
 @click.argument("out", metavar="OUT")
 def export(source: str, out: str) -> None:
-    """Divide the released checkpoint in DIR: a Llama for stock vLLM in the new folder OUT, the heads below it."""
+    """Divide the released checkpoint in DIR: a Llama for stock vLLM in the new folder OUT, the
+    heads below it.
+    """
     from urs_inspect.samer.export import export_checkpoint
 
     print_export(export_checkpoint(source, out))
 
 
 def print_export(done: "Export", *server_options: str, **facts: str) -> None:
-    """Print what was written and how, further facts, and the command that starts a vLLM server of it."""
+    """Print what was written and how, further facts, and the command that starts a vLLM server of
+    it.
+    """
     from urs_inspect.samer.conversation import Conversations
     from urs_inspect.samer.engines.vllm_server import stock_options
 
-    command = ("vllm", "serve", str(done.folder), *stock_options(Conversations(done.folder).end_of_turn))
+    command = (
+        "vllm",
+        "serve",
+        str(done.folder),
+        *stock_options(Conversations(done.folder).end_of_turn),
+    )
     lines = {
         "backbone": str(done.folder),
         "heads": str(done.heads),
@@ -133,7 +163,9 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
             say(f"{what + ':':<11}{text}")
 
 
-def _read_engine_options(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
+def _read_engine_options(
+    context: click.Context, parameter: click.Parameter, text: str | None
+) -> Any:
     if text is None:
         return None
     from yaml import YAMLError
@@ -141,34 +173,50 @@ def _read_engine_options(context: click.Context, parameter: click.Parameter, tex
     try:
         return read_yaml(text)
     except YAMLError as error:
-        raise InputError(f"--engine-options: not a mapping such as {{gpu_memory_utilization: 0.8}}: {text}") from error
+        raise InputError(
+            f"--engine-options: not a mapping such as {{gpu_memory_utilization: 0.8}}: {text}"
+        ) from error
 
 
 _engine_options = options(
-    click.option("--model", required=True, help="Folder of a checkpoint, or address of a vLLM server."),
-    click.option("--engine", default="auto", show_default=True, help="auto, vllm, server or transformers."),
+    click.option(
+        "--model", required=True, help="Folder of a checkpoint, or address of a vLLM server."
+    ),
+    click.option(
+        "--engine", default="auto", show_default=True, help="auto, vllm, server or transformers."
+    ),
     one_of(
         "--weights-at",
         get_args(WeightsAt),
-        help="Where weights are read; by default where the heads' file declares, else at the response.",
+        help=(
+            "Where weights are read; by default where the heads' file declares, else at the"
+            " response."
+        ),
     ),
     one_of("--bos", get_args(Bos), "single", help="Start tokens."),
     one_of("--overlong", get_args(Overlong), "shorten"),
     at_least("--max-length", 1, help="Most tokens of a row, plus one; or the model's limit."),
-    click.option("--folder", help="For a server on another machine: a folder with its tokenizer and heads."),
+    click.option(
+        "--folder", help="For a server on another machine: a folder with its tokenizer and heads."
+    ),
     _description,
     one_of(
         "--dtype",
         get_args(Dtype),
         "auto",
-        help="Type that an engine in this process computes in; auto: the checkpoint's (transformers on a CPU: float32)",
+        help=(
+            "Type that an engine in this process computes in; auto: the checkpoint's (transformers"
+            " on a CPU: float32)"
+        ),
     ),
     click.option(
         "--engine-options",
         callback=_read_engine_options,
         metavar="MAPPING",
-        help="For vLLM in this process, such as '{gpu_memory_utilization: 0.8, tensor_parallel_size: 2}'; also "
-        "max_num_batched_tokens and max_model_len.",
+        help=(
+            "For vLLM in this process, such as '{gpu_memory_utilization: 0.8, tensor_parallel_size:"
+            " 2}'; also max_num_batched_tokens and max_model_len."
+        ),
     ),
 )
 
@@ -178,16 +226,31 @@ _engine_options = options(
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
 @_engine_options
 @at_least("--block", 1, 512, help="Rows written together.")
-@above_0("--timeout", help="For a server: seconds for one of five attempts at a row; 600 if not given.")
+@above_0(
+    "--timeout", help="For a server: seconds for one of five attempts at a row; 600 if not given."
+)
 @click.option(
     "--keep-failures",
     is_flag=True,
-    help="Count rows that a server does not answer as failures. Without it they stop the command, and are tried again.",
+    help=(
+        "Count rows that a server does not answer as failures. Without it they stop the command,"
+        " and are tried again."
+    ),
 )
-@click.option("--overwrite", is_flag=True, help="Replace OUT if it is there; of many files, those of other scores.")
-@click.option("--ray", "on_ray", is_flag=True, help="Score many files at once on Ray, one per worker.")
-@click.option("--address", help="Of a Ray cluster, such as auto; without it Ray is started on this machine.")
-@at_least("--workers", 1, 1, help="Engines on Ray, each with a GPU (vLLM) or its share of the CPUs.")
+@click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Replace OUT if it is there; of many files, those of other scores.",
+)
+@click.option(
+    "--ray", "on_ray", is_flag=True, help="Score many files at once on Ray, one per worker."
+)
+@click.option(
+    "--address", help="Of a Ray cluster, such as auto; without it Ray is started on this machine."
+)
+@at_least(
+    "--workers", 1, 1, help="Engines on Ray, each with a GPU (vLLM) or its share of the CPUs."
+)
 def score(
     source: Path,
     out: Path,
@@ -202,11 +265,13 @@ def score(
     workers: int,
     **options: Any,
 ) -> None:
-    """Evaluate the rows of IN (.jsonl or .parquet) and write OUT (.parquet or .jsonl), one row each, in the same order.
+    """Evaluate the rows of IN (.jsonl or .parquet) and write OUT (.parquet or .jsonl), one row
+    each, in the same order.
 
-    A row has query (or prompt, question), response (or answer) and, if you like, id. Stopped or killed, the same
-    command resumes, unless the model is another one by then. Fails if no row could be evaluated. If IN is a folder or a
-    pattern in quotes, such as 'parts/*.parquet', OUT is a folder with one Parquet file for each.
+    A row has query (or prompt, question), response (or answer) and, if you like, id. Stopped or
+    killed, the same command resumes, unless the model is another one by then. Fails if no row could
+    be evaluated. If IN is a folder or a pattern in quotes, such as 'parts/*.parquet', OUT is a
+    folder with one Parquet file for each.
     """
     from urs_inspect.samer.bulk import check_output, check_rows
     from urs_inspect.samer.bulk_results import partial_path
@@ -218,28 +283,41 @@ def score(
     console = Console(stderr=True, soft_wrap=True)
     if many := on_ray or source.is_dir() or (not source.exists() and has_magic(str(source))):
         partitions = find_partitions(source, out)
-        model = model if "://" in model else str(Path(model).expanduser().absolute())  # the same for every worker
+        model = (
+            model if "://" in model else str(Path(model).expanduser().absolute())
+        )  # the same for every worker
     else:
         check_output(out)
         if out.exists() and not overwrite and not partial_path(out).exists():
             raise InputError(f"{out}: already there; name another file, or add --overwrite")
         rows = check_rows(source)
-    choice, more = EngineChoice(model, engine, **options), {"timeout": timeout} if timeout else {}
-    scorer = Scorer(*arguments(choice, on_ray, **more), {"block": block, "keep_failures": keep_failures})
+    choice = EngineChoice(model, engine, **options)
+    more = {"timeout": timeout} if timeout else {}
+    scorer = Scorer(
+        *arguments(choice, on_ray, **more), {"block": block, "keep_failures": keep_failures}
+    )
     with closing(scorer):
         if not on_ray:
             with console.status(f"opening {escape(model)}"):
                 scorer.load()
         facts = scorer.facts
         reward = facts.get("reward")
-        what = f"reward = {reward['overall']}" if reward else f"weights read at the {facts['weights_at']}"
+        what = (
+            f"reward = {reward['overall']}"
+            if reward
+            else f"weights read at the {facts['weights_at']}"
+        )
         say(f"{facts['engine']}: {facts['dtype']}, {what}", err=True)
         if many:
-            report = _score_many(partitions, scorer, (address, workers) if on_ray else None, overwrite, console)
+            report = _score_many(
+                partitions, scorer, (address, workers) if on_ray else None, overwrite, console
+            )
         else:
             with progress_bar(console) as bar:
                 task = bar.add_task("rows", total=rows.rows)
-                report = scorer.score(rows, out, progress=lambda done: bar.update(task, completed=done))
+                report = scorer.score(
+                    rows, out, progress=lambda done: bar.update(task, completed=done)
+                )
     _print_summary(report, out)
     if report.rows and sum(report.failures.values()) == report.rows:
         raise SystemExit(1)
@@ -251,7 +329,9 @@ def _score_many(
     from urs_inspect.samer.partitions import merged, score_partitions, unfinished
 
     left = unfinished(partitions, scorer.facts, overwrite=overwrite)
-    reports, failed, there = list["BulkReport"](), 0, len(partitions) - len(left)
+    reports = list["BulkReport"]()
+    failed = 0
+    there = len(partitions) - len(left)
     with _silence() if ray else nullcontext(console) as shown, progress_bar(shown) as bar:
         task = bar.add_task("files", total=len(partitions), completed=there)
         for report, error in score_partitions(left, scorer, ray):
@@ -261,7 +341,10 @@ def _score_many(
                 failed += 1
                 shown.print(f"[bold red]not scored:[/] {escape(error)}", highlight=False)
     if failed:
-        raise InputError(f"{failed:,} of {len(partitions):,} files were not scored; the same command tries them again")
+        raise InputError(
+            f"{failed:,} of {len(partitions):,} files were not scored; the same command tries them"
+            " again"
+        )
     say(f"{there:,} of {len(partitions):,} files were there from an earlier start", err=True)
     return merged(reports)
 
@@ -270,7 +353,11 @@ def _score_many(
 def _silence() -> Iterator[Console]:
     """Let nothing but this console reach the terminal: Ray writes to it from several languages."""
     kept = os.dup(2)
-    with Path(os.devnull).open("w", encoding="utf-8") as off, redirect_stdout(off), os.fdopen(kept, "w") as shown:
+    with (
+        Path(os.devnull).open("w", encoding="utf-8") as off,
+        redirect_stdout(off),
+        os.fdopen(kept, "w") as shown,
+    ):
         os.dup2(off.fileno(), 2)
         try:
             yield Console(file=shown, soft_wrap=True)
@@ -294,7 +381,11 @@ def _print_summary(report: "BulkReport", out: Path) -> None:
             say(f"{name}: {count:,}", err=True)
     if failed:
         modes = ", ".join(f"{mode} {count:,}" for mode, count in report.failures.items())
-        what, style = ("not evaluated:", "yellow") if failed < report.rows else ("no row was evaluated:", "bold red")
+        what, style = (
+            ("not evaluated:", "yellow")
+            if failed < report.rows
+            else ("no row was evaluated:", "bold red")
+        )
         say(f"{failed:,} ({modes}); see the column failure", label=what, style=style, err=True)
 
 
@@ -302,9 +393,14 @@ def _print_summary(report: "BulkReport", out: Path) -> None:
 @click.argument("logs", nargs=-1, required=True)
 @at_least("--top", 1, 5, help="Dimensions to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print all dimensions as JSON.")
-@click.option("--scores", is_flag=True, help="Show the mean score of each dimension where it was selected, log by log.")
+@click.option(
+    "--scores",
+    is_flag=True,
+    help="Show the mean score of each dimension where it was selected, log by log.",
+)
 def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> None:
-    """Show the mean weight of each dimension by scenario in LOGS scored with SaMer (Figure 4 of its paper).
+    """Show the mean weight of each dimension by scenario in LOGS scored with SaMer (Figure 4 of its
+    paper).
 
     Models, and ways of running one, have a table each.
     """
@@ -314,7 +410,9 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
 
     skipped: list[str] = []
     finished = finished_logs(logs, skipped)
-    by_log = [(log, of_log) for log in finished if (of_log := read_dimensions(log))] if scores else []
+    by_log = (
+        [(log, of_log) for log in finished if (of_log := read_dimensions(log))] if scores else []
+    )
     by_scenario = [] if scores else read_weights(finished)
     if not by_log and not by_scenario:
         raise nothing_left("no log with scores of SaMer", logs, skipped)
@@ -322,7 +420,9 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
         click.echo(sentence, err=True)  # standard output may be read as JSON
     for log, of_log in by_log:
         if as_json:
-            click.echo(json.dumps({"log": log.location, "dimensions": plain(of_log)}, ensure_ascii=False))
+            click.echo(
+                json.dumps({"log": log.location, "dimensions": plain(of_log)}, ensure_ascii=False)
+            )
         else:
             say("", label=log.location, style="italic")
             Console().print(_scores_table(of_log))
@@ -333,7 +433,9 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
 
 
 def _scores_table(found: "Mapping[str, DimensionScore]") -> Table:
-    """One row for each dimension: its mean score, interval, and the share of answers it was selected for."""
+    """One row for each dimension: its mean score, interval, and the share of answers it was
+    selected for.
+    """
     rows = []
     for name, score in found.items():
         mean = score.mean
@@ -351,12 +453,20 @@ def _print_weights(found: "list[ScenarioWeights]", top: int) -> None:
     for _, group in groupby(found, key=lambda row: row.samer):
         rows = list(group)
         model = rows[0].samer
-        # The model's name, where it reads weights, and the settings in which it differs from the others.
-        shown = [f"{name} {model.get(name, 'not given')}" for name in dict.fromkeys(["model", "weights_at", *names])]
+        # The model's name, where it reads weights, and the settings in which it differs from the
+        # others.
+        shown = [
+            f"{name} {model.get(name, 'not given')}"
+            for name in dict.fromkeys(["model", "weights_at", *names])
+        ]
         heading = ", ".join(shown) if model else "model not given"
         say("", label=f"Mean weight in %, the largest first: {heading}", style="italic")
         cells = [
-            [row.scenario, str(row.responses), ", ".join(f"{k} {100 * w:.1f}" for k, w in [*row.weights.items()][:top])]
+            [
+                row.scenario,
+                str(row.responses),
+                ", ".join(f"{k} {100 * w:.1f}" for k, w in [*row.weights.items()][:top]),
+            ]
             for row in rows
         ]
         table = table_of(cells, "scenario", "responses", "dimensions", text=(0, 2))

@@ -35,7 +35,9 @@ class SurveyCase:
     """A case from a survey; what the survey does not have is empty."""
 
     id: str
-    question: str  # the first valid one of the conversation, exactly apart from white space at the edges
+    question: (
+        str  # the first valid one of the conversation, exactly apart from white space at the edges
+    )
     reference: str  # reference answer
     intent: str  # intent id of the rubric
     language: str  # language code of the rubric
@@ -92,7 +94,8 @@ _FORMULA = ("=", "+", "-", "@", "\t")
 
 
 def write_cases(path: Path, cases: Iterable[SurveyCase]) -> None:
-    """Write cases to a new file as JSON Lines with the columns that `-T dataset=` takes, without empty values.
+    """Write cases to a new file as JSON Lines with the columns that `-T dataset=` takes, without
+    empty values.
 
     Satisfaction is a number where it was given as one.
     """
@@ -120,11 +123,18 @@ def _number(text: str) -> str | int | float:
 
 
 def dropped_csv(survey: Survey) -> str:
-    """The dropped rows as CSV; a cell that a spreadsheet would take for a formula begins with an apostrophe."""
+    """The dropped rows as CSV; a cell that a spreadsheet would take for a formula begins with an
+    apostrophe.
+    """
     rows = []
     for dropped in survey.dropped:
         cells = (dropped.reason, dropped.column, dropped.detail, dropped.excerpt)
-        rows.append([str(dropped.row), *[f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells]])
+        rows.append(
+            [
+                str(dropped.row),
+                *[f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells],
+            ]
+        )
     return _csv(_DROPPED_HEADER, rows)
 
 
@@ -132,14 +142,20 @@ def read_dropped(path: Path) -> tuple[Dropped, ...]:
     """Read what `dropped_csv` wrote."""
     dropped = []
     for row in _read_csv(path, _DROPPED_HEADER, "import"):
-        reason, line = row.values.get("reason", ""), row.values.get("line", "")
+        reason = row.values.get("reason", "")
+        line = row.values.get("line", "")
         if reason not in REASONS:
             raise InputError(
-                f"{path}: {row.place}: column 'reason': unknown reason '{reason}'; allowed: {choices(REASONS)}"
+                f"{path}: {row.place}: column 'reason': unknown reason '{reason}'; allowed:"
+                f" {choices(REASONS)}"
             )
         if not line.isascii() or not line.isdigit():
-            raise InputError(f"{path}: {row.place}: column 'line': must be a whole number, is '{line}'")
-        dropped.append(Dropped(int(line), reason, *(row.values.get(name, "") for name in _DROPPED_HEADER[2:])))
+            raise InputError(
+                f"{path}: {row.place}: column 'line': must be a whole number, is '{line}'"
+            )
+        dropped.append(
+            Dropped(int(line), reason, *(row.values.get(name, "") for name in _DROPPED_HEADER[2:]))
+        )
     return tuple(dropped)
 
 
@@ -151,7 +167,10 @@ def removed_csv(removed: Iterable[Removed]) -> str:
 def read_removed(path: Path) -> tuple[Removed, ...]:
     """Read what `removed_csv` wrote."""
     rows = _read_csv(path, _REMOVED_HEADER, "review")
-    return tuple(Removed(row.values["id"], tuple(row.values.get("faults", "").split(_SEPARATOR))) for row in rows)
+    return tuple(
+        Removed(row.values["id"], tuple(row.values.get("faults", "").split(_SEPARATOR)))
+        for row in rows
+    )
 
 
 def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -162,5 +181,7 @@ def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 def _read_csv(path: Path, header: Iterable[str], command: str) -> list[Row]:
     if path.suffix.lower() != ".csv":
-        raise InputError(f"{path}: must be the .csv file that `urs-inspect cases {command} --report` wrote")
+        raise InputError(
+            f"{path}: must be the .csv file that `urs-inspect cases {command} --report` wrote"
+        )
     return read_table(path, [(column,) for column in header])[0]

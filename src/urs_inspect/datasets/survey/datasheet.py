@@ -44,12 +44,15 @@ def read_described(
 
 
 def datasheet(
-    described: Described, dropped: Sequence[Dropped] | None = None, removed: Sequence[Removed] | None = None
+    described: Described,
+    dropped: Sequence[Dropped] | None = None,
+    removed: Sequence[Removed] | None = None,
 ) -> str:
     """Describe cases as Markdown; groups, languages and columns without a case are left out.
 
-    Intents by language (Table 2), the shortest questions as examples (Table 3), services (Table 5), countries, lengths,
-    the rows that the import dropped, and the cases that a review removed, where these are known.
+    Intents by language (Table 2), the shortest questions as examples (Table 3), services (Table 5),
+    countries, lengths, the rows that the import dropped, and the cases that a review removed, where
+    these are known.
     """
     name = escaped(described.name)
     return "\n".join(
@@ -82,13 +85,16 @@ def _groups(described: Described) -> list[str]:
 
 def _intents(described: Described) -> list[str]:
     counts = Counter((described.groups[case.intent], case.language) for case in described.cases)
-    languages, groups = _languages(described), _groups(described)
+    languages = _languages(described)
+    groups = _groups(described)
     totals = {code: sum(counts[group, code] for group in groups) for code in languages}
     rows = [["Total", *totals.values(), sum(totals.values())]]
     for group in groups:
         cells = [counts[group, code] for code in languages]
         rows.append([group, *cells, sum(cells)])
-    return _section("Intents by language", ["Intent", *languages.values(), "Total"], rows, *_parts(described))
+    return _section(
+        "Intents by language", ["Intent", *languages.values(), "Total"], rows, *_parts(described)
+    )
 
 
 def _parts(described: Described) -> list[str]:
@@ -107,7 +113,11 @@ def _examples(described: Described) -> list[str]:
     rows = []
     for group in _groups(described):
         for code, name in _languages(described).items():
-            texts = [c.question for c in described.cases if (described.groups[c.intent], c.language) == (group, code)]
+            texts = [
+                c.question
+                for c in described.cases
+                if (described.groups[c.intent], c.language) == (group, code)
+            ]
             if texts:
                 rows.append([group, name, _short(min(texts, key=lambda text: (len(text), text)))])
     return _section("Examples, the shortest of each kind", ["Intent", "Language", "Question"], rows)
@@ -126,7 +136,10 @@ def _services(described: Described) -> list[str]:
         rows.append([name, "Total", counts.total()])
         rows += [[name, service, number] for service, number in _first(counts, _TOP_SERVICES)]
     without = len(described.cases) - len(described.services)
-    note = f"{counted(len(set(described.services.values())), 'service')} in all; {_none_named(without)}."
+    note = (
+        f"{counted(len(set(described.services.values())), 'service')} in all;"
+        f" {_none_named(without)}."
+    )
     title = f"Services, the first {_TOP_SERVICES} of each language"
     return _section(title, ["Language", "Service", "Cases"], rows, note)
 
@@ -157,7 +170,12 @@ def _lengths(described: Described) -> list[str]:
             middle = [f"{statistics.fmean(lengths):.1f}", f"{statistics.median(lengths):g}"]
             rows.append([name, unit, *middle, min(lengths), max(lengths)])
     note = "A word is a run of letters and digits, or a single Chinese character."
-    return _section("Length of questions", ["Language", "Unit", "Mean", "Median", "Shortest", "Longest"], rows, note)
+    return _section(
+        "Length of questions",
+        ["Language", "Unit", "Mean", "Median", "Shortest", "Longest"],
+        rows,
+        note,
+    )
 
 
 def _dropped(dropped: Sequence[Dropped]) -> list[str]:
@@ -171,10 +189,17 @@ def _removed(removed: Sequence[Removed]) -> list[str]:
     counts = Counter(fault for case in removed for fault in case.faults)
     rows: list[list[object]] = [[fault, number] for fault, number in _first(counts, len(counts))]
     rows.append(["all", len(removed)])
-    return _section("Cases that the review took out", ["Fault", "Cases"], rows, "A case may have several faults.")
+    return _section(
+        "Cases that the review took out",
+        ["Fault", "Cases"],
+        rows,
+        "A case may have several faults.",
+    )
 
 
-def _account(described: Described, dropped: Sequence[Dropped] | None, removed: Sequence[Removed] | None) -> list[str]:
+def _account(
+    described: Described, dropped: Sequence[Dropped] | None, removed: Sequence[Removed] | None
+) -> list[str]:
     """The sum of the counts, to compare with the survey."""
     parts = [counted(len(described.cases), "case")]
     parts += [] if dropped is None else [f"{counted(len(dropped), 'row')} dropped by the import"]
@@ -204,7 +229,9 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST_EXAMPLE else f"{line[: _LONGEST_EXAMPLE - 1]}…"
 
 
-def _section(title: str, header: Sequence[object], rows: Iterable[Sequence[object]], *notes: str) -> list[str]:
+def _section(
+    title: str, header: Sequence[object], rows: Iterable[Sequence[object]], *notes: str
+) -> list[str]:
     lines = [f"| {' | '.join(escaped(str(cell)) for cell in line)} |" for line in (header, *rows)]
     lines.insert(1, f"| {' | '.join('---' for _ in header)} |")
     return ["", f"## {title}", "", *lines, *(["", *notes] if notes else [])]

@@ -10,7 +10,11 @@ from typing import Any
 from urs_inspect._util import InputError
 from urs_inspect.datasets.survey.questions import load
 
-_DISTRIBUTIONS = {"datasketch": "datasketch", "phonenumbers": "phonenumbers", "stdnum": "python-stdnum"}
+_DISTRIBUTIONS = {
+    "datasketch": "datasketch",
+    "phonenumbers": "phonenumbers",
+    "stdnum": "python-stdnum",
+}
 _INSTALL = "pip install 'urs-inspect[cases]'"
 
 
@@ -20,7 +24,9 @@ def library(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         name = _DISTRIBUTIONS[module.partition(".")[0]]
-        raise InputError(f"importing cases needs {name}, which cannot be imported: {_INSTALL}") from error
+        raise InputError(
+            f"importing cases needs {name}, which cannot be imported: {_INSTALL}"
+        ) from error
 
 
 def check_libraries() -> None:
@@ -30,7 +36,9 @@ def check_libraries() -> None:
 
 
 _DIGITS = re.compile(r"(?<![\w.])\d(?:[ -]?\d){12,18}(?![\w])")
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
+_IBAN = re.compile(
+    r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"
+)
 _CHINESE_ID = re.compile(r"(?<![0-9A-Za-z])\d{17}[\dXx](?![0-9A-Za-z])")
 _SSN = re.compile(r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])")
 _REGIONS = {"zh": ("CN",), "en": ("US", "GB")}
@@ -50,16 +58,17 @@ class Finding:
 def find_personal(text: str, language: str = "", country: str = "") -> tuple[Finding, ...]:
     """Find what may be personal data.
 
-    Telephone numbers are found by the library phonenumbers (those valid in the country, or else where the language is
-    spoken: CN, or US and GB; a number without country code must be written in groups or be a Chinese mobile number,
-    for ten digits in a row are mostly a number and nothing else), numbers of cards (Luhn), of accounts (IBAN) and of
-    Chinese and American identity (with their check digits or ranges) by the library python-stdnum, and e-mail
-    addresses, profile pages, postal addresses, names after words such as "my name is", documents, accounts of
-    messengers and dates of birth by the rules of `personal.yaml`. What no rule knows, such as a full name by itself, is
-    not found.
+    Telephone numbers are found by the library phonenumbers (those valid in the country, or else
+    where the language is spoken: CN, or US and GB; a number without country code must be written in
+    groups or be a Chinese mobile number, for ten digits in a row are mostly a number and nothing
+    else), numbers of cards (Luhn), of accounts (IBAN) and of Chinese and American identity (with
+    their check digits or ranges) by the library python-stdnum, and e-mail addresses, profile pages,
+    postal addresses, names after words such as "my name is", documents, accounts of messengers and
+    dates of birth by the rules of `personal.yaml`. What no rule knows, such as a full name by
+    itself, is not found.
 
-    `language` is `en` or `zh`, or empty if not known; `country` counts if it is a code of two letters (ISO 3166-1).
-    Findings are in the order of the text and may overlap.
+    `language` is `en` or `zh`, or empty if not known; `country` counts if it is a code of two
+    letters (ISO 3166-1). Findings are in the order of the text and may overlap.
     """
     telephones = _telephones(text, language, country.strip().upper())
     return tuple(sorted({*_numbers(text), *telephones, *_by_rules(text)}))
@@ -85,7 +94,8 @@ def kinds(findings: Iterable[Finding]) -> tuple[str, ...]:
 
 
 def _numbers(text: str) -> Iterator[Finding]:
-    chinese, american = library("stdnum.cn.ric"), library("stdnum.us.ssn")
+    chinese = library("stdnum.cn.ric")
+    american = library("stdnum.us.ssn")
     for pattern, kind, is_valid in (
         (_CHINESE_ID, "identity number", lambda number: chinese.is_valid(number.upper())),
         (_SSN, "identity number", american.is_valid),
@@ -99,7 +109,11 @@ def _numbers(text: str) -> Iterator[Finding]:
 
 def _is_card(text: str) -> bool:
     digits = re.sub(r"\D", "", text)
-    return digits[0] in _CARD_STARTS and len(set(digits)) > 1 and bool(library("stdnum.luhn").is_valid(digits))
+    return (
+        digits[0] in _CARD_STARTS
+        and len(set(digits)) > 1
+        and bool(library("stdnum.luhn").is_valid(digits))
+    )
 
 
 def _telephones(text: str, language: str, country: str) -> Iterator[Finding]:
@@ -108,7 +122,9 @@ def _telephones(text: str, language: str, country: str) -> Iterator[Finding]:
     if country in phonenumbers.SUPPORTED_REGIONS:
         regions = (country,)
     for region in regions:
-        for match in phonenumbers.PhoneNumberMatcher(text, region, leniency=phonenumbers.Leniency.VALID):
+        for match in phonenumbers.PhoneNumberMatcher(
+            text, region, leniency=phonenumbers.Leniency.VALID
+        ):
             written = match.raw_string
             if "+" in written or not written.isdigit() or _MOBILE.fullmatch(written):
                 yield Finding(match.start, match.end, "telephone number")
@@ -123,4 +139,6 @@ def _by_rules(text: str) -> Iterator[Finding]:
 
 @lru_cache(maxsize=1)
 def _rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((rule["kind"], re.compile(rule["pattern"])) for rule in load("personal.yaml")["rules"])
+    return tuple(
+        (rule["kind"], re.compile(rule["pattern"])) for rule in load("personal.yaml")["rules"]
+    )

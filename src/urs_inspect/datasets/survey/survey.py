@@ -30,7 +30,12 @@ from urs_inspect.datasets.survey.case_file import (
 )
 from urs_inspect.datasets.survey.near_duplicates import find_duplicates
 from urs_inspect.datasets.survey.personal import check_libraries, find_personal, kinds, mask
-from urs_inspect.datasets.survey.questions import NoQuestion, detect_language, first_question, read_transcript
+from urs_inspect.datasets.survey.questions import (
+    NoQuestion,
+    detect_language,
+    first_question,
+    read_transcript,
+)
 
 _LEAST = 0.6  # share of characters in common, as difflib counts them
 
@@ -40,7 +45,9 @@ class AmbiguousNameError(InputError):
 
 
 class UnknownNameError(InputError):
-    """A name that is not known; `nearest` is what the nearest known name means, empty if that is not certain."""
+    """A name that is not known; `nearest` is what the nearest known name means, empty if that is
+    not certain.
+    """
 
     def __init__(self, message: str, nearest: str) -> None:
         super().__init__(message)
@@ -48,7 +55,8 @@ class UnknownNameError(InputError):
 
 
 def did_you_mean(key: str, meanings: Mapping[str, Collection[str]]) -> str:
-    """A question about the nearest known name, ` (did you mean factual_qa?)`; empty if no name is near.
+    """A question about the nearest known name, ` (did you mean factual_qa?)`; empty if no name is
+    near.
 
     `key` and the keys of `meanings` are folded for comparison.
     """
@@ -62,10 +70,19 @@ def nearest(key: str, meanings: Mapping[str, Collection[str]]) -> list[str]:
     return sorted(meanings[near[0]]) if near else []
 
 
-CONVERSATION, INTENT = "conversation", "intent"
+CONVERSATION = "conversation"
+INTENT = "intent"
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
-    CONVERSATION: ("conversation", "conversations", "messages", "dialogue", "dialog", "transcript", "question"),
+    CONVERSATION: (
+        "conversation",
+        "conversations",
+        "messages",
+        "dialogue",
+        "dialog",
+        "transcript",
+        "question",
+    ),
     INTENT: ("intent", "user_intent"),
     "user": ("user", "user_id", "participant", "participant_id", "respondent"),
     "service": ("service", "llm_service", "llm", "source_llm"),
@@ -85,9 +102,15 @@ _KEYS = ("columns", "intents", "languages")
 class ColumnMap:
     """What a survey's columns and labels mean."""
 
-    columns: Mapping[str, str] = field(default_factory=dict)  # key of `ALIASES` -> name of its column
-    intents: Mapping[str, str] = field(default_factory=dict)  # label in the survey -> intent of the rubric
-    languages: Mapping[str, str] = field(default_factory=dict)  # label in the survey -> language of the rubric
+    columns: Mapping[str, str] = field(
+        default_factory=dict
+    )  # key of `ALIASES` -> name of its column
+    intents: Mapping[str, str] = field(
+        default_factory=dict
+    )  # label in the survey -> intent of the rubric
+    languages: Mapping[str, str] = field(
+        default_factory=dict
+    )  # label in the survey -> language of the rubric
 
     def names(self, what: str) -> tuple[str, ...]:
         """The names that a column may have."""
@@ -96,7 +119,9 @@ class ColumnMap:
     @property
     def required(self) -> tuple[tuple[str, ...], ...]:
         """The columns that the file must have, each with its alternative names."""
-        return tuple(self.names(what) for what in ALIASES if what in _NEEDED or what in self.columns)
+        return tuple(
+            self.names(what) for what in ALIASES if what in _NEEDED or what in self.columns
+        )
 
 
 def read_mapping(path: Path) -> ColumnMap:
@@ -114,18 +139,24 @@ def read_mapping(path: Path) -> ColumnMap:
     texts: dict[str, dict[str, str]] = {}
     for key in _KEYS:
         value = raw.get(key) or {}
-        if not isinstance(value, dict) or not all(isinstance(text, str) and text.strip() for text in value.values()):
+        if not isinstance(value, dict) or not all(
+            isinstance(text, str) and text.strip() for text in value.values()
+        ):
             raise InputError(f"{path}: {key}: must be a mapping of names to texts")
         texts[key] = {str(name): text.strip() for name, text in value.items()}
     for what in texts["columns"]:
         if what not in ALIASES:
             near = did_you_mean(what.casefold(), {name: [name] for name in ALIASES})
-            raise InputError(f"{path}: columns: unknown key '{what}'; allowed: {choices(ALIASES)}{near}")
+            raise InputError(
+                f"{path}: columns: unknown key '{what}'; allowed: {choices(ALIASES)}{near}"
+            )
     return ColumnMap(**texts)
 
 
 def header_hint(path: Path, needed: Iterable[Sequence[str]]) -> str:
-    """What may be wrong with the header of a CSV file that lacks a column, to append to a message; else empty."""
+    """What may be wrong with the header of a CSV file that lacks a column, to append to a message;
+    else empty.
+    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file), []) if path.suffix.lower() == ".csv" else []
@@ -137,12 +168,18 @@ def header_hint(path: Path, needed: Iterable[Sequence[str]]) -> str:
     for names in needed:
         if not set(names) & set(header):
             near = next(filter(None, (did_you_mean(name.casefold(), folded) for name in names)), "")
-            return f"{near}; a file for --columns can say what it is called" if names[0] in ALIASES else near
+            return (
+                f"{near}; a file for --columns can say what it is called"
+                if names[0] in ALIASES
+                else near
+            )
     return ""
 
 
 def finder(labels: Mapping[str, str], find: Callable[[str], str]) -> Callable[[str], str]:
-    """Turns a label into an id: by the survey's own list first, which ignores case and edge white space."""
+    """Turns a label into an id: by the survey's own list first, which ignores case and edge white
+    space.
+    """
     own = {label.strip().casefold(): find(meaning) for label, meaning in labels.items()}
     return lambda label: own.get(label.strip().casefold()) or find(label)
 
@@ -152,9 +189,13 @@ class SurveyOptions:
     """How a survey is read."""
 
     columns: ColumnMap = field(default_factory=ColumnMap)
-    language: str | None = None  # of all questions; None: of the column, or of the script where that is blank
+    language: str | None = (
+        None  # of all questions; None: of the column, or of the script where that is blank
+    )
     near: float = 0.85  # least similarity of near-duplicates, 0.5 to 1
-    attention: Mapping[str, str] = field(default_factory=dict)  # column -> value that it must have, in any case
+    attention: Mapping[str, str] = field(
+        default_factory=dict
+    )  # column -> value that it must have, in any case
     keep_flagged: bool = False  # keep questions with personal data, marked as such
     fix_spelling: bool = False  # take an unknown intent or language for the nearest known one
 
@@ -168,7 +209,9 @@ class _RowError(Exception):
 
     def __init__(self, reason: str, column: str, detail: str) -> None:
         super().__init__(detail)
-        self.reason, self.column, self.detail = reason, column, detail
+        self.reason = reason
+        self.column = column
+        self.detail = detail
 
 
 @dataclass(frozen=True)
@@ -184,10 +227,14 @@ class _RowReader:
     """Reads one row."""
 
     def __init__(self, row: Row, options: SurveyOptions, labels: Vocabulary) -> None:
-        self._row, self._options, self._labels = row, options, labels
+        self._row = row
+        self._options = options
+        self._labels = labels
         self._fields = Fields(row)
         self.question = ""  # as far as it is known yet, also if the row makes no case
-        self.respelt: list[tuple[str, str, str]] = []  # column, label as written, and what it was taken for
+        self.respelt: list[
+            tuple[str, str, str]
+        ] = []  # column, label as written, and what it was taken for
 
     def read(self, default_id: str) -> _Candidate:
         """Make a case of the row, or raise `_RowError`."""
@@ -197,11 +244,16 @@ class _RowReader:
         question = self._question()
         intent = self._resolved(INTENT, self._labels.intent, UNKNOWN_INTENT)
         language = self._language(question)
-        texts = {what: self._text(what) for what in ("reference", "country", "service", "satisfaction", "user")}
+        texts = {
+            what: self._text(what)
+            for what in ("reference", "country", "service", "satisfaction", "user")
+        }
         identifier = self._text("id") or default_id
         # A reference is an assistant's text; who the user is goes nowhere.
         typed = {what: texts[what] for what in ("country", "service", "satisfaction")}
-        flags = self._personal({"question": question, "id": identifier, **typed}, language, texts["country"])
+        flags = self._personal(
+            {"question": question, "id": identifier, **typed}, language, texts["country"]
+        )
         case = SurveyCase(
             id=identifier,
             question=question,
@@ -247,7 +299,9 @@ class _RowReader:
         detected = detect_language(question)
         if not detected:
             raise _RowError(
-                UNKNOWN_LANGUAGE, "", "neither English nor Chinese by its script; name it in a column 'language'"
+                UNKNOWN_LANGUAGE,
+                "",
+                "neither English nor Chinese by its script; name it in a column 'language'",
             )
         return self._find("", detected, self._labels.language, UNKNOWN_LANGUAGE)
 
@@ -257,14 +311,19 @@ class _RowReader:
             names = kinds(find_personal(text, language, country)) if text else ()
             if names and not self._options.keep_flagged:
                 column = self._column(CONVERSATION if what == "question" else what)
-                raise _RowError(PERSONAL, column, f"{', '.join(names)}; --keep-flagged keeps such rows, marked")
+                raise _RowError(
+                    PERSONAL, column, f"{', '.join(names)}; --keep-flagged keeps such rows, marked"
+                )
             flags |= dict.fromkeys(names)
         return tuple(flags)
 
     def _resolved(self, what: str, find: Callable[[str], str], reason: str) -> str:
-        column, label = self._column(what), self._text(what)
+        column = self._column(what)
+        label = self._text(what)
         if not label:
-            raise _RowError(reason, column, "missing" if column not in self._row.values else "empty")
+            raise _RowError(
+                reason, column, "missing" if column not in self._row.values else "empty"
+            )
         return self._find(column, label, find, reason)
 
     def _find(self, column: str, label: str, find: Callable[[str], str], reason: str) -> str:
@@ -275,7 +334,9 @@ class _RowReader:
                 self.respelt.append((column, label, error.nearest))
                 return error.nearest
             ambiguous = reason == UNKNOWN_INTENT and isinstance(error, AmbiguousNameError)
-            raise _RowError(AMBIGUOUS_INTENT if ambiguous else reason, column, str(error)) from error
+            raise _RowError(
+                AMBIGUOUS_INTENT if ambiguous else reason, column, str(error)
+            ) from error
 
     def _text(self, what: str) -> str:
         """A text or number that may be missing, null or blank."""
@@ -288,7 +349,9 @@ class _RowReader:
     def _checked_text(self, column: str) -> str:
         text = self._fields.text(column)
         if self._fields.problems:
-            raise _RowError(FORMAT, column, self._fields.problems[0].removeprefix(f"column '{column}': "))
+            raise _RowError(
+                FORMAT, column, self._fields.problems[0].removeprefix(f"column '{column}': ")
+            )
         return text
 
     def _column(self, what: str) -> str:
@@ -299,27 +362,31 @@ class _RowReader:
 def read_survey(path: Path, vocabulary: Vocabulary, options: SurveyOptions | None = None) -> Survey:
     """Read a survey, one conversation per row.
 
-    Steps, in this order: format, attention checks, first valid question, intent, language, personal data, duplicates
-    of the same user and of others. A row that fails one is dropped and listed; the first of several duplicates stays.
+    Steps, in this order: format, attention checks, first valid question, intent, language, personal
+    data, duplicates of the same user and of others. A row that fails one is dropped and listed; the
+    first of several duplicates stays.
 
     Args:
-        path: A `.csv` file with a header, or a `.jsonl` file with one object per line; UTF-8. Columns: conversation and
-            intent, and optionally user, service, country, satisfaction, language, id and reference.
+        path: A `.csv` file with a header, or a `.jsonl` file with one object per line; UTF-8.
+            Columns: conversation and intent, and optionally user, service, country, satisfaction,
+            language, id and reference.
         vocabulary: How labels become ids.
         options: How the survey is read.
 
     Returns:
-        Cases and dropped rows. A case without an id of its own is called by the file and the number of its row, as
-        `load_urs` would; dropped rows are named by the line that they begin at. Who the user is, is not part of a case.
+        Cases and dropped rows. A case without an id of its own is called by the file and the number
+        of its row, as `load_urs` would; dropped rows are named by the line that they begin at. Who
+        the user is, is not part of a case.
 
     Raises:
-        InputError: If the file cannot be read, a required column is missing, a label is mapped to an unknown id, or a
-            library is missing.
+        InputError: If the file cannot be read, a required column is missing, a label is mapped to
+            an unknown id, or a library is missing.
     """
     options = options or SurveyOptions()
     check_libraries()
     labels = Vocabulary(
-        finder(options.columns.intents, vocabulary.intent), finder(options.columns.languages, vocabulary.language)
+        finder(options.columns.intents, vocabulary.intent),
+        finder(options.columns.languages, vocabulary.language),
     )
     required = [*options.columns.required, *((column,) for column in options.attention)]
     try:
@@ -335,7 +402,9 @@ def read_survey(path: Path, vocabulary: Vocabulary, options: SurveyOptions | Non
         try:
             candidate = reader.read(f"{path.stem}_{position:04d}")
             if (first := taken.setdefault(candidate.case.id, row.number)) != row.number:
-                raise _RowError(FORMAT, "id", f"'{candidate.case.id}' is taken by {row.unit} {first}")
+                raise _RowError(
+                    FORMAT, "id", f"'{candidate.case.id}' is taken by {row.unit} {first}"
+                )
             candidates.append(candidate)
         except _RowError as error:
             detail = _masked(error.detail, _MAX_DETAIL)
@@ -360,11 +429,14 @@ def _repeats(candidates: list[_Candidate], near: float) -> Iterator[Dropped]:
     questions = [candidate.case.question for candidate in candidates]
     duplicates = find_duplicates(questions, [candidate.user for candidate in candidates], near)
     for position, duplicate in duplicates.items():
-        candidate, first = candidates[position], candidates[duplicate.of]
+        candidate = candidates[position]
+        first = candidates[duplicate.of]
         own = candidate.user != "" and candidate.user == first.user
         reason = NEAR_ACROSS if not own else DUPLICATE if duplicate.same_text else NEAR_DUPLICATE
         detail = f"repeats line {first.row} (similarity {duplicate.similarity:.2f})"
-        yield Dropped(candidate.row, reason, "", detail, _masked(candidate.case.question, _MAX_EXCERPT))
+        yield Dropped(
+            candidate.row, reason, "", detail, _masked(candidate.case.question, _MAX_EXCERPT)
+        )
 
 
 def _unparsed(path: Path, error: str) -> Dropped:

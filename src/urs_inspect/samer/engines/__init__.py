@@ -1,6 +1,13 @@
 """Engines: what runs a SaMer model, behind one protocol."""
 
-from urs_inspect.samer.engines.protocol import Engine, EngineFailure, EngineSpec, FailureMode, QueryResponse, Scored
+from urs_inspect.samer.engines.protocol import (
+    Engine,
+    EngineFailure,
+    EngineSpec,
+    FailureMode,
+    QueryResponse,
+    Scored,
+)
 from urs_inspect.samer.engines.registry import engine_names, load_engine, register_engine
 
 __all__ = [

@@ -1,4 +1,6 @@
-"""What an engine offers, and what all engines share: batches of requests, vectors at two positions, outcomes."""
+"""What an engine offers, and what all engines share: batches of requests, vectors at two positions,
+outcomes.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,15 +11,36 @@ import numpy as np
 from anyio import to_thread
 
 from urs_inspect._util import InputError
-from urs_inspect.samer.checkpoint import Checkpoint, Dtype, fitting_length, resolve_dtype, resolve_weights_at
+from urs_inspect.samer.checkpoint import (
+    Checkpoint,
+    Dtype,
+    fitting_length,
+    resolve_dtype,
+    resolve_weights_at,
+)
 from urs_inspect.samer.checkpoint_check import open_model
-from urs_inspect.samer.conversation import ANY_END, Bos, Conversations, Encoded, Ids, Overlong, OverlongError
+from urs_inspect.samer.conversation import (
+    ANY_END,
+    Bos,
+    Conversations,
+    Encoded,
+    Ids,
+    Overlong,
+    OverlongError,
+)
 from urs_inspect.samer.evaluation import Heads, RawOutputs, WeightsAt, raw_outputs
 from urs_inspect.samer.reward import Description
 from urs_inspect.samer.weights import Array
 
 FailureMode = Literal[
-    "too_long", "unreachable", "timeout", "refused", "wrong_model", "wrong_shape", "not_finite", "error"
+    "too_long",
+    "unreachable",
+    "timeout",
+    "refused",
+    "wrong_model",
+    "wrong_shape",
+    "not_finite",
+    "error",
 ]
 
 
@@ -53,8 +76,12 @@ class EngineSpec:
     model: str  # folder or address
     weights_at: WeightsAt = "response"
     bos: Bos = "single"
-    dtype: str = "auto"  # that the backbone computes in, as the engine resolved it; `as served` by a server
-    max_length: int = 8192  # that the model is run with; query + response have one token less at most
+    dtype: str = (
+        "auto"  # that the backbone computes in, as the engine resolved it; `as served` by a server
+    )
+    max_length: int = (
+        8192  # that the model is run with; query + response have one token less at most
+    )
     overlong: Overlong = "shorten"
     reward: Description | None = None  # what a reward model's outputs mean; None for SaMer
 
@@ -70,10 +97,13 @@ def open_with_spec(
     *,
     on_cpu: bool = False,
 ) -> tuple[Checkpoint, EngineSpec]:
-    """Check a model's folder, and settle how an engine in this process runs it; `on_cpu`, `auto` is float32."""
+    """Check a model's folder, and settle how an engine in this process runs it; `on_cpu`, `auto` is
+    float32.
+    """
     checkpoint = open_model(samer, description)
     resolved = "float32" if on_cpu and dtype == "auto" else resolve_dtype(checkpoint, dtype)
-    reads, length = resolve_weights_at(checkpoint.folder, weights_at), fitting_length(checkpoint, max_length)
+    reads = resolve_weights_at(checkpoint.folder, weights_at)
+    length = fitting_length(checkpoint, max_length)
     return checkpoint, EngineSpec(samer, reads, bos, resolved, length, overlong, checkpoint.reward)
 
 
@@ -89,7 +119,10 @@ class Engine(Protocol):
         """How it was set up."""
 
     async def score(self, items: Sequence[QueryResponse]) -> "list[Outcome]":
-        """Outputs of each item in the same order, or why there are none; an item's fault never raises."""
+        """Outputs of each item in the same order, or why there are none.
+
+        An item's fault never raises.
+        """
 
     async def close(self) -> None:
         """Give back what the engine holds; more than once does no harm."""
@@ -99,7 +132,10 @@ Outcome = Scored | EngineFailure
 
 
 def one_line(error: BaseException, *, named: bool = False) -> str:
-    """An error's text on one line of at most 300 characters, after its type if `named`; its type if it has no text."""
+    """An error's text on one line of at most 300 characters, after its type if `named`.
+
+    Its type if it has no text.
+    """
     name = type(error).__name__
     return " ".join((f"{name}: {error}" if named else str(error)).split())[:300] or name
 
@@ -113,17 +149,22 @@ class _Ticket:
 class Batching:
     """Runs a blocking function in a thread, one call at a time, with all items that are waiting.
 
-    A harness asks for one sample at a time from many tasks; a model wants many items at once. `limit` is the most items
-    of one call, so that the first caller does not wait for all.
+    A harness asks for one sample at a time from many tasks; a model wants many items at once.
+    `limit` is the most items of one call, so that the first caller does not wait for all.
     """
 
-    def __init__(self, run: Callable[[Sequence[QueryResponse]], list[Outcome]], limit: int = 512) -> None:
-        self._run, self._limit = run, limit
+    def __init__(
+        self, run: Callable[[Sequence[QueryResponse]], list[Outcome]], limit: int = 512
+    ) -> None:
+        self._run = run
+        self._limit = limit
         self._waiting: list[_Ticket] = []
         self._turn = anyio.Lock()
 
     async def score(self, items: Sequence[QueryResponse]) -> list[Outcome]:
-        """Get the outcomes of items, in their order; if the function raises, that is the outcome."""
+        """Get the outcomes of items, in their order; if the function raises, that is the
+        outcome.
+        """
         tickets = [_Ticket(item) for item in items]
         self._waiting.extend(tickets)
         try:
@@ -138,7 +179,8 @@ class Batching:
     async def _run_waiting(self, tickets: list[_Ticket]) -> None:
         if all(ticket.outcome is not None for ticket in tickets):
             return  # another caller's turn did them
-        batch, self._waiting = self._waiting[: self._limit], self._waiting[self._limit :]
+        batch = self._waiting[: self._limit]
+        self._waiting = self._waiting[self._limit :]
         try:
             outcomes = await to_thread.run_sync(self._outcomes, [ticket.item for ticket in batch])
         except BaseException:
@@ -148,7 +190,9 @@ class Batching:
             ticket.outcome = outcome
 
     def _outcomes(self, items: list[QueryResponse]) -> list[Outcome]:
-        """Run items together, or one by one if that raises, so that an item's fault stays its own."""
+        """Run items together, or one by one if that raises, so that an item's fault stays its
+        own.
+        """
         try:
             outcomes = self._run(items)
             if len(outcomes) != len(items):
@@ -164,7 +208,9 @@ class Batching:
 
 
 AnyHeads = Heads | Description
-"""What makes outputs of vectors; of a reward model, whose engine runs the head itself, of logits."""
+"""What makes outputs of vectors; of a reward model, whose engine runs the head itself, of
+logits.
+"""
 
 
 class ReplyError(Exception):
@@ -185,8 +231,11 @@ class Reading:
 
 
 def readings(encoded: Encoded) -> list[Reading]:
-    """What gives the vector at the query's end and then that at the response's end: one pass where that is enough."""
-    query, last = len(encoded.query_ids) - 1, len(encoded.ids) - 1
+    """What gives the vector at the query's end and then that at the response's end: one pass where
+    that is enough.
+    """
+    query = len(encoded.query_ids) - 1
+    last = len(encoded.ids) - 1
     if encoded.is_prefix:  # attention is causal, so the response changes nothing at the query's end
         return [Reading(encoded.ids, (query, last))]
     return [Reading(encoded.query_ids, (query,)), Reading(encoded.ids, (last,))]
@@ -194,7 +243,10 @@ def readings(encoded: Encoded) -> list[Reading]:
 
 @dataclass(frozen=True)
 class StepPooling:
-    """Stock vLLM: STEP pooling with one vector per end-of-turn token; the logits at the last token without one."""
+    """Stock vLLM: STEP pooling with one vector per end-of-turn token.
+
+    The logits at the last token without one.
+    """
 
     end_of_turn: int  # ANY_END for a reward model, whose head vLLM runs itself
     hidden_size: int
@@ -207,7 +259,11 @@ class StepPooling:
     @property
     def options(self) -> dict[str, Any]:
         """`convert` and `pooler_config` for vLLM."""
-        step = {"tok_pooling_type": "STEP", "step_tag_id": self.end_of_turn} if self.end_of_turn != ANY_END else {}
+        step = (
+            {"tok_pooling_type": "STEP", "step_tag_id": self.end_of_turn}
+            if self.end_of_turn != ANY_END
+            else {}
+        )
         pooler = {"task": self.task, **step, "use_activation": False}
         return {"convert": "embed" if step else "classify", "pooler_config": pooler}
 
@@ -217,7 +273,9 @@ class StepPooling:
         return (*steps, self.hidden_size)
 
     def pair(self, encoded: Encoded, replies: Sequence[Array]) -> Array:
-        """Vectors at the query's and at the response's end, shape (2, hidden), from replies to `readings`."""
+        """Vectors at the query's and at the response's end, shape (2, hidden), from replies to
+        `readings`.
+        """
         asked = readings(encoded)
         if len(replies) != len(asked):
             raise ReplyError("wrong_shape", f"{len(replies)} results for {len(asked)} prompts")
@@ -225,11 +283,20 @@ class StepPooling:
         for reading, reply in zip(asked, replies, strict=True):
             expected = self.size(reading.ids)
             if reply.shape != expected:
-                raise ReplyError("wrong_shape", f"a result of shape {reply.shape}; expected {expected}")
+                raise ReplyError(
+                    "wrong_shape", f"a result of shape {reply.shape}; expected {expected}"
+                )
             if not np.isfinite(reply).all():
-                raise ReplyError("not_finite", "a result has NaN or infinity; expected finite numbers")
-            rows_of = reply.reshape(-1, self.hidden_size)  # of logits a single row, which is the last one
-            rows += [rows_of[reading.ids[: at + 1].count(self.end_of_turn) - 1] for at in reading.positions]
+                raise ReplyError(
+                    "not_finite", "a result has NaN or infinity; expected finite numbers"
+                )
+            rows_of = reply.reshape(
+                -1, self.hidden_size
+            )  # of logits a single row, which is the last one
+            rows += [
+                rows_of[reading.ids[: at + 1].count(self.end_of_turn) - 1]
+                for at in reading.positions
+            ]
         return np.stack(rows)
 
 
@@ -243,7 +310,11 @@ def encode_all(
             given = (item.query, item.response, spec.max_length)
             found.append(conversations.encode(*given, overlong=spec.overlong, bos=spec.bos))
         except InputError as error:
-            found.append(EngineFailure("too_long" if isinstance(error, OverlongError) else "error", str(error)))
+            found.append(
+                EngineFailure(
+                    "too_long" if isinstance(error, OverlongError) else "error", str(error)
+                )
+            )
     return found
 
 
@@ -255,7 +326,8 @@ def outcomes(
 ) -> list[Outcome]:
     """Run the heads on all vectors at once, in float32, and put every result in its place.
 
-    `pairs` holds for each item that was encoded its two vectors, shape (2, hidden), or why there are none.
+    `pairs` holds for each item that was encoded its two vectors, shape (2, hidden), or why there
+    are none.
     """
     usable = [pair for pair in pairs if not isinstance(pair, ReplyError)]
     vectors = np.stack(usable) if usable else np.empty((0, 2, heads.hidden_size), np.float32)

@@ -19,9 +19,16 @@ _ENGINES: dict[str, tuple[str, str]] = {
     "server": ("urs_inspect.samer.engines.vllm_server", "make_server"),
     "transformers": ("urs_inspect.samer.neural.transformers_engine", "make_transformers"),
 }
-"""Name -> module and function `(samer, **options) -> Engine`. Named, not imported: some need torch or vLLM."""
+"""Name -> module and function `(samer, **options) -> Engine`. Named, not imported: some need torch
+or vLLM.
+"""
 
-_EXTRAS = {"vllm": "vllm", "torch": "samer", "transformers": "samer", "tokenizers": "samer"}  # package -> extra
+_EXTRAS = {
+    "vllm": "vllm",
+    "torch": "samer",
+    "transformers": "samer",
+    "tokenizers": "samer",
+}  # package -> extra
 _VALUES = {
     "weights_at": get_args(WeightsAt),
     "bos": get_args(Bos),
@@ -52,12 +59,15 @@ def load_engine(samer: str, *, engine: str = "auto", **options: Any) -> Engine:
 
     Args:
         samer: Folder of a checkpoint, or address of a server.
-        engine: Which one. `auto`: `server` for an address, else `vllm` if it is installed, else `transformers`.
-        **options: `weights_at`, where the weighter reads (`response` or `query`; if not given, where the heads' file
-            declares, else `response`); `bos`, the start tokens (`single` or `double`); `max_length`, the length that
-            the model is run with (its limit if not given; query + response have one token less at most); `overlong`,
-            what happens to a longer item (`shorten` or `error`); `dtype`, in which the backbone of an engine in this
-            process computes; and those of the engine, see `make_vllm`, `make_server` and `make_transformers`.
+        engine: Which one. `auto`: `server` for an address, else `vllm` if it is installed, else
+            `transformers`.
+        **options: `weights_at`, where the weighter reads (`response` or `query`; if not given,
+            where the heads' file declares, else `response`); `bos`, the start tokens (`single` or
+            `double`); `max_length`, the length that the model is run with (its limit if not given;
+            query + response have one token less at most); `overlong`, what happens to a longer item
+            (`shorten` or `error`); `dtype`, in which the backbone of an engine in this process
+            computes; and those of the engine, see `make_vllm`, `make_server` and
+            `make_transformers`.
 
     Returns:
         The engine, ready.
@@ -73,7 +83,10 @@ def load_engine(samer: str, *, engine: str = "auto", **options: Any) -> Engine:
 
 
 def engine_for(samer: str, *, engine: str = "auto", **options: Any) -> str:
-    """Which engine `load_engine` would make, without loading a model; arguments and errors are the same."""
+    """Which engine `load_engine` would make, without loading a model.
+
+    Arguments and errors are the same.
+    """
     name = _chosen(samer, engine)
     _check_options(name, _factory(name), options)
     return name
@@ -84,33 +97,47 @@ def missing_package(what: str, error: ImportError) -> InputError:
     package = (error.name or "").partition(".")[0]
     if package not in _EXTRAS:
         return InputError(f"{what} cannot be loaded: {' '.join(str(error).split())[:200]}")
-    return InputError(f"{what} needs the package {package}: pip install 'urs-inspect[{_EXTRAS[package]}]'")
+    return InputError(
+        f"{what} needs the package {package}: pip install 'urs-inspect[{_EXTRAS[package]}]'"
+    )
 
 
 def _chosen(samer: str, engine: str) -> str:
     address = samer.startswith(("http://", "https://"))
     if not address and not Path(samer).expanduser().is_dir():
-        raise InputError(f"samer '{samer}': no such folder; expected a checkpoint's folder or a server's address")
+        raise InputError(
+            f"samer '{samer}': no such folder; expected a checkpoint's folder or a server's address"
+        )
     if engine == "auto":
         if address:
             return "server"
         name = "vllm" if find_spec("vllm") is not None else "transformers"
-        _LOG.info("samer: %s is run by %s", samer, name if name == "vllm" else "transformers (vllm is not installed)")
+        _LOG.info(
+            "samer: %s is run by %s",
+            samer,
+            name if name == "vllm" else "transformers (vllm is not installed)",
+        )
         return name
     if engine not in engine_names():
         raise InputError(f"unknown engine '{engine}'; allowed: auto, {choices(engine_names())}")
     if address != (engine == "server") and engine in _ENGINES:
-        expected = "an address (http://host:port)" if engine == "server" else "a checkpoint's folder"
+        expected = (
+            "an address (http://host:port)" if engine == "server" else "a checkpoint's folder"
+        )
         raise InputError(f"samer '{samer}' does not fit engine '{engine}'; expected {expected}")
     return engine
 
 
 def _check_options(name: str, make: Callable[..., Engine], options: Mapping[str, Any]) -> None:
     parameters = list(inspect.signature(make).parameters.values())[1:]
-    allowed = [parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD]
+    allowed = [
+        parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD
+    ]
     passes_on = len(allowed) < len(parameters)
     if (unknown := [option for option in options if option not in allowed]) and not passes_on:
-        raise InputError(f"engine '{name}' has no option '{unknown[0]}'; allowed: {choices(allowed)}")
+        raise InputError(
+            f"engine '{name}' has no option '{unknown[0]}'; allowed: {choices(allowed)}"
+        )
     for option, values in _VALUES.items():
         if options.get(option) is not None and options[option] not in values:
             raise InputError(f"{option} '{options[option]}'; allowed: {choices(values)}")

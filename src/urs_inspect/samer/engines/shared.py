@@ -1,4 +1,6 @@
-"""One engine for all callers with the same options: checked before a run, opened when it is first needed, kept."""
+"""One engine for all callers with the same options: checked before a run, opened when it is first
+needed, kept.
+"""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -35,7 +37,10 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """A model, an engine and its options as a user gives them (see `load_engine`); equal choices share one engine."""
+    """A model, an engine and its options as a user gives them (see `load_engine`).
+
+    Equal choices share one engine.
+    """
 
     model: str
     engine: str = "auto"
@@ -43,33 +48,48 @@ class EngineChoice:
     bos: Bos = "single"
     overlong: Overlong = "shorten"
     max_length: int | None = None
-    folder: str | None = None  # for a server on another machine: a folder with its tokenizer and heads
+    folder: str | None = (
+        None  # for a server on another machine: a folder with its tokenizer and heads
+    )
     dtype: Dtype = "auto"  # of an engine in this process; a server chooses its own
     description: str | None = None  # of a reward model: a file that says what its outputs mean
     kind: Kind | None = None  # what the model must be
-    # Of vLLM in this process, by the names of `vllm_local.ENGINE_OPTIONS`; `max_model_len` becomes `max_length`.
+    # Of vLLM in this process, by the names of `vllm_local.ENGINE_OPTIONS`; `max_model_len` becomes
+    # `max_length`.
     engine_options: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         for name in ("model", "engine", "folder", "description"):
             value = getattr(self, name)
-            if (not isinstance(value, str) or not value.strip()) and (name in {"model", "engine"} or value is not None):
+            if (not isinstance(value, str) or not value.strip()) and (
+                name in {"model", "engine"} or value is not None
+            ):
                 raise InputError(f"samer: {name} must be a text, got {value!r}")
         length = self.max_length
-        if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
-            raise InputError(f"samer: max_length must be a whole number of at least 1, got {length!r}")
+        if length is not None and (
+            isinstance(length, bool) or not isinstance(length, int) or length < 1
+        ):
+            raise InputError(
+                f"samer: max_length must be a whole number of at least 1, got {length!r}"
+            )
         if self.engine_options is not None:
             self._settle_engine_options()
 
     def _settle_engine_options(self) -> None:
         if self.is_server:
-            raise InputError("samer: engine_options: a server has its own; give them to `vllm serve`")
+            raise InputError(
+                "samer: engine_options: a server has its own; give them to `vllm serve`"
+            )
         if self.engine not in {"auto", "vllm"}:
-            raise InputError(f"samer: engine_options: only with engine vllm, not with engine {self.engine}")
+            raise InputError(
+                f"samer: engine_options: only with engine vllm, not with engine {self.engine}"
+            )
         options = check_engine_options(self.engine_options)
         length = options.pop("max_model_len", None)
         if length is not None and self.max_length not in {None, length}:
-            raise InputError(f"samer: engine_options: max_model_len {length}, but max_length {self.max_length}")
+            raise InputError(
+                f"samer: engine_options: max_model_len {length}, but max_length {self.max_length}"
+            )
         object.__setattr__(self, "engine_options", options)
         object.__setattr__(self, "max_length", length or self.max_length)
 
@@ -96,11 +116,14 @@ _used: RunVar[set[EngineChoice]] = RunVar("samer-engines-used")
 _turn: RunVar[anyio.Lock] = RunVar("samer-engines-turn")
 
 
-def check_engine(choice: EngineChoice, concurrency: Concurrency | None = None) -> Description | None:
-    """Refuse, before a run, an engine that could only fail in it; gives what a reward model's outputs mean.
+def check_engine(
+    choice: EngineChoice, concurrency: Concurrency | None = None
+) -> Description | None:
+    """Refuse, before a run, an engine that could only fail in it; gives what a reward model's
+    outputs mean.
 
-    A server is asked once for all callers within half a minute; of a checkpoint's folder, headers and heads are read
-    and no other weights. `concurrency` limits the requests to a server.
+    A server is asked once for all callers within half a minute; of a checkpoint's folder, headers
+    and heads are read and no other weights. `concurrency` limits the requests to a server.
     """
     name = engine_for(choice.model, engine=choice.engine, **choice.options())
     _failed.pop(choice, None)  # what failed in an earlier run may succeed in this one
@@ -124,12 +147,14 @@ def check_engine(choice: EngineChoice, concurrency: Concurrency | None = None) -
     return reward
 
 
-async def shared_engine(choice: EngineChoice, concurrency: Concurrency | None = None) -> Engine | EngineFailure:
+async def shared_engine(
+    choice: EngineChoice, concurrency: Concurrency | None = None
+) -> Engine | EngineFailure:
     """The engine of a choice, opened in a thread if it is not open yet, or why there is none.
 
-    An engine stays open until `close_engines`. Those that earlier runs of this process left open and this one has not
-    used are closed first, since two models seldom fit on one GPU. An engine that cannot be opened is not tried again
-    before `check_engine` has been called again.
+    An engine stays open until `close_engines`. Those that earlier runs of this process left open
+    and this one has not used are closed first, since two models seldom fit on one GPU. An engine
+    that cannot be opened is not tried again before `check_engine` has been called again.
     """
     used = _of_loop(_used, set)
     async with _of_loop(_turn, anyio.Lock):
@@ -144,7 +169,9 @@ async def shared_engine(choice: EngineChoice, concurrency: Concurrency | None = 
             try:
                 _open[choice] = await to_thread.run_sync(_load, choice, concurrency)
             except Exception as error:  # a judge's fault does not end a run
-                _failed[choice] = EngineFailure("error", f"the engine could not be opened: {one_line(error)}")
+                _failed[choice] = EngineFailure(
+                    "error", f"the engine could not be opened: {one_line(error)}"
+                )
                 return _failed[choice]
         return _open[choice]
 
@@ -157,7 +184,8 @@ async def close_engines() -> None:
 def when_used(listener: Callable[[], None]) -> None:
     """Call a function when an event loop is about to use an engine for the first time.
 
-    inspect-ai's side arranges there that engines are closed when the run ends, which this side knows nothing of.
+    inspect-ai's side arranges there that engines are closed when the run ends, which this side
+    knows nothing of.
     """
     _listeners.append(listener)
 
@@ -167,7 +195,10 @@ async def _close(choices: list[EngineChoice]) -> None:
         try:
             await _open.pop(choice).close()
         except Exception as error:  # the others are to be closed all the same
-            _LOG.warning(f"samer: {choice.model}: the engine could not be closed: {type(error).__name__}: {error}")
+            _LOG.warning(
+                f"samer: {choice.model}: the engine could not be closed: {type(error).__name__}:"
+                f" {error}"
+            )
 
 
 def _load(choice: EngineChoice, concurrency: Concurrency | None) -> Engine:

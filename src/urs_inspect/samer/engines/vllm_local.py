@@ -35,7 +35,16 @@ from urs_inspect.samer.evaluation import WeightsAt
 from urs_inspect.samer.export import exported_folder
 from urs_inspect.samer.weights import Array
 
-_FIXED = ("model", "runner", "convert", "task", "pooler_config", "hf_overrides", "trust_remote_code", "max_model_len")
+_FIXED = (
+    "model",
+    "runner",
+    "convert",
+    "task",
+    "pooler_config",
+    "hf_overrides",
+    "trust_remote_code",
+    "max_model_len",
+)
 _AT_LEAST_1 = "a whole number of at least 1"
 ENGINE_OPTIONS: Mapping[str, str] = {
     "gpu_memory_utilization": "a number above 0 and at most 1",
@@ -45,10 +54,12 @@ ENGINE_OPTIONS: Mapping[str, str] = {
 }
 """Arguments of `vllm.LLM` that tasks, scorers and commands take, and what each must be."""
 
-_MOST = 2048  # items of one call of vLLM; bounds what is held at once, and is far above what it schedules at once
+# items of one call of vLLM; bounds what is held at once, and is far above what it schedules at once
+_MOST = 2048
 _QUIET = {"disable_log_stats": True, "use_tqdm_on_load": False}
 _ENVIRONMENT = {
-    # The engine in this process: no child process that would fork a program with threads and an event loop.
+    # The engine in this process: no child process that would fork a program with threads and an
+    # event loop.
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     "VLLM_LOGGING_LEVEL": "WARNING",
 }
@@ -65,30 +76,45 @@ def make_vllm(
     description: str | None = None,
     **vllm: Any,
 ) -> Engine:
-    """Start vLLM on a checkpoint's folder; `vllm` are more arguments of `vllm.LLM`, such as `gpu_memory_utilization`.
+    """Start vLLM on a checkpoint's folder; `vllm` are more arguments of `vllm.LLM`, such as
+    `gpu_memory_utilization`.
 
     SaMer's released folder is exported into the cache first, which links its large files.
     """
     check_engine_options({name: value for name, value in vllm.items() if name in ENGINE_OPTIONS})
-    checkpoint, spec = open_with_spec(samer, weights_at, bos, dtype, max_length, overlong, description)
+    checkpoint, spec = open_with_spec(
+        samer, weights_at, bos, dtype, max_length, overlong, description
+    )
     if wrong := [name for name in vllm if name in _FIXED]:
         raise InputError(f"vllm: {choices(wrong)} cannot be set; SaMer needs its own value")
     if "enable_chunked_prefill" in vllm:
         raise InputError(
-            "engine 'vllm': enable_chunked_prefill cannot be set; STEP pooling needs each input in one piece"
+            "engine 'vllm': enable_chunked_prefill cannot be set; STEP pooling needs each input in"
+            " one piece"
         )
-    return VllmEngine(spec, checkpoint, exported_folder(checkpoint) if spec.reward is None else checkpoint.folder, vllm)
+    return VllmEngine(
+        spec,
+        checkpoint,
+        exported_folder(checkpoint) if spec.reward is None else checkpoint.folder,
+        vllm,
+    )
 
 
 def check_engine_options(options: object) -> dict[str, int | float]:
-    """Check options of vLLM by name, before an engine is opened; `InputError` names the first that is wrong."""
+    """Check options of vLLM by name, before an engine is opened; `InputError` names the first that
+    is wrong.
+    """
     if not isinstance(options, Mapping):
         raise InputError(f"engine_options: must be options of vLLM by name, got {options!r}")
     for name, value in options.items():
         if name not in ENGINE_OPTIONS:
-            raise InputError(f"engine_options: unknown option '{name}'; allowed: {choices(ENGINE_OPTIONS)}")
+            raise InputError(
+                f"engine_options: unknown option '{name}'; allowed: {choices(ENGINE_OPTIONS)}"
+            )
         if not _fits(ENGINE_OPTIONS[name], value):
-            raise InputError(f"engine_options: {name} must be {ENGINE_OPTIONS[name]}, got {value!r}")
+            raise InputError(
+                f"engine_options: {name} must be {ENGINE_OPTIONS[name]}, got {value!r}"
+            )
     return dict(options)
 
 
@@ -101,16 +127,23 @@ def _fits(expected: str, value: object) -> bool:
 
 
 class VllmEngine:
-    """Items of all callers go to vLLM together; every result is the same as alone, within rounding."""
+    """Items of all callers go to vLLM together.
+
+    Every result is the same as alone, within rounding.
+    """
 
     name = "vllm"
 
-    def __init__(self, spec: EngineSpec, checkpoint: Checkpoint, backbone: Path, options: Mapping[str, Any]) -> None:
-        self.spec, self._conversations = spec, checkpoint.conversations()
+    def __init__(
+        self, spec: EngineSpec, checkpoint: Checkpoint, backbone: Path, options: Mapping[str, Any]
+    ) -> None:
+        self.spec = spec
+        self._conversations = checkpoint.conversations()
         self._heads = spec.reward or checkpoint.heads()
         self._pooling = StepPooling(self._conversations.end_of_turn, self._heads.hidden_size)
         self._batching = Batching(self._run, limit=_MOST)
-        # One thread from start to end: vLLM's engine, torch's thread pool and a GPU's context stay where they began.
+        # One thread from start to end: vLLM's engine, torch's thread pool and a GPU's context stay
+        # where they began.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="samer-vllm")
         self._llm: Any = None
         try:
@@ -159,10 +192,14 @@ class VllmEngine:
         """Both vectors of each item, or why there are none."""
         try:
             replies = self._encode(batch) if batch else []
-        except Exception as error:  # vLLM raises many kinds, and none may lose what else is in the batch
+        except (
+            Exception
+        ) as error:  # vLLM raises many kinds, and none may lose what else is in the batch
             if len(batch) == 1:
                 return [ReplyError("error", f"vLLM: {one_line(error)}")]
-            return [self._pairs([item])[0] for item in batch]  # so that an item's fault stays its own
+            return [
+                self._pairs([item])[0] for item in batch
+            ]  # so that an item's fault stays its own
         return [self._pair(item, reply) for item, reply in zip(batch, replies, strict=True)]
 
     def _pair(self, encoded: Encoded, replies: list[Array]) -> Array | ReplyError:
@@ -178,13 +215,18 @@ class VllmEngine:
         outputs = iter(
             self._llm.encode(
                 [{"prompt_token_ids": list(ids)} for ids in prompts],
-                pooling_params=[params(task=self._pooling.task, use_activation=False) for _ in prompts],
+                pooling_params=[
+                    params(task=self._pooling.task, use_activation=False) for _ in prompts
+                ],
                 pooling_task=self._pooling.task,
                 use_tqdm=False,
             )
         )
         return [
-            [np.asarray(next(outputs).outputs.data.float().cpu(), np.float32) for _ in readings(encoded)]
+            [
+                np.asarray(next(outputs).outputs.data.float().cpu(), np.float32)
+                for _ in readings(encoded)
+            ]
             for encoded in batch
         ]
 
@@ -213,13 +255,16 @@ def _import(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise InputError(f"the engine needs vLLM ({one_line(error)}): pip install 'urs-inspect[vllm]'") from error
+        raise InputError(
+            f"the engine needs vLLM ({one_line(error)}): pip install 'urs-inspect[vllm]'"
+        ) from error
 
 
 @contextmanager
 def _kept_random_state() -> Iterator[None]:
     """Put Python's and numpy's generators back: vLLM seeds those of its process, which is ours."""
-    kept, kept_numpy = random.getstate(), np.random.get_state()
+    kept = random.getstate()
+    kept_numpy = np.random.get_state()
     try:
         yield
     finally:

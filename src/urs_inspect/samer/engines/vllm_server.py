@@ -21,10 +21,21 @@ import numpy as np
 from anyio import to_thread
 from anyio.lowlevel import RunVar
 from numpy.typing import NDArray
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_random_exponential,
+)
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer.checkpoint import HEADS_FILE, conversations_of, description_of, resolve_weights_at
+from urs_inspect.samer.checkpoint import (
+    HEADS_FILE,
+    conversations_of,
+    description_of,
+    resolve_weights_at,
+)
 from urs_inspect.samer.checkpoint_check import open_checkpoint
 from urs_inspect.samer.conversation import Bos, Conversations, Encoded, Ids, Overlong
 from urs_inspect.samer.engines.protocol import (
@@ -46,15 +57,21 @@ from urs_inspect.samer.weights import Array
 _LENGTH = 8192  # of the published model; a server's own limit, if less, counts
 _AT_ONCE = 32  # requests without a limit of the caller's
 _LONGEST_WAIT = 30.0  # seconds between two attempts
-_TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # after these the same request may succeed
-_OPENING = 60.0  # most seconds for each of the two questions to a server before a run, all attempts together
+_TRANSIENT = frozenset(
+    {408, 409, 425, 429, 500, 502, 503, 504, 529}
+)  # after these the same request may succeed
+# most seconds for each of the two questions to a server before a run, all attempts together
+_OPENING = 60.0
 _MOST_TEXT = 200  # characters of a server's own message that go into an error
 
 _LOG = getLogger(__name__)
 _T = TypeVar("_T")
 
 Connections = Callable[[], AbstractAsyncContextManager[Any]]
-"""Makes the context in which one request is sent; inspect-ai's `concurrency(...)` limits and shows them."""
+"""Makes the context in which one request is sent.
+
+Inspect-ai's `concurrency(...)` limits and shows them.
+"""
 
 
 @dataclass(frozen=True)
@@ -86,7 +103,9 @@ def make_server(
     attempts: int = 5,
     connections: Connections | None = None,
 ) -> Engine:
-    """Ask a server at the address `samer` what it is, check its reply to a conversation, and make an engine for it."""
+    """Ask a server at the address `samer` what it is, check its reply to a conversation, and make
+    an engine for it.
+    """
     if max_length is not None and max_length < 1:
         raise InputError(f"max_length {max_length}; expected 1 or more")
     options = ServerOptions(timeout, attempts, connections)
@@ -96,8 +115,11 @@ def make_server(
     path = _own_folder(url, entry) if folder is None else Path(folder).expanduser()
     reward = description_of(path, description)
     length = _usable_length(url, entry, max_length)
-    spec = EngineSpec(url, resolve_weights_at(path, weights_at), bos, "as served", length, overlong, reward)
-    conversations, heads = conversations_of(path, reward), reward or _heads(path)
+    spec = EngineSpec(
+        url, resolve_weights_at(path, weights_at), bos, "as served", length, overlong, reward
+    )
+    conversations = conversations_of(path, reward)
+    heads = reward or _heads(path)
     engine = ServerEngine(spec, conversations, heads, str(entry["id"]), options)
     _in_own_loop(_check_reply, engine, conversations, attempts, patience)
     return engine
@@ -116,20 +138,35 @@ def _usable_length(url: str, entry: Mapping[str, Any], max_length: int | None) -
         return min(max_length or _LENGTH, limit)
     length = max_length or _LENGTH
     if limit is not None:
-        _LOG.warning(f"samer={url}: the server reports max_model_len {limit!r}, which is no length; {length} is used")
+        _LOG.warning(
+            f"samer={url}: the server reports max_model_len {limit!r}, which is no length; {length}"
+            " is used"
+        )
     return length
 
 
 class ServerEngine:
-    """Sends each item in a request of its own; one that fails is that item's failure and no other's."""
+    """Sends each item in a request of its own.
+
+    One that fails is that item's failure and no other's.
+    """
 
     name = "server"
 
     def __init__(
-        self, spec: EngineSpec, conversations: Conversations, heads: AnyHeads, served: str, options: ServerOptions
+        self,
+        spec: EngineSpec,
+        conversations: Conversations,
+        heads: AnyHeads,
+        served: str,
+        options: ServerOptions,
     ) -> None:
-        self.spec, self._conversations, self._heads, self._options = spec, conversations, heads, options
-        self.served, self.folder = served, conversations.folder  # the model's name, and where tokenizer and heads are
+        self.spec = spec
+        self._conversations = conversations
+        self._heads = heads
+        self._options = options
+        self.served = served
+        self.folder = conversations.folder  # the model's name, and where tokenizer and heads are
         self.pooling = StepPooling(conversations.end_of_turn, heads.hidden_size)
         # One for each event loop: a connection belongs to the loop that opened it.
         self._client: RunVar[httpx.AsyncClient] = RunVar(f"samer-client-{id(self)}")
@@ -148,7 +185,9 @@ class ServerEngine:
             for place in range(len(ready)):
                 group.start_soon(ask, place)
         in_order = [pairs[place] for place in range(len(ready))]
-        return await to_thread.run_sync(outcomes, self._heads, self.spec.weights_at, encoded, in_order)
+        return await to_thread.run_sync(
+            outcomes, self._heads, self.spec.weights_at, encoded, in_order
+        )
 
     async def close(self) -> None:
         """Close the connections of this event loop."""
@@ -162,7 +201,9 @@ class ServerEngine:
         try:
             async with self._connection():
                 reply = await self._post(body)
-            return self.pooling.pair(encoded, read_replies(reply, [self.pooling.size(ids) for ids in prompts]))
+            return self.pooling.pair(
+                encoded, read_replies(reply, [self.pooling.size(ids) for ids in prompts])
+            )
         except ReplyError as error:
             return ReplyError(error.mode, f"{self.spec.model}: {error.detail}")
 
@@ -193,7 +234,8 @@ class ServerEngine:
             raise ReplyError("unreachable", one_line(error)) from error
 
     async def _attempt(self, body: Mapping[str, Any]) -> Any:
-        # The client's own time-out is between two bytes; a server that trickles would never reach it.
+        # The client's own time-out is between two bytes; a server that trickles would never reach
+        # it.
         with anyio.fail_after(self._options.timeout):
             response = await self._session().post("/pooling", json=body)
         return _decoded(response)
@@ -203,14 +245,19 @@ class ServerEngine:
         if client is None or client.is_closed:
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=_AT_ONCE)
             client = httpx.AsyncClient(
-                base_url=self.spec.model, timeout=self._options.timeout, limits=limits, headers=_headers()
+                base_url=self.spec.model,
+                timeout=self._options.timeout,
+                limits=limits,
+                headers=_headers(),
             )
             self._client.set(client)
         return client
 
 
 def _wait(state: RetryCallState) -> float:
-    """Seconds until the next attempt: what the server asks for, else longer each time, with a random part."""
+    """Seconds until the next attempt: what the server asks for, else longer each time, with a
+    random part.
+    """
     error = state.outcome.exception() if state.outcome else None
     asked = _retry_after(error)
     if asked is not None:
@@ -237,8 +284,11 @@ def _wait_for_start(attempt: int, error: Exception) -> float:
     return float(min(4.0, 0.5 * 2 ** (attempt - 1)))
 
 
-async def _ask(url: str, attempts: int, patience: float, method: str, path: str, **content: Any) -> Any:
-    """The JSON of a reply; what may pass is asked again, and all attempts together end after `patience` seconds.
+async def _ask(
+    url: str, attempts: int, patience: float, method: str, path: str, **content: Any
+) -> Any:
+    """The JSON of a reply; what may pass is asked again, and all attempts together end after
+    `patience` seconds.
 
     `InputError` says why there is none. Its cause is the last attempt's error.
     """
@@ -257,20 +307,33 @@ async def _ask(url: str, attempts: int, patience: float, method: str, path: str,
     raise last
 
 
-async def _served_model(url: str, served: str | None, attempts: int, patience: float) -> Mapping[str, Any]:
-    """The server's own description of the model; a server that is still starting is asked again for a few seconds."""
+async def _served_model(
+    url: str, served: str | None, attempts: int, patience: float
+) -> Mapping[str, Any]:
+    """The server's own description of the model.
+
+    A server that is still starting is asked again for a few seconds.
+    """
     try:
         body = await _ask(url, attempts, patience, "GET", "/v1/models")
     except (httpx.HTTPError, ReplyError, TimeoutError) as error:
-        raise InputError(f"samer={url}: no vLLM server answers ({_described(error, patience)})") from error
+        raise InputError(
+            f"samer={url}: no vLLM server answers ({_described(error, patience)})"
+        ) from error
     entries = body.get("data") if isinstance(body, Mapping) else None
-    models = [entry for entry in entries or [] if isinstance(entry, Mapping) and isinstance(entry.get("id"), str)]
+    models = [
+        entry
+        for entry in entries or []
+        if isinstance(entry, Mapping) and isinstance(entry.get("id"), str)
+    ]
     fitting = [entry for entry in models if served in {None, entry["id"]}]
     if not fitting:
         names = choices(entry["id"] for entry in models) or "none"
         raise InputError(f"samer={url}: no model {served or ''!r} on the server; it has {names}")
     if len(fitting) > 1:
-        raise InputError(f"samer={url}: several models; name one of {choices(entry['id'] for entry in fitting)}")
+        raise InputError(
+            f"samer={url}: several models; name one of {choices(entry['id'] for entry in fitting)}"
+        )
     return fitting[0]
 
 
@@ -280,7 +343,10 @@ def _own_folder(url: str, entry: Mapping[str, Any]) -> Path:
     local = urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
     if local and root.is_absolute() and (root / "tokenizer_config.json").is_file():
         return root
-    raise InputError(f"samer={url}: say where its tokenizer and heads are: folder=DIR, a released or exported folder")
+    raise InputError(
+        f"samer={url}: say where its tokenizer and heads are: folder=DIR, a released or exported"
+        " folder"
+    )
 
 
 def _heads(folder: Path) -> Heads:
@@ -288,9 +354,15 @@ def _heads(folder: Path) -> Heads:
     return load_heads(file) if file.is_file() else open_checkpoint(folder).heads()
 
 
-async def _check_reply(engine: ServerEngine, conversations: Conversations, attempts: int, patience: float) -> None:
-    """Refuse a server whose reply to a short conversation has another shape; of the same shape any model passes."""
-    where, pooling = f"samer={engine.spec.model}", engine.pooling
+async def _check_reply(
+    engine: ServerEngine, conversations: Conversations, attempts: int, patience: float
+) -> None:
+    """Refuse a server whose reply to a short conversation has another shape.
+
+    Of the same shape any model passes.
+    """
+    where = f"samer={engine.spec.model}"
+    pooling = engine.pooling
     ids = conversations.encode("a", "b", engine.spec.max_length, bos=engine.spec.bos).ids
     help_ = f"start it with {shlex.join(stock_options(pooling.end_of_turn))}"
     body = pooling_body(engine.served, [ids])
@@ -301,35 +373,48 @@ async def _check_reply(engine: ServerEngine, conversations: Conversations, attem
     except (httpx.HTTPError, ReplyError, TimeoutError) as error:
         status = error.response.status_code if isinstance(error, httpx.HTTPStatusError) else None
         hint = f"; {help_}" if status in {400, 404, 405, 501} else ""
-        raise InputError(f"{where}: the server does not pool ({_described(error, patience)}){hint}") from error
+        raise InputError(
+            f"{where}: the server does not pool ({_described(error, patience)}){hint}"
+        ) from error
     expected = pooling.size(ids)
     if shape == expected:
         _notice_odd_vectors(where, np.asarray(numbers, np.float64).reshape(expected), help_)
         return
     heads = engine._heads
-    if isinstance(heads, Heads) and len(shape) == 2 and shape[0] == expected[0] and shape[1] != 3 * heads.dimensions:
+    if (
+        isinstance(heads, Heads)
+        and len(shape) == 2
+        and shape[0] == expected[0]
+        and shape[1] != 3 * heads.dimensions
+    ):
         raise InputError(
-            f"{where}: another model: vectors of width {shape[1]:,}, but the heads in {engine.folder} take "
-            f"{expected[1]:,}"
+            f"{where}: another model: vectors of width {shape[1]:,}, but the heads in"
+            f" {engine.folder} take {expected[1]:,}"
         )
-    raise InputError(f"{where}: a reply of shape {shape}; expected {expected}; export the checkpoint and {help_}")
+    raise InputError(
+        f"{where}: a reply of shape {shape}; expected {expected}; export the checkpoint and {help_}"
+    )
 
 
 def _notice_odd_vectors(where: str, rows: NDArray[np.float64], help_: str) -> None:
     """Say what numbers of the right shape are, if they can hardly be the model's."""
     if not rows.any():
-        _LOG.warning(f"{where}: all {rows.size:,} numbers of its reply to a short text are 0; its scores mean nothing")
+        _LOG.warning(
+            f"{where}: all {rows.size:,} numbers of its reply to a short text are 0; its scores"
+            " mean nothing"
+        )
     elif rows.ndim == 2 and np.allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-3):
         _LOG.warning(
-            f"{where}: its vectors have length 1, as if normalised, which SaMer's heads do not expect; {help_}"
+            f"{where}: its vectors have length 1, as if normalised, which SaMer's heads do not"
+            f" expect; {help_}"
         )
 
 
 def stock_options(end_of_turn: int) -> tuple[str, ...]:
     """Options of `vllm serve` for an exported folder, to be quoted for a shell (`shlex.join`).
 
-    The server then gives one vector per end of a turn; `end_of_turn` is its token's id, 128009 in Llama 3. `ANY_END`:
-    for the folder of a reward model.
+    The server then gives one vector per end of a turn; `end_of_turn` is its token's id, 128009 in
+    Llama 3. `ANY_END`: for the folder of a reward model.
     """
     options = StepPooling(end_of_turn, 0).options
     pooler = json.dumps(options["pooler_config"], separators=(",", ":"))
@@ -340,7 +425,9 @@ def stock_options(end_of_turn: int) -> tuple[str, ...]:
 
 
 def base_address(url: str) -> str:
-    """Check an address such as `http://host:8000` or `https://host/samer/v1`, and drop a trailing `/v1`."""
+    """Check an address such as `http://host:8000` or `https://host/samer/v1`, and drop a trailing
+    `/v1`.
+    """
     parts = urlsplit(url.strip())
     try:
         valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
@@ -349,7 +436,9 @@ def base_address(url: str) -> str:
     if not valid:
         raise InputError(f"samer={url}: not an address; expected such as http://127.0.0.1:8000")
     if parts.username or parts.password or parts.query or parts.fragment:  # it would end up in logs
-        raise InputError(f"samer: the address of {parts.hostname} may hold no key; set VLLM_API_KEY instead")
+        raise InputError(
+            f"samer: the address of {parts.hostname} may hold no key; set VLLM_API_KEY instead"
+        )
     return url.strip().rstrip("/").removesuffix("/v1").rstrip("/")
 
 
@@ -363,22 +452,37 @@ def pooling_body(model: str, prompts: Sequence[Ids], task: str | None = None) ->
 
     Token ids, because a server puts one more start token in front of a text.
     """
-    body: dict[str, Any] = {"model": model, "input": [list(prompt) for prompt in prompts], "use_activation": False}
+    body: dict[str, Any] = {
+        "model": model,
+        "input": [list(prompt) for prompt in prompts],
+        "use_activation": False,
+    }
     if task is None:
         return body | {"encoding_format": "float"}
     # Four bytes per number in place of up to twenty characters.
-    return body | {"task": task, "encoding_format": "base64", "embed_dtype": "float32", "endianness": "little"}
+    return body | {
+        "task": task,
+        "encoding_format": "base64",
+        "embed_dtype": "float32",
+        "endianness": "little",
+    }
 
 
 def read_replies(body: Any, sizes: Sequence[tuple[int, ...]]) -> list[Array]:
-    """The float32 arrays of a reply in the order of the prompts, whose expected shapes are `sizes`."""
-    return [_array(data, size) for data, size in zip(_read_data(body, len(sizes)), sizes, strict=True)]
+    """The float32 arrays of a reply in the order of the prompts, whose expected shapes are
+    `sizes`.
+    """
+    return [
+        _array(data, size) for data, size in zip(_read_data(body, len(sizes)), sizes, strict=True)
+    ]
 
 
 def _read_data(body: Any, number: int) -> list[Any]:
     entries = body.get("data") if isinstance(body, Mapping) else None
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
-        raise ReplyError("wrong_shape", "the reply has no list `data`; is this a vLLM pooling server?")
+        raise ReplyError(
+            "wrong_shape", "the reply has no list `data`; is this a vLLM pooling server?"
+        )
     by_index = {entry.get("index", place): entry.get("data") for place, entry in enumerate(entries)}
     if len(entries) != number or set(by_index) != set(range(number)):
         raise ReplyError("wrong_shape", f"{len(entries)} results for {number} prompts")
@@ -392,7 +496,10 @@ def _array(data: Any, size: tuple[int, ...]) -> Array:
         except (binascii.Error, ValueError):
             raise ReplyError("wrong_shape", "a result is not base64 of float32 numbers") from None
         if flat.size != math.prod(size):
-            raise ReplyError("wrong_shape", f"a result of {flat.size:,} numbers; expected {' x '.join(map(str, size))}")
+            raise ReplyError(
+                "wrong_shape",
+                f"a result of {flat.size:,} numbers; expected {' x '.join(map(str, size))}",
+            )
         return flat.reshape(size)
     if shape_of(data) != size:
         raise ReplyError("wrong_shape", f"a result of shape {shape_of(data)}; expected {size}")
@@ -404,7 +511,9 @@ def shape_of(data: Any) -> tuple[int, ...]:
     try:
         return np.asarray(data, np.float64).shape
     except (TypeError, ValueError, RecursionError):
-        raise ReplyError("wrong_shape", "a result is not made of lists of numbers of one length") from None
+        raise ReplyError(
+            "wrong_shape", "a result is not made of lists of numbers of one length"
+        ) from None
 
 
 def _decoded(response: httpx.Response) -> Any:
@@ -421,7 +530,9 @@ def _may_pass(error: BaseException) -> bool:
     """Whether the same request may succeed later."""
     if isinstance(error, httpx.HTTPStatusError):
         return error.response.status_code in _TRANSIENT
-    return isinstance(error, httpx.TransportError | TimeoutError) and not isinstance(error, httpx.UnsupportedProtocol)
+    return isinstance(error, httpx.TransportError | TimeoutError) and not isinstance(
+        error, httpx.UnsupportedProtocol
+    )
 
 
 def failure(status: int, text: str) -> ReplyError:

@@ -1,1 +1,4 @@
-"""What needs torch: the transformers engine and the training of heads. Nothing else imports this room."""
+"""What needs torch: the transformers engine and the training of heads.
+
+Nothing else imports this room.
+"""

@@ -15,7 +15,13 @@ from torch.nn.functional import binary_cross_entropy_with_logits, softmax
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer.evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, Heads, WeightsAt, inner_widths
 from urs_inspect.samer.training.pairs import ABSENT, PairLabels, Rows, check_split
-from urs_inspect.samer.training.vectors import EpochRecord, PairVectors, accuracy, predict_pairs, unit_scale
+from urs_inspect.samer.training.vectors import (
+    EpochRecord,
+    PairVectors,
+    accuracy,
+    predict_pairs,
+    unit_scale,
+)
 
 DROPOUT = 0.1
 
@@ -23,9 +29,10 @@ DROPOUT = 0.1
 class HeadsModule(nn.Module):
     """Scorer, predictor and weighter: bias-free layers with SiLU between (SaMer paper, section 4).
 
-    Each takes vectors of shape (n, hidden) and gives logits of shape (n, dimensions).
-    Dropout stands after the first and the last activation, as in the released code, so that the names of the weights
-    are the released ones without their prefix `score.`. `widths` are those of the layers between, by head.
+    Each takes vectors of shape (n, hidden) and gives logits of shape (n, dimensions). Dropout
+    stands after the first and the last activation, as in the released code, so that the names of
+    the weights are the released ones without their prefix `score.`. `widths` are those of the
+    layers between, by head.
     """
 
     def __init__(
@@ -44,11 +51,12 @@ class HeadsModule(nn.Module):
     def export(self, scale: float = 1.0) -> Heads:
         """A copy of the heads in float32.
 
-        `scale` is what vectors were multiplied with before the heads saw them; it goes into the first layers, so that
-        the copy takes vectors as they are.
+        `scale` is what vectors were multiplied with before the heads saw them; it goes into the
+        first layers, so that the copy takes vectors as they are.
         """
         state = {
-            f"score.{name}": tensor.detach().cpu().float().numpy().copy() for name, tensor in self.named_parameters()
+            f"score.{name}": tensor.detach().cpu().float().numpy().copy()
+            for name, tensor in self.named_parameters()
         }
         for names in HEAD_KEYS.values():
             state[names[0]] *= np.float32(scale)
@@ -80,10 +88,15 @@ class LossSpec:
     """Which losses are added up."""
 
     name: str
-    selection: Literal["zlpr", "bce"]  # of the predictor: Equation 1, or the mean binary cross-entropy
+    selection: Literal[
+        "zlpr", "bce"
+    ]  # of the predictor: Equation 1, or the mean binary cross-entropy
     ties: Literal["absolute", "squared"]  # the norm in Equations 2 and 3 is `absolute`
-    overall_of: Literal["logits", "sigmoid"]  # what the overall score sums up; section 4.3 has logits
-    # `pair`: sum over the dimensions of a pair, mean over pairs (Equation 2); `element`: mean over all labels.
+    overall_of: Literal[
+        "logits", "sigmoid"
+    ]  # what the overall score sums up; section 4.3 has logits
+    # `pair`: sum over the dimensions of a pair, mean over pairs (Equation 2); `element`: mean over
+    # all labels.
     reduction: Literal["pair", "element"]
     weights_at: WeightsAt  # users of the heads must read there as well
     margin: float = MARGIN
@@ -97,7 +110,9 @@ _SPECS = {spec.name: spec for spec in (PAPER, RELEASED)}
 
 
 def loss_spec(name: str, weights_at: WeightsAt | None = None) -> LossSpec:
-    """Losses by name (`paper` or `released`), with the weighter elsewhere if `weights_at` is given."""
+    """Losses by name (`paper` or `released`), with the weighter elsewhere if `weights_at` is
+    given.
+    """
     if name not in _SPECS:
         raise InputError(f"unknown loss '{name}'; allowed: {choices(_SPECS)}")
     return replace(_SPECS[name], weights_at=weights_at or _SPECS[name].weights_at)
@@ -125,10 +140,13 @@ class Losses:
 
 
 def samer_loss(logits: PairLogits, overall: Tensor, dimensions: Tensor, spec: LossSpec) -> Losses:
-    """The loss of a batch (Equation 4). It is finite, and so is its gradient, whatever labels are missing.
+    """The loss of a batch (Equation 4).
 
-    `overall`, shape (n,), and `dimensions`, shape (n, D), hold preferences: 1, -1, 0 or `ABSENT`. The labelled
-    dimensions are those that the predictor shall select and that the overall score sums up.
+    It is finite, and so is its gradient, whatever labels are missing.
+
+    `overall`, shape (n,), and `dimensions`, shape (n, D), hold preferences: 1, -1, 0 or `ABSENT`.
+    The labelled dimensions are those that the predictor shall select and that the overall score
+    sums up.
     """
     known = dimensions != ABSENT
     any_known = known.any(dim=1)
@@ -155,9 +173,12 @@ def selection_loss(gates: Tensor, known: Tensor, spec: LossSpec) -> Tensor:
 
 
 def zlpr(gates: Tensor, wanted: Tensor) -> Tensor:
-    """Zero-bounded log-sum-exp and pairwise rank-based loss (Equation 1; Su et al. 2022), shape (n,).
+    """Zero-bounded log-sum-exp and pairwise rank-based loss (Equation 1; Su et al.
 
-    log(1 + sum over the wanted dimensions P of exp(-gate)) + log(1 + sum over the others of exp(gate)).
+    2022), shape (n,).
+
+    log(1 + sum over the wanted dimensions P of exp(-gate)) + log(1 + sum over the others of
+    exp(gate)).
     """
     nothing = torch.full_like(gates, -torch.inf)
     zero = torch.zeros_like(gates[:, :1])
@@ -167,15 +188,20 @@ def zlpr(gates: Tensor, wanted: Tensor) -> Tensor:
 
 
 def preference_loss(difference: Tensor, labels: Tensor, spec: LossSpec) -> Tensor:
-    """Margin ranking where a response is better, closeness where there is a tie (Equations 2 and 3).
+    """Margin ranking where a response is better, closeness where there is a tie (Equations 2 and
+    3).
 
-    Differences (score of response a less that of response b) and labels have the shape (n, K); each entry is masked by
-    its own label. 0 if every label is absent.
+    Differences (score of response a less that of response b) and labels have the shape (n, K); each
+    entry is masked by its own label. 0 if every label is absent.
     """
-    ranked, tied = labels.abs() == 1, labels == 0
+    ranked = labels.abs() == 1
+    tied = labels == 0
     sign = torch.where(ranked, labels, torch.zeros_like(labels)).to(difference.dtype)
-    margin = torch.where(ranked, torch.relu(spec.margin - sign * difference), torch.zeros_like(difference))
-    # The norm of one number is its absolute value; written as a root of a square its gradient at 0 would be NaN.
+    margin = torch.where(
+        ranked, torch.relu(spec.margin - sign * difference), torch.zeros_like(difference)
+    )
+    # The norm of one number is its absolute value; written as a root of a square its gradient at 0
+    # would be NaN.
     distance = difference.abs() if spec.ties == "absolute" else difference.square()
     closeness = torch.where(tied, distance, torch.zeros_like(difference))
     labelled = ranked | tied
@@ -186,7 +212,8 @@ def preference_loss(difference: Tensor, labels: Tensor, spec: LossSpec) -> Tenso
 
 def _overall(scores: Tensor, weights: Tensor, known: Tensor, spec: LossSpec) -> Tensor:
     """Weighted sum over the labelled dimensions, shape (n,); 0 where there are none."""
-    # A finite filling: a softmax over nothing but -inf is NaN, and poisons the gradient of every other row's weights.
+    # A finite filling: a softmax over nothing but -inf is NaN, and poisons the gradient of every
+    # other row's weights.
     shares = softmax(weights.masked_fill(~known, torch.finfo(weights.dtype).min), dim=1) * known
     values = torch.sigmoid(scores) if spec.overall_of == "sigmoid" else scores
     return (shares * values).sum(dim=1)
@@ -197,9 +224,14 @@ class Optimiser:
 
     def __init__(self, module: nn.Module, steps: int, spec: "TrainingSpec") -> None:
         self._adam = torch.optim.AdamW(
-            module.parameters(), lr=spec.learning_rate, betas=spec.betas, weight_decay=spec.weight_decay
+            module.parameters(),
+            lr=spec.learning_rate,
+            betas=spec.betas,
+            weight_decay=spec.weight_decay,
         )
-        self._schedule = torch.optim.lr_scheduler.LambdaLR(self._adam, lambda step: rate(step, steps, spec.warmup))
+        self._schedule = torch.optim.lr_scheduler.LambdaLR(
+            self._adam, lambda step: rate(step, steps, spec.warmup)
+        )
 
     def step(self, loss: Tensor) -> None:
         """Go down the gradient of a loss."""
@@ -210,7 +242,9 @@ class Optimiser:
 
 
 def rate(step: int, steps: int, warmup: float) -> float:
-    """Share of the highest learning rate at a step, from 0: a linear rise in the share `warmup`, then half a cosine."""
+    """Share of the highest learning rate at a step, from 0: a linear rise in the share `warmup`,
+    then half a cosine.
+    """
     rising = math.ceil(warmup * steps)
     if step < rising:
         return (step + 1) / rising
@@ -223,16 +257,22 @@ class TrainingSpec:
 
     loss: LossSpec = PAPER  # which losses
     epochs: int = 3  # epochs over all pairs
-    predictor_epochs: int = 1  # epochs of the predictor alone before; section 5.1 has them, but not how many
+    predictor_epochs: int = (
+        1  # epochs of the predictor alone before; section 5.1 has them, but not how many
+    )
     batch: int = 32  # pairs per step
     learning_rate: float = 5e-5  # highest learning rate
     betas: tuple[float, float] = (0.9, 0.95)  # of AdamW
     weight_decay: float = 0.1  # of AdamW
-    warmup: float = 0.1  # share of the steps in which the learning rate rises; after that it falls to 0 along a cosine
+    # share of the steps in which the learning rate rises; after that it falls to 0 along a cosine
+    warmup: float = 0.1
     dropout: float = DROPOUT  # share of activations dropped
-    # epochs without a better accuracy on held-out pairs before training ends; None to run all epochs
+    # epochs without a better accuracy on held-out pairs before training ends; None to run all
+    # epochs
     patience: int | None = 2
-    narrowing: int = 1  # divides the published widths of the layers, for few data; 1 is as published
+    narrowing: int = (
+        1  # divides the published widths of the layers, for few data; 1 is as published
+    )
     seed: int = 0  # seed of weights, order and dropout
 
 
@@ -258,9 +298,9 @@ def train(
 ) -> Trained:
     """Train heads in float32.
 
-    The same arguments give the same heads on the same machine and number of threads; the global random state is left
-    as it was. It keeps no checkpoints: with vectors cached, an epoch over 10,000 pairs is minutes on two cores, so an
-    interrupted run is started again.
+    The same arguments give the same heads on the same machine and number of threads; the global
+    random state is left as it was. It keeps no checkpoints: with vectors cached, an epoch over
+    10,000 pairs is minutes on two cores, so an interrupted run is started again.
 
     Args:
         vectors: Vectors of n pairs.
@@ -282,7 +322,9 @@ def train(
     check_split(labels, fit, held_out)
     with torch.random.fork_rng(devices=[torch.device(device)] if device.startswith("cuda") else []):
         torch.manual_seed(spec.seed)
-        return _Trainer(vectors, labels, fit, spec, device).run(held_out, on_epoch or (lambda _: None))
+        return _Trainer(vectors, labels, fit, spec, device).run(
+            held_out, on_epoch or (lambda _: None)
+        )
 
 
 def _check(spec: TrainingSpec) -> None:
@@ -299,17 +341,27 @@ def _check(spec: TrainingSpec) -> None:
 
 
 class _Trainer:
-    def __init__(self, vectors: PairVectors, labels: PairLabels, fit: Rows, spec: TrainingSpec, device: str) -> None:
-        self._vectors, self._labels, self._fit, self._spec, self._device = vectors, labels, fit, spec, device
-        widths, dimensions = inner_widths(spec.narrowing), labels.dimensions.shape[1]
-        self._heads = HeadsModule(vectors.hidden_size, dimensions, widths=widths, dropout=spec.dropout).to(device)
+    def __init__(
+        self, vectors: PairVectors, labels: PairLabels, fit: Rows, spec: TrainingSpec, device: str
+    ) -> None:
+        self._vectors = vectors
+        self._labels = labels
+        self._fit = fit
+        self._spec = spec
+        self._device = device
+        widths = inner_widths(spec.narrowing)
+        dimensions = labels.dimensions.shape[1]
+        self._heads = HeadsModule(
+            vectors.hidden_size, dimensions, widths=widths, dropout=spec.dropout
+        ).to(device)
         self._scale = unit_scale(vectors.take(fit[:1024]))
         self._random = np.random.default_rng(spec.seed)
         self._steps = math.ceil(len(fit) / spec.batch)  # of an epoch
 
     def run(self, held_out: Rows | None, on_epoch: Callable[[EpochRecord], None]) -> Trained:
         """First the predictor by itself, on Equation 1, then all heads."""
-        spec, history = self._spec, list[EpochRecord]()
+        spec = self._spec
+        history = list[EpochRecord]()
         optimiser = Optimiser(self._heads.dimpred_layer, spec.predictor_epochs * self._steps, spec)
         for epoch in range(1, spec.predictor_epochs + 1):
             loss, selection = self._epoch(optimiser, joint=False)
@@ -319,9 +371,12 @@ class _Trainer:
         best: tuple[float, int, Heads] | None = None
         for epoch in range(1, spec.epochs + 1):
             loss, selection, dimensions, overall = self._epoch(optimiser, joint=True)
-            heads, found = self._heads.export(self._scale), None
+            heads = self._heads.export(self._scale)
+            found = None
             if held_out is not None and len(held_out):
-                predictions = predict_pairs(heads, self._vectors.take(held_out), spec.loss.weights_at)
+                predictions = predict_pairs(
+                    heads, self._vectors.take(held_out), spec.loss.weights_at
+                )
                 found = accuracy(predictions, self._labels.take(held_out))
             history.append(EpochRecord(epoch, "joint", loss, selection, dimensions, overall, found))
             on_epoch(history[-1])
@@ -334,23 +389,31 @@ class _Trainer:
         return Trained(best[2], best[1], tuple(history), spec)
 
     def _epoch(self, optimiser: Optimiser, *, joint: bool) -> list[float]:
-        """A step for every batch; means of the loss and its parts, of which the predictor alone has one."""
+        """A step for every batch; means of the loss and its parts, of which the predictor alone has
+        one.
+        """
         sums = np.zeros(4 if joint else 2)
         order = self._fit[self._random.permutation(len(self._fit))]
         self._heads.train()
         for start in range(0, len(order), self._spec.batch):
             rows = order[start : start + self._spec.batch]
             labels = self._labels.take(rows)
-            texts = [as_tensor(part, self._device) * self._scale for part in self._vectors.take(rows).gather()]
+            texts = [
+                as_tensor(part, self._device) * self._scale
+                for part in self._vectors.take(rows).gather()
+            ]
             if joint:
                 overall, dimensions = (
-                    as_tensor(codes.astype(np.int64), self._device) for codes in (labels.overall, labels.dimensions)
+                    as_tensor(codes.astype(np.int64), self._device)
+                    for codes in (labels.overall, labels.dimensions)
                 )
                 losses = samer_loss(self._forward(*texts), overall, dimensions, self._spec.loss)
                 parts = [losses.total, losses.selection, losses.dimensions, losses.overall]
             else:
                 known = as_tensor(labels.known, self._device)
-                parts = [selection_loss(self._heads.dimpred_layer(texts[0]), known, self._spec.loss)] * 2
+                parts = [
+                    selection_loss(self._heads.dimpred_layer(texts[0]), known, self._spec.loss)
+                ] * 2
             optimiser.step(parts[0])
             sums += [part.item() for part in parts]
         means: list[float] = (sums / self._steps).tolist()
@@ -358,10 +421,12 @@ class _Trainer:
 
     def _forward(self, queries: Tensor, first: Tensor, second: Tensor) -> PairLogits:
         # Both responses in one call: half as many matrix products, each twice as large.
-        both, count = torch.cat([first, second]), len(first)
+        both = torch.cat([first, second])
+        count = len(first)
         at_query = self._spec.loss.weights_at == "query"
         # The predictor last: dropout draws in this order, which decides what a seed gives.
-        scores, weights = self._heads.scoring_layer(both), self._heads.weighting_layer(queries if at_query else both)
+        scores = self._heads.scoring_layer(both)
+        weights = self._heads.weighting_layer(queries if at_query else both)
         gates = self._heads.dimpred_layer(queries)
         sides = (weights, weights) if at_query else (weights[:count], weights[count:])
         return PairLogits(gates, scores[:count], scores[count:], *sides)

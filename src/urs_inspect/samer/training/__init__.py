@@ -1,4 +1,6 @@
-"""What heads are trained on: labelled pairs, their vectors, and how predictions are compared with labels."""
+"""What heads are trained on: labelled pairs, their vectors, and how predictions are compared with
+labels.
+"""
 
 from urs_inspect.samer.training.pairs import (
     ABSENT,

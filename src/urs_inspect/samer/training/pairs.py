@@ -34,7 +34,9 @@ class TrainingPair:
     response_b: str
     winner: Preference | None = None  # which is better overall; None if not known
     scenario: str = ""  # its id in the taxonomy; empty if not known
-    dimensions: Mapping[str, Preference] = field(default_factory=dict)  # which is better on each; empty if not known
+    dimensions: Mapping[str, Preference] = field(
+        default_factory=dict
+    )  # which is better on each; empty if not known
     source: str = ""  # data set that it comes from
 
 
@@ -46,8 +48,15 @@ class PairLabels:
     dimensions: Codes  # shape (n, D)
 
     def __post_init__(self) -> None:
-        if self.overall.ndim != 1 or self.dimensions.ndim != 2 or len(self.overall) != len(self.dimensions):
-            raise ValueError(f"labels of shapes {self.overall.shape} and {self.dimensions.shape}; need (n,) and (n, D)")
+        if (
+            self.overall.ndim != 1
+            or self.dimensions.ndim != 2
+            or len(self.overall) != len(self.dimensions)
+        ):
+            raise ValueError(
+                f"labels of shapes {self.overall.shape} and {self.dimensions.shape}; need (n,) and"
+                " (n, D)"
+            )
 
     def __len__(self) -> int:
         return len(self.overall)
@@ -70,7 +79,9 @@ def label_pairs(pairs: Sequence[TrainingPair], dimensions: Sequence[str]) -> Pai
     for row, pair in enumerate(pairs):
         for name, preference in pair.dimensions.items():
             if name not in place:
-                raise InputError(f"pair '{pair.id}': unknown dimension '{name}'; allowed: {choices(dimensions)}")
+                raise InputError(
+                    f"pair '{pair.id}': unknown dimension '{name}'; allowed: {choices(dimensions)}"
+                )
             labels[row, place[name]] = _CODES[preference]
     return PairLabels(overall, labels)
 
@@ -84,18 +95,25 @@ def check_split(labels: PairLabels, fit: Rows, held_out: Rows | None) -> None:
     held = labels.take(held_out)
     if not bool((abs(held.overall) == 1).any() or (abs(held.dimensions) == 1).any()):
         raise InputError(
-            f"none of the {len(held_out)} held-out pairs has a label that is no tie, and by these the best epoch is "
-            "chosen; hold out more, or others by another seed, or none"
+            f"none of the {len(held_out)} held-out pairs has a label that is no tie, and by these"
+            " the best epoch is chosen; hold out more, or others by another seed, or none"
         )
 
 
 # ## Files
 
-_LABELS: Mapping[str, Preference] = {"a": "a", "b": "b", "tie": "tie", "model_a": "a", "model_b": "b"}
+_LABELS: Mapping[str, Preference] = {
+    "a": "a",
+    "b": "b",
+    "tie": "tie",
+    "model_a": "a",
+    "model_b": "b",
+}
 
 
 def read_training(path: Path, taxonomy: Taxonomy) -> list[TrainingPair]:
-    """Read JSON Lines with `prompt`, `response_a`, `response_b` and optionally the other fields of `TrainingPair`.
+    """Read JSON Lines with `prompt`, `response_a`, `response_b` and optionally the other fields of
+    `TrainingPair`.
 
     Aliases of the taxonomy's dimensions are resolved.
     """
@@ -157,7 +175,8 @@ def _pair(row: dict[str, Any], default_id: str, place: str, taxonomy: Taxonomy) 
     dimensions = row.get("dimensions", {})
     if not isinstance(dimensions, dict):
         raise InputError(f"{place}: 'dimensions' must be an object, is {_shown(dimensions)}")
-    scenario, winner = row.get("scenario", ""), row.get("winner")
+    scenario = row.get("scenario", "")
+    winner = row.get("winner")
     return TrainingPair(
         id=row.get("id") or default_id,
         prompt=row["prompt"],
@@ -166,7 +185,9 @@ def _pair(row: dict[str, Any], default_id: str, place: str, taxonomy: Taxonomy) 
         winner=None if winner is None else _label(winner, f"{place}: 'winner'"),
         scenario=_resolved(taxonomy.scenario_id, scenario, place) if scenario else "",
         dimensions={
-            _resolved(taxonomy.dimension, name, place): _label(label, f"{place}: dimension '{name}'")
+            _resolved(taxonomy.dimension, name, place): _label(
+                label, f"{place}: dimension '{name}'"
+            )
             for name, label in dimensions.items()
         },
         source=row.get("source", ""),
@@ -201,13 +222,22 @@ class Balance:
     pairs: tuple[TrainingPair, ...]  # what was kept, in the given order
     found: dict[str, int]  # scenario -> pairs before
     kept: dict[str, int]  # scenario -> pairs after
-    short: tuple[str, ...]  # scenarios with fewer pairs than wanted; they are kept whole, since no more can be made
+    short: tuple[
+        str, ...
+    ]  # scenarios with fewer pairs than wanted; they are kept whole, since no more can be made
 
 
-def balance(pairs: Sequence[TrainingPair], *, least: int = 2000, most: int = 5500, seed: int = 0) -> Balance:
-    """Keep at most `most` pairs of each scenario, chosen by seed and id alone, and name scenarios below `least`."""
+def balance(
+    pairs: Sequence[TrainingPair], *, least: int = 2000, most: int = 5500, seed: int = 0
+) -> Balance:
+    """Keep at most `most` pairs of each scenario, chosen by seed and id alone, and name scenarios
+    below `least`.
+    """
     if most < 1 or least < 0 or least > most:
-        raise InputError(f"balance of {least} to {most} pairs per scenario; allowed: 0 <= least <= most, most >= 1")
+        raise InputError(
+            f"balance of {least} to {most} pairs per scenario; allowed: 0 <= least <= most, most"
+            " >= 1"
+        )
     by_scenario: dict[str, list[TrainingPair]] = {}
     for pair in sorted(pairs, key=lambda pair: pair.scenario):
         by_scenario.setdefault(pair.scenario, []).append(pair)
@@ -226,14 +256,16 @@ def fold_numbers(
 ) -> npt.NDArray[np.int64]:
     """Divide n pairs into folds by prompt; returns the fold of each, 0 to folds - 1.
 
-    Prompts are dealt out in an order that depends on the seed and the prompt alone, stratum by stratum, so that each
-    stratum (such as the scenario of each pair) is spread over the folds as evenly as its prompts allow, and neither the
-    order of the pairs nor a further copy of one changes the folds. A prompt with several strata counts to the first by
-    name.
+    Prompts are dealt out in an order that depends on the seed and the prompt alone, stratum by
+    stratum, so that each stratum (such as the scenario of each pair) is spread over the folds as
+    evenly as its prompts allow, and neither the order of the pairs nor a further copy of one
+    changes the folds. A prompt with several strata counts to the first by name.
     """
     order = _dealt(prompts, strata, seed)
     if not 2 <= folds <= len(order):
-        raise InputError(f"{folds} folds of {len(order)} prompts; allowed: 2 to the number of prompts")
+        raise InputError(
+            f"{folds} folds of {len(order)} prompts; allowed: 2 to the number of prompts"
+        )
     fold = {prompt: place % folds for place, prompt in enumerate(order)}
     return np.array([fold[prompt] for prompt in prompts], np.int64)
 
@@ -243,7 +275,8 @@ def split_off(
 ) -> tuple[Rows, Rows]:
     """Hold out a share (0 to below 1) of the prompts, spread over the strata as by `fold_numbers`.
 
-    Returns rows of the pairs to fit, and of those held out: none for a share of 0, at least one prompt for any other.
+    Returns rows of the pairs to fit, and of those held out: none for a share of 0, at least one
+    prompt for any other.
     """
     if not 0 <= share < 1:
         raise InputError(f"held-out share {share:g}; allowed: 0 to below 1")
@@ -253,7 +286,9 @@ def split_off(
     order = _dealt(prompts, strata, seed)
     count = max(1, round(share * len(order)))
     if count >= len(order):
-        raise InputError(f"a held-out share of {share:g} of {len(order)} prompts leaves none to fit")
+        raise InputError(
+            f"a held-out share of {share:g} of {len(order)} prompts leaves none to fit"
+        )
     # Evenly spaced in an order sorted by stratum: each stratum gives its share.
     chosen = {order[int((place + 0.5) * len(order) / count)] for place in range(count)}
     held = np.array([prompt in chosen for prompt in prompts], bool)
@@ -265,4 +300,6 @@ def _dealt(prompts: Sequence[str], strata: Sequence[str] | None, seed: int) -> l
     stratum: dict[str, str] = {}
     for prompt, name in zip(prompts, strata or [""] * len(prompts), strict=True):
         stratum[prompt] = min(stratum.get(prompt, name), name)
-    return sorted(stratum, key=lambda prompt: (stratum[prompt], sha256(f"{seed}/{prompt}".encode()).digest()))
+    return sorted(
+        stratum, key=lambda prompt: (stratum[prompt], sha256(f"{seed}/{prompt}".encode()).digest())
+    )

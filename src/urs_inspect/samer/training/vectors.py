@@ -1,4 +1,7 @@
-"""Vectors of queries and of queries with responses, computed once and kept on disk; what heads make of them."""
+"""Vectors of queries and of queries with responses, computed once and kept on disk.
+
+What heads make of them.
+"""
 
 import json
 import math
@@ -27,7 +30,9 @@ class PairEmbedder(Protocol):
     """Gives the two vectors of a query and a response."""
 
     name: str  # that vectors are cached under; another model or preparation needs another name
-    facts: Mapping[str, str]  # what the file of heads that are trained on its vectors declares about it
+    facts: Mapping[
+        str, str
+    ]  # what the file of heads that are trained on its vectors declares about it
 
     def embed(self, queries: Sequence[str], responses: Sequence[str]) -> tuple[Vectors, Vectors]:
         """Vectors of each query and of each query with its response, shape (n, h) each."""
@@ -63,31 +68,41 @@ class TextModel(Protocol):
 class TextEmbedder:
     """Makes an embedding model of texts the backbone.
 
-    Layout `beside`: the query's vector beside the response's, h = 2d, with zeros where there is no response. `joined`:
-    query and response are one text, as for SaMer's own backbone, h = d; a model that reads only the beginning of a text
-    may not reach the response, so that two responses get the same vector.
+    Layout `beside`: the query's vector beside the response's, h = 2d, with zeros where there is no
+    response. `joined`: query and response are one text, as for SaMer's own backbone, h = d; a model
+    that reads only the beginning of a text may not reach the response, so that two responses get
+    the same vector.
     """
 
     def __init__(self, model: TextModel, layout: str = "beside") -> None:
         if layout not in get_args(Layout):
             raise InputError(f"unknown layout '{layout}'; allowed: {choices(get_args(Layout))}")
-        self._model, self._layout = model, layout
+        self._model = model
+        self._layout = layout
         self.name = f"samer/{layout}/{model.name}"
         self.facts: Mapping[str, str] = {BACKBONE: self.name}
 
     def embed(self, queries: Sequence[str], responses: Sequence[str]) -> tuple[Vectors, Vectors]:
         """Vectors of each query and of each query with its response, shape (n, h) each."""
         if self._layout == "joined":
-            responses = [f"{query}\n\n{response}" for query, response in zip(queries, responses, strict=True)]
+            responses = [
+                f"{query}\n\n{response}" for query, response in zip(queries, responses, strict=True)
+            ]
         found = self._encode([*queries, *responses])
-        of_queries, of_responses = found[: len(queries)], found[len(queries) :]
+        of_queries = found[: len(queries)]
+        of_responses = found[len(queries) :]
         if self._layout == "joined":
             return of_queries, of_responses
-        return np.hstack([of_queries, np.zeros_like(of_queries)]), np.hstack([of_queries, of_responses])
+        return np.hstack([of_queries, np.zeros_like(of_queries)]), np.hstack(
+            [of_queries, of_responses]
+        )
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
         """One vector per text; zeros for blank ones, each different text computed once."""
-        once = {text: place for place, text in enumerate(dict.fromkeys(text for text in texts if text.strip()))}
+        once = {
+            text: place
+            for place, text in enumerate(dict.fromkeys(text for text in texts if text.strip()))
+        }
         if not once:
             raise InputError(f"backbone '{self._model.name}': nothing but blank texts to embed")
         vectors = self._model.encode(list(once))
@@ -116,7 +131,9 @@ class PairVectors:
         return PairVectors(self.table, self.queries[rows], self.responses[rows])
 
     def gather(self) -> tuple[Singles, Singles, Singles]:
-        """Vectors of the queries, of queries with response a, and with response b, shape (n, h) each, float32."""
+        """Vectors of the queries, of queries with response a, and with response b, shape (n, h)
+        each, float32.
+        """
         query, first, second = (
             np.asarray(self.table[rows], np.float32)
             for rows in (self.queries, self.responses[:, 0], self.responses[:, 1])
@@ -134,16 +151,21 @@ def fill_cache(
 ) -> int:
     """Compute the vectors that are missing; it may be stopped at any time and resumes.
 
-    `batch` is the number of items (a query with a response) between two writes; `progress` is called with the number of
-    items done and of all that were missing, which is also returned.
+    `batch` is the number of items (a query with a response) between two writes; `progress` is
+    called with the number of items done and of all that were missing, which is also returned.
     """
-    items = list(dict.fromkeys((pair.prompt, text) for pair in pairs for text in (pair.response_a, pair.response_b)))
+    items = list(
+        dict.fromkeys(
+            (pair.prompt, text) for pair in pairs for text in (pair.response_a, pair.response_b)
+        )
+    )
     cached = cache.find([_key(*item) for item in items]) >= 0
     queries = cache.find([_key(prompt) for prompt, _ in items]) >= 0
     missing = [item for item, there in zip(items, cached & queries, strict=True) if not there]
     for start in range(0, len(missing), batch):
         part = missing[start : start + batch]
-        prompts, responses = [prompt for prompt, _ in part], [response for _, response in part]
+        prompts = [prompt for prompt, _ in part]
+        responses = [response for _, response in part]
         of_queries, of_responses = embedder.embed(prompts, responses)
         keys = [*(_key(prompt) for prompt in prompts), *(_key(*item) for item in part)]
         cache.add(keys, np.vstack([of_queries, of_responses]))
@@ -155,10 +177,14 @@ def fill_cache(
 def pair_vectors(pairs: Sequence[TrainingPair], cache: VectorCache) -> PairVectors:
     """Find the vectors of pairs, not read yet; `InputError` if one is missing."""
     queries = cache.find([_key(pair.prompt) for pair in pairs])
-    keys = [_key(pair.prompt, text) for pair in pairs for text in (pair.response_a, pair.response_b)]
+    keys = [
+        _key(pair.prompt, text) for pair in pairs for text in (pair.response_a, pair.response_b)
+    ]
     responses = cache.find(keys).reshape(-1, 2)
     if missing := int((queries < 0).sum() + (responses < 0).sum()):
-        raise InputError(f"{missing} of {3 * len(pairs)} vectors were never computed: urs-inspect samer embed")
+        raise InputError(
+            f"{missing} of {3 * len(pairs)} vectors were never computed: urs-inspect samer embed"
+        )
     return PairVectors(cache.rows(), queries, responses)
 
 
@@ -168,9 +194,11 @@ def _key(*texts: str) -> str:
 
 
 def unit_scale(vectors: PairVectors) -> float:
-    """The factor that makes the mean square of the vectors' numbers 1, as the layers' initial weights expect.
+    """The factor that makes the mean square of the vectors' numbers 1, as the layers' initial
+    weights expect.
 
-    Vectors of length 1 would otherwise vanish in the first layers, since nothing there has a bias. 1 if all are 0.
+    Vectors of length 1 would otherwise vanish in the first layers, since nothing there has a bias.
+    1 if all are 0.
     """
     squares = [float(np.square(part, dtype=np.float64).mean()) for part in vectors.gather()]
     mean = sum(squares) / len(squares)
@@ -186,7 +214,9 @@ class PairPredictions:
 
     overall: _Floats  # of responses a and b, 0 to 1, shape (n, 2)
     scores: _Floats  # on every dimension, selected or not, 0 to 1, shape (n, 2, D)
-    selected: npt.NDArray[np.bool_]  # dimensions that the predictor selects for the query, shape (n, D)
+    selected: npt.NDArray[
+        np.bool_
+    ]  # dimensions that the predictor selects for the query, shape (n, D)
     weights: _Floats  # mean over both responses, shape (n, D)
 
     @property
@@ -200,17 +230,26 @@ class PairPredictions:
         return np.sign(self.scores[:, 0] - self.scores[:, 1]).astype(np.int8)
 
 
-def predict_pairs(heads: Heads, vectors: PairVectors, weights_at: WeightsAt = "response") -> PairPredictions:
+def predict_pairs(
+    heads: Heads, vectors: PairVectors, weights_at: WeightsAt = "response"
+) -> PairPredictions:
     """Evaluate both responses of each pair, by the same rules as every engine."""
     queries, *responses = vectors.gather()
-    sides = [[evaluate(raw) for raw in raw_outputs(heads, queries, side, weights_at)] for side in responses]
+    sides = [
+        [evaluate(raw) for raw in raw_outputs(heads, queries, side, weights_at)]
+        for side in responses
+    ]
     shape = (len(vectors), heads.dimensions)
 
     def by_pair(name: str) -> _Floats:
-        return np.array([[getattr(found, name) for found in side] for side in sides], float).reshape(2, *shape)
+        return np.array(
+            [[getattr(found, name) for found in side] for side in sides], float
+        ).reshape(2, *shape)
 
     return PairPredictions(
-        overall=np.array([[found.overall for found in side] for side in sides], float).reshape(2, -1).T,
+        overall=np.array([[found.overall for found in side] for side in sides], float)
+        .reshape(2, -1)
+        .T,
         scores=by_pair("scores").swapaxes(0, 1),
         selected=np.array([found.selected for found in sides[0]], bool).reshape(shape),
         weights=by_pair("weights").mean(axis=0),
@@ -227,7 +266,9 @@ def with_equal_weights(predictions: PairPredictions) -> PairPredictions:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How often predictions equal labels that are no ties (SaMer paper, Table 5); NaN without any."""
+    """How often predictions equal labels that are no ties (SaMer paper, Table 5); NaN without
+    any.
+    """
 
     overall: float  # share of pairs, 0 to 1
     dimensions: float  # share of labels on dimensions
@@ -244,8 +285,8 @@ class Accuracy:
 def accuracy(predictions: PairPredictions, labels: PairLabels) -> Accuracy:
     """Compare predictions with labels of the same pairs.
 
-    A dimension counts where it has a label, whether it was selected or not; labels that are ties do not count, and an
-    exactly equal score is wrong.
+    A dimension counts where it has a label, whether it was selected or not; labels that are ties do
+    not count, and an exactly equal score is wrong.
     """
     counted, counted_dimensions = (abs(codes) == 1 for codes in (labels.overall, labels.dimensions))
     right = (predictions.winners == labels.overall)[counted]
@@ -268,4 +309,6 @@ class EpochRecord:
     selection: float  # the predictor's loss
     dimensions: float = math.nan  # NaN in the predictor's phase, as is `overall`
     overall: float = math.nan
-    held_out: Accuracy | None = None  # after the epoch; None without held-out pairs, or in the predictor's phase
+    held_out: Accuracy | None = (
+        None  # after the epoch; None without held-out pairs, or in the predictor's phase
+    )
