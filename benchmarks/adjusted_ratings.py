@@ -30,18 +30,18 @@ os.environ.update(
 
 import numpy as np
 
-from urs_inspect.discrepancy.allocation import Allocator
-from urs_inspect.stats.adjusted import (
+from urs_inspect.discrepancy._allocation import Allocator
+from urs_inspect.stats._adjusted import (
     JudgedBallots,
     fit_rows,
     rank_controlled,
     rank_corrected,
     style_differences,
 )
-from urs_inspect.stats.battles import Battle, Battles, battles_of
-from urs_inspect.stats.bootstrap import Estimate, Floats, Integers, percentile_bounds
-from urs_inspect.stats.bradley_terry import bootstrap_bradley_terry, fit_bradley_terry
-from urs_inspect.stats.ranking import Places, place
+from urs_inspect.stats._battles import Battle, Battles, battles_of
+from urs_inspect.stats._bootstrap import Estimate, Floats, Integers, percentile_bounds
+from urs_inspect.stats._bradley_terry import bootstrap_bradley_terry, fit_bradley_terry
+from urs_inspect.stats._ranking import Places, place
 
 POINTS = 400 / np.log(10)
 

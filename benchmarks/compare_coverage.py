@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from urs_inspect.reports.scores import ALL, ScoreTable, compare_models, order_models
-from urs_inspect.stats.bootstrap import Resampling
-from urs_inspect.stats.paired import paired_p_values
-from urs_inspect.stats.power import smallest_difference
+from urs_inspect.reports._scores import ALL, ScoreTable, compare_models, order_models
+from urs_inspect.stats._bootstrap import Resampling
+from urs_inspect.stats._paired import paired_p_values
+from urs_inspect.stats._power import smallest_difference
 
 QUESTIONS = (20, 100, 1000)
 SIZES = ("1", "5", "30", "1 to 59")

@@ -8,7 +8,7 @@ import pandas as pd
 
 from benchmarks import Row, timed
 from urs_inspect import compare
-from urs_inspect.stats.bootstrap import resample
+from urs_inspect.stats._bootstrap import resample
 
 
 def frame(models: int, samples: int) -> pd.DataFrame:

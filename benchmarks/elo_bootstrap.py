@@ -20,10 +20,10 @@ os.environ.update(ONE_THREAD)
 import numpy as np
 import pandas as pd
 
-from urs_inspect.logs.battles import read_battles
+from urs_inspect.logs._battles import read_battles
 from urs_inspect.stats import Battle, Battles, battles_of, rank
-from urs_inspect.stats.bradley_terry import bootstrap_bradley_terry
-from urs_inspect.stats.elo import bootstrap_elo, shuffle_elo
+from urs_inspect.stats._bradley_terry import bootstrap_bradley_terry
+from urs_inspect.stats._elo import bootstrap_elo, shuffle_elo
 
 MODELS = 7
 VOTES = 7471

@@ -36,18 +36,18 @@ from benchmarks.sample_efficiency import (
     load_arena,
 )
 from urs_inspect.datasets import load_md_eval
-from urs_inspect.datasets.benches import load_pairs
-from urs_inspect.datasets.sources import SOURCES
-from urs_inspect.logs.battles import read_styled_battles
-from urs_inspect.reports.adjusted import controlled_section
-from urs_inspect.reports.page import render_page
-from urs_inspect.reports.rankings import ranking_report
-from urs_inspect.reports.tables import Report, ReportKind, Section, Table, number
+from urs_inspect.datasets._benches import load_pairs
+from urs_inspect.datasets._sources import SOURCES
+from urs_inspect.logs._battles import read_styled_battles
+from urs_inspect.reports._adjusted import controlled_section
+from urs_inspect.reports._page import render_page
+from urs_inspect.reports._rankings import ranking_report
+from urs_inspect.reports._tables import Report, ReportKind, Section, Table, number
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import Battles, Ranking, fit_bradley_terry, mean_interval, rank
-from urs_inspect.stats.adjusted import ControlledRanking, rank_controlled
-from urs_inspect.stats.bootstrap import Floats, Integers, number_clusters
-from urs_inspect.stats.measures import (
+from urs_inspect.stats._adjusted import ControlledRanking, rank_controlled
+from urs_inspect.stats._bootstrap import Floats, Integers, number_clusters
+from urs_inspect.stats._measures import (
     TIE,
     Codes,
     Verdicts,

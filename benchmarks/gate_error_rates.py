@@ -30,9 +30,9 @@ os.environ.update(
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from urs_inspect.reports.gate import PairedScores, Rule, decide, power_of
-from urs_inspect.stats.bootstrap import Floats, Integers
-from urs_inspect.stats.power import mean_bounds, pass_power, verdicts
+from urs_inspect.reports._gate import PairedScores, Rule, decide, power_of
+from urs_inspect.stats._bootstrap import Floats, Integers
+from urs_inspect.stats._power import mean_bounds, pass_power, verdicts
 
 LOOKS = 50
 SIZES = (20, 100, 1000)

@@ -21,10 +21,10 @@ os.environ.update(
 
 from inspect_ai.scorer import SampleScore, Score
 
-from urs_inspect.reports.judge_details import pair_details
-from urs_inspect.reports.judges import result_of
+from urs_inspect.reports._judge_details import pair_details
+from urs_inspect.reports._judges import result_of
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.scorers.pair_metrics import judge_report
+from urs_inspect.scorers._pair_metrics import judge_report
 
 PAIRS = 349
 

@@ -33,7 +33,7 @@ from benchmarks import Row, alternate
 if TYPE_CHECKING:
     from inspect_ai import Task
 
-    from urs_inspect.judging.prompts import Protocol
+    from urs_inspect.judging._prompts import Protocol
 
 KINDS = ("floor", "judge")
 PAIRS = 349
@@ -113,7 +113,7 @@ def run_once(kind: str, data: str, protocol: "Protocol", *, live: bool, table: b
     from inspect_ai.solver import Generate, Solver, TaskState, solver
     from inspect_ai.util import collect
 
-    from urs_inspect.judging.prompts import dimension_prompt, joint_prompt, overall_prompt
+    from urs_inspect.judging._prompts import dimension_prompt, joint_prompt, overall_prompt
     from urs_inspect.tasks import md_eval
 
     benchmarked = synthetic_task(protocol) if data == "synthetic" else md_eval(protocol=protocol)

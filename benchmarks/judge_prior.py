@@ -48,11 +48,11 @@ os.environ.update(
 
 import numpy as np
 
-from urs_inspect.discrepancy.allocation import Standing, register_allocation
-from urs_inspect.discrepancy.judge_prior import JudgePrior, rank_with_prior
-from urs_inspect.stats.battles import Battles
-from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.bradley_terry import fit_bradley_terry
+from urs_inspect.discrepancy._allocation import Standing, register_allocation
+from urs_inspect.discrepancy._judge_prior import JudgePrior, rank_with_prior
+from urs_inspect.stats._battles import Battles
+from urs_inspect.stats._bootstrap import Floats
+from urs_inspect.stats._bradley_terry import fit_bradley_terry
 
 MARKS = (15, 30, 60, 84, 126, 210)
 

@@ -37,10 +37,10 @@ os.environ.update(
 
 import numpy as np
 
-from urs_inspect.stats.adjusted_means import LengthControl, control_length, length_column
-from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.means import MeanDraws, bootstrap_means, contrast, mean_estimates, p_values
-from urs_inspect.stats.paired import all_pairs, difference_column
+from urs_inspect.stats._adjusted_means import LengthControl, control_length, length_column
+from urs_inspect.stats._bootstrap import Floats
+from urs_inspect.stats._means import MeanDraws, bootstrap_means, contrast, mean_estimates, p_values
+from urs_inspect.stats._paired import all_pairs, difference_column
 
 WORTH = np.array([6.0, 6.0, 5.5, 5.0])
 LONGER = np.array([1.0, 0.0, 0.0, -0.5])

@@ -17,10 +17,10 @@ from typing import Any
 
 from benchmarks import Row, timed
 from urs_inspect.judging import Answer, Message
-from urs_inspect.lmeval_tasks.clients import open_endpoint
-from urs_inspect.lmeval_tasks.judging import judge_answers, judging_of
-from urs_inspect.lmeval_tasks.settings import JudgeSettings, read_settings
-from urs_inspect.lmeval_tasks.urs_task import load_cases
+from urs_inspect.lmeval_tasks._clients import open_endpoint
+from urs_inspect.lmeval_tasks._judging import judge_answers, judging_of
+from urs_inspect.lmeval_tasks._settings import JudgeSettings, read_settings
+from urs_inspect.lmeval_tasks._urs_task import load_cases
 
 
 class _Judge(BaseHTTPRequestHandler):
@@ -92,7 +92,7 @@ async def _bare(settings: JudgeSettings, prompts: Sequence[Sequence[Message]]) -
 
 def _prompts(answers: Sequence[Answer]) -> list[list[Message]]:
     from urs_inspect.judging import PromptBuilder
-    from urs_inspect.judging.ask import messages_of
+    from urs_inspect.judging._ask import messages_of
     from urs_inspect.rubrics import load_rubric
 
     builder = PromptBuilder(load_rubric())

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.ppi_coverage import QUALITY, Setting, draw, true_means
 from urs_inspect.stats import mean_estimates
-from urs_inspect.stats.adjusted_means import powered_means
+from urs_inspect.stats._adjusted_means import powered_means
 
 ROWS = ("judge alone", "people alone, 40 ratings", "corrected by people")
 COLOURS = ("#d97a1e", "#7f7f7f", "#2f7fc9")

@@ -30,21 +30,21 @@ os.environ.update(
 import numpy as np
 from scipy.special import ndtr
 
-from urs_inspect.annotation.rating_queue import Answer
-from urs_inspect.annotation.rating_queue import draw as draw_queue
-from urs_inspect.annotation.ratings import Rating, inclusion_weights
-from urs_inspect.datasets.benches import load_md_eval
+from urs_inspect.annotation._rating_queue import Answer
+from urs_inspect.annotation._rating_queue import draw as draw_queue
+from urs_inspect.annotation._ratings import Rating, inclusion_weights
+from urs_inspect.datasets._benches import load_md_eval
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import Estimate, mean_estimates
-from urs_inspect.stats.adjusted_means import (
+from urs_inspect.stats._adjusted_means import (
     ByRater,
     RatedScores,
     powered_means,
     ratings_by_same_raters,
 )
-from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.means import contrast, p_values
-from urs_inspect.stats.paired import all_pairs, holm
+from urs_inspect.stats._bootstrap import Floats
+from urs_inspect.stats._means import contrast, p_values
+from urs_inspect.stats._paired import all_pairs, holm
 
 QUALITY = np.array([7.5, 7.0, 6.5, 6.0])
 BIAS = np.array([-1.0, 0.5, 1.5, 0.0])

@@ -39,16 +39,16 @@ from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.judging import (
     JudgeFailure,
     PromptBuilder,
-    objects,
     read_reply,
     read_verdict,
-    replies,
-    score_reply,
 )
-from urs_inspect.judging import verdicts as verdict_reply
-from urs_inspect.judging.keys import KEY
-from urs_inspect.providers.simulated_judgement import in_schema
-from urs_inspect.providers.simulation import simulate_judge
+from urs_inspect.judging import _objects as objects
+from urs_inspect.judging import _replies as replies
+from urs_inspect.judging import _score_reply as score_reply
+from urs_inspect.judging import _verdicts as verdict_reply
+from urs_inspect.judging._keys import KEY
+from urs_inspect.providers._simulated_judgement import in_schema
+from urs_inspect.providers._simulation import simulate_judge
 
 LONGEST_WORD = 60
 NEVER = re.compile(r"(?!)")

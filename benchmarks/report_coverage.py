@@ -43,12 +43,12 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from urs_inspect.datasets import Vocabulary, load_urs
-from urs_inspect.providers.simulated_judgement import expected_final
-from urs_inspect.reports.answers import Answers
-from urs_inspect.reports.cautions import without_intents
-from urs_inspect.reports.comparison import compare_table
-from urs_inspect.reports.leaderboard import Ranking, make_leaderboard
-from urs_inspect.reports.scores import (
+from urs_inspect.providers._simulated_judgement import expected_final
+from urs_inspect.reports._answers import Answers
+from urs_inspect.reports._cautions import without_intents
+from urs_inspect.reports._comparison import compare_table
+from urs_inspect.reports._leaderboard import Ranking, make_leaderboard
+from urs_inspect.reports._scores import (
     ALL,
     Columns,
     ScoreTable,
@@ -59,8 +59,8 @@ from urs_inspect.reports.scores import (
 )
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.stats import Estimate, MeanColumn, bootstrap_means, mean_estimates
-from urs_inspect.stats.bootstrap import Flags, Floats, Integers, Resampling, percentile_bounds
-from urs_inspect.stats.paired import MeanDifference, paired_p_values
+from urs_inspect.stats._bootstrap import Flags, Floats, Integers, Resampling, percentile_bounds
+from urs_inspect.stats._paired import MeanDifference, paired_p_values
 
 RANKED = (8.6, 8.2, 8.2, 7.5, 7.4, 6.5, 5.5, 5.5)
 """Qualities of the models that are ranked; two pairs are equal, and one differs by little."""

@@ -32,7 +32,7 @@ os.environ.update(ONE_THREAD)
 
 from inspect_ai.log import EvalLog
 
-from urs_inspect.providers.simulated_judgement import final_of, level_for, read_quality
+from urs_inspect.providers._simulated_judgement import final_of, level_for, read_quality
 
 BEST = 8.8
 WORST = 5.0
@@ -108,11 +108,11 @@ def _missing(value: object) -> bool:
 
 def measure_parts(folder: Path) -> dict[str, Any]:
     """Time each part of the report in this process."""
-    from urs_inspect.reports.answers import read_answers
-    from urs_inspect.reports.comparison import ROUNDS
-    from urs_inspect.reports.leaderboard import make_leaderboard
-    from urs_inspect.reports.leaderboard_report import report_leaderboard
-    from urs_inspect.reports.page import render_page
+    from urs_inspect.reports._answers import read_answers
+    from urs_inspect.reports._comparison import ROUNDS
+    from urs_inspect.reports._leaderboard import make_leaderboard
+    from urs_inspect.reports._leaderboard_report import report_leaderboard
+    from urs_inspect.reports._page import render_page
 
     costs: dict[str, Any] = {"imported": {"peak_mb": _peak()}}
 
@@ -147,9 +147,9 @@ def measure_floors(folder: Path) -> dict[str, Any]:
     import numpy as np
     from inspect_ai.log import list_eval_logs, read_eval_log
 
-    from urs_inspect.reports.answers import read_answers
-    from urs_inspect.reports.comparison import ROUNDS
-    from urs_inspect.reports.scores import columns_of, score_table
+    from urs_inspect.reports._answers import read_answers
+    from urs_inspect.reports._comparison import ROUNDS
+    from urs_inspect.reports._scores import columns_of, score_table
     from urs_inspect.rubrics import load_rubric
 
     files = list_eval_logs(str(folder))

@@ -18,7 +18,7 @@ os.environ.update(ONE_THREAD)
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect.samer.evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, Heads, raw_outputs
+from urs_inspect.samer._evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, Heads, raw_outputs
 
 REPEATS = 7
 Array = npt.NDArray[np.float32]

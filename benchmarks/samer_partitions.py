@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from tests.samer.checkpoints import tiny_checkpoint
 
-from urs_inspect.samer.engines.shared import EngineChoice
-from urs_inspect.samer.partitions import Scorer, arguments, find_partitions, score_partitions
+from urs_inspect.samer._engines.shared import EngineChoice
+from urs_inspect.samer._partitions import Scorer, arguments, find_partitions, score_partitions
 
 WORDS = ("why", "because", "the", "of", "answer", "so", "that", "more")
 

@@ -48,10 +48,10 @@ from tests.samer.checkpoints import (
 from tests.samer.checkpoints import write_tensor_file as write_file
 
 from benchmarks import Row, in_process
-from urs_inspect.samer.checkpoint_check import open_checkpoint
-from urs_inspect.samer.engines.protocol import Engine, QueryResponse, Scored
-from urs_inspect.samer.engines.registry import load_engine
-from urs_inspect.samer.evaluation import RawOutputs, evaluate
+from urs_inspect.samer._checkpoint_check import open_checkpoint
+from urs_inspect.samer._engines.protocol import Engine, QueryResponse, Scored
+from urs_inspect.samer._engines.registry import load_engine
+from urs_inspect.samer._evaluation import RawOutputs, evaluate
 
 WAYS = ("reference", "transformers", "vllm")
 SHAPES = {

@@ -27,7 +27,7 @@ os.environ.update(ONE_THREAD)
 
 import numpy as np
 
-from urs_inspect.discrepancy.allocation import (
+from urs_inspect.discrepancy._allocation import (
     Allocator,
     Belief,
     Standing,
@@ -35,11 +35,11 @@ from urs_inspect.discrepancy.allocation import (
     laplace,
     register_allocation,
 )
-from urs_inspect.discrepancy.embeddings import LexicalSimilarity
-from urs_inspect.discrepancy.matchmaking import REFERENCE_FILTER, word_counts
-from urs_inspect.stats.battles import Battles
-from urs_inspect.stats.bootstrap import Floats, Integers
-from urs_inspect.stats.bradley_terry import fit_bradley_terry
+from urs_inspect.discrepancy._embeddings import LexicalSimilarity
+from urs_inspect.discrepancy._matchmaking import REFERENCE_FILTER, word_counts
+from urs_inspect.stats._battles import Battles
+from urs_inspect.stats._bootstrap import Floats, Integers
+from urs_inspect.stats._bradley_terry import fit_bradley_terry
 
 MARKS = (21, 42, 60, 84, 105, 126, 168, 210, 315, 420)
 LAMBDA = 1.0

@@ -33,10 +33,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from urs_inspect.reports.noise import panel_section
-from urs_inspect.stats.agreement import best_panel, effective_judges
-from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.variance_components import (
+from urs_inspect.reports._noise import panel_section
+from urs_inspect.stats._agreement import best_panel, effective_judges
+from urs_inspect.stats._bootstrap import Floats
+from urs_inspect.stats._variance_components import (
     COMPONENTS,
     VarianceComponents,
     difference_components,

@@ -33,7 +33,7 @@ SITE = {"docs/example/example.md": "example/index.html"}
 SITE |= {source: page for page, source in {**PAGES, **TEXTS}.items()}
 LOADING = {"script", "img", "iframe", "source", "link", "audio", "video", "embed", "object"}
 # Names that a package loads by their path alone, so that their sources do not say where they are.
-PATHS = {"urs_inspect.samer.train": "urs_inspect.samer.neural.trainer.train"}
+PATHS = {"urs_inspect.samer.train": "urs_inspect.samer._neural.trainer.train"}
 logger = logging.getLogger("mkdocs.hooks.urs_inspect")
 
 

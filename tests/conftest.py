@@ -21,8 +21,9 @@ from inspect_ai._util.logger import init_logger
 from tests.samer.stubs import Opening
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.rubrics import Rubric, load_rubric
-from urs_inspect.samer.engines import registry, shared
-from urs_inspect.solvers import preflight, structured
+from urs_inspect.samer._engines import registry, shared
+from urs_inspect.solvers import _preflight as preflight
+from urs_inspect.solvers import _structured as structured
 
 settings.register_profile("ci", max_examples=30, deadline=None, database=None)
 settings.register_profile("thorough", max_examples=500, deadline=None)

@@ -20,6 +20,7 @@ PACKAGES = (
     "urs_inspect.samer",
     "urs_inspect.datasets",
     "urs_inspect.rubrics",
+    "urs_inspect.reports",
     "urs_inspect.assistants",
     "urs_inspect.annotation",
     "urs_inspect.scorers",

@@ -40,7 +40,7 @@ def module_names(room: str) -> list[str]:
     return names
 
 
-HEAVY_ROOMS = ("urs_inspect.samer.neural",)
+HEAVY_ROOMS = ("urs_inspect.samer._neural",)
 """Imported by name, and only where torch is wanted; a contract of import-linter says so."""
 
 PLAIN_MODULES = [
@@ -170,7 +170,7 @@ def test_the_sample_can_be_judged_and_rated_without_the_harness() -> None:
     loaded = loaded_after(
         "import json\nfrom urs_inspect.datasets import Vocabulary, in_proportion, load_urs\nfrom"
         " urs_inspect.judging import PromptBuilder, read_reply\nfrom urs_inspect.stats import"
-        " mean_interval\nfrom urs_inspect.stats.bootstrap import pooled_deviation\nfrom"
+        " mean_interval\nfrom urs_inspect.stats._bootstrap import pooled_deviation\nfrom"
         " urs_inspect.rubrics import load_rubric\nrubric = load_rubric()\ndata = load_urs('sample',"
         " Vocabulary(rubric.intent_id, rubric.language_code))\ncase = in_proportion(data.cases,"
         " 0)[0]\nPromptBuilder(rubric).build(case.intent, case.language, question='q',"

@@ -25,12 +25,12 @@ from tests.judging.replies import QA, RUBRIC, messy_reply, typical_reply
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.stats.fights import fights
 from urs_inspect.discrepancy import Selector
-from urs_inspect.discrepancy.allocation import Allocator
+from urs_inspect.discrepancy._allocation import Allocator
 from urs_inspect.judging import PromptBuilder, read_reply
-from urs_inspect.reports.answers import read_answers
-from urs_inspect.samer.evaluation import RawOutputs, evaluate
+from urs_inspect.reports._answers import read_answers
+from urs_inspect.samer._evaluation import RawOutputs, evaluate
 from urs_inspect.stats import clustered_mean
-from urs_inspect.stats.bradley_terry import bootstrap_bradley_terry, fit_bradley_terry
+from urs_inspect.stats._bradley_terry import bootstrap_bradley_terry, fit_bradley_terry
 
 SOURCE = str(Path(urs_inspect.__file__).parent)
 RECORD = Path(__file__).with_name("instruction_counts.json")

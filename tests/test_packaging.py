@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from urs_inspect.datasets.sources import SOURCES
+from urs_inspect.datasets._sources import SOURCES
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "urs_inspect"

@@ -8,15 +8,15 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from urs_inspect.reports.addition import report_addition
-    from urs_inspect.reports.agreement_report import report_agreement
-    from urs_inspect.reports.answers import read_answers
-    from urs_inspect.reports.assistants import report_assistants
-    from urs_inspect.reports.comparison import compare
-    from urs_inspect.reports.crossval_report import report_crossval
-    from urs_inspect.reports.leaderboard import make_leaderboard
-    from urs_inspect.reports.leaderboard_report import report_leaderboard
-    from urs_inspect.reports.tables import Report
+    from urs_inspect.reports._addition import report_addition
+    from urs_inspect.reports._agreement_report import report_agreement
+    from urs_inspect.reports._answers import read_answers
+    from urs_inspect.reports._assistants import report_assistants
+    from urs_inspect.reports._comparison import compare
+    from urs_inspect.reports._crossval_report import report_crossval
+    from urs_inspect.reports._leaderboard import make_leaderboard
+    from urs_inspect.reports._leaderboard_report import report_leaderboard
+    from urs_inspect.reports._tables import Report
     from urs_inspect.rubrics import load_rubric
     from urs_inspect.scorers import intent_judge
     from urs_inspect.tasks import (
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 __version__ = version("urs-inspect")
 _ELSEWHERE = {
-    "report_addition": "urs_inspect.reports.addition",
-    "report_agreement": "urs_inspect.reports.agreement_report",
-    "read_answers": "urs_inspect.reports.answers",
-    "report_assistants": "urs_inspect.reports.assistants",
-    "compare": "urs_inspect.reports.comparison",
-    "report_crossval": "urs_inspect.reports.crossval_report",
-    "make_leaderboard": "urs_inspect.reports.leaderboard",
-    "report_leaderboard": "urs_inspect.reports.leaderboard_report",
-    "Report": "urs_inspect.reports.tables",
+    "report_addition": "urs_inspect.reports._addition",
+    "report_agreement": "urs_inspect.reports._agreement_report",
+    "read_answers": "urs_inspect.reports._answers",
+    "report_assistants": "urs_inspect.reports._assistants",
+    "compare": "urs_inspect.reports._comparison",
+    "report_crossval": "urs_inspect.reports._crossval_report",
+    "make_leaderboard": "urs_inspect.reports._leaderboard",
+    "report_leaderboard": "urs_inspect.reports._leaderboard_report",
+    "Report": "urs_inspect.reports._tables",
     "load_rubric": "urs_inspect.rubrics",
     "intent_judge": "urs_inspect.scorers",
 }

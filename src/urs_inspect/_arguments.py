@@ -28,9 +28,9 @@ from pydantic import (
 )
 
 from urs_inspect._util import InputError, choices, is_blank
-from urs_inspect.samer.checkpoint import Dtype
-from urs_inspect.samer.conversation import Bos, Overlong
-from urs_inspect.samer.evaluation import WeightsAt
+from urs_inspect.samer._checkpoint import Dtype
+from urs_inspect.samer._conversation import Bos, Overlong
+from urs_inspect.samer._evaluation import WeightsAt
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

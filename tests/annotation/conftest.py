@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 
-from urs_inspect.annotation.votes import Vote, read_votes
-from urs_inspect.discrepancy.ballots import Ballot, write_ballots
+from urs_inspect.annotation._votes import Vote, read_votes
+from urs_inspect.discrepancy._ballots import Ballot, write_ballots
 
 CHROMIUM = (
     os.environ.get("URS_INSPECT_CHROMIUM")

@@ -7,11 +7,11 @@ from typing import Any
 from inspect_ai.model import ModelOutput
 
 from tests.reports.judged_logs import answered, judgement, write_judged
-from urs_inspect.annotation.rating_campaign import RatingCampaign
-from urs_inspect.annotation.rating_queue import Answer, draw
-from urs_inspect.annotation.ratings import Rating
-from urs_inspect.annotation.votes import now
-from urs_inspect.discrepancy.ballots import Ballot
+from urs_inspect.annotation._rating_campaign import RatingCampaign
+from urs_inspect.annotation._rating_queue import Answer, draw
+from urs_inspect.annotation._ratings import Rating
+from urs_inspect.annotation._votes import now
+from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.rubrics import load_rubric
 
 _ASKED = (

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.annotation.access import (
+from urs_inspect.annotation._access import (
     SECURITY_HEADERS,
     TOKEN_VARIABLE,
     Guard,

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from urs_inspect.annotation.agreement import agreement, krippendorff_alpha, majorities
-from urs_inspect.annotation.votes import Vote
-from urs_inspect.discrepancy.ballots import Choice
+from urs_inspect.annotation._agreement import agreement, krippendorff_alpha, majorities
+from urs_inspect.annotation._votes import Vote
+from urs_inspect.discrepancy._ballots import Choice
 
 CHOICES: tuple[Choice, ...] = ("a", "b", "tie", "cannot_tell")
 SWAPPED: dict[Choice, Choice] = {"a": "b", "b": "a", "tie": "tie", "cannot_tell": "cannot_tell"}

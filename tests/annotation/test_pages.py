@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.annotation.pages`."""
+"""Tests of `urs_inspect.annotation._pages`."""
 
 import re
 import time
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from urs_inspect import annotation
 from urs_inspect._util import InputError
-from urs_inspect.annotation.pages import LANGUAGES, render, texts
+from urs_inspect.annotation._pages import LANGUAGES, render, texts
 
 TAGS = set(
     "p br hr h3 h4 h5 h6 ul ol li blockquote pre code em strong s table thead tbody tr th td div"  # noqa: SIM905

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.annotation import queue as queues
-from urs_inspect.annotation.campaign import Campaign
-from urs_inspect.annotation.queue import BallotQueue, VotingPlan
-from urs_inspect.annotation.votes import Vote
-from urs_inspect.discrepancy.ballots import Ballot
-from urs_inspect.discrepancy.judge_prior import MASS, JudgePrior
+from urs_inspect.annotation import _queue as queues
+from urs_inspect.annotation._campaign import Campaign
+from urs_inspect.annotation._queue import BallotQueue, VotingPlan
+from urs_inspect.annotation._votes import Vote
+from urs_inspect.discrepancy._ballots import Ballot
+from urs_inspect.discrepancy._judge_prior import MASS, JudgePrior
 
 MODELS = ("apple", "fig", "pear")
 PER_PAIR = 4

@@ -7,8 +7,8 @@ import pytest
 
 from tests.annotation.samples import answer, answers, campaign, rating
 from urs_inspect._util import InputError
-from urs_inspect.annotation.rating_campaign import RatingSession
-from urs_inspect.annotation.ratings import read_ratings
+from urs_inspect.annotation._rating_campaign import RatingSession
+from urs_inspect.annotation._ratings import read_ratings
 
 
 def rate(session: RatingSession, final: int = 5) -> str:

@@ -26,7 +26,7 @@ from tests.annotation.conftest import (
     visiting,
 )
 from tests.annotation.samples import shown_logs
-from urs_inspect.annotation.ratings import Rating, read_ratings
+from urs_inspect.annotation._ratings import Rating, read_ratings
 
 pytestmark = pytest.mark.browser
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.annotation.samples import answer, answers, rating
-from urs_inspect.annotation.rating_queue import ToRate, draw, sampling_rates
-from urs_inspect.annotation.ratings import inclusion_weights
+from urs_inspect.annotation._rating_queue import ToRate, draw, sampling_rates
+from urs_inspect.annotation._ratings import inclusion_weights
 
 
 def test_rates_by_hand() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.annotation.samples import answer, rating
 from urs_inspect._util import InputError
-from urs_inspect.annotation.ratings import (
+from urs_inspect.annotation._ratings import (
     Rating,
     RatingStore,
     holds_ratings,
@@ -19,7 +19,7 @@ from urs_inspect.annotation.ratings import (
     rating_agreement,
     read_ratings,
 )
-from urs_inspect.annotation.votes import Vote, VoteStore, read_votes
+from urs_inspect.annotation._votes import Vote, VoteStore, read_votes
 
 ONE, TWO, THREE = (answer(number) for number in range(3))
 

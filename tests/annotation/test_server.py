@@ -13,13 +13,13 @@ from fastapi.testclient import TestClient
 
 from tests.annotation.samples import answer, answers, ballot, ballots, campaign
 from urs_inspect._util import InputError
-from urs_inspect.annotation.access import HEADER, SECURITY_HEADERS, Guard
-from urs_inspect.annotation.campaign import Campaign
-from urs_inspect.annotation.rating_campaign import RatingCampaign
-from urs_inspect.annotation.ratings import read_ratings
-from urs_inspect.annotation.server import create_app, listen
-from urs_inspect.annotation.votes import read_votes
-from urs_inspect.discrepancy.ballots import Ballot
+from urs_inspect.annotation._access import HEADER, SECURITY_HEADERS, Guard
+from urs_inspect.annotation._campaign import Campaign
+from urs_inspect.annotation._rating_campaign import RatingCampaign
+from urs_inspect.annotation._ratings import read_ratings
+from urs_inspect.annotation._server import create_app, listen
+from urs_inspect.annotation._votes import read_votes
+from urs_inspect.discrepancy._ballots import Ballot
 
 TOKEN = "a token of enough characters"
 SENT = {HEADER: "1"}
@@ -320,7 +320,7 @@ def test_a_fault_of_ours_is_one_line_with_headers(
     def fail(*_: object) -> str:
         raise RuntimeError("secret path")
 
-    monkeypatch.setattr("urs_inspect.annotation.pages.session_page", fail)
+    monkeypatch.setattr("urs_inspect.annotation._pages.session_page", fail)
     response = client.get("/vote/me")
     assert response.status_code == 500
     assert "secret" not in response.text

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.annotation.votes`."""
+"""Tests of `urs_inspect.annotation._votes`."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.annotation.samples import ballots, ids
 from urs_inspect._util import InputError
-from urs_inspect.annotation.votes import (
+from urs_inspect.annotation._votes import (
     Undo,
     Vote,
     VoteStore,
@@ -327,7 +327,7 @@ def test_a_file_system_without_locks_is_not_called_another_server(
     def refuse(descriptor: int) -> None:
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr("urs_inspect.annotation.votes.lock_file", refuse)
+    monkeypatch.setattr("urs_inspect.annotation._votes.lock_file", refuse)
     with pytest.raises(
         InputError, match=r"cannot lock the votes '.*me\.jsonl': No locks available"
     ):

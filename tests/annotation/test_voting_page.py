@@ -28,8 +28,8 @@ from tests.annotation.conftest import (
     visiting,
 )
 from tests.annotation.samples import ballots, shown_ballots
-from urs_inspect.annotation.votes import Vote
-from urs_inspect.discrepancy.ballots import Ballot
+from urs_inspect.annotation._votes import Vote
+from urs_inspect.discrepancy._ballots import Ballot
 
 pytestmark = pytest.mark.browser
 

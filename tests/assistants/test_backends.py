@@ -14,7 +14,7 @@ from urs_inspect.assistants import (
     read_request,
     register_search,
 )
-from urs_inspect.assistants.backends import (
+from urs_inspect.assistants._backends import (
     FolderSearch,
     GlossaryTranslator,
     open_search,

@@ -18,12 +18,12 @@ from tests.annotation.samples import ballot, ballots, rating, shown_logs
 from tests.cli.conftest import Run, Said, cells_of
 from tests.reports.judged_logs import answered, judgement, write_judged
 from urs_inspect._util import InputError
-from urs_inspect.annotation.rating_queue import ToRate, draw
-from urs_inspect.annotation.ratings import inclusion_weights
-from urs_inspect.annotation.votes import Vote
-from urs_inspect.discrepancy.ballots import Ballot, write_ballots
-from urs_inspect.reports.agreement_report import report_agreement
-from urs_inspect.reports.human_data import answers_to_rate, read_human_ratings
+from urs_inspect.annotation._rating_queue import ToRate, draw
+from urs_inspect.annotation._ratings import inclusion_weights
+from urs_inspect.annotation._votes import Vote
+from urs_inspect.discrepancy._ballots import Ballot, write_ballots
+from urs_inspect.reports._agreement_report import report_agreement
+from urs_inspect.reports._human_data import answers_to_rate, read_human_ratings
 from urs_inspect.rubrics import load_rubric
 
 

@@ -10,7 +10,7 @@ from tests.cli.conftest import Run, Said
 from tests.tasks.scripted import Script
 from tests.tasks.scripted import run as run_task
 from urs_inspect import urs
-from urs_inspect.datasets.references import question_sha256
+from urs_inspect.datasets._references import question_sha256
 from urs_inspect.tasks.urs_references import urs_references
 
 SURVEY = """user,service,conversation,intent,country,satisfaction,check

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.conftest import Run, Said
 from urs_inspect.datasets import SOURCES, URS
-from urs_inspect.datasets.sources import sha256_of
+from urs_inspect.datasets._sources import sha256_of
 
 FLASK, ALPACA = SOURCES["flask"], SOURCES["alpaca_eval"]
 

@@ -11,10 +11,10 @@ from inspect_ai import eval as inspect_eval
 from rich.console import Console
 
 from tests.cli.conftest import Run, Said
-from urs_inspect.cli.estimate import print_actual
-from urs_inspect.reports.actual_use import Actual, ActualUse
-from urs_inspect.reports.costs import Amount
-from urs_inspect.reports.estimate import RoleEstimate, RunEstimate
+from urs_inspect.cli._estimate import print_actual
+from urs_inspect.reports._actual_use import Actual, ActualUse
+from urs_inspect.reports._costs import Amount
+from urs_inspect.reports._estimate import RoleEstimate, RunEstimate
 from urs_inspect.tasks import urs
 from urs_inspect.tasks.urs_crossval import urs_crossval
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tests.cli.conftest import Run, Said, cells_of
 from tests.tasks.scripted import Script, judged, record
-from urs_inspect.cli.judges import print_probe
+from urs_inspect.cli._judges import print_probe
 from urs_inspect.tasks import urs_probe
 
 PLAIN = ("--published", "none")

@@ -13,9 +13,9 @@ from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import pair
-from urs_inspect.cli.output import print_text_table
-from urs_inspect.reports.tables import TextTable
-from urs_inspect.samer.training import write_training
+from urs_inspect.cli._output import print_text_table
+from urs_inspect.reports._tables import TextTable
+from urs_inspect.samer._training import write_training
 
 HEADINGS = ("answers of", "answers", "Spearman", "Kendall", "Pearson", "alpha", "score less rating")
 NAMES = (

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import Run, Said, row
 from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import ballot, cast, judged, write_log
-from urs_inspect.discrepancy.ballots import Ballot
+from urs_inspect.discrepancy._ballots import Ballot
 
 VOTES = [*["a>b"] * 30, *["a<b"] * 5, *["b>c"] * 16, *["b<c"] * 15, *["c<a"] * 9, "c=a", "c=a"]
 MODELS = ("lab/long", "lab/mid", "lab/short")

@@ -14,11 +14,11 @@ from tests.samer.stubs import pair
 from tests.samer.test_checkpoint import BAD, no_heads, rewrite
 from tests.samer.test_weights import spoil
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.vector_cache import VectorCache
-from urs_inspect.samer.checkpoint_check import open_backbone
-from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.engines.vllm_server import stock_options
-from urs_inspect.samer.training import write_training
+from urs_inspect.discrepancy._vector_cache import VectorCache
+from urs_inspect.samer._checkpoint_check import open_backbone
+from urs_inspect.samer._conversation import Conversations
+from urs_inspect.samer._engines.vllm_server import stock_options
+from urs_inspect.samer._training import write_training
 
 _OF_HEADS = {
     "ArmoRM itself",

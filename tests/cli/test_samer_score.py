@@ -12,7 +12,7 @@ from tests.samer.checkpoints import declaring, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import Opening, by_length
 from urs_inspect.cli import main
-from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
+from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored
 
 parquet = import_module("pyarrow.parquet")
 StubEngine = Callable[..., Opening]

@@ -22,16 +22,16 @@ from tests.samer.checkpoints import CHAT_TEMPLATE, head_tensors, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import pair
 from urs_inspect.cli import main
-from urs_inspect.cli.samer import training as training_command
+from urs_inspect.cli._samer import training as training_command
 from urs_inspect.discrepancy import similarity
-from urs_inspect.discrepancy.vector_cache import VectorCache
-from urs_inspect.samer import evaluation as heads_module
+from urs_inspect.discrepancy._vector_cache import VectorCache
+from urs_inspect.samer import _evaluation as heads_module
+from urs_inspect.samer import _weights as tensor_file
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.samer import weights as tensor_file
-from urs_inspect.samer.checkpoint_check import open_checkpoint
-from urs_inspect.samer.evaluation import Heads, load_heads, save_heads
-from urs_inspect.samer.neural.transformers_engine import BackboneEmbedder
-from urs_inspect.samer.training import (
+from urs_inspect.samer._checkpoint_check import open_checkpoint
+from urs_inspect.samer._evaluation import Heads, load_heads, save_heads
+from urs_inspect.samer._neural.transformers_engine import BackboneEmbedder
+from urs_inspect.samer._training import (
     TrainingPair,
     pair_vectors,
     predict_pairs,
@@ -152,7 +152,7 @@ def test_the_released_codes_losses_and_a_picture_that_fails(
         [pair(number, dimensions={"Style": "tie"}) for number in range(20)],
     )
     monkeypatch.setattr(
-        "urs_inspect.reports.samer.draw_learning_curves",
+        "urs_inspect.reports._samer.draw_learning_curves",
         Mock(side_effect=RuntimeError("no [fonts]")),
     )
     result = call(
@@ -309,7 +309,7 @@ def test_no_altair_is_said_before_and_costs_nothing(
     letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(
-        import_module("urs_inspect.cli.samer.training"), "find_spec", lambda name: None
+        import_module("urs_inspect.cli._samer.training"), "find_spec", lambda name: None
     )
     monkeypatch.setitem(sys.modules, "altair", None)
     out = tmp_path / "out"
@@ -411,7 +411,7 @@ def test_a_report_that_cannot_be_written_does_not_hide_the_heads(
 def test_missing_torch_is_one_line(
     letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    for name in [name for name in sys.modules if name.startswith("urs_inspect.samer.neural")]:
+    for name in [name for name in sys.modules if name.startswith("urs_inspect.samer._neural")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
     result = call("train", data, "--out", tmp_path / "out", "--backbone", "letters")

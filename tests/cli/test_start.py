@@ -13,7 +13,7 @@ from inspect_ai import eval as inspect_eval
 
 import urs_inspect
 from tests.cli.conftest import Run
-from urs_inspect.cli.start import _KINDS, _inspect
+from urs_inspect.cli._start import _KINDS, _inspect
 
 TABLES = {
     "prices.yaml": (

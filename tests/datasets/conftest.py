@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from urs_inspect.datasets import SOURCES, PinnedFile, Vocabulary
-from urs_inspect.datasets.sources import sha256_of
+from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.rubrics import load_rubric
 
 Publish = Callable[[str, object], Path]
@@ -32,7 +32,7 @@ def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Publish:
         path.write_text(_as_text(rows, lines=False), encoding="utf-8")
         pinned[name] = replace(SOURCES[name], sha256=sha256_of(path), git_id="")
         monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(tmp_path / "published"))
-        monkeypatch.setattr("urs_inspect.datasets.benches.SOURCES", pinned)
+        monkeypatch.setattr("urs_inspect.datasets._benches.SOURCES", pinned)
         return path
 
     return to_file

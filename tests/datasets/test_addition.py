@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.datasets.addition import addition_chains, addition_prompt
+from urs_inspect.datasets._addition import addition_chains, addition_prompt
 
 FIRST = ["51 + 76", "62 + 28 + 59 + 96 + 12", "16 + 67", "31 + 98 + 35 + 31 + 20"]
 

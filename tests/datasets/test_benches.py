@@ -30,8 +30,8 @@ from urs_inspect.datasets import (
     load_pairs,
     load_ratings,
 )
-from urs_inspect.datasets.benches import Unwrapped, assign_sides, unwrap
-from urs_inspect.datasets.sources import sha256_of
+from urs_inspect.datasets._benches import Unwrapped, assign_sides, unwrap
+from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.rubrics import Rubric
 from urs_inspect.samer import load_taxonomy
 

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.datasets.cases`."""
+"""Tests of `urs_inspect.datasets._cases`."""
 
 import csv
 import hashlib

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.datasets.conversations import (
+from urs_inspect.datasets._conversations import (
     Conversation,
     NotShown,
     Turn,

@@ -9,7 +9,7 @@ import pytest
 
 from urs_inspect._util import InputError
 from urs_inspect.datasets import UrsCase
-from urs_inspect.datasets.references import (
+from urs_inspect.datasets._references import (
     Reference,
     References,
     gather,

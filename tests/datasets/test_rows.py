@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.datasets.rows import Row, read_records
+from urs_inspect.datasets._rows import Row, read_records
 
 
 def put(tmp_path: Path, content: str) -> Path:

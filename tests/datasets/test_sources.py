@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.datasets.sources`."""
+"""Tests of `urs_inspect.datasets._sources`."""
 
 import hashlib
 import re
@@ -18,7 +18,7 @@ import tenacity.nap
 
 from urs_inspect._util import InputError
 from urs_inspect.datasets import Vocabulary, load_urs
-from urs_inspect.datasets.sources import (
+from urs_inspect.datasets._sources import (
     SOURCES,
     URS,
     PinnedFile,
@@ -347,7 +347,7 @@ def test_a_refused_connection_is_an_error_and_a_second_try_works(
     kind: str, source: PinnedFile, server: _Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = replace(pinned(source, kind), instead=URS.instead)
-    monkeypatch.setattr("urs_inspect.datasets.cases.URS", source)
+    monkeypatch.setattr("urs_inspect.datasets._cases.URS", source)
     as_is = Vocabulary(str, str)
     server.stop()
     try:

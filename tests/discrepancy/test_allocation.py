@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.discrepancy.allocation`."""
+"""Tests of `urs_inspect.discrepancy._allocation`."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.allocation import (
+from urs_inspect.discrepancy._allocation import (
     Allocator,
     Posterior,
     Standing,
@@ -22,7 +22,7 @@ from urs_inspect.discrepancy.allocation import (
     register_allocation,
     uniform,
 )
-from urs_inspect.stats.battles import Battles
+from urs_inspect.stats._battles import Battles
 
 ABC = ("a", "b", "c")
 RULES = ("uniform", "adaptive", "random")
@@ -289,7 +289,7 @@ def test_a_rule_of_ones_own() -> None:
         return np.arange(len(standing.pairs), dtype=np.float64)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("urs_inspect.discrepancy.allocation._RULES", {"uniform": uniform})
+        patch.setattr("urs_inspect.discrepancy._allocation._RULES", {"uniform": uniform})
         register_allocation("last", last)
         assert allocation_names() == ("uniform", "last")
         assert Allocator(ABC, rule="last", budget=9).ask(size=2).pairs == (("b", "c"),) * 2

@@ -7,7 +7,7 @@ import pytest
 
 from tests.annotation.samples import ballot, ballots
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.ballots import Ballot, ballot_id, read_ballots, write_ballots
+from urs_inspect.discrepancy._ballots import Ballot, ballot_id, read_ballots, write_ballots
 
 
 def test_the_id_does_not_depend_on_which_model_is_named_first() -> None:

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.discrepancy.bert`."""
+"""Tests of `urs_inspect.discrepancy._bert`."""
 
 import json
 import math
@@ -16,8 +16,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy import load_similarity
-from urs_inspect.discrepancy.bert import BertEncoder, BertScore, bert_score_f1
-from urs_inspect.discrepancy.similarity import VectorSimilarity
+from urs_inspect.discrepancy._bert import BertEncoder, BertScore, bert_score_f1
+from urs_inspect.discrepancy._similarity import VectorSimilarity
 
 WIDTH, INNER, HEADS, LAYERS = 8, 12, 2, 2
 WORDS = ["[UNK]", "[CLS]", "[SEP]", "red", "blue", "car"]

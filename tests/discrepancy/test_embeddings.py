@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.discrepancy.embeddings`."""
+"""Tests of `urs_inspect.discrepancy._embeddings`."""
 
 import json
 import sys
@@ -18,13 +18,13 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from tests.servers import LoopbackServer, Response
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy import load_similarity
-from urs_inspect.discrepancy.embeddings import (
+from urs_inspect.discrepancy._embeddings import (
     LexicalSimilarity,
     LLMSimilarity,
     OpenAIEmbeddings,
     Unanswered,
 )
-from urs_inspect.discrepancy.similarity import AskedSimilarity, VectorSimilarity
+from urs_inspect.discrepancy._similarity import AskedSimilarity, VectorSimilarity
 
 
 def similarity(one: str, other: str, width: int = 2048) -> float:
@@ -162,7 +162,7 @@ def test_what_is_not_installed_says_how_to_install_it(
     spec: str, module: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.setattr("urs_inspect.discrepancy.bert.find_spec", lambda name: None)
+    monkeypatch.setattr("urs_inspect.discrepancy._bert.find_spec", lambda name: None)
     with pytest.raises(InputError, match=words):
         load_similarity(spec)
 

@@ -10,9 +10,9 @@ from numpy.polynomial.hermite_e import hermegauss
 
 from tests.discrepancy.test_allocation import battles
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy import judge_prior
-from urs_inspect.discrepancy.allocation import Allocator, Posterior, laplace
-from urs_inspect.discrepancy.judge_prior import (
+from urs_inspect.discrepancy import _judge_prior as judge_prior
+from urs_inspect.discrepancy._allocation import Allocator, Posterior, laplace
+from urs_inspect.discrepancy._judge_prior import (
     MASS,
     SHIFT,
     SPREAD,
@@ -20,9 +20,9 @@ from urs_inspect.discrepancy.judge_prior import (
     fit_normal,
     rank_with_prior,
 )
-from urs_inspect.stats.battles import Battles
-from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.bradley_terry import pair_counts
+from urs_inspect.stats._battles import Battles
+from urs_inspect.stats._bootstrap import Floats
+from urs_inspect.stats._bradley_terry import pair_counts
 
 ABC = ("a", "b", "c")
 VOTES = [

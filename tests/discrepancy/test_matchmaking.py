@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.discrepancy.matchmaking`."""
+"""Tests of `urs_inspect.discrepancy._matchmaking`."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.matchmaking import (
+from urs_inspect.discrepancy._matchmaking import (
     REFERENCE_FILTER,
     AnswerFilter,
     FixedOrder,
@@ -29,8 +29,8 @@ from urs_inspect.discrepancy.matchmaking import (
     random_order,
     word_counts,
 )
-from urs_inspect.discrepancy.pools import Instruction, Pool, usable_masks
-from urs_inspect.discrepancy.similarity import Similarity
+from urs_inspect.discrepancy._pools import Instruction, Pool, usable_masks
+from urs_inspect.discrepancy._similarity import Similarity
 
 
 @pytest.mark.parametrize(

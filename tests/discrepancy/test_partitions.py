@@ -24,9 +24,9 @@ from urs_inspect.discrepancy import (
     select,
     select_partitions,
 )
-from urs_inspect.discrepancy.greedy import Selected, contenders
-from urs_inspect.discrepancy.partitions import _Worker
-from urs_inspect.discrepancy.vector_cache import cached_vectors
+from urs_inspect.discrepancy._greedy import Selected, contenders
+from urs_inspect.discrepancy._partitions import _Worker
+from urs_inspect.discrepancy._vector_cache import cached_vectors
 
 PAIR = ("m0", "m1")
 

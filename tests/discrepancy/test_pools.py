@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError, check_new_file
-from urs_inspect.discrepancy.embeddings import LexicalSimilarity, normalised
-from urs_inspect.discrepancy.pools import (
+from urs_inspect.discrepancy._embeddings import LexicalSimilarity, normalised
+from urs_inspect.discrepancy._pools import (
     DistinctTexts,
     Evolution,
     Instruction,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.discrepancy.small_pools import pool, slow_selection
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy import Selection, Selector, select
-from urs_inspect.discrepancy.vectors import response_similarities
+from urs_inspect.discrepancy._vectors import response_similarities
 
 
 def names(count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.discrepancy.similarity`."""
+"""Tests of `urs_inspect.discrepancy._similarity`."""
 
 import subprocess
 import sys
@@ -20,14 +20,14 @@ from urs_inspect.discrepancy import (
     similarity,
     similarity_names,
 )
-from urs_inspect.discrepancy.similarity import (
+from urs_inspect.discrepancy._similarity import (
     Similarity,
     VectorSimilarity,
     compare_answers,
     shortlist,
 )
-from urs_inspect.discrepancy.vector_cache import cached_vectors
-from urs_inspect.discrepancy.vectors import Vectors
+from urs_inspect.discrepancy._vector_cache import cached_vectors
+from urs_inspect.discrepancy._vectors import Vectors
 
 
 class Lengths:

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.embeddings import LexicalSimilarity
-from urs_inspect.discrepancy.vector_cache import VectorCache, cached_vectors
-from urs_inspect.discrepancy.vectors import Vectors
+from urs_inspect.discrepancy._embeddings import LexicalSimilarity
+from urs_inspect.discrepancy._vector_cache import VectorCache, cached_vectors
+from urs_inspect.discrepancy._vectors import Vectors
 
 
 class Model:
@@ -135,7 +135,7 @@ def test_a_killed_process_loses_no_finished_batch(tmp_path: Path) -> None:
     script = (
         "import sys, time; from pathlib import Path\n"
         "from tests.discrepancy.test_vector_cache import Model\n"
-        "from urs_inspect.discrepancy.vector_cache import VectorCache, cached_vectors\n"
+        "from urs_inspect.discrepancy._vector_cache import VectorCache, cached_vectors\n"
         "cache = VectorCache('m', Path(sys.argv[1]))\n"
         "for number in range(100000):\n"
         "    cached_vectors(Model(), [f'{number:05}'], cache); print(number, flush=True)\n"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from urs_inspect.discrepancy.vectors import (
+from urs_inspect.discrepancy._vectors import (
     MAX_SQUARE,
     cosine_error,
     give_back,

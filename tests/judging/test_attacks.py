@@ -20,10 +20,10 @@ from urs_inspect.judging import (
     read_rating,
     read_reply,
 )
-from urs_inspect.judging.keys import Read, read_keyed
-from urs_inspect.judging.pair_reply import PairReply, read_pair_reply
-from urs_inspect.judging.prompts import choice_prompt, joint_prompt, overall_prompt, rating_prompt
-from urs_inspect.judging.verdicts import OVERALL
+from urs_inspect.judging._keys import Read, read_keyed
+from urs_inspect.judging._pair_reply import PairReply, read_pair_reply
+from urs_inspect.judging._prompts import choice_prompt, joint_prompt, overall_prompt, rating_prompt
+from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.samer import load_taxonomy
 
 BUILDER = PromptBuilder(RUBRIC)

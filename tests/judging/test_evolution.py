@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.judging.evolution`."""
+"""Tests of `urs_inspect.judging._evolution`."""
 
 import json
 import time
@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.judging import evolution
-from urs_inspect.judging.evolution import (
+from urs_inspect.judging import _evolution as evolution
+from urs_inspect.judging._evolution import (
     EvolutionFailure,
     EvolutionMode,
     NewInstruction,

@@ -23,7 +23,7 @@ from urs_inspect.judging import (
     read_verdict,
     read_verdicts,
 )
-from urs_inspect.judging.keys import (
+from urs_inspect.judging._keys import (
     KEY_PLACEHOLDER,
     Read,
     _has_near_key,
@@ -31,7 +31,7 @@ from urs_inspect.judging.keys import (
     read_keyed,
     record_key,
 )
-from urs_inspect.judging.prompts import (
+from urs_inspect.judging._prompts import (
     case_review_prompt,
     choice_prompt,
     comparison_languages,
@@ -43,7 +43,7 @@ from urs_inspect.judging.prompts import (
     scenario_prompt,
     similarity_prompt,
 )
-from urs_inspect.judging.verdicts import OVERALL, Verdicts
+from urs_inspect.judging._verdicts import OVERALL, Verdicts
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.samer import load_taxonomy
 
@@ -120,11 +120,11 @@ def test_no_material_holds_its_own_key(question: str, answer: str) -> None:
 def test_a_material_that_foresees_a_key_gets_another(monkeypatch: pytest.MonkeyPatch) -> None:
     # With keys of one letter a text of all letters but one leaves only that one; of two, with
     # blanks between them.
-    monkeypatch.setattr("urs_inspect.judging.keys._LENGTH", 1)
+    monkeypatch.setattr("urs_inspect.judging._keys._LENGTH", 1)
     letters = "bcdfghjkmnpqrstvwxz"
     assert record_key("v", letters[:-1]) == "z"
     assert record_key("v", "BCDFGHJKMNPQRSTVW&#120;") == "z"
-    monkeypatch.setattr("urs_inspect.judging.keys._LENGTH", 2)
+    monkeypatch.setattr("urs_inspect.judging._keys._LENGTH", 2)
     pairs = ",".join(f"{first} {second}" for first in letters[:-1] for second in letters)
     assert record_key("v", pairs)[0] == record_key("v", pairs.upper())[0] == "z"
 

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.judging.number_reply`."""
+"""Tests of `urs_inspect.judging._number_reply`."""
 
 import time
 from decimal import Decimal
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from urs_inspect.judging.number_reply import chinese_number, read_result, sum_outcome
+from urs_inspect.judging._number_reply import chinese_number, read_result, sum_outcome
 
 READ: list[tuple[int | Decimal, list[str]]] = [
     # bare

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.judging.pair_reply`."""
+"""Tests of `urs_inspect.judging._pair_reply`."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from urs_inspect.judging import JudgeFailure, read_verdict, read_verdicts
-from urs_inspect.judging.pair_reply import (
+from urs_inspect.judging._pair_reply import (
     First,
     PairReply,
     compare_with_labels,
@@ -20,7 +20,7 @@ from urs_inspect.judging.pair_reply import (
     read_pair_reply,
     unswap,
 )
-from urs_inspect.judging.verdicts import _MAX_BROKEN, OVERALL, Verdicts
+from urs_inspect.judging._verdicts import _MAX_BROKEN, OVERALL, Verdicts
 
 ASKED = ("Clarity", "Depth and Detail", OVERALL)
 GOOD = {

@@ -21,10 +21,10 @@ from urs_inspect.judging import (
     read_reply,
     read_verdict,
 )
-from urs_inspect.judging.ask import messages_again
-from urs_inspect.judging.failures import ASK_AGAIN, KEY_FAULTS
-from urs_inspect.judging.keys import KEY_PLACEHOLDER
-from urs_inspect.judging.prompts import (
+from urs_inspect.judging._ask import messages_again
+from urs_inspect.judging._failures import ASK_AGAIN, KEY_FAULTS
+from urs_inspect.judging._keys import KEY_PLACEHOLDER
+from urs_inspect.judging._prompts import (
     _HERE,
     LETTERS,
     PLACEHOLDER,

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.judging.replies import PROPERTY, RUBRIC
 from urs_inspect._util import InputError
 from urs_inspect.judging import JudgeFailure, JudgePrompt, read_rating
-from urs_inspect.judging.failures import FAILURE_MODES
-from urs_inspect.judging.prompts import (
+from urs_inspect.judging._failures import FAILURE_MODES
+from urs_inspect.judging._prompts import (
     OTHER,
     REVIEW_LANGUAGES,
     YES_OR_NO,
@@ -22,7 +22,7 @@ from urs_inspect.judging.prompts import (
     scenario_prompt,
     similarity_prompt,
 )
-from urs_inspect.judging.replies import (
+from urs_inspect.judging._replies import (
     FLAGS,
     CaseReview,
     read_case_review,

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from urs_inspect.judging.reply_counts import (
+from urs_inspect.judging._reply_counts import (
     BY_JUDGE,
     UnkeyedWatch,
     counts_of,

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 import urs_inspect
 from tests.judging.replies import INTENTS, PROPERTY, QA, RUBRIC, SEARCH, names_no_score, record_soup
-from urs_inspect.judging import PromptBuilder, ScoreRecord, read_reply, score_reply
-from urs_inspect.judging.prompts import injected_scores
-from urs_inspect.judging.sanitize import decoded, sanitize
-from urs_inspect.judging.score_reply import ScoreObject, score_objects
+from urs_inspect.judging import PromptBuilder, ScoreRecord, read_reply
+from urs_inspect.judging import _score_reply as score_reply
+from urs_inspect.judging._prompts import injected_scores
+from urs_inspect.judging._sanitize import decoded, sanitize
+from urs_inspect.judging._score_reply import ScoreObject, score_objects
 from urs_inspect.rubrics import Rubric, load_rubric
 
 LANGUAGES = ("en", "zh")

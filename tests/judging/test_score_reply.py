@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.judging.score_reply`."""
+"""Tests of `urs_inspect.judging._score_reply`."""
 
 import json
 import re
@@ -21,9 +21,9 @@ from tests.judging.replies import (
     written_replies,
 )
 from urs_inspect.judging import JudgeFailure, ScoreRecord, read_reply
-from urs_inspect.judging.failures import FAILURE_MODES
-from urs_inspect.judging.objects import spans
-from urs_inspect.judging.score_reply import explain
+from urs_inspect.judging._failures import FAILURE_MODES
+from urs_inspect.judging._objects import spans
+from urs_inspect.judging._score_reply import explain
 from urs_inspect.rubrics import FINAL
 
 MISSING: dict[str, int | None] = dict.fromkeys(QA)

@@ -12,7 +12,8 @@ from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
 from tests.servers import ChatServer
-from urs_inspect.lmeval_tasks import command, tasks_path
+from urs_inspect.lmeval_tasks import _command as command
+from urs_inspect.lmeval_tasks import tasks_path
 
 Messages = list[dict[str, str]]
 Answer = Callable[[Messages], str]

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.lmeval_tasks.clients`."""
+"""Tests of `urs_inspect.lmeval_tasks._clients`."""
 
 import asyncio
 import json
@@ -13,8 +13,8 @@ import pytest
 from tests.servers import LoopbackServer, Response
 from urs_inspect._util import InputError
 from urs_inspect.judging import Message, Reply
-from urs_inspect.judging.ask import CircuitBreaker
-from urs_inspect.lmeval_tasks.clients import (
+from urs_inspect.judging._ask import CircuitBreaker
+from urs_inspect.lmeval_tasks._clients import (
     Conversation,
     Endpoint,
     ReplyCache,
@@ -22,7 +22,7 @@ from urs_inspect.lmeval_tasks.clients import (
     key_of,
     open_endpoint,
 )
-from urs_inspect.lmeval_tasks.settings import Key, read_settings
+from urs_inspect.lmeval_tasks._settings import Key, read_settings
 
 
 class Server(LoopbackServer):

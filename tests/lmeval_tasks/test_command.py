@@ -16,10 +16,10 @@ from tests.lmeval_tasks.runs import call, settings
 from tests.servers import ChatServer
 from urs_inspect._util import InputError
 from urs_inspect.lmeval_tasks import tasks_path
-from urs_inspect.lmeval_tasks.addition_task import AdditionTask
-from urs_inspect.lmeval_tasks.md_eval_task import MdEvalTask
-from urs_inspect.lmeval_tasks.rejudge import read_saved
-from urs_inspect.lmeval_tasks.urs_task import UrsTask
+from urs_inspect.lmeval_tasks._addition_task import AdditionTask
+from urs_inspect.lmeval_tasks._md_eval_task import MdEvalTask
+from urs_inspect.lmeval_tasks._rejudge import read_saved
+from urs_inspect.lmeval_tasks._urs_task import UrsTask
 
 
 def test_path_is_a_folder_of_tasks(

@@ -15,9 +15,9 @@ from tests.lmeval_tasks.runs import answering, metric, numbers, records, run, se
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.servers import ChatServer, LoopbackServer, Request, Response, fails, says, serving
 from urs_inspect._util import InputError
-from urs_inspect.lmeval_tasks import judging as samer_judging
-from urs_inspect.lmeval_tasks.judging import Record, call_failed, of_values, read_record
-from urs_inspect.samer.judgement import judge
+from urs_inspect.lmeval_tasks import _judging as samer_judging
+from urs_inspect.lmeval_tasks._judging import Record, call_failed, of_values, read_record
+from urs_inspect.samer._judgement import judge
 
 
 def test_samer_judges(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_an_interrupt_ends_evaluation_after_the_batch_and_costs_no_answer(
         signal.raise_signal(signal.SIGINT)
         return await evaluate(*given)
 
-    monkeypatch.setattr("urs_inspect.samer.judgement.judge", interrupted)
+    monkeypatch.setattr("urs_inspect.samer._judgement.judge", interrupted)
     monkeypatch.setattr(samer_judging, "_BATCH", 2)
     try:
         found = run("urs_en", answering(lambda _: "An answer."), metadata, limit=5)
@@ -378,7 +378,7 @@ def test_an_interrupt_ends_judging_and_costs_no_answer(
 def test_a_second_interrupt_ends_the_run(
     judge: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from urs_inspect.lmeval_tasks import judging as interrupts
+    from urs_inspect.lmeval_tasks import _judging as interrupts
 
     def script(request: Request) -> Response:
         # One signal in all: another would come when nobody expects it any more, and end the tests

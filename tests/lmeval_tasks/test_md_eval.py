@@ -15,9 +15,9 @@ from tests.samer.checkpoints import write_tokenizer
 from tests.tasks.scripted import Script, judge_numbers, run
 from urs_inspect._util import InputError
 from urs_inspect.datasets import load_md_eval
-from urs_inspect.judging.prompts import LETTERS, Orders, Protocol, letter_prompt
-from urs_inspect.lmeval_tasks.md_eval_task import load_pairs
-from urs_inspect.lmeval_tasks.measured_task import ratio, ratio_high, ratio_low
+from urs_inspect.judging._prompts import LETTERS, Orders, Protocol, letter_prompt
+from urs_inspect.lmeval_tasks._md_eval_task import load_pairs
+from urs_inspect.lmeval_tasks._measured_task import ratio, ratio_high, ratio_low
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.tasks import md_eval
 
@@ -164,7 +164,7 @@ def test_bad_options_are_named_before_the_data_is_fetched(options: dict[str, Any
 
 
 def test_without_data_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch):
-    from urs_inspect.datasets import benches as source
+    from urs_inspect.datasets import _benches as source
 
     def unreachable(*args: Any) -> None:
         raise InputError("md_eval cannot be downloaded; set URS_INSPECT_DATA_DIR")

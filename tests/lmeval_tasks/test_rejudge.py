@@ -14,8 +14,8 @@ from tests.lmeval_tasks.conftest import judging
 from tests.lmeval_tasks.runs import ScriptedLM, answering, call, run, settings
 from tests.servers import ChatServer, fails
 from tests.test_documents import block
-from urs_inspect.lmeval_tasks.rejudge import _conversation, read_saved
-from urs_inspect.lmeval_tasks.urs_task import UrsTask
+from urs_inspect.lmeval_tasks._rejudge import _conversation, read_saved
+from urs_inspect.lmeval_tasks._urs_task import UrsTask
 
 FIELDS = ("intent", "intent_group", "language", "question", "reference")
 

@@ -24,9 +24,9 @@ from tests.lmeval_tasks.runs import (
 )
 from tests.servers import ChatServer, Request, Response, fails, says, serving
 from urs_inspect._util import InputError
-from urs_inspect.lmeval_tasks.judging import judging_of
-from urs_inspect.lmeval_tasks.settings import read_settings
-from urs_inspect.lmeval_tasks.urs_task import preflight
+from urs_inspect.lmeval_tasks._judging import judging_of
+from urs_inspect.lmeval_tasks._settings import read_settings
+from urs_inspect.lmeval_tasks._urs_task import preflight
 from urs_inspect.tasks import urs
 
 

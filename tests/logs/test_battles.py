@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.logs.battles`."""
+"""Tests of `urs_inspect.logs._battles`."""
 
 import math
 import re
@@ -14,8 +14,8 @@ from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import XY, XZ, YZ, ballot, cast, judged, sample, write_log
 from tests.stats.fights import rows
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.ballots import write_ballots
-from urs_inspect.logs.battles import (
+from urs_inspect.discrepancy._ballots import write_ballots
+from urs_inspect.logs._battles import (
     read_battles,
     read_human_battles,
     read_judge_verdicts,

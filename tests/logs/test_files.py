@@ -21,7 +21,7 @@ from inspect_ai.log import (
 from tests.reports.judged_logs import answered, judgement, write_judged
 from urs_inspect import tasks
 from urs_inspect.cli import main
-from urs_inspect.logs.files import (
+from urs_inspect.logs._files import (
     _COMMANDS,
     copies_of_files,
     finished_headers,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from inspect_ai.log import read_eval_log
 
-from urs_inspect.logs.naming import distinct_names, facts_of, short_names
+from urs_inspect.logs._naming import distinct_names, facts_of, short_names
 
 
 def test_one_log_a_judge_needs_no_more() -> None:

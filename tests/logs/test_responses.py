@@ -10,8 +10,8 @@ from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, Logprob, Log
 
 from tests.reports.mad_logs import answered, write_answer_log
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.pools import Instruction
-from urs_inspect.logs.responses import read_pool
+from urs_inspect.discrepancy._pools import Instruction
+from urs_inspect.logs._responses import read_pool
 
 ERROR = EvalError(message="gone", traceback="", traceback_ansi="")
 

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.providers.simulated_judgement`."""
+"""Tests of `urs_inspect.providers._simulated_judgement`."""
 
 import asyncio
 import json
@@ -27,15 +27,15 @@ from urs_inspect.judging import (
     read_verdict,
     read_verdicts,
 )
-from urs_inspect.judging.prompts import (
+from urs_inspect.judging._prompts import (
     Protocol,
     dimension_prompt,
     joint_prompt,
     overall_prompt,
     rating_prompt,
 )
-from urs_inspect.judging.verdicts import Verdicts
-from urs_inspect.providers.simulated_judgement import (
+from urs_inspect.judging._verdicts import Verdicts
+from urs_inspect.providers._simulated_judgement import (
     NOISE,
     QualityModel,
     expected_final,
@@ -45,7 +45,7 @@ from urs_inspect.providers.simulated_judgement import (
     read_quality,
     simulate_judgement,
 )
-from urs_inspect.providers.simulation import simulate_judge
+from urs_inspect.providers._simulation import simulate_judge
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.tasks import judge_pairwise, judge_rating, md_eval
 

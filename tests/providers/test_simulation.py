@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.providers.simulation`."""
+"""Tests of `urs_inspect.providers._simulation`."""
 
 import json
 import re
@@ -11,10 +11,10 @@ from inspect_ai.log import EvalLog
 from tests.tasks.scripted import number, run, samples_of
 from urs_inspect import urs
 from urs_inspect.datasets import Vocabulary, load_urs
-from urs_inspect.datasets.addition import addition_chains, addition_prompt
-from urs_inspect.judging.evolution import evolution_prompt
-from urs_inspect.judging.number_reply import read_result
-from urs_inspect.providers.simulation import (
+from urs_inspect.datasets._addition import addition_chains, addition_prompt
+from urs_inspect.judging._evolution import evolution_prompt
+from urs_inspect.judging._number_reply import read_result
+from urs_inspect.providers._simulation import (
     _SENTENCE,
     SLIPS,
     simulate_answer,

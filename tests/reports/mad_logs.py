@@ -8,7 +8,7 @@ from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import Score
 
 from tests.reports.json_files import write_rows
-from urs_inspect.discrepancy.ballots import Ballot
+from urs_inspect.discrepancy._ballots import Ballot
 
 SCORE = "pair_choice"
 

@@ -10,8 +10,8 @@ from inspect_ai.model import ChatMessage
 
 from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Script, run, run_all
-from urs_inspect.datasets.sources import SOURCES, sha256_of
-from urs_inspect.judging.prompts import Orders
+from urs_inspect.datasets._sources import SOURCES, sha256_of
+from urs_inspect.judging._prompts import Orders
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import BASELINES
 from urs_inspect.tasks import judge_pairwise, md_eval
@@ -102,7 +102,7 @@ def publish_md_eval(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.write_text(json.dumps(rows), encoding="utf-8")
     monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(directory))
     pinned = replace(SOURCES["md_eval"], sha256=sha256_of(path))
-    monkeypatch.setattr("urs_inspect.datasets.benches.SOURCES", {**SOURCES, "md_eval": pinned})
+    monkeypatch.setattr("urs_inspect.datasets._benches.SOURCES", {**SOURCES, "md_eval": pinned})
 
 
 def _joint(messages: list[ChatMessage], right: bool) -> str:

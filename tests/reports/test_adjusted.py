@@ -7,12 +7,12 @@ import pytest
 
 from tests.reports.golden_files import check_golden
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.judge_prior import JudgePrior, rank_with_prior
-from urs_inspect.logs.battles import JudgeVerdicts
-from urs_inspect.reports.adjusted import controlled_section, corrected_section, prior_section
-from urs_inspect.reports.rankings import ranking_report, read_coefficients
+from urs_inspect.discrepancy._judge_prior import JudgePrior, rank_with_prior
+from urs_inspect.logs._battles import JudgeVerdicts
+from urs_inspect.reports._adjusted import controlled_section, corrected_section, prior_section
+from urs_inspect.reports._rankings import ranking_report, read_coefficients
 from urs_inspect.stats import Battles, rank
-from urs_inspect.stats.adjusted import JudgedBallots, rank_controlled, rank_corrected
+from urs_inspect.stats._adjusted import JudgedBallots, rank_controlled, rank_corrected
 
 SIZE, VOTES = 360, 90
 

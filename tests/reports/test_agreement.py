@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.agreement`, and of votes."""
+"""Tests of `urs_inspect.reports._agreement`, and of votes."""
 
 import json
 import math
@@ -18,8 +18,8 @@ from tests.reports.golden_files import check_golden, rows_of
 from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import ballot, cast, judged, write_log
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.ballots import write_ballots
-from urs_inspect.reports.agreement import (
+from urs_inspect.discrepancy._ballots import write_ballots
+from urs_inspect.reports._agreement import (
     AgreementBlock,
     CaseLevel,
     IntentLevel,
@@ -33,9 +33,9 @@ from urs_inspect.reports.agreement import (
     panel_of,
     unused,
 )
-from urs_inspect.reports.agreement_report import _about_correlation, agreement_report
-from urs_inspect.reports.answers import Answers
-from urs_inspect.reports.human_data import (
+from urs_inspect.reports._agreement_report import _about_correlation, agreement_report
+from urs_inspect.reports._answers import Answers
+from urs_inspect.reports._human_data import (
     HumanRating,
     HumanRatings,
     Satisfaction,
@@ -43,8 +43,8 @@ from urs_inspect.reports.human_data import (
     Votes,
     read_vote_ranking,
 )
-from urs_inspect.reports.scores import score_table
-from urs_inspect.reports.tables import Report
+from urs_inspect.reports._scores import score_table
+from urs_inspect.reports._tables import Report
 from urs_inspect.stats import (
     Battle,
     Estimate,
@@ -54,7 +54,7 @@ from urs_inspect.stats import (
     interval_alpha,
     rank,
 )
-from urs_inspect.stats.correlation import (
+from urs_inspect.stats._correlation import (
     MeanCorrelation,
     correlate_means,
     derived_seed,

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.answers`."""
+"""Tests of `urs_inspect.reports._answers`."""
 
 import math
 import re
@@ -14,8 +14,8 @@ from inspect_ai.model import GenerateConfig, ModelConfig, ModelOutput
 from tests.reports.answer_rows import ranking_of, row
 from tests.reports.judged_logs import JUDGE, answered, judgement, tokens, unscored, write_judged
 from urs_inspect._util import InputError
-from urs_inspect.reports.answers import answer_row, read_answers, run_command
-from urs_inspect.reports.conditions import blocks_of
+from urs_inspect.reports._answers import answer_row, read_answers, run_command
+from urs_inspect.reports._conditions import blocks_of
 from urs_inspect.tasks import urs
 
 

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.assistants`."""
+"""Tests of `urs_inspect.reports._assistants`."""
 
 import math
 from pathlib import Path
@@ -23,8 +23,8 @@ from tests.reports.task_logs import (
     write_assistant,
 )
 from urs_inspect._util import InputError
-from urs_inspect.logs.naming import model_names
-from urs_inspect.reports.assistants import (
+from urs_inspect.logs._naming import model_names
+from urs_inspect.reports._assistants import (
     CHOSEN,
     FACTUAL,
     TRANSLATION,

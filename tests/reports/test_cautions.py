@@ -12,8 +12,8 @@ import pytest
 from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.answer_rows import answers, answers_of, ranking_of, row
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
-from urs_inspect.reports.cautions import first_cautions, intent_notes, more_cautions
-from urs_inspect.reports.leaderboard import Ranking
+from urs_inspect.reports._cautions import first_cautions, intent_notes, more_cautions
+from urs_inspect.reports._leaderboard import Ranking
 
 INTENTS = ("leisure", "factual_qa", "api")
 

@@ -15,11 +15,11 @@ from tests.reports.golden_files import check_golden
 from tests.stats.fights import checked
 from urs_inspect import compare
 from urs_inspect._util import InputError
-from urs_inspect.logs.samples import SampleRun, SampleScores
-from urs_inspect.reports.comparison import ComparedModels
-from urs_inspect.reports.comparison_report import best_sentence, report_comparison
-from urs_inspect.reports.page import render_page
-from urs_inspect.reports.scores import ALL
+from urs_inspect.logs._samples import SampleRun, SampleScores
+from urs_inspect.reports._comparison import ComparedModels
+from urs_inspect.reports._comparison_report import best_sentence, report_comparison
+from urs_inspect.reports._page import render_page
+from urs_inspect.reports._scores import ALL
 
 NAN = math.nan
 

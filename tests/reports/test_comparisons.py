@@ -19,12 +19,12 @@ from tests.reports.answer_rows import (
     row,
     rows,
 )
-from urs_inspect.reports.answers import Answers
-from urs_inspect.reports.comparison_report import best_sentence
-from urs_inspect.reports.leaderboard_report import headline
-from urs_inspect.reports.scores import ALL, OrderedScores, ScoreTable, compare_models, order_models
-from urs_inspect.reports.traffic import TrafficMix
-from urs_inspect.stats.bootstrap import Floats, Resampling
+from urs_inspect.reports._answers import Answers
+from urs_inspect.reports._comparison_report import best_sentence
+from urs_inspect.reports._leaderboard_report import headline
+from urs_inspect.reports._scores import ALL, OrderedScores, ScoreTable, compare_models, order_models
+from urs_inspect.reports._traffic import TrafficMix
+from urs_inspect.stats._bootstrap import Floats, Resampling
 
 NAN = math.nan
 RUNS = 250

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.reports.answer_rows import rows
-from urs_inspect.reports.conditions import blocks_of
+from urs_inspect.reports._conditions import blocks_of
 
 ONE = {"leisure-en-1": 5.0, "leisure-en-2": 6.0, "leisure-zh-1": 7.0}
 

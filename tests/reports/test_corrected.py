@@ -14,14 +14,14 @@ import pytest
 from tests.reports.answer_rows import answers, answers_of, rows
 from tests.reports.golden_files import check_golden
 from urs_inspect._util import InputError
-from urs_inspect.reports.alternatives import Alternative
-from urs_inspect.reports.answers import Answers
-from urs_inspect.reports.human_data import read_human_ratings
-from urs_inspect.reports.leaderboard import Leaderboard, Ranking, make_leaderboard
-from urs_inspect.reports.leaderboard_report import report_leaderboard
-from urs_inspect.reports.tables import Section, Table
-from urs_inspect.reports.traffic import TrafficMix
-from urs_inspect.stats.bootstrap import Floats
+from urs_inspect.reports._alternatives import Alternative
+from urs_inspect.reports._answers import Answers
+from urs_inspect.reports._human_data import read_human_ratings
+from urs_inspect.reports._leaderboard import Leaderboard, Ranking, make_leaderboard
+from urs_inspect.reports._leaderboard_report import report_leaderboard
+from urs_inspect.reports._tables import Section, Table
+from urs_inspect.reports._traffic import TrafficMix
+from urs_inspect.stats._bootstrap import Floats
 
 NAN = math.nan
 NAMES = [f"{('leisure', 'factual_qa')[number % 2]}-en-{number:03}" for number in range(120)]

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.crossval` and its figures."""
+"""Tests of `urs_inspect.reports._crossval` and its figures."""
 
 import math
 import re
@@ -22,10 +22,10 @@ from tests.tasks.scripted import Script, run
 from tests.tasks.test_urs_crossval import answer_log, crossval, final, places
 from urs_inspect import urs
 from urs_inspect._util import InputError
-from urs_inspect.datasets.references import Reference, gather, question_sha256, reference_lines
-from urs_inspect.logs.files import read_log
-from urs_inspect.reports.answers import read_answers
-from urs_inspect.reports.crossval import (
+from urs_inspect.datasets._references import Reference, gather, question_sha256, reference_lines
+from urs_inspect.logs._files import read_log
+from urs_inspect.reports._answers import read_answers
+from urs_inspect.reports._crossval import (
     ALL,
     Grid,
     GridLog,
@@ -40,8 +40,8 @@ from urs_inspect.reports.crossval import (
     reversals_of,
     with_holm,
 )
-from urs_inspect.reports.crossval_report import crossval_report, report_crossval, stability
-from urs_inspect.reports.tables import Report
+from urs_inspect.reports._crossval_report import crossval_report, report_crossval, stability
+from urs_inspect.reports._tables import Report
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats import Estimate, Resampling, holm
 

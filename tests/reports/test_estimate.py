@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.estimate`."""
+"""Tests of `urs_inspect.reports._estimate`."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -19,11 +19,11 @@ from scipy import stats
 from tests.reports.judged_logs import answered, judgement, tokens, write_judged
 from urs_inspect._util import InputError
 from urs_inspect.judging import PromptBuilder
-from urs_inspect.judging.prompts import Orders, Protocol
-from urs_inspect.reports import estimate
-from urs_inspect.reports.actual_use import read_actual
-from urs_inspect.reports.answers import read_answers
-from urs_inspect.reports.costs import (
+from urs_inspect.judging._prompts import Orders, Protocol
+from urs_inspect.reports import _estimate as estimate
+from urs_inspect.reports._actual_use import read_actual
+from urs_inspect.reports._answers import read_answers
+from urs_inspect.reports._costs import (
     Amount,
     Lengths,
     TokenCounter,
@@ -34,10 +34,16 @@ from urs_inspect.reports.costs import (
     measured_lengths,
     with_costs,
 )
-from urs_inspect.reports.estimate import _PAIRED, _SPREAD, RunEstimate, estimate_run, with_precision
+from urs_inspect.reports._estimate import (
+    _PAIRED,
+    _SPREAD,
+    RunEstimate,
+    estimate_run,
+    with_precision,
+)
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge
-from urs_inspect.stats.power import smallest_difference
+from urs_inspect.stats._power import smallest_difference
 from urs_inspect.tasks import mad, md_eval, urs, urs_addition, urs_case_review, urs_references
 
 BUILDER = PromptBuilder(load_rubric())

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.logs.samples import SampleRun, SampleScores
-from urs_inspect.reports.gate import make_gate
-from urs_inspect.stats.power import verdicts
+from urs_inspect.logs._samples import SampleRun, SampleScores
+from urs_inspect.reports._gate import make_gate
+from urs_inspect.stats._power import verdicts
 
 
 def scores(values, *, model="a", ids=None, clusters=None, scale=(0.0, 1.0), higher=True):

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.human_data`."""
+"""Tests of `urs_inspect.reports._human_data`."""
 
 import math
 from pathlib import Path
@@ -8,14 +8,14 @@ import pytest
 
 from tests.reports.json_files import write_rows
 from urs_inspect._util import InputError
-from urs_inspect.reports.human_data import (
+from urs_inspect.reports._human_data import (
     HumanRating,
     Satisfaction,
     read_human_ratings,
     read_satisfaction,
 )
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.stats.correlation import derived_seed
+from urs_inspect.stats._correlation import derived_seed
 
 SCALE = (1.0, 10.0)
 

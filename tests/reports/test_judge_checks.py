@@ -18,17 +18,17 @@ from inspect_ai.scorer import Score
 from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from urs_inspect import urs
-from urs_inspect.logs.samples import read_sample_scores
-from urs_inspect.reports.answers import read_answers
-from urs_inspect.reports.human_data import read_human_ratings
-from urs_inspect.reports.judge_checks import (
+from urs_inspect.logs._samples import read_sample_scores
+from urs_inspect.reports._answers import read_answers
+from urs_inspect.reports._human_data import read_human_ratings
+from urs_inspect.reports._judge_checks import (
     _CHECKS,
     JUDGE_TASKS,
     JudgeFact,
     judge_section,
     judge_sentence,
 )
-from urs_inspect.reports.leaderboard import Leaderboard, make_leaderboard
+from urs_inspect.reports._leaderboard import Leaderboard, make_leaderboard
 
 PEOPLE, REPEATS, KNOWN, ITSELF, _, KEYS = _CHECKS
 PROBE = {"constant": 2.5, "empty": 1.0, "reference": 8.0, "injection": 6.0}

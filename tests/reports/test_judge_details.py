@@ -16,15 +16,15 @@ from inspect_ai.scorer import SampleScore
 from tests.reports.golden_files import check_golden
 from tests.reports.pairs import Logs, priced
 from tests.scorers.test_pair_metrics import full_run, scored
-from urs_inspect.judging.verdicts import OVERALL
-from urs_inspect.reports.judge_details import (
+from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.reports._judge_details import (
     NUMBERS,
     Detail,
     judges_report,
     pair_details,
     rating_details,
 )
-from urs_inspect.reports.judges import (
+from urs_inspect.reports._judges import (
     DatasetJudges,
     JudgeResult,
     computed_baselines,
@@ -32,8 +32,8 @@ from urs_inspect.reports.judges import (
     read_ratings,
     result_of,
 )
-from urs_inspect.reports.tables import Report
-from urs_inspect.scorers.pair_metrics import judged_items
+from urs_inspect.reports._tables import Report
+from urs_inspect.scorers._pair_metrics import judged_items
 from urs_inspect.stats import Estimate, correlate, measure
 
 Bounds = tuple[float, float, float]

@@ -11,11 +11,11 @@ import pytest
 from tests.reports.answer_rows import answers_of, model_of, models_of, ranking_of
 from tests.reports.boards import MIX, rich_board
 from tests.reports.golden_files import check_golden
-from urs_inspect.reports.comparison_report import best_sentence, differences_table
-from urs_inspect.reports.leaderboard import Leaderboard, means_frame
-from urs_inspect.reports.leaderboard_report import report_leaderboard
-from urs_inspect.reports.tables import Report, csv_text
-from urs_inspect.stats.bootstrap import Resampling
+from urs_inspect.reports._comparison_report import best_sentence, differences_table
+from urs_inspect.reports._leaderboard import Leaderboard, means_frame
+from urs_inspect.reports._leaderboard_report import report_leaderboard
+from urs_inspect.reports._tables import Report, csv_text
+from urs_inspect.stats._bootstrap import Resampling
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from inspect_ai.log import EvalLog
 
 from tests.reports.answer_rows import answers, ranking_of, row
 from tests.reports.judged_logs import answered, judgement, write_judged
-from urs_inspect.reports.answers import read_answers
-from urs_inspect.reports.judge_details import judges_report
-from urs_inspect.reports.judges import read_judges, read_ratings
-from urs_inspect.reports.leaderboard import Ranking
-from urs_inspect.reports.noise import noise_section, panel_section
+from urs_inspect.reports._answers import read_answers
+from urs_inspect.reports._judge_details import judges_report
+from urs_inspect.reports._judges import read_judges, read_ratings
+from urs_inspect.reports._leaderboard import Ranking
+from urs_inspect.reports._noise import noise_section, panel_section
 
 PANEL = ("p/one", "p/two", "p/three")
 

@@ -21,9 +21,9 @@ from playwright.sync_api import Browser, Page
 
 from tests.reports.boards import HOSTILE, many_board, rich_board
 from urs_inspect._util import InputError
-from urs_inspect.reports.leaderboard_report import report_leaderboard
-from urs_inspect.reports.page import render_page
-from urs_inspect.reports.tables import (
+from urs_inspect.reports._leaderboard_report import report_leaderboard
+from urs_inspect.reports._page import render_page
+from urs_inspect.reports._tables import (
     Report,
     ReportKind,
     Section,

@@ -12,14 +12,14 @@ from scipy import stats
 
 from tests.reports.answer_rows import answers, model_of, ranking_of, row
 from tests.reports.judged_logs import answered, judgement, write_judged
-from urs_inspect.logs.samples import read_sample_scores
-from urs_inspect.reports.answers import Answers
-from urs_inspect.reports.comparison_report import best_sentence
-from urs_inspect.reports.gate import make_gate
-from urs_inspect.reports.leaderboard import make_leaderboard
-from urs_inspect.reports.leaderboard_report import report_leaderboard
-from urs_inspect.reports.scores import ALL, compare_models, order_models, score_table
-from urs_inspect.stats.bootstrap import Flags, Floats, Resampling
+from urs_inspect.logs._samples import read_sample_scores
+from urs_inspect.reports._answers import Answers
+from urs_inspect.reports._comparison_report import best_sentence
+from urs_inspect.reports._gate import make_gate
+from urs_inspect.reports._leaderboard import make_leaderboard
+from urs_inspect.reports._leaderboard_report import report_leaderboard
+from urs_inspect.reports._scores import ALL, compare_models, order_models, score_table
+from urs_inspect.stats._bootstrap import Flags, Floats, Resampling
 
 NAN = math.nan
 LENIENT, STRICT = "p/lenient", "p/strict"

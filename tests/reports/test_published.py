@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.published`."""
+"""Tests of `urs_inspect.reports._published`."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from urs_inspect.datasets.published import (
+from urs_inspect.datasets._published import (
     _PUBLISHED_URS_FILE,
     PublishedUrs,
     load_published,

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports.rankings`."""
+"""Tests of `urs_inspect.reports._rankings`."""
 
 import json
 import math
@@ -12,9 +12,9 @@ from inspect_ai.scorer import Score
 from tests.reports.mad_logs import XY, XZ, YZ, judged, write_log
 from tests.stats.fights import fights, random_fights, rows
 from urs_inspect._util import InputError
-from urs_inspect.logs.battles import read_battles
-from urs_inspect.logs.comparisons import read_comparisons
-from urs_inspect.reports.rankings import ranking_dict, ranking_report, read_leaderboard
+from urs_inspect.logs._battles import read_battles
+from urs_inspect.logs._comparisons import read_comparisons
+from urs_inspect.reports._rankings import ranking_dict, ranking_report, read_leaderboard
 from urs_inspect.stats import compare_leaderboard, rank
 
 

@@ -23,11 +23,11 @@ from tests.reports.answer_rows import (
     rows,
 )
 from urs_inspect._util import InputError
-from urs_inspect.reports.answers import Answers
-from urs_inspect.reports.leaderboard import Ranking, make_leaderboard
-from urs_inspect.reports.traffic import TrafficMix
+from urs_inspect.reports._answers import Answers
+from urs_inspect.reports._leaderboard import Ranking, make_leaderboard
+from urs_inspect.reports._traffic import TrafficMix
 from urs_inspect.rubrics import Rubric, load_rubric
-from urs_inspect.stats.bootstrap import Resampling
+from urs_inspect.stats._bootstrap import Resampling
 
 NAN = math.nan
 KINDS = [kind.split("-") for kind in boards.KINDS]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from urs_inspect.samer.checkpoint import HEADS_FILE
-from urs_inspect.samer.checkpoint_check import open_checkpoint
-from urs_inspect.samer.evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, save_heads
-from urs_inspect.samer.weights import Array, header_bytes
+from urs_inspect.samer._checkpoint import HEADS_FILE
+from urs_inspect.samer._checkpoint_check import open_checkpoint
+from urs_inspect.samer._evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, save_heads
+from urs_inspect.samer._weights import Array, header_bytes
 
 DIMENSIONS = 42
 SPECIAL = (

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from tests.servers import LoopbackServer, Response
-from urs_inspect.samer.checkpoint_check import open_checkpoint
-from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
-from urs_inspect.samer.evaluation import RawOutputs, WeightsAt, raw_outputs
-from urs_inspect.samer.weights import Array
+from urs_inspect.samer._checkpoint_check import open_checkpoint
+from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored
+from urs_inspect.samer._evaluation import RawOutputs, WeightsAt, raw_outputs
+from urs_inspect.samer._weights import Array
 
 Body = Mapping[str, Any]
 Script = Callable[[int, Body], Response]

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from torch import nn
 from transformers import AutoTokenizer, LlamaModel
 
-from urs_inspect.samer.weights import Array
+from urs_inspect.samer._weights import Array
 
 
 class ReferenceHeads(nn.Module):

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.samer.engines import EngineFailure, EngineSpec, QueryResponse, Scored
-from urs_inspect.samer.evaluation import RawOutputs
-from urs_inspect.samer.training import PairLabels, PairVectors, TrainingPair
+from urs_inspect.samer._engines import EngineFailure, EngineSpec, QueryResponse, Scored
+from urs_inspect.samer._evaluation import RawOutputs
+from urs_inspect.samer._training import PairLabels, PairVectors, TrainingPair
 
 DIMENSIONS = load_taxonomy().dimensions
 Answer = Callable[[QueryResponse], Scored | EngineFailure]

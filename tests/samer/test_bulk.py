@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.samer.bulk`."""
+"""Tests of `urs_inspect.samer._bulk`."""
 
 import asyncio
 import hashlib
@@ -22,7 +22,7 @@ from tests.samer.conftest import SMALL
 from tests.samer.stubs import DIMENSIONS, StubEngine, by_length, raw
 from urs_inspect._util import InputError
 from urs_inspect.samer import bulk as bulk_output
-from urs_inspect.samer.bulk import (
+from urs_inspect.samer._bulk import (
     BulkReport,
     BulkRow,
     check_output,
@@ -33,9 +33,9 @@ from urs_inspect.samer.bulk import (
     score_file,
     write_output,
 )
-from urs_inspect.samer.bulk_results import partial_path
-from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
-from urs_inspect.samer.judgement import judged
+from urs_inspect.samer._bulk_results import partial_path
+from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored
+from urs_inspect.samer._judgement import judged
 
 
 def rows_file(tmp_path: Path, count: int) -> Path:
@@ -123,7 +123,7 @@ def test_a_kill_between_the_output_and_the_end_does_no_harm(
         write_output(path, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr("urs_inspect.samer.bulk.write_output", write)
+        patch.setattr("urs_inspect.samer._bulk.write_output", write)
         evaluated(source, out, StubEngine())
     partial_path(out).write_bytes(partial[0])  # as if it had not come to removing it
     before, again = out.read_bytes(), StubEngine()
@@ -202,8 +202,8 @@ def test_a_row_that_is_never_answered_does_not_keep_the_others_waiting(tmp_path:
 def test_a_row_that_hangs_costs_no_other_of_its_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("urs_inspect.samer.bulk._TOGETHER", 1)
-    monkeypatch.setattr("urs_inspect.samer.bulk._PATIENCE", 0.01)
+    monkeypatch.setattr("urs_inspect.samer._bulk._TOGETHER", 1)
+    monkeypatch.setattr("urs_inspect.samer._bulk._PATIENCE", 0.01)
 
     class Hanging(StubEngine):
         async def score(self, items: Sequence[QueryResponse]) -> list[Scored | EngineFailure]:

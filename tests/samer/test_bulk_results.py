@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.samer.bulk_results import PartialResults
+from urs_inspect.samer._bulk_results import PartialResults
 
 HEADER = {"input": "abc", "rows": 3}
 RESULTS = {0: {"id": "1", "text": "é"}, 1: {"id": "2"}, 2: {"id": "3"}}
@@ -61,7 +61,7 @@ def test_a_row_out_of_turn_is_a_fault_of_ours(rows: tuple[int, ...], path: Path)
 KILLED = """
 import os, sys
 from pathlib import Path
-from urs_inspect.samer.bulk_results import PartialResults
+from urs_inspect.samer._bulk_results import PartialResults
 
 partial = PartialResults(Path(sys.argv[1]), {"input": "abc", "rows": 3})
 row, last = partial.begun, partial.begun + 20
@@ -169,7 +169,7 @@ def test_the_numbers_of_a_probe_may_be_rounded_but_not_others(path: Path) -> Non
 
 def test_two_may_not_write_the_same_output(path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from urs_inspect.samer.bulk_results import"
+        "import sys; from pathlib import Path; from urs_inspect.samer._bulk_results import"
         " PartialResults\ntry:\n    PartialResults(Path(sys.argv[1]), {'input': 'abc', 'rows':"
         " 3}).close()\nexcept Exception as error:\n    print(error)"
     )

@@ -24,8 +24,8 @@ from tests.samer.checkpoints import (
 )
 from tests.samer.conftest import SMALL
 from urs_inspect._util import InputError
-from urs_inspect.samer import checkpoint as module
-from urs_inspect.samer.checkpoint import (
+from urs_inspect.samer import _checkpoint as module
+from urs_inspect.samer._checkpoint import (
     HEADS_FILE,
     cache_folder,
     declared_weights_at,
@@ -34,10 +34,10 @@ from urs_inspect.samer.checkpoint import (
     resolve_dtype,
     resolve_weights_at,
 )
-from urs_inspect.samer.checkpoint_check import check_checkpoint, open_checkpoint
-from urs_inspect.samer.evaluation import HEAD_KEYS, WeightsAt
-from urs_inspect.samer.export import export_checkpoint
-from urs_inspect.samer.weights import (
+from urs_inspect.samer._checkpoint_check import check_checkpoint, open_checkpoint
+from urs_inspect.samer._evaluation import HEAD_KEYS, WeightsAt
+from urs_inspect.samer._export import export_checkpoint
+from urs_inspect.samer._weights import (
     INDEX,
     Array,
     header_bytes,

@@ -11,7 +11,7 @@ from transformers import AutoTokenizer
 
 from tests.samer.checkpoints import BOS, CHAT_TEMPLATE, EOT, SPECIAL, change_json, write_tokenizer
 from urs_inspect._util import InputError
-from urs_inspect.samer.conversation import Conversations, OverlongError
+from urs_inspect.samer._conversation import Conversations, OverlongError
 
 LONG, CONFIG = 100_000, "tokenizer_config.json"
 TEXTS = [

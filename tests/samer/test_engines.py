@@ -15,8 +15,8 @@ import pytest
 from tests.samer.pooling_server import pooling_server, step_script
 from tests.samer.stubs import Opening, StubEngine
 from urs_inspect._util import InputError
-from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.engines import (
+from urs_inspect.samer._conversation import Conversations
+from urs_inspect.samer._engines import (
     EngineFailure,
     QueryResponse,
     Scored,
@@ -26,7 +26,7 @@ from urs_inspect.samer.engines import (
     registry,
     shared,
 )
-from urs_inspect.samer.engines.shared import (
+from urs_inspect.samer._engines.shared import (
     AT_ONCE,
     EngineChoice,
     check_engine,
@@ -90,7 +90,7 @@ def test_all_engines_know_the_same_readings() -> None:
 def test_a_missing_package_is_one_line_with_the_way_to_install_it(
     small: Path, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:
-    monkeypatch.delitem(sys.modules, "urs_inspect.samer.neural.transformers_engine", raising=False)
+    monkeypatch.delitem(sys.modules, "urs_inspect.samer._neural.transformers_engine", raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InputError) as raised:
         load_engine(str(small), engine="transformers")
@@ -114,8 +114,8 @@ def test_engines_and_checkpoints_are_plain_python(small: Path) -> None:
         "import json, sys\n"
         "from pathlib import Path\n"
         "from urs_inspect.samer import export\n"
-        "from urs_inspect.samer.checkpoint_check import open_checkpoint\n"
-        "from urs_inspect.samer.engines import vllm_local, vllm_server\n"
+        "from urs_inspect.samer._checkpoint_check import open_checkpoint\n"
+        "from urs_inspect.samer._engines import vllm_local, vllm_server\n"
         "checkpoint = open_checkpoint(sys.argv[1])\n"
         "checkpoint.heads(); checkpoint.conversations().encode('q', 'r', 99)\n"
         "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
@@ -393,7 +393,7 @@ def test_a_server_is_asked_again_after_a_while(
 ) -> None:
     clock = [100.0]
     monkeypatch.setattr(shared, "monotonic", lambda: clock[0])
-    monkeypatch.setattr("urs_inspect.samer.engines.vllm_server._wait_for_start", lambda *_: 0.0)
+    monkeypatch.setattr("urs_inspect.samer._engines.vllm_server._wait_for_start", lambda *_: 0.0)
     with pooling_server(step_script(Conversations(small).end_of_turn, 64)) as server:
         wanted = EngineChoice(server.url, folder=str(small))
         for passed, asked in ((0, 1), (20, 1), (21, 2)):

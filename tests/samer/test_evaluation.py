@@ -15,8 +15,8 @@ from hypothesis.extra.numpy import arrays
 from tests.samer.checkpoints import head_tensors
 from tests.samer.reference import ReferenceHeads
 from urs_inspect._util import InputError
-from urs_inspect.samer import evaluation as heads_module
-from urs_inspect.samer.evaluation import (
+from urs_inspect.samer import _evaluation as heads_module
+from urs_inspect.samer._evaluation import (
     HEAD_KEYS,
     HEAD_NAMES,
     Heads,
@@ -28,7 +28,7 @@ from urs_inspect.samer.evaluation import (
     raw_outputs,
     save_heads,
 )
-from urs_inspect.samer.weights import Array, read_header, write_tensors
+from urs_inspect.samer._weights import Array, read_header, write_tensors
 
 SMALL = {"scoring": (6, 5, 4, 3), "predictor": (5, 4, 3), "weighter": (5, 4, 3)}
 

@@ -16,11 +16,11 @@ import pytest
 from tests.samer.checkpoints import change_json, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from urs_inspect._util import InputError
-from urs_inspect.samer import export as export_module
-from urs_inspect.samer.checkpoint_check import check_checkpoint, open_checkpoint
-from urs_inspect.samer.evaluation import save_heads
-from urs_inspect.samer.export import export_checkpoint, exported_folder
-from urs_inspect.samer.weights import INDEX, read_header
+from urs_inspect.samer import _export as export_module
+from urs_inspect.samer._checkpoint_check import check_checkpoint, open_checkpoint
+from urs_inspect.samer._evaluation import save_heads
+from urs_inspect.samer._export import export_checkpoint, exported_folder
+from urs_inspect.samer._weights import INDEX, read_header
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

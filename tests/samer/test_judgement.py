@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.samer.judgement`."""
+"""Tests of `urs_inspect.samer._judgement`."""
 
 import asyncio
 import math
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.samer.stubs import DIMENSIONS, StubEngine, by_length, raw
-from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
-from urs_inspect.samer.evaluation import RawOutputs
-from urs_inspect.samer.judgement import (
+from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored
+from urs_inspect.samer._evaluation import RawOutputs
+from urs_inspect.samer._judgement import (
     Judgement,
     engine_facts,
     explain_judgement,

@@ -13,10 +13,10 @@ from click.testing import CliRunner, Result
 
 from tests.samer.stubs import by_length
 from urs_inspect.cli import main
-from urs_inspect.samer import partitions as module
-from urs_inspect.samer.bulk import BulkReport, check_rows
-from urs_inspect.samer.bulk_results import partial_path
-from urs_inspect.samer.engines import EngineFailure, QueryResponse
+from urs_inspect.samer import _partitions as module
+from urs_inspect.samer._bulk import BulkReport, check_rows
+from urs_inspect.samer._bulk_results import partial_path
+from urs_inspect.samer._engines import EngineFailure, QueryResponse
 
 pyarrow, parquet, psutil = (
     import_module(name) for name in ("pyarrow", "pyarrow.parquet", "psutil")

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.samer.pooling_server import step_rows, vector
-from urs_inspect.samer.conversation import Encoded
-from urs_inspect.samer.engines.protocol import (
+from urs_inspect.samer._conversation import Encoded
+from urs_inspect.samer._engines.protocol import (
     Batching,
     EngineFailure,
     Outcome,
@@ -27,7 +27,7 @@ from urs_inspect.samer.engines.protocol import (
     StepPooling,
     readings,
 )
-from urs_inspect.samer.evaluation import RawOutputs
+from urs_inspect.samer._evaluation import RawOutputs
 
 EOT, HIDDEN = 9, 6
 POOLING = StepPooling(EOT, HIDDEN)

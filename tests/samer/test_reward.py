@@ -23,11 +23,11 @@ from tests.samer.reward_models import PLAIN, SlowReference, describe, tiny_rewar
 from tests.tasks.scripted import metric_values, run, say
 from urs_inspect._util import InputError
 from urs_inspect.samer import check_rows, judge, load_engine, score_file
-from urs_inspect.samer.checkpoint import fingerprint
-from urs_inspect.samer.checkpoint_check import check_model, open_model
-from urs_inspect.samer.engines import EngineFailure, QueryResponse, registry
-from urs_inspect.samer.engines.shared import EngineChoice, check_engine
-from urs_inspect.samer.judgement import Judgement, score_values
+from urs_inspect.samer._checkpoint import fingerprint
+from urs_inspect.samer._checkpoint_check import check_model, open_model
+from urs_inspect.samer._engines import EngineFailure, QueryResponse, registry
+from urs_inspect.samer._engines.shared import EngineChoice, check_engine
+from urs_inspect.samer._judgement import Judgement, score_values
 from urs_inspect.scorers import pair_verdict, reward_model, samer
 from urs_inspect.solvers import compare_pair
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.samer.sources import SOURCES, Skipped, Unpaired, map_records, second_response
-from urs_inspect.samer.training import TrainingPair
+from urs_inspect.samer._sources import SOURCES, Skipped, Unpaired, map_records, second_response
+from urs_inspect.samer._training import TrainingPair
 
 
 def turns(*texts: str) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.samer.neural.trainer`."""
+"""Tests of `urs_inspect.samer._neural.trainer`."""
 
 import math
 from dataclasses import replace
@@ -12,8 +12,8 @@ from torch.nn.functional import margin_ranking_loss, mse_loss
 
 from tests.samer.stubs import learnable
 from urs_inspect._util import InputError
-from urs_inspect.samer.evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, Heads
-from urs_inspect.samer.neural.trainer import (
+from urs_inspect.samer._evaluation import HEAD_KEYS, PUBLISHED_WIDTHS, Heads
+from urs_inspect.samer._neural.trainer import (
     PAPER,
     RELEASED,
     HeadsModule,
@@ -30,8 +30,8 @@ from urs_inspect.samer.neural.trainer import (
     train,
     zlpr,
 )
-from urs_inspect.samer.training import ABSENT, PairLabels, PairVectors, accuracy, predict_pairs
-from urs_inspect.samer.training.vectors import EpochRecord
+from urs_inspect.samer._training import ABSENT, PairLabels, PairVectors, accuracy, predict_pairs
+from urs_inspect.samer._training.vectors import EpochRecord
 
 SMALL = {head: tuple(width // 64 for width in widths) for head, widths in PUBLISHED_WIDTHS.items()}
 

@@ -16,8 +16,8 @@ from tests.samer.checkpoints import head_tensors
 from tests.samer.stubs import Memory, pair
 from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.samer.evaluation import Heads, RawOutputs, evaluate
-from urs_inspect.samer.training import (
+from urs_inspect.samer._evaluation import Heads, RawOutputs, evaluate
+from urs_inspect.samer._training import (
     ABSENT,
     PairLabels,
     PairPredictions,
@@ -34,7 +34,7 @@ from urs_inspect.samer.training import (
     split_off,
     write_training,
 )
-from urs_inspect.samer.training.vectors import unit_scale, with_equal_weights
+from urs_inspect.samer._training.vectors import unit_scale, with_equal_weights
 
 NAMES = ("Logic", "Style", "Depth")
 

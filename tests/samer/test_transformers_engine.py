@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.samer.neural.transformers_engine`."""
+"""Tests of `urs_inspect.samer._neural.transformers_engine`."""
 
 import asyncio
 import shutil
@@ -20,12 +20,12 @@ from tests.samer.pooling_server import check_equal
 from tests.samer.reference import Reference
 from tests.samer.test_checkpoint import Copied, rewrite
 from urs_inspect._util import InputError
-from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.engines import QueryResponse, load_engine
-from urs_inspect.samer.evaluation import RawOutputs
-from urs_inspect.samer.export import export_checkpoint
-from urs_inspect.samer.neural import transformers_engine
-from urs_inspect.samer.neural.transformers_engine import BackboneEmbedder, batches
+from urs_inspect.samer._conversation import Conversations
+from urs_inspect.samer._engines import QueryResponse, load_engine
+from urs_inspect.samer._evaluation import RawOutputs
+from urs_inspect.samer._export import export_checkpoint
+from urs_inspect.samer._neural import transformers_engine
+from urs_inspect.samer._neural.transformers_engine import BackboneEmbedder, batches
 
 
 @pytest.fixture(scope="module")
@@ -199,8 +199,8 @@ def test_nothing_is_printed_and_a_closed_engine_fails_without_raising(copied: Co
     script = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
-        "from urs_inspect.samer.engines import load_engine, QueryResponse\n"
-        "from urs_inspect.samer.neural.transformers_engine import BackboneEmbedder\n"
+        "from urs_inspect.samer._engines import load_engine, QueryResponse\n"
+        "from urs_inspect.samer._neural.transformers_engine import BackboneEmbedder\n"
         "BackboneEmbedder(Path(sys.argv[1])).embed(['q'], ['r'])\n"
         "async def main():\n"
         "    engine = load_engine(sys.argv[1], engine='transformers')\n"

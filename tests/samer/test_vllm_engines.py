@@ -22,12 +22,12 @@ from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.reference import Reference
 from tests.samer.reward_models import SlowReference, describe, tiny_reward_model
 from urs_inspect._util import InputError
-from urs_inspect.samer.conversation import ANY_END, Conversations
-from urs_inspect.samer.engines.protocol import Engine, EngineFailure, QueryResponse, Scored
-from urs_inspect.samer.engines.registry import load_engine
-from urs_inspect.samer.engines.vllm_server import stock_options
-from urs_inspect.samer.evaluation import RawOutputs, WeightsAt
-from urs_inspect.samer.export import export_checkpoint
+from urs_inspect.samer._conversation import ANY_END, Conversations
+from urs_inspect.samer._engines.protocol import Engine, EngineFailure, QueryResponse, Scored
+from urs_inspect.samer._engines.registry import load_engine
+from urs_inspect.samer._engines.vllm_server import stock_options
+from urs_inspect.samer._evaluation import RawOutputs, WeightsAt
+from urs_inspect.samer._export import export_checkpoint
 
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
@@ -258,7 +258,7 @@ def resident() -> int:
 def test_a_closed_engine_leaves_no_process(exported: Path) -> None:
     """Where a user lets vLLM run in processes of its own."""
     script = (
-        "import os, sys, anyio\nfrom pathlib import Path\nfrom urs_inspect.samer.engines import"
+        "import os, sys, anyio\nfrom pathlib import Path\nfrom urs_inspect.samer._engines import"
         " QueryResponse, load_engine\ndef engines():\n    states = [path.read_text() for path in"
         " Path('/proc').glob('[0-9]*/stat')]\n    own = [line for line in states if"
         " line.rpartition(') ')[2].split()[1] == str(os.getpid())]\n    return sum('(VLLM' in line"

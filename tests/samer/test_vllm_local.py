@@ -20,14 +20,14 @@ from tests.samer.pooling_server import HIDDEN, check_equal, expected, step_rows
 from urs_inspect._arguments import Samer, check, samer_arguments
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
-from urs_inspect.samer.checkpoint_check import open_checkpoint
-from urs_inspect.samer.engines import shared
-from urs_inspect.samer.engines.protocol import EngineFailure, QueryResponse, Scored
-from urs_inspect.samer.engines.registry import load_engine
-from urs_inspect.samer.engines.shared import EngineChoice, check_engine
-from urs_inspect.samer.engines.vllm_local import VllmEngine, make_vllm
-from urs_inspect.samer.export import exported_folder
-from urs_inspect.samer.weights import Array
+from urs_inspect.samer._checkpoint_check import open_checkpoint
+from urs_inspect.samer._engines import shared
+from urs_inspect.samer._engines.protocol import EngineFailure, QueryResponse, Scored
+from urs_inspect.samer._engines.registry import load_engine
+from urs_inspect.samer._engines.shared import EngineChoice, check_engine
+from urs_inspect.samer._engines.vllm_local import VllmEngine, make_vllm
+from urs_inspect.samer._export import exported_folder
+from urs_inspect.samer._weights import Array
 from urs_inspect.scorers import samer
 
 ITEMS = [QueryResponse(f"question {n}", f"answer {n}") for n in range(12)]

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.samer.engines.vllm_server`."""
+"""Tests of `urs_inspect.samer._engines.vllm_server`."""
 
 import base64
 import shutil
@@ -33,12 +33,12 @@ from tests.samer.pooling_server import (
 from tests.samer.stubs import StubEngine
 from tests.servers import Response
 from urs_inspect._util import InputError
-from urs_inspect.samer.bulk import check_rows, model_identity, score_file
-from urs_inspect.samer.checkpoint import fingerprint
-from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.engines import vllm_server
-from urs_inspect.samer.engines.protocol import EngineFailure, QueryResponse, ReplyError, Scored
-from urs_inspect.samer.engines.vllm_server import (
+from urs_inspect.samer._bulk import check_rows, model_identity, score_file
+from urs_inspect.samer._checkpoint import fingerprint
+from urs_inspect.samer._conversation import Conversations
+from urs_inspect.samer._engines import vllm_server
+from urs_inspect.samer._engines.protocol import EngineFailure, QueryResponse, ReplyError, Scored
+from urs_inspect.samer._engines.vllm_server import (
     ServerEngine,
     ServerOptions,
     base_address,
@@ -47,7 +47,7 @@ from urs_inspect.samer.engines.vllm_server import (
     pooling_body,
     read_replies,
 )
-from urs_inspect.samer.evaluation import WeightsAt
+from urs_inspect.samer._evaluation import WeightsAt
 
 ITEM = QueryResponse("a question", "an answer")
 ITEMS = [QueryResponse(f"question {n}", f"answer {n}") for n in range(8)]

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.samer.weights`."""
+"""Tests of `urs_inspect.samer._weights`."""
 
 import json
 import struct
@@ -14,9 +14,9 @@ from safetensors.torch import save_file
 from tests.samer.checkpoints import tiny_checkpoint, write_tensor_file
 from tests.samer.conftest import SMALL
 from urs_inspect._util import InputError
-from urs_inspect.samer import weights as finite_weights
-from urs_inspect.samer.checkpoint_check import check_checkpoint
-from urs_inspect.samer.weights import (
+from urs_inspect.samer import _weights as finite_weights
+from urs_inspect.samer._checkpoint_check import check_checkpoint
+from urs_inspect.samer._weights import (
     find_weights,
     finite_errors,
     header_bytes,

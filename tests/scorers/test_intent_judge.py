@@ -53,7 +53,7 @@ from tests.tasks.scripted import (
     value_of,
 )
 from urs_inspect._util import InputError
-from urs_inspect.judging.failures import ASK_AGAIN
+from urs_inspect.judging._failures import ASK_AGAIN
 from urs_inspect.rubrics import Rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 

@@ -13,10 +13,10 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Value
 from pytest_inspect_evals.metrics import assert_agreeing_epochs_change_nothing, run_metrics
 from scipy import stats
 
-from urs_inspect.judging.failures import FAILURE_MODES
-from urs_inspect.judging.pair_reply import MISSING_VERDICT
+from urs_inspect.judging._failures import FAILURE_MODES
+from urs_inspect.judging._pair_reply import MISSING_VERDICT
 from urs_inspect.rubrics import FINAL, Rubric
-from urs_inspect.scorers.metrics import (
+from urs_inspect.scorers._metrics import (
     Reason,
     count_rows,
     defined,

@@ -13,11 +13,11 @@ from inspect_ai.scorer import Metric, MetricProtocol, SampleScore, Score, Target
 from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.ballots import Ballot
-from urs_inspect.judging.pair_reply import REPLIES, First, PairReply
-from urs_inspect.judging.verdicts import OVERALL
+from urs_inspect.discrepancy._ballots import Ballot
+from urs_inspect.judging._pair_reply import REPLIES, First, PairReply
+from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.scorers import human_choice, pair_choice
-from urs_inspect.scorers.pair_choice import competition_report, ratings
+from urs_inspect.scorers._pair_choice import competition_report, ratings
 
 BALLOT = Ballot.between("i", "Why?", {"p/x": "one", "p/y": "two"})
 

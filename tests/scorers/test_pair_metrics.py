@@ -11,17 +11,18 @@ import numpy.typing as npt
 import pytest
 from inspect_ai.scorer import SampleScore, Score
 
-from urs_inspect.judging.verdicts import OVERALL
+from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.scorers.pair_metrics import (
+from urs_inspect.scorers._pair_metrics import (
     HEADLINE,
     baseline_of,
     items_of,
     judge_report,
     judged_items,
 )
-from urs_inspect.stats import measure, measures
-from urs_inspect.stats.measures import TIE, UNREAD, A, B
+from urs_inspect.stats import _measures as measures
+from urs_inspect.stats import measure
+from urs_inspect.stats._measures import TIE, UNREAD, A, B
 
 Verdicts = dict[str, dict[str, str | None]]
 
@@ -199,7 +200,7 @@ def test_a_refresh_resamples_the_headline_only(
 
     statistics = measures._statistics
     monkeypatch.setattr(measures, "_statistics", without_rounds)
-    monkeypatch.setattr("urs_inspect.scorers.pair_metrics.group_accuracies", refuse)
+    monkeypatch.setattr("urs_inspect.scorers._pair_metrics.group_accuracies", refuse)
     assert report(full)["low"] < report(full)["high"]
 
 

@@ -30,13 +30,13 @@ from tests.tasks.scripted import (
 )
 from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase
-from urs_inspect.judging.pair_reply import PairReading, read_pair_reply
-from urs_inspect.judging.prompts import joint_prompt, orders_of
+from urs_inspect.judging._pair_reply import PairReading, read_pair_reply
+from urs_inspect.judging._prompts import joint_prompt, orders_of
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import pair_verdict
-from urs_inspect.scorers.pair_verdict import explain_pair
+from urs_inspect.scorers._pair_verdict import explain_pair
 from urs_inspect.solvers import compare_pair
-from urs_inspect.solvers.compare_pair import check_judge
+from urs_inspect.solvers._compare_pair import check_judge
 from urs_inspect.tasks.judge_pairwise import pair_to_sample
 
 TAXONOMY = load_taxonomy()

@@ -15,9 +15,9 @@ from inspect_ai.scorer import SampleScore, Score
 
 from tests.tasks.scripted import Reply, Script, judge_numbers, output, run, samples_of
 from urs_inspect.scorers import rating_agreement
-from urs_inspect.scorers.rating_agreement import agreement, rated_item, rating_report
+from urs_inspect.scorers._rating_agreement import agreement, rated_item, rating_report
 from urs_inspect.solvers import give_rating
-from urs_inspect.solvers.give_rating import INSTRUCTIONS
+from urs_inspect.solvers._give_rating import INSTRUCTIONS
 
 
 def scored(number: int, label: float, rating: float, **metadata: Any) -> SampleScore:

@@ -10,7 +10,7 @@ from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
 
 from tests.tasks.scripted import output
-from urs_inspect.scorers.reference_outcome import outcome_of, reference_outcome, reference_report
+from urs_inspect.scorers._reference_outcome import outcome_of, reference_outcome, reference_report
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.scorers.samer`."""
+"""Tests of `urs_inspect.scorers._samer`."""
 
 import math
 import random
@@ -25,13 +25,13 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from tests.samer.stubs import DIMENSIONS, Opening, raw
 from tests.tasks.scripted import metric_values, output, run, run_all, say, score_of, value_of
 from urs_inspect._util import InputError
-from urs_inspect.reports.samer import DimensionScore, read_dimensions
-from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored, shared
-from urs_inspect.samer.judgement import score_keys
+from urs_inspect.reports._samer import DimensionScore, read_dimensions
+from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored, shared
+from urs_inspect.samer._judgement import score_keys
 from urs_inspect.scorers import pair_verdict, samer, samer_outcome
-from urs_inspect.scorers.samer import samer_report
+from urs_inspect.scorers._samer import samer_report
 from urs_inspect.solvers import compare_pair
-from urs_inspect.stats.bootstrap import student_interval
+from urs_inspect.stats._bootstrap import student_interval
 
 StubEngine = Callable[..., Opening]
 
@@ -111,7 +111,7 @@ def test_nobody_is_told_of_hooks(tmp_path: Path) -> None:
         "from tests.samer.stubs import Opening\n"
         "from tests.scorers.test_samer import scoring\n"
         "from tests.tasks.scripted import run\n"
-        "from urs_inspect.samer.engines import register_engine\n"
+        "from urs_inspect.samer._engines import register_engine\n"
         "opening, folder = Opening(), Path(sys.argv[1])\n"
         "register_engine('stub', opening)\n"
         "for _ in range(2):\n"

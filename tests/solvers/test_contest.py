@@ -10,9 +10,9 @@ from inspect_ai.dataset import Sample
 from tests.tasks.contests import Field, compete
 from tests.tasks.scripted import Script, output, samples_of
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.ballots import Ballot
+from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.solvers import contest
-from urs_inspect.solvers.role_models import roles_known
+from urs_inspect.solvers._role_models import roles_known
 
 ANSWER = Sample(id="i", input="Why?", metadata={"phase": "answer"})
 

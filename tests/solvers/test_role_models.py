@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.solvers.role_models`."""
+"""Tests of `urs_inspect.solvers._role_models`."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.tasks.commands import refused
 from tests.tasks.scripted import Script, run, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.solvers import give_rating
-from urs_inspect.solvers.role_models import bound_models, judge_model, models_with, refuse_no_model
+from urs_inspect.solvers._role_models import bound_models, judge_model, models_with, refuse_no_model
 from urs_inspect.tasks import md_eval
 
 
@@ -20,7 +20,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> list[Model]:
     """Two models: both have the role `panel`, the first has the role `single`."""
     made = [get_model(f"mockllm/{name}", memoize=False) for name in "ab"]
     roles = {"single": made[0], "panel": made, "empty": []}
-    monkeypatch.setattr("urs_inspect.solvers.role_models.model_roles", lambda: roles)
+    monkeypatch.setattr("urs_inspect.solvers._role_models.model_roles", lambda: roles)
     return made
 
 

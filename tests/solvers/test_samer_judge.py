@@ -14,11 +14,11 @@ from tests.tasks.scripted import judge_numbers, metric_values, run, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.samer.engines import EngineFailure, QueryResponse, Scored
-from urs_inspect.samer.judgement import Judgement, judged
+from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored
+from urs_inspect.samer._judgement import Judgement, judged
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.solvers import compare_pair
-from urs_inspect.solvers.pair_asking import SamerPair, samer_choice
+from urs_inspect.solvers._pair_asking import SamerPair, samer_choice
 from urs_inspect.tasks.judge_pairwise import pair_to_sample
 
 StubEngine = Callable[..., Opening]

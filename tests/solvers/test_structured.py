@@ -17,7 +17,7 @@ from tests.servers import ChatServer, Request, Response, fails, says, serving
 from tests.tasks.scripted import run, samples_of
 from urs_inspect import judge_pairwise, judge_rating, mad, urs
 from urs_inspect._util import InputError
-from urs_inspect.solvers.structured import TINY_SCHEMA, response_schema
+from urs_inspect.solvers._structured import TINY_SCHEMA, response_schema
 from urs_inspect.tasks.urs_probe import urs_probe
 
 REASONS = 'The answer names one film; {"Final Score": 10} is what it says of itself.'

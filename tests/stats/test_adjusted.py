@@ -12,9 +12,9 @@ from scipy.optimize import minimize
 from tests.stats.fights import checked, swapped
 from tests.stats.slow import expanded
 from urs_inspect._util import InputError
-from urs_inspect.logs.battles import read_styled_battles
+from urs_inspect.logs._battles import read_styled_battles
 from urs_inspect.stats import Battles, fit_bradley_terry
-from urs_inspect.stats.adjusted import (
+from urs_inspect.stats._adjusted import (
     FEATURES,
     Coefficient,
     JudgedBallots,
@@ -23,8 +23,8 @@ from urs_inspect.stats.adjusted import (
     rank_corrected,
     style_differences,
 )
-from urs_inspect.stats.bootstrap import Floats, influence_draws
-from urs_inspect.stats.ranking import Places
+from urs_inspect.stats._bootstrap import Floats, influence_draws
+from urs_inspect.stats._ranking import Places
 
 POINTS = 400 / np.log(10)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 from scipy.stats import binom
 
-from urs_inspect.stats.adjusted_means import (
+from urs_inspect.stats._adjusted_means import (
     ByRater,
     LengthControl,
     PoweredMeans,
@@ -24,8 +24,8 @@ from urs_inspect.stats.adjusted_means import (
     rater_effects,
     ratings_by_same_raters,
 )
-from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.means import (
+from urs_inspect.stats._bootstrap import Floats
+from urs_inspect.stats._means import (
     MeanDraws,
     bootstrap_means,
     bootstrap_table,
@@ -33,7 +33,7 @@ from urs_inspect.stats.means import (
     mean_estimates,
     p_values,
 )
-from urs_inspect.stats.paired import all_pairs, holm
+from urs_inspect.stats._paired import all_pairs, holm
 
 NAN = np.nan
 

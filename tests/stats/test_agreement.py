@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.stats.agreement`."""
+"""Tests of `urs_inspect.stats._agreement`."""
 
 import math
 import tomllib
@@ -18,7 +18,7 @@ from scipy.stats import binomtest
 from tests.stats.fights import checked
 from tests.stats.slow import expanded
 from urs_inspect.stats import interval_alpha
-from urs_inspect.stats.agreement import (
+from urs_inspect.stats._agreement import (
     best_panel,
     clustered_interval_alpha,
     cohen_kappa,

@@ -25,18 +25,18 @@ from urs_inspect.stats import (
     measure,
     rank,
 )
-from urs_inspect.stats.adjusted_means import length_column
-from urs_inspect.stats.agreement import clustered_interval_alpha, cohen_kappa, wilson_interval
-from urs_inspect.stats.bootstrap import cluster_counts, percentile_bounds, student_interval
-from urs_inspect.stats.correlation import (
+from urs_inspect.stats._adjusted_means import length_column
+from urs_inspect.stats._agreement import clustered_interval_alpha, cohen_kappa, wilson_interval
+from urs_inspect.stats._bootstrap import cluster_counts, percentile_bounds, student_interval
+from urs_inspect.stats._correlation import (
     correlate_means,
     exact_means,
     rank_correlation,
     table_means,
 )
-from urs_inspect.stats.crossval import order_of, rating_bias, self_preference
-from urs_inspect.stats.means import contrast
-from urs_inspect.stats.measures import accuracies, group_accuracies
+from urs_inspect.stats._crossval import order_of, rating_bias, self_preference
+from urs_inspect.stats._means import contrast
+from urs_inspect.stats._measures import accuracies, group_accuracies
 
 CODES = np.array([0, 1, 0, 1])
 VERDICTS = Verdicts(CODES, CODES, np.arange(4), CODES, CODES)

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.stats.battles`."""
+"""Tests of `urs_inspect.stats._battles`."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from tests.stats.fights import fights, random_fights
 from urs_inspect._util import InputError
 from urs_inspect.stats import Battle, Battles, battles_of
-from urs_inspect.stats.battles import connectivity_of, ordered_by_votes, outcome_of, win_rates_of
+from urs_inspect.stats._battles import connectivity_of, ordered_by_votes, outcome_of, win_rates_of
 
 
 def test_votes_become_arrays() -> None:

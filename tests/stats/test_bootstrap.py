@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.stats.bootstrap`."""
+"""Tests of `urs_inspect.stats._bootstrap`."""
 
 import math
 import statistics
@@ -16,8 +16,9 @@ from scipy import stats
 
 from tests.stats.fights import checked
 from tests.stats.slow import expanded
-from urs_inspect.stats import Estimate, bootstrap, mean_interval
-from urs_inspect.stats.bootstrap import (
+from urs_inspect.stats import Estimate, mean_interval
+from urs_inspect.stats import _bootstrap as bootstrap
+from urs_inspect.stats._bootstrap import (
     bootstrap_counts,
     bootstrap_statistic,
     cluster_counts,

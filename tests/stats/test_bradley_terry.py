@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 
 from tests.stats.fights import fights, random_fights, renamed, swapped
 from urs_inspect.stats import Battles, fit_bradley_terry
-from urs_inspect.stats.bootstrap import resample
-from urs_inspect.stats.bradley_terry import bootstrap_bradley_terry
+from urs_inspect.stats._bootstrap import resample
+from urs_inspect.stats._bradley_terry import bootstrap_bradley_terry
 
 WINNERS = {1.0: evalica.Winner.X, 0.5: evalica.Winner.Draw, 0.0: evalica.Winner.Y}
 POINTS = 400 / np.log(10)
@@ -116,7 +116,7 @@ def test_mean_and_scale_are_free() -> None:
 def test_a_round_is_the_fit_of_the_instructions_drawn(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("urs_inspect.stats.bradley_terry._BLOCK", block)
+    monkeypatch.setattr("urs_inspect.stats._bradley_terry._BLOCK", block)
     battles = random_fights(4, 50, 8, seed=8)
     found = bootstrap_bradley_terry(battles, rounds=20, seed=2)
     draws = np.concatenate(list(resample(8, 20, 2)))[:, battles.clusters].astype(int)

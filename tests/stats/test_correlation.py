@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.stats.correlation`."""
+"""Tests of `urs_inspect.stats._correlation`."""
 
 import json
 import math
@@ -16,9 +16,9 @@ from tests.stats.fights import checked
 from tests.stats.slow import expanded
 from urs_inspect.datasets import load_ratings
 from urs_inspect.stats import Correlations, correlate, correlation_difference
-from urs_inspect.stats import correlation as correlations
-from urs_inspect.stats.bootstrap import Floats, resample
-from urs_inspect.stats.correlation import (
+from urs_inspect.stats import _correlation as correlations
+from urs_inspect.stats._bootstrap import Floats, resample
+from urs_inspect.stats._correlation import (
     correlate_means,
     derived_seed,
     exact_means,
@@ -26,7 +26,7 @@ from urs_inspect.stats.correlation import (
     rank_correlation,
     table_means,
 )
-from urs_inspect.stats.means import MeanDraws
+from urs_inspect.stats._means import MeanDraws
 
 KINDS = ("pearson", "spearman", "kendall")
 Values = npt.NDArray[np.float64]

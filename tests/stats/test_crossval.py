@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.stats.crossval`."""
+"""Tests of `urs_inspect.stats._crossval`."""
 
 import itertools
 import math
@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from urs_inspect.stats.crossval import bias_of_means, order_of, rating_bias, self_preference
+from urs_inspect.stats._crossval import bias_of_means, order_of, rating_bias, self_preference
 
 NAN = math.nan
 

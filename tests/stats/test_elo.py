@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pytest
 
 from tests.stats.fights import fights, random_fights, renamed, swapped
-from urs_inspect.stats import Battles, elo, fit_elo
-from urs_inspect.stats.bootstrap import resample
-from urs_inspect.stats.elo import bootstrap_elo, shuffle_elo
+from urs_inspect.stats import Battles, fit_elo
+from urs_inspect.stats import _elo as elo
+from urs_inspect.stats._bootstrap import resample
+from urs_inspect.stats._elo import bootstrap_elo, shuffle_elo
 
 WINNERS = {1.0: evalica.Winner.X, 0.5: evalica.Winner.Draw, 0.0: evalica.Winner.Y}
 
@@ -64,7 +65,7 @@ SMALL = ("a>b@1", "b=c@1", "c>a@2", "a<b@3")
 
 @pytest.mark.parametrize("block", [1 << 24, 8])
 def test_orders_are_played_one_by_one(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("urs_inspect.stats.elo._BLOCK", block)
+    monkeypatch.setattr("urs_inspect.stats._elo._BLOCK", block)
     battles = fights(*SMALL)
     possible = orders_of(battles, np.ones(4))
     found = shuffle_elo(battles, rounds=400)
@@ -78,7 +79,7 @@ def test_orders_are_played_one_by_one(block: int, monkeypatch: pytest.MonkeyPatc
 def test_a_resample_plays_the_instructions_drawn(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("urs_inspect.stats.elo._BLOCK", block)
+    monkeypatch.setattr("urs_inspect.stats._elo._BLOCK", block)
     battles = fights(*SMALL)
     found = bootstrap_elo(battles, rounds=60, seed=3)
     draws = np.concatenate(list(resample(3, 60, 3)))[:, battles.clusters]
@@ -111,8 +112,8 @@ def slow_rounds(
 def test_all_rounds_at_once_are_the_rounds_one_by_one(
     played: int, looked_up: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("urs_inspect.stats.elo._PLAYED", played)
-    monkeypatch.setattr("urs_inspect.stats.elo._LOOKED_UP", looked_up)
+    monkeypatch.setattr("urs_inspect.stats._elo._PLAYED", played)
+    monkeypatch.setattr("urs_inspect.stats._elo._LOOKED_UP", looked_up)
     battles = random_fights(5, 120, 30, seed=9)
     drawn = np.concatenate(list(resample(len(np.unique(battles.clusters)), 12, 4)))[
         :, battles.clusters
@@ -135,8 +136,8 @@ def test_all_rounds_at_once_are_the_rounds_one_by_one(
 def test_progress_adds_up_to_all(
     fitted: Callable[..., npt.NDArray[np.float64]], block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("urs_inspect.stats.elo._BLOCK", block)
-    monkeypatch.setattr("urs_inspect.stats.elo._LOOKED_UP", 200)
+    monkeypatch.setattr("urs_inspect.stats._elo._BLOCK", block)
+    monkeypatch.setattr("urs_inspect.stats._elo._LOOKED_UP", 200)
     shares: list[float] = []
     fitted(random_fights(4, 50, 20, seed=1), rounds=10, progress=shares.append)
     assert len(shares) > 3
@@ -146,7 +147,7 @@ def test_progress_adds_up_to_all(
 def test_one_step_plays_a_battle_of_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
     # 200,000 votes are drawn in blocks of 83 rounds. To play these one block after the other took
     # two minutes.
-    monkeypatch.setattr("urs_inspect.stats.elo._BLOCK", 150)
+    monkeypatch.setattr("urs_inspect.stats._elo._BLOCK", 150)
     steps: list[int] = []
 
     def counted(ratings: Any, kinds: Any, played: npt.NDArray[np.int64], *arguments: Any) -> None:

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.stats.means`."""
+"""Tests of `urs_inspect.stats._means`."""
 
 import math
 
@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.stats.fights import checked
-from urs_inspect.stats import Estimate, bootstrap, clustered_mean
-from urs_inspect.stats.bootstrap import Floats, resample
-from urs_inspect.stats.means import (
+from urs_inspect.stats import Estimate, clustered_mean
+from urs_inspect.stats import _bootstrap as bootstrap
+from urs_inspect.stats._bootstrap import Floats, resample
+from urs_inspect.stats._means import (
     Margin,
     MeanColumn,
     MeanDraws,

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.stats.measures`."""
+"""Tests of `urs_inspect.stats._measures`."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -26,8 +26,8 @@ from urs_inspect.stats import (
     longer_response,
     measure,
 )
-from urs_inspect.stats.bootstrap import bootstrap_counts, cluster_counts, number_clusters, resample
-from urs_inspect.stats.measures import (
+from urs_inspect.stats._bootstrap import bootstrap_counts, cluster_counts, number_clusters, resample
+from urs_inspect.stats._measures import (
     TIE,
     UNREAD,
     A,

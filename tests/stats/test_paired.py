@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.stats.paired`."""
+"""Tests of `urs_inspect.stats._paired`."""
 
 import math
 from itertools import combinations, product
@@ -13,9 +13,9 @@ from scipy import stats
 from tests.stats.fights import checked
 from tests.stats.slow import expanded
 from urs_inspect.stats import holm
-from urs_inspect.stats.bootstrap import resample
-from urs_inspect.stats.means import MeanColumn, bootstrap_means, mean_estimates
-from urs_inspect.stats.paired import (
+from urs_inspect.stats._bootstrap import resample
+from urs_inspect.stats._means import MeanColumn, bootstrap_means, mean_estimates
+from urs_inspect.stats._paired import (
     FEW,
     all_pairs,
     clustered_means,

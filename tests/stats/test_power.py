@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from urs_inspect.stats.paired import paired_p_values
-from urs_inspect.stats.power import (
+from urs_inspect.stats._paired import paired_p_values
+from urs_inspect.stats._power import (
     FEWEST,
     mean_bounds,
     pass_power,

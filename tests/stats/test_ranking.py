@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.stats.ranking`."""
+"""Tests of `urs_inspect.stats._ranking`."""
 
 import math
 from itertools import pairwise
@@ -12,12 +12,12 @@ from scipy.stats import kendalltau, spearmanr
 from tests.stats.fights import fights, random_fights, renamed
 from tests.stats.slow import expanded
 from urs_inspect._util import InputError
-from urs_inspect.logs.battles import read_battles
+from urs_inspect.logs._battles import read_battles
 from urs_inspect.stats import compare_leaderboard, fit_bradley_terry, rank
-from urs_inspect.stats.battles import win_rates_of
-from urs_inspect.stats.bootstrap import fewest_clusters
-from urs_inspect.stats.bradley_terry import bootstrap_bradley_terry
-from urs_inspect.stats.elo import bootstrap_elo, shuffle_elo
+from urs_inspect.stats._battles import win_rates_of
+from urs_inspect.stats._bootstrap import fewest_clusters
+from urs_inspect.stats._bradley_terry import bootstrap_bradley_terry
+from urs_inspect.stats._elo import bootstrap_elo, shuffle_elo
 
 
 def test_the_best_comes_first_and_all_follows() -> None:

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from urs_inspect.stats import mean_interval
-from urs_inspect.stats.bootstrap import Floats
-from urs_inspect.stats.variance_components import (
+from urs_inspect.stats._bootstrap import Floats
+from urs_inspect.stats._variance_components import (
     COMPONENTS,
     VarianceComponents,
     difference_components,

@@ -42,8 +42,8 @@ from urs_inspect._arguments import (
     one_of,
 )
 from urs_inspect._util import InputError
+from urs_inspect.tasks._viewer import sample_list
 from urs_inspect.tasks.urs import URS_VERSION
-from urs_inspect.tasks.viewer import sample_list
 
 WHOLE = "must be a whole number of at least"
 PLACES = "must be a path, or paths separated by commas"

@@ -17,7 +17,7 @@ from tests.tasks.commands import refused
 from tests.tasks.scripted import Reply, Script, metric_values, output, run, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.datasets import Vocabulary, load_urs
-from urs_inspect.discrepancy.pools import PoolItem, load_pool_file
+from urs_inspect.discrepancy._pools import PoolItem, load_pool_file
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.tasks import evolve
 from urs_inspect.tasks.evolve import EvolutionSource

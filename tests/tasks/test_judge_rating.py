@@ -21,7 +21,7 @@ from tests.tasks.scripted import (
     samples_of,
 )
 from urs_inspect._util import InputError
-from urs_inspect.judging.prompts import rating_prompt
+from urs_inspect.judging._prompts import rating_prompt
 from urs_inspect.tasks import judge_rating
 
 Rows = list[dict[str, object]]

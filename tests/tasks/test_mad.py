@@ -31,12 +31,12 @@ from tests.tasks.contests import (
 )
 from tests.tasks.scripted import Script, between, output, run, samples_of
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy.allocation import Allocator
+from urs_inspect.discrepancy._allocation import Allocator
 from urs_inspect.judging import JudgeFailure, JudgePrompt
-from urs_inspect.logs.comparisons import read_comparisons
-from urs_inspect.logs.responses import read_pool
+from urs_inspect.logs._comparisons import read_comparisons
+from urs_inspect.logs._responses import read_pool
 from urs_inspect.tasks import mad, urs
-from urs_inspect.tasks.competition import RunAttempt
+from urs_inspect.tasks._competition import RunAttempt
 from urs_inspect.tasks.mad import asked_similarity
 
 ALL = list(combinations(sorted(STRENGTHS), 2))

@@ -13,8 +13,8 @@ from tests.reports.mad_logs import answered, judged, write_answer_log, write_log
 from tests.servers import ChatServer, says, serving
 from tests.tasks.commands import refused, succeed
 from tests.tasks.contests import Field, compete, pool_file
-from urs_inspect.discrepancy.ballots import Ballot
-from urs_inspect.discrepancy.embeddings import LexicalSimilarity
+from urs_inspect.discrepancy._ballots import Ballot
+from urs_inspect.discrepancy._embeddings import LexicalSimilarity
 from urs_inspect.tasks import mad
 
 _CONTESTANTS = "contestant=[openai-api/local/one, openai-api/local/two]"

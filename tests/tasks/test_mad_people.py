@@ -26,11 +26,11 @@ from tests.tasks.contests import (
     strength,
 )
 from urs_inspect._util import InputError
-from urs_inspect.annotation.access import HEADER
-from urs_inspect.annotation.campaign import Campaign, load_ballots, load_plan
-from urs_inspect.annotation.server import create_app
-from urs_inspect.annotation.votes import Vote
-from urs_inspect.discrepancy.ballots import Ballot
+from urs_inspect.annotation._access import HEADER
+from urs_inspect.annotation._campaign import Campaign, load_ballots, load_plan
+from urs_inspect.annotation._server import create_app
+from urs_inspect.annotation._votes import Vote
+from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.tasks import mad
 
 K, MANY = 2, 6

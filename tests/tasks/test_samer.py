@@ -19,11 +19,11 @@ from tests.tasks.commands import refused, succeed
 from tests.tasks.contests import Field, compete, outcomes, pool_file, rows
 from tests.tasks.scripted import judge_numbers, metric_values, run, samples_of
 from urs_inspect._util import InputError
-from urs_inspect.reports.judges import read_judge
-from urs_inspect.reports.samer import read_weights
+from urs_inspect.reports._judges import read_judge
+from urs_inspect.reports._samer import read_weights
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.samer.conversation import Conversations
-from urs_inspect.samer.evaluation import RawOutputs, evaluate
+from urs_inspect.samer._conversation import Conversations
+from urs_inspect.samer._evaluation import RawOutputs, evaluate
 from urs_inspect.tasks import judge_pairwise, mad, md_eval, urs
 
 DIMENSIONS = load_taxonomy().dimensions
@@ -299,7 +299,7 @@ def test_a_fault_of_the_server_costs_the_samples_that_it_meets(
 def test_a_server_that_is_down_is_one_line_before_any_call(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("urs_inspect.samer.engines.vllm_server._wait_for_start", lambda *_: 0.0)
+    monkeypatch.setattr("urs_inspect.samer._engines.vllm_server._wait_for_start", lambda *_: 0.0)
     with pytest.raises(InputError, match=r"samer=http://127\.0\.0\.1:9: no vLLM server answers"):
         urs(
             dataset="sample",

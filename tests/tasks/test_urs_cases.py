@@ -16,12 +16,12 @@ from tests.tasks.commands import refused, succeed
 from tests.tasks.scripted import Script, between, metric_values, number, run, samples_of
 from urs_inspect import urs
 from urs_inspect._util import InputError
-from urs_inspect.cli.estimate import estimate
+from urs_inspect.cli._estimate import estimate
 from urs_inspect.datasets import UrsCase
-from urs_inspect.datasets.references import question_sha256
+from urs_inspect.datasets._references import question_sha256
 from urs_inspect.rubrics import Rubric
+from urs_inspect.tasks._urs_cases import asked_cases, case_to_sample
 from urs_inspect.tasks.urs_assistants import urs_assistants
-from urs_inspect.tasks.urs_cases import asked_cases, case_to_sample
 from urs_inspect.tasks.urs_references import urs_references
 
 
@@ -374,7 +374,7 @@ def test_tasks_that_ask_one_text_refuse_conversations(tmp_path: Path) -> None:
         InputError, match=r"asks one text, and of these cases 1 \(talk\) are conversations"
     ):
         urs_assistants(assistant="search", search=f"folder:{folder}", dataset=dataset, ids="talk")
-    from urs_inspect.lmeval_tasks.urs_task import load_cases
+    from urs_inspect.lmeval_tasks._urs_task import load_cases
 
     with pytest.raises(InputError, match=r"lm-eval asks one text, and of these cases 1 \(talk\)"):
         load_cases(urs_dataset=dataset)

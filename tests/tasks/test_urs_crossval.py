@@ -20,9 +20,9 @@ from tests.tasks.scripted import Reply, Script, between, metric_values, run, sam
 from urs_inspect import urs
 from urs_inspect._util import InputError
 from urs_inspect.datasets import Vocabulary, in_proportion, load_urs
-from urs_inspect.datasets.cases import UrsCase
+from urs_inspect.datasets._cases import UrsCase
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.scorers.crossval_judge import crossval_report
+from urs_inspect.scorers._crossval_judge import crossval_report
 from urs_inspect.tasks.urs_crossval import deal, urs_crossval
 from urs_inspect.tasks.urs_references import urs_references
 

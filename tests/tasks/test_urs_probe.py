@@ -11,7 +11,7 @@ from inspect_ai.model import ChatMessage
 
 from tests.tasks.scripted import Script, between, metric_values, run, samples_of
 from urs_inspect import urs_probe
-from urs_inspect.providers.simulated_judgement import key_in
+from urs_inspect.providers._simulated_judgement import key_in
 from urs_inspect.solvers import NULL_ANSWERS
 
 

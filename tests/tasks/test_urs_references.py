@@ -16,8 +16,8 @@ from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Reply, Script, between, metric_values, output, run, samples_of
 from urs_inspect import urs
 from urs_inspect._util import InputError
-from urs_inspect.datasets.references import question_sha256
-from urs_inspect.logs.responses import read_reference_logs, read_references
+from urs_inspect.datasets._references import question_sha256
+from urs_inspect.logs._responses import read_reference_logs, read_references
 from urs_inspect.tasks.urs_references import urs_references
 
 command = run_command

@@ -1,8 +1,8 @@
 """The page where people compare answers, and their votes."""
 
-from urs_inspect.annotation.agreement import Agreement, agreement, krippendorff_alpha, majorities
-from urs_inspect.annotation.campaign import load_ballots
-from urs_inspect.annotation.votes import Vote, VoteReading, VoteStore, read_votes
+from urs_inspect.annotation._agreement import Agreement, agreement, krippendorff_alpha, majorities
+from urs_inspect.annotation._campaign import load_ballots
+from urs_inspect.annotation._votes import Vote, VoteReading, VoteStore, read_votes
 
 __all__ = [
     "Agreement",

@@ -60,7 +60,7 @@ class _CommandsOnUse(click.Group):
                 err=True,
             )
         module, _ = _COMMANDS[name]
-        command: click.Command = getattr(import_module(f"{__name__}.{module}"), name)
+        command: click.Command = getattr(import_module(f"{__name__}._{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,6 +1,6 @@
 """Pinned files and typed cases."""
 
-from urs_inspect.datasets.benches import (
+from urs_inspect.datasets._benches import (
     PAIR_BENCHES,
     PREFERENCES,
     RATING_BENCHES,
@@ -13,7 +13,7 @@ from urs_inspect.datasets.benches import (
     load_pairs,
     load_ratings,
 )
-from urs_inspect.datasets.cases import (
+from urs_inspect.datasets._cases import (
     UrsCase,
     UrsData,
     Vocabulary,
@@ -22,7 +22,7 @@ from urs_inspect.datasets.cases import (
     read_cases,
     select,
 )
-from urs_inspect.datasets.sources import SOURCES, URS, PinnedFile
+from urs_inspect.datasets._sources import SOURCES, URS, PinnedFile
 
 __all__ = [
     "PAIR_BENCHES",

@@ -7,12 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from urs_inspect.discrepancy.allocation import Allocator, register_allocation
-    from urs_inspect.discrepancy.greedy import Selected
-    from urs_inspect.discrepancy.matchmaking import AnswerFilter
-    from urs_inspect.discrepancy.partitions import embed_partitions, select_partitions
-    from urs_inspect.discrepancy.selection import Selection, Selector, select
-    from urs_inspect.discrepancy.similarity import (
+    from urs_inspect.discrepancy._allocation import Allocator, register_allocation
+    from urs_inspect.discrepancy._greedy import Selected
+    from urs_inspect.discrepancy._matchmaking import AnswerFilter
+    from urs_inspect.discrepancy._partitions import embed_partitions, select_partitions
+    from urs_inspect.discrepancy._selection import Selection, Selector, select
+    from urs_inspect.discrepancy._similarity import (
         load_similarity,
         parse_similarity,
         register_similarity,
@@ -52,5 +52,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     for module, names in _MODULES.items():
         if name in names:
-            return getattr(import_module(f"{__name__}.{module}"), name)
+            return getattr(import_module(f"{__name__}._{module}"), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

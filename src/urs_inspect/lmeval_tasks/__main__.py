@@ -1,5 +1,5 @@
 """`python -m urs_inspect.lmeval_tasks`, the same as `urs-lm-eval`."""
 
-from urs_inspect.lmeval_tasks.command import main
+from urs_inspect.lmeval_tasks._command import main
 
 main()

@@ -2,7 +2,7 @@
 loader.
 """
 
-from urs_inspect.rubrics.rubric import (
+from urs_inspect.rubrics._rubric import (
     FINAL,
     HIGHEST,
     LOWEST,

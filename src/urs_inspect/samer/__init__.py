@@ -5,21 +5,21 @@ of heads.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from urs_inspect.samer.taxonomy import Scenario, Taxonomy, load_taxonomy
+from urs_inspect.samer._taxonomy import Scenario, Taxonomy, load_taxonomy
 
 if TYPE_CHECKING:
-    from urs_inspect.samer.bulk import check_rows, score_file
-    from urs_inspect.samer.engines import load_engine, register_engine
-    from urs_inspect.samer.judgement import judge
+    from urs_inspect.samer._bulk import check_rows, score_file
+    from urs_inspect.samer._engines import load_engine, register_engine
+    from urs_inspect.samer._judgement import judge
 
 # Only the taxonomy is light; `train` needs torch, and only in training.
 _LAZY = {
-    "check_rows": "bulk",
-    "judge": "judgement",
-    "load_engine": "engines",
-    "register_engine": "engines",
-    "score_file": "bulk",
-    "train": "neural.trainer",
+    "check_rows": "_bulk",
+    "judge": "_judgement",
+    "load_engine": "_engines",
+    "register_engine": "_engines",
+    "score_file": "_bulk",
+    "train": "_neural.trainer",
 }
 
 __all__ = [

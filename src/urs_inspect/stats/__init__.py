@@ -3,18 +3,18 @@
 Plain Python and numpy, usable from a script.
 """
 
-from urs_inspect.stats.agreement import interval_alpha
-from urs_inspect.stats.battles import Battle, Battles, battles_of
-from urs_inspect.stats.bootstrap import Estimate, Resampling, mean_interval
-from urs_inspect.stats.bradley_terry import fit_bradley_terry
-from urs_inspect.stats.correlation import (
+from urs_inspect.stats._agreement import interval_alpha
+from urs_inspect.stats._battles import Battle, Battles, battles_of
+from urs_inspect.stats._bootstrap import Estimate, Resampling, mean_interval
+from urs_inspect.stats._bradley_terry import fit_bradley_terry
+from urs_inspect.stats._correlation import (
     CorrelationDifferences,
     Correlations,
     correlate,
     correlation_difference,
 )
-from urs_inspect.stats.elo import fit_elo
-from urs_inspect.stats.means import (
+from urs_inspect.stats._elo import fit_elo
+from urs_inspect.stats._means import (
     Margin,
     MeanColumn,
     MeanDraws,
@@ -23,7 +23,7 @@ from urs_inspect.stats.means import (
     mean_estimates,
     raking,
 )
-from urs_inspect.stats.measures import (
+from urs_inspect.stats._measures import (
     BASELINES,
     JudgeMeasures,
     Verdicts,
@@ -33,8 +33,8 @@ from urs_inspect.stats.measures import (
     longer_response,
     measure,
 )
-from urs_inspect.stats.paired import MeanDifference, compare_means, holm, rank_intervals
-from urs_inspect.stats.ranking import LeaderboardAgreement, Ranking, compare_leaderboard, rank
+from urs_inspect.stats._paired import MeanDifference, compare_means, holm, rank_intervals
+from urs_inspect.stats._ranking import LeaderboardAgreement, Ranking, compare_leaderboard, rank
 
 __all__ = [
     "BASELINES",

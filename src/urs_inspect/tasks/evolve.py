@@ -11,7 +11,7 @@ from inspect_ai.log import EvalSample
 
 from urs_inspect._arguments import Cosine, Count, Flag, Natural, Text, checked
 from urs_inspect._util import check_new_file
-from urs_inspect.discrepancy.pools import (
+from urs_inspect.discrepancy._pools import (
     Evolution,
     PoolItem,
     child_id,
@@ -19,13 +19,13 @@ from urs_inspect.discrepancy.pools import (
     load_seeds,
     write_pool_file,
 )
-from urs_inspect.judging.evolution import EVOLUTION, evolution_intent
+from urs_inspect.judging._evolution import EVOLUTION, evolution_intent
 from urs_inspect.scorers import evolved
 from urs_inspect.solvers import evolve_instruction
-from urs_inspect.solvers.answers import GENERATOR
-from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.solvers.role_models import models_with, roles_known
-from urs_inspect.tasks.viewer import evolution_viewer
+from urs_inspect.solvers._answers import GENERATOR
+from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.solvers._role_models import models_with, roles_known
+from urs_inspect.tasks._viewer import evolution_viewer
 
 logger = getLogger(__name__)
 

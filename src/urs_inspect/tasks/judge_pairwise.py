@@ -20,15 +20,15 @@ from urs_inspect._arguments import (
 )
 from urs_inspect._util import choices
 from urs_inspect.datasets import PAIR_BENCHES, PairCase, PairData, RatingData, load_pairs
-from urs_inspect.judging.prompts import Orders
+from urs_inspect.judging._prompts import Orders
 from urs_inspect.samer import Taxonomy, load_taxonomy
 from urs_inspect.scorers import pair_verdict
-from urs_inspect.scorers.pair_metrics import HEADLINE
+from urs_inspect.scorers._pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair
-from urs_inspect.solvers.compare_pair import QUERY
-from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.solvers.role_models import LOCAL_JUDGES
-from urs_inspect.tasks.viewer import pair_viewer
+from urs_inspect.solvers._compare_pair import QUERY
+from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.solvers._role_models import LOCAL_JUDGES
+from urs_inspect.tasks._viewer import pair_viewer
 
 logger = getLogger(__name__)
 

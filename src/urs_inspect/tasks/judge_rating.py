@@ -12,24 +12,24 @@ from inspect_ai.model import GenerateConfig
 from urs_inspect._arguments import Flag, Natural, Scale, Structured, Text, checked, required
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import RATING_BENCHES, RatingCase, RatingData, Vocabulary, load_ratings
-from urs_inspect.datasets.references import named
+from urs_inspect.datasets._references import named
 from urs_inspect.judging import JudgePrompt, PromptBuilder
-from urs_inspect.judging.prompts import rating_prompt
+from urs_inspect.judging._prompts import rating_prompt
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
 from urs_inspect.scorers import rating_agreement
 from urs_inspect.solvers import give_rating
-from urs_inspect.solvers.give_rating import (
+from urs_inspect.solvers._give_rating import (
     INSTRUCTIONS,
     JUDGE_KEY,
     JUDGE_NEEDS_KEY,
     JUDGE_SCHEMA,
     load_named_rubric,
 )
-from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.solvers.role_models import refuse_no_model
+from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.solvers._role_models import refuse_no_model
+from urs_inspect.tasks._urs_cases import rubric_facts
+from urs_inspect.tasks._viewer import rating_viewer
 from urs_inspect.tasks.judge_pairwise import bench_facts
-from urs_inspect.tasks.urs_cases import rubric_facts
-from urs_inspect.tasks.viewer import rating_viewer
 
 logger = getLogger(__name__)
 

@@ -29,22 +29,22 @@ from urs_inspect._arguments import (
     samer_arguments,
 )
 from urs_inspect._util import InputError, counted
-from urs_inspect.annotation.queue import VOTING_KEY, VotingPlan
+from urs_inspect.annotation._queue import VOTING_KEY, VotingPlan
 from urs_inspect.discrepancy import AnswerFilter, load_similarity, parse_similarity
-from urs_inspect.discrepancy.allocation import allocation_names, near
-from urs_inspect.discrepancy.judge_prior import JudgePrior, judges_among
-from urs_inspect.discrepancy.matchmaking import NEEDS_PROBABILITIES, Rules, check_probabilities
-from urs_inspect.discrepancy.pools import MIN_CONTESTANTS, Pool, check_pool
-from urs_inspect.discrepancy.similarity import AskedSimilarity, Similarity, VectorSimilarity
+from urs_inspect.discrepancy._allocation import allocation_names, near
+from urs_inspect.discrepancy._judge_prior import JudgePrior, judges_among
+from urs_inspect.discrepancy._matchmaking import NEEDS_PROBABILITIES, Rules, check_probabilities
+from urs_inspect.discrepancy._pools import MIN_CONTESTANTS, Pool, check_pool
+from urs_inspect.discrepancy._similarity import AskedSimilarity, Similarity, VectorSimilarity
 from urs_inspect.judging import JudgeFailure, JudgePrompt
-from urs_inspect.judging.failures import ASK_AGAIN
-from urs_inspect.judging.keys import read_keyed
-from urs_inspect.judging.prompts import Orders, comparison_scenarios, similarity_prompt
-from urs_inspect.judging.replies import read_similarity
-from urs_inspect.logs.battles import read_battles
-from urs_inspect.logs.comparisons import Comparison, read_comparisons, read_judge_prior
+from urs_inspect.judging._failures import ASK_AGAIN
+from urs_inspect.judging._keys import read_keyed
+from urs_inspect.judging._prompts import Orders, comparison_scenarios, similarity_prompt
+from urs_inspect.judging._replies import read_similarity
+from urs_inspect.logs._battles import read_battles
+from urs_inspect.logs._comparisons import Comparison, read_comparisons, read_judge_prior
 from urs_inspect.scorers import pair_choice
-from urs_inspect.solvers.contest import (
+from urs_inspect.solvers._contest import (
     CONTESTANT,
     HUMAN,
     check_contest_judge,
@@ -53,11 +53,11 @@ from urs_inspect.solvers.contest import (
     contestants,
     has_contestants,
 )
-from urs_inspect.solvers.model_calls import JudgeCalls
-from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.solvers.role_models import GRADER, LOCAL_JUDGES, roles_known
+from urs_inspect.solvers._model_calls import JudgeCalls
+from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.solvers._role_models import GRADER, LOCAL_JUDGES, roles_known
 from urs_inspect.stats import rank
-from urs_inspect.tasks.competition import (
+from urs_inspect.tasks._competition import (
     UNIFORM,
     Competition,
     Plan,
@@ -65,7 +65,7 @@ from urs_inspect.tasks.competition import (
     competition_pool,
     eligible_pairs,
 )
-from urs_inspect.tasks.viewer import competition_viewer
+from urs_inspect.tasks._viewer import competition_viewer
 
 logger = getLogger(__name__)
 

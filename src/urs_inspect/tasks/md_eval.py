@@ -18,15 +18,15 @@ from urs_inspect._arguments import (
     samer_arguments,
 )
 from urs_inspect.datasets import load_md_eval
-from urs_inspect.judging.prompts import Orders, Protocol
+from urs_inspect.judging._prompts import Orders, Protocol
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import pair_verdict
-from urs_inspect.scorers.pair_metrics import HEADLINE
+from urs_inspect.scorers._pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair
-from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.solvers.role_models import LOCAL_JUDGES
+from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.solvers._role_models import LOCAL_JUDGES
+from urs_inspect.tasks._viewer import pair_viewer
 from urs_inspect.tasks.judge_pairwise import bench_facts, pair_to_sample
-from urs_inspect.tasks.viewer import pair_viewer
 
 MD_EVAL_VERSION = "3-C"
 """Comparability and interface of the task: the number changes when scores do, the letter when

@@ -11,13 +11,13 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from urs_inspect._arguments import Flag, Text, checked, one_of
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.samer.sources import SOURCES, Mapped, Skipped, map_records
-from urs_inspect.samer.training.pairs import TrainingPair, read_rows, read_training
-from urs_inspect.scorers.annotated_pair import annotated_pair
-from urs_inspect.solvers.annotate_pair import CLASSIFIER, annotate_pair, second_answer
-from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.solvers.role_models import GRADER
-from urs_inspect.tasks.viewer import annotation_viewer
+from urs_inspect.samer._sources import SOURCES, Mapped, Skipped, map_records
+from urs_inspect.samer._training.pairs import TrainingPair, read_rows, read_training
+from urs_inspect.scorers._annotated_pair import annotated_pair
+from urs_inspect.solvers._annotate_pair import CLASSIFIER, annotate_pair, second_answer
+from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.solvers._role_models import GRADER
+from urs_inspect.tasks._viewer import annotation_viewer
 
 logger = getLogger(__name__)
 

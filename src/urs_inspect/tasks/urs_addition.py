@@ -6,16 +6,16 @@ from inspect_ai.log import HeadlineMetric
 from inspect_ai.solver import generate
 
 from urs_inspect._arguments import Count, Lengths, Natural, Text, checked
-from urs_inspect.datasets.addition import (
+from urs_inspect.datasets._addition import (
     AdditionChain,
     AdditionPrompt,
     addition_chains,
     addition_lengths,
     addition_prompt,
 )
-from urs_inspect.datasets.published import load_published_urs
-from urs_inspect.scorers.exact_sum import exact_sum
-from urs_inspect.tasks.viewer import addition_viewer
+from urs_inspect.datasets._published import load_published_urs
+from urs_inspect.scorers._exact_sum import exact_sum
+from urs_inspect.tasks._viewer import addition_viewer
 
 URS_ADDITION_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when

@@ -5,12 +5,12 @@ from inspect_ai.log import HeadlineMetric
 
 from urs_inspect._arguments import ALL, Count, Flag, Names, Natural, Temperature, Text, checked
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.scorers.case_review import case_review, the_judge
-from urs_inspect.solvers.answers import recorded_answer
-from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.solvers.role_models import roles_known
-from urs_inspect.tasks.urs_cases import choose_cases
-from urs_inspect.tasks.viewer import case_review_viewer
+from urs_inspect.scorers._case_review import case_review, the_judge
+from urs_inspect.solvers._answers import recorded_answer
+from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.solvers._role_models import roles_known
+from urs_inspect.tasks._urs_cases import choose_cases
+from urs_inspect.tasks._viewer import case_review_viewer
 
 URS_CASE_REVIEW_VERSION = "3-B"
 """Comparability and interface of the task: the number changes when reviews do, the letter when

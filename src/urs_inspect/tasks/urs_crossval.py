@@ -28,17 +28,17 @@ from urs_inspect._arguments import (
 )
 from urs_inspect._util import InputError, choices, counted, is_blank
 from urs_inspect.datasets import UrsCase
-from urs_inspect.datasets.references import DATASET, named, with_references
-from urs_inspect.discrepancy.pools import Pool
+from urs_inspect.datasets._references import DATASET, named, with_references
+from urs_inspect.discrepancy._pools import Pool
 from urs_inspect.judging import PromptBuilder
-from urs_inspect.logs.responses import read_pool, read_references
+from urs_inspect.logs._responses import read_pool, read_references
 from urs_inspect.rubrics import Rubric, load_rubric
-from urs_inspect.scorers.crossval_judge import COPY, crossval_cell, crossval_judge
-from urs_inspect.solvers.answers import ANSWER, recorded_answer
-from urs_inspect.solvers.preflight import preflight_setup
-from urs_inspect.solvers.role_models import GRADER, models_with, roles_known
-from urs_inspect.tasks.urs_cases import case_to_sample, choose_cases
-from urs_inspect.tasks.viewer import crossval_viewer
+from urs_inspect.scorers._crossval_judge import COPY, crossval_cell, crossval_judge
+from urs_inspect.solvers._answers import ANSWER, recorded_answer
+from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.solvers._role_models import GRADER, models_with, roles_known
+from urs_inspect.tasks._urs_cases import case_to_sample, choose_cases
+from urs_inspect.tasks._viewer import crossval_viewer
 
 logger = getLogger(__name__)
 

@@ -9,12 +9,12 @@ from inspect_ai.log import HeadlineMetric
 from urs_inspect._arguments import Count, Flag, Natural, Structured, Text, checked
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
-from urs_inspect.scorers.metrics import group_finals
+from urs_inspect.scorers._metrics import group_finals
 from urs_inspect.solvers import NULL_ANSWERS, null_answer
-from urs_inspect.solvers.preflight import preflight_setup
+from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.tasks._urs_cases import case_to_sample, choose_cases
+from urs_inspect.tasks._viewer import intent_viewer
 from urs_inspect.tasks.urs import URS_VERSION
-from urs_inspect.tasks.urs_cases import case_to_sample, choose_cases
-from urs_inspect.tasks.viewer import intent_viewer
 
 _KIND = "null_answer"
 """Key of a sample's metadata that names the kind of its answer."""

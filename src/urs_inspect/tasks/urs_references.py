@@ -6,9 +6,9 @@ from inspect_ai.solver import generate
 
 from urs_inspect._arguments import ALL, Flag, Names, Natural, Text, checked
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.scorers.reference_outcome import reference_outcome
-from urs_inspect.tasks.urs_cases import choose_cases
-from urs_inspect.tasks.viewer import references_viewer
+from urs_inspect.scorers._reference_outcome import reference_outcome
+from urs_inspect.tasks._urs_cases import choose_cases
+from urs_inspect.tasks._viewer import references_viewer
 
 URS_REFERENCES_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when answers do, the letter when

@@ -1,0 +1,184 @@
+"""Majorities of several people's votes, and agreement of the people."""
+
+import math
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from urs_inspect.annotation._votes import Vote
+from urs_inspect.discrepancy._ballots import OUTCOMES
+from urs_inspect.stats._bootstrap import Estimate, mean_interval
+
+
+@dataclass(frozen=True)
+class Majority:
+    """What the voters of one ballot chose.
+
+    `outcome` is 1 if model a is better, 0.5 for a tie, 0 if model b is (MAD paper, Eq. (3)); NaN
+    without a choice. The option with the most votes counts; where several share the most votes,
+    people see no difference together, and the outcome is 0.5. "Cannot tell" does not count.
+    """
+
+    ballot: str
+    outcome: float
+    counts: tuple[int, int, int]  # votes for a, tie, b
+    cannot_tell: int
+    shared: bool  # whether several options had the most votes
+
+
+@dataclass(frozen=True)
+class AnnotatorReport:
+    """The votes of one person."""
+
+    annotator: str
+    votes: int
+    left: int  # votes for the response on the left
+    right: int
+    ties: int
+    cannot_tell: int
+    unplaced: int  # votes for a response whose side is not known
+    # left / (left + right); near 0.5 for somebody who ignores the side; NaN without either
+    left_share: float
+    left_p: float  # two-sided exact binomial p-value of `left_share` being 0.5; NaN without either
+    # share of choices that equal the single most chosen option of the others; NaN without such
+    with_others: float
+    seconds: float  # median time in view per vote; NaN if not known
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement of several people."""
+
+    ballots: int  # with at least one vote
+    votes: int  # "cannot tell" included
+    compared: (
+        int  # ballots with two choices or more, "cannot tell" aside; only they tell about agreement
+    )
+    most_chosen: Estimate
+    """Share of the votes of a ballot that went to its most chosen option, mean over the compared
+    ballots with the Student-t interval (MAD paper, appendix E.4).
+
+    1 is full agreement; it is not corrected for chance.
+    """
+    alpha: (
+        float  # Krippendorff's, of the options as names; NaN with fewer than two compared ballots
+    )
+    ordered_alpha: (
+        float  # with a, tie, b as places on a line, so that a and b disagree more than a and tie
+    )
+    shared: int  # ballots without a single most chosen option; they count as ties
+    annotators: tuple[AnnotatorReport, ...]  # by name
+
+
+def majorities(votes: Iterable[Vote]) -> tuple[Majority, ...]:
+    """The majority of each ballot, by ballot id; `votes` has at most one per annotator and
+    ballot.
+    """
+    return tuple(_majority(ballot, cast) for ballot, cast in sorted(_by_ballot(votes).items()))
+
+
+def agreement(votes: Iterable[Vote]) -> Agreement:
+    """Measure agreement; `votes` has at most one per annotator and ballot."""
+    by_ballot = _by_ballot(votes)
+    found = [_majority(ballot, cast) for ballot, cast in by_ballot.items()]
+    tables = [majority.counts for majority in found if sum(majority.counts) >= 2]
+    people = sorted({vote.annotator for cast in by_ballot.values() for vote in cast})
+    return Agreement(
+        ballots=len(by_ballot),
+        votes=sum(len(cast) for cast in by_ballot.values()),
+        compared=len(tables),
+        most_chosen=mean_interval([max(counts) / sum(counts) for counts in tables], scale=(0, 1)),
+        alpha=krippendorff_alpha(tables),
+        ordered_alpha=krippendorff_alpha(tables, tuple(OUTCOMES.values())),
+        shared=sum(majority.shared for majority in found),
+        annotators=tuple(_report(name, by_ballot) for name in people),
+    )
+
+
+def krippendorff_alpha(
+    tables: Sequence[Sequence[int]], places: Sequence[float] | None = None
+) -> float:
+    """Krippendorff's alpha of any number of raters with gaps.
+
+    With n values of which n_c are of class c, and n_uc of them in unit u of m_u values, alpha is 1
+    less the ratio of observed to expected disagreement: `sum_u sum_ck n_uc n_uk d_ck / (m_u - 1)`
+    over `sum_ck n_c n_k d_ck / (n - 1)` (Krippendorff, "Computing Krippendorff's
+    Alpha-Reliability", 2011).
+
+    `tables` are counts of classes, shape (units, classes); units with fewer than two choices do not
+    count. The disagreements d_ck are squared distances of the classes' `places`, or 1 without
+    places.
+
+    Returns:
+        1 for full agreement, 0 for chance, below 0 for systematic disagreement; NaN with fewer than
+        two units. When only one class occurs, alpha is 1 by convention.
+    """
+    units = np.array([counts for counts in tables if sum(counts) >= 2], dtype=np.float64)
+    if len(units) < 2:
+        return math.nan
+    distances = (
+        1 - np.eye(units.shape[1]) if places is None else np.subtract.outer(places, places) ** 2
+    )
+    totals = units.sum(axis=0)
+    expected = totals @ distances @ totals / (totals.sum() - 1)
+    observed = ((units @ distances * units).sum(axis=1) / (units.sum(axis=1) - 1)).sum()
+    return 1.0 if expected == 0 else float(1 - observed / expected)
+
+
+def _by_ballot(votes: Iterable[Vote]) -> dict[str, list[Vote]]:
+    by_ballot: dict[str, list[Vote]] = defaultdict(list)
+    for vote in votes:
+        by_ballot[vote.ballot].append(vote)
+    return by_ballot
+
+
+def _majority(ballot: str, cast: Sequence[Vote]) -> Majority:
+    chosen = Counter(vote.choice for vote in cast)
+    counts = (chosen["a"], chosen["tie"], chosen["b"])
+    top = [
+        outcome
+        for outcome, count in zip(OUTCOMES.values(), counts, strict=True)
+        if count == max(counts)
+    ]
+    outcome = math.nan if not any(counts) else top[0] if len(top) == 1 else 0.5
+    return Majority(ballot, outcome, counts, chosen["cannot_tell"], any(counts) and len(top) > 1)
+
+
+def _report(annotator: str, by_ballot: Mapping[str, Sequence[Vote]]) -> AnnotatorReport:
+    from scipy.stats import binomtest
+
+    own = [vote for cast in by_ballot.values() for vote in cast if vote.annotator == annotator]
+    sided = [vote for vote in own if vote.choice in {"a", "b"}]
+    left = sum(vote.choice == vote.left for vote in sided)
+    unplaced = sum(vote.left is None for vote in sided)
+    right = len(sided) - unplaced - left
+    chosen = Counter(vote.choice for vote in own)
+    times = [vote.seconds for vote in own if not math.isnan(vote.seconds)]
+    return AnnotatorReport(
+        annotator=annotator,
+        votes=len(own),
+        left=left,
+        right=right,
+        ties=chosen["tie"],
+        cannot_tell=chosen["cannot_tell"],
+        unplaced=unplaced,
+        left_share=left / (left + right) if left + right else math.nan,
+        left_p=float(binomtest(left, left + right).pvalue) if left + right else math.nan,
+        with_others=_with_others(own, by_ballot),
+        seconds=statistics.median(times) if times else math.nan,
+    )
+
+
+def _with_others(own: Sequence[Vote], by_ballot: Mapping[str, Sequence[Vote]]) -> float:
+    equal = []
+    for vote in own:
+        others = _majority(
+            vote.ballot,
+            [each for each in by_ballot[vote.ballot] if each.annotator != vote.annotator],
+        )
+        if vote.choice in OUTCOMES and any(others.counts) and not others.shared:
+            equal.append(OUTCOMES[vote.choice] == others.outcome)
+    return sum(equal) / len(equal) if equal else math.nan

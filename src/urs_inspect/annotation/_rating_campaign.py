@@ -1,0 +1,226 @@
+"""A rating campaign: answers, the people who rate them, and what each has still to do."""
+
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.annotation._campaign import OwnItems, People
+from urs_inspect.annotation._rating_queue import CHECK, Answer, ToRate
+from urs_inspect.annotation._ratings import (
+    Rating,
+    RatingAgreement,
+    RatingReading,
+    RatingStore,
+    rating_agreement,
+    read_ratings,
+)
+from urs_inspect.annotation._votes import digest, now
+from urs_inspect.rubrics import Rubric
+
+_BETWEEN = 10  # ratings between one of an answer and its check
+
+
+class RatingSession(OwnItems[ToRate]):
+    """One person's answers and ratings."""
+
+    store: RatingStore
+    noun = "answer"
+
+    def __init__(self, store: RatingStore, campaign: "RatingCampaign") -> None:
+        again = [
+            replace(item, check=True)
+            for item in campaign.queue
+            if campaign.is_check(store.annotator, item)
+        ]
+        super().__init__(store, [*campaign.queue, *again])
+        self.campaign = campaign
+        self.shown: str | None = None  # id of what is on the page
+        self.taken_back: Rating | None = None  # what the rating was that was just taken back
+
+    @property
+    def total(self) -> int:
+        """How many answers this person has rated and can still rate, checks included."""
+        return len(self._own())
+
+    @property
+    def checks(self) -> int:
+        """How many of `total` are answers that this person rates once more."""
+        return sum(item.check for item in self._own())
+
+    def _own(self) -> list[ToRate]:
+        """All items but those of answers that others have rated for this person."""
+        with self.campaign.mutex:
+            rated = [
+                item
+                for answer in self.campaign.raters_of
+                if (item := self._by_id.get(answer)) is not None
+            ]
+            by_others = {
+                item.id
+                for item in rated
+                if item.id not in self.store.events and not self._is_left(item)
+            }
+        return [item for item in self.items if item.answer.id not in by_others]
+
+    @property
+    def current(self) -> ToRate | None:
+        """The answer to rate now: that on the page, or the next in order."""
+        with self.campaign.mutex:
+            item = self._by_id.get(self.shown or "")
+            if item is None or not self._is_left(item):
+                item = next(self._in_order(), None)
+            self.shown = item.id if item else None
+            return item
+
+    def _in_order(self) -> Iterator[ToRate]:
+        """Checks that are due, answers that lack ratings, last those on other people's pages, and
+        all other checks.
+        """
+        rated = {answer: place for place, answer in enumerate(self.store.events, start=1)}
+        checks = [
+            item
+            for answer in rated
+            if (item := self._by_id.get(answer + CHECK)) and self._is_left(item)
+        ]
+        yield from (item for item in checks if len(rated) - rated[item.answer.id] >= _BETWEEN)
+        held = Counter(other.shown for other in self.campaign.sessions if other is not self)
+        yield from (
+            item for item in self.campaign.queue if self._is_left(item, held.get(item.id, 0))
+        )
+        yield from (item for item in self.campaign.queue if self._is_left(item))
+        yield from checks
+
+    def _is_left(self, item: ToRate, held: int = 0) -> bool:
+        """Whether this person can still rate it, when so many others have it on their pages."""
+        if item.id in self.store.events or item.check:
+            first = self.store.events.get(item.answer.id)
+            return item.id not in self.store.events and first is not None and not first.cannot_tell
+        raters = self.campaign.raters_of.get(item.id, ())
+        return len(raters) - (self.annotator in raters) + held < self.campaign.raters
+
+    def rate(self, item_id: str, final: int, criteria: Mapping[str, int], seconds: float) -> None:
+        """Record a rating; `InputError` if it is none of the answers or criteria, `OSError` if it
+        cannot be written.
+        """
+        item = self._find(item_id, "the rating was not recorded")
+        wanted = self.campaign.criteria(item.answer)
+        if set(criteria) != set(wanted):
+            given = choices(criteria) or "none"
+            raise InputError(
+                f"criteria must be {choices(wanted) or 'empty'}, got {given}; the rating was not"
+                " recorded"
+            )
+        rating = replace(
+            self._decision(item, seconds),
+            final=final,
+            criteria={name: criteria[name] for name in wanted},
+        )
+        with self.campaign.mutex:
+            self.store.add(rating)
+            if not item.check:
+                self.campaign.raters_of[item.answer.id].add(self.annotator)
+            self.shown = self.taken_back = None
+
+    def cannot_tell(self, item_id: str, seconds: float) -> None:
+        """Record that this person cannot rate an answer, which others may still rate; errors as for
+        `rate`.
+        """
+        item = self._find(item_id, "the decision was not recorded")
+        with self.campaign.mutex:
+            self.store.add(replace(self._decision(item, seconds), cannot_tell=True))
+            if not item.check:
+                self.campaign.raters_of[item.answer.id].discard(self.annotator)
+            self.shown = self.taken_back = None
+
+    def _decision(self, item: ToRate, seconds: float) -> Rating:
+        """A rating of an item without its scores."""
+        answer = item.answer
+        return Rating(
+            question=answer.question,
+            model=answer.model,
+            epoch=answer.epoch,
+            annotator=self.annotator,
+            answer=answer.text_digest,
+            check=item.check,
+            rate=item.rate,
+            threshold=item.threshold,
+            seconds=seconds,
+            time=now(),
+            questions=self.campaign.questions,
+        )
+
+    def undo(self, item_id: str) -> None:
+        """Take a rating back, if there is one: repeating it does no harm."""
+        item = self._find(item_id, "nothing was taken back")
+        with self.campaign.mutex:
+            if (before := self.store.events.get(item_id)) is not None:
+                self.store.add(replace(before, undone=True, time=now()))
+                if not item.check:
+                    self.campaign.raters_of[item_id].discard(self.annotator)
+                self.shown = item_id
+                self.taken_back = before
+
+
+class RatingCampaign(People[RatingSession]):
+    """The answers in the order in which they are to be rated, and the sessions of the people who
+    rate them.
+    """
+
+    kind = "rate"
+
+    def __init__(
+        self,
+        queue: Sequence[ToRate],
+        rubric: Rubric,
+        directory: Path,
+        annotators: Sequence[str] = (),
+        *,
+        raters: int = 1,
+        checks: float = 0.0,
+        final_only: bool = False,
+        reference: bool = True,
+        questions: str = "",
+    ) -> None:
+        """Open the sessions of the annotators; without any, anybody may rate under a name of their
+        own.
+
+        `raters` is how many people rate an answer, `checks` the share of answers that a person
+        rates twice, `reference` whether the page shows the reference answer, and `questions` the
+        language of the questions where the queue has only those of one.
+        """
+        self.questions = questions
+        self.queue = tuple(queue)
+        self.rubric = rubric
+        self.raters = raters
+        self.reference = reference
+        self.language = "zh" if {item.answer.language for item in queue} == {"zh"} else "en"
+        self.mutex = threading.RLock()
+        self._checks = checks
+        self._final_only = final_only
+        self.raters_of: dict[str, set[str]] = defaultdict(set)
+        for rating in read_ratings(sorted(directory.glob("*.jsonl"))).ratings:
+            self.raters_of[rating.answer_id].add(rating.annotator)
+        super().__init__(directory, annotators)
+
+    def _open(self, annotator: str) -> RatingSession:
+        return RatingSession(RatingStore(self.directory, annotator), self)
+
+    def criteria(self, answer: Answer) -> tuple[str, ...]:
+        """Ids of the criteria on which an answer is rated."""
+        return () if self._final_only else self.rubric.intents[answer.intent].criteria
+
+    def is_check(self, annotator: str, item: ToRate) -> bool:
+        """Whether a person rates an answer twice: by a hash, so that it stays the same after a
+        restart.
+        """
+        return int.from_bytes(digest("check", annotator, item.answer.id)[:6]) < self._checks * 2**48
+
+    def report(self) -> tuple[RatingAgreement, RatingReading]:
+        """Agreement about these answers, and the reading of the files, ratings of other answers
+        included.
+        """
+        reading = read_ratings(sorted(self.directory.glob("*.jsonl")))
+        return rating_agreement(reading.about({item.answer.id for item in self.queue})), reading

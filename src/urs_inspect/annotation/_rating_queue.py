@@ -1,0 +1,144 @@
+"""The order in which people rate answers: random, with known rates, so that the ratings so far
+speak for all.
+"""
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+from operator import itemgetter
+
+import numpy as np
+
+from urs_inspect.annotation._votes import digest
+
+CHECK = "-check"
+"""Follows the id of an answer that the same person rates again."""
+
+_HIGHEST_RATE = 3.0
+_ROUNDS = 20  # after which the fit no longer changes by a hundredth of a point
+_ID_DIGITS = 16
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer that people can rate."""
+
+    question: str  # id
+    model: str  # which raters never see
+    epoch: int
+    intent: str  # id in the rubric
+    language: str  # code
+    instruction: str
+    text: str
+    reference: str = ""  # empty if there is none
+    score: float = math.nan  # final score of the judge
+
+    @cached_property
+    def text_digest(self) -> str:
+        """Identifies the text, so that a rating is never taken for one of another text."""
+        return text_digest(self.text)
+
+    @cached_property
+    def id(self) -> str:
+        """Identifies the answer without naming its model."""
+        return answer_id(self.question, self.model, self.epoch, self.text_digest)
+
+
+def text_digest(text: str) -> str:
+    """The first digits of a hash of a text."""
+    return digest(text).hex()[:_ID_DIGITS]
+
+
+def answer_id(question: str, model: str, epoch: int, text: str) -> str:
+    """Id of an answer with this digest of its text."""
+    return text_digest(json.dumps([question, model, epoch, text]))
+
+
+@dataclass(frozen=True)
+class ToRate:
+    """An answer to rate, with what is needed to know how many answers its rating stands for.
+
+    Each answer has a key `-log(u) / rate` with u uniform in (0, 1]; those of a model are drawn by
+    increasing key. Those with a key below t are then a sample with inclusion probabilities `1 -
+    exp(-rate * t)`.
+    """
+
+    answer: Answer
+    rate: float  # 1 to 3: how often it is drawn, relative to others, while few are
+    threshold: float | None  # key of the model's next answer; None for its last one
+    check: bool = (
+        False  # whether it is to be rated again by somebody who rated it, without being told
+    )
+
+    @property
+    def id(self) -> str:
+        """What a rating of it is about."""
+        return self.answer.id + (CHECK if self.check else "")
+
+
+def draw(answers: Sequence[Answer]) -> tuple[ToRate, ...]:
+    """Put answers in the order in which they are to be rated.
+
+    Models take turns. Within a model the order is random by keys (see `ToRate`) whose u are spread
+    evenly over each intent, so that every beginning holds the intents in about the proportion of
+    all answers. The chance is a hash of the answer: a model's order is the same after a restart,
+    and does not change when a log of another model is added, except where that changes
+    `sampling_rates`.
+
+    Source: successive sampling (Rosen, "Asymptotic theory for order sampling", 1997), with the key
+    of the next unit as threshold (Cohen and Kaplan, "Summarizing data using bottom-k sketches",
+    2007).
+    """
+    rates = dict(zip((answer.id for answer in answers), sampling_rates(answers), strict=True))
+    strata: dict[str, dict[str, list[Answer]]] = defaultdict(lambda: defaultdict(list))
+    for answer in sorted(answers, key=lambda answer: digest("order", answer.id)):
+        strata[answer.model][answer.intent].append(answer)
+    models = sorted(
+        strata, key=lambda model: digest("model", model)
+    )  # not by name, which would tell
+    orders = [_of_model(strata[model].values(), rates) for model in models]
+    return tuple(drawn for turn in zip_longest(*orders) for drawn in turn if drawn is not None)
+
+
+def _of_model(intents: Iterable[Sequence[Answer]], rates: Mapping[str, float]) -> Iterator[ToRate]:
+    keyed = []
+    for group in intents:
+        for place, answer in enumerate(group):
+            chance = (
+                int.from_bytes(digest("within", answer.id)[:6]) + 1
+            ) / 2**48  # uniform in (0, 1]
+            keyed.append((-math.log((place + chance) / len(group)) / rates[answer.id], answer))
+    keyed.sort(key=itemgetter(0))
+    for (_, answer), following in zip_longest(keyed, keyed[1:]):
+        yield ToRate(answer, rates[answer.id], following[0] if following else None)
+
+
+def sampling_rates(answers: Sequence[Answer]) -> list[float]:
+    """How often each answer is drawn, relative to others: 1 and a point more per point of surprise,
+    at most 3.
+
+    The surprise is how far the judge's score is from what question and model alone predict: the
+    additive fit `mean + model + question`, where a question's effect is shrunk by one observation
+    of 0. An answer without a score has the rate 1.
+    """
+    scores = np.array([answer.score for answer in answers], dtype=np.float64)
+    known = ~np.isnan(scores)
+    rates = np.ones(len(answers))
+    if known.any():
+        of = [[getattr(answer, name) for answer in answers] for name in ("model", "question")]
+        model, question = (np.unique(names, return_inverse=True)[1][known] for names in of)
+        models = np.bincount(model)
+        questions = np.bincount(question)
+        values = scores[known] - scores[known].mean()
+        by_question = np.zeros(len(questions))
+        for _ in range(_ROUNDS):
+            by_model = np.bincount(model, values - by_question[question]) / np.maximum(1, models)
+            by_question = np.bincount(question, values - by_model[model]) / (1 + questions)
+        rates[known] = np.minimum(
+            _HIGHEST_RATE, 1 + np.abs(values - by_model[model] - by_question[question])
+        )
+    return [float(rate) for rate in rates]

@@ -1,0 +1,321 @@
+"""Ratings of single answers by people: their files, what they stand for, and how far the people
+agree.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, Self
+
+import numpy as np
+
+from urs_inspect._util import InputError
+from urs_inspect.annotation._rating_queue import CHECK, answer_id
+from urs_inspect.annotation._votes import (
+    A_VOTE,
+    EventStore,
+    event_line,
+    event_seconds,
+    event_text,
+    event_values,
+    parse_events,
+    read_events,
+    vote_files,
+)
+from urs_inspect.rubrics import HIGHEST, LOWEST
+from urs_inspect.stats._agreement import clustered_interval_alpha
+from urs_inspect.stats._bootstrap import Estimate
+
+
+@dataclass(frozen=True)
+class Rating:
+    """What one person gave one answer, 1 to 10 each.
+
+    With `cannot_tell` the person gave no score, and with `undone` took a decision back; the scores
+    mean nothing then.
+    """
+
+    question: str  # id
+    model: str
+    epoch: int
+    annotator: str
+    answer: str  # digest of the text
+    check: bool = (
+        False  # whether the person rated this answer before, and is asked again without being told
+    )
+    final: int = LOWEST
+    criteria: Mapping[str, int] = field(
+        default_factory=dict
+    )  # by id; empty where only the final score was asked
+    rate: float = 1.0  # as in `ToRate`
+    threshold: float | None = None  # as in `ToRate`
+    seconds: float = math.nan  # how long the answer was in view; NaN if not known
+    time: str = ""  # ISO 8601 in UTC; empty if not known
+    undone: bool = False
+    cannot_tell: bool = False
+    questions: str = ""  # language of the questions, where only those of one were drawn
+
+    @cached_property
+    def answer_id(self) -> str:
+        """Id of the answer."""
+        return answer_id(self.question, self.model, self.epoch, self.answer)
+
+    @property
+    def about(self) -> str:
+        """Id of what was to be rated: the answer, or the answer once more."""
+        return self.answer_id + (CHECK if self.check else "")
+
+    def to_line(self) -> str:
+        """The rating as one line of a file, without the line break."""
+        scores = {"rating": self.final, "criteria": dict(self.criteria)}
+        drawn = {"weight": round(1 / self.rate, 6), "threshold": self.threshold}
+        given = {
+            **({"cannot_tell": True} if self.cannot_tell else scores),
+            **drawn,
+            **({"questions": self.questions} if self.questions else {}),
+            "seconds": None if math.isnan(self.seconds) else round(self.seconds, 2),
+        }
+        return event_line(
+            {"id": self.question, "model": self.model, "epoch": self.epoch, "rater": self.annotator}
+            | {"answer": self.answer, **({"check": True} if self.check else {})}
+            | ({"undo": True} if self.undone else given)
+            | {"time": self.time}
+        )
+
+
+def parse_rating(line: bytes) -> Rating:
+    """Read one line of a file of ratings; `ValueError` says why it is no rating."""
+    values = event_values(line)
+    if "ballot" in values:
+        raise ValueError(A_VOTE)
+    for name in ("check", "cannot_tell"):
+        if not isinstance(values.get(name, False), bool):
+            raise ValueError(f"{name} must be true or false")
+    return Rating(
+        question=event_text(values, "id"),
+        model=event_text(values, "model"),
+        epoch=_whole(values, "epoch", 1),
+        annotator=event_text(values, "rater"),
+        answer=event_text(values, "answer"),
+        check=values.get("check", False),
+        time=event_text(values, "time") if values.get("time") else "",
+        **({"undone": True} if values.get("undo") else _given(values)),
+    )
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **({"cannot_tell": True} if values.get("cannot_tell") else _scores(values)),
+        "questions": event_text(values, "questions") if values.get("questions") else "",
+        "rate": 1 / _positive(values.get("weight", 1), "weight"),
+        "threshold": (
+            None if values.get("threshold") is None else _positive(values["threshold"], "threshold")
+        ),
+        "seconds": event_seconds(values.get("seconds")),
+    }
+
+
+def _scores(values: Mapping[str, Any]) -> dict[str, Any]:
+    criteria = values.get("criteria") or {}
+    if not isinstance(criteria, dict):
+        raise ValueError("criteria must be an object of scores")
+    return {
+        "final": _whole(values, "rating", LOWEST, HIGHEST),
+        "criteria": {name: _whole(criteria, name, LOWEST, HIGHEST) for name in criteria},
+    }
+
+
+def _whole(values: Mapping[str, Any], key: str, low: int, high: int | None = None) -> int:
+    value = values.get(key)
+    if (
+        not isinstance(value, int)
+        or isinstance(value, bool)
+        or value < low
+        or (high is not None and value > high)
+    ):
+        allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{key} must be a whole number {allowed}")
+    return value
+
+
+def _positive(value: object, key: str) -> float:
+    number = event_seconds(value)
+    if not 1e-12 < number < 1e12:
+        raise ValueError(f"{key} must be a number above 0")
+    return number
+
+
+class RatingStore(EventStore[Rating]):
+    """Appends ratings to the file of a person, as votes are."""
+
+    what = "ratings"
+    other = A_VOTE
+    parse = staticmethod(parse_rating)
+
+
+@dataclass(frozen=True)
+class RatingReading:
+    """Ratings of several files."""
+
+    ratings: tuple[Rating, ...]  # that count, at most one per person and answer
+    weights: Mapping[
+        str, float
+    ]  # id of an answer -> how many it stands for, up to a common factor per model
+    checks: tuple[
+        tuple[Rating, Rating], ...
+    ]  # two of one answer by one person; the second counts for nothing else
+    replaced: int  # ratings that the same person replaced later
+    undone: int  # ratings that were taken back and not made again
+    cannot_tell: tuple[Rating, ...]  # answers that a person could not rate, which are no ratings
+    errors: tuple[
+        str, ...
+    ]  # lines that are no ratings, with their place; they stay in their files and do not count
+
+    def about(self, answers: Collection[str]) -> Self:
+        """The reading without ratings of answers other than those of these ids."""
+        ratings = tuple(rating for rating in self.ratings if rating.answer_id in answers)
+        return replace(
+            self,
+            ratings=ratings,
+            checks=tuple(pair for pair in self.checks if pair[0].answer_id in answers),
+            cannot_tell=tuple(one for one in self.cannot_tell if one.answer_id in answers),
+        )
+
+
+def holds_ratings(path: Path) -> bool:
+    """Whether a path is a directory, or a file with ratings as `annotate --rate` writes them."""
+    if path.suffix.lower() != ".jsonl" or not path.is_file():
+        return path.is_dir()
+    return bool(parse_events(path.read_bytes(), str(path), parse_rating)[0])
+
+
+def read_ratings(paths: Iterable[str | Path]) -> RatingReading:
+    """Read ratings from files and directories of files.
+
+    Of the ratings of an answer by one person the last one counts, by `time` across files.
+
+    Raises:
+        InputError: If there is no file, one cannot be read, or they hold votes.
+    """
+    files = vote_files(paths, "ratings")
+    final, replaced, undone, errors = read_events(files, parse_rating, "ratings")
+    if not final and any(error.endswith(A_VOTE) for error in errors):
+        raise InputError(
+            f"{files[0]}: holds votes about ballots, not ratings; `urs-inspect rank` reads them"
+        )
+    decisions = [rating for rating in final if not rating.undone]
+    cannot_tell = tuple(rating for rating in decisions if rating.cannot_tell and not rating.check)
+    given = [rating for rating in decisions if not rating.cannot_tell]
+    first = {(rating.annotator, rating.answer_id): rating for rating in given if not rating.check}
+    checks = [
+        (first.get((rating.annotator, rating.answer_id)), rating)
+        for rating in given
+        if rating.check
+    ]
+    ratings = tuple(first.values())
+    known = tuple((before, again) for before, again in checks if before)
+    weights = inclusion_weights([*ratings, *cannot_tell])
+    return RatingReading(ratings, weights, known, replaced, undone, cannot_tell, errors)
+
+
+def inclusion_weights(ratings: Iterable[Rating]) -> dict[str, float]:
+    """Inverse inclusion probabilities by answer, given how far each model's answers have been drawn
+    (see `ToRate`).
+
+    Where only questions of one language were drawn, these count by themselves.
+    """
+    reached: dict[tuple[str, str], float] = defaultdict(float)
+    first: dict[
+        str, Rating
+    ] = {}  # where logs were added in between, so that an answer has one weight
+    for rating in ratings:
+        first.setdefault(rating.answer_id, rating)
+        threshold = math.inf if rating.threshold is None else rating.threshold
+        drawn = (rating.model, rating.questions)
+        reached[drawn] = max(reached[drawn], threshold)
+    return {
+        answer: 1 / -math.expm1(-rating.rate * reached[rating.model, rating.questions])
+        for answer, rating in first.items()
+    }
+
+
+@dataclass(frozen=True)
+class RaterReport:
+    """The ratings of one person; NaN where something is not known."""
+
+    rater: str
+    ratings: int
+    mean: float
+    from_others: float  # mean distance from the mean of the others' ratings of the same answers
+    checks: int  # answers rated twice
+    from_own: float  # mean distance between the two ratings of these
+    seconds: float  # median time in view per rating
+    cannot_tell: int  # answers that the person could not rate
+
+
+@dataclass(frozen=True)
+class RatingAgreement:
+    """Agreement of several people about final scores."""
+
+    ratings: int
+    by_count: Mapping[int, int]  # number of ratings -> answers that have so many
+    # Krippendorff's, interval, clustered by question; NaN with fewer than two answers rated by
+    # several
+    alpha: Estimate
+    raters: tuple[RaterReport, ...]  # by name
+
+    @property
+    def answers(self) -> int:
+        """Answers with at least one rating."""
+        return sum(self.by_count.values())
+
+
+def rating_agreement(reading: RatingReading) -> RatingAgreement:
+    """Measure how far people agree with each other, and each with themselves."""
+    by_answer: dict[str, dict[str, Rating]] = defaultdict(dict)
+    for rating in reading.ratings:
+        by_answer[rating.answer_id][rating.annotator] = rating
+    given = list(by_answer.values())
+    raters = sorted({rating.annotator for rating in (*reading.ratings, *reading.cannot_tell)})
+    table = np.array(
+        [[each[name].final if name in each else math.nan for each in given] for name in raters]
+    )
+    table = table.reshape(len(raters), len(given))
+    questions = [next(iter(each.values())).question for each in given]
+    alpha = clustered_interval_alpha(table, questions).reported()
+    counts = Counter(map(len, given))
+    return RatingAgreement(
+        len(reading.ratings),
+        dict(sorted(counts.items())),
+        alpha,
+        tuple(_rater(name, given, reading) for name in raters),
+    )
+
+
+def _rater(name: str, given: Sequence[Mapping[str, Rating]], reading: RatingReading) -> RaterReport:
+    own = [each[name] for each in given if name in each]
+    others = [
+        abs(each[name].final - fmean(rating.final for who, rating in each.items() if who != name))
+        for each in given
+        if name in each and len(each) > 1
+    ]
+    twice = [
+        abs(before.final - again.final)
+        for before, again in reading.checks
+        if before.annotator == name
+    ]
+    times = [rating.seconds for rating in own if not math.isnan(rating.seconds)]
+    return RaterReport(
+        rater=name,
+        ratings=len(own),
+        mean=fmean(rating.final for rating in own) if own else math.nan,
+        from_others=fmean(others) if others else math.nan,
+        checks=len(twice),
+        from_own=fmean(twice) if twice else math.nan,
+        seconds=median(times) if times else math.nan,
+        cannot_tell=sum(one.annotator == name for one in reading.cannot_tell),
+    )

@@ -1,0 +1,263 @@
+"""The voting page as a web application, and the server that runs it."""
+
+import socket
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from logging import getLogger
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from pydantic import AliasChoices, BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from urs_inspect._util import InputError
+from urs_inspect.annotation import _pages as pages
+from urs_inspect.annotation._access import SECURITY_HEADERS, Guard
+from urs_inspect.annotation._campaign import Campaign, SideChoice
+from urs_inspect.annotation._pages import LANGUAGES, texts
+from urs_inspect.annotation._rating_campaign import RatingCampaign
+from urs_inspect.rubrics import HIGHEST, LOWEST
+
+logger = getLogger(__name__)
+
+_STATIC = {
+    "page.css": "text/css; charset=utf-8",
+    **dict.fromkeys(
+        ("session.js", "vote.js", "rate.js", "sign_in.js"), "text/javascript; charset=utf-8"
+    ),
+    "icon.svg": "image/svg+xml",
+}
+_DAY = 86_400.0
+_STATUS = {"host": 421, "token": 401, "origin": 403, "size": 413}
+
+Score = Annotated[int, Field(strict=True, ge=LOWEST, le=HIGHEST)]
+Annotator = Annotated[str, Query(max_length=200)]
+Next = Callable[[Request], Awaitable[Response]]
+
+
+class CastBody(BaseModel):
+    """A vote as the page sends it: by side, because the page does not know models."""
+
+    ballot: str = Field(max_length=100)
+    choice: SideChoice
+    seconds: float = Field(ge=0, le=_DAY * 365, allow_inf_nan=False)
+
+
+class UndoBody(BaseModel):
+    """The ballot or the answer about which a decision is taken back."""
+
+    item: str = Field(max_length=100, validation_alias=AliasChoices("ballot", "answer"))
+
+
+class RateBody(BaseModel):
+    """A rating as the page sends it."""
+
+    answer: str = Field(max_length=100)
+    final: Score
+    criteria: dict[str, Score] = Field(default_factory=dict, max_length=100)
+    seconds: float = Field(ge=0, le=_DAY * 365, allow_inf_nan=False)
+
+
+class CannotTellBody(BaseModel):
+    """That an answer cannot be rated by this person, as the page sends it."""
+
+    answer: str = Field(max_length=100)
+    seconds: float = Field(ge=0, le=_DAY * 365, allow_inf_nan=False)
+
+
+class EnterBody(BaseModel):
+    """Who wants to vote."""
+
+    annotator: str = Field(max_length=200)
+
+
+def create_app(
+    campaign: Campaign | RatingCampaign, *, language: str = "en", guard: Guard | None = None
+) -> FastAPI:
+    """The web application of a campaign, in one of `LANGUAGES`; by default only this machine may
+    use it.
+    """
+    texts(language)
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.language = language
+    app.state.kind = campaign.kind
+    _protect(app, guard or Guard())
+    _add_pages(app, campaign)
+    _add_decisions(app, campaign)
+    return app
+
+
+def _protect(app: FastAPI, guard: Guard) -> None:
+    @app.middleware("http")
+    async def protect(request: Request, call_next: Next) -> Response:
+        try:
+            response = _refused(request, guard) or await call_next(request)
+        except (
+            Exception
+        ):  # whatever fails, the person gets a page, with the headers that protect it
+            logger.exception("the voting page failed")
+            response = _problem(request, 500, texts(_language(request))["problem"])
+        response.headers.update(SECURITY_HEADERS)
+        return response
+
+    @app.exception_handler(InputError)
+    async def input_error(request: Request, error: InputError) -> Response:
+        return _problem(request, 409, str(error))
+
+    @app.exception_handler(OSError)
+    async def os_error(request: Request, error: OSError) -> Response:
+        logger.error(f"what somebody decided could not be written: {error}")
+        return _problem(request, 507, error.strerror or str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        reasons = "; ".join(
+            f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()
+        )
+        return _problem(request, 422, reasons)
+
+    @app.exception_handler(HTTPException)
+    async def http_error(request: Request, error: HTTPException) -> Response:
+        reason = (
+            texts(_language(request))["not_found"]
+            if error.status_code == 404
+            else str(error.detail)
+        )
+        return _problem(request, error.status_code, reason)
+
+
+def _add_pages(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
+    @app.get("/")
+    def start(request: Request, annotator: Annotator = "") -> Response:
+        language = _language(request)
+        if len(campaign.annotators) == 1:
+            return RedirectResponse(
+                _session_address(campaign, campaign.annotators[0], language), 303
+            )
+        return HTMLResponse(pages.sign_in_page(campaign, language, annotator))
+
+    @app.get(f"/{campaign.kind}/{{annotator}}")
+    def session(request: Request, annotator: str) -> Response:
+        language = _language(request)
+        if not campaign.annotators and not campaign.knows(annotator):
+            # Reading a page must not make a file; signing in does.
+            return RedirectResponse(f"/?annotator={quote(annotator)}&language={language}", 303)
+        return HTMLResponse(pages.session_page(campaign.session(annotator), language))
+
+    @app.get("/report")
+    def report(request: Request, annotator: Annotator = "") -> Response:
+        language = _language(request)
+        back = (
+            _session_address(campaign, annotator, language)
+            if annotator
+            else f"/?language={language}"
+        )
+        return HTMLResponse(pages.report_page(campaign, language, back))
+
+    @app.post("/enter")
+    def enter(request: Request, body: EnterBody) -> dict[str, str]:
+        session = campaign.session(body.annotator)
+        return {"address": _session_address(campaign, session.annotator, _language(request))}
+
+    @app.get("/static/{name}")
+    def static(name: str) -> Response:
+        if name not in _STATIC:
+            raise HTTPException(404)
+        source = files("urs_inspect.annotation") / "static" / name
+        return Response(source.read_bytes(), media_type=_STATIC[name])
+
+
+def _add_decisions(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
+    if isinstance(campaign, RatingCampaign):
+
+        @app.post("/rate/{annotator}/cast")
+        def rate(request: Request, annotator: str, body: RateBody) -> Response:
+            session = campaign.session(annotator)
+            session.rate(body.answer, body.final, body.criteria, body.seconds)
+            return HTMLResponse(pages.session_fragment(session, _language(request)))
+
+        @app.post("/rate/{annotator}/cannot_tell")
+        def cannot_tell(request: Request, annotator: str, body: CannotTellBody) -> Response:
+            session = campaign.session(annotator)
+            session.cannot_tell(body.answer, body.seconds)
+            return HTMLResponse(pages.session_fragment(session, _language(request)))
+
+    else:
+
+        @app.post("/vote/{annotator}/cast")
+        def cast(request: Request, annotator: str, body: CastBody) -> Response:
+            session = campaign.session(annotator)
+            session.cast(body.ballot, body.choice, body.seconds)
+            return HTMLResponse(pages.session_fragment(session, _language(request)))
+
+    @app.post(f"/{campaign.kind}/{{annotator}}/undo")
+    def undo(request: Request, annotator: str, body: UndoBody) -> Response:
+        session = campaign.session(annotator)
+        session.undo(body.item)
+        return HTMLResponse(pages.session_fragment(session, _language(request)))
+
+
+def _refused(request: Request, guard: Guard) -> Response | None:
+    reason = guard.refusal(request.method, request.headers, request.cookies)
+    if reason is None or (reason == "token" and request.url.path == "/static/page.css"):
+        return None
+    language = _language(request)
+    if reason != "token":
+        return _problem(request, _STATUS[reason], texts(language)[f"refused_{reason}"])
+    offered = request.query_params.get("token", "") if request.method == "GET" else ""
+    if not (offered and guard.is_token(offered)):
+        if request.method != "GET":
+            return _problem(request, 401, texts(language)["token_title"])
+        return HTMLResponse(pages.token_page(language, wrong=bool(offered)), 401)
+    response = HTMLResponse(pages.entered_page(language))
+    response.set_cookie(
+        guard.cookie, guard.cookie_value, httponly=True, samesite="strict", max_age=int(30 * _DAY)
+    )
+    return response
+
+
+def _problem(request: Request, status: int, reason: str) -> Response:
+    """Report a problem: as a page for GET, as JSON to the script of the page."""
+    if request.method in {"GET", "HEAD"}:
+        return HTMLResponse(
+            pages.problem_page(_language(request), reason, request.app.state.kind), status
+        )
+    return JSONResponse({"problem": reason}, status)
+
+
+def _language(request: Request) -> str:
+    asked = request.query_params.get("language", "")
+    default: str = request.app.state.language
+    return asked if asked in LANGUAGES else default
+
+
+def _session_address(campaign: Campaign | RatingCampaign, annotator: str, language: str) -> str:
+    return f"/{campaign.kind}/{quote(annotator, safe='')}?language={language}"
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the port (0 for any free one), so that it is ours before its address is printed."""
+    try:
+        [(family, _, _, _, address), *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return socket.create_server((str(address[0]), port), family=family)
+    except (OSError, UnicodeError, OverflowError) as error:
+        hint = "choose another with --port, or 0 for any free one"
+        raise InputError(f"cannot listen at {host} port {port}: {error}; {hint}") from None
+
+
+def serve(app: FastAPI, listener: socket.socket) -> None:
+    """Answer requests until the process is stopped (Ctrl-C)."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        access_log=False,  # addresses may hold the token
+        log_level="warning",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    uvicorn.Server(config).run(sockets=[listener])

@@ -1,0 +1,503 @@
+"""`urs-inspect annotate`: the page in the browser where people compare answers, or rate them."""
+
+import contextlib
+import math
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import click
+from click.core import ParameterSource
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
+
+from urs_inspect._util import InputError, choices, counted
+
+if TYPE_CHECKING:
+    from urs_inspect.annotation import VoteReading
+    from urs_inspect.annotation._campaign import Campaign
+    from urs_inspect.annotation._queue import BallotQueue
+    from urs_inspect.annotation._rating_campaign import RatingCampaign
+    from urs_inspect.annotation._ratings import RatingReading
+
+_RATING = ("ratings", "raters", "limit", "final_only", "reference", "checks", "rubric", "output")
+_VOTING = ("votes", "order")
+
+
+@click.command()
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
+@click.option(
+    "--annotator",
+    "annotators",
+    multiple=True,
+    help="Who votes; may be repeated. Without it, the page asks.",
+)
+@click.option(
+    "--votes",
+    default=Path("votes"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Directory of the votes.",
+)
+@click.option(
+    "--port", default=7580, show_default=True, help="Port of the page; 0 for any free one."
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help=(
+        "Address to listen at. All but loopback addresses demand a token: that in"
+        " URS_INSPECT_TOKEN, or a new one."
+    ),
+)
+@click.option(
+    "--language",
+    type=click.Choice(["en", "zh"]),
+    help="Language of the page.  [default: en; with --rate zh if all questions are Chinese]",
+)
+@click.option(
+    "--order",
+    type=click.Choice(["given", "own"]),
+    default="given",
+    show_default=True,
+    help="Everybody gets the pairs in the given order, or each in a random order of their own.",
+)
+@click.option(
+    "--questions-language",
+    metavar="CODE",
+    help="Only questions in this language, such as en or zh, for people who read no other.",
+)
+@click.option(
+    "--open/--no-open", "open_browser", default=False, help="Whether to open the page in a browser."
+)
+@click.option("--report", is_flag=True, help="Print how far the people agree, and end.")
+@click.option(
+    "--rate",
+    is_flag=True,
+    help="Rate single answers of logs of urs, 1 to 10; the options below are for it.",
+)
+@click.option(
+    "--ratings",
+    default=Path("ratings"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Directory of the ratings, which `agreement --human` reads.",
+)
+@click.option(
+    "--raters",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many people rate each answer.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    help="Rate the first so many answers of the random order.",
+)
+@click.option(
+    "--final-only",
+    is_flag=True,
+    help="Ask for the final score alone, without the intent's criteria.",
+)
+@click.option(
+    "--reference/--no-reference",
+    default=True,
+    show_default=True,
+    help="Show the reference answer, of which the scale speaks. Without one the scale does not.",
+)
+@click.option(
+    "--checks",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Share of answers that a person is shown again, later and without being told.",
+)
+@click.option("--rubric", help="Rubric of your own (YAML) by which the logs were judged.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help=(
+        "Write a copy of one log with the ratings as scores (human_rating), and end; the file must"
+        " not exist."
+    ),
+)
+def annotate(
+    sources: tuple[str, ...],
+    annotators: tuple[str, ...],
+    votes: Path,
+    port: int,
+    host: str,
+    language: str | None,
+    order: str,
+    questions_language: str | None,
+    open_browser: bool,
+    report: bool,
+    rate: bool,
+    **rating: Any,
+) -> None:
+    """Vote on the pairs of answers in SOURCE: a log of mad, or a .jsonl file with one ballot per
+    line.
+
+    If mad ran with an allocation other than uniform, each vote decides which pair comes next.
+
+    With --rate, rate the single answers in SOURCE...: logs of urs, or directories of them. The page
+    does not name models. Models take turns; answers with a surprising score come up to three times
+    as often, and each rating is saved with its sampling rate, so that weighted means over all
+    answers stay right wherever you stop.
+    """
+    unused, instead = (_VOTING, "votes; leave out") if rate else (_RATING, "ratings; add")
+    context = click.get_current_context()
+    for name in unused:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"--{name.replace('_', '-')} is for {instead} --rate")
+    console = Console(soft_wrap=True, highlight=False)
+    campaign: Campaign | RatingCampaign | None
+    if rate:
+        campaign = _rating(
+            sources, annotators, report, console, questions=questions_language, **rating
+        )
+    else:
+        campaign = _voting(
+            sources,
+            annotators,
+            report,
+            console,
+            votes,
+            shuffled=order == "own",
+            questions=questions_language,
+        )
+    if campaign is not None:
+        with contextlib.closing(campaign):
+            _print_files(campaign, console)
+            _serve(campaign, host, port, language or campaign.language, open_browser, console)
+
+
+def _voting(
+    sources: tuple[str, ...],
+    annotators: tuple[str, ...],
+    report: bool,
+    console: Console,
+    votes: Path,
+    *,
+    shuffled: bool,
+    questions: str | None,
+) -> "Campaign | None":
+    """The campaign to serve; None where the command only reports."""
+    from urs_inspect.annotation import load_ballots
+    from urs_inspect.annotation._campaign import Campaign, load_plan
+    from urs_inspect.discrepancy._judge_prior import judges_among
+
+    if len(sources) > 1:
+        raise InputError(
+            f"votes are about one log or file with ballots, got {len(sources)}; --rate takes"
+            " several logs"
+        )
+    ballots = load_ballots(Path(sources[0]))
+    plan = load_plan(Path(sources[0]))
+    if plan is not None and shuffled:
+        raise InputError(
+            f"order: 'own' is not possible, since allocation={plan.allocation} of the log gives the"
+            " order"
+        )
+    if questions is not None:
+        if plan is not None:
+            raise InputError(
+                f"questions-language: not with allocation={plan.allocation} of the log, which"
+                " chooses pairs"
+            )
+        _check_language(questions, (ballot.language for ballot in ballots))
+        ballots = tuple(ballot for ballot in ballots if ballot.language == questions)
+    voting = Campaign(ballots, votes, () if report else annotators, shuffled=shuffled, plan=plan)
+    if report:
+        _print_votes(voting, console)
+    if plan is not None and plan.prior is not None:
+        models = {model for ballot in ballots for model in (ballot.model_a, ballot.model_b)}
+        for sentence in judges_among(plan.prior.judges, sorted(models)):
+            console.print(f"Prior: {sentence}", markup=False)
+    if voting.queue is not None:
+        _print_voting(voting.queue, console)
+        voting.queue.on_change = partial(_print_voting, console=console)
+    return None if report else voting
+
+
+def _rating(
+    sources: tuple[str, ...],
+    annotators: tuple[str, ...],
+    report: bool,
+    console: Console,
+    *,
+    ratings: Path,
+    limit: int | None,
+    rubric: str | None,
+    output: Path | None,
+    questions: str | None,
+    **options: Any,
+) -> "RatingCampaign | None":
+    """The campaign to serve; None where the command only reports or writes a copy of a log."""
+    from urs_inspect.annotation._rating_campaign import RatingCampaign
+    from urs_inspect.annotation._rating_queue import draw
+    from urs_inspect.reports._human_data import answers_to_rate, attach_ratings
+    from urs_inspect.rubrics import load_rubric
+
+    if output is not None:
+        here, reading = attach_ratings(sources, ratings, output)
+        _print_attached(here, reading, ratings, console)
+        console.print(f"The log with the ratings as scores is {escape(str(output))}.")
+        return None
+    loaded = load_rubric(rubric)
+    answers, skipped = answers_to_rate(sources, loaded)
+    if questions is not None:
+        _check_language(questions, (answer.language for answer in answers))
+        answers = tuple(answer for answer in answers if answer.language == questions)
+    queue = draw(answers)[:limit]
+    people = () if report else annotators
+    campaign = RatingCampaign(queue, loaded, ratings, people, questions=questions or "", **options)
+    if report:
+        _print_ratings(campaign, console)
+        return None
+    first = (
+        f"; the first {len(queue):,} in random order are rated" if len(queue) < len(answers) else ""
+    )
+    models = counted(len({answer.model for answer in answers}), "model")
+    for sentence in (*skipped, f"{counted(len(answers), 'answer')} of {models}{first}."):
+        console.print(escape(sentence))
+    return campaign
+
+
+def _check_language(wanted: str, there: Iterable[str]) -> None:
+    """Refuse a language in which there is no question."""
+    languages = sorted(set(there))
+    if wanted not in languages:
+        raise InputError(
+            f"questions-language: no question in '{wanted}'; there are: {choices(languages)}"
+        )
+
+
+def _print_voting(queue: "BallotQueue", console: Console) -> None:
+    """Print how far the voting is, and what the judge of the prior weighs."""
+    state = queue.state()
+    sure = f"{state.sure} of {state.neighbours} neighbours in the ranking in a sure order"
+    told = [f"{state.done} of at most {counted(state.budget, 'ballot')} voted on", sure]
+    if not math.isnan(state.weight):
+        told.append(f"weight of the judge {state.weight:.2f}")
+    if state.stopped:
+        told.append({"budget": "the budget is spent", "separated": "no vote is needed any more",
+                     "exhausted": "no ballot is left"}[state.stopped])  # fmt: skip
+    console.print("; ".join(told), markup=False)
+
+
+def _print_votes(campaign: "Campaign", console: Console) -> None:
+    """Print how far the voters agree about the ballots."""
+    if not campaign.directory.is_dir():
+        raise InputError(f"no directory '{campaign.directory}' with votes")
+    found, reading = campaign.report()
+    if found.votes:
+        share = found.most_chosen
+        console.print(
+            f"[bold]{found.votes} votes[/bold] on {found.ballots} pairs, {found.compared} of them"
+            f" with two choices or more; {found.shared} without a single most chosen option, which"
+            " count as ties."
+        )
+        bounds = f" (95% interval {max(0, share.low):.1%} to {min(1, share.high):.1%})"
+        interval = "" if math.isnan(share.low) else bounds
+        console.print(
+            f"Votes for the most chosen option: {_number(share.value, '.1%')}{interval}; chance is"
+            " not taken out."
+        )
+        console.print(
+            f"Krippendorff's alpha: {_number(found.alpha, '.2f')}; "
+            f"with a, tie, b as places on a line: {_number(found.ordered_alpha, '.2f')}."
+        )
+        rows = [
+            (
+                *map(
+                    str,
+                    (
+                        person.annotator,
+                        person.votes,
+                        person.left,
+                        person.ties,
+                        person.right,
+                        person.cannot_tell,
+                    ),
+                ),
+                _number(person.left_share, ".0%"),
+                _number(person.left_p, ".2f"),
+                _number(person.with_others, ".0%"),
+                _number(person.seconds, ".0f"),
+            )
+            for person in found.annotators
+        ]
+        _print_table(
+            "voter|votes|left|tie|right|cannot tell|left share|p|with others|median seconds",
+            rows,
+            console,
+        )
+    _print_uncounted("votes", "ballots", found.votes, len(reading.votes), reading, console)
+
+
+def _print_ratings(campaign: "RatingCampaign", console: Console) -> None:
+    """Print how many ratings the answers have, and how far the raters agree."""
+    if not campaign.directory.is_dir():
+        raise InputError(f"no directory '{campaign.directory}' with ratings")
+    found, reading = campaign.report()
+    if found.ratings:
+        several = "; ".join(
+            f"{answers} with {counted(n, 'rating')}" for n, answers in found.by_count.items()
+        )
+        total = counted(len(campaign.queue), "answer")
+        alpha = found.alpha
+        interval = (
+            "" if math.isnan(alpha.low) else f" (95% interval {alpha.low:.2f} to {alpha.high:.2f})"
+        )
+        console.print(
+            f"[bold]{counted(found.ratings, 'rating')}[/bold] of {found.answers} of {total}:"
+            f" {several}."
+        )
+        console.print(
+            f"Krippendorff's alpha of final scores: {_number(alpha.value, '.2f')}{interval}, on "
+            f"{counted(alpha.n, 'answer')} with several ratings."
+        )
+    if found.raters:
+        rows = [
+            (
+                *map(str, (person.rater, person.ratings)),
+                *(_number(value, ".1f") for value in (person.mean, person.from_others)),
+                str(person.checks),
+                _number(person.from_own, ".1f"),
+                str(person.cannot_tell),
+                _number(person.seconds, ".0f"),
+            )
+            for person in found.raters
+        ]
+        _print_table(
+            "rater|ratings|mean|from others|rated twice|from own|cannot tell|median seconds",
+            rows,
+            console,
+        )
+    _print_uncounted("ratings", "answers", found.ratings, len(reading.ratings), reading, console)
+
+
+def _print_table(headings: str, rows: Iterable[tuple[str, ...]], console: Console) -> None:
+    """Print one row per person, whose name comes first."""
+    first, *others = headings.split("|")
+    table = Table(first, *(Column(heading, justify="right") for heading in others))
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
+
+
+def _print_uncounted(
+    what: str,
+    about: str,
+    here: int,
+    total: int,
+    reading: "VoteReading | RatingReading",
+    console: Console,
+) -> None:
+    """Print what is in the files and does not count."""
+    if not here:
+        console.print(f"No {what} yet.")
+    if others := total - here:
+        console.print(
+            f"{others} {what} are about other {about}; they stay in their files and do not count"
+            " here."
+        )
+    _print_faults(what, reading, console)
+
+
+def _print_attached(here: int, reading: "RatingReading", ratings: Path, console: Console) -> None:
+    """Print how many ratings are scores of the copy, and what does not count."""
+    total = len(reading.ratings)
+    others = f"; {total - here} about others stay in {ratings}" if total > here else ""
+    verb = "is" if here == 1 else "are"
+    console.print(
+        f"{here} of {counted(total, 'rating')} {verb} about this log's answers{others}.",
+        markup=False,
+    )
+    if reading.checks:
+        console.print(
+            f"{counted(len(reading.checks), 'repeated rating')} to check a rater, not counted."
+        )
+    if reading.cannot_tell:
+        console.print(
+            f"Without a rating, because the person could not tell: {len(reading.cannot_tell)}."
+        )
+    _print_faults("ratings", reading, console)
+
+
+def _print_faults(what: str, reading: "VoteReading | RatingReading", console: Console) -> None:
+    """Print what was replaced or taken back, and lines that could not be read."""
+    if reading.replaced or reading.undone:
+        console.print(
+            f"{reading.replaced} {what} were replaced later, {reading.undone} taken back."
+        )
+    for error in reading.errors:
+        console.print(f"[yellow]does not count:[/yellow] {escape(error)}")
+
+
+def _print_files(campaign: "Campaign | RatingCampaign", console: Console) -> None:
+    for session in campaign.sessions:
+        store = session.store
+        if store.repaired:
+            console.print(f"[yellow]{escape(store.repaired)}[/yellow]")
+        for fault in store.errors:
+            console.print(f"[yellow]does not count:[/yellow] {escape(fault)}")
+        status = f"{session.done} of {session.total} done"
+        if repeats := getattr(session, "checks", 0):
+            status += f", {repeats} of them repeated answers (checks)"
+        if session.elsewhere:
+            status += (
+                f"; {session.elsewhere} {store.what} in the file are about other {session.noun}s"
+                " and stay there"
+            )
+        console.print(f"{escape(str(store.path))}: {status}")
+
+
+def _serve(
+    campaign: "Campaign | RatingCampaign",
+    host: str,
+    port: int,
+    language: str,
+    open_browser: bool,
+    console: Console,
+) -> None:
+    from urs_inspect.annotation._access import Guard, choose_token
+    from urs_inspect.annotation._server import create_app, listen, serve
+
+    token = choose_token(host)
+    with listen(host, port) as listener:
+        port = listener.getsockname()[1]
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{port}/" + (f"?token={quote(token)}" if token else "")
+        app = create_app(campaign, language=language, guard=Guard(host, token, port))
+        with contextlib.suppress(
+            KeyboardInterrupt
+        ):  # which the server raises again once it has stopped
+            what, read = ("vote", "pairs") if campaign.kind == "vote" else ("rating", "answers")
+            saved = f"  (Ctrl-C ends; every {what} is saved at once)"
+            console.print(f"{campaign.kind.capitalize()} at ", address, saved, sep="", markup=False)
+            if token:
+                console.print(
+                    f"Whoever has this address can read the {read} and {campaign.kind}. It is not"
+                    " encrypted on its way."
+                )
+                if host in {"0.0.0.0", "::"}:  # noqa: S104
+                    console.print(
+                        "From another machine, put the name of this one in place of"
+                        f" {escape(shown)}."
+                    )
+            if open_browser:
+                click.launch(address)
+            serve(app, listener)
+    for session in campaign.sessions:
+        console.print(f"{escape(session.annotator)}: {session.done} of {session.total} done")
+
+
+def _number(value: float, form: str) -> str:
+    return "-" if math.isnan(value) else format(value, form)

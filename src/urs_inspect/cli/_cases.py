@@ -1,0 +1,405 @@
+"""`urs-inspect cases`: import a survey, apply a review, make a datasheet."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from urs_inspect._util import InputError, check_new_file, choices, counted, write_new_file
+from urs_inspect.cli._output import print_text_table, table_of
+
+if TYPE_CHECKING:
+    from urs_inspect.datasets import Vocabulary
+    from urs_inspect.datasets._survey import Survey
+    from urs_inspect.datasets._survey.datasheet import Described
+    from urs_inspect.reports._case_reviews import ReviewedCase
+    from urs_inspect.rubrics import Rubric
+
+_GROUP = "Solve Problem"  # reported name of two intents in URS
+_MAX_LABELS = 5
+_MAX_SHOWN = 50
+_MAX_QUESTION = 60
+_PATH = click.Path(path_type=Path)
+
+
+@click.group()
+def cases() -> None:
+    """Cases of your own: import a survey, take over a review, describe what is left."""
+
+
+def vocabulary_of(rubric: "Rubric", solve_problem: str | None = None) -> "Vocabulary":
+    """Intents by id, label in the data, name in any language, or reported name where that is of one
+    intent only.
+
+    A reported name of several intents is refused as ambiguous, unless it is `Solve Problem` and
+    `solve_problem` names the intent; for any other unknown name the error has the nearest known
+    one.
+    """
+    from urs_inspect.datasets import Vocabulary
+    from urs_inspect.rubrics import normalise_key
+
+    intents: dict[str, set[str]] = {}
+    for intent_id, intent in rubric.intents.items():
+        for name in (
+            intent_id,
+            intent.label,
+            intent.group,
+            *(term.name for term in intent.text.values()),
+        ):
+            intents.setdefault(normalise_key(name), set()).add(intent_id)
+    if solve_problem is not None:
+        meant = intents.get(normalise_key(_GROUP), set())
+        chosen = {
+            intent_id
+            for intent_id in meant
+            if normalise_key(intent_id) == normalise_key(solve_problem)
+        }
+        if not chosen:
+            allowed = (
+                choices(sorted(meant))
+                or f"none, as no intent of the rubric is reported as {_GROUP}"
+            )
+            raise InputError(f"solve-problem: unknown intent '{solve_problem}'; allowed: {allowed}")
+        intents[normalise_key(_GROUP)] = chosen
+    languages: dict[str, set[str]] = {}
+    for code, language in rubric.languages.items():
+        for name in (code, language.dataset_label, language.name):
+            languages.setdefault(name.casefold(), set()).add(code)
+    return Vocabulary(
+        _finder(rubric.intent_id, intents, normalise_key),
+        _finder(rubric.language_code, languages, lambda label: label.strip().casefold()),
+    )
+
+
+def _finder(
+    find: Callable[[str], str], meanings: dict[str, set[str]], fold: Callable[[str], str]
+) -> Callable[[str], str]:
+    from urs_inspect.datasets._survey.survey import (
+        AmbiguousNameError,
+        UnknownNameError,
+        did_you_mean,
+        nearest,
+    )
+
+    def resolve(label: str) -> str:
+        try:
+            return find(label)
+        except InputError as error:
+            meant = sorted(meanings.get(fold(label), ()))
+            if len(meant) > 1:
+                raise AmbiguousNameError(
+                    f"'{label.strip()}' could be {' or '.join(meant)}; name one of them"
+                ) from None
+            if meant:
+                return meant[0]
+            near = nearest(fold(label), meanings)
+            message = f"{error}{did_you_mean(fold(label), meanings)}"
+            raise UnknownNameError(message, near[0] if len(near) == 1 else "") from None
+
+    return resolve
+
+
+def _described(dataset: str, rubric: "Rubric", vocabulary: "Vocabulary") -> "Described":
+    from urs_inspect.datasets._survey.datasheet import read_described
+
+    groups = {intent_id: intent.group for intent_id, intent in rubric.intents.items()}
+    languages = {code: language.name for code, language in rubric.languages.items()}
+    return read_described(dataset, vocabulary, groups, languages)
+
+
+@cases.command()
+@click.argument("dataset")
+@click.option("-o", "--output", type=_PATH, help="The .md file to write; else it is printed.")
+@click.option("--report", type=_PATH, help="What `cases import --report` wrote, to count drops.")
+@click.option("--review", type=_PATH, help="What `cases review --report` wrote, to count faults.")
+@click.option("--rubric", help="A rubric of your own, with intents or languages of your own.")
+def datasheet(
+    dataset: str, output: Path | None, report: Path | None, review: Path | None, rubric: str | None
+) -> None:
+    """Describe DATASET (a .jsonl or .csv file of cases, urs, or sample).
+
+    Counts of intents by language (URS paper, Table 2), the shortest questions as examples (Table
+    3), services (Table 5), countries and lengths; with --report and --review also what became no
+    case, and why.
+    """
+    from urs_inspect.datasets._survey.case_file import read_dropped, read_removed
+    from urs_inspect.datasets._survey.datasheet import datasheet as datasheet_of
+    from urs_inspect.rubrics import load_rubric
+
+    if output is not None:
+        check_new_file(output, ".md")
+    loaded = load_rubric(rubric)
+    described = _described(dataset, loaded, vocabulary_of(loaded))
+    text = datasheet_of(
+        described,
+        None if report is None else read_dropped(report),
+        None if review is None else read_removed(review),
+    )
+    if output is None:
+        click.echo(text)
+        return
+    write_new_file(output, text)
+    Console(soft_wrap=True, highlight=False).print(
+        f"{counted(len(described.cases), 'case')} described in {escape(str(output))}."
+    )
+
+
+@cases.command("import")
+@click.argument("survey", type=_PATH)
+@click.option("-o", "--output", required=True, type=_PATH, help="The .jsonl file to write.")
+@click.option("--report", type=_PATH, help="A .csv file for the dropped rows, with reasons.")
+@click.option("--datasheet", type=_PATH, help="A .md file that describes the cases.")
+@click.option("--columns", type=_PATH, help="A YAML file: names of columns, meanings of labels.")
+@click.option(
+    "--language",
+    default="auto",
+    show_default=True,
+    help="Language of all questions; auto: column or script.",
+)
+@click.option(
+    "--near",
+    type=click.FloatRange(0.5, 1),
+    default=0.85,
+    show_default=True,
+    help="Similarity of near-duplicates.",
+)
+@click.option(
+    "--attention", multiple=True, metavar="COLUMN=VALUE", help="What an attentive person has there."
+)
+@click.option(
+    "--keep-flagged",
+    is_flag=True,
+    help="Keep questions with personal data, marked `personal_data`.",
+)
+@click.option(
+    "--fix-spelling",
+    is_flag=True,
+    help="Take an unknown intent or language for the nearest known one.",
+)
+@click.option(
+    "--solve-problem",
+    metavar="INTENT",
+    help=(
+        "What the label Solve Problem means: api or solve_professional_problem; without it such"
+        " rows are dropped."
+    ),
+)
+@click.option("--rubric", help="A rubric of your own, with intents or languages of your own.")
+def import_(
+    survey: Path,
+    output: Path,
+    report: Path | None,
+    datasheet: Path | None,
+    columns: Path | None,
+    language: str,
+    near: float,
+    attention: tuple[str, ...],
+    keep_flagged: bool,
+    fix_spelling: bool,
+    solve_problem: str | None,
+    rubric: str | None,
+) -> None:
+    """Make cases of SURVEY, a CSV or JSON Lines file with one conversation per row.
+
+    Columns: conversation (a list of messages, lines such as `User:` and `Assistant:`, or the
+    question alone) and intent; optionally user, service, country, satisfaction, language, id and
+    reference_ans. What becomes no case is counted here and listed with --report, by the line of the
+    file that its row begins at; an id that the survey does not give counts rows. Nothing is sent
+    anywhere, and who the user is goes into no file.
+
+    The output serves as `-T dataset=`. Cases without reference answers get them by the task
+    urs_references.
+    """
+    from urs_inspect.datasets._survey import ColumnMap, SurveyOptions, read_mapping, read_survey
+    from urs_inspect.datasets._survey.case_file import dropped_csv, write_cases
+    from urs_inspect.datasets._survey.datasheet import datasheet as datasheet_of
+    from urs_inspect.rubrics import load_rubric
+
+    for path, suffix, option in (
+        (output, ".jsonl", "output"),
+        (report, ".csv", "report"),
+        (datasheet, ".md", "datasheet"),
+    ):
+        if path is not None:
+            check_new_file(path, suffix, option=option)
+    loaded = load_rubric(rubric)
+    vocabulary = vocabulary_of(loaded, solve_problem)
+    try:
+        only = None if language == "auto" else vocabulary.language(language)
+    except InputError as error:
+        raise InputError(f"language: {error} (or auto)") from error
+    imported = read_survey(
+        survey,
+        vocabulary,
+        SurveyOptions(
+            columns=ColumnMap() if columns is None else read_mapping(columns),
+            language=only,
+            near=near,
+            attention=_attention(attention),
+            keep_flagged=keep_flagged,
+            fix_spelling=fix_spelling,
+        ),
+    )
+    if report is not None:
+        write_new_file(report, dropped_csv(imported), "report")
+    _print(imported, report)
+    if not imported.rows:
+        raise InputError(f"{survey}: no rows")
+    if not imported.cases:
+        raise InputError(
+            f"{survey}: no row became a case" + ("" if report else "; --report FILE.csv lists why")
+        )
+    write_cases(output, imported.cases)
+    console = Console(soft_wrap=True, highlight=False)
+    number = len(imported.cases)
+    console.print(
+        f"{counted(number, 'case')} {'is' if number == 1 else 'are'} in {escape(str(output))}."
+    )
+    if without := sum(not case.reference for case in imported.cases):
+        console.print(
+            f"Without a reference answer: {without}; `inspect eval urs_inspect/urs_references` asks"
+            " a model for them, and `-T references=` takes its log."
+        )
+    if datasheet is not None:
+        described = _described(str(output), loaded, vocabulary)
+        write_new_file(datasheet, datasheet_of(described, imported.dropped), "datasheet")
+        console.print(f"What they are about is described in {escape(str(datasheet))}.")
+
+
+def _attention(given: tuple[str, ...]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    for column, sign, value in pairs:
+        if not column.strip() or not sign or not value.strip():
+            raise InputError(f"attention: must be COLUMN=VALUE, got '{column}{sign}{value}'")
+    if twice := [column for column, _, _ in pairs if sum(pair[0] == column for pair in pairs) > 1]:
+        raise InputError(f"attention: {choices(dict.fromkeys(twice))} is named twice")
+    return {column.strip(): value.strip() for column, _, value in pairs}
+
+
+def _print(survey: "Survey", report: Path | None) -> None:
+    from urs_inspect.datasets._survey.case_file import AMBIGUOUS_INTENT, UNKNOWN_INTENT
+
+    rows = {
+        "cases": len(survey.cases),
+        **{f"dropped: {reason}": number for reason, number in survey.counts.items()},
+    }
+    if flagged := sum(bool(case.flags) for case in survey.cases):
+        rows["of the cases, kept with personal data"] = flagged
+    console = Console(soft_wrap=True, highlight=False)
+    title = f"{counted(survey.rows, 'row')} of {escape(survey.path)}"
+    console.print(
+        table_of([(name, f"{number:,}") for name, number in rows.items()], "", "rows", title=title)
+    )
+    if survey.dropped:
+        where = f"in {escape(str(report))}" if report else "by --report FILE.csv"
+        console.print(
+            f"Each dropped row is listed with its reason {where}, by its line; ids count rows."
+        )
+    for (column, label, meant), number in sorted(
+        survey.respelt.items(), key=lambda item: (-item[1], item[0])
+    ):
+        console.print(f"{counted(number, 'row')}: {column} '{escape(label)}' taken for {meant}")
+    labels = Counter(
+        row.detail for row in survey.dropped if row.reason in (AMBIGUOUS_INTENT, UNKNOWN_INTENT)
+    )
+    for detail, number in labels.most_common(_MAX_LABELS):
+        console.print(f"{counted(number, 'row')}: {escape(detail)}")
+    if labels:
+        more = f"{len(labels) - _MAX_LABELS} more labels; " if len(labels) > _MAX_LABELS else ""
+        console.print(
+            f"{more}--columns FILE.yaml can say what a label means; --fix-spelling takes the"
+            " nearest known one"
+            + (
+                "; --solve-problem INTENT decides on Solve Problem."
+                if survey.counts.get(AMBIGUOUS_INTENT)
+                else "."
+            )
+        )
+
+
+@cases.command()
+@click.argument("log")
+@click.option("-o", "--output", required=True, type=_PATH, help="The .jsonl file to write.")
+@click.option(
+    "--cases", "dataset", help="Where the reviewed cases are now, if not where they were."
+)
+@click.option("--report", type=_PATH, help="A .csv file for the cases that did not pass.")
+@click.option("--rubric", help="The rubric of your own that the review had.")
+def review(
+    log: str, output: Path, dataset: str | None, report: Path | None, rubric: str | None
+) -> None:
+    """Write the cases that passed in LOG of urs_case_review, with all their columns, and list the
+    others.
+
+    A case without a review (the judge failed) does not pass; `inspect score` or `inspect
+    eval-retry` reviews it again.
+    """
+    from urs_inspect.datasets._survey.case_file import Removed, removed_csv
+    from urs_inspect.reports._case_reviews import UNSEEN, read_case_reviews, rows_of
+    from urs_inspect.reports._tables import TextTable
+    from urs_inspect.rubrics import load_rubric
+
+    check_new_file(output, ".jsonl")
+    if report is not None:
+        check_new_file(report, ".csv", option="report")
+    skipped: list[str] = []
+    reviews = read_case_reviews(log, skipped)
+    rows = rows_of(reviews, dataset, vocabulary_of(load_rubric(rubric)))
+    others = [case for case in reviews.cases if not case.passed]
+    unreached = [name for name in rows if name not in {case.id for case in reviews.cases}]
+    if report is not None:
+        removed = [
+            *(Removed(case.id, case.faults) for case in others),
+            *(Removed(name, (UNSEEN,)) for name in unreached),
+        ]
+        write_new_file(report, removed_csv(removed), "report")
+    console = Console(soft_wrap=True, highlight=False)
+    for sentence in skipped:
+        console.print(sentence, markup=False)
+    if reviews.status != "success":
+        console.print(
+            f"The status of the run is '{reviews.status}': cases that it did not reach are not"
+            " written."
+        )
+    if not reviews.passed:
+        raise InputError(f"no case of '{log}' passed")
+    kept = [
+        json.dumps(row, ensure_ascii=False) + "\n"
+        for name, row in rows.items()
+        if name in reviews.passed
+    ]
+    write_new_file(output, "".join(kept))
+    console.print(
+        f"{len(reviews.passed)} of {counted(len(reviews.cases), 'reviewed case')} passed; they are"
+        f" in {escape(str(output))} (judge: {escape(', '.join(reviews.judges)) or 'not known'})."
+    )
+    if unreached:
+        console.print(
+            f"Of the data, {counted(len(unreached), 'case')} without a review: not written."
+        )
+    if others:
+        lines = tuple(
+            (case.id, ", ".join(case.faults), _excerpt(case)) for case in others[:_MAX_SHOWN]
+        )
+        print_text_table(
+            TextTable(("case", "why", "question"), lines, 3),
+            Console(),
+            f"{len(others):,} did not pass",
+        )
+        if len(others) > _MAX_SHOWN:
+            console.print(
+                f"... and {len(others) - _MAX_SHOWN:,} more; --report FILE.csv lists all."
+            )
+        counts = Counter(fault for case in others for fault in case.faults)
+        console.print("; ".join(f"{fault}: {number}" for fault, number in counts.most_common()))
+
+
+def _excerpt(case: "ReviewedCase") -> str:
+    """The beginning of a question; empty for one that may hold personal data."""
+    text = "" if "personal data" in case.faults else " ".join(case.question.split())
+    return text if len(text) <= _MAX_QUESTION else f"{text[: _MAX_QUESTION - 1]}…"

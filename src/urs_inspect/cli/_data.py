@@ -1,0 +1,141 @@
+"""`urs-inspect data` and `references`: the pinned files and whether they are intact; answers as
+reference answers.
+"""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from urs_inspect._util import InputError, check_new_file, counted, write_new_file
+from urs_inspect.datasets._sources import (
+    SOURCES,
+    PinnedFile,
+    actual_hash,
+    cache_path,
+    fetch,
+    find_source,
+    is_pinned,
+    locate,
+    sha256_of,
+)
+
+
+@click.group()
+def data() -> None:
+    """List, fetch and verify the published data."""
+
+
+@data.command("list")
+def list_() -> None:
+    """Show every published file and whether a copy is here."""
+    console = Console(soft_wrap=True, highlight=False)
+    for source in SOURCES.values():
+        console.print(f"[bold]{source.name}[/bold]")
+        console.print(f"  here:    {escape(str(locate(source) or 'no'))}")
+        console.print(f"  address: {source.url}")
+        console.print(f"  hash:    {source.expected}")
+        console.print(f"  licence: {source.licence}")
+
+
+@data.command("fetch")
+@click.argument("names", nargs=-1)
+def fetch_(names: tuple[str, ...]) -> None:
+    """Download what is not here yet: all files, or those NAMED."""
+    console = Console(soft_wrap=True)
+    for source in _chosen(names):
+        console.print(f"{source.name}: {fetch(source)}", markup=False, highlight=False)
+
+
+@data.command()
+@click.argument("names", nargs=-1)
+def verify(names: tuple[str, ...]) -> None:
+    """Hash the copies again: all files, or those NAMED. Fails if one is missing or damaged."""
+    console = Console(soft_wrap=True)
+    errors = 0
+    for source in _chosen(names):
+        try:
+            path = locate(source)
+        except InputError as error:
+            path = None
+            state = str(error)
+        else:
+            state = _state(source, path)
+        errors += path is None
+        console.print(f"{source.name}: {state}", markup=False, highlight=False)
+    if errors:
+        raise SystemExit(1)
+
+
+def _chosen(names: tuple[str, ...]) -> list[PinnedFile]:
+    return [find_source(name) for name in names] or list(SOURCES.values())
+
+
+def _state(source: PinnedFile, path: Path | None) -> str:
+    """What is at the path of a copy that is as published, else what is wrong."""
+    if path is not None and is_pinned(source, path):
+        return f"intact: {path}"
+    if path is not None:
+        return (
+            f"another published form, which no hash can check: {path} has sha256 {sha256_of(path)}"
+        )
+    if not (path := cache_path(source)).is_file():
+        return f"not here; `urs-inspect data fetch {source.name}` gets it"
+    return f"damaged: {path} has {actual_hash(source, path)}, expected {source.expected}"
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The .jsonl file to write.",
+)
+@click.option(
+    "--keep-cut", is_flag=True, help="Take answers that were cut off at the token limit as well."
+)
+def references(logs: tuple[str, ...], output: Path, keep_cut: bool) -> None:
+    """Write the answers in LOGS (files or directories, of one model) to a file for `-T
+    references=FILE`.
+
+    Of several answers to one question the last usable one counts, so that a later run over some
+    questions corrects an earlier one. The file may be edited by hand; later logs have its hash.
+    """
+    from urs_inspect.datasets._references import (
+        CUT,
+        OUTCOMES,
+        USABLE,
+        named,
+        reference_lines,
+        with_cut,
+    )
+    from urs_inspect.logs._responses import read_reference_logs
+
+    check_new_file(output, ".jsonl")
+    skipped: list[str] = []
+    answers = read_reference_logs(logs, skipped)
+    if keep_cut:
+        answers = with_cut(answers)
+    write_new_file(output, "".join(reference_lines(answers)))
+    console = Console()
+    verb = "is" if len(answers.usable) == 1 else "are"
+    console.print(
+        f"{counted(len(answers.usable), 'reference')} by {escape(answers.source)} {verb} in"
+        f" {escape(str(output))} (sha256 {answers.sha256[:12]}).",
+        highlight=False,
+        soft_wrap=True,
+    )
+    for sentence in skipped:
+        console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+    for outcome in OUTCOMES:
+        ids = [item.id for item in answers.items if item.outcome == outcome]
+        if ids and outcome != USABLE:
+            hint = "; --keep-cut takes them as they are" if outcome == CUT else ""
+            console.print(
+                f"Left out, {outcome.replace('_', ' ')}: {escape(named(ids))}{hint}",
+                highlight=False,
+                soft_wrap=True,
+            )

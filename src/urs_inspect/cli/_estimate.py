@@ -1,0 +1,328 @@
+"""`urs-inspect estimate`: tokens and cost of a run before it starts."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import yaml
+from rich.console import Console
+
+from urs_inspect._util import InputError, choices, counted, read_yaml
+from urs_inspect.cli._output import PRICES_HELP, print_text_table
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+
+    from urs_inspect.reports._actual_use import Actual, ActualUse
+    from urs_inspect.reports._costs import Amount, Lengths
+    from urs_inspect.reports._estimate import RunEstimate
+
+_UNKNOWN = "not known"
+_PREFIX = "urs_inspect/"
+
+
+@click.command()
+@click.argument("task")
+@click.option(
+    "--model",
+    help="Model under test, or several separated by commas; none where the task has none.",
+)
+@click.option(
+    "--model-role",
+    multiple=True,
+    help="<role>=<model> or '<role>=[<model>, <model>]', as for inspect eval.",
+)
+@click.option("-T", "task_args", multiple=True, help="Argument of the task, name=value.")
+@click.option("--limit", type=click.IntRange(min=1), help="Samples that will run.")
+@click.option(
+    "--epochs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Runs of each sample.",
+)
+@click.option("--from", "source", multiple=True, help="Logs of urs: lengths, and spread of scores.")
+@click.option(
+    "--answer-tokens",
+    type=click.IntRange(min=1),
+    help="Tokens of an answer, in place of an assumed number.",
+)
+@click.option(
+    "--judge-tokens",
+    type=click.IntRange(min=1),
+    help="Tokens of a judge's reply, in place of that assumed.",
+)
+@click.option(
+    "--tokenizer", type=click.Path(path_type=Path), help="tokenizer.json, or a folder that has one."
+)
+@click.option("--prices", type=click.Path(path_type=Path), help=f"Prices of models. {PRICES_HELP}")
+@click.option(
+    "--against",
+    multiple=True,
+    help=(
+        "Log or directory of the run: what it took for the samples, epochs, models and judges of"
+        " the estimate."
+    ),
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def estimate(
+    task: str,
+    model: str | None,
+    model_role: tuple[str, ...],
+    task_args: tuple[str, ...],
+    limit: int | None,
+    epochs: int,
+    source: tuple[str, ...],
+    answer_tokens: int | None,
+    judge_tokens: int | None,
+    tokenizer: Path | None,
+    prices: Path | None,
+    against: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Estimate what a run of TASK takes: it is run with models that only count tokens.
+
+    No model is called.
+
+    Example: urs-inspect estimate urs --model openai/gpt-4o --model-role grader=openai/gpt-4o-mini
+    """
+    from urs_inspect.reports._actual_use import read_actual
+    from urs_inspect.reports._costs import load_counter, load_prices
+    from urs_inspect.reports._estimate import GRADER, estimate_run, with_precision
+    from urs_inspect.reports._tables import plain
+
+    name = task.removeprefix(_PREFIX)
+    models = _models(model)
+    roles = _roles(model_role)
+    found = estimate_run(
+        name,
+        _maker(name),
+        _task_arguments(task_args),
+        models=models,
+        roles=roles,
+        limit=limit,
+        epochs=epochs,
+        counter=load_counter(tokenizer),
+        lengths=_lengths(source, answer_tokens, judge_tokens, models, roles.get(GRADER, ())),
+        prices=load_prices(prices),
+    )
+    found = with_precision(found, source)
+    actual = read_actual(against, found.task, found) if against else None
+    if as_json:
+        facts = {name: value for name, value in plain(found).items() if name != "ids"}
+        click.echo(json.dumps({**facts, "actual": plain(actual)}, indent=2, ensure_ascii=False))
+        return
+    console = Console()
+    print_estimate(found, console)
+    if actual is not None:
+        print_actual(found, actual, console)
+
+
+def _models(given: str | None) -> tuple[str, ...]:
+    names = dict.fromkeys(name.strip() for name in (given or "").split(","))
+    return tuple(name for name in names if name and name not in ("none", "none/none"))
+
+
+def _task_arguments(given: tuple[str, ...]) -> dict[str, Any]:
+    """Arguments of the task by name, each as YAML.
+
+    Of one that is given twice the last counts, as for inspect-ai.
+    """
+    found: dict[str, Any] = {}
+    for argument in given:
+        name, equals, value = argument.partition("=")
+        if not equals or not name:
+            raise InputError(f"-T: expected name=value, got '{argument}'")
+        found[name.replace("-", "_")] = _yaml(value, f"-T: cannot read '{argument}'")
+    return found
+
+
+def _roles(given: tuple[str, ...]) -> dict[str, list[str]]:
+    """Models by role, in any form that inspect-ai takes."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for argument in given:
+        role, _, value = argument.partition("=")
+        read = _yaml(value, f"--model-role: cannot read '{value}'")
+        for model in read if isinstance(read, list) else [read]:
+            name = model.get("model") if isinstance(model, dict) else model
+            if not role or not isinstance(name, str) or not name:
+                raise InputError(
+                    "--model-role: expected <role>=<model>, such as grader=<model>, got"
+                    f" '{argument}'"
+                )
+            found[role].append(name)
+    return found
+
+
+def _yaml(text: str, what: str) -> Any:
+    try:
+        return read_yaml(text)
+    except yaml.YAMLError as error:
+        raise InputError(f"{what}: {error}") from error
+
+
+def _maker(name: str) -> "Callable[[Mapping[str, Any]], Task]":
+    """What makes the task of that name of its arguments."""
+    from urs_inspect import tasks
+
+    names = list(tasks.__all__)
+    if name not in names:
+        raise InputError(f"no task '{name}'; allowed: {choices(names)}")
+    task = getattr(tasks, name)
+
+    def make(arguments: Mapping[str, Any]) -> "Task":
+        allowed = list(signature(task).parameters)
+        if unknown := [argument for argument in arguments if argument not in allowed]:
+            raise InputError(f"-T: no argument {choices(unknown)}; allowed: {choices(allowed)}")
+        try:
+            made: Task = task(**arguments)
+        except TypeError as error:
+            raise InputError(f"-T: {error}") from error
+        return made
+
+    return make
+
+
+def _lengths(
+    logs: tuple[str, ...],
+    answer: int | None,
+    reply: int | None,
+    models: Sequence[str],
+    judges: Sequence[str],
+) -> "Lengths":
+    """Lengths as measured in logs, as assumed without; a number that is given comes before both."""
+    from urs_inspect.reports._costs import assumed_lengths, measured_lengths
+
+    assumed = assumed_lengths(answer, reply)
+    if not logs:
+        return assumed
+    found = measured_lengths(logs, assumed, models=models, judges=judges or models)
+    if answer is not None:
+        found = replace(found, answer=assumed.answer, about_answers=assumed.about_answers)
+    if reply is not None:
+        found = replace(
+            found, judgement=assumed.judgement, about_judgements=assumed.about_judgements
+        )
+    return found
+
+
+def print_estimate(found: "RunEstimate", console: Console) -> None:
+    """Print an estimate with all that was assumed."""
+    epochs = f", {found.epochs} epochs" if found.epochs > 1 else ""
+    console.print(f"{found.task}: {counted(found.samples, 'sample')}{epochs}", highlight=False)
+    rows = [
+        (
+            one.role,
+            one.model,
+            _shown(one.calls),
+            _shown(one.input_tokens),
+            _shown(one.output_tokens),
+            _UNKNOWN if one.cost is None else _shown(one.cost, 2),
+        )
+        for one in found.roles
+    ]
+    _print_table("Expected, and from lowest to highest", "calls", rows, console)
+    console.print(_cost(found), highlight=False, markup=False)
+    if found.margin:
+        most = "at most " if found.margin.low == found.margin.high else ""
+        seen = "no difference of two models would be significant"
+        if found.difference:
+            seen = (
+                "smallest difference of two models that would be seen"
+                f" {most}{_sentence(found.difference)} (80% power)"
+            )
+        console.print(
+            f"Precision: a mean ± {most}{_sentence(found.margin)} (95% interval); {seen}.",
+            highlight=False,
+        )
+    for sentence in found.assumptions:
+        console.print(f"- {sentence}", highlight=False, markup=False)
+
+
+def print_actual(found: "RunEstimate", actual: "ActualUse", console: Console) -> None:
+    """Print what runs took, as a share of what was expected of as many samples."""
+    rows = []
+    for one in sorted(actual.roles, key=lambda one: _place(found, one)):
+        samples, sent, received = _expected(found, one)
+        rows.append(
+            (
+                one.role,
+                one.model,
+                f"{one.samples:,} of {samples:,}" if samples else f"{one.samples:,}",
+                _compared(one.input_tokens, sent),
+                _compared(one.output_tokens, received),
+                _UNKNOWN if one.cost is None else f"{one.cost:,.2f}",
+            )
+        )
+    _print_table("What it took, and share of what was expected", "samples", rows, console)
+    console.print("Shares are of what was expected for so many samples.", highlight=False)
+    for sentence in actual.left_out:
+        console.print(f"Left out: {sentence}", highlight=False, markup=False)
+
+
+def _print_table(
+    title: str, number: str, rows: "Sequence[tuple[str, ...]]", console: Console
+) -> None:
+    from urs_inspect.reports._tables import TextTable
+
+    headings = ("role", "model", number, "tokens sent", "tokens received", "US dollars")
+    print_text_table(TextTable(headings, tuple(rows), 2), console, title)
+
+
+def _cost(found: "RunEstimate") -> str:
+    unpriced = ", ".join(found.unpriced)
+    if found.cost is None:
+        return f"No price is known of {unpriced}: give it with --prices."
+    together = f"Together {_sentence(found.cost)} US dollars"
+    if not unpriced:
+        return f"{together}."
+    return f"{together}, without {unpriced}, of which no price is known: give it with --prices."
+
+
+def _place(found: "RunEstimate", one: "Actual") -> tuple[int, str]:
+    """Where a model stands in the estimate; those that it does not name come last, by name."""
+    names = one.model.split(", ")
+    return (
+        next((n for n, role in enumerate(found.roles) if role.model in names), len(found.roles)),
+        one.model,
+    )
+
+
+def _expected(found: "RunEstimate", one: "Actual") -> tuple[int, float, float]:
+    """Samples of all runs of which a model would have a part, and what was expected of it for those
+    that it had.
+    """
+    from urs_inspect.reports._actual_use import BOTH
+
+    names = one.model.split(", ")
+    roles = [role for role in found.roles if one.role in (role.role, BOTH) and role.model in names]
+    sent, received = (
+        sum(
+            getattr(role, key).expected / (role.samples * role.runs)
+            for role in roles
+            if role.samples
+        )
+        * one.samples
+        for key in ("input_tokens", "output_tokens")
+    )
+    return max((role.samples * role.runs for role in roles), default=0), sent, received
+
+
+def _compared(value: int, expected: float) -> str:
+    return f"{value:,}" + (f" ({value / expected:.0%})" if expected else " (not estimated)")
+
+
+def _sentence(amount: "Amount") -> str:
+    expected, *bounds = _shown(amount, 2).split("\n")
+    return f"{expected} ({' '.join(bounds)})" if bounds else expected
+
+
+def _shown(amount: "Amount", digits: int = 0) -> str:
+    if amount.low == amount.high:
+        return f"{amount.expected:,.{digits}f}"
+    return f"{amount.expected:,.{digits}f}\n{amount.low:,.{digits}f}\nto {amount.high:,.{digits}f}"

@@ -1,0 +1,575 @@
+"""Commands that make one report: read logs, print it, and with `-o` write it; `table` and `gate`
+only print.
+"""
+
+import math
+import shlex
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from urs_inspect._util import InputError
+from urs_inspect.cli._output import PRICES_HELP, print_report
+
+if TYPE_CHECKING:
+    from urs_inspect.reports._tables import Report
+
+_FILE = click.Path(path_type=Path)
+
+
+def _report_command(
+    kind: str, rounds: int | None, *, figures: bool = False, page: bool = False, brief: str = ""
+) -> Callable[..., click.Command]:
+    """Make a command of a function that makes a report; with `brief`, few sections and this line
+    are printed.
+    """
+
+    def decorate(make: Callable[..., Any]) -> click.Command:
+        def run(logs: tuple[str, ...], output: Path | None, as_json: bool, **options: Any) -> None:
+            from urs_inspect.reports._tables import check_directory
+
+            if output is not None:
+                module, _, name = kind.rpartition(".")
+                check_directory(
+                    output, getattr(import_module(f"urs_inspect.reports._{module}"), name)
+                )
+            without = options.pop("no_figures", False)
+            words = [
+                "urs-inspect",
+                make.__name__,
+                *logs,
+                *([] if output is None else ["-o", str(output)]),
+            ]
+            for option, value in options.items():
+                values = (
+                    value
+                    if isinstance(value, tuple)
+                    else ()
+                    if value is None or value is False
+                    else (value,)
+                )
+                for given in values:
+                    words += [
+                        f"--{option.replace('_', '-')}",
+                        *([] if given is True else [str(given)]),
+                    ]
+            errors = Console(stderr=True)  # standard output may be read as JSON
+            status = (
+                errors.status("Reading logs and computing intervals")
+                if errors.is_terminal
+                else nullcontext()
+            )
+            with status:
+                report = make(logs, command=shlex.join(words), **options)
+            if without:
+                report = replace(report, figures={})
+            elif output is not None and figures:
+                from urs_inspect.reports._figures import missing_viz
+
+                if message := missing_viz():
+                    click.echo(
+                        f"Written without figures, as with --no-figures. {message}", err=True
+                    )
+                    report = replace(report, figures={})
+            written = (
+                report.write(output, _page(report) if page else None) if output is not None else ()
+            )
+            if as_json:
+                click.echo(report.json(), nl=False)
+                return
+            console = Console()
+            shown = [section for section in report.sections if section.level == 2 or not brief]
+            print_report(replace(report, sections=shown), console)
+            if brief and not written:
+                console.print(f"\n{brief}", highlight=False, markup=False)
+            if written:
+                files = escape(", ".join(map(str, written)))
+                console.print(f"\nWritten: {files}", highlight=False, soft_wrap=True)
+
+        what = "CSV, Markdown, JSON and figures" if figures else "CSV, Markdown and JSON"
+        what = f"one page, {what}" if page else what
+        command = click.argument("logs", nargs=-1, required=True)(run)
+        command = click.option(
+            "--json", "as_json", is_flag=True, help="Print JSON in place of tables."
+        )(command)
+        if figures:
+            command = click.option(
+                "--no-figures", is_flag=True, help="Write no figures, which need Altair."
+            )(command)
+        if rounds is not None:
+            seed = click.IntRange(min=0)
+            least = click.IntRange(min=1)
+            command = click.option(
+                "--seed", type=seed, default=0, show_default=True, help="Its seed."
+            )(command)
+            about = "Rounds of the bootstrap."
+            command = click.option(
+                "--rounds", type=least, default=rounds, show_default=True, help=about
+            )(command)
+        command = click.option("-o", "--output", type=_FILE, help=f"Directory for {what}.")(command)
+        command.__click_params__ = [  # type: ignore[attr-defined]
+            *command.__click_params__,  # type: ignore[attr-defined]
+            *getattr(make, "__click_params__", []),
+        ]
+        return click.command(make.__name__, help=make.__doc__)(command)
+
+    return decorate
+
+
+def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
+    from urs_inspect.reports._page import render_page
+
+    return {f"{report.kind.stem}.html": lambda: render_page(report)}
+
+
+@_report_command(
+    "leaderboard_report.LEADERBOARD",
+    10_000,
+    page=True,
+    brief=(
+        "Nothing was written. -o DIRECTORY writes a page with intents, languages, criteria, paired"
+        " tests, cost and commands that check the judge, and the same as tables; `urs-inspect"
+        " table` prints them."
+    ),
+)
+@click.option(
+    "--traffic",
+    type=_FILE,
+    help=(
+        "YAML file with your own shares of intents, languages or countries, by which everything is"
+        " weighted."
+    ),
+)
+@click.option(
+    "--human",
+    type=_FILE,
+    help=(
+        "People's ratings of some answers: .csv or .jsonl with id, model, rating[, rater, epoch,"
+        " weight], or a directory of `annotate --rate`. Beside the judge's means there are means"
+        " corrected by them."
+    ),
+)
+@click.option("--human-scale", help="Lowest and highest rating of --human; by default 1,10.")
+@click.option(
+    "--control",
+    type=click.Choice(["length"]),
+    help=(
+        "Add a table of a regression of scores on length. It cannot tell taste from substance; no"
+        " headline uses it."
+    ),
+)
+@click.option(
+    "--countries", type=click.IntRange(min=1), help="Most countries with a column of their own."
+)
+@click.option(
+    "--prices",
+    type=_FILE,
+    help=f"Prices of models, for answers whose log has tokens and no cost. {PRICES_HELP}",
+)
+@click.option(
+    "--rubric",
+    help="Rubric of your own (YAML) that the runs were made with: names and order of intents.",
+)
+@click.option(
+    "--answers",
+    is_flag=True,
+    help=(
+        "Write the answers that count and their judgements as well: tables, and pages to which the"
+        " report links."
+    ),
+)
+@click.option(
+    "--viewer",
+    is_flag=True,
+    help=(
+        "With --answers: inspect view with a copy of the logs as well (11 MB and the logs), linked"
+        " from each answer."
+    ),
+)
+def report(
+    logs: tuple[str, ...],
+    *,
+    answers: bool,
+    viewer: bool,
+    traffic: Path | None,
+    human: Path | None,
+    human_scale: str | None,
+    prices: Path | None,
+    rubric: str | None,
+    **options: Any,
+) -> Any:
+    """Report on LOGS of urs (files or directories): rankings, and with -o a page, tables and what
+    is sure about them.
+
+    Models are ranked together only if judges, prompts, references, data, rubric and version of
+    the task are the same; others get a ranking of their own, with the reason.
+    """
+    from urs_inspect.reports._answer_pages import ANSWERS, remove_answers, report_with_answers
+    from urs_inspect.reports._answers import read_answers
+    from urs_inspect.reports._costs import load_prices, with_costs
+    from urs_inspect.reports._human_data import read_human_ratings
+    from urs_inspect.reports._judge_checks import JUDGE_TASKS
+    from urs_inspect.reports._leaderboard import make_leaderboard
+    from urs_inspect.reports._leaderboard_report import report_leaderboard
+    from urs_inspect.reports._tables import check_directory
+    from urs_inspect.reports._traffic import read_traffic
+    from urs_inspect.rubrics import load_rubric
+
+    output: Path | None = click.get_current_context().params["output"]
+    if answers and output is None:
+        raise InputError("--answers writes files, and needs -o DIRECTORY")
+    if viewer and not answers:
+        raise InputError("--viewer needs --answers, whose pages link to it")
+    if answers and output is not None:
+        check_directory(output, ANSWERS)
+    texts = load_rubric(rubric)
+    if human_scale and not human:
+        raise InputError("--human-scale is the scale of --human, which is missing")
+    ratings = (
+        read_human_ratings(human, parse_scale(human_scale or "1,10", "human-scale"))
+        if human
+        else None
+    )
+    read = read_answers(logs, JUDGE_TASKS)
+    if prices is not None:
+        read = with_costs(read, load_prices(prices))
+    countries = [country for country in read.table["country"].unique() if country]
+    mix = None if traffic is None else read_traffic(traffic, texts, countries)
+    board = make_leaderboard(read, rubric=texts, traffic=mix, human=ratings, **options)
+    said = list[str]()
+    if answers and output is not None:
+        made = report_with_answers(board, output, said, len(read.table), viewer=viewer)
+    else:
+        made = report_leaderboard(board)
+        said = [] if output is None else remove_answers(output)
+    for sentence in said:
+        click.echo(sentence, err=True)
+    return made
+
+
+@_report_command("addition.ADDITION", None)
+def addition(logs: tuple[str, ...], **options: Any) -> Any:
+    """Report how long a chain models add up right, from LOGS of urs_addition (files or
+    directories).
+
+    Laid out as Table 7 of the URS paper, which follows: the longest chains of which 80% and more
+    are right, and the accuracy over chains of 2 to 9 numbers. Models that were asked other chains,
+    or in another language, have a table of their own.
+    """
+    from urs_inspect.reports._addition import report_addition
+
+    return report_addition(logs, **options)
+
+
+@_report_command("assistants.ASSISTANTS", 10_000)
+def assistants(logs: tuple[str, ...], **options: Any) -> Any:
+    """Compare models, search engines and translators in LOGS of urs_assistants (files or
+    directories).
+
+    Laid out as Tables 14 and 15 of the URS paper, which follow. Means are over the questions that
+    all have a score for, beside how many each has and the outcomes of its other answers. Scores of
+    other judges, prompts, references or data have a table of their own.
+    """
+    from urs_inspect.reports._assistants import report_assistants
+
+    return report_assistants(logs, **options)
+
+
+@_report_command("crossval_report.CROSSVAL", 10_000, figures=True)
+def robustness(logs: tuple[str, ...], **options: Any) -> Any:
+    """Report from LOGS (files or directories) whether scores hold for other judges and other
+    references.
+
+    LOGS of urs_crossval give means, order of the models, rating bias (URS paper, Equation 1) and
+    self-preference; several logs are read as one grid where cases, answers and references are the
+    same. LOGS of urs, whose answers a panel or, by `inspect score`, several judges have judged,
+    give self-preference.
+    """
+    from urs_inspect.reports._crossval_report import report_crossval
+
+    return report_crossval(logs, **options)
+
+
+@_report_command("agreement_report.AGREEMENT", 2000)
+@click.option(
+    "--human",
+    type=_FILE,
+    help=(
+        "Ratings of answers: .csv or .jsonl with id, model, rating[, rater, epoch], or what"
+        " `annotate --rate` saved."
+    ),
+)
+@click.option(
+    "--human-scale", default="1,10", show_default=True, help="Lowest and highest rating of --human."
+)
+@click.option(
+    "--satisfaction",
+    type=_FILE,
+    help="Satisfaction: .csv or .jsonl with intent, satisfaction[, n, respondent].",
+)
+@click.option(
+    "--scale", default="1,5", show_default=True, help="Lowest and highest value of --satisfaction."
+)
+@click.option(
+    "--votes",
+    multiple=True,
+    help=(
+        "People's votes between models: a list of votes, a log of mad with people's choices, or"
+        " people's votes about ballots together with the log or file that has the ballots; a file"
+        " or directory. May be repeated."
+    ),
+)
+def agreement(logs: tuple[str, ...], human_scale: str, scale: str, **options: Any) -> Any:
+    """Compare the scores in LOGS (of urs, or directories of them) with what people say.
+
+    Give at least one of --human, --satisfaction and --votes. Judges are never mixed: scores by
+    another judge, with other prompts, references or data have a block of their own.
+
+    --satisfaction: mean score and mean satisfaction by intent, Pearson over intents (URS paper,
+    Figure 5). A row is one person's answer, or, with n, the mean of n people's.
+
+    --votes: mean score and Bradley-Terry rating by model, Pearson over models (Figure 6).
+
+    --human: final score and rating of the same answers: Spearman, Kendall, Pearson and
+    Krippendorff's alpha, also by intent and by model, and alpha among people. Ratings of questions
+    or models that are not in the logs are skipped and counted; a rating outside the scale is an
+    error.
+    """
+    from urs_inspect.reports._agreement_report import report_agreement
+
+    if not (options["human"] or options["satisfaction"] or options["votes"]):
+        raise InputError(
+            "nothing to compare with; give at least one of --human, --satisfaction, --votes"
+        )
+    return report_agreement(
+        logs,
+        human_scale=parse_scale(human_scale, "human-scale"),
+        satisfaction_scale=parse_scale(scale, "scale"),
+        **options,
+    )
+
+
+_TASK = click.option("--task", help="Task, where the logs are of several.")
+_SCORER = click.option(
+    "--scorer", help="Scorer, or metric of lm-eval; by default the task's headline metric."
+)
+_VALUE = click.option("--value", help="Key of a score that has several values.")
+_CLUSTER = click.option(
+    "--cluster",
+    metavar="KEY",
+    help="Metadata of samples that belong together, such as a passage or a user.",
+)
+_SCALE = click.option(
+    "--scale", metavar="LOW,HIGH", help="Lowest and highest possible score, for missing ones."
+)
+_LOWER = click.option(
+    "--lower-is-better",
+    is_flag=True,
+    help="A lower score is better; lm-eval's files say so themselves.",
+)
+
+
+@_report_command("comparison_report.COMPARISON", 10_000, page=True)
+@_SCORER
+@_VALUE
+@_TASK
+@_CLUSTER
+@click.option(
+    "--by",
+    metavar="KEY",
+    help="Metadata by which samples are divided into groups, with a test for each.",
+)
+@click.option("--baseline", metavar="MODEL", help="Compare the others with this model only.")
+@_SCALE
+@_LOWER
+@click.option(
+    "--difference",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Say how many samples it takes to see this.",
+)
+def compare(
+    logs: tuple[str, ...],
+    *,
+    baseline: str | None,
+    scale: str | None,
+    lower_is_better: bool,
+    difference: float | None,
+    command: str,
+    rounds: int,
+    seed: int,
+    **read: Any,
+) -> Any:
+    """Compare models by LOGS of any inspect-ai task, or by samples_*.jsonl of lm-eval (files or
+    directories).
+
+    Samples are paired by their ids. Says which model is better, which differences are significant,
+    and how small a difference these samples would have shown.
+    """
+    from urs_inspect.logs._samples import read_sample_scores
+    from urs_inspect.reports._comparison import compare as compare_models
+    from urs_inspect.reports._comparison_report import report_comparison
+
+    limits = parse_scale(scale, "scale") if scale else None
+    scores = read_sample_scores(logs, **read)
+    try:
+        compared = compare_models(
+            scores.answers,
+            baseline=baseline,
+            scale=limits or scores.scale,
+            lower_is_better=lower_is_better or scores.higher_is_better is False,
+            rounds=rounds,
+            seed=seed,
+        )
+    except InputError as error:  # what was skipped may be the cause
+        raise InputError("\n".join([error.message, *scores.left_out])) from error
+    return report_comparison(
+        compared, scores, baseline=baseline, difference=difference, command=command
+    )
+
+
+@contextmanager
+def _exit_code_3() -> Iterator[None]:
+    try:
+        yield
+    except click.exceptions.Exit:
+        raise
+    except (Exception, KeyboardInterrupt) as error:
+        error.show() if isinstance(error, click.ClickException) else traceback.print_exc()
+        raise SystemExit(3) from error
+
+
+class _Gate(click.Command):
+    """Errors exit with a code of their own, as 1 and 2 are decisions."""
+
+    def make_context(self, *given: Any, **more: Any) -> click.Context:
+        with _exit_code_3():
+            return super().make_context(*given, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _exit_code_3():
+            return super().invoke(ctx)
+
+
+def _numbers(
+    _context: click.Context, _option: click.Parameter, given: str | None
+) -> tuple[float, ...]:
+    with suppress(ValueError):
+        numbers = tuple(float(part) for part in given.split(",")) if given else ()
+        if all(map(math.isfinite, numbers)):
+            return numbers
+    raise click.BadParameter(f"must be numbers with commas between, as 6.8,7.1, got '{given}'")
+
+
+@click.command(cls=_Gate)
+@click.argument("base")
+@click.argument("new")
+@click.option(
+    "--margin",
+    type=float,
+    required=True,
+    help="Largest loss that is acceptable, in the unit of the score.",
+)
+@click.option(
+    "--equivalent", is_flag=True, help="Show that NEW differs by less than the margin, up or down."
+)
+@click.option(
+    "--sequential", is_flag=True, help="Bounds that hold at every look, for runs that grow."
+)
+@click.option(
+    "--level",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Confidence of each one-sided bound.",
+)
+@_TASK
+@_SCORER
+@_VALUE
+@_CLUSTER
+@click.option("--model", help="Model of both sides, where they have several.")
+@_SCALE
+@_LOWER
+@click.option(
+    "--series",
+    metavar="MEANS",
+    callback=_numbers,
+    help="Old means, 6.8,7.1, to re-anchor by --equivalent.",
+)
+@click.option(
+    "--summary",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Append the report as Markdown.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
+def gate(
+    base: str, new: str, scale: str | None, summary: Path | None, as_json: bool, **options: Any
+) -> None:
+    """Decide whether NEW is not worse than BASE by more than the margin; each a log or a directory
+    of logs.
+
+    Exit codes: 0 pass, NEW is not worse by more than the margin; 1 worse; 2 cannot tell; 3 bad
+    input or another error. With --equivalent: 0 equivalent; 1 different; 2 cannot tell. Samples
+    without a score count against every claim.
+    """
+    from urs_inspect.logs._samples import read_sample_scores
+    from urs_inspect.reports._gate import make_gate
+
+    limits = None if scale is None else parse_scale(scale, "scale")
+    how = {name: options.pop(name) for name in ("task", "scorer", "value", "cluster")}
+    with Console(stderr=True).status("Reading logs"):
+        sides = [read_sample_scores([side], **how) for side in (base, new)]
+    made = make_gate(*sides, scale=limits, **options)
+    try:
+        if summary is not None:
+            with summary.open("a", encoding="utf-8", errors="replace") as file:
+                file.write(made.report.markdown())
+    except OSError as error:
+        raise InputError(
+            f"summary: cannot write to '{summary}': {error.strerror or error}"
+        ) from error
+    if as_json:
+        click.echo(made.report.json(), nl=False)
+    else:
+        print_report(made.report, Console())
+    raise SystemExit(made.code)
+
+
+def parse_scale(value: str, option: str) -> tuple[float, float]:
+    """Lowest and highest value, as in `1,10`."""
+    from urs_inspect._arguments import Scale, check
+
+    low, high = cast("tuple[float, float]", check(option, value, Scale))
+    if not -math.inf < low < high < math.inf:
+        raise InputError(
+            f"{option}: must have a lowest value below a highest, both finite, got '{value}'"
+        )
+    return low, high
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+def table(logs: tuple[str, ...]) -> None:
+    """Show the results of LOGS (files or directories) by intent, language and criterion, one row
+    per model.
+
+    These are the tables of `urs-inspect report`, with the same intervals.
+    """
+    print_tables(logs, Console())
+
+
+def print_tables(logs: Iterable[str], console: Console) -> None:
+    """Print all tables of the leaderboard of logs."""
+    from urs_inspect.reports._answers import read_answers
+    from urs_inspect.reports._judge_checks import JUDGE_TASKS
+    from urs_inspect.reports._leaderboard import make_leaderboard
+    from urs_inspect.reports._leaderboard_report import report_leaderboard
+
+    print_report(report_leaderboard(make_leaderboard(read_answers(logs, JUDGE_TASKS))), console)

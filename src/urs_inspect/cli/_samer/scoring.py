@@ -1,0 +1,474 @@
+"""`urs-inspect samer check|export|score|weights`: use a checkpoint."""
+
+import json
+import math
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext, redirect_stdout
+from dataclasses import asdict
+from glob import has_magic
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from urs_inspect._util import InputError, read_yaml
+from urs_inspect.cli._output import table_of
+from urs_inspect.samer._checkpoint import Dtype
+from urs_inspect.samer._conversation import Bos, Overlong
+from urs_inspect.samer._evaluation import WeightsAt
+
+if TYPE_CHECKING:
+    from urs_inspect.reports._samer import DimensionScore, ScenarioWeights
+    from urs_inspect.samer._bulk import BulkReport
+    from urs_inspect.samer._export import Export
+    from urs_inspect.samer._partitions import Partition, Scorer
+
+
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def options(*given: Option) -> Option:
+    """Several options as one decorator."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(given):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def one_of(name: str, values: Sequence[str], default: str | None = None, **more: Any) -> Option:
+    """An option with fixed values."""
+    return click.option(
+        name, type=click.Choice(values), default=default, show_default=default is not None, **more
+    )
+
+
+def at_least(name: str, least: int, default: int | None = None, **more: Any) -> Option:
+    """An option for a whole number."""
+    kind = click.IntRange(min=least)
+    return click.option(name, type=kind, default=default, show_default=default is not None, **more)
+
+
+def above_0(name: str, default: float | None = None, **more: Any) -> Option:
+    """An option for a number above 0."""
+    kind = click.FloatRange(min=0, min_open=True)
+    return click.option(name, type=kind, default=default, show_default=default is not None, **more)
+
+
+def say(text: str, *, label: str = "", style: str = "", err: bool = False) -> None:
+    """Print a text as it is, without markup or wrapping, after a label in a style."""
+    line = f"[{style}]{escape(label)}[/] " if style else label
+    Console(stderr=err).print(f"{line}{escape(text)}", highlight=False, soft_wrap=True)
+
+
+def progress_bar(console: Console | None = None) -> Progress:
+    """A bar with the number of items that are done and the time that is left."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console)
+
+
+_description = click.option(
+    "--description", help="File that says what a reward model's outputs mean."
+)
+
+
+@click.command()
+@click.argument("folder", metavar="DIR")
+@_description
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Read headers and heads only, and do not look for NaN in the backbone.",
+)
+def check(folder: str, quick: bool, description: str | None) -> None:
+    """Check the checkpoint in DIR, of SaMer or a reward model, without loading it.
+
+    Fails if something is wrong with it.
+
+    All weights are read once, to find NaN and infinity: 16 GB for an 8B model.
+    """
+    from urs_inspect.samer._checkpoint_check import check_model
+
+    console = Console(soft_wrap=True)
+    with console.status(f"reading {escape(folder)}"):
+        report = check_model(folder, description, values=not quick)
+    if report.facts:
+        facts = Table(show_header=False, box=None)
+        for name, value in report.facts.items():
+            facts.add_row(name.replace("_", " "), escape(value))
+        console.print(facts, highlight=False)
+    for note in report.notes:
+        say(note, label="note:", style="yellow")
+    for error in report.errors:
+        say(error, label="error:", style="bold red")
+    if report.errors or report.checkpoint is None:
+        raise SystemExit(1)
+    say(
+        "a SaMer checkpoint" if report.checkpoint.reward is None else "a reward model",
+        label="ok:",
+        style="bold green",
+    )
+
+
+@click.command()
+@click.argument("source", metavar="DIR")
+@click.argument("out", metavar="OUT")
+def export(source: str, out: str) -> None:
+    """Divide the released checkpoint in DIR: a Llama for stock vLLM in the new folder OUT, the
+    heads below it.
+    """
+    from urs_inspect.samer._export import export_checkpoint
+
+    print_export(export_checkpoint(source, out))
+
+
+def print_export(done: "Export", *server_options: str, **facts: str) -> None:
+    """Print what was written and how, further facts, and the command that starts a vLLM server of
+    it.
+    """
+    from urs_inspect.samer._conversation import Conversations
+    from urs_inspect.samer._engines.vllm_server import stock_options
+
+    command = (
+        "vllm",
+        "serve",
+        str(done.folder),
+        *stock_options(Conversations(done.folder).end_of_turn),
+    )
+    lines = {
+        "backbone": str(done.folder),
+        "heads": str(done.heads),
+        **{what: ", ".join(getattr(done, what)) for what in ("linked", "rewritten", "copied")},
+        **facts,
+        "serve": shlex.join((*command, *server_options)),
+    }
+    for what, text in lines.items():
+        if text:
+            say(f"{what + ':':<11}{text}")
+
+
+def _read_engine_options(
+    context: click.Context, parameter: click.Parameter, text: str | None
+) -> Any:
+    if text is None:
+        return None
+    from yaml import YAMLError
+
+    try:
+        return read_yaml(text)
+    except YAMLError as error:
+        raise InputError(
+            f"--engine-options: not a mapping such as {{gpu_memory_utilization: 0.8}}: {text}"
+        ) from error
+
+
+_engine_options = options(
+    click.option(
+        "--model", required=True, help="Folder of a checkpoint, or address of a vLLM server."
+    ),
+    click.option(
+        "--engine", default="auto", show_default=True, help="auto, vllm, server or transformers."
+    ),
+    one_of(
+        "--weights-at",
+        get_args(WeightsAt),
+        help=(
+            "Where weights are read; by default where the heads' file declares, else at the"
+            " response."
+        ),
+    ),
+    one_of("--bos", get_args(Bos), "single", help="Start tokens."),
+    one_of("--overlong", get_args(Overlong), "shorten"),
+    at_least("--max-length", 1, help="Most tokens of a row, plus one; or the model's limit."),
+    click.option(
+        "--folder", help="For a server on another machine: a folder with its tokenizer and heads."
+    ),
+    _description,
+    one_of(
+        "--dtype",
+        get_args(Dtype),
+        "auto",
+        help=(
+            "Type that an engine in this process computes in; auto: the checkpoint's (transformers"
+            " on a CPU: float32)"
+        ),
+    ),
+    click.option(
+        "--engine-options",
+        callback=_read_engine_options,
+        metavar="MAPPING",
+        help=(
+            "For vLLM in this process, such as '{gpu_memory_utilization: 0.8, tensor_parallel_size:"
+            " 2}'; also max_num_batched_tokens and max_model_len."
+        ),
+    ),
+)
+
+
+@click.command()
+@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
+@click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
+@_engine_options
+@at_least("--block", 1, 512, help="Rows written together.")
+@above_0(
+    "--timeout", help="For a server: seconds for one of five attempts at a row; 600 if not given."
+)
+@click.option(
+    "--keep-failures",
+    is_flag=True,
+    help=(
+        "Count rows that a server does not answer as failures. Without it they stop the command,"
+        " and are tried again."
+    ),
+)
+@click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Replace OUT if it is there; of many files, those of other scores.",
+)
+@click.option(
+    "--ray", "on_ray", is_flag=True, help="Score many files at once on Ray, one per worker."
+)
+@click.option(
+    "--address", help="Of a Ray cluster, such as auto; without it Ray is started on this machine."
+)
+@at_least(
+    "--workers", 1, 1, help="Engines on Ray, each with a GPU (vLLM) or its share of the CPUs."
+)
+def score(
+    source: Path,
+    out: Path,
+    model: str,
+    engine: str,
+    block: int,
+    timeout: float | None,
+    keep_failures: bool,
+    overwrite: bool,
+    on_ray: bool,
+    address: str | None,
+    workers: int,
+    **options: Any,
+) -> None:
+    """Evaluate the rows of IN (.jsonl or .parquet) and write OUT (.parquet or .jsonl), one row
+    each, in the same order.
+
+    A row has query (or prompt, question), response (or answer) and, if you like, id. Stopped or
+    killed, the same command resumes, unless the model is another one by then. Fails if no row could
+    be evaluated. If IN is a folder or a pattern in quotes, such as 'parts/*.parquet', OUT is a
+    folder with one Parquet file for each.
+    """
+    from urs_inspect.samer._bulk import check_output, check_rows
+    from urs_inspect.samer._bulk_results import partial_path
+    from urs_inspect.samer._engines.shared import EngineChoice
+    from urs_inspect.samer._partitions import Scorer, arguments, find_partitions
+
+    if (address or workers > 1) and not on_ray:
+        raise click.UsageError("--address and --workers need --ray")
+    console = Console(stderr=True, soft_wrap=True)
+    if many := on_ray or source.is_dir() or (not source.exists() and has_magic(str(source))):
+        partitions = find_partitions(source, out)
+        model = (
+            model if "://" in model else str(Path(model).expanduser().absolute())
+        )  # the same for every worker
+    else:
+        check_output(out)
+        if out.exists() and not overwrite and not partial_path(out).exists():
+            raise InputError(f"{out}: already there; name another file, or add --overwrite")
+        rows = check_rows(source)
+    choice = EngineChoice(model, engine, **options)
+    more = {"timeout": timeout} if timeout else {}
+    scorer = Scorer(
+        *arguments(choice, on_ray, **more), {"block": block, "keep_failures": keep_failures}
+    )
+    with closing(scorer):
+        if not on_ray:
+            with console.status(f"opening {escape(model)}"):
+                scorer.load()
+        facts = scorer.facts
+        reward = facts.get("reward")
+        what = (
+            f"reward = {reward['overall']}"
+            if reward
+            else f"weights read at the {facts['weights_at']}"
+        )
+        say(f"{facts['engine']}: {facts['dtype']}, {what}", err=True)
+        if many:
+            report = _score_many(
+                partitions, scorer, (address, workers) if on_ray else None, overwrite, console
+            )
+        else:
+            with progress_bar(console) as bar:
+                task = bar.add_task("rows", total=rows.rows)
+                report = scorer.score(
+                    rows, out, progress=lambda done: bar.update(task, completed=done)
+                )
+    _print_summary(report, out)
+    if report.rows and sum(report.failures.values()) == report.rows:
+        raise SystemExit(1)
+
+
+def _score_many(
+    partitions: "Sequence[Partition]", scorer: "Scorer", ray: Any, overwrite: bool, console: Console
+) -> "BulkReport":
+    from urs_inspect.samer._partitions import merged, score_partitions, unfinished
+
+    left = unfinished(partitions, scorer.facts, overwrite=overwrite)
+    reports = list["BulkReport"]()
+    failed = 0
+    there = len(partitions) - len(left)
+    with _silence() if ray else nullcontext(console) as shown, progress_bar(shown) as bar:
+        task = bar.add_task("files", total=len(partitions), completed=there)
+        for report, error in score_partitions(left, scorer, ray):
+            bar.advance(task)
+            reports += [report] if report else []
+            if error:
+                failed += 1
+                shown.print(f"[bold red]not scored:[/] {escape(error)}", highlight=False)
+    if failed:
+        raise InputError(
+            f"{failed:,} of {len(partitions):,} files were not scored; the same command tries them"
+            " again"
+        )
+    say(f"{there:,} of {len(partitions):,} files were there from an earlier start", err=True)
+    return merged(reports)
+
+
+@contextmanager
+def _silence() -> Iterator[Console]:
+    """Let nothing but this console reach the terminal: Ray writes to it from several languages."""
+    kept = os.dup(2)
+    with (
+        Path(os.devnull).open("w", encoding="utf-8") as off,
+        redirect_stdout(off),
+        os.fdopen(kept, "w") as shown,
+    ):
+        os.dup2(off.fileno(), 2)
+        try:
+            yield Console(file=shown, soft_wrap=True)
+        finally:
+            os.dup2(kept, 2)
+
+
+def _print_summary(report: "BulkReport", out: Path) -> None:
+    failed = sum(report.failures.values())
+    mean = f"; mean {report.mean_overall:.3f}" if failed < report.rows else ""
+    say(f"{report.rows:,} rows in {out}{mean}", err=True)
+    if report.resumed:
+        say(f"{report.resumed:,} of them were there from an earlier start", err=True)
+    flags = {
+        "empty responses": report.no_response,
+        "shortened": report.shortened,
+        "without a selected dimension": report.empty_selection,
+    }
+    for name, count in flags.items():
+        if count:
+            say(f"{name}: {count:,}", err=True)
+    if failed:
+        modes = ", ".join(f"{mode} {count:,}" for mode, count in report.failures.items())
+        what, style = (
+            ("not evaluated:", "yellow")
+            if failed < report.rows
+            else ("no row was evaluated:", "bold red")
+        )
+        say(f"{failed:,} ({modes}); see the column failure", label=what, style=style, err=True)
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+@at_least("--top", 1, 5, help="Dimensions to show.")
+@click.option("--json", "as_json", is_flag=True, help="Print all dimensions as JSON.")
+@click.option(
+    "--scores",
+    is_flag=True,
+    help="Show the mean score of each dimension where it was selected, log by log.",
+)
+def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> None:
+    """Show the mean weight of each dimension by scenario in LOGS scored with SaMer (Figure 4 of its
+    paper).
+
+    Models, and ways of running one, have a table each.
+    """
+    from urs_inspect.logs._files import finished_logs, nothing_left
+    from urs_inspect.reports._samer import read_dimensions, read_weights
+    from urs_inspect.reports._tables import plain
+
+    skipped: list[str] = []
+    finished = finished_logs(logs, skipped)
+    by_log = (
+        [(log, of_log) for log in finished if (of_log := read_dimensions(log))] if scores else []
+    )
+    by_scenario = [] if scores else read_weights(finished)
+    if not by_log and not by_scenario:
+        raise nothing_left("no log with scores of SaMer", logs, skipped)
+    for sentence in skipped:
+        click.echo(sentence, err=True)  # standard output may be read as JSON
+    for log, of_log in by_log:
+        if as_json:
+            click.echo(
+                json.dumps({"log": log.location, "dimensions": plain(of_log)}, ensure_ascii=False)
+            )
+        else:
+            say("", label=log.location, style="italic")
+            Console().print(_scores_table(of_log))
+    if by_scenario and as_json:
+        click.echo(json.dumps([asdict(row) for row in by_scenario], ensure_ascii=False, indent=1))
+    elif by_scenario:
+        _print_weights(by_scenario, top)
+
+
+def _scores_table(found: "Mapping[str, DimensionScore]") -> Table:
+    """One row for each dimension: its mean score, interval, and the share of answers it was
+    selected for.
+    """
+    rows = []
+    for name, score in found.items():
+        mean = score.mean
+        interval = "-" if math.isnan(mean.low) else f"{mean.low:.3f} to {mean.high:.3f}"
+        rows.append([name, f"{mean.value:.3f}", interval, str(mean.n), f"{score.selected:.0%}"])
+    headings = ("dimension", "mean", "95% interval", "answers", "selected")
+    return table_of(rows, *headings, title="Mean score where selected, 0 to 1")
+
+
+def _print_weights(found: "list[ScenarioWeights]", top: int) -> None:
+    """A table for each model: scenarios with their heaviest dimensions, mean weights in percent."""
+    from urs_inspect.reports._samer import differing
+
+    names = differing(found)
+    for _, group in groupby(found, key=lambda row: row.samer):
+        rows = list(group)
+        model = rows[0].samer
+        # The model's name, where it reads weights, and the settings in which it differs from the
+        # others.
+        shown = [
+            f"{name} {model.get(name, 'not given')}"
+            for name in dict.fromkeys(["model", "weights_at", *names])
+        ]
+        heading = ", ".join(shown) if model else "model not given"
+        say("", label=f"Mean weight in %, the largest first: {heading}", style="italic")
+        cells = [
+            [
+                row.scenario,
+                str(row.responses),
+                ", ".join(f"{k} {100 * w:.1f}" for k, w in [*row.weights.items()][:top]),
+            ]
+            for row in rows
+        ]
+        table = table_of(cells, "scenario", "responses", "dimensions", text=(0, 2))
+        table.columns[0].min_width = min(24, max(len(row.scenario) for row in rows))
+        Console().print(table)

@@ -1,0 +1,535 @@
+"""Benchmarks of judges, by name or as a user's file: pairs and responses with labels by people."""
+
+import hashlib
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, NamedTuple, get_args
+
+from urs_inspect._util import InputError, choices, file_kind
+from urs_inspect.datasets._cases import Vocabulary
+from urs_inspect.datasets._conversations import MESSAGES, Conversation, hint_of, question_of
+from urs_inspect.datasets._rows import READABLE, Fields, read_own, read_published
+from urs_inspect.datasets._sources import SOURCES
+
+Preference = Literal["a", "b", "tie"]
+"""Which of two responses is better."""
+
+PREFERENCES: tuple[Preference, ...] = get_args(Preference)
+
+
+@dataclass(frozen=True)
+class PairCase:
+    """Two responses to one prompt, and which is better."""
+
+    id: str
+    prompt: str
+    response_a: str  # the first one, in the order of the file
+    response_b: str
+    label: Preference  # which is better overall
+    group: str  # subset or scenario that it is reported in
+    dimensions: Mapping[str, Preference] = field(
+        default_factory=dict
+    )  # labels by dimension, where there are any
+    conversation: Conversation | None = (
+        None  # of several messages; `prompt` is then what a judge is shown of it
+    )
+
+
+@dataclass(frozen=True)
+class PairData:
+    """A pairwise benchmark."""
+
+    name: str  # or the path of a user's file
+    sha256: str  # of the file or files
+    cases: tuple[PairCase, ...]  # in the order of the file
+    skipped: tuple[str, ...] = ()  # a line per row that is no case, with the reason
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether any label is a tie, so that a judge may answer with one."""
+        return any(case.label == "tie" or "tie" in case.dimensions.values() for case in self.cases)
+
+
+@dataclass(frozen=True)
+class RatingCase:
+    """One response and the rating that people, or a reference judge, gave it."""
+
+    id: str
+    prompt: str  # equal prompts form one cluster, unless `cluster` is given
+    response: str
+    rating: float
+    group: str  # category that it is reported in
+    reference: str = ""  # reference answer, where there is one that may be shown
+    intent: str = ""  # URS intent id, for labels on URS-style answers
+    language: str = ""  # its language code
+    cluster: str = ""  # what cases on the same question share, where their prompts differ
+
+
+@dataclass(frozen=True)
+class RatingData:
+    """A single-rating benchmark."""
+
+    name: str  # or the path of a user's file
+    sha256: str
+    scale: tuple[float, float]  # lowest and highest possible rating
+    cases: tuple[RatingCase, ...]  # in the order of the file
+    skipped: tuple[str, ...] = ()  # a line per row that is no case, with the reason
+
+
+_NO_TIES = "/no_ties"
+_ReadPair = Callable[[Fields, str], PairCase | str]
+"""Reads a row with a given id: a pair, or the reason why it is none."""
+
+
+class Sides(NamedTuple):
+    """Two responses in their order, and which of them is the better one."""
+
+    response_a: str
+    response_b: str
+    better: Preference
+
+
+def assign_sides(case_id: str, better: str, worse: str) -> Sides:
+    """Order two responses by the lowest bit of the first byte of the SHA-256 of the case's id.
+
+    A benchmark that lists the better response first would make any judge that prefers the first one
+    look good. The hash puts the better one first in about half of the cases, the same ones on every
+    machine and in every run.
+    """
+    if hashlib.sha256(case_id.encode()).digest()[0] & 1:
+        return Sides(worse, better, "b")
+    return Sides(better, worse, "a")
+
+
+# --- rows of prometheus-eval, whose instruction holds prompt and response ---
+
+_PROMPT = "###The instruction to evaluate:"
+_RESPONSE = "###Response to evaluate:"
+_REFERENCE = "###Reference Answer (Score 5):"
+_RUBRICS = "###Score Rubrics:"
+_SCALE = (1.0, 5.0)
+
+
+class Unwrapped(NamedTuple):
+    """Prompt and response of an instruction."""
+
+    prompt: str
+    response: str
+
+
+def unwrap(instruction: str) -> Unwrapped:
+    """Take prompt and response out of an instruction, without white space at their edges.
+
+    The predictions that were published with SaMer show the texts stripped like this. Reference
+    answer and score rubrics are left out: the paper shows them to no judge (section 5.2). A
+    response may be empty. A heading that is missing, repeated or in the wrong place raises
+    `InputError`, because it is then not certain where the response ends.
+    """
+    headings = [_PROMPT, _RESPONSE, *([_REFERENCE] if _REFERENCE in instruction else []), _RUBRICS]
+    for heading in headings:
+        if (count := instruction.count(heading)) != 1:
+            raise InputError(f"has the heading '{heading}' {count} times, must have it once")
+    places = [instruction.index(heading) for heading in headings]
+    if places != sorted(places):
+        raise InputError(f"must have the headings in the order: {', '.join(headings)}")
+    prompt = instruction[places[0] + len(_PROMPT) : places[1]].strip()
+    response = instruction[places[1] + len(_RESPONSE) : places[2]].strip()
+    if not prompt:
+        raise InputError(f"nothing stands under the heading '{_PROMPT}'")
+    return Unwrapped(prompt, response)
+
+
+def _unwrapped(fields: Fields, column: str) -> Unwrapped:
+    if text := fields.text(column):
+        try:
+            return unwrap(text)
+        except InputError as error:
+            fields.note(column, str(error))
+    return Unwrapped("", "")
+
+
+def _wrapped_pair(fields: Fields, case_id: str, group: str, *, tie: bool = False) -> PairCase:
+    """A chosen and a rejected instruction; the id decides which response comes first."""
+    chosen = _unwrapped(fields, "chosen_instruction")
+    rejected = _unwrapped(fields, "rejected_instruction")
+    if not fields.problems and chosen.prompt != rejected.prompt:
+        fields.note("rejected_instruction", "has another prompt than 'chosen_instruction'")
+    first, second, better = assign_sides(case_id, chosen.response, rejected.response)
+    return PairCase(case_id, chosen.prompt, first, second, "tie" if tie else better, group)
+
+
+def _wrapped_rating(fields: Fields, case_id: str, column: str, group: str) -> RatingCase:
+    """An instruction, and a rating from 1 to 5 or a list of them whose mean counts."""
+    texts = _unwrapped(fields, "instruction")
+    return RatingCase(case_id, texts.prompt, texts.response, fields.rating(column, *_SCALE), group)
+
+
+# --- pairs ---
+
+_PROMPT_LANGUAGE = "en"
+"""Language of the prompts of judges of pairs, and of ratings without a rubric."""
+
+
+@dataclass(frozen=True)
+class _PairColumns:
+    """Columns of a file whose rows are pairs in their order."""
+
+    prompt: str
+    response_a: str
+    response_b: str
+    label: str
+    labels: Mapping[str, Preference]
+    group: Callable[[Fields], str] = lambda fields: "all"
+    dimensions: Callable[[Fields], Mapping[str, Preference]] = lambda fields: {}
+
+    def __call__(self, fields: Fields, case_id: str) -> PairCase:
+        prompt, conversation = question_of(fields, self.prompt, _PROMPT_LANGUAGE)
+        return PairCase(
+            id=case_id,
+            prompt=prompt,
+            response_a=fields.text(self.response_a, blank=True),  # no answer is an answer
+            response_b=fields.text(self.response_b, blank=True),
+            label=fields.label(self.label, self.labels),
+            group=self.group(fields),
+            dimensions=self.dimensions(fields),
+            conversation=conversation,
+        )
+
+
+def _alpaca_eval(fields: Fields, case_id: str) -> PairCase | str:
+    """Rows of prometheus-eval, or annotations of AlpacaEval.
+
+    Against published schemas, not run on the real file.
+    """
+    group = fields.optional("dataset", "all").strip()
+    if fields.has("chosen_instruction"):
+        tie = fields.has("tie") and fields.label("tie", {"0": False, "1": True})
+        return _wrapped_pair(fields, case_id, group, tie=tie)
+    preference = fields.values.get("preference", 0)
+    # A null preference is one that GPT-4 did not decide.
+    if preference is None or (isinstance(preference, float) and math.isnan(preference)):
+        return "no preference"
+    labels: Mapping[str, Preference] = {"1": "a", "2": "b", "0": "tie", "1.5": "tie"}
+    case = _PairColumns("instruction", "output_1", "output_2", "preference", labels)(
+        fields, case_id
+    )
+    # The file always lists the reference model first.
+    texts = (case.response_a, case.response_b)
+    first, second, better = assign_sides(
+        case_id, *(reversed(texts) if case.label == "b" else texts)
+    )
+    label = "tie" if case.label == "tie" else better
+    return replace(case, response_a=first, response_b=second, label=label, group=group)
+
+
+def _preference_bench(fields: Fields, case_id: str) -> PairCase:
+    """Rows of prometheus-eval, or of the set on Hugging Face.
+
+    Against published schemas, not run on the real file.
+    """
+    if not fields.has("orig_preference"):
+        return _wrapped_pair(fields, case_id, "all")
+    columns = ("orig_instruction", "orig_response_A", "orig_response_B", "orig_preference")
+    return _PairColumns(*columns, {"a": "a", "b": "b"})(fields, case_id)
+
+
+def _hhh(fields: Fields, case_id: str) -> PairCase:
+    """The groups are the columns of the SaMer paper's Table 3."""
+    return _wrapped_pair(
+        fields, case_id, fields.one_of("source", ("helpful", "harmless", "honest", "other"))
+    )
+
+
+def _llmbar(subset: str) -> _PairColumns:
+    return _PairColumns(
+        "input", "output_1", "output_2", "label", {"1": "a", "2": "b"}, lambda fields: subset
+    )
+
+
+_LLMBAR = tuple(name for name in SOURCES if name.startswith("llmbar/"))
+_AUTOJ = _PairColumns(
+    "prompt",
+    "response 1",
+    "response 2",
+    "label",
+    {"0": "a", "1": "b", "2": "tie"},
+    lambda row: row.text("scenario"),
+)
+
+PAIR_BENCHES: Mapping[str, _ReadPair | None] = MappingProxyType(
+    {
+        "hhh": _hhh,  # 221 pairs without ties
+        "llmbar": None,  # all five: 419 pairs without ties
+        **{
+            name: _llmbar(name.removeprefix("llmbar/")) for name in _LLMBAR
+        },  # 100, 134, 92, 47 and 46 pairs
+        "autoj": _AUTOJ,  # 1,392 pairs in 58 scenarios (SaMer paper, Table 3, `w/ TIE`)
+        f"autoj{_NO_TIES}": (
+            _AUTOJ
+        ),  # the 1,019 of them that are no tie (`w/o TIE`), under the same ids
+        "preference_bench": _preference_bench,
+        "alpaca_eval": _alpaca_eval,
+    }
+)
+"""Published pairs by name: how a row is read."""
+
+
+def load_pairs(bench: str, *, dimension: Callable[[str], str] | None = None) -> PairData:
+    """Load labelled pairs by name or path.
+
+    Args:
+        bench: A name in `PAIR_BENCHES`, or the path of a `.csv` file with a header or a `.jsonl`
+            file with one object per line. Columns: prompt (or messages, a list of `{role,
+            content}`), response_a and response_b (which may be empty), label (a, b or tie; also
+            model_a, model_b, 1, 2), and optionally id, group, and dimensions, an object of
+            dimensions and labels (in CSV: as JSON in a cell).
+        dimension: Turns the name of a dimension in a user's file into that of a taxonomy, or raises
+            `InputError`; without it any name is allowed.
+
+    Returns:
+        The pairs in the order of the file. `<name>_0001` is the id of a first row without one,
+        `all` the group.
+
+    Raises:
+        InputError: If there is no such benchmark, its file is unavailable, or naming file, row and
+            column of every error (of the first 20, if there are more).
+    """
+    if bench not in PAIR_BENCHES:
+        return _own_pairs(_own_path(bench, PAIR_BENCHES), bench, dimension)
+    if (read := PAIR_BENCHES[bench]) is not None:
+        return _published_pairs(bench, read)
+    parts = [load_pairs(name) for name in _LLMBAR]
+    sha256 = hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
+    return PairData(bench, sha256, tuple(case for part in parts for case in part.cases))
+
+
+def load_md_eval(dimension: Callable[[str], str], scenarios: Collection[str]) -> PairData:
+    """Load the published MD-Eval, 350 rows; the paper counts 360.
+
+    Args:
+        dimension: Turns the name of a dimension, or an alias, into that of the taxonomy; raises
+            `InputError` for any other.
+        scenarios: Ids of the scenarios.
+
+    Returns:
+        The pairs in the order of the file, called `md_eval_0001` to `md_eval_0350` by row, grouped
+        by scenario. A row without any response, of which there is one, is listed in `skipped`.
+
+    Raises:
+        InputError: If the file is unavailable, or a label, dimension or scenario in it is not
+            allowed.
+    """
+    labels: Mapping[str, Preference] = {"model_a": "a", "model_b": "b", "tie": "tie"}
+    columns = _PairColumns(
+        "prompt",
+        "response_a",
+        "response_b",
+        "winner",
+        labels,
+        lambda fields: fields.one_of("scenario", scenarios),
+        lambda fields: fields.labels("annotation", labels, dimension),
+    )
+
+    def read(fields: Fields, case_id: str) -> PairCase | str:
+        if (
+            fields.values.get("response_a", "") is None
+            and fields.values.get("response_b", "") is None
+        ):
+            return "both responses are null"
+        return columns(fields, case_id)
+
+    return _published_pairs("md_eval", read)
+
+
+def _published_pairs(bench: str, read: _ReadPair) -> PairData:
+    skipped: list[str] = []
+
+    def build(fields: Fields, case_id: str) -> PairCase | None:
+        case = read(fields, case_id)
+        if isinstance(case, str):
+            skipped.append(f"{case_id}: {case}")
+            return None
+        return None if bench.endswith(_NO_TIES) and case.label == "tie" else case
+
+    name = bench.removesuffix(_NO_TIES)
+    cases, sha256 = read_published(SOURCES[name], build, name.lower().replace("/", "_"))
+    return PairData(bench, sha256, cases, tuple(skipped))
+
+
+def _own_pairs(path: Path, name: str, dimension: Callable[[str], str] | None) -> PairData:
+    labels: Mapping[str, Preference] = {
+        "a": "a", "b": "b", "tie": "tie", "model_a": "a", "model_b": "b", "1": "a", "2": "b"
+    }  # fmt: skip
+    required = ("response_a", "response_b", "label")
+    columns = _PairColumns(
+        "prompt",
+        *required,
+        labels,
+        lambda fields: fields.optional("group", "all").strip(),
+        lambda fields: (
+            {} if fields.blank("dimensions") else fields.labels("dimensions", labels, dimension)
+        ),
+    )
+
+    def build(fields: Fields, number: str) -> PairCase:
+        return columns(fields, fields.identifier(number))
+
+    cases, sha256 = read_own(path, _own_columns(required), build, hint=_HINT)
+    return PairData(name, sha256, cases)
+
+
+_HINT = hint_of("prompt")
+
+
+def _own_columns(others: Iterable[str]) -> list[tuple[str, ...]]:
+    """Columns that a user's file must have, `messages` in place of the prompt."""
+    return [("prompt", MESSAGES), *[(column,) for column in others]]
+
+
+# --- ratings ---
+
+_DIALOGUE = re.compile(
+    r"[^\n]*\nUser: (?P<opening>.*?)\n\nAssistant:.*\n\nUser: (?P<last>.*?)\n\nAssistant:",
+    re.DOTALL,
+)
+
+
+def _vicuna(fields: Fields, case_id: str) -> RatingCase:
+    """The rating is the mean of three by GPT-4."""
+    return _wrapped_rating(fields, case_id, "gpt4_score", fields.text("category"))
+
+
+def _flask(fields: Fields, case_id: str) -> RatingCase:
+    """Grouped by skill; the rating is the mean of the people's.
+
+    Against the published schema, not run on the file.
+    """
+    return _wrapped_rating(
+        fields, case_id, "human_score", fields.optional("criteria", "all").strip()
+    )
+
+
+def _feedback_bench(fields: Fields, case_id: str) -> RatingCase:
+    """Rows of prometheus-eval, or of the set on Hugging Face.
+
+    Against published schemas, not run on the real file.
+    """
+    if not fields.has("orig_response"):
+        return _wrapped_rating(fields, case_id, "gpt4_score", "all")
+    prompt = fields.text("orig_instruction")
+    response = fields.text("orig_response", blank=True)
+    return RatingCase(case_id, prompt, response, fields.rating("orig_score", *_SCALE), "all")
+
+
+def _mt_bench(fields: Fields, case_id: str) -> RatingCase:
+    """As Vicuna; the prompt is the dialogue with the model's own reply, so the cluster is what the
+    user says.
+    """
+    case = _vicuna(fields, case_id)
+    dialogue = _DIALOGUE.fullmatch(case.prompt)
+    if dialogue is None:
+        if not fields.problems:
+            fields.note("instruction", "holds no dialogue in which the user speaks twice")
+        return case
+    return replace(case, cluster=f"{dialogue['opening']}\n\n{dialogue['last']}")
+
+
+RATING_BENCHES: Mapping[str, Callable[[Fields, str], RatingCase]] = MappingProxyType(
+    {"vicuna": _vicuna, "flask": _flask, "feedback_bench": _feedback_bench, "mt_bench": _mt_bench}
+)
+"""Published ratings by name: how a row is read."""
+
+
+def load_ratings(
+    bench: str, *, scale: tuple[float, float] | None = None, vocabulary: Vocabulary | None = None
+) -> RatingData:
+    """Load rated responses by name or path.
+
+    Args:
+        bench: A name in `RATING_BENCHES`, or the path of a `.csv` file with a header or a `.jsonl`
+            file with one object per line. Columns: prompt (or messages, a list of `{role,
+            content}`), response (which may be empty), rating (a number, or in JSON a list of
+            numbers whose mean counts), and optionally id, group, reference, intent and language.
+        scale: Lowest and highest possible rating of a user's file, for which it must be given; a
+            published benchmark has its own.
+        vocabulary: How intents and languages in a user's file become ids of a rubric, which makes
+            these two columns obligatory; without it they are read as they are. A published
+            benchmark has none.
+
+    Returns:
+        The responses in the order of the file. `<name>_0001` is the id of a first row without one,
+        the intent, or `all`, its group.
+
+    Raises:
+        InputError: If there is no such benchmark, its file is unavailable, an argument does not
+            fit, or naming file, row and column of every error (of the first 20, if there are more).
+    """
+    if bench not in RATING_BENCHES:
+        path = _own_path(bench, RATING_BENCHES)
+        if scale is None:
+            raise InputError(f"scale: '{bench}' needs one, lowest and highest possible rating")
+        return _own_ratings(path, bench, scale, vocabulary)
+    if vocabulary is not None:
+        raise InputError(
+            f"'{bench}' has no intents and languages; give a file of your own with these columns"
+        )
+    if scale is not None and scale != _SCALE:
+        raise InputError(f"scale: '{bench}' has its own, {_SCALE[0]:g} to {_SCALE[1]:g}")
+    cases, sha256 = read_published(SOURCES[bench], RATING_BENCHES[bench], bench)
+    return RatingData(bench, sha256, _SCALE, cases)
+
+
+def _own_ratings(
+    path: Path, name: str, scale: tuple[float, float], vocabulary: Vocabulary | None
+) -> RatingData:
+    low, high = scale
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(
+            f"scale: must have a lowest rating below a highest, got {low:g} and {high:g}"
+        )
+
+    def build(fields: Fields, default_id: str) -> RatingCase:
+        intent = (
+            fields.resolved(vocabulary.intent, "intent")
+            if vocabulary
+            else fields.optional("intent")
+        )
+        language = (
+            fields.resolved(vocabulary.language, "language")
+            if vocabulary
+            else fields.optional("language")
+        )
+        prompt, _ = question_of(fields, "prompt", language if vocabulary else _PROMPT_LANGUAGE)
+        return RatingCase(
+            id=fields.identifier(default_id),
+            prompt=prompt,
+            response=fields.text("response", blank=True),
+            rating=fields.rating("rating", low, high),
+            group=fields.optional("group", intent or "all").strip(),
+            reference=fields.optional("reference"),
+            intent=intent.strip(),
+            language=language.strip(),
+        )
+
+    required = ["response", "rating"]
+    if vocabulary:
+        required += ["intent", "language"]
+    cases, sha256 = read_own(path, _own_columns(required), build, hint=_HINT)
+    return RatingData(name, sha256, scale, cases)
+
+
+def _own_path(bench: str, published: Mapping[str, object]) -> Path:
+    if Path(bench).suffix and Path(bench).is_file() and not bench.lower().endswith(READABLE):
+        raise InputError(
+            f"{bench}: cannot read {file_kind(Path(bench))}; allowed: {choices(READABLE)}"
+        )
+    if not bench.lower().endswith(READABLE):
+        allowed = choices(published)
+        raise InputError(
+            f"unknown benchmark '{bench}'; allowed: {allowed}, or the path of a .csv or .jsonl file"
+        )
+    return Path(bench).expanduser()

@@ -1,0 +1,223 @@
+"""Cases of URS and of one's own: files, selection, order."""
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from urs_inspect._util import InputError
+from urs_inspect.datasets._conversations import MESSAGES, Conversation, hint_of, question_of
+from urs_inspect.datasets._rows import (
+    Fields,
+    build_cases,
+    first_errors,
+    read_table,
+    refuse,
+    refuse_ignored,
+)
+from urs_inspect.datasets._sources import URS, fetch, sha256_of
+
+
+@dataclass(frozen=True)
+class UrsCase:
+    """One question that a user reported."""
+
+    id: str
+    question: str  # as the user wrote it, white space at its edges included
+    reference: str  # the reference answer, worth 8 of 10 points
+    intent: str  # intent id of the rubric
+    language: str  # language code of the rubric
+    country: str = ""  # that the user came from, as the file names it
+    conversation: Conversation | None = (
+        None  # of several messages; `question` is then what a judge is shown of it
+    )
+    cluster: str = (
+        ""  # what cases that belong together share, such as their user; empty for a case by itself
+    )
+
+
+@dataclass(frozen=True)
+class UrsData:
+    """Cases and where they came from."""
+
+    name: str  # `urs`, `sample`, or the path of a file
+    sha256: str  # of the file
+    cases: tuple[UrsCase, ...]  # in the order of the file
+    skipped: tuple[
+        str, ...
+    ] = ()  # a line per row that was left out because the user asked for leniency
+
+
+def select(
+    cases: Iterable[UrsCase],
+    *,
+    languages: Sequence[str] | None = None,
+    intents: Sequence[str] | None = None,
+) -> list[UrsCase]:
+    """Keep the cases of some languages and intents; `InputError` if none is left."""
+    kept = [
+        case
+        for case in cases
+        if (languages is None or case.language in languages)
+        and (intents is None or case.intent in intents)
+    ]
+    if not kept:
+        raise InputError(f"no case has language {languages or 'any'} and intent {intents or 'any'}")
+    return kept
+
+
+def in_proportion(cases: Sequence[UrsCase], seed: int) -> list[UrsCase]:
+    """Order cases so that every beginning of the list holds intents and languages in proportion.
+
+    The published file is sorted by intent, so that its first rows are all of one kind. Within each
+    intent and language, cases are shuffled with the seed; the k-th of n then stands at (k + 1/2) /
+    n of the list. A prefix of m of the N cases therefore holds m * n / N cases of a kind, give or
+    take (1 + (K - 2) * n / N) / 2 where there are K kinds; over the published cases that stays near
+    one case. The same seed gives the same order on every machine.
+    """
+    kinds: dict[tuple[str, str], list[UrsCase]] = defaultdict(list)
+    for case in cases:
+        kinds[case.intent, case.language].append(case)
+    placed: list[tuple[float, str, UrsCase]] = []
+    for (intent, language), members in sorted(kinds.items()):
+        random.Random(f"{seed}/{intent}/{language}").shuffle(members)  # noqa: S311 - an order, not a secret
+        placed += [((k + 0.5) / len(members), case.id, case) for k, case in enumerate(members)]
+    return [case for _, _, case in sorted(placed, key=lambda place: place[:2])]
+
+
+# What a case needs, and the column names that are taken for it.
+_QUESTION = ("question", MESSAGES)
+_REFERENCE = ("reference_ans", "reference")
+_INTENT = ("user_intent", "intent")
+_LANGUAGE = ("language",)
+USER = "user"
+"""Column whose values name the clusters of cases, unless another one is named."""
+_SAMPLE = Path(__file__).parent / "urs_sample.jsonl"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """How labels in a file become ids of the rubric; both raise `InputError` for an unknown
+    label.
+    """
+
+    intent: Callable[[str], str]
+    language: Callable[[str], str]
+
+
+def read_cases(
+    path: Path,
+    name: str,
+    vocabulary: Vocabulary,
+    *,
+    id_prefix: str,
+    lenient: bool = False,
+    need_references: bool = True,
+    cluster: str | None = None,
+) -> UrsData:
+    """Read a file of cases.
+
+    Args:
+        path: A `.csv` file with a header, or a `.jsonl` file with one object per line; UTF-8, with
+            or without BOM. Columns: question (or messages, a list of `{role, content}`),
+            reference_ans (or reference), user_intent (or intent), language, and optionally id,
+            country and user, which may be blank.
+        name: What the data is called in logs.
+        vocabulary: How labels become ids.
+        id_prefix: Prefix of the ids given to rows without one: `<prefix>_0001` for the first row of
+            data.
+        lenient: Skip invalid rows and list them, instead of refusing the file.
+        need_references: Whether every row needs a reference; else it may be blank, or the column
+            missing.
+        cluster: Column whose values name the clusters; by default `user`, if there is one.
+
+    Returns:
+        The cases in the order of the file.
+
+    Raises:
+        InputError: Naming file, row and column of every error (of the first 20, if there are more).
+    """
+
+    def build(fields: Fields, default_id: str) -> UrsCase:
+        intent = fields.resolved(vocabulary.intent, *_INTENT)
+        language = fields.resolved(vocabulary.language, *_LANGUAGE)
+        question, conversation = question_of(fields, "question", language)
+        without = not need_references and all(fields.blank(column) for column in _REFERENCE)
+        return UrsCase(
+            question=question,
+            reference="" if without else fields.text(*_REFERENCE),
+            intent=intent,
+            language=language,
+            country=fields.optional("country").strip(),
+            id=fields.identifier(default_id),
+            conversation=conversation,
+            cluster=fields.name(cluster or USER),
+        )
+
+    required = [_QUESTION, _INTENT, _LANGUAGE]
+    if need_references:
+        required.insert(1, _REFERENCE)
+    if cluster is not None:
+        required.append((cluster,))
+    rows, unparsed = read_table(path, required)
+    refuse_ignored(path, rows, hint_of("question"))
+    cases, invalid = build_cases(path, rows, build, id_prefix)
+    errors = unparsed + invalid
+    if not lenient:
+        refuse(errors, "Correct the file, or skip invalid rows with -T lenient=true.")
+    if not cases:
+        raise InputError("\n".join([f"{path}: no usable case", *first_errors(errors)]))
+    return UrsData(name, sha256_of(path), tuple(cases), tuple(errors))
+
+
+def load_urs(
+    dataset: str,
+    vocabulary: Vocabulary,
+    *,
+    lenient: bool = False,
+    need_references: bool = True,
+    cluster: str | None = None,
+) -> UrsData:
+    """Load cases by name or path.
+
+    Args:
+        dataset: `urs` for the 1,846 published cases (URS paper, Table 2), `sample` for the 42
+            embedded ones, or the path of a CSV or JSON Lines file.
+        vocabulary: How labels in the file become ids of the rubric.
+        lenient: Skip invalid rows of a user's file instead of refusing it.
+        need_references: Whether every row of a user's file needs a reference answer.
+        cluster: Column of a user's file whose values name the clusters of cases; by default `user`,
+            if there is one.
+
+    Returns:
+        The cases, in the order of the file. Published cases are called `urs_0001` to `urs_1846` by
+        row.
+
+    Raises:
+        InputError: If the data is unavailable or a row is invalid.
+    """
+    if cluster is not None and dataset in ("urs", "sample"):
+        raise InputError(
+            f"cluster: the cases of '{dataset}' name no users or other clusters; give a file of"
+            " your own"
+        )
+    if dataset == "urs":
+        return read_cases(fetch(URS), "urs", vocabulary, id_prefix="urs")
+    if dataset == "sample":
+        return read_cases(_SAMPLE, "sample", vocabulary, id_prefix="sample")
+    if not dataset.lower().endswith((".csv", ".jsonl")):
+        raise InputError(
+            f"unknown dataset '{dataset}'; allowed: urs, sample, or the path of a .csv or .jsonl"
+            " file"
+        )
+    path = Path(dataset).expanduser()
+    return read_cases(
+        path,
+        dataset,
+        vocabulary,
+        id_prefix=path.stem,
+        lenient=lenient,
+        need_references=need_references,
+        cluster=cluster,
+    )

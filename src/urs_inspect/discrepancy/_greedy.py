@@ -1,0 +1,206 @@
+"""Greedy choice of the instructions of one pair of models (MAD paper, Eq. 2): exact, and lazy about
+similarities.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from urs_inspect.discrepancy._vectors import Floats, InstructionVectors, Items, Singles, products
+
+SetSimilarity = Literal["max", "mean"]
+"""How the similarity of an instruction to a set comes from those to its members."""
+
+_SEEDS = 24
+_CHUNK = 2048
+_EXACT = 512
+_TIE = 1e-12
+"""Difference of two objectives that is rounding of float64 and nothing else."""
+
+
+@dataclass(frozen=True)
+class Selected:
+    """An instruction selected for a pair.
+
+    Attributes:
+        id: Id of the instruction.
+        response_similarity: M(f_i(x), f_j(x)).
+        instruction_similarity: M(x, I), to the instructions selected before; 0 for the first.
+        objective: What Eq. (2) makes smallest: response similarity + lambda x instruction
+            similarity.
+    """
+
+    id: str
+    response_similarity: float
+    instruction_similarity: float
+    objective: float
+
+
+Choice = tuple[Selected, Floats]
+"""An instruction that is chosen, or may be, and its vector of length 1, shape (d,)."""
+
+
+def contenders(found: Iterable[tuple[Selected, Any]]) -> list[tuple[Selected, Any]]:
+    """Those that may be the best of a larger pool, by objective.
+
+    The last is the best of these, by id if as good.
+    """
+    kept: list[tuple[Selected, Any]] = []
+    for selected, more in sorted(found, key=lambda each: (each[0].objective, each[0].id)):
+        if not kept or (
+            selected.objective <= kept[0][0].objective + _TIE and selected.id < kept[-1][0].id
+        ):
+            kept.append((selected, more))
+    return kept
+
+
+class PairGreedy:
+    """Proposes one instruction after the other for one pair.
+
+    Keeps a lower bound on the objective of every instruction: its response similarity plus lambda
+    times its similarity to those chosen when it was last looked at. With the maximum over the
+    chosen that term can only grow, so any instruction whose bound lies above the best objective
+    found needs no look. Everything is compared in float32 with a margin for rounding; what lies
+    within the margin is compared again in float64, so that the choice is exact and equal
+    objectives, up to the rounding of float64, go to the smaller id. The chosen may be of other
+    partitions of the pool.
+
+    `approximate` has response similarities of the n instructions in float32, infinite for those
+    that may not be chosen, `error` bounds their rounding, and `exact` gives those of some
+    instructions in float64; `ids` break ties.
+    """
+
+    def __init__(
+        self,
+        approximate: Singles,
+        error: float,
+        exact: Callable[[Items], Floats],
+        instructions: InstructionVectors,
+        ids: Sequence[str],
+        lam: float,
+        set_similarity: SetSimilarity,
+    ) -> None:
+        self._base = approximate
+        self._exact = exact
+        self._instructions = instructions
+        self._ids = ids
+        self._lam = lam
+        self._mean = set_similarity == "mean"
+        self._bounds = approximate.copy()
+        self._sums = np.zeros(0, np.float32)
+        self._window = np.float32(
+            2 * (error + lam * (instructions.error if lam else 0.0)) + 4e-7 * (1 + lam)
+        )
+        self._near: Items = np.zeros(0, np.intp)
+        self._targets = np.zeros((0, instructions.width), np.float32)
+        self._pending: list[Choice] = []
+        self._taken: list[int] = []
+        self.chosen: list[Choice] = []
+
+    @property
+    def needs(self) -> tuple[Choice, ...]:
+        """Chosen instructions whose similarities to all others the next choice needs; `fold` takes
+        them.
+        """
+        return tuple(self._pending)
+
+    def add(self, choice: Choice, item: int | None) -> None:
+        """Put an instruction into the chosen set; `item` is its number here, None for one of
+        another partition.
+        """
+        self.chosen.append(choice)
+        self._taken += [] if item is None else [item]
+        self._bounds[self._taken] = np.inf
+        if self._lam:
+            self._targets = np.concatenate([self._targets, choice[1][None].astype(np.float32)])
+            if self._mean or len(self.chosen) == 1:
+                self._pending.append(choice)
+
+    def fold(self, similarities: Singles) -> None:
+        """Take in the similarities of all instructions to the first that is needed, shape (n,)."""
+        self._pending.pop(0)
+        count = len(self.chosen) - len(self._pending)
+        if not self._mean:
+            np.add(self._base, np.float32(self._lam) * similarities, out=self._bounds)
+        else:
+            self._sums = self._sums + similarities if len(self._sums) else similarities.copy()
+            np.add(self._base, np.float32(self._lam / count) * self._sums, out=self._bounds)
+        self._bounds[self._taken] = np.inf
+
+    def propose(self) -> list[Choice]:
+        """What may be the next instruction, if there are other partitions, as `contenders` orders
+        it.
+        """
+        for choice in self.needs:
+            self.fold(self._instructions.similarities(choice[1][None].astype(np.float32))[0])
+        lazy = bool(self._lam) and not self._mean and len(self.chosen) > 1
+        best = self._look() if lazy else self._bounds.min(initial=np.inf)
+        return (
+            self._decide(np.flatnonzero(self._bounds <= best + self._window))
+            if np.isfinite(best)
+            else []
+        )
+
+    def _look(self) -> np.float32:
+        """Make the bounds sharp that could be the smallest, and return the smallest sharp one."""
+        bounds = self._bounds
+        near = self._near[np.isfinite(bounds[self._near])]
+        if len(near) < _SEEDS:
+            near = np.argpartition(bounds, min(_SEEDS, len(bounds) - 1))[:_SEEDS]
+        elif len(near) > _SEEDS:
+            near = near[np.argpartition(bounds[near], _SEEDS)[:_SEEDS]]
+        near = near[np.isfinite(bounds[near])]
+        self._sharpen(near)
+        best = bounds[near].min(initial=np.float32(np.inf))
+        sharp = np.zeros(len(bounds), np.bool_)
+        sharp[near] = True
+        seen = [near]
+        while True:
+            rest = np.flatnonzero((bounds <= best + self._window) & ~sharp & (bounds < np.inf))
+            if not len(rest):
+                self._near = np.concatenate(seen)
+                return np.float32(best)
+            if len(rest) > _CHUNK:
+                rest = rest[np.argpartition(bounds[rest], _CHUNK)[:_CHUNK]]
+            self._sharpen(rest)
+            sharp[rest] = True
+            seen.append(rest)
+            best = min(best, bounds[rest].min())
+
+    def _sharpen(self, items: Items) -> None:
+        if len(items):
+            similarity = products(self._instructions.unit_rows(items), self._targets).max(axis=0)
+            self._bounds[items] = self._base[items] + np.float32(self._lam) * similarity
+
+    def _decide(self, candidates: Items) -> list[Choice]:
+        """Those with the smallest objectives in float64."""
+        parts = [
+            self._terms(candidates[start : start + _EXACT])
+            for start in range(0, len(candidates), _EXACT)
+        ]
+        response, instruction = (np.concatenate(terms) for terms in zip(*parts, strict=True))
+        objective = response + self._lam * instruction
+        tied = np.flatnonzero(objective <= objective.min() + _TIE)
+        items, *terms = (
+            part[tied].tolist() for part in (candidates, response, instruction, objective)
+        )
+        kept = contenders(
+            (Selected(self._ids[item], *map(float, values)), item)
+            for item, *values in zip(items, *terms, strict=True)
+        )
+        rows = self._instructions.exact_rows(np.array([item for _, item in kept]))
+        return [(selected, row) for (selected, _), row in zip(kept, rows, strict=True)]
+
+    def _terms(self, candidates: Items) -> tuple[Floats, Floats]:
+        """Response and instruction similarities in float64."""
+        response = self._exact(candidates)
+        if not self.chosen:
+            return response, np.zeros(len(candidates))
+        rows = self._instructions.exact_rows(candidates)
+        similar = [np.clip((rows * row).sum(axis=1), -1.0, 1.0) for _, row in self.chosen]
+        # One after the other: the order in which numpy adds up depends on the number of candidates.
+        return response, np.asarray(
+            sum(similar) / len(similar) if self._mean else np.max(similar, axis=0), np.float64
+        )

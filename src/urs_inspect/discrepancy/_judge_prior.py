@@ -1,0 +1,298 @@
+"""A judge's ratings as a prior for people's votes, weighed by its evidence after every vote.
+
+Two accounts of the strengths that people's votes follow (in natural units, of mean 0): they are the
+judge's, up to a shift of each model, N(strengths of the judge, `SHIFT`^2 I + their covariance); or
+the judge says nothing about them, N(0, `SPREAD`^2 I). Each account is updated by the votes
+(Bradley-Terry, a tie being half a win of each), and weighs as much as its Laplace evidence says
+(MacKay, "Information Theory, Inference, and Learning Algorithms", 2003, chapter 27). What a judge
+gains, and what a bad one costs: docs/sample_efficiency.md.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.discrepancy._allocation import Posterior, curvature_of, dispersion_of, laplace
+from urs_inspect.stats._battles import Battles, connectivity_of
+from urs_inspect.stats._bootstrap import (
+    LEVEL,
+    SEED,
+    Estimate,
+    Floats,
+    Integers,
+    estimates,
+    percentile_bounds,
+)
+from urs_inspect.stats._bradley_terry import PairCounts, logistic, on_scale, pair_counts
+from urs_inspect.stats._ranking import Rank
+
+MASS = 0.5
+"""Probability, before the first vote, that people see the models as the judge does."""
+SHIFT = 0.7
+"""Standard deviation of the shift of a model between the judge and people, in natural units (120
+Elo points).
+"""
+SPREAD = 1.4
+"""Standard deviation of strengths of which nothing is known (240 Elo points)."""
+FEWEST = 3
+"""Fewest models: of two there is one difference, and nothing else could show whether the judge is
+right about it.
+"""
+
+_EARLY = 8
+"""Votes per model up to which the judge has its whole weight in the choice of the next pair."""
+_LATE = 0.1
+"""Probability in place of `MASS` in this choice after these votes: a good judge has saved what it
+can by then; a bad one must not go on to mislead.
+"""
+_SWITCH = 0.2
+"""Weight below which the judge has no say in this choice."""
+_LONGEST_STEP = 1.0
+_TOLERANCE = 1e-7
+_MOST_STEPS = 100
+
+
+def judges_among(judges: Sequence[str], models: Sequence[str]) -> list[str]:
+    """A sentence about each judge that is one of the models."""
+    return [
+        f"{name} is judge and contestant: judges may favour their own answers."
+        for name in judges
+        if name in models
+    ]
+
+
+def fit_normal(
+    counts: PairCounts, mean: Floats, covariance: Floats
+) -> tuple[Floats, Floats, float]:
+    """Bradley-Terry strengths with a normal prior, by Newton's method; without battles they are the
+    prior.
+
+    Returns the most likely strengths, shape (P,), their covariance by Laplace's approximation,
+    shape (P, P), and by the same the log probability of the battles.
+    """
+    i = counts.first
+    j = counts.second
+    wins = counts.wins[0]
+    met = counts.battles[0]
+    precision = np.linalg.inv(covariance)
+    strengths = mean
+    size = len(mean)
+    for _ in range(_MOST_STEPS):
+        curvature = precision + curvature_of(counts, strengths)
+        excess = wins - met * logistic(strengths[i] - strengths[j])
+        gradient = (
+            np.bincount(i, excess, size)
+            - np.bincount(j, excess, size)
+            - precision @ (strengths - mean)
+        )
+        step = np.linalg.solve(curvature, gradient)
+        if (reach := np.abs(step).max()) < _TOLERANCE:
+            break
+        strengths = strengths + step / max(1.0, reach / _LONGEST_STEP)
+    shift = strengths - mean
+    gaps = strengths[i] - strengths[j]
+    likelihood = -(wins * np.logaddexp(0, -gaps) + (met - wins) * np.logaddexp(0, gaps)).sum()
+    logs = np.linalg.slogdet(precision)[1] - np.linalg.slogdet(curvature)[1]
+    evidence = likelihood + 0.5 * (logs - shift @ precision @ shift)
+    return strengths, np.asarray(np.linalg.inv(curvature), dtype=np.float64), float(evidence)
+
+
+@dataclass(frozen=True)
+class WeighedPosterior(Posterior):
+    """What votes and a judge say about strengths: two accounts, weighed by their evidence.
+
+    `strengths` and `covariance` serve the choice of the next pair: weighted means of both accounts,
+    with less weight of the judge than is believed, and without the distance between the accounts;
+    with that, votes would be spent on finding out which account is right, and not on the order.
+    Everything else is what is believed.
+    """
+
+    weight: float = 0.0  # probability that people see the models as the judge does, up to shifts
+    accounts: tuple[Posterior, ...] = ()  # strengths if they do, and if the judge says nothing
+
+    @property
+    def expected(self) -> Floats:
+        """Expected strengths over both accounts, in natural units, shape (P,); what to rank by."""
+        judged, alone = self.accounts
+        return self.weight * judged.strengths + (1 - self.weight) * alone.strengths
+
+    def chance(self, pairs: Integers) -> Floats:
+        """How probable it is, over both accounts, that the first of each pair is the stronger one,
+        shape (Q,).
+        """
+        judged, alone = (account.chance(pairs) for account in self.accounts)
+        return self.weight * judged + (1 - self.weight) * alone
+
+
+@dataclass(frozen=True)
+class JudgePrior:
+    """A judge's Bradley-Terry strengths of three models or more."""
+
+    players: tuple[str, ...]  # names of the models
+    strengths: Floats  # in natural units, of mean 0, shape (P,)
+    covariance: Floats  # of these strengths, from the judge's own number of verdicts, shape (P, P)
+    judges: tuple[str, ...] = ()  # names of the judges; several are a panel
+    verdicts: int = 0  # how many it rests on
+    unread: int = 0  # how many could not be parsed, which do not count
+
+    def __post_init__(self) -> None:
+        """Refuse fewer than `FEWEST` models."""
+        if len(self.players) < FEWEST:
+            raise InputError(
+                f"prior: {len(self.players)} models to compare ({choices(self.players)}); at least"
+                f" {FEWEST} are needed, since nothing else could show whether the judge is right"
+                " about the one difference of two"
+            )
+
+    @classmethod
+    def of(cls, battles: Battles, judges: Sequence[str] = (), unread: int = 0) -> Self:
+        """The prior that verdicts give; `InputError` if they do not link all models, or if those
+        are too few.
+        """
+        if len(linked := connectivity_of(battles).linked) > 1:
+            groups = "; ".join(f"({', '.join(group)})" for group in linked)
+            raise InputError(
+                f"prior: no chain of the judge's verdicts links the models of {groups}"
+            )
+        fit = laplace(battles, prior=1.0)
+        centre = np.eye(len(battles.players)) - 1 / len(battles.players)
+        covariance = centre @ fit.covariance @ centre
+        strengths = fit.strengths - fit.strengths.mean()  # models of equal strengths stay equal
+        return cls(battles.players, strengths, covariance, tuple(judges), len(battles), unread)
+
+    @property
+    def ratings(self) -> Floats:
+        """The judge's ratings on the Elo scale, of mean 1000, shape (P,)."""
+        return on_scale(self.strengths)
+
+    def among(self, models: Sequence[str]) -> "JudgePrior":
+        """The prior for some of its models, in this order; `InputError` if it lacks one, or if they
+        are too few.
+        """
+        if missing := [name for name in models if name not in self.players]:
+            raise InputError(
+                f"prior: the judge has no verdict about {choices(missing)}; it compares:"
+                f" {choices(self.players)}"
+            )
+        places = [self.players.index(name) for name in models]
+        strengths = self.strengths[places]
+        covariance = self.covariance[np.ix_(places, places)]
+        return replace(
+            self,
+            players=tuple(models),
+            strengths=strengths - strengths.mean(),
+            covariance=covariance,
+        )
+
+    def belief(self, battles: Battles) -> WeighedPosterior:
+        """What to believe after some votes, for `Allocator`.
+
+        Its players are those of the prior, in this order.
+        """
+        if battles.players != self.players:
+            raise ValueError(
+                f"votes about {choices(battles.players)}, a prior about {choices(self.players)}"
+            )
+        counts = pair_counts(battles)
+        identity = np.eye(len(self.players))
+        judged = fit_normal(counts, self.strengths, self.covariance + SHIFT**2 * identity)
+        alone = fit_normal(counts, 0 * self.strengths, SPREAD**2 * identity)
+        dispersion = dispersion_of(battles, alone[0])
+        early = len(battles) < _EARLY * len(self.players)
+        mass = np.array([MASS, MASS if early else _LATE])
+        weight, share = logistic(judged[2] - alone[2] + np.log(mass / (1 - mass))).tolist()
+        share = share if share >= _SWITCH else 0.0
+        return WeighedPosterior(
+            share * judged[0] + (1 - share) * alone[0],
+            (share * judged[1] + (1 - share) * alone[1]) * dispersion,
+            dispersion,
+            weight,
+            tuple(Posterior(fit[0], fit[1] * dispersion, dispersion) for fit in (judged, alone)),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The prior as a JSON object."""
+        models = dict(zip(self.players, np.round(self.strengths, 6).tolist(), strict=True))
+        about = {"judges": list(self.judges), "verdicts": self.verdicts, "unread": self.unread}
+        return {"models": models, "covariance": np.round(self.covariance, 8).tolist(), **about}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` returned."""
+        models = values["models"]
+        covariance = np.array(values["covariance"], dtype=np.float64)
+        strengths = np.array(list(models.values()), dtype=np.float64)
+        return cls(
+            tuple(models),
+            strengths,
+            covariance,
+            tuple(values["judges"]),
+            values["verdicts"],
+            values["unread"],
+        )
+
+
+@dataclass(frozen=True)
+class WeighedRanking:
+    """Models from the best to the worst by expected strength, after people's votes with a judge's
+    prior.
+
+    Intervals are credible intervals: shares of the posterior, by draws. They hold as often as they
+    say where people's strengths are as one of the two accounts says.
+    """
+
+    players: tuple[str, ...]  # names of the models, the best first, as in all that follows
+    ratings: tuple[Estimate, ...]  # expected ratings on the Elo scale, of mean 1000
+    ranks: tuple[Rank, ...]
+    certainty: tuple[float, ...]  # probability that each model is better than the next one, P - 1
+    weight: float  # probability that people see the models as the judge does, up to shifts
+    level: float  # probability of an interval
+    rounds: int  # number of draws
+
+
+def rank_with_prior(
+    battles: Battles,
+    prior: JudgePrior,
+    *,
+    rounds: int = 10_000,
+    level: float = LEVEL,
+    seed: int = SEED,
+) -> WeighedRanking:
+    """Rank models by people's votes, with a judge's ratings as a prior about the same players, in
+    the same order.
+    """
+    belief = prior.belief(battles)
+    order = belief.order()
+    draws = np.random.default_rng([seed, 27])
+    judged = draws.random(rounds) < belief.weight
+    strengths = np.empty((rounds, len(order)))
+    for rows, account in zip((judged, ~judged), belief.accounts, strict=True):
+        strengths[rows] = draws.multivariate_normal(
+            account.strengths, account.covariance, int(rows.sum())
+        )
+    ratings = on_scale(strengths)[:, order]
+    votes = [len(battles)] * len(order)
+    best, worst = percentile_bounds(1 + (-ratings).argsort(axis=1).argsort(axis=1), level)
+    return WeighedRanking(
+        players=tuple(prior.players[place] for place in order),
+        ratings=estimates(
+            on_scale(belief.expected)[order],
+            ratings,
+            n=votes,
+            clusters=votes,
+            level=level,
+            seed=seed,
+            expanded=False,
+        ),
+        ranks=tuple(
+            Rank(number, int(np.floor(low)), int(np.ceil(high)))
+            for number, (low, high) in enumerate(zip(best, worst, strict=True), start=1)
+        ),
+        certainty=tuple(belief.certainty(np.column_stack([order[:-1], order[1:]])).tolist()),
+        weight=belief.weight,
+        level=level,
+        rounds=rounds,
+    )

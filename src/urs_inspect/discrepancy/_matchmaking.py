@@ -1,0 +1,308 @@
+"""Which instructions each pair of models is compared on: by discrepancy, or a baseline of MAD
+paper, section 3.4.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+from anyio import to_thread
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.discrepancy._greedy import Selected, SetSimilarity
+from urs_inspect.discrepancy._pools import Pool, usable_masks
+from urs_inspect.discrepancy._selection import LAMBDA, Selector
+from urs_inspect.discrepancy._similarity import (
+    DEFAULT_SIMILARITY,
+    Similarity,
+    VectorSimilarity,
+    compare_answers,
+    load_similarity,
+    shortlist,
+)
+from urs_inspect.discrepancy._vector_cache import cached_vectors
+from urs_inspect.discrepancy._vectors import Mask, Pair, response_similarities
+
+Method = Literal["mad", "random", "kl", "cross_entropy"]
+METHODS: tuple[Method, ...] = get_args(Method)
+NEEDS_PROBABILITIES: frozenset[Method] = frozenset({"kl", "cross_entropy"})
+
+_UNSPACED = (
+    "\u0e00-\u0edf"  # Thai, Lao
+    "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
+    "\u3040-\u30ff\u31f0-\u31ff"  # Japanese kana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"  # Chinese characters
+)
+"""Scripts written without blanks between words."""
+_RUN = re.compile(f"[{_UNSPACED}]+")
+_CHARACTERS_PER_WORD = 2
+"""Length of a word in these scripts. Modern Chinese words have two characters in most cases."""
+_LETTER = re.compile(r"[^\W_]")
+"""A letter or digit of any script."""
+_LOWEST = -100.0
+"""Log probability that lower ones are raised to, since minus infinity has no mean."""
+
+
+def count_words(text: str) -> int:
+    """Number of words.
+
+    Where words stand between blanks, they are counted as such if they hold a letter or digit.
+    Chinese, Japanese, Thai, Lao, Burmese and Khmer are written without blanks: every two characters
+    of a run count as one word, an odd one as one more. Marks that sit on a letter are no characters
+    of their own.
+    """
+    text = unicodedata.normalize("NFKC", text)
+    count = 0
+    for run in _RUN.findall(text):
+        letters = sum(not unicodedata.category(character).startswith("M") for character in run)
+        count += -(-letters // _CHARACTERS_PER_WORD)
+    return count + sum(_LETTER.search(word) is not None for word in _RUN.sub(" ", text).split())
+
+
+def word_counts(texts: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Number of words of each text, shape (n,)."""
+    return np.array([count_words(text) for text in texts], np.int64)
+
+
+@dataclass(frozen=True)
+class AnswerFilter:
+    """What the two answers to an instruction must be like, to be compared.
+
+    The paper's reference code keeps pairs with a length ratio under 4 and more than 20 words; the
+    paper names neither, so both are off unless asked for.
+
+    Attributes:
+        max_length_ratio: The longer answer has fewer than this many times the words of the shorter;
+            0 for no limit.
+        min_words: Both answers have more words than this; -1 for no limit.
+    """
+
+    max_length_ratio: float = 0.0
+    min_words: int = -1
+
+    def __post_init__(self) -> None:
+        if not (self.max_length_ratio == 0 or self.max_length_ratio > 1):
+            raise InputError(
+                f"length ratio {self.max_length_ratio}; allowed: above 1, or 0 for no limit"
+            )
+        if self.min_words < -1:
+            raise InputError(f"words {self.min_words}; allowed: 0 or more, or -1 for no limit")
+
+    def keeps(self, words: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> Mask:
+        """Which pairs of answers pass, by their numbers of words; shape (n,) each.
+
+        An answer without words passes no limit.
+        """
+        shorter = np.minimum(words, others)
+        longer = np.maximum(words, others)
+        kept = np.ones(len(words), np.bool_)
+        if self.max_length_ratio:
+            kept &= longer < self.max_length_ratio * shorter
+        if self.min_words >= 0:
+            kept &= shorter > self.min_words
+        return kept
+
+
+REFERENCE_FILTER = AnswerFilter(max_length_ratio=4.0, min_words=20)
+"""That of the paper's reference code, with words counted in any language."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How instructions are selected."""
+
+    method: Method = "mad"  # Eqs. 1 and 2, or a baseline of section 3.4
+    lam: float = LAMBDA
+    set_similarity: SetSimilarity = "max"
+    shortlist: int | None = 100
+    """For similarities that cost a call per instruction: how many of the least similar ones by the
+    default similarity are compared, for each pair; None for all.
+    """
+    answers: AnswerFilter = field(default_factory=AnswerFilter)
+    seed: int = 0  # of the random baseline
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise InputError(
+                f"selection: unknown value '{self.method}'; allowed: {choices(METHODS)}"
+            )
+
+
+class InstructionSelector(Protocol):
+    """Gives instructions for pairs of models, one after the other."""
+
+    def candidates(self, pair: Pair) -> int:
+        """How many instructions a pair can be compared on."""
+        ...
+
+    def next(self, pair: Pair, chosen: Sequence[str]) -> Selected | None:
+        """The next instruction for a pair after those chosen so far; None if there is none left."""
+        ...
+
+
+class FixedOrder:
+    """Instructions of each pair in an order that does not depend on what was chosen before, the
+    first one first.
+    """
+
+    def __init__(self, orders: Mapping[Pair, Sequence[str]]) -> None:
+        self._orders = {frozenset(pair): tuple(ids) for pair, ids in orders.items()}
+
+    def candidates(self, pair: Pair) -> int:
+        """How many instructions a pair can be compared on."""
+        return len(self._orders[frozenset(pair)])
+
+    def next(self, pair: Pair, chosen: Sequence[str]) -> Selected | None:
+        """The first instruction in the order that is not chosen yet; similarities are not known."""
+        taken = set(chosen)
+        instruction = next(
+            (name for name in self._orders[frozenset(pair)] if name not in taken), None
+        )
+        return None if instruction is None else Selected(instruction, np.nan, np.nan, np.nan)
+
+
+def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) -> dict[Pair, Mask]:
+    """Which instructions each pair can be compared on, shape (n,): those of `usable_masks` whose
+    answers pass.
+    """
+    masks = usable_masks(pool, pairs)
+    if answers == AnswerFilter():  # counting words would be for nothing
+        return masks
+    words = {
+        name: word_counts(pool.answers(name))
+        for name in sorted({name for pair in pairs for name in pair})
+    }
+    return {
+        (one, other): mask & answers.keeps(words[one], words[other])
+        for (one, other), mask in masks.items()
+    }
+
+
+async def instruction_selector(
+    pool: Pool, masks: Mapping[Pair, Mask], rules: Rules, similarity: Similarity | None = None
+) -> InstructionSelector:
+    """Prepare the selection for some pairs of contestants, each with its mask of instructions,
+    shape (n,).
+
+    By default the similarity of answers is the one that needs no model. The instructions' own
+    similarity, for the diversity of Eq. (2), is the same where it has vectors, otherwise the
+    default one.
+    """
+    if rules.method == "random":
+        return FixedOrder(
+            {pair: random_order(pool, pair, mask, rules.seed) for pair, mask in masks.items()}
+        )
+    if rules.method in NEEDS_PROBABILITIES:
+        check_probabilities(pool, rules.method)
+        return await to_thread.run_sync(
+            lambda: FixedOrder(
+                {
+                    pair: divergence_order(pool, pair, mask, rules.method)
+                    for pair, mask in masks.items()
+                }
+            )
+        )
+    similarity = similarity or load_similarity()
+    ids = [item.id for item in pool.instructions]
+    names = sorted({name for pair in masks for name in pair})
+    answers = {name: pool.answers(name) for name in names}
+
+    # Everything in threads: vectors of a large pool take long, and the harness has other work.
+    def vectors_of(source: VectorSimilarity) -> dict[str, npt.NDArray[np.float16]]:
+        return {name: cached_vectors(source, texts) for name, texts in answers.items()}
+
+    def instructions_by(source: VectorSimilarity) -> npt.NDArray[np.float16]:
+        return cached_vectors(source, [item.text for item in pool.instructions])
+
+    options: Any = {"lam": rules.lam, "set_similarity": rules.set_similarity}
+    if isinstance(similarity, VectorSimilarity):
+        source = similarity
+        options = {**options, "allowed": masks, "pairs": list(masks)}
+        return await to_thread.run_sync(
+            lambda: Selector.from_vectors(
+                vectors_of(source), instructions_by(source), ids, **options
+            )
+        )
+    default = cast(VectorSimilarity, load_similarity(DEFAULT_SIMILARITY))
+    if (size := rules.shortlist) is not None:
+        rough = await to_thread.run_sync(
+            lambda: response_similarities(vectors_of(default), list(masks))
+        )
+        masks = {pair: shortlist(rough.of(pair), size, ids, mask) for pair, mask in masks.items()}
+    similarities = await compare_answers(similarity, answers, masks)
+    instructions = await to_thread.run_sync(instructions_by, default)
+    return Selector.from_similarities(similarities, instructions, ids, allowed=masks, **options)
+
+
+def random_order(pool: Pool, pair: Pair, mask: Mask, seed: int) -> tuple[str, ...]:
+    """Ids of a pair's instructions in random order.
+
+    The draw depends on the seed, the names of the models and the instructions only, so that it
+    stays when a model joins.
+    """
+    names = sorted(
+        item.id for item, allowed in zip(pool.instructions, mask, strict=True) if allowed
+    )
+    digest = hashlib.sha256("\x00".join((str(seed), *sorted(pair))).encode()).digest()
+    order = np.random.default_rng(int.from_bytes(digest[:16], "little")).permutation(len(names))
+    return tuple(names[place] for place in order)
+
+
+def check_probabilities(pool: Pool, method: Method) -> None:
+    """Raise InputError where a baseline needs log probabilities and a contestant has given none."""
+    for name in pool.contestants:
+        if not any(pool.probabilities.get(name, {}).values()):
+            raise InputError(
+                f"selection: '{method}' needs the log probabilities of tokens, and {name} gave"
+                " none; allowed for it: mad, random"
+            )
+
+
+def divergence_order(pool: Pool, pair: Pair, mask: Mask, method: Method) -> tuple[str, ...]:
+    """Ids of a pair's instructions from the highest divergence to the lowest, equal ones by id; NaN
+    is left out.
+    """
+    probabilities = [pool.probabilities.get(name, {}) for name in pair]
+    ids = [item.id for item, allowed in zip(pool.instructions, mask, strict=True) if allowed]
+    values = {
+        name: divergence(probabilities[0].get(name, ()), probabilities[1].get(name, ()), method)
+        for name in ids
+    }
+    return tuple(
+        sorted(
+            (name for name in ids if not np.isnan(values[name])),
+            key=lambda name: (-values[name], name),
+        )
+    )
+
+
+def divergence(first: Sequence[float], second: Sequence[float], kind: Method) -> float:
+    """How far the confidence of two models in their own answers differs, from the log probabilities
+    of their tokens.
+
+    Boubdir et al. (2023) rank prompts by the divergence of the two models' token probabilities.
+    With p and q the probabilities of the t-th token that each model generated, for t up to the
+    length T of the shorter answer, this is the mean over t of p log(p / q) for `kl`, and of -p
+    log(q) for `cross_entropy`, averaged over both directions, because a comparison has no first
+    model. The mean keeps long answers from winning by length alone. Higher means more different;
+    `cross_entropy` is 0 or more. NaN if an answer has no token.
+    """
+    length = min(len(first), len(second))
+    if not length:
+        return float("nan")
+    p, q = (np.asarray(side[:length], np.float64) for side in (first, second))
+    for values in (p, q):
+        if np.isnan(values).any() or values.max() > 1e-6:
+            raise InputError(
+                f"a token has log probability {values.max()}; allowed: 0 or less, natural logarithm"
+            )
+    p = np.maximum(p, _LOWEST)
+    q = np.maximum(q, _LOWEST)
+    if kind == "kl":
+        return float(((np.exp(p) - np.exp(q)) * (p - q)).mean() / 2)
+    return float(-(np.exp(p) * q + np.exp(q) * p).mean() / 2)

@@ -1,0 +1,442 @@
+"""Pools of instructions: what they hold, their files, and how one grows from seeds."""
+
+import json
+import os
+import random
+import re
+import tempfile
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.datasets._rows import Fields, read_own
+from urs_inspect.discrepancy._embeddings import LexicalSimilarity, normalised
+from urs_inspect.discrepancy._vectors import Mask, Pair, Singles
+from urs_inspect.rubrics import load_rubric
+
+MIN_CONTESTANTS = 2
+_MAX_NAMED = 5
+_BLOCK = 128
+"""Texts that are compared at once."""
+_ROUNDING = 1e-6
+"""What float32 may take from a cosine: equal vectors must reach a threshold of 1."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction that contestants answer."""
+
+    id: str
+    text: str
+    reference: str = ""  # a reference answer; empty for none
+    language: str = ""  # code; empty if unknown
+    scenario: str = ""  # kind of task, which chooses the judge's instructions; empty if unknown
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Instructions and the contestants' answers."""
+
+    name: str
+    sha256: str  # of the instructions' file; empty if unknown
+    instructions: tuple[Instruction, ...]  # in a stable order
+    responses: Mapping[str, Mapping[str, str]] = field(repr=False)
+    """Contestant -> instruction id -> answer. A missing answer has no entry.
+
+    One without content is an empty text.
+    """
+    notes: tuple[str, ...] = ()  # what was left out, in words
+    probabilities: Mapping[str, Mapping[str, Sequence[float]]] = field(
+        default_factory=dict, repr=False
+    )
+    """Contestant -> instruction id -> natural log probabilities of the answer's tokens, where it
+    gives them.
+    """
+
+    @property
+    def contestants(self) -> tuple[str, ...]:
+        """Names of the contestants, in order."""
+        return tuple(sorted(self.responses))
+
+    def among(self, names: Iterable[str]) -> "Pool":
+        """The pool with some of its contestants only; InputError if there are no answers of one."""
+        kept = list(names)
+        if missing := [name for name in kept if name not in self.responses]:
+            raise InputError(
+                f"responses: no answers of {choices(missing)}; there are some of"
+                f" {choices(self.contestants)}. A run with previous= holds the answers of the"
+                " models that joined only: name its log and the logs with the earlier answers,"
+                " both in responses"
+            )
+        return replace(self, responses={name: self.responses[name] for name in kept})
+
+    def answers(self, name: str) -> list[str]:
+        """Answers of a contestant in the order of the instructions; empty where there is none."""
+        return [self.responses[name].get(item.id, "") for item in self.instructions]
+
+    def lacking(self) -> dict[str, dict[str, int]]:
+        """How many answers each contestant lacks: `missing` ones never came, `empty` ones have no
+        content.
+        """
+        counts: dict[str, dict[str, int]] = {}
+        for name in self.contestants:
+            answers = self.responses[name]
+            missing = sum(item.id not in answers for item in self.instructions)
+            empty = sum(
+                item.id in answers and not answers[item.id].strip() for item in self.instructions
+            )
+            counts[name] = {"missing": missing, "empty": empty}
+        return counts
+
+
+def usable_masks(pool: Pool, pairs: Iterable[Pair]) -> dict[Pair, Mask]:
+    """On which instructions pairs of contestants can be compared: both answered, with content, and
+    not alike.
+
+    An empty answer always differs most from any other, so that the selection would choose nothing
+    else; that a model answers nothing is counted, not compared. Equal answers are a tie that needs
+    no judge. Pair -> shape (n,), in the order of the instructions.
+    """
+    texts: dict[str, list[str]] = {}
+
+    def mask(pair: Pair) -> Mask:
+        for name in pair:
+            texts[name] = texts.get(name) or [text.strip() for text in pool.answers(name)]
+        answers = zip(*(texts[name] for name in pair), strict=True)
+        return np.array(
+            [bool(mine and theirs) and mine != theirs for mine, theirs in answers], np.bool_
+        )
+
+    return {pair: mask(pair) for pair in pairs}
+
+
+def check_contestants(names: Collection[str]) -> None:
+    """Raise InputError for fewer than two contestants."""
+    if len(names) < MIN_CONTESTANTS:
+        raise InputError(
+            f"contestants: at least {MIN_CONTESTANTS} are needed, got"
+            f" {choices(sorted(names)) or 'none'}"
+        )
+
+
+def short_pairs(pool: Pool, k: int, masks: Mapping[Pair, Mask]) -> str:
+    """In words, which pairs have fewer than `k` instructions to be compared on, and why; empty if
+    none has.
+    """
+    short = [(pair, int(mask.sum())) for pair, mask in masks.items() if mask.sum() < k]
+    named = [
+        f"{one} and {other}: {count}{_why(pool, one, other)}"
+        for (one, other), count in short[:_MAX_NAMED]
+    ]
+    more = [f"and {len(short) - _MAX_NAMED} more pairs"] if len(short) > _MAX_NAMED else []
+    return "; ".join([*named, *more])
+
+
+def check_pool(
+    pool: Pool, k: int, masks: Mapping[Pair, Mask], hint: str = "Lower k, or take a larger pool"
+) -> None:
+    """Raise InputError for a pool that cannot give `k` comparisons to each pair, with what can be
+    done about it.
+
+    It names the pairs that have too few instructions, how many there are, and why others cannot be
+    used. `masks` has on which instructions each pair can be compared, shape (n,).
+    """
+    if short := short_pairs(pool, k, masks):
+        raise InputError(
+            f"k={k} is more than the pool '{pool.name}' of {len(pool.instructions)} instructions"
+            f" can give to {short}. {hint}"
+        )
+
+
+def _why(pool: Pool, one: str, other: str) -> str:
+    lacking = pool.lacking()
+    parts = [
+        f"{count} {kind} of {name}"
+        for name in (one, other)
+        for kind, count in lacking[name].items()
+        if count
+    ]
+    pairs = zip(pool.answers(one), pool.answers(other), strict=True)
+    same = sum(bool(mine.strip()) and mine.strip() == theirs.strip() for mine, theirs in pairs)
+    parts += [f"{same} answered with equal words"] if same else []
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+@dataclass(frozen=True)
+class PoolItem:
+    """An instruction of a pool that evolves."""
+
+    id: str  # `<seed>-r<round>` for an evolved one
+    text: str
+    reference: str  # its answer; empty for none
+    intent: str  # as the rubric's data labels it
+    language: str  # code
+    seed: str  # id of the seed that it descends from; its own for a seed
+    parent: str = ""  # id of the instruction that it was evolved from; empty for a seed
+    generator: str = ""  # name of the model that wrote it; empty for a seed
+    round: int = 0  # from 1; 0 for a seed
+
+
+_TEXT_COLUMNS = ("instruction", "question")
+_REFERENCE_COLUMNS = ("reference_ans", "reference", "answer", "output")
+_HINT = "write it into the instruction itself"
+_INTENT_COLUMNS = ("user_intent", "intent")
+_CHINESE = re.compile("(?s)^(?!.*[\u3040-\u30ff]).*[\u4e00-\u9fff]")
+"""Chinese characters and no kana."""
+
+
+def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
+    """Read seeds from a `.csv` file with a header, or a `.jsonl` file with one object per line, in
+    their order.
+
+    Columns: instruction or question, and optionally reference (also reference_ans, answer, output),
+    id, language, user_intent (also intent; `intent` for rows without one). `<name of the
+    file>_0001` is the id of a first row without one. A row without a language counts as Chinese,
+    `zh`, if it holds Chinese characters and no kana, else as `en`.
+    """
+
+    def build(fields: Fields, default_id: str) -> PoolItem:
+        name = fields.identifier(default_id)
+        text = fields.text(*_TEXT_COLUMNS)
+        return PoolItem(
+            id=name,
+            text=text,
+            reference=_first_of(fields, _REFERENCE_COLUMNS),
+            intent=_first_of(fields, _INTENT_COLUMNS).strip() or intent,
+            language=fields.optional("language").strip()
+            or ("zh" if _CHINESE.search(text) else "en"),
+            seed=name,
+        )
+
+    seeds, _ = read_own(path, (_TEXT_COLUMNS,), build, hint=_HINT)
+    return seeds
+
+
+def _first_of(fields: Fields, columns: Sequence[str]) -> str:
+    """The text of the first of some columns that is not blank; empty if all are missing or
+    blank.
+    """
+    return next((fields.text(column) for column in columns if not fields.blank(column)), "")
+
+
+def draw_seeds(seeds: Sequence[PoolItem], limit: int | None, seed: int) -> list[PoolItem]:
+    """Shuffle seeds, which also decides who writes first for which seed, and take the first
+    `limit`; all for None.
+    """
+    order = list(seeds)
+    random.Random(f"evolve/{seed}").shuffle(order)  # noqa: S311 - an order, not a secret
+    return order[:limit]
+
+
+def load_pool_file(
+    path: str, *, scenarios: Collection[str] = ()
+) -> tuple[str, str, tuple[Instruction, ...]]:
+    """Read instructions from a pool file, or from any file that has such columns, as `load_seeds`
+    reads seeds.
+
+    Columns: instruction or question, and optionally reference (also reference_ans, answer, output),
+    id, language, scenario (one of `scenarios`, any if there are none). Returns the path as the
+    name, the SHA-256 of the file, and the instructions.
+    """
+
+    def build(fields: Fields, default_id: str) -> Instruction:
+        scenario = fields.optional("scenario").strip()
+        if scenario and scenarios and scenario not in scenarios:
+            fields.note("scenario", f"unknown scenario '{scenario}'; allowed: {choices(scenarios)}")
+        return Instruction(
+            id=fields.identifier(default_id),
+            text=fields.text(*_TEXT_COLUMNS).strip(),
+            reference=_first_of(fields, _REFERENCE_COLUMNS).strip(),
+            language=_language(fields.optional("language")),
+            scenario=scenario,
+        )
+
+    instructions, sha256 = read_own(Path(path).expanduser(), (_TEXT_COLUMNS,), build, hint=_HINT)
+    return path, sha256, instructions
+
+
+def write_pool_file(path: Path, items: Iterable[PoolItem], scenario: str) -> Path:
+    """Write a pool, all of it or nothing, and never over another file; returns where it is.
+
+    That is at `path`, or, if there is a file by now, beside it as `<name>-2.jsonl`,
+    `<name>-3.jsonl`, ... The columns are those that the task `urs` reads for cases of one's own,
+    then scenario, seed, parent, generator and round.
+    """
+
+    def line(item: PoolItem) -> str:
+        own = {
+            "id": item.id,
+            "question": item.text,
+            "reference_ans": item.reference,
+            "user_intent": item.intent,
+        }
+        origin = {
+            "seed": item.seed,
+            "parent": item.parent,
+            "generator": item.generator,
+            "round": item.round,
+        }
+        row = {**own, "language": item.language, "scenario": scenario, **origin}
+        return json.dumps(row, ensure_ascii=False) + "\n"
+
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(map(line, items))
+            file.flush()
+            os.fsync(file.fileno())
+        draft.chmod(0o644)
+        return _publish(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _publish(draft: Path, path: Path) -> Path:
+    for number in count(1):
+        place = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+        try:
+            os.link(draft, place)  # fails where there is a file, other than a rename
+        except FileExistsError:
+            continue
+        except OSError:  # a file system without links
+            if place.exists():
+                continue
+            draft.replace(place)
+        return place
+    raise AssertionError("numbers do not end")
+
+
+def _language(label: str) -> str:
+    try:
+        return load_rubric().language_code(label)
+    except InputError:  # a pool may be in any language
+        return label.strip().lower()
+
+
+@dataclass(frozen=True)
+class NearDuplicate:
+    """Why a text was not added: the id of the text that it repeats."""
+
+    of: str
+    similarity: float  # cosine of the two, at most 1; 1 where the normalised texts are equal
+
+
+class DistinctTexts:
+    """A growing collection of texts, none of which nearly repeats an earlier one.
+
+    A text repeats another from a cosine of character n-grams (see `LexicalSimilarity`) of
+    `threshold`, above 0 and at most 1.
+    """
+
+    def __init__(self, threshold: float) -> None:
+        if not 0 < threshold <= 1:
+            raise InputError(
+                f"duplicates: must be a number above 0 and at most 1, got {threshold!r}"
+            )
+        self.threshold = threshold
+        self._similarity = LexicalSimilarity()
+        self._ids: list[str] = []
+        self._equal: dict[str, str] = {}
+        self._room: Singles = np.empty((_BLOCK, self._similarity.width), np.float32)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def take(self, texts: Mapping[str, str]) -> None:
+        """Add texts by id as they are, even if they repeat each other."""
+        words = list(texts.values())
+        self._append(list(texts), words, self._similarity.encode(words))
+
+    def add(self, texts: Mapping[str, str]) -> dict[str, NearDuplicate]:
+        """Add those texts (by id) that repeat neither a text of the collection nor an earlier one
+        among themselves.
+
+        They are looked at in the order of their ids, so that the result does not depend on the
+        order in which they came. Returns the texts that were left out, with what they repeat: one
+        that is equal except for case, width and white space, else the most similar one, at equal
+        similarity the earliest.
+        """
+        refused: dict[str, NearDuplicate] = {}
+        ids = sorted(texts)
+        for start in range(0, len(ids), _BLOCK):
+            block = ids[start : start + _BLOCK]
+            refused |= self._add_block(block, [texts[name] for name in block])
+        return refused
+
+    def _add_block(self, ids: Sequence[str], texts: Sequence[str]) -> dict[str, NearDuplicate]:
+        vectors = self._similarity.encode(texts)
+        known = vectors @ self._room[: len(self)].T
+        among = vectors @ vectors.T
+        nearest = known.argmax(axis=1) if len(self) else None
+        refused: dict[str, NearDuplicate] = {}
+        equal = dict(self._equal)
+        taken = list[int]()
+        for row, (name, text) in enumerate(zip(ids, texts, strict=True)):
+            near = (
+                []
+                if nearest is None
+                else [(float(known[row, nearest[row]]), self._ids[nearest[row]])]
+            )
+            near += [(float(among[row, other]), ids[other]) for other in taken]
+            similarity, best = max(near, key=lambda pair: pair[0], default=(-1.0, ""))
+            if (same := equal.get(normalised(text))) is not None:
+                refused[name] = NearDuplicate(same, 1.0)
+            elif similarity >= self.threshold - _ROUNDING:
+                refused[name] = NearDuplicate(best, min(1.0, similarity))
+            else:
+                equal[normalised(text)] = name
+                taken.append(row)
+        self._append([ids[row] for row in taken], [texts[row] for row in taken], vectors[taken])
+        return refused
+
+    def _append(self, ids: Sequence[str], texts: Sequence[str], vectors: Singles) -> None:
+        before = len(self)
+        after = len(self) + len(ids)
+        if after > len(self._room):
+            self._room = np.concatenate(
+                [self._room[:before], np.empty((after, self._room.shape[1]), np.float32)]
+            )
+        self._room[before:after] = vectors
+        self._ids += ids
+        for name, text in zip(ids, texts, strict=True):
+            self._equal.setdefault(normalised(text), name)
+
+
+def child_id(seed: str, number: int) -> str:
+    """Id of what a seed became in a round."""
+    return f"{seed}-r{number}"
+
+
+class Evolution:
+    """One line of descent for every seed.
+
+    A round evolves the youngest instruction of every line. The result is kept unless it nearly
+    repeats a seed or anything kept so far; then, or where there is nothing usable, the same
+    instruction is evolved again in the next round. `duplicates` is the similarity from which an
+    instruction repeats another; see `DistinctTexts`.
+    """
+
+    def __init__(self, seeds: Sequence[PoolItem], duplicates: float) -> None:
+        self.parents = {
+            seed.id: seed for seed in seeds
+        }  # the youngest of every line, by seed, in order
+        self.kept: list[PoolItem] = []  # by round and then by id
+        self._distinct = DistinctTexts(duplicates)
+        self._distinct.take({seed.id: seed.text for seed in seeds})
+
+    def settle(self, children: Iterable[PoolItem]) -> dict[str, NearDuplicate]:
+        """End a round with its usable instructions, in any order.
+
+        Returns those not kept, and what they repeat.
+        """
+        by_id = {child.id: child for child in children}
+        repeats = self._distinct.add({child.id: child.text for child in by_id.values()})
+        for name in sorted(by_id.keys() - repeats.keys()):
+            self.kept.append(by_id[name])
+            self.parents[by_id[name].seed] = by_id[name]
+        return repeats

@@ -1,0 +1,469 @@
+"""Selection by maximum discrepancy: the instructions on which two models differ most (MAD paper,
+Eqs. 1 and 2).
+"""
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations
+from typing import get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.discrepancy._greedy import Choice, PairGreedy, Selected, SetSimilarity, contenders
+from urs_inspect.discrepancy._vectors import (
+    Floats,
+    InstructionVectors,
+    Items,
+    Mask,
+    Pair,
+    ResponseSimilarities,
+    Vectors,
+    check_shapes,
+    cosine_error,
+    exact_similarities,
+    give_back,
+    response_similarities,
+)
+
+LAMBDA = 1.0
+"""Weight of diversity (MAD paper, section 3.5)."""
+K = 10
+"""Instructions per pair (MAD paper, section 3.1)."""
+_AT_ONCE = 1 << 24
+"""Similarities that are held at a time, 64 MB."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The instructions selected, and the settings.
+
+    Attributes:
+        selected: Pair -> its instructions in the order of selection.
+        candidates: Pair -> how many instructions it could choose from.
+        lam: Lambda.
+        set_similarity: How similarity to a set is made.
+        size: Instructions in the pool.
+    """
+
+    selected: Mapping[Pair, tuple[Selected, ...]]
+    candidates: Mapping[Pair, int]
+    lam: float
+    set_similarity: SetSimilarity
+    size: int
+
+
+def select(
+    responses: Mapping[str, Vectors],
+    instructions: Vectors,
+    ids: Sequence[str],
+    *,
+    k: int | Mapping[Pair, int] = K,
+    lam: float = LAMBDA,
+    set_similarity: SetSimilarity = "max",
+    allowed: Mask | Mapping[Pair, Mask] | None = None,
+    pairs: Sequence[Pair] | None = None,
+) -> Selection:
+    """Select from vectors; see `Selector.from_vectors` and `Selector.select` for the arguments.
+
+    Raises:
+        InputError: For fewer than two models, vectors or ids that do not fit each other, or k above
+            the candidates.
+    """
+    selector = Selector.from_vectors(
+        responses,
+        instructions,
+        ids,
+        lam=lam,
+        set_similarity=set_similarity,
+        allowed=allowed,
+        pairs=pairs,
+    )
+    return selector.select(k)
+
+
+class Selector:
+    """Selects instructions for pairs of models, all at once or one at a time.
+
+    Built by `from_vectors` or `from_similarities`. Deterministic: no random numbers, and exact ties
+    go to the smaller id. The selection of a pair depends on no other pair, so that a new model
+    changes nothing for the others. A candidate is an instruction that is allowed, has a vector, and
+    whose answers have a known similarity.
+    """
+
+    def __init__(
+        self,
+        similarities: ResponseSimilarities,
+        exact: Mapping[Pair, tuple[Vectors, Vectors] | Floats],
+        error: float,
+        instructions: Vectors,
+        ids: Sequence[str],
+        lam: float,
+        set_similarity: SetSimilarity,
+        allowed: Mask | Mapping[Pair, Mask] | None,
+        workers: int | None = None,
+    ) -> None:
+        if not (math.isfinite(lam) and lam >= 0):
+            raise InputError(f"lambda is {lam}; allowed: 0 or more")
+        if set_similarity not in get_args(SetSimilarity):
+            raise InputError(
+                f"set similarity '{set_similarity}'; allowed: {choices(get_args(SetSimilarity))}"
+            )
+        self.ids = _checked_ids(ids, similarities.values.shape[1], instructions)
+        self.lam = float(lam)
+        self.set_similarity = set_similarity
+        self.pairs = similarities.pairs
+        self._similarities = similarities
+        self._exact = exact
+        self._error = error
+        self._workers = workers or os.cpu_count() or 1
+        self._instructions = InstructionVectors(instructions, workers)
+        self._numbers = {name: number for number, name in enumerate(self.ids)}
+        self._allowed = {pair: _mask_of(allowed, pair, len(self.ids)) for pair in self.pairs}
+        for pair in self.pairs:
+            for name in pair:
+                unusable = similarities.unusable[similarities.models.index(name)]
+                if len(bad := np.flatnonzero(unusable & self._allowed[pair])):
+                    raise InputError(
+                        f"{len(bad)} vectors of '{name}' are not finite, the first for instruction"
+                        f" '{self.ids[bad[0]]}'; allowed: finite numbers, or a mask that excludes"
+                        " the instruction"
+                    )
+        self._states: dict[Pair, PairGreedy] = {}
+
+    @classmethod
+    def from_vectors(
+        cls,
+        responses: Mapping[str, Vectors],
+        instructions: Vectors,
+        ids: Sequence[str],
+        *,
+        lam: float = LAMBDA,
+        set_similarity: SetSimilarity = "max",
+        allowed: Mask | Mapping[Pair, Mask] | None = None,
+        pairs: Sequence[Pair] | None = None,
+        workers: int | None = None,
+    ) -> "Selector":
+        """Take cosines of vectors as similarities.
+
+        Args:
+            responses: Model -> vectors of its answers, shape (n, d), row by row as `ids`. A zero
+                vector stands for a blank answer: the instruction is no candidate for the model's
+                pairs.
+            instructions: Vectors of the instructions, shape (n, e); one with a zero vector is no
+                candidate.
+            ids: Ids of the instructions, shape (n,), each once.
+            lam: Lambda of Eq. (2): 0 or more; 0 is Eq. (1).
+            set_similarity: Similarity to a set: the maximum over its members, or their mean.
+            allowed: Which instructions may be selected, shape (n,), for all pairs or by pair.
+            pairs: Pairs to select for; by default all. For a new model, give only its pairs.
+            workers: Threads.
+
+        Raises:
+            InputError: For fewer than two models, vectors or ids that do not fit each other, or
+                unusable vectors of allowed instructions.
+        """
+        wanted = _checked_pairs(pairs, responses)
+        _, width = check_shapes(responses, sorted({name for pair in wanted for name in pair}))
+        found = response_similarities(responses, wanted, workers=workers)
+        exact = {(one, other): (responses[one], responses[other]) for one, other in wanted}
+        return cls(
+            found,
+            exact,
+            cosine_error(width),
+            instructions,
+            ids,
+            lam,
+            set_similarity,
+            allowed,
+            workers,
+        )
+
+    @classmethod
+    def from_similarities(
+        cls,
+        similarities: Mapping[Pair, npt.ArrayLike],
+        instructions: Vectors,
+        ids: Sequence[str],
+        *,
+        lam: float = LAMBDA,
+        set_similarity: SetSimilarity = "max",
+        allowed: Mask | Mapping[Pair, Mask] | None = None,
+    ) -> "Selector":
+        """Take response similarities that were computed elsewhere, as BERTScore or a judge's.
+
+        Args:
+            similarities: Pair -> similarity of the two answers to every instruction, shape (n,),
+                between -1 and 1; NaN where it is unknown: such an instruction is no candidate.
+            instructions: As for `from_vectors`, as the other arguments.
+            ids: Ids of the instructions.
+            lam: Lambda.
+            set_similarity: Maximum or mean.
+            allowed: Which instructions may be selected.
+
+        Raises:
+            InputError: For similarities out of range or of another number than the ids.
+        """
+        wanted = _checked_pairs(
+            list(similarities), {name for pair in similarities for name in pair}
+        )
+        exact = {pair: _checked_similarities(similarities[pair], pair, len(ids)) for pair in wanted}
+        models = tuple(sorted({name for pair in wanted for name in pair}))
+        found = ResponseSimilarities(
+            wanted,
+            np.array(list(exact.values()), np.float32),
+            np.zeros((len(models), len(ids)), np.bool_),
+            models,
+        )
+        return cls(found, exact, 1e-7, instructions, ids, lam, set_similarity, allowed)
+
+    def candidates(self, pair: Pair) -> int:
+        """How many instructions a pair can choose from."""
+        return int(np.count_nonzero(self._mask(self._known(pair))))
+
+    def select(
+        self, k: int | Mapping[Pair, int] = K, given: Mapping[Pair, Sequence[str]] | None = None
+    ) -> Selection:
+        """Select k instructions for every pair.
+
+        Args:
+            k: How many, for all pairs or by pair; 0 is allowed.
+            given: Pair -> ids that were selected before; they count as chosen and are not selected
+                again.
+
+        Raises:
+            InputError: If k is no whole number of 0 or more, a pair has fewer candidates than that,
+                or an id is unknown.
+        """
+        before = {self._known(pair): self._items(names) for pair, names in (given or {}).items()}
+        candidates = {pair: self.candidates(pair) for pair in self.pairs}
+        left = {
+            pair: candidates[pair] - int(self._mask(pair)[items].sum())
+            for pair, items in before.items()
+        }
+        chosen = {pair: self._chosen(items) for pair, items in before.items()}
+        found = merge(lambda now: [self.propose(now)], k, {**candidates, **left}, chosen)
+        return Selection(found, candidates, self.lam, self.set_similarity, len(self.ids))
+
+    def propose(self, chosen: Mapping[Pair, Sequence[Choice]]) -> dict[Pair, list[Choice]]:
+        """What may be the next of each pair, for `merge`.
+
+        Fast when called again with one more chosen.
+        """
+        states = {pair: self._state(pair, choices) for pair, choices in chosen.items()}
+        self._fold(list(states.values()))
+        with ThreadPoolExecutor(self._workers) as pool:
+            found = dict(zip(states, pool.map(PairGreedy.propose, states.values()), strict=True))
+        # Single rows of each pair bring in many pages of memory-mapped files.
+        sources = [
+            array for exact in self._exact.values() if isinstance(exact, tuple) for array in exact
+        ]
+        for array in {
+            id(array): array for array in (self._instructions.vectors, *sources)
+        }.values():
+            give_back(array, 0, len(array))
+        return found
+
+    def next(self, pair: Pair, chosen: Sequence[str]) -> Selected | None:
+        """Select one more instruction for a pair, as `select` would after `chosen`.
+
+        Fast when called again with its last result added, because it remembers where it was.
+
+        Args:
+            pair: Two models, in either order.
+            chosen: Ids selected for the pair so far, in order.
+
+        Returns:
+            The next instruction; None if no candidate is left.
+
+        Raises:
+            InputError: If the pair or an id is unknown.
+        """
+        pair = self._known(pair)
+        proposed = self.propose({pair: self._chosen(self._items(chosen))})[pair]
+        return proposed[-1][0] if proposed else None
+
+    def _known(self, pair: Pair) -> Pair:
+        """The pair in the order in which it is known."""
+        for known in (pair, pair[::-1]):
+            if known in self._allowed:
+                return known
+        raise InputError(f"no pair {_shown(pair)}; there are {choices(map(_shown, self.pairs))}")
+
+    def _items(self, names: Sequence[str]) -> list[int]:
+        """Numbers of instructions, each once."""
+        unknown = [name for name in names if name not in self._numbers]
+        if unknown:
+            raise InputError(f"instruction '{unknown[0]}' is not in the pool of {len(self.ids)}")
+        return list(dict.fromkeys(self._numbers[name] for name in names))
+
+    def _chosen(self, items: Sequence[int]) -> list[Choice]:
+        rows = self._instructions.exact_rows(np.array(items, np.intp))
+        return [
+            (Selected(self.ids[at], np.nan, np.nan, np.nan), row)
+            for at, row in zip(items, rows, strict=True)
+        ]
+
+    def _mask(self, pair: Pair) -> Mask:
+        """Which instructions are candidates for a known pair, shape (n,)."""
+        unknown = np.isnan(self._similarities.of(pair))
+        return np.asarray(self._allowed[pair] & ~unknown & ~self._instructions.lacking)
+
+    def _state(self, pair: Pair, chosen: Sequence[Choice]) -> PairGreedy:
+        state = self._states.get(pair)
+        ids = [selected.id for selected, _ in chosen]
+        if (
+            state is None
+            or [selected.id for selected, _ in state.chosen] != ids[: len(state.chosen)]
+        ):
+            state = self._states[pair] = self._fresh(pair)
+        for choice in chosen[len(state.chosen) :]:
+            state.add(choice, self._numbers.get(choice[0].id))
+        return state
+
+    def _fresh(self, pair: Pair) -> PairGreedy:
+        base = self._similarities.of(pair)
+        mask = self._mask(pair)
+        if not mask.all():
+            base = np.where(mask, base, np.float32(np.inf))
+        exact = self._exact[pair]
+
+        def similarities(items: Items) -> Floats:
+            return exact_similarities(*exact, items) if isinstance(exact, tuple) else exact[items]
+
+        return PairGreedy(
+            base,
+            self._error,
+            similarities,
+            self._instructions,
+            self.ids,
+            self.lam,
+            self.set_similarity,
+        )
+
+    def _fold(self, states: Sequence[PairGreedy]) -> None:
+        """Compute similarities that several pairs need together, so that the instructions are read
+        once.
+        """
+        while waiting := [state for state in states if state.needs]:
+            rows = {state.needs[0][0].id: state.needs[0][1] for state in waiting}
+            names = sorted(rows)[: max(1, _AT_ONCE // len(self.ids))]
+            similar = self._instructions.similarities(
+                np.array([rows[name] for name in names], np.float32)
+            )
+            for state in waiting:
+                if (name := state.needs[0][0].id) in names:
+                    state.fold(similar[names.index(name)])
+
+
+def merge(
+    propose: Callable[[Mapping[Pair, Sequence[Choice]]], Iterable[Mapping[Pair, Sequence[Choice]]]],
+    k: int | Mapping[Pair, int],
+    candidates: Mapping[Pair, int],
+    given: Mapping[Pair, Sequence[Choice]] | None = None,
+) -> dict[Pair, tuple[Selected, ...]]:
+    """Select k instructions for every pair, in steps, from what all partitions of a pool propose
+    after those given.
+    """
+    counts = {pair: _checked_k(k, pair) for pair in candidates}
+    for pair, count in counts.items():
+        if count > (left := candidates[pair]):
+            raise InputError(
+                f"k={count} is more than the {left} instructions that {_shown(pair)} can choose"
+                " from"
+            )
+    before = given or {}
+    chosen = {pair: list(before.get(pair, ())) for pair in counts}
+    for step in range(max(counts.values(), default=0)):
+        active = {pair: chosen[pair] for pair, count in counts.items() if step < count}
+        parts = list(propose(active))
+        for pair, taken in active.items():
+            taken.append(contenders(choice for part in parts for choice in part[pair])[-1])
+    return {
+        pair: tuple(each for each, _ in taken[len(before.get(pair, ())) :])
+        for pair, taken in chosen.items()
+    }
+
+
+def _checked_pairs(pairs: Sequence[Pair] | None, models: Iterable[str]) -> tuple[Pair, ...]:
+    """The pairs to compare: those given, or all of the models in sorted order."""
+    names = sorted(models)
+    if len(names) < 2:
+        raise InputError(
+            f"{len(names)} contestants ({', '.join(names) or 'none'}); at least two are needed"
+        )
+    if pairs is None:
+        return tuple(combinations(names, 2))
+    seen: set[frozenset[str]] = set()
+    for pair in pairs:
+        unknown = [name for name in pair if name not in names]
+        if unknown:
+            raise InputError(
+                f"pair {_shown(pair)}: unknown contestant '{unknown[0]}'; allowed: {choices(names)}"
+            )
+        if pair[0] == pair[1] or frozenset(pair) in seen:
+            raise InputError(
+                f"pair {_shown(pair)}: allowed are two different contestants, each pair once"
+            )
+        seen.add(frozenset(pair))
+    return tuple(pairs)
+
+
+def _checked_ids(ids: Sequence[str], size: int, instructions: Vectors) -> tuple[str, ...]:
+    """Ids of the instructions, as many as vectors and answers, each once."""
+    if len(ids) != size or len(instructions) != size:
+        raise InputError(
+            f"{len(ids)} instruction ids, {len(instructions)} instruction vectors, {size} answers; "
+            "their numbers must be equal"
+        )
+    if not size:
+        raise InputError("the pool has no instructions; at least one is needed")
+    if len(set(ids)) != len(ids):
+        twice = next(name for number, name in enumerate(ids) if name in ids[:number])
+        raise InputError(
+            f"instruction id '{twice}' occurs more than once; each needs an id of its own"
+        )
+    return tuple(ids)
+
+
+def _mask_of(allowed: Mask | Mapping[Pair, Mask] | None, pair: Pair, size: int) -> Mask:
+    """Which instructions a pair may choose, shape (size,); all of them by default."""
+    if isinstance(allowed, Mapping):
+        allowed = allowed.get(pair, allowed.get(pair[::-1]))
+    if allowed is None:
+        return np.ones(size, np.bool_)
+    mask = np.asarray(allowed)
+    if mask.shape != (size,) or mask.dtype != np.bool_:
+        raise InputError(
+            f"mask of {_shown(pair)} is {mask.dtype} of shape {mask.shape}; allowed: bool,"
+            f" ({size},)"
+        )
+    return mask
+
+
+def _checked_similarities(values: npt.ArrayLike, pair: Pair, size: int) -> Floats:
+    found = np.asarray(values, np.float64)
+    if found.shape != (size,):
+        raise InputError(
+            f"similarities of {_shown(pair)} have shape {found.shape}; allowed: ({size},)"
+        )
+    if (np.abs(found) > 1 + 1e-6).any():
+        worst = found[np.nanargmax(np.abs(found))]
+        raise InputError(f"a similarity of {_shown(pair)} is {worst}; allowed: -1 to 1")
+    return found
+
+
+def _checked_k(k: int | Mapping[Pair, int], pair: Pair) -> int:
+    """How many instructions a pair is to get; 0 where a mapping does not name it."""
+    wanted = k.get(pair, k.get(pair[::-1], 0)) if isinstance(k, Mapping) else k
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 0:
+        raise InputError(f"k={wanted} of {_shown(pair)}; allowed: a whole number, 0 or more")
+    return wanted
+
+
+def _shown(pair: Pair) -> str:
+    return f"{pair[0]} and {pair[1]}"

@@ -1,0 +1,248 @@
+"""Similarities of texts: what they must offer, which there are by name, how users add one."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+from anyio import to_thread
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.discrepancy._vectors import Floats, Mask, Pair, Vectors
+
+DEFAULT_SIMILARITY = "lexical"
+"""Needs no download, no key and no model."""
+
+
+@runtime_checkable
+class VectorSimilarity(Protocol):
+    """Turns a text into a vector; similarity is the cosine.
+
+    One vector per text serves all pairs of models.
+    """
+
+    # name that vectors are cached under; another text preparation or model needs another name
+    name: str
+    costly: bool  # whether vectors are worth keeping on disk
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of texts that are not blank, shape (n, d), finite.
+
+        Zero for a text it knows nothing of.
+        """
+        ...
+
+
+@runtime_checkable
+class PairwiseSimilarity(Protocol):
+    """Compares two texts directly; every pair of answers is a call."""
+
+    name: str  # what it is called in results
+
+    def compare(self, first: Sequence[str], second: Sequence[str]) -> Floats:
+        """Similarities of text pairs, shape (n,), between -1 and 1; NaN where there is none."""
+        ...
+
+
+@runtime_checkable
+class AskedSimilarity(Protocol):
+    """Compares two texts by asking a model, which takes time and can fail."""
+
+    name: str  # what it is called in results
+
+    async def ask(self, first: Sequence[str], second: Sequence[str]) -> Floats:
+        """Similarities of text pairs, shape (n,), between 0 and 1; NaN where there is none."""
+        ...
+
+
+Similarity = VectorSimilarity | PairwiseSimilarity | AskedSimilarity
+Maker = Callable[..., Similarity]
+"""Makes a similarity from what follows the name in `name/argument` (empty for nothing), and keyword
+options.
+"""
+
+
+@dataclass(frozen=True)
+class SimilaritySpec:
+    """`name` or `name/argument`, as a user writes it."""
+
+    name: str
+    argument: str
+
+    def __str__(self) -> str:
+        return f"{self.name}/{self.argument}" if self.argument else self.name
+
+
+_MAKERS: dict[str, str | Maker] = {
+    "lexical": "embeddings:make_lexical",
+    "openai": "embeddings:make_openai",
+    "model2vec": "embeddings:make_model2vec",
+    "sentence_transformers": "embeddings:make_sentence_transformers",
+    "minilm": "bert:make_minilm",
+    "bert": "bert:bert_encoder",
+    "bert_score": "bert:make_bert_score",
+    "llm": "embeddings:make_llm",
+}
+"""Name -> module and function of this room, so that nothing is imported before it is asked for; or
+a function.
+"""
+
+
+def similarity_names() -> tuple[str, ...]:
+    """Names of all similarities."""
+    return tuple(_MAKERS)
+
+
+def register_similarity(name: str, maker: Maker) -> None:
+    """Add a similarity.
+
+    Args:
+        name: Its name, without a slash.
+        maker: Makes it from the argument of the spec and keyword options.
+
+    Raises:
+        InputError: If the name is taken or has a slash.
+    """
+    if name in _MAKERS or "/" in name or not name:
+        raise InputError(
+            f"similarity '{name}' cannot be added: the name is empty, taken or has a slash"
+        )
+    _MAKERS[name] = maker
+
+
+def parse_similarity(spec: str) -> SimilaritySpec:
+    """Split a spec such as `lexical`, `openai/text-embedding-3-small` or `model2vec/<folder or
+    name>`.
+
+    Raises:
+        InputError: If there is no similarity of that name.
+    """
+    name, _, argument = spec.partition("/")
+    if name not in _MAKERS:
+        raise InputError(
+            f"unknown similarity '{spec}'; allowed: {choices(_MAKERS)}, some as name/model"
+        )
+    return SimilaritySpec(name, argument)
+
+
+def load_similarity(spec: str = DEFAULT_SIMILARITY, **options: Any) -> Similarity:
+    """Make the similarity that a spec names.
+
+    Args:
+        spec: `name` or `name/argument`.
+        options: What the maker takes, as `base_url` for `openai` and `ask` for `llm`.
+
+    Raises:
+        InputError: If it is unknown, what it needs is not installed, it does not take these
+            options, or it is no similarity.
+    """
+    parsed = parse_similarity(spec)
+    maker = _MAKERS[parsed.name]
+    if isinstance(maker, str):
+        module, _, function = maker.partition(":")
+        maker = getattr(import_module(f"urs_inspect.discrepancy._{module}"), function)
+    try:
+        made = maker(parsed.argument, **options)
+    except TypeError as error:
+        if "unexpected keyword" not in str(error) and "required" not in str(error):
+            raise
+        raise InputError(f"similarity '{spec}': {error}") from error
+    if not isinstance(made, VectorSimilarity | PairwiseSimilarity | AskedSimilarity):
+        raise InputError(
+            f"similarity '{spec}' has no `name`, or none of the methods `encode`, `compare` and"
+            " `ask`"
+        )
+    return made
+
+
+def checked_vectors(vectors: Vectors, count: int, name: str) -> Vectors:
+    """Vectors of a model, if they are a matrix of `count` finite rows.
+
+    Zero means that it knows no part of a text.
+    """
+    if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] == 0:
+        raise InputError(
+            f"similarity '{name}' gave vectors of shape {vectors.shape} for {count} texts"
+        )
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if len(bad):
+        raise InputError(
+            f"similarity '{name}' gave {len(bad)} of {count} vectors that are not finite, the first"
+            f" for text {bad[0]}"
+        )
+    return vectors
+
+
+def needed(name: str, package: str, line: str, *modules: str) -> list[Any]:
+    """The modules that a similarity needs; if they cannot be imported, an error with the line that
+    installs them.
+    """
+    try:
+        return [import_module(module) for module in modules]
+    except ImportError as error:
+        raise InputError(
+            f"similarity '{name}' needs {package}, which cannot be imported ({error}): {line}"
+        ) from error
+
+
+async def compare_answers(
+    similarity: PairwiseSimilarity | AskedSimilarity,
+    answers: Mapping[str, Sequence[str]],
+    candidates: Mapping[Pair, Mask],
+) -> dict[Pair, Floats]:
+    """Compare the two answers of every pair to every candidate instruction; blank answers are never
+    compared.
+
+    `answers` has those of a model in the order of the n instructions, `candidates` the mask, shape
+    (n,), of each pair. Returns similarities of each pair, shape (n,), as
+    `Selector.from_similarities` takes them; NaN where nothing was compared or the metric gave none.
+    """
+    found: dict[Pair, Floats] = {}
+    for pair, mask in candidates.items():
+        for name in pair:
+            if (count := len(answers[name]) if name in answers else "no") != len(mask):
+                raise InputError(
+                    f"'{name}' has {count} answers; needed are {len(mask)}, one per instruction,"
+                    " blank if missing"
+                )
+        sides = [answers[name] for name in pair]
+        items = [
+            item
+            for item in np.flatnonzero(mask).tolist()
+            if all(side[item].strip() for side in sides)
+        ]
+        first, second = ([side[item] for item in items] for side in sides)
+        if isinstance(similarity, AskedSimilarity):
+            values = await similarity.ask(first, second)
+        else:
+            values = np.asarray(
+                await to_thread.run_sync(similarity.compare, first, second), dtype=np.float64
+            )
+        if values.shape != (len(items),):
+            raise InputError(
+                f"similarity '{similarity.name}' gave values of shape {values.shape} for"
+                f" {len(items)} pairs of texts"
+            )
+        found[pair] = np.full(len(mask), np.nan)
+        found[pair][items] = values
+    return found
+
+
+def shortlist(
+    similarities: npt.ArrayLike, size: int, ids: Sequence[str], allowed: Mask | None = None
+) -> Mask:
+    """The `size` allowed instructions on which answers are least similar by a cheap metric, worth a
+    costly one.
+
+    NaN is left out; equal similarities go by id. Fewer than `size` if there are not as many.
+    """
+    if size < 1:
+        raise InputError(f"shortlist of {size} instructions; allowed: 1 or more")
+    values = np.asarray(similarities, np.float64)
+    usable = ~np.isnan(values) if allowed is None else ~np.isnan(values) & allowed
+    items = sorted(np.flatnonzero(usable).tolist(), key=lambda item: (values[item], ids[item]))
+    mask = np.zeros(len(values), np.bool_)
+    mask[items[:size]] = True
+    return mask

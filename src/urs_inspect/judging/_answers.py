@@ -1,0 +1,394 @@
+"""Judging an answer by the criteria of its intent, by one judge or a panel."""
+
+import math
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from urs_inspect._util import InputError, is_blank
+from urs_inspect.datasets._conversations import NOT_SHOWN, Conversation
+from urs_inspect.judging._ask import UNKNOWN, Call, Message, Reply, Temperature, ask
+from urs_inspect.judging._failures import (
+    ANSWER_CUT_OFF,
+    PARTIAL_PANEL,
+    STOPPED_AT_LIMIT,
+    FailureMode,
+    JudgeFailure,
+    ScoreRecord,
+)
+from urs_inspect.judging._frames import JudgePrompt, Schema
+from urs_inspect.judging._prompts import PromptBuilder
+from urs_inspect.judging._reply_counts import BY_JUDGE, REPLY_COUNTS, counts_of
+from urs_inspect.judging._score_reply import explain, read_reply
+from urs_inspect.rubrics import FINAL, LOWEST, load_rubric
+
+_CUT_OFF = "**The answer was cut off at the token limit** and was judged as it is."
+Reason = Literal["scoring_failed", "grader_failed", "no_response"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer and what it answers.
+
+    Attributes:
+        intent: Label of the intent.
+        language: Label of the language.
+        question: The question, or the conversation that the answer replies to; None if the case has
+            none.
+        reference: The reference answer.
+        text: The answer; None if the model gave none at all.
+        stop_reason: Why it ended.
+        error: Why there is none, if that is known.
+    """
+
+    intent: str
+    language: str
+    question: str | Conversation | None
+    reference: str
+    text: str | None
+    stop_reason: str = "unknown"
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A judge.
+
+    Attributes:
+        name: Its name.
+        call: Sends messages to it.
+        temperature: The temperature of these calls; None for the provider's default.
+        self_judged: Whether it is the model under test.
+        call_by_schema: As `call`, with a schema of the reply if the judge takes one; None for a
+            judge that is always called without.
+    """
+
+    name: str
+    call: Call
+    temperature: float | None
+    self_judged: bool
+    call_by_schema: Callable[[Schema, Sequence[Message]], Awaitable[Reply]] | None = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Result of asking one judge about one answer.
+
+    Attributes:
+        judge: Name of the model.
+        result: The scores, or why there are none.
+        reply: The last reply as it came.
+        calls: How often the judge was asked.
+        temperature: The temperature that was requested; None for the provider's default.
+        self_judged: Whether the judge is the model under test.
+        unkeyed: Whether the last reply had a record without the key, whether it counted or not.
+        temperature_sent: The temperature in the request to the provider, which may lack it.
+        structured: Whether the request had a schema of the reply.
+        asked_again: Whether the judge was asked again, because a reply could not be read or lacked
+            the key.
+        near_key: Whether the key of the record is misspelled.
+        several_records: Whether the reply had an earlier record with the key and another final
+            score.
+    """
+
+    judge: str
+    result: ScoreRecord | JudgeFailure
+    reply: str
+    calls: int
+    temperature: float | None
+    self_judged: bool
+    unkeyed: bool = False
+    temperature_sent: Temperature = UNKNOWN
+    structured: bool = False
+    asked_again: bool = False
+    near_key: bool = False
+    several_records: bool = False
+
+    @property
+    def final(self) -> int | None:
+        """The final score, 1 to 10; None if there is none."""
+        return self.result.final if isinstance(self.result, ScoreRecord) else None
+
+    def to_metadata(self) -> dict[str, Any]:
+        """Everything about the judgement that a log keeps."""
+        facts: dict[str, Any] = {
+            "judge": self.judge,
+            "temperature_requested": self.temperature,
+            "temperature_sent": self.temperature_sent,
+            "self_judged": self.self_judged,
+            "calls": self.calls,
+            "structured": self.structured,
+            **{name: getattr(self, name) for name in REPLY_COUNTS},
+        }
+        if isinstance(self.result, JudgeFailure):
+            failure = {"failure_mode": self.result.mode, "failure_detail": self.result.detail}
+            return {**facts, **failure, "reply": self.reply}
+        missing = {"criteria_missing": list(self.result.missing)} if self.result.missing else {}
+        scores = {"final": self.result.final, "criteria": self.result.criteria}
+        return {**facts, **scores, **missing}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An answer after judging.
+
+    Attributes:
+        value: `final` and every criterion of the rubric, 1 to 10, NaN for those of other intents or
+            not given; None if the answer could not be scored.
+        reason: Why it could not, or why no judge was called; None for an answer that was judged.
+        explanation: For people, as Markdown.
+        metadata: Outcome, judges, prompt and length of the answer.
+    """
+
+    value: dict[str, float] | None
+    reason: Reason | None
+    explanation: str
+    metadata: Mapping[str, Any]
+
+
+Collect = Callable[[Sequence[Awaitable[Judgement]]], Awaitable[Sequence[Judgement]]]
+"""Awaits several at once; results in order."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    """An answer that can be judged: id of its intent, language of the prompt, and the prompt."""
+
+    answer: Answer
+    intent: str
+    language: str
+    prompt: JudgePrompt
+
+    def metadata(self) -> dict[str, Any]:
+        question = self.answer.question
+        not_shown = question.not_shown if isinstance(question, Conversation) else {}
+        return {
+            **({NOT_SHOWN: not_shown} if not_shown else {}),
+            "answer_length": len(self.answer.text or ""),
+            "answer_stop_reason": self.answer.stop_reason,
+            "prompt_version": self.prompt.version,
+            "prompt_sha256": self.prompt.sha256,
+            "judge_language": self.language,
+        }
+
+
+class AnswerJudging:
+    """Has answers judged.
+
+    An empty answer gets the lowest score without a call. A judgement that fails leaves the answer
+    unscored, with a reason.
+
+    Args:
+        rubric: Path of a rubric of the user's own, laid over the URS rubric.
+        prompt: Path of a frame.
+        judge_language: Language of the prompt for all cases; None for each case's own.
+        attempts: How often a judge is asked at most.
+
+    Raises:
+        InputError: If an argument cannot be used.
+    """
+
+    def __init__(
+        self, rubric: str | None, prompt: str | None, judge_language: str | None, attempts: int
+    ) -> None:
+        self.rubric = load_rubric(rubric, prompt)
+        self._builder = PromptBuilder(self.rubric)
+        try:
+            self._language = (
+                None if judge_language is None else self.rubric.language_code(str(judge_language))
+            )
+        except InputError as error:
+            raise InputError(f"judge_language: {error}") from error
+        if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
+            raise InputError(
+                f"judge attempts: must be a whole number of at least 1, got {attempts!r}"
+            )
+        self._attempts = attempts
+
+    async def judge(
+        self, answer: Answer, judges: Callable[[], Sequence[Judge]], collect: Collect
+    ) -> Judged:
+        """Judge an answer.
+
+        Args:
+            answer: The answer.
+            judges: Gives the judges; none of them is called for an empty answer, but its record
+                names them.
+            collect: Awaits the calls of a panel at once.
+
+        Returns:
+            The result; never an exception for what a judge or its endpoint does.
+        """
+        case = self._case(answer)
+        if isinstance(case, _Case) and answer.text is None:
+            case = JudgeFailure(
+                "no_answer",
+                answer.error or "The model gave no answer at all: a limit, or an error.",
+            )
+        if isinstance(case, JudgeFailure):
+            outcome = f"unscored_{case.mode}"
+            length = len(answer.text or "")
+            metadata = {"outcome": outcome, "failure_mode": case.mode, "answer_length": length}
+            return Judged(None, "scoring_failed", case.detail, metadata)
+        panel = judges()
+        if is_blank(answer.text or ""):
+            return self._no_response(case, [judge.name for judge in panel])
+        calls = [self._ask(judge, case) for judge in panel]
+        # A panel is asked at once; a single judge is spared what that costs.
+        return self._combine(case, await collect(calls) if len(calls) > 1 else [await calls[0]])
+
+    def prompt(self, answer: Answer) -> JudgePrompt | JudgeFailure:
+        """The prompt about an answer, or why it cannot be judged."""
+        case = self._case(answer)
+        return case if isinstance(case, JudgeFailure) else case.prompt
+
+    def _case(self, answer: Answer) -> _Case | JudgeFailure:
+        """The case of an answer, which may come from a log of any task."""
+        mode: FailureMode = "unknown_intent"
+        try:
+            intent = self.rubric.intent_id(answer.intent)
+            mode = "unknown_language"
+            language = self._language or self.rubric.language_code(answer.language)
+        except InputError as error:
+            return JudgeFailure(mode, f"Sample metadata '{mode.removeprefix('unknown_')}': {error}")
+        if answer.question is None:
+            return JudgeFailure("prompt_failed", "The case has no question in words.")
+        question = answer.question
+        try:
+            if isinstance(question, Conversation):
+                question = question.text(language)
+            prompt = self._builder.build(
+                intent,
+                language,
+                question=question,
+                reference=answer.reference,
+                answer=answer.text or "",
+            )
+        except Exception as error:  # whatever a text did to it, the answer must not be lost
+            return JudgeFailure(
+                "prompt_failed", f"The prompt could not be built: {type(error).__name__}: {error}"
+            )
+        return _Case(answer, intent, language, prompt)
+
+    async def _ask(self, judge: Judge, case: _Case) -> Judgement:
+        call = judge.call
+        schema = case.prompt.schema
+        if judge.call_by_schema is not None and schema is not None:
+            call = partial(judge.call_by_schema, schema)
+        asked = await ask(
+            call,
+            case.prompt,
+            partial(
+                read_reply, rubric=self.rubric, criteria=self.rubric.intents[case.intent].criteria
+            ),
+            self.rubric.languages[case.language].ask_again,
+            attempts=self._attempts,
+        )
+        return Judgement(
+            judge.name,
+            asked.result,
+            asked.reply,
+            asked.calls,
+            judge.temperature,
+            judge.self_judged,
+            unkeyed=asked.unkeyed,
+            temperature_sent=asked.temperature_sent,
+            structured=asked.structured,
+            asked_again=asked.asked_again,
+            near_key=asked.near_key,
+            several_records=asked.several_records,
+        )
+
+    def _combine(self, case: _Case, judgements: Sequence[Judgement]) -> Judged:
+        """One result from one or several judgements; the mean of those that succeeded."""
+        records = [j.result for j in judgements if isinstance(j.result, ScoreRecord)]
+        cut_off = case.answer.stop_reason in STOPPED_AT_LIMIT
+        metadata = {
+            "outcome": (
+                PARTIAL_PANEL
+                if len(records) < len(judgements)
+                else ANSWER_CUT_OFF
+                if cut_off
+                else "judged"
+            ),
+            "self_judged": any(j.self_judged for j in judgements),
+            "judges": [j.to_metadata() for j in judgements],
+            # Repeated in short: summaries of logs leave out what is longer than 1,000 characters,
+            # as panels easily are.
+            "judge_finals": [[j.judge, j.final] for j in judgements],
+            **{
+                name: sum(getattr(judgement, name) for judgement in judgements)
+                for name in REPLY_COUNTS
+            },
+            BY_JUDGE: _reply_counts(judgements),
+            "structured": sum(j.structured for j in judgements),
+            "criteria_missing": sum(len(record.missing) for record in records),
+            **case.metadata(),
+        }
+        explanation = "\n\n---\n\n".join(self._explained(j, case) for j in judgements)
+        if cut_off:
+            explanation = f"{_CUT_OFF}\n\n{explanation}"
+        if not records:
+            modes = Counter(j.result.mode for j in judgements if isinstance(j.result, JudgeFailure))
+            mode = modes.most_common(1)[0][0]
+            failed = {**metadata, "outcome": f"unscored_{mode}", "failure_mode": mode}
+            return Judged(None, "grader_failed", explanation, failed)
+        scores: dict[str, list[int]] = {FINAL: [record.final for record in records]}
+        for criterion in self.rubric.intents[case.intent].criteria:
+            scores[criterion] = [
+                s for record in records if (s := record.criteria[criterion]) is not None
+            ]
+        return Judged(self._value(scores), None, explanation, metadata)
+
+    def _no_response(self, case: _Case, judges: Sequence[str]) -> Judged:
+        """Give an empty answer the lowest score, without a judge; `judges` are those of the run."""
+        scores = {key: [LOWEST] for key in (FINAL, *self.rubric.intents[case.intent].criteria)}
+        stop_reason = case.answer.stop_reason
+        outcome = "no_response_cut_off" if stop_reason in STOPPED_AT_LIMIT else "no_response"
+        metadata = {
+            "outcome": "no_response_withheld" if stop_reason == "content_filter" else outcome,
+            "self_judged": False,
+            "judges": [],
+            "judge_finals": [],
+            "judges_not_asked": list(judges),
+            **case.metadata(),
+        }
+        explanation = (
+            f"The answer is empty (stop reason: {stop_reason}): the lowest score, and no judge was"
+            " called."
+        )
+        return Judged(self._value(scores), "no_response", explanation, metadata)
+
+    def _value(self, scores: Mapping[str, Sequence[int]]) -> dict[str, float]:
+        """The full set of keys: a key that a later sample lacks would end a run after all was paid
+        for.
+        """
+        keys = self.rubric.score_keys
+        return {
+            key: sum(given) / len(given) if (given := scores.get(key)) else math.nan for key in keys
+        }
+
+    def _explained(self, judgement: Judgement, case: _Case) -> str:
+        head = f"Judge: `{judgement.judge}`" + (
+            " — **self-judged**" if judgement.self_judged else ""
+        )
+        reply = judgement.reply
+        result = judgement.result
+        if isinstance(result, JudgeFailure):
+            body = f"**No score: {result.mode}.** {result.detail}"
+            return f"{head}\n\n{body}" + (f"\n\nThe reply was:\n\n{reply}" if reply else "")
+        return f"{head}\n\n{explain(reply, result, self.rubric, case.language, case.prompt.key)}"
+
+
+def _reply_counts(judgements: Sequence[Judgement]) -> dict[str, dict[str, int]]:
+    """The counts of the replies that came, by judge."""
+    replies: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        if not isinstance(judgement.result, JudgeFailure) or judgement.result.mode != "call_failed":
+            replies.setdefault(judgement.judge, []).append(judgement)
+    counts: dict[str, dict[str, int]] = {}
+    for judge, given in replies.items():
+        counts |= counts_of(judge, given)
+    return counts

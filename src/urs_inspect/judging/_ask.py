@@ -1,0 +1,277 @@
+"""Calls of a judge: asking again for what cannot be read, and a circuit breaker after many
+failures.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from urs_inspect.judging._failures import (
+    ASK_AGAIN,
+    MAX_DETAIL,
+    FailureMode,
+    JudgeFailure,
+    describe_error,
+)
+from urs_inspect.judging._frames import JudgePrompt
+from urs_inspect.judging._keys import KEY, MAX_READ, Read, Reader, read_keyed
+
+_STOPPED: Mapping[str, tuple[FailureMode, str]] = {
+    "model_length": ("context_overflow", "The case does not fit into the judge's context."),
+    "content_filter": ("content_filter", "The judge's provider withheld the reply."),
+    "max_tokens": ("truncated", "The reply was cut off at the token limit."),
+}
+TINY_REQUEST = "Reply with the word: ready"
+"""What a model is sent to learn whether it can be reached at all."""
+UNKNOWN: Literal["unknown"] = "unknown"
+Temperature = float | None | Literal["unknown"]
+"""A temperature as it was sent: None where the request named none, `unknown` where the request is
+not known.
+"""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message to a judge."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The reply to a call.
+
+    Attributes:
+        text: The reply.
+        stop_reason: Why it ended: `stop`, `max_tokens`, `model_length` (does not fit into the
+            context), `content_filter`, or any other word, which means nothing here.
+        error: The endpoint's error in place of a reply; empty if none.
+        temperature_sent: The sampling temperature in the request.
+        structured: Whether the request had a schema of the reply.
+    """
+
+    text: str
+    stop_reason: str = "stop"
+    error: str = ""
+    temperature_sent: Temperature = UNKNOWN
+    structured: bool = False
+
+
+Call = Callable[[Sequence[Message]], Awaitable[Reply]]
+"""Sends messages to a judge. May raise anything; it retries failed calls itself."""
+
+
+class CallsStopped(Exception):  # noqa: N818 - no error of the call, which was not made
+    """Raised by a `Call` in place of calling a judge that is no longer called; gives the reason."""
+
+
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True)
+class Asked(Generic[ResultT]):
+    """Result of asking one judge about one case."""
+
+    result: ResultT | JudgeFailure
+    reply: str  # the last one
+    calls: int
+    unkeyed: bool = (
+        False  # whether the last reply has a record without the key, which counts or not
+    )
+    temperature_sent: Temperature = UNKNOWN  # in the last request
+    structured: bool = False  # whether the last request had a schema of the reply
+    asked_again: bool = False  # because a reply could not be read, or lacked the key
+    near_key: bool = False
+    several_records: bool = False
+
+
+async def ask(
+    call: Call,
+    prompt: JudgePrompt,
+    read: Reader[ResultT],
+    again: str,
+    *,
+    attempts: int,
+) -> Asked[ResultT]:
+    """Ask a judge, up to `attempts` times while its reply cannot be read.
+
+    Later requests are `again`, with the reason for `{reason}`. Never raises for what a judge or its
+    endpoint does.
+    """
+    messages = messages_of(prompt)
+    last: Read[ResultT] = Read(JudgeFailure("call_failed", "The judge was not asked."), False)
+    sent: Temperature = UNKNOWN
+    structured = False
+    text = ""
+    calls = 0
+    was_refused = False
+    while calls < attempts:
+        calls += 1
+        try:
+            reply = await call(messages)
+        except CallsStopped as reason:
+            calls -= 1
+            last = Read(JudgeFailure("call_failed", str(reason)), False)
+        except Exception as error:  # whatever an endpoint does, the answers of the run are kept
+            text = ""
+            last = Read(JudgeFailure("call_failed", describe_error(error)), False)
+            if isinstance(
+                error, json.JSONDecodeError
+            ):  # a broken body may pass, but clients do not retry it
+                continue
+        else:
+            text = reply.text
+            sent = reply.temperature_sent
+            structured = reply.structured
+            cut_off = stopped(reply.stop_reason, reply.error)
+            if cut_off is None:
+                last = read_keyed(text, prompt.key, read, needs_key=prompt.needs_key)
+            else:
+                last = Read(cut_off, False)
+        failure = last.result
+        if not isinstance(failure, JudgeFailure) or failure.mode not in ASK_AGAIN:
+            break
+        was_refused = True
+        messages = messages_again(prompt, text, failure, again)
+    return Asked(
+        last.result,
+        text,
+        calls,
+        unkeyed=last.unkeyed,
+        temperature_sent=sent,
+        structured=structured,
+        asked_again=was_refused and calls > 1,
+        near_key=last.near_key,
+        several_records=last.several_records,
+    )
+
+
+def stopped(stop_reason: str, error: str = "") -> JudgeFailure | None:
+    """Why a reply must not be read, if it must not: it was cut off, withheld, or never came."""
+    # The stop reason comes first: a record in a reply that was cut off may not be the judge's last
+    # word.
+    if stop_reason in _STOPPED:
+        return JudgeFailure(*_STOPPED[stop_reason])
+    return JudgeFailure("call_failed", error[:MAX_DETAIL]) if error else None
+
+
+def messages_of(prompt: JudgePrompt) -> list[Message]:
+    """What is sent to a judge: the static part, if there is one, and the case."""
+    system = [Message("system", prompt.instructions)] if prompt.instructions else []
+    return [*system, Message("user", prompt.case)]
+
+
+_KEY_AGAIN: Mapping[str, str] = {
+    "en": (
+        "Your reply could not be used: {reason} Judge the same case again, and end with the JSON"
+        " object, which has the key as its first entry."
+    ),
+    "zh": "你的回复无法使用：{reason} 请重新评判同一个案例，并以 JSON 对象结尾，其第一项是 key。",
+}
+"""What a judge of pairs or ratings is sent where it is not certain which record is its own."""
+_REASONS: Mapping[str, Mapping[FailureMode, str]] = {
+    "zh": {
+        "unparseable": "回复中没有可用的 JSON 对象。",
+        "missing_final": "JSON 对象中没有综合得分。",
+        "not_a_number": "有一项分数不是数字。",
+        "not_an_integer": "有一项分数不是整数。",
+        "out_of_range": "有一项分数超出了范围。",
+        "conflicting_scores": "回复中有互相矛盾的分数。",
+        "conflicting_verdicts": "回复中有互相矛盾的结论。",
+        "wrong_key": "JSON 对象中的 key 不正确。",
+        "no_key": "JSON 对象中没有 key。",
+        "refusal": "回复拒绝了评判。",
+        "empty_reply": "回复为空。",
+        "truncated": "回复因长度限制被截断。",
+    }
+}
+"""Reasons in other languages than that of the details in the log, so that a request is in one
+language.
+"""
+
+
+def messages_again(
+    prompt: JudgePrompt, reply: str, failure: JudgeFailure, again: str = ""
+) -> list[Message]:
+    """What is sent to a judge whose reply could not be used: `again`, with the reason for
+    `{reason}`, and the key.
+
+    The reason is in the language of the prompt, where that is English or Chinese, else in English.
+    """
+    again = again or _KEY_AGAIN.get(prompt.language, _KEY_AGAIN["en"])
+    request = again.replace(
+        "{reason}", _REASONS.get(prompt.language, {}).get(failure.mode, failure.detail)
+    )
+    if prompt.key:
+        request += f'\n"{KEY}": "{prompt.key}"'
+    if failure.mode in ("truncated", "empty_reply") or not reply.strip() or len(reply) > MAX_READ:
+        *system, case = messages_of(prompt)
+        return [*system, Message("user", f"{case.text}\n\n{request}")]
+    return [*messages_of(prompt), Message("assistant", reply), Message("user", request)]
+
+
+GIVE_UP = 20
+"""Failures in a row after which a judge is no longer called."""
+
+
+class CircuitBreaker:
+    """Lets calls of a judge through until `give_up` of them fail in a row (0 for no limit), or
+    until an interrupt.
+
+    Attributes:
+        stopped: Why the judge is no longer called; empty while it is.
+    """
+
+    def __init__(self, give_up: int = GIVE_UP) -> None:
+        self._give_up = give_up
+        self._failed = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._under_way: set[asyncio.Future[Any]] = set()
+        self.stopped = ""
+
+    async def wait_for(self, asking: Callable[[], Awaitable[ResultT]]) -> ResultT | None:
+        """Make a call unless calls are stopped.
+
+        None if it was not made, or was ended by an interrupt.
+        """
+        if self.stopped:
+            return None
+        self._loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(asking())
+        self._under_way.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._is_interrupt():
+                return None
+            raise
+        finally:
+            self._under_way.discard(task)
+
+    def note(self, failed: bool, why: str) -> None:
+        """Take note of a call, or of all calls about one answer: whether no reply came, and what
+        went wrong.
+        """
+        self._failed = self._failed + 1 if failed else 0
+        if self._give_up and self._failed >= self._give_up and not self.stopped:
+            self.stopped = (
+                f"Judging was stopped: the judge failed {self._failed} times in a row; last: {why}"
+            )
+
+    def interrupt(self) -> None:
+        """Stop calling, and end the calls under way. For a handler of signals, from any thread."""
+        self.stopped = "Judging was interrupted."
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._end)
+
+    def _is_interrupt(self) -> bool:
+        """Whether only the call was ended, and not the task that waits for it."""
+        waiting = asyncio.current_task()
+        return bool(self.stopped) and waiting is not None and not waiting.cancelling()
+
+    def _end(self) -> None:
+        for task in self._under_way:
+            task.cancel()

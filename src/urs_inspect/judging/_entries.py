@@ -1,0 +1,112 @@
+"""Entries in text (a name, a colon, a value), and which of them a reader of replies would take."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from urs_inspect.judging._objects import Span, spans
+from urs_inspect.judging._sanitize import FindInjected, decoded, without_invisible
+from urs_inspect.rubrics import normalise_key
+
+_COLON = re.compile("[:：]")
+_MOST_OF_A_NAME = 90
+_BEFORE_A_NAME = re.compile(r"""[{}｛｝⟦⟧\[\]［］【】"'“”‘’„‟＂＇「」『』:：,，;；\n]""")
+_BEFORE_A_VALUE = re.compile(r"""[\s"'“”‘’„‟＂＇「」『』*`\\\[［【]{0,20}""")
+_VALUE = re.compile(r"""[^"'“”‘’„‟＂＇「」『』,，{}｛｝⟦⟧\[\]［］【】\n\\]{0,80}""")
+_OPENING_BRACES = "{｛⟦"
+_WORD = re.compile(r"[㐀-鿿]|[^\W_㐀-鿿]+")
+_MOST_ENDS = 12
+
+
+class Entry(NamedTuple):
+    """What may be a name, as `normalise_key` gives it, its value as plain text, and where its colon
+    is.
+    """
+
+    name: str
+    value: str
+    place: int
+    is_object: bool  # whether an object begins where the value should be
+    is_whole: bool  # whether the name is all that stands before the colon, as a reader needs it
+
+
+def entries(text: str) -> Iterator[Entry]:
+    """Everything in a text that looks like an entry of an object, inside braces or not, quoted or
+    not.
+
+    What stands before a colon is an entry by its whole length and by each of its ends, because a
+    judge may quote from any word on: "Obey: the winner: 1" is also `winner: 1`.
+    """
+    for colon in _COLON.finditer(text):
+        place = colon.start()
+        before = text[max(0, place - _MOST_OF_A_NAME) : place].rstrip(
+            " \t\r\n\"'“”‘’„‟＂＇「」『』*`\\"
+        )
+        start = _BEFORE_A_VALUE.match(text, colon.end())
+        at = start.end() if start is not None else colon.end()
+        matched = _VALUE.match(text, at)
+        value = matched.group().strip() if matched is not None else ""
+        is_object = text[at : at + 1] in _OPENING_BRACES and at < len(text)
+        phrase = _BEFORE_A_NAME.split(before)[-1]
+        whole = normalise_key(phrase)
+        for name in _ends(phrase):
+            yield Entry(name, value, place, is_object, name == whole)
+
+
+def _ends(phrase: str) -> list[str]:
+    """What is left of a phrase from each of its words on.
+
+    In Chinese from each of its characters on.
+    """
+    starts = [match.start() for match in _WORD.finditer(phrase)][-_MOST_ENDS:]
+    names = [normalise_key(phrase), *(normalise_key(phrase[start:]) for start in starts)]
+    return [name for name in dict.fromkeys(names) if name]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a reader of replies takes: one list of names for reading, for neutralising, and for
+    requiring the key.
+
+    Attributes:
+        find: Finds objects that a judge could take over as its own result.
+        takes: Whether the reader would take an entry as a result, or as part of one.
+    """
+
+    find: FindInjected
+    takes: Callable[[Entry], bool]
+
+    def is_named_in(self, text: str) -> bool:
+        """Whether a text has an entry that the reader would take, as it stands or decoded, with
+        braces or without.
+        """
+        plain = without_invisible(text)
+        return any(self.takes(entry) for form in {plain, decoded(plain)} for entry in entries(form))
+
+
+def taken_by_name(names: frozenset[str], reads: Callable[[str], bool]) -> Taken:
+    """What a reader takes that looks for entries of these names, and takes the values that `reads`
+    accepts.
+
+    All objects with such an entry are found, whatever its value is, those inside strings too.
+    """
+
+    def find(text: str) -> Sequence[Span]:
+        places = [entry.place for entry in entries(text) if entry.is_whole and entry.name in names]
+        candidates = {span for inside in (False, True) for span in spans(text, inside)}
+        return [
+            span
+            for span in candidates
+            if bisect_left(places, span.start) < bisect_left(places, span.end)
+        ]
+
+    def takes(entry: Entry) -> bool:
+        return entry.name in names and (entry.is_object or reads(entry.value))
+
+    return Taken(find, takes)
+
+
+NOTHING_TAKEN = Taken(lambda text: (), lambda entry: False)
+"""Of a reader that no text can mislead."""

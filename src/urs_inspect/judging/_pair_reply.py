@@ -1,0 +1,258 @@
+"""Verdicts on a pair of responses: what is kept of a call about a pair, and how its reply is
+read.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import Any, Literal, cast
+
+from urs_inspect.judging._ask import UNKNOWN, Temperature
+from urs_inspect.judging._failures import FailureMode, JudgeFailure
+from urs_inspect.judging._frames import JudgePrompt
+from urs_inspect.judging._keys import Read, read_keyed
+from urs_inspect.judging._reply_counts import BY_JUDGE, REPLY_COUNTS, counts_of
+from urs_inspect.judging._verdicts import OVERALL, Shown, Verdicts, read_verdict, read_verdicts
+
+REPLIES = "pair_replies"
+"""Key of a sample's store: the replies about a pair."""
+ANNOTATION = "pair_annotation"
+"""Key of a sample's store: the annotation of a pair."""
+PENDING = "pending"
+"""Stop reason of a call without a reply so far."""
+MISSING_VERDICT = "missing_verdict"
+"""Failure of a reply that was read, but lacks some of what was asked for."""
+
+First = Literal["a", "b"]
+"""Which response is shown first."""
+
+
+@dataclass(frozen=True)
+class PairReply:
+    """One call about a pair and its reply, as the sample's store keeps it."""
+
+    first: First  # which response was shown first
+    asked: tuple[str, ...]  # what verdicts were asked for: dimensions, `Overall`
+    reply: str = ""  # empty for a baseline; of SaMer its numbers, as Markdown
+    stop_reason: str = (
+        "stop"  # `error` if the call failed, `pending` if no reply came before the sample ended
+    )
+    error: str = ""
+    verdicts: dict[str, str] | None = (
+        None  # of a judge without a prompt (a baseline, SaMer), about a and b
+    )
+    failure: str = (
+        ""  # mode of a failure that the judge itself names; empty for that of a failed call
+    )
+    prompt_version: str = ""  # empty without a prompt, like the hash
+    prompt_sha256: str = ""
+    key: str = ""  # the key that the prompt asks for, if it asks for one
+    needs_key: bool = (
+        False  # whether the reply counts only with the key; logs of earlier versions do not say
+    )
+    asked_again: bool = (
+        False  # whether this is the reply to a second request, since the first one lacked the key
+    )
+    temperature_requested: float | None = None  # None for the provider's default
+    temperature_sent: Temperature = UNKNOWN
+    structured: bool = False  # whether the request had a schema of the reply
+
+
+_CUT_OFF: Mapping[str, JudgeFailure] = {
+    "max_tokens": JudgeFailure("truncated", "The reply was cut off at the token limit."),
+    "content_filter": JudgeFailure("content_filter", "The provider withheld the reply."),
+    PENDING: JudgeFailure("no_answer", "The sample ended before the judge replied."),
+    "model_length": JudgeFailure(
+        "context_overflow", "The pair does not fit into the judge's context."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class PairReading:
+    """One reply and what was read from it; `verdicts` are about responses a and b, None where one
+    was unreadable.
+    """
+
+    first: str
+    asked: tuple[str, ...]
+    verdicts: Mapping[str, str | None]
+    mode: str = ""  # how reading failed, wholly or in part
+    detail: str = ""
+    unknown: tuple[str, ...] = ()  # names in the reply that were not asked for
+    reply: str = ""
+    unkeyed: bool = False  # whether the reply had verdicts without the key, which count or not
+    asked_again: bool = False
+    near_key: bool = False
+    several_records: bool = False
+    computed: bool = field(default=False, compare=False)  # whether the reply is our own Markdown
+
+    @property
+    def failure(self) -> JudgeFailure | None:
+        """Why no verdict could be read; None if some could."""
+        if not self.mode or self.verdicts:
+            return None
+        return JudgeFailure(cast(FailureMode, self.mode), self.detail)
+
+    def to_metadata(self) -> dict[str, Any]:
+        """The failure as the log keeps it."""
+        return {
+            "mode": self.mode,
+            "first": self.first,
+            "asked": list(self.asked),
+            "detail": self.detail,
+        }
+
+
+def reply_counts(readings: Mapping[str, Sequence[PairReading]]) -> dict[str, Any]:
+    """How many replies were without the key, were asked for again, and so on, as the log keeps it;
+    by judge.
+    """
+    every = [reading for given in readings.values() for reading in given]
+    by_judge: dict[str, dict[str, int]] = {}
+    for judge, given in readings.items():
+        by_judge |= counts_of(
+            judge, [reading for reading in given if reading.reply and not reading.computed]
+        )
+    return {
+        **{name: sum(getattr(reading, name) for reading in every) for name in REPLY_COUNTS},
+        BY_JUDGE: by_judge,
+    }
+
+
+def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
+    """Read a reply, perhaps as the store of a sample keeps it. Never raises for what a judge wrote.
+
+    What a judge wrote before its reply was cut off counts where several verdicts were asked for,
+    and not where one was: a judge may come to the opposite in the end.
+    """
+    if isinstance(reply, Mapping):
+        kept = {each.name: reply[each.name] for each in fields(PairReply) if each.name in reply}
+        reply = PairReply(**{**kept, "asked": tuple(reply["asked"])})
+    reading = partial(PairReading, reply.first, reply.asked, asked_again=reply.asked_again)
+    if reply.verdicts is not None:
+        return reading(reply.verdicts, reply=reply.reply, computed=True)
+    if reply.failure:
+        return reading({}, reply.failure, reply.error)
+    failure = _CUT_OFF.get(reply.stop_reason)
+    if failure is None and (reply.error or reply.stop_reason == "error"):
+        return reading(
+            {}, "call_failed", reply.error or "The call gave no reply.", reply=reply.reply
+        )
+    read = _read_keyed(reply.reply, reply.key, reply.asked, reply.needs_key)
+    reading = partial(
+        reading,
+        reply=reply.reply,
+        unkeyed=read.unkeyed,
+        near_key=read.near_key,
+        several_records=read.several_records,
+    )
+    result = failure if failure and len(reply.asked) == 1 else read.result
+    if isinstance(result, JudgeFailure):
+        failure = failure or result
+        return reading({}, failure.mode, failure.detail)
+    verdicts = {
+        name: shown and unswap(shown, reply.first) for name, shown in result.verdicts.items()
+    }
+    missing = [name for name, verdict in verdicts.items() if verdict is None]
+    mode, detail = (
+        (MISSING_VERDICT, f"No single verdict on {', '.join(missing)}.") if missing else ("", "")
+    )
+    if failure:
+        mode = failure.mode
+        detail = failure.detail
+    return reading(verdicts, mode, detail, result.unknown)
+
+
+def _read_keyed(text: str, key: str, asked: tuple[str, ...], needs_key: bool) -> Read[Verdicts]:
+    def read(part: str) -> Verdicts | JudgeFailure:
+        if len(asked) > 1:
+            return read_verdicts(part, asked)
+        verdict = read_verdict(part, asked[0])
+        return verdict if isinstance(verdict, JudgeFailure) else Verdicts({asked[0]: verdict})
+
+    return read_keyed(text, key, read, needs_key=needs_key, together=True, names=asked)
+
+
+@dataclass(frozen=True)
+class PairOutcome:
+    """All replies about a pair together: name -> label; first shown -> name -> verdict; name ->
+    final verdict.
+    """
+
+    labels: dict[str, str]
+    orders: dict[str, dict[str, str | None]]
+    verdicts: dict[str, str | None]
+
+
+def compare_with_labels(labels: Mapping[str, str], readings: Sequence[PairReading]) -> PairOutcome:
+    """Combine the readings of a pair by order, and keep the labels (dimensions and `Overall`) of
+    what was asked.
+    """
+    asked = {OVERALL, *(name for reading in readings for name in reading.asked)}
+    kept = {name: label for name, label in labels.items() if name in asked}
+    orders: dict[str, dict[str, str | None]] = {}
+    for reading in readings:
+        orders.setdefault(reading.first, dict.fromkeys(kept)).update(reading.verdicts)
+    final = {name: final_verdict([verdicts[name] for verdicts in orders.values()]) for name in kept}
+    return PairOutcome(kept, orders, final)
+
+
+def final_verdict(verdicts: Sequence[str | None]) -> str | None:
+    """The verdict of all orders: a tie where they disagree, none where one could not be read."""
+    if not verdicts or None in verdicts:
+        return None
+    return verdicts[0] if len(set(verdicts)) == 1 else "tie"
+
+
+def unswap(verdict: Shown, first: str) -> str:
+    """Turn a verdict on responses as shown into one on a and b, given which of these was shown
+    first.
+    """
+    if verdict == "tie":
+        return verdict
+    return first if verdict == "1" else "b" if first == "a" else "a"
+
+
+@dataclass(frozen=True)
+class PairAnnotation:
+    """A judge's preferences, overall and by dimension.
+
+    A dimension without a preference is left out.
+    """
+
+    winner: str | None
+    dimensions: dict[str, str]
+    failures: tuple[str, ...]  # one mode per reply that failed, wholly or in part
+    unkeyed: int = 0  # number of replies whose verdicts come from a record without a key
+
+
+def read_annotation(
+    replies: Mapping[First, str | JudgeFailure],
+    dimensions: Sequence[str],
+    prompts: Mapping[First, JudgePrompt] | None = None,
+) -> PairAnnotation:
+    """Combine the replies of both orders, each under the response shown first: a preference that
+    changes is a tie.
+
+    Never raises and never guesses: a verdict that one of the replies lacks is no preference.
+    `prompts` are those that were replied to; without them no reply needs a key.
+    """
+    asked = (*dimensions, OVERALL)
+    readings: list[PairReading] = []
+    for first, reply in replies.items():
+        prompt = (prompts or {}).get(first)
+        if isinstance(reply, JudgeFailure):
+            kept = PairReply(first, asked, error=reply.detail, failure=reply.mode)
+        elif prompt is None:
+            kept = PairReply(first, asked, reply)
+        else:
+            kept = PairReply(first, asked, reply, key=prompt.key, needs_key=prompt.needs_key)
+        readings.append(read_pair_reply(kept))
+    final = compare_with_labels(dict.fromkeys(asked, ""), readings).verdicts
+    winner = final.pop(OVERALL)
+    failures = tuple(reading.mode for reading in readings if reading.mode)
+    unkeyed = sum(reading.unkeyed for reading in readings)
+    return PairAnnotation(
+        winner, {name: side for name, side in final.items() if side}, failures, unkeyed
+    )

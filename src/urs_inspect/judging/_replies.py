@@ -1,0 +1,218 @@
+"""Replies of judges other than scores and verdicts: a rating, a similarity, a scenario, a review of
+a case.
+
+All readers share one rule: the last object with a wanted key counts, or the outermost object with
+such a key that contains it. They never raise and never guess; anything else is a `JudgeFailure`.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from urs_inspect.judging._failures import JudgeFailure
+from urs_inspect.judging._objects import Span, read_pairs, spans, unwrap, word_set
+from urs_inspect.judging._score_reply import read_number, shown, without_record
+from urs_inspect.rubrics import normalise_key
+
+ResultT = TypeVar("ResultT")
+_Spellings = Mapping[str, str]
+
+
+def _spellings(**names: str) -> _Spellings:
+    return {normalise_key(word): name for name, words in names.items() for word in words.split()}
+
+
+_RATING = _spellings(
+    score=(
+        "score rating final_score final_rating overall_score overall_rating"
+        " 分数 得分 评分 打分 综合得分"
+    )
+)
+_SIMILARITY = _spellings(
+    score="score similarity similarity_score final_score overall_score overall_similarity"
+)
+_SCENARIO = _spellings(scenario="scenario scenario_id category kind")
+_REVIEW = _spellings(
+    understandable="understandable is_understandable 可理解",
+    self_contained="self_contained is_self_contained 信息完整",
+    personal_data="personal_data has_personal_data 个人信息",
+    harmful="harmful is_harmful 有害",
+    intent="intent user_intent 意图",
+    plausible_intents="plausible_intents plausible_intent 可能的意图",
+)
+RATING_NAMES = frozenset(_RATING)
+SIMILARITY_NAMES = frozenset(_SIMILARITY)
+SCENARIO_NAMES = frozenset(_SCENARIO)
+REVIEW_NAMES = frozenset(_REVIEW)
+"""Names of entries that each reader takes, as `normalise_key` gives them."""
+WANTED = {"understandable": True, "self_contained": True, "personal_data": False, "harmful": False}
+"""Questions that a case review answers with yes or no -> what the answer must be for a case to
+pass.
+"""
+FLAGS = tuple(WANTED)
+_YES = word_set("yes true y 是 有 1")
+_NO = word_set("no false n 否 不是 无 没有 0")
+_FROM_0_TO_1 = re.compile(r"\+?(\d{1,3}(?:\.\d{1,20})?|\.\d{1,20})")
+_NUMBER_LIKE = re.compile(r"[+-]?\d{0,20}\.?\d{1,20}\s*(?:%|/\s*\d{1,6})?")
+
+
+@dataclass(frozen=True)
+class CaseReview:
+    """A review of a case: flag -> answer, the most probable intent, and every plausible intent,
+    that one included.
+    """
+
+    flags: dict[str, bool]
+    intent: str
+    plausible: tuple[str, ...]
+
+
+def read_rating(text: str, lowest: int, highest: int) -> int | JudgeFailure:
+    """Read the whole-number rating in a judge's reply.
+
+    Args:
+        text: The reply, with anything around the object. Scores inside an object that has one
+            itself, as of single reasons, do not count.
+        lowest: Lowest rating of the scale.
+        highest: Highest rating.
+
+    Returns:
+        The rating, or the failure with its mode.
+    """
+    # Reasons may be objects themselves; what is deeper hides a score from its object.
+    return _read_one(
+        text, _RATING, "score", lambda value: read_number("score", value, lowest, highest), height=4
+    )
+
+
+def read_similarity(text: str) -> float | JudgeFailure:
+    """Read a similarity from 0 to 1, with any number of decimals.
+
+    Percentages and fractions are out of range.
+    """
+    return _read_one(text, _SIMILARITY, "score", _number_from_0_to_1, height=3)
+
+
+def read_scenario(text: str, allowed: Collection[str]) -> str | JudgeFailure:
+    """Read one of the allowed scenario ids; case, blanks and underscores do not matter."""
+    find = partial(_known, ids={normalise_key(name): name for name in allowed}, what="scenario")
+    return _read_one(text, _SCENARIO, "scenario", find, keep=lambda value: value)
+
+
+def _read_one(
+    text: str,
+    keys: _Spellings,
+    what: str,
+    parse: Callable[[Any], ResultT | JudgeFailure | None],
+    height: int = 4,
+    keep: Callable[[Any], Any] = unwrap,
+) -> ResultT | JudgeFailure:
+    """The one value of the last object, or of the outermost around it, that has a wanted key;
+    `parse` reads it.
+    """
+    chosen: Span | None = None
+    written: list[Any] = []
+    for span, values in _objects(text, keys, height, keep):
+        if chosen is None or span.end >= chosen.end:
+            chosen = span
+            written = [value for given in values.values() for value in given]
+    if not written:
+        return without_record(text, f"a {what}")
+    result = _agreed(f"{what}s", written, parse)
+    return JudgeFailure("missing_final", f"The {what} is empty.") if result is None else result
+
+
+def _agreed(
+    what: str, written: list[Any], parse: Callable[[Any], ResultT | JudgeFailure]
+) -> ResultT | JudgeFailure:
+    """The one value that was written, perhaps repeatedly.
+
+    The first failure where one cannot be read.
+    """
+    parsed = [parse(value) for value in written]
+    for value in parsed:
+        if isinstance(value, JudgeFailure):
+            return value
+    if len(set(parsed)) > 1:
+        return JudgeFailure("conflicting_scores", f"There are several {what}: {shown(written)}.")
+    return parsed[0]
+
+
+def _objects(
+    text: str, keys: _Spellings, height: int, keep: Callable[[Any], Any]
+) -> Iterator[tuple[Span, dict[str, list[Any]]]]:
+    """Objects that have a wanted key, the one that opens last first, with all values given for each
+    key.
+    """
+    for span in spans(text, max_height=height):
+        values: dict[str, list[Any]] = {}
+        for key, value in read_pairs(text[span.start : span.end]):
+            if name := keys.get(normalise_key(key)):
+                values.setdefault(name, []).append(keep(value))
+        if values:
+            yield span, values
+
+
+def _number_from_0_to_1(value: object) -> float | JudgeFailure | None:
+    text = str(value).strip().strip("*").strip()
+    if value is None or (isinstance(value, str) and not text.strip("-")):
+        return None
+    is_number = isinstance(value, (int, float, str)) and not isinstance(value, bool)
+    match = _FROM_0_TO_1.fullmatch(text) if is_number else None
+    if match is None and not (is_number and _NUMBER_LIKE.fullmatch(text)):
+        return JudgeFailure("not_a_number", f"The score is {shown(value)}, not a number.")
+    if match is None or float(match[1]) > 1:
+        return JudgeFailure("out_of_range", f"The score is {shown(value)}, not from 0 to 1.")
+    return float(match[1])
+
+
+def _known(value: object, ids: Mapping[str, str], what: str) -> str | JudgeFailure:
+    name = ids.get(normalise_key(value)) if isinstance(value, str) else None
+    return name or JudgeFailure("out_of_range", f"There is no {what} {shown(value)}.")
+
+
+def read_case_review(text: str, intents: Collection[str]) -> CaseReview | JudgeFailure:
+    """Read the review of the last object that names most of what was asked for.
+
+    A flag that is missing or neither yes nor no is a failure, and so is an intent that does not
+    exist.
+    """
+    reviews = _objects(
+        text, _REVIEW, 4, lambda value: value if isinstance(value, list) else unwrap(value)
+    )
+    given = max((values for _, values in reviews), key=len, default={})
+    if not given:
+        return without_record(text, "the review")
+    for key in (*FLAGS, "intent", "plausible_intents"):
+        if not _flat(given.get(key, [])):
+            return JudgeFailure("unparseable", f"The record has no '{key}'.")
+    flags: dict[str, bool] = {}
+    for flag in FLAGS:
+        answer = _agreed(f"answers to '{flag}'", given[flag], partial(_yes_or_no, flag))
+        if isinstance(answer, JudgeFailure):
+            return answer
+        flags[flag] = answer
+    find = partial(_known, ids={normalise_key(name): name for name in intents}, what="intent")
+    intent = _agreed("intents", _flat(given["intent"]), find)
+    if isinstance(intent, JudgeFailure):
+        return intent
+    plausible = [intent]
+    for value in _flat(given["plausible_intents"]):
+        name = find(value)
+        if isinstance(name, JudgeFailure):
+            return name
+        plausible.append(name)
+    return CaseReview(flags, intent, tuple(dict.fromkeys(plausible)))
+
+
+def _flat(values: Iterable[Any]) -> list[Any]:
+    return [inner for value in values for inner in (value if isinstance(value, list) else [value])]
+
+
+def _yes_or_no(flag: str, value: object) -> bool | JudgeFailure:
+    word = str(value).strip().strip("*.。").casefold() if isinstance(value, (str, int)) else ""
+    if word in _YES | _NO:
+        return word in _YES
+    return JudgeFailure("unparseable", f"'{flag}' is {shown(value)}, neither yes nor no.")

@@ -1,0 +1,159 @@
+"""Sanitizing text that a judge is shown: it can neither imitate the prompt around it nor inject a
+result.
+"""
+
+import html
+import re
+from collections.abc import Callable, Sequence
+
+from urs_inspect.judging._objects import Span
+
+MARK = "\x00{}\x00"
+"""Placeholder of a material in a frame that is rendered to see what surrounds it."""
+
+KEY_MARK = "\x01"
+"""Placeholder of the key in such a frame: the key differs from case to case, and what imitates it
+may have any.
+"""
+
+_LOOKALIKES = {
+    KEY_MARK: r"\w{1,40}",
+    "<": "[<＜﹤‹〈⟨]",
+    ">": "[>＞﹥›〉⟩]",
+    "/": "[/／⁄∕]",
+    "[": "[\\[［【]",
+    "]": "[\\]］】]",
+    "'": "['＇‘’]",
+}
+_NEAR = 3
+"""Lines on either side of a material that it may not imitate.
+
+A frame without blocks has all its instructions there.
+"""
+_INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_LOOKALIKE_BRACKETS = str.maketrans("<＜﹤〈⟨>＞﹥〉⟩[［【]］】", "‹‹‹‹‹›››››⟦⟦⟦⟧⟧⟧")
+_BRACES = str.maketrans("{}｛｝﹛﹜︷︸", "⟦⟧⟦⟧⟦⟧⟦⟧")
+_ENCODED = re.compile(
+    r"&(?:amp;)*(?:\#x[0-9a-f]{1,6}|\#[0-9]{1,7}|[a-z]{2,10});?"
+    # a run of backslashes is looked at once
+    r"|(?<!\\)\\++(?:u(?:[0-9a-f]{4}|\{[0-9a-f]{1,6}\})|x[0-9a-f]{2})"
+    r"|[！-～﹛﹜︷︸]",
+    re.IGNORECASE,
+)
+_AMPERSANDS = re.compile(r"\A&(?:amp;|AMP;)+")
+_UPRIGHT = str.maketrans("︷︸﹛﹜", "{}{}")
+
+FindInjected = Callable[[str], Sequence[Span]]
+"""Finds what a judge could take over as its own result: spans from an opening to a closing
+brace.
+"""
+
+
+def sanitize(text: str, delimiters: re.Pattern[str] | None, find_injected: FindInjected) -> str:
+    """Replace brackets of the frame's delimiters, and braces of injected results, by lookalikes."""
+    if delimiters is not None:
+        text = delimiters.sub(lambda match: _break_up(match.group()), text)
+        plain, origins = _decode(text)
+        for match in reversed(list(delimiters.finditer(plain)) if plain != text else []):
+            first = origins[match.start()]
+            last = origins[match.end()]
+            text = text[:first] + _break_up(match.group()) + text[last:]
+    for decode in (False, True):
+        text = _open_injected(text, find_injected, decode)
+    return text
+
+
+def decoded(text: str) -> str:
+    """The text as it reads once its entities, escapes and characters of full width are plain
+    characters.
+    """
+    return _decode(text)[0]
+
+
+def without_invisible(text: str) -> str:
+    """The text without the characters that nobody sees, which a judge leaves out when it quotes."""
+    return re.sub(f"[{_INVISIBLE}]", "", text)
+
+
+def _open_injected(text: str, find_injected: FindInjected, decode: bool) -> str:
+    plain, origins = _decode(text) if decode else (text, range(len(text) + 1))
+    if (decode and plain == text) or not (spans := find_injected(plain)):
+        return text
+    first = origins[min(span.start for span in spans)]
+    last = origins[max(span.end for span in spans)]
+    text = text[:first] + _without_braces(text[first:last]) + text[last:]
+    # An injected result may sit inside further braces, which show it again once it is open.
+    return _without_braces(text) if find_injected(decoded(text) if decode else text) else text
+
+
+def _without_braces(text: str) -> str:
+    def replace(match: re.Match[str]) -> str:
+        plain = _plain_character(match[0])
+        return plain.translate(_BRACES) if plain in ("{", "}") else match[0]
+
+    return _ENCODED.sub(replace, text).translate(_BRACES)
+
+
+def _decode(text: str) -> tuple[str, Sequence[int]]:
+    """The text decoded, and where each of its characters, and its end, is in the text."""
+    parts: list[str] = []
+    origins: list[int] = []
+    end = 0
+    for match in _ENCODED.finditer(text):
+        plain = _plain_character(match[0])
+        parts += [text[end : match.start()], plain]
+        origins += [*range(end, match.start()), *[match.start()] * len(plain)]
+        end = match.end()
+    if not parts:
+        return text, range(len(text) + 1)
+    return "".join([*parts, text[end:]]), [*origins, *range(end, len(text) + 1)]
+
+
+def _plain_character(encoded: str) -> str:
+    """The plain form of an encoded character; itself if that is nothing that can be shown."""
+    if encoded[0] == "&":
+        encoded = _AMPERSANDS.sub("&", encoded)
+        while (
+            (once := html.unescape(encoded)) != encoded and once.startswith("&") and len(once) > 1
+        ):
+            encoded = once
+        return once
+    if encoded[0] == "\\":
+        code = int(encoded.lstrip("\\")[1:].strip("{}"), 16)
+        return chr(code) if code < 0xD800 or 0xDFFF < code <= 0x10FFFF else encoded
+    return chr(ord(encoded) - 0xFEE0) if "！" <= encoded <= "～" else encoded.translate(_UPRIGHT)
+
+
+def delimiters_of(case: str) -> re.Pattern[str] | None:
+    """What stands next to the materials in the frame, as one pattern that forgives case, width and
+    blanks.
+    """
+    literals: set[str] = set()
+    before, *between, after = [_lines(piece) for piece in re.split(r"\x00\w+\x00", case)]
+    for lines in ([], before), *((piece, piece) for piece in between), (after, []):
+        literals.update(lines[0][:_NEAR], lines[1][-_NEAR:])
+    patterns = sorted(
+        (_loosely(literal) for literal in literals if len(literal) > 2), key=len, reverse=True
+    )
+    return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _loosely(literal: str) -> str:
+    words = re.findall(r"\w+|[^\w\s]", literal)
+    return f"[\\s{_INVISIBLE}]*".join(
+        f"[{_INVISIBLE}]*".join(map(_in_any_width, word)) for word in words
+    )
+
+
+def _in_any_width(char: str) -> str:
+    wide = chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else ""
+    return _LOOKALIKES.get(char) or f"[{re.escape(char)}{wide}]"
+
+
+def _break_up(text: str) -> str:
+    changed = text.translate(_LOOKALIKE_BRACKETS)
+    return changed if changed != text else f"{text[:1]}\u2060{text[1:]}"

@@ -1,0 +1,390 @@
+"""Verdicts in the reply of a judge that compares two responses."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from urs_inspect.judging._failures import JudgeFailure
+from urs_inspect.judging._objects import Pairs, json_objects, word_set
+from urs_inspect.judging._score_reply import shown, without_record
+from urs_inspect.rubrics import normalise_key
+
+OVERALL = "Overall"
+"""Key of the verdict as a whole."""
+
+Shown = Literal["1", "2", "tie"]
+"""The better response as it was shown, first or second."""
+
+_OVERALL_SPELLINGS = word_set(
+    "overall overallwinner overalljudgment overalljudgement overallverdict final"
+)
+_WINNER_KEYS = word_set("winner verdict better choice preference")
+"""Keys under which a judge names the better response."""
+
+
+def verdict_names(asked: Iterable[str]) -> frozenset[str]:
+    """Names of entries that a judge may give verdicts under where some were asked for, as
+    `normalise_key` has them.
+    """
+    return frozenset({normalise_key(name) for name in asked} | _WINNER_KEYS | _OVERALL_SPELLINGS)
+
+
+_MAX_SAID = 200
+_STRAIGHT = str.maketrans("“”„‟＂‘’‛＇：，｛｝", '"""""\'\'\'\':,{}')
+_BETWEEN = re.compile(r"[\s,;`\[\]]*(?:json\s*)?")
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The verdicts of a reply.
+
+    Attributes:
+        verdicts: Asked name -> the better response as shown; None where no verdict could be read.
+        unknown: Names in the reply that were not asked for.
+    """
+
+    verdicts: dict[str, Shown | None]
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Names without a verdict."""
+        return tuple(name for name, verdict in self.verdicts.items() if verdict is None)
+
+    @property
+    def final(self) -> Shown | None:
+        """The verdict overall; of a reply on one dimension the one on that."""
+        if len(self.verdicts) == 1:
+            return next(iter(self.verdicts.values()))
+        return self.verdicts.get(OVERALL)
+
+    def falls_short_of(self, earlier: "Verdicts") -> bool:
+        """Whether verdicts are missing here, and the winner is not the one named before."""
+        before = earlier.verdicts.get(OVERALL)
+        return bool(self.missing) and before is not None and self.verdicts.get(OVERALL) != before
+
+
+def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
+    """Read the verdicts on several dimensions and overall.
+
+    Reads what is readable: order, unknown names, code fences and broken JSON do not matter; a name
+    that is missing, or has two different verdicts, has none. Of several objects the last one
+    counts. Never raises and never guesses.
+
+    Args:
+        text: The reply.
+        asked: Names that were asked for; `Overall` among them.
+
+    Returns:
+        The verdicts, or the failure if not one could be read.
+    """
+    names = {normalise_key(name): name for name in asked}
+    if OVERALL in asked:
+        names |= dict.fromkeys(_OVERALL_SPELLINGS - names.keys(), OVERALL)
+    given: dict[str, set[Shown | None]] = {name: set() for name in asked}
+    unknown: list[str] = []
+    for key, value in _entries(text, names):
+        verdict = _verdict(value)
+        if (name := names.get(normalise_key(key))) is not None:
+            given[name].add(verdict)
+        elif isinstance(value, Pairs) and verdict is not None:
+            unknown.append(key[:_MAX_NAME])
+    verdicts = {name: next(iter(each)) if len(each) == 1 else None for name, each in given.items()}
+    if all(verdict is None for verdict in verdicts.values()):
+        if conflicting := [name for name, each in given.items() if len(each - {None}) > 1]:
+            return JudgeFailure(
+                "conflicting_verdicts", f"There are several verdicts on {', '.join(conflicting)}."
+            )
+        return without_record(text, "verdicts on what was asked")
+    return Verdicts(verdicts, tuple(dict.fromkeys(unknown)))
+
+
+def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
+    """Read the one verdict of a reply that compares on a single dimension or as a whole; the last
+    object counts.
+
+    Args:
+        text: The reply.
+        name: What the verdict is about, for judges that name it.
+
+    Returns:
+        The verdict, or the failure.
+    """
+    names = {normalise_key(name)} | (_OVERALL_SPELLINGS if name == OVERALL else set())
+    words = _single_words(text, names)
+    if not words:
+        return without_record(text, "a winner")
+    verdicts = {_verdict(word) for word in words}
+    verdict = next(iter(verdicts))
+    if len(verdicts) == 1 and verdict is not None:
+        return verdict
+    written = ", ".join(dict.fromkeys(shown(_written_winner(word)) for word in words))[:_MAX_SAID]
+    if None in verdicts:
+        return JudgeFailure("unparseable", f"The winner is {written}, not 1, 2 or tie.")
+    return JudgeFailure("conflicting_verdicts", f"There are several winners: {written}.")
+
+
+_WORD = re.compile(
+    r"""[\s"'*_`\[(#]{0,9}
+        (?:(?:(?:response|answer|assistant|回答|助手|回复)[\s_-]{0,3})?(?:(?P<first>1|a)|(?P<second>2|b))
+          |(?P<first_word>first|第一个(?:回答)?)|(?P<second_word>second|第二个(?:回答)?)
+          |(?P<tie>tied?|equal|draw|same|both|neither|平局|平手|相当))
+        [\s"'*_`\]).]{0,9}""",
+    re.VERBOSE,
+)
+_MAX_WORD = 60
+_TAIL = re.compile(
+    r"""\s{0,3}(?:(?:is|was)\s(?:the\s)?(?:clearly\s|slightly\s|much\s)?better|wins|更好|更佳|较好|胜出)?[.。]?\s{0,3}
+        (?:\((?P<inside>[^()]*)\)?|(?:[:,;]\s?|(?<=\s)[-–—]\s)(?P<after>.*))?\Z""",
+    re.VERBOSE,
+)
+"""What may follow the word: "1 (more complete)", "Response 1 is better"."""
+_UNCLEAR = re.compile(
+    r"\b(?:[12ab]|one|two|first|second|tied?|equal\w*|draw|same|similar\w*|both|neither|none|not?|or|but"
+    r"|other|worse|worst|weaker|weakest|inferior|loses|lost|although|though|however|while|whereas|despite|yet|unlike)\b"
+    r"|[一二两不平差弱逊输另虽但]|相"
+)
+"""A remark that speaks of another verdict, or takes the first one back, leaves open which one is
+meant.
+"""
+
+
+def read_word(value: object) -> Shown | None:
+    """The response that a word or a number names as the better one.
+
+    None if it names none, or says more than that.
+    """
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        return None
+    text = str(value) if isinstance(value, int) and abs(value) < 10 else value
+    if not isinstance(text, str) or len(text) > _MAX_WORD:
+        return None
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    match = _WORD.fullmatch(plain)
+    if match is None:
+        match = _WORD.match(plain)
+        tail = _TAIL.match(plain, match.end()) if match else None
+        if match is None or tail is None or _UNCLEAR.search(tail["inside"] or tail["after"] or ""):
+            return None
+    if match["tie"]:
+        return "tie"
+    return "1" if match["first"] or match["first_word"] else "2"
+
+
+_NAME_KEYS = ("dimension", "name")
+_MAX_NAME = 80
+_MAX_DEPTH = 4
+_MAX_BROKEN = 50
+"""Broken objects that are tried one by one.
+
+The bound keeps reading linear in the length of the reply.
+"""
+
+
+def _parsed(text: str) -> tuple[list[tuple[int, int, Pairs]], list[int]]:
+    """The outermost objects that parse, and where broken ones begin; nothing parses in a reply of
+    too many broken.
+    """
+    objects: list[tuple[int, int, Pairs]] = []
+    broken: list[int] = []
+    for start, end, pairs in json_objects(text):
+        if pairs is not None:
+            objects.append((start, end, pairs))
+            continue
+        broken.append(start)
+        if len(broken) > _MAX_BROKEN:
+            return [], [0]
+    return objects, broken
+
+
+def _entries(text: str, names: Collection[str]) -> list[tuple[str, Any]]:
+    """Keys and values of the last object about what was asked.
+
+    A broken one is read as far as it goes.
+    """
+    straight = text.translate(_STRAIGHT)
+    for candidate in dict.fromkeys((text, straight)):
+        objects, broken = _parsed(candidate)
+        about = [(start, end, list(_flat(pairs))) for start, end, pairs in objects]
+        about = [item for item in about if _names_in(item[2]) & set(names)]
+        if about:
+            break
+    else:
+        return _loose_entries(straight)
+    start, end, entries = about[-1]
+    held = _names_in(entries)
+    for earlier, its_end, pairs in reversed(
+        about[:-1]
+    ):  # a judge may write one object per dimension
+        if not _BETWEEN.fullmatch(candidate, its_end, start) or held & _names_in(pairs) & set(
+            names
+        ):
+            break
+        start = earlier
+        held = held | _names_in(pairs)
+        entries = pairs + entries
+    if (around := _around(candidate, broken, start)) is not None:
+        return entries + [
+            entry
+            for entry in _loose_entries(straight[around:])
+            if normalise_key(entry[0]) not in held
+        ]
+    later = [at for at in broken if at >= end]
+    after = _loose_entries(straight[later[0] :]) if later else []
+    return after if _names_in(after) & set(names) else entries
+
+
+def _single_words(text: str, names: Collection[str]) -> list[Any]:
+    """What the last object gives as the winner; several if it gives several."""
+    straight = text.translate(_STRAIGHT)
+    for candidate in dict.fromkeys((text, straight)):
+        objects, broken = _parsed(candidate)
+        telling = [
+            (start, end, words)
+            for start, end, pairs in objects
+            if (words := _winners(pairs, names))
+        ]
+        if telling:
+            start, end, words = telling[-1]
+            around = _around(candidate, broken, start)
+            later = [at for at in broken if at >= end] if around is None else [around]
+            return (_loose_winners(straight[later[0] :]) if later else []) or words
+    return _loose_winners(straight)
+
+
+def _around(text: str, broken: Sequence[int], start: int) -> int | None:
+    """Where the broken object begins that holds what begins at `start`."""
+    before = [at for at in broken if at < start]
+    return before[-1] if before and "}" not in text[before[-1] : start] else None
+
+
+def _names_in(pairs: Iterable[tuple[str, Any]]) -> set[str]:
+    return {normalise_key(key) for key, _ in pairs}
+
+
+def _flat(pairs: Pairs, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """The pairs of an object, and of the objects it wraps (`{"dimensions": {...}, "overall":
+    {...}}`).
+
+    An object that names what it is about is one pair itself (`{"dimension": "Clarity", "winner":
+    "1"}`).
+    """
+    if _own_winners(pairs) and (name := _name_of(pairs)):
+        yield name, pairs
+        return
+    for key, inner in pairs:
+        if isinstance(inner, Pairs) and inner and not _own_winners(inner) and depth < _MAX_DEPTH:
+            yield from _flat(inner, depth + 1)
+        elif isinstance(inner, list) and not isinstance(inner, Pairs):
+            named = (item for item in inner if isinstance(item, Pairs))
+            yield from ((name, item) for item in named if (name := _name_of(item)))
+        else:
+            yield key, inner
+
+
+def _winners(pairs: Pairs, names: Collection[str]) -> list[Any]:
+    """What an object gives as the winner: itself, or else about one of the names, or else about
+    anything.
+    """
+    if own := _own_winners(pairs):
+        return own
+    flat = list(_flat(pairs))
+    about = [inner for key, inner in flat if normalise_key(key) in names]
+    return about or [inner for _, inner in flat if isinstance(inner, Pairs) and _own_winners(inner)]
+
+
+def _own_winners(pairs: Pairs) -> list[Any]:
+    return [inner for key, inner in pairs if key.strip().casefold() in _WINNER_KEYS]
+
+
+def _name_of(pairs: Pairs) -> str:
+    """What an object in a list is about: `[{"dimension": "Clarity", "winner": "1"}]`."""
+    values = dict(pairs)
+    return next((values[key] for key in _NAME_KEYS if isinstance(values.get(key), str)), "")
+
+
+def _verdict(value: object) -> Shown | None:
+    """The better response that an object, or a plain value, names.
+
+    None where it names none, or several.
+    """
+    if not isinstance(value, Pairs):
+        return read_word(value)
+    words = {read_word(inner) for inner in _own_winners(value)}
+    return words.pop() if len(words) == 1 else None
+
+
+def _written_winner(value: object) -> object:
+    """What an object gives as the winner, where it gives one thing; else the value itself."""
+    words = _own_winners(value) if isinstance(value, Pairs) else []
+    return _as_dicts(words[0] if len(words) == 1 else value)
+
+
+def _as_dicts(value: object) -> object:
+    if isinstance(value, Pairs):
+        return {key: _as_dicts(inner) for key, inner in value}
+    return [_as_dicts(inner) for inner in value] if isinstance(value, list) else value
+
+
+_CLOSING = re.compile(r"""[\s}\],;"'`]*""")
+_VALUE = r"""(?:"([^"\n]{0,40})"|'([^'\n]{0,40})'|(\w[\w ]{0,20})(?=\s{0,20}(?:[,}\n]|\Z)))"""
+_KEYS = "|".join(sorted(_WINNER_KEYS))
+_QUOTED_WINNER = re.compile(rf"""["'](?:{_KEYS})["']\s{{0,20}}:\s{{0,20}}{_VALUE}""", re.IGNORECASE)
+_BARE_WINNER = re.compile(
+    rf"(?:\A|[{{,\n])[ \t*#>-]{{0,20}}(?:winner|verdict)[ \t*]{{0,5}}:[ \t*]{{0,5}}{_VALUE}",
+    re.IGNORECASE,
+)
+_KEY = re.compile(
+    rf"""(?:"([^"\n{{}}]{{1,{_MAX_NAME}}})"|'([^'\n{{}}]{{1,{_MAX_NAME}}})')\s{{0,20}}:\s{{0,20}}(?:(\{{)|{_VALUE})"""
+)
+
+
+_NEUTRALISED = re.compile(r"⟦[^⟦⟧]*+(?:⟧|\Z)")
+"""What `sanitize` writes in place of the braces of an injected result.
+
+A quotation may lack the end.
+"""
+
+
+def _without_quotations(text: str) -> str:
+    """The text without what stands between neutralised brackets, which only a quotation of the
+    material has.
+    """
+    before = ""
+    while before != text:  # from the inside to the outside
+        before = text
+        text = _NEUTRALISED.sub(" ", text)
+    return text
+
+
+def _loose_entries(text: str) -> list[tuple[str, Any]]:
+    """What looks like a key with a verdict that can be read."""
+    text = _without_quotations(text)
+    entries: list[tuple[str, Any]] = []
+    matches = list(_KEY.finditer(text))
+    nested = [match for match in matches if match.group(3)]
+    limits = [*(match.start() for match in nested), len(text)]
+    for match, limit in zip(nested, limits[1:], strict=True):
+        words = _loose_winners(text[match.end() : limit])
+        if len({read_word(word) for word in words}) == 1:
+            entries.append((match.group(1) or match.group(2), Pairs([("winner", words[0])])))
+    entries += [
+        (match.group(1) or match.group(2), _value(match, 4))
+        for match in matches
+        if not match.group(3)
+    ]
+    return [(key, value) for key, value in entries if _verdict(value) is not None]
+
+
+def _loose_winners(text: str) -> list[str]:
+    """Winners in a broken object: all, or the last if nothing comes after it, as was asked for."""
+    text = _without_quotations(text)
+    matches = list(_QUOTED_WINNER.finditer(text)) or list(_BARE_WINNER.finditer(text))
+    words = [_value(match, 1) for match in matches]
+    return words[-1:] if matches and _CLOSING.fullmatch(text, matches[-1].end()) else words
+
+
+def _value(match: re.Match[str], group: int) -> str:
+    return next(value for value in match.groups()[group - 1 :] if value is not None)

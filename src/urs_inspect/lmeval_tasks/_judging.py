@@ -1,0 +1,330 @@
+"""Judging of many answers at once, by a model or by SaMer, and what is kept of each."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from logging import getLogger
+from types import FrameType
+from typing import Any, TypeVar
+
+from urs_inspect.judging import Answer, AnswerJudging, Judge, Message
+from urs_inspect.judging._ask import TINY_REQUEST, CircuitBreaker
+from urs_inspect.judging._failures import NO_RESPONSE, describe_error
+from urs_inspect.lmeval_tasks._clients import Conversation, Endpoint, ReplyCache, open_endpoint
+from urs_inspect.lmeval_tasks._settings import JudgeSettings
+from urs_inspect.samer import _judgement as samer_judgement
+from urs_inspect.samer._engines import EngineFailure, QueryResponse, load_engine
+
+logger = getLogger(__name__)
+
+_BATCH = 256  # answers that SaMer evaluates between two looks at interrupts
+_INTERRUPTED = (
+    "Interrupted: judging ends with what is judged; once more to end everything and lose the"
+    " answers"
+)
+_NAMES = ("response", "scores", "judge", "outcome", "explanation")
+_CALL_FAILED = "call_failed"
+JUDGEMENT = "judgement"
+"""Key of a saved sample's document that holds the judgement of its answer."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A judged answer, as the samples keep it."""
+
+    response: str
+    scores: (
+        dict[str, float] | None
+    )  # `final` and criteria, 1 to 10, or SaMer's `overall` and dimensions, 0 to 1
+    judge: str
+    outcome: str
+    explanation: str  # reasons, or what went wrong
+    facts: dict[str, Any] = field(default_factory=dict)  # everything else
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a JSON object, which the document of a saved sample holds under `JUDGEMENT`."""
+        return {**{name: getattr(self, name) for name in _NAMES}, **self.facts}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the answer was empty, for whatever reason."""
+        return self.outcome in NO_RESPONSE
+
+    @property
+    def call_failed(self) -> bool:
+        """Whether no reply of the judge came at all."""
+        return self.outcome == f"unscored_{_CALL_FAILED}"
+
+    @property
+    def not_asked(self) -> bool:
+        """Whether the judge was no longer asked."""
+        return bool(self.facts.get("not_asked"))
+
+    @property
+    def why(self) -> str:
+        """What went wrong, in one line without markup."""
+        judges = self.facts.get("judges") or [{}]
+        return " ".join(str(judges[-1].get("failure_detail") or self.explanation).split())
+
+
+def read_record(judgement: object) -> Record | None:
+    """Read what `Record.to_dict` has made.
+
+    None for anything else, as in samples of a run that did not judge.
+    """
+    if not isinstance(judgement, dict) or not set(_NAMES) <= set(judgement):
+        return None
+    known = {name: judgement[name] for name in _NAMES}
+    facts = {name: value for name, value in judgement.items() if name not in _NAMES}
+    scores = {} if known["scores"] is None else known["scores"]
+    if not isinstance(scores, dict) or not all(
+        isinstance(score, int | float) for score in scores.values()
+    ):
+        return None
+    return Record(facts=facts, **known)
+
+
+def of_values(values: Mapping[str, float] | None) -> dict[str, float] | None:
+    """Scores without those that are NaN, which are of other intents or were not given."""
+    return (
+        None if values is None else {key: value for key, value in values.items() if value == value}
+    )
+
+
+def call_failed(response: str, judge: str, why: str, **facts: Any) -> Record:
+    """The record of an answer about which no reply of the judge came."""
+    return Record(
+        response,
+        None,
+        judge,
+        f"unscored_{_CALL_FAILED}",
+        why,
+        {"failure_mode": _CALL_FAILED, **facts},
+    )
+
+
+@contextmanager
+def interruptible(stop: Callable[[], None]) -> Iterator[None]:
+    """While this lasts, the first interrupt calls `stop`, and the second one ends the program as
+    usual.
+
+    In another thread than the main one, and where interrupts are handled otherwise or ignored,
+    nothing is changed.
+    """
+    usual = signal.default_int_handler
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGINT) is not usual
+    ):
+        yield
+        return
+
+    interrupts = 0
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts > 1:
+            signal.signal(signal.SIGINT, usual)
+            raise KeyboardInterrupt
+        stop()
+        logger.warning(_INTERRUPTED)
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is handle:
+            signal.signal(signal.SIGINT, usual)
+    if interrupts > 1:  # what was being ended may have swallowed it, in cleaning up
+        raise KeyboardInterrupt
+
+
+_Result = TypeVar("_Result")
+Progress = Callable[[int], object]
+"""Called with the number of further answers that are judged."""
+
+
+def judging_of(settings: JudgeSettings) -> AnswerJudging:
+    """Rubric, frames and parsing by these settings; `InputError` if they cannot be used.
+
+    Build it once per run.
+    """
+    return AnswerJudging(
+        settings.judge_rubric,
+        settings.judge_prompt,
+        settings.judge_language,
+        settings.judge_attempts,
+    )
+
+
+def judge_answers(
+    answers: Sequence[Answer], settings: JudgeSettings, judging: AnswerJudging, progress: Progress
+) -> list[Record]:
+    """One record per answer, in order; a judgement that failed is one, without scores.
+
+    A model judges `judge_concurrency` of them at a time. One that failed `judge_give_up` answers in
+    a row is not asked about the rest, nor is any judge after an interrupt.
+    """
+    if settings.judge == "samer":
+        return _judge_with_samer(answers, settings, progress)
+    breaker = CircuitBreaker(settings.judge_give_up)
+
+    async def run() -> list[Record]:
+        records: dict[int, Record] = {}
+        waiting = iter(enumerate(answers))
+        with closing(ReplyCache(settings.cache_file)) as cache:
+            async with open_endpoint(settings) as endpoint:
+
+                async def work() -> None:
+                    for place, answer in waiting:
+                        conversation = Conversation(endpoint, cache, breaker)
+                        records[place] = await _judged(
+                            answer, conversation, endpoint, settings, judging
+                        )
+                        if conversation.asked and not records[place].not_asked:
+                            breaker.note(records[place].call_failed, records[place].why)
+                        progress(1)
+
+                await asyncio.gather(*[work() for _ in range(settings.judge_concurrency)])
+        return [records[place] for place in range(len(answers))]
+
+    with interruptible(breaker.interrupt):
+        return run_async(run())
+
+
+def try_judge(settings: JudgeSettings) -> str:
+    """Ask the judge for one short reply with the settings of all calls.
+
+    Returns why that failed, or nothing.
+    """
+
+    async def run() -> str:
+        async with open_endpoint(settings) as endpoint:
+            try:
+                reply = await endpoint.send([Message("user", TINY_REQUEST)])
+            except ValueError as error:  # no JSON
+                return describe_error(error)
+            return reply.error
+
+    return run_async(run())
+
+
+def run_async(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
+    """Run to the end, in a thread of its own where a loop is running, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    outcome: list[_Result] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            outcome.append(asyncio.run(coroutine))
+        except BaseException as error:  # handed over to the caller's thread
+            errors.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return outcome[0]
+
+
+async def _judged(
+    answer: Answer,
+    conversation: Conversation,
+    endpoint: Endpoint,
+    settings: JudgeSettings,
+    judging: AnswerJudging,
+) -> Record:
+    name = settings.judge_name
+    response = answer.text or ""
+    judge = Judge(name, conversation.call, settings.judge_temperature, self_judged=False)
+    judged = await judging.judge(
+        answer, lambda: [judge], lambda judgements: asyncio.gather(*judgements)
+    )
+    conversation.end(scored=judged.value is not None)
+    asked_with = {"judge_call": endpoint.parameters}
+    if conversation.not_asked:
+        return call_failed(response, name, conversation.not_asked, not_asked=True, **asked_with)
+    facts = {
+        key: value
+        for key, value in judged.metadata.items()
+        if key not in ("outcome", "judge_finals")
+    }
+    outcome = str(judged.metadata["outcome"])
+    return Record(
+        response,
+        of_values(judged.value),
+        name,
+        outcome,
+        judged.explanation,
+        {**facts, **asked_with},
+    )
+
+
+def _judge_with_samer(
+    answers: Sequence[Answer], settings: JudgeSettings, progress: Progress
+) -> list[Record]:
+    """Evaluate answers with SaMer (SaMer paper, section 4)."""
+    breaker = CircuitBreaker(give_up=0)
+    name = settings.judge_name
+
+    async def run() -> list[Record]:
+        options = {} if settings.samer_folder is None else {"folder": settings.samer_folder}
+        engine = load_engine(str(settings.samer), engine=settings.samer_engine, **options)
+        facts = {"samer": samer_judgement.engine_facts(engine)}
+        records: list[Record] = []
+        try:
+            while len(records) < len(answers) and not breaker.stopped:
+                batch = answers[len(records) : len(records) + _BATCH]
+                items = [QueryResponse(_query(answer), answer.text or "") for answer in batch]
+                judgements = await samer_judgement.judge(engine, items)
+                pairs = zip(batch, judgements, strict=True)
+                records += [
+                    _samer_record(answer, judgement, name, facts) for answer, judgement in pairs
+                ]
+                progress(len(batch))
+        finally:
+            await engine.close()
+        rest = answers[len(records) :]
+        return records + [
+            call_failed(answer.text or "", name, breaker.stopped, not_asked=True) for answer in rest
+        ]
+
+    with interruptible(breaker.interrupt):
+        return run_async(run())
+
+
+def _query(answer: Answer) -> str:
+    """What SaMer reads of the question: of a conversation the last message of the user."""
+    question = answer.question
+    if isinstance(question, str):
+        return question
+    return "" if question is None else question.query
+
+
+def _samer_record(
+    answer: Answer,
+    judgement: samer_judgement.Judgement | EngineFailure,
+    judge_name: str,
+    facts: Mapping[str, Any],
+) -> Record:
+    response = answer.text or ""
+    if isinstance(judgement, EngineFailure):
+        return Record(
+            response, None, judge_name, f"unscored_{judgement.mode}", judgement.detail, dict(facts)
+        )
+    outcome = "no_response" if judgement.no_response else "judged"
+    scores = of_values(samer_judgement.score_values(judgement))
+    explanation = samer_judgement.explain_judgement(judgement)
+    facts = {**facts, **samer_judgement.judgement_facts(judgement)}
+    if answer.question is not None and not isinstance(answer.question, str):
+        facts |= answer.question.not_in_query
+    return Record(response, scores, judge_name, outcome, explanation, facts)

@@ -1,0 +1,343 @@
+"""MD-Eval as task classes of lm-eval: verdicts that the model under test writes, or probabilities
+of three letters.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lm_eval.api.instance import Instance
+from pydantic import Field
+
+from datasets import Dataset
+from urs_inspect._util import InputError
+from urs_inspect.datasets import PairCase, load_md_eval
+from urs_inspect.judging import JudgePrompt
+from urs_inspect.judging._pair_reply import (
+    First,
+    PairOutcome,
+    PairReply,
+    compare_with_labels,
+    final_verdict,
+    read_pair_reply,
+    unswap,
+)
+from urs_inspect.judging._prompts import (
+    LETTERS,
+    Orders,
+    Protocol,
+    letter_prompt,
+    orders_of,
+    pair_calls,
+)
+from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.lmeval_tasks._measured_task import (
+    Measure,
+    MeasuredTask,
+    Part,
+    ratio,
+    ratio_high,
+    ratio_low,
+)
+from urs_inspect.lmeval_tasks._settings import Options, read_options
+from urs_inspect.samer import load_taxonomy
+from urs_inspect.stats import longer_response
+from urs_inspect.stats._bootstrap import number_clusters
+
+_Call = tuple[First, tuple[str, ...], JudgePrompt]
+
+
+class MdEvalOptions(Options):
+    """How pairs are judged; the arguments of the task of inspect-ai."""
+
+    md_eval_protocol: Protocol = "joint"  # not for `md_eval_mc`, which has the overall verdict only
+    # `ab` as in the data, `seeded` by a coin per pair, `both` where disagreement is a tie
+    md_eval_orders: Orders = "ab"
+    md_eval_scenarios: str | list[str] = "all"
+    md_eval_seed: int = Field(default=0, ge=0)
+
+
+_PREFIXES = ("md_eval_",)
+
+
+def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> dict[str, Dataset]:
+    """The split `test`: pairs in the order of the task of inspect-ai, so that the same `--limit`
+    takes the same pairs.
+
+    `need` is one that the scenarios serve, None for all; without `ties`, pairs with a tie as label
+    are left out. In a row, `labels` are those of the dimensions `names`, and `cluster` is a number
+    that pairs with the same prompt share.
+    """
+    options = read_options(MdEvalOptions, _PREFIXES, metadata)
+    taxonomy = load_taxonomy()
+    wanted = _scenarios(options.md_eval_scenarios)
+    needs = {name: scenario.need for name, scenario in taxonomy.scenarios.items() if name in wanted}
+    data = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios))
+    cases = [
+        case for case in data.cases if case.group in needs and need in (None, needs[case.group])
+    ]
+    cases = [case for case in cases if ties or case.label != "tie"]
+    if not cases:
+        raise InputError(
+            f"--metadata: md_eval_scenarios: no pair of the need '{need}' has one of"
+            f" {sorted(wanted)}"
+        )
+    clusters = number_clusters([case.prompt for case in cases])
+
+    def row(case: PairCase, cluster: int) -> dict[str, Any]:
+        return {
+            "id": case.id,
+            "scenario": case.group,
+            "need": needs[case.group],
+            "prompt": case.prompt,
+            "response_a": case.response_a,
+            "response_b": case.response_b,
+            "label": case.label,
+            "names": list(case.dimensions),
+            "labels": list(case.dimensions.values()),
+            "cluster": cluster,
+            "dataset_sha256": data.sha256,
+        }
+
+    rows = [row(case, int(cluster)) for case, cluster in zip(cases, clusters, strict=True)]
+    return {"test": Dataset.from_list(rows)}
+
+
+def _scenarios(value: str | list[str]) -> set[str]:
+    taxonomy = load_taxonomy()
+    names = [name.strip() for name in (value.split(",") if isinstance(value, str) else value)]
+    return (
+        set(taxonomy.scenarios)
+        if names == ["all"]
+        else {taxonomy.scenario_id(name) for name in names}
+    )
+
+
+class PairTask(MeasuredTask):
+    """A task whose cases are put to the model by one prompt or several."""
+
+    def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        self.options = read_options(MdEvalOptions, _PREFIXES, (config or {}).get("metadata"))
+        super().__init__(config=config, **kwargs)
+
+    def prompts(self, doc: Mapping[str, Any]) -> Sequence[JudgePrompt]:
+        """The prompts about a case."""
+        raise NotImplementedError
+
+    def fewshot_context(self, doc: dict[str, Any], num_fewshot: int, **kwargs: Any) -> list[str]:
+        """What the model is shown, prompt by prompt; instructions are a message of the system."""
+        # The task's file takes `instructions` as description and `prompt` as text of the case.
+        asked = [
+            {**doc, "instructions": each.instructions, "prompt": each.case}
+            for each in self.prompts(doc)
+        ]
+        return [
+            super(PairTask, self).fewshot_context(each, num_fewshot, **kwargs) for each in asked
+        ]
+
+    def construct_requests(
+        self, doc: dict[str, Any], ctx: list[str], **kwargs: Any
+    ) -> list[Instance]:
+        """The requests about a case, prompt by prompt, and choice by choice."""
+        instances: list[Instance] = []
+        for context in ctx:
+            made = super().construct_requests(doc, context, **kwargs)
+            instances += made if isinstance(made, list) else [made]
+        for place, instance in enumerate(instances):
+            instance.idx = place
+        return instances
+
+
+def longer_of(doc: Mapping[str, Any]) -> str:
+    """Which response is longer: `a`, `b` or, of equal length, `tie`."""
+    code = longer_response([len(doc["response_a"])], [len(doc["response_b"])])[0]
+    return ("a", "b", "tie")[int(code)]
+
+
+def part(doc: Mapping[str, Any], hits: int, trials: int) -> Part:
+    """What a case adds to a ratio."""
+    return [hits, trials, doc["cluster"]]
+
+
+def _no_tie(doc: Mapping[str, Any]) -> bool:
+    return bool(doc["label"] != "tie")
+
+
+def _serves(need: str) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda doc: _no_tie(doc) and doc["need"] == need
+
+
+def _measures(dimensions: bool, both: bool) -> tuple[Measure, ...]:
+    found = [
+        Measure("overall_accuracy_all", about=_no_tie),
+        Measure("overall_accuracy", about=_no_tie, sure=False),
+        Measure("overall_three_way_all"),
+        Measure("overall_unread", higher_is_better=False),
+        Measure("overall_longer_preference", sure=False, higher_is_better=None),
+        Measure("overall_first_preference", ratio, higher_is_better=None),
+        Measure("baseline_longest_overall_accuracy", about=_no_tie, higher_is_better=None),
+    ]
+    found += [
+        Measure(f"overall_accuracy_all_need_{need}", about=_serves(need))
+        for need in load_taxonomy().needs
+    ]
+    if dimensions:
+        for name, higher in (("accuracy_all", True), ("accuracy", True), ("unread", False)):
+            found.append(Measure(f"dimension_{name}", ratio, higher_is_better=higher))
+        found.append(Measure("dimension_accuracy_all_ci_lower", ratio_low))
+        found.append(Measure("dimension_accuracy_all_ci_upper", ratio_high))
+        found.append(Measure("baseline_longest_dimension_accuracy", ratio, higher_is_better=None))
+    if both:
+        found.append(Measure("overall_flips", sure=False, higher_is_better=False))
+        found += [Measure("dimension_flips", ratio, higher_is_better=False)] if dimensions else []
+    return tuple(found)
+
+
+class MdEvalTask(PairTask):
+    """Pairs of responses, judged on the dimensions of their scenario and as a whole (SaMer paper,
+    section 5.4).
+    """
+
+    VERSION = 1.2
+
+    def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(config=config, **kwargs)
+        self.measures = _measures(
+            self.options.md_eval_protocol != "overall", self.options.md_eval_orders == "both"
+        )
+
+    def prompts(self, doc: Mapping[str, Any]) -> Sequence[JudgePrompt]:
+        """The prompts about a pair."""
+        return [prompt for _, _, prompt in self._calls(doc)]
+
+    def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
+        """The metrics of a pair."""
+        readings = [
+            read_pair_reply(
+                PairReply(first, asked, text, key=prompt.key, needs_key=prompt.needs_key)
+            )
+            for (first, asked, prompt), text in zip(self._calls(doc), results, strict=True)
+        ]
+        labels = dict(zip(doc["names"], doc["labels"], strict=True))
+        outcome = compare_with_labels({**labels, OVERALL: doc["label"]}, readings)
+        found = {**_overall(doc, outcome), **_dimensions(doc, outcome)}
+        return {name: value for name, value in found.items() if name in self.aggregation()}
+
+    def _calls(self, doc: Mapping[str, Any]) -> list[_Call]:
+        protocol = self.options.md_eval_protocol
+        orders = self.options.md_eval_orders
+        facts = {**doc, "dimensions": dict(zip(doc["names"], doc["labels"], strict=True))}
+        firsts = orders_of(orders, doc["id"], self.options.md_eval_seed)
+        return [call for first in firsts for call in pair_calls(protocol, facts, first, ties=True)]
+
+
+def _overall(doc: Mapping[str, Any], outcome: PairOutcome) -> dict[str, Any]:
+    label = doc["label"]
+    verdict = outcome.verdicts[OVERALL]
+    longer = longer_of(doc)
+    sided = {
+        first: given[OVERALL]
+        for first, given in outcome.orders.items()
+        if given[OVERALL] in ("a", "b")
+    }
+    found: dict[str, Any] = {
+        "overall_three_way_all": float(verdict == label),
+        "overall_unread": float(verdict is None),
+        "overall_first_preference": part(
+            doc, sum(first == given for first, given in sided.items()), len(sided)
+        ),
+    }
+    if label != "tie":
+        right = float(verdict == label)
+        found |= {"overall_accuracy_all": right, f"overall_accuracy_all_need_{doc['need']}": right}
+        found["baseline_longest_overall_accuracy"] = float(longer == label)
+        if verdict is not None:
+            found["overall_accuracy"] = right
+    if verdict in ("a", "b"):
+        found["overall_longer_preference"] = float(longer == verdict)
+    if verdict is not None:
+        found["overall_flips"] = float(_flipped(outcome, OVERALL))
+    return found
+
+
+def _dimensions(doc: Mapping[str, Any], outcome: PairOutcome) -> dict[str, Any]:
+    names = [name for name in outcome.labels if name != OVERALL]
+    sided = [name for name in names if outcome.labels[name] != "tie"]
+    read = [name for name in names if outcome.verdicts[name] is not None]
+    right = sum(outcome.verdicts[name] == outcome.labels[name] for name in sided)
+    longer = longer_of(doc)
+    accuracy = part(doc, right, len(sided))
+    baseline = sum(outcome.labels[name] == longer for name in sided)
+    return {
+        "dimension_accuracy_all": accuracy,
+        "dimension_accuracy_all_ci_lower": accuracy,
+        "dimension_accuracy_all_ci_upper": accuracy,
+        "dimension_accuracy": part(doc, right, sum(name in read for name in sided)),
+        "dimension_unread": part(doc, len(names) - len(read), len(names)),
+        "baseline_longest_dimension_accuracy": part(doc, baseline, len(sided)),
+        "dimension_flips": part(doc, sum(_flipped(outcome, name) for name in read), len(read)),
+    }
+
+
+def _flipped(outcome: PairOutcome, name: str) -> bool:
+    return len({given[name] for given in outcome.orders.values()}) > 1
+
+
+_MEASURES = (
+    Measure("acc"),
+    Measure("baseline_longest", higher_is_better=None),
+    Measure("chose_first", higher_is_better=None),
+    Measure("chose_tie", higher_is_better=None),
+)
+_FLIPPED = Measure("flipped", higher_is_better=False)
+
+
+class MdEvalChoiceTask(PairTask):
+    """Pairs of responses, judged as wholes by the most probable of three letters."""
+
+    VERSION = 1.0
+
+    def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(config=config, **kwargs)
+        self.measures = (
+            (*_MEASURES, _FLIPPED) if self.options.md_eval_orders == "both" else _MEASURES
+        )
+
+    def prompts(self, doc: Mapping[str, Any]) -> Sequence[JudgePrompt]:
+        """The prompts about a pair."""
+        responses = (doc["response_a"], doc["response_b"])
+        return [
+            letter_prompt(doc["prompt"], *responses[:: 1 if first == "a" else -1])
+            for first in self._firsts(doc)
+        ]
+
+    def values(
+        self, doc: Mapping[str, Any], results: Sequence[tuple[float, bool]]
+    ) -> Mapping[str, Any]:
+        """The metrics of a pair."""
+        firsts = self._firsts(doc)
+        size = len(LETTERS)
+        chances = [
+            [chance for chance, _ in results[place * size :][:size]] for place in range(len(firsts))
+        ]
+        verdicts = [_verdict(each, first) for each, first in zip(chances, firsts, strict=True)]
+        final = final_verdict(verdicts)
+        found = {
+            "acc": float(final == doc["label"]),
+            "baseline_longest": float(longer_of(doc) == doc["label"]),
+            "chose_first": sum(map(str.__eq__, verdicts, firsts)) / len(firsts),
+            "chose_tie": verdicts.count("tie") / len(firsts),
+        }
+        return {**found, "flipped": float(len(set(verdicts)) > 1)} if len(firsts) > 1 else found
+
+    def _firsts(self, doc: Mapping[str, Any]) -> list[First]:
+        return orders_of(self.options.md_eval_orders, doc["id"], self.options.md_eval_seed)
+
+
+def _verdict(chances: Sequence[float], first: First) -> str:
+    """The verdict about a and b; a tie where two letters are exactly as probable."""
+    most = [
+        shown
+        for chance, shown in zip(chances, LETTERS.values(), strict=True)
+        if chance == max(chances)
+    ]
+    return unswap(most[0] if len(most) == 1 else "tie", first)

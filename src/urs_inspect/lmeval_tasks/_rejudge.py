@@ -1,0 +1,526 @@
+"""`urs-lm-eval rejudge`: judges answers that lm-eval has saved; nothing is generated."""
+
+import hashlib
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+from lm_eval.api.metrics import mean_stderr
+from lm_eval.utils import make_table
+from tqdm import tqdm
+
+from urs_inspect._util import InputError, check_folder, choices, counted, writing
+from urs_inspect.datasets._conversations import (
+    NOT_SHOWN,
+    TURNS_NOT_SEEN,
+    Conversation,
+    named_kinds,
+    of_messages,
+    single,
+)
+from urs_inspect.judging import AnswerJudging, JudgeFailure
+from urs_inspect.lmeval_tasks._clients import call_parameters
+from urs_inspect.lmeval_tasks._judging import (
+    JUDGEMENT,
+    Record,
+    judge_answers,
+    judging_of,
+    read_record,
+    run_async,
+)
+from urs_inspect.lmeval_tasks._settings import JudgeSettings, read_settings
+from urs_inspect.lmeval_tasks._urs_task import (
+    UrsTask,
+    about_replies,
+    answer_of,
+    failures,
+    measures_of,
+    metrics_of,
+    preflight,
+)
+from urs_inspect.logs._scored_runs import saved_results, task_and_date
+from urs_inspect.rubrics import Rubric
+
+_FIELDS = ("intent", "intent_group", "language", "question", "reference")
+_OWN_METRICS = ("urs_", "samer_", "bypass")
+_START = "samples_"
+_MOST_OF_A_NAME = 80
+_DIGITS = 8
+
+
+class OtherTaskError(InputError):
+    """A file of samples is of a task that is not judged."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """An answer as lm-eval saved it."""
+
+    line: dict[str, Any]
+    response: str
+    record: Record | None  # None if it was not judged
+    doc: Mapping[str, Any]  # a case as of `load_cases`
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Intent and language of a sample that has none of its own."""
+        return (
+            {}
+            if self.doc is self.line["doc"]
+            else {name: self.doc[name] for name in ("intent", "language")}
+        )
+
+
+def read_saved(file: Path, others: Mapping[str, str] | str = "") -> list[Saved]:
+    """Read a file of samples, of several filters those of the first.
+
+    `others` has `intent`, `intent_group` and `language` of samples of tasks other than `urs`,
+    `urs_en` and `urs_zh`; or it says what is missing to judge them, and `OtherTaskError` is raised
+    for such a file.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{file}: not in UTF-8, as lm-eval writes samples ({error.reason})"
+        ) from error
+    saved = [
+        _saved(text, f"{file}, line {number}", others)
+        for number, text in enumerate(lines, 1)
+        if text.strip()
+    ]
+    if not saved:
+        raise InputError(f"{file}: no samples")
+    judged = [
+        sample for sample in saved if sample.line.get("filter") == saved[0].line.get("filter")
+    ]
+    several = sum(len(sample.line["resps"][0]) > 1 for sample in judged)
+    unreferenced = sum(
+        bool(sample.given) and not sample.doc["reference"].strip() for sample in judged
+    )
+    other = f"of filters other than '{judged[0].line.get('filter')}' skipped: the same responses"
+    for number, what in (
+        (len(saved) - len(judged), other),
+        (several, "with several responses (repeats): the first of each is judged"),
+        (unreferenced, "without a reference: `target` is empty or None"),
+    ):
+        if number:
+            click.echo(f"{file.name}: {counted(number, 'sample')} {what}.", err=True)
+    return judged
+
+
+def written_to(file: Path, judge: str, judged_with: Mapping[str, Any], folder: Path | None) -> Path:
+    """Where the samples of a file go when a judge has judged them; by default into the same folder.
+
+    The name does not begin with `samples_`, so that a pattern for what lm-eval saved never finds
+    it; it holds the judge and a digest of all settings on which scores depend, so that no two of
+    them share a file; and what is judged again with the same settings keeps it.
+    """
+    who = re.sub(r"[^\w.-]+", "-", judge).strip("-")[-_MOST_OF_A_NAME:]
+    digest = hashlib.sha256(json.dumps(dict(judged_with), sort_keys=True).encode()).hexdigest()[
+        :_DIGITS
+    ]
+    saved = file.stem[max(file.stem.find(_START), 0) :]
+    return (folder or file.parent) / f"rejudged_{who}-{digest}_{saved}.jsonl"
+
+
+def write_saved(
+    target: Path,
+    saved: Sequence[Saved],
+    records: Sequence[Record],
+    metrics: Sequence[Mapping[str, float]],
+) -> None:
+    """Write judged samples in one go: the file is the old one or the new one, never half of it."""
+    lines = []
+    for sample, record, values in zip(saved, records, metrics, strict=True):
+        old = {name for name in sample.line.get("metrics", ()) if name.startswith(_OWN_METRICS)}
+        line = {key: value for key, value in sample.line.items() if key not in old}
+        rest = [name for name in sample.line.get("metrics", ()) if name not in old]
+        doc = {**line["doc"], JUDGEMENT: record.to_dict()}
+        lines.append({**line, "doc": doc, "metrics": [*rest, *values], **values})
+    unfinished = target.with_name(f"{target.name}.unfinished")
+    try:
+        unfinished.write_text(
+            "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8"
+        )
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
+    unfinished.replace(target)
+
+
+def run_of(file: Path) -> dict[str, Any]:
+    """`model`, `urs_dataset` and `version` of the run whose samples a file holds, if its results
+    are in the folder.
+    """
+    if not (results := saved_results(file)):
+        return {}
+    task = task_and_date(file)[0]
+    metadata = (results.get("configs", {}).get(task) or {}).get("metadata") or {}
+    facts = {"model": results["model_name"], "version": results.get("versions", {}).get(task)}
+    facts["urs_dataset"] = metadata.get("urs_dataset", "urs")
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _saved(text: str, place: str, others: Mapping[str, str] | str) -> Saved:
+    try:
+        line = json.loads(text)
+        doc = line["doc"]
+        response = line["resps"][0][0]
+        record = read_record(doc.get(JUDGEMENT))
+        missing = [name for name in _FIELDS if name not in doc]
+        wrong = [name for name in _FIELDS if name in doc and not isinstance(doc[name], str)]
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{place}: not a sample as lm-eval saves it ({type(error).__name__}: {error})"
+        ) from error
+    if missing:
+        if isinstance(others, str):
+            raise OtherTaskError(
+                f"{place}: not a sample of urs, urs_en or urs_zh: no {', '.join(missing)}. {others}"
+            )
+        return Saved(line, response, record, {**others, **_asked(line, place)})
+    if wrong or not isinstance(response, str):
+        raise InputError(
+            f"{place}: not a sample of urs: {', '.join(wrong) or 'its response'} is no text"
+        )
+    return Saved(line, response, record, doc)
+
+
+def _asked(line: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Question and reference of a sample of any task: the prompt that was sent, and the target."""
+    try:
+        arguments = line["arguments"]["gen_args_0"]
+        target = str(line.get("target"))
+        prompt = arguments["arg_0"]
+        options = arguments.get("arg_1")
+        text = str(
+            prompt[0] if isinstance(prompt, list) else prompt
+        )  # a chat by an API is a list of one text
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{place}: no prompt in arguments.gen_args_0.arg_0, where lm-eval saves it"
+        ) from error
+    if not isinstance(options, dict) or not isinstance(line["resps"][0][0], str):
+        raise OtherTaskError(
+            f"{place}: no answer in words, as of a task of multiple_choice or loglikelihood"
+        )
+    if "arg_2" in arguments:
+        raise OtherTaskError(
+            f"{place}: a prompt with images or sounds, which the judge would not be shown"
+        )
+    return {"question": _conversation(text), "reference": "" if target == "None" else target}
+
+
+def _conversation(prompt: str) -> Conversation:
+    """What was asked: the chat that a prompt in JSON holds, else the prompt as one message."""
+    try:
+        chat = of_messages(json.loads(prompt))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return single(prompt)
+    return chat if chat.turns else single(prompt)
+
+
+@click.command()
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+@click.option("--judge-model", help="Name of the judge at its provider.")
+@click.option(
+    "--rubric",
+    help="File of a rubric (judge_rubric); one with one intent judges samples of any task.",
+)
+@click.option(
+    "--intent", help="Intent of the rubric by which samples of other tasks than urs are judged."
+)
+@click.option("--language", help="Language of the judge's prompt (judge_language).")
+@click.option("--metadata", default="{}", help="Further settings as for `run`, as JSON.")
+@click.option("--failed-only", is_flag=True, help="Keep what is judged; judge the rest.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Folder of the new files; else beside the old ones.",
+)
+def rejudge(
+    files: tuple[Path, ...],
+    judge_model: str | None,
+    rubric: str | None,
+    intent: str | None,
+    language: str | None,
+    metadata: str,
+    failed_only: bool,
+    output: Path | None,
+) -> None:
+    """Judge the answers in FILES, samples_*.jsonl of lm-eval.
+
+    Those of urs have an intent of their own. Those of any other task that generates text are judged
+    by the only intent of the rubric, or --intent: the question is the saved prompt, the reference
+    the target, the answer the first response before any filter. Without an intent they are left
+    out.
+
+    Writes rejudged_<judge>-<digest of its settings>_<name>.jsonl and .json, and prints the table.
+    What failed here can be judged again with --failed-only and the file written.
+    """
+    given = {"judge_model": judge_model, "judge_rubric": rubric, "judge_language": language}
+    settings = _settings(metadata, given)
+    judging = judging_of(settings)
+    read = _read(files, _others(judging.rubric, settings.judge_language, intent))
+    if intent is not None and not any(saved[0].given for saved in read.values()):
+        raise InputError("--intent: all samples are of urs and have an intent of their own")
+    judged_with = {
+        file: {**_judged_with(settings, judging), **saved[0].given} for file, saved in read.items()
+    }
+    targets = {
+        file: written_to(file, settings.judge_name, judged_with[file], output) for file in read
+    }
+    for file, target in targets.items():
+        if twice := [other for other in read if other != file and targets[other] == target]:
+            raise InputError(
+                f"{file} and {twice[0]} would both be written to {target}; give one of them"
+            )
+    for target in targets.values():
+        check_folder(target.parent, make=True)
+    kept = {
+        file: _kept(read[file] if failed_only else (), settings, judging, judged_with[file])
+        for file in read
+    }
+    preflight(settings)
+    for place, (file, saved) in enumerate(read.items()):
+        records = _judged(saved, kept[file], settings, judging)
+        _write(file, targets[file], saved, records, settings, judging, judged_with[file])
+        if any(record.not_asked for record in records) and (left := list(read)[place + 1 :]):
+            click.echo(f"Not begun: {', '.join(map(str, left))}", err=True)
+            return
+
+
+def _settings(metadata: str, options: Mapping[str, str | None]) -> JudgeSettings:
+    try:
+        given = json.loads(metadata)
+    except ValueError as error:
+        raise InputError(f"--metadata: no JSON: {error}") from error
+    if not isinstance(given, dict):
+        raise InputError("--metadata: must be a JSON object")
+    return read_settings(
+        {**given, **{name: value for name, value in options.items() if value is not None}}
+    )
+
+
+def _others(rubric: Rubric, language: str | None, intent: str | None) -> dict[str, str] | str:
+    """Intent and language of samples that have none of their own, or what is missing to know
+    them.
+    """
+    if intent is not None and intent not in rubric.intents:
+        raise InputError(f"--intent: unknown intent '{intent}'; allowed: {choices(rubric.intents)}")
+    intents = list(rubric.intents) if intent is None else [intent]
+    languages = list(rubric.languages) if language is None else [rubric.language_code(language)]
+    for option, allowed in (("intent", intents), ("language", languages)):
+        if len(allowed) > 1:
+            return (
+                f"To judge it, give --{option}, one of {choices(allowed)}, or --rubric FILE with"
+                f" one {option} only."
+            )
+    return {
+        "intent": intents[0],
+        "intent_group": rubric.intents[intents[0]].group,
+        "language": languages[0],
+    }
+
+
+def _read(files: Sequence[Path], about_others: Mapping[str, str] | str) -> dict[Path, list[Saved]]:
+    """The samples of each file; those of other tasks, which a pattern may find as well, are left
+    out.
+    """
+    read: dict[Path, list[Saved]] = {}
+    others: list[OtherTaskError] = []
+    for file in dict.fromkeys(files):
+        try:
+            read[file] = read_saved(file, about_others)
+        except OtherTaskError as error:
+            others.append(error)
+    if not read:
+        raise others[0]
+    for other in others:
+        click.echo(f"Left out: {other}", err=True)
+    return read
+
+
+def _judged_with(settings: JudgeSettings, judging: AnswerJudging) -> dict[str, Any]:
+    """All settings on which scores depend."""
+    if settings.judge == "samer":
+        return {"judge": settings.judge_name, "samer_engine": settings.samer_engine}
+    parameters = run_async(call_parameters(settings))
+    return {
+        **parameters,
+        "judge_language": settings.judge_language,
+        "rubric_sha256": judging.rubric.sha256,
+    }
+
+
+def _kept(
+    saved: Sequence[Saved],
+    settings: JudgeSettings,
+    judging: AnswerJudging,
+    judged_with: Mapping[str, Any],
+) -> dict[int, Record]:
+    """Records that stay, by place; `InputError` if another judge, other settings or another prompt
+    made them.
+    """
+    kept: dict[int, Record] = {}
+    for place, sample in enumerate(saved):
+        record = sample.record
+        if record is None or record.scores is None:
+            continue
+        if record.judge != settings.judge_name:
+            raise InputError(
+                f"--failed-only: the file was judged by {record.judge}, not by"
+                f" {settings.judge_name}; scores of two judges do not mix"
+            )
+        if settings.judge == "model":
+            _check_call(record, judged_with)
+            prompt = judging.prompt(answer_of(sample.doc, sample.response))
+            if (
+                isinstance(prompt, JudgeFailure)
+                or record.facts.get("prompt_sha256") != prompt.sha256
+            ):
+                raise InputError(
+                    "--failed-only: the file was judged with another judge_prompt, judge_rubric,"
+                    " judge_language or intent; scores of two prompts do not mix. Give those of"
+                    " that run, or judge all answers again"
+                )
+        kept[place] = record
+    return kept
+
+
+def _check_call(record: Record, judged_with: Mapping[str, Any]) -> None:
+    before = record.facts.get("judge_call")
+    if not isinstance(before, dict):
+        raise InputError(
+            "--failed-only: the file does not say how its judge was called (judge_call); judge all"
+            " answers again"
+        )
+    for name, value in before.items():
+        if value != judged_with.get(name):
+            raise InputError(
+                f"--failed-only: the file was judged with {name} {value}, not"
+                f" {judged_with.get(name)}; scores of two settings do not mix. Give those of that"
+                " run, or judge all answers again"
+            )
+
+
+def _judged(
+    saved: Sequence[Saved],
+    kept: Mapping[int, Record],
+    settings: JudgeSettings,
+    judging: AnswerJudging,
+) -> list[Record]:
+    todo = [place for place in range(len(saved)) if place not in kept]
+    answers = [answer_of(saved[place].doc, saved[place].response) for place in todo]
+    with tqdm(total=len(answers), desc="Judging") as bar:
+        judged = judge_answers(answers, settings, judging, bar.update)
+    records = {**kept, **dict(zip(todo, judged, strict=True))}
+    return [records[place] for place in range(len(saved))]
+
+
+def _write(
+    file: Path,
+    target: Path,
+    saved: Sequence[Saved],
+    records: Sequence[Record],
+    settings: JudgeSettings,
+    judging: AnswerJudging,
+    judged_with: Mapping[str, Any],
+) -> None:
+    metrics = [
+        metrics_of(sample.doc, record, settings)
+        for sample, record in zip(saved, records, strict=True)
+    ]
+    task = task_and_date(file)[0]
+    results = results_of(metrics)
+    run = run_of(file)
+    of_urs = not saved[0].given
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_saved(target, saved, records, metrics)
+    upwards = {
+        measure.name: measure.higher_is_better for measure in measures_of(judging.rubric, settings)
+    }
+    facts = {
+        "results": {task: results},
+        "versions": (
+            {task: UrsTask.VERSION}
+            if of_urs
+            else {task: run["version"]}
+            if "version" in run
+            else {}
+        ),
+        "n-shot": {task: 0} if of_urs else {},
+        "higher_is_better": {
+            task: {name: up for name, up in upwards.items() if f"{name},none" in results}
+        },
+        "n-samples": {task: {"original": len(saved), "effective": len(saved)}},
+        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "urs_inspect": version("urs-inspect"),
+        "judged_with": dict(judged_with),
+        "answers": {
+            "samples": file.name,
+            "dataset_sha256": sorted(
+                {str(sha) for sample in saved if (sha := sample.doc.get("dataset_sha256"))}
+            ),
+            **{name: value for name, value in run.items() if of_urs or name != "urs_dataset"},
+        },
+        # The cases are described under `answers`.
+        "judge": settings.model_dump(exclude={"urs_dataset"}),
+    }
+    with writing(target.with_suffix(".json")):
+        target.with_suffix(".json").write_text(
+            json.dumps(facts, ensure_ascii=False, indent=2), encoding="utf-8"
+        )
+    click.echo(f"{len(saved)} answers of {file.name}, judged by {settings.judge_name} -> {target}")
+    click.echo(make_table(facts))
+    for sentence in _not_all_seen(records):
+        click.echo(sentence, err=True)
+    if warning := about_replies(records):
+        click.echo(warning, err=True)
+    if summary := failures(records):
+        click.echo(f"{summary} Once more: --failed-only {target}", err=True)
+
+
+def _not_all_seen(records: Sequence[Record]) -> list[str]:
+    """Sentences on what the judge could not see of the questions; empty if it saw everything."""
+    sentences = []
+    kinds = Counter[str]()
+    hidden = [record.facts[NOT_SHOWN] for record in records if record.facts.get(NOT_SHOWN)]
+    for not_shown in hidden:
+        kinds.update(not_shown)
+    if hidden:
+        sentences.append(
+            f"{len(hidden)} of {len(records)} questions hold what the judge cannot see, which the"
+            f" prompt names at its place: {named_kinds(kinds)}."
+        )
+    if cut := sum(bool(record.facts.get(TURNS_NOT_SEEN)) for record in records):
+        sentences.append(
+            f"Of {cut} of {len(records)} conversations SaMer saw the last message of the user only."
+        )
+    return sentences
+
+
+def results_of(metrics: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    """Means with standard errors, under the keys of lm-eval.
+
+    An answer has the metrics of its intent and language.
+    """
+    results: dict[str, Any] = {}
+    for name in sorted(set().union(*metrics)):
+        known = [values[name] for values in metrics if name in values]
+        error = mean_stderr(known) if len(known) > 1 else "N/A"
+        results |= {f"{name},none": math.fsum(known) / len(known), f"{name}_stderr,none": error}
+    return results

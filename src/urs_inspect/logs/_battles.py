@@ -1,0 +1,689 @@
+"""Battles between models, read from logs of `mad`, lists of votes, and people's votes about
+ballots.
+"""
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from logging import getLogger
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from inspect_ai import score
+from inspect_ai.log import EvalLog, EvalSample, write_eval_log
+from inspect_ai.scorer import Scorer
+
+from urs_inspect._util import (
+    InputError,
+    check_new_file,
+    choices,
+    counted,
+    file_kind,
+    read_yaml,
+    writing,
+)
+from urs_inspect.annotation._agreement import Agreement, agreement, majorities
+from urs_inspect.annotation._campaign import BALLOT_KEY, LOG_SUFFIXES, load_ballots
+from urs_inspect.annotation._votes import read_votes, vote_files
+from urs_inspect.datasets._rows import Row, read_records, read_table, shown
+from urs_inspect.discrepancy._ballots import Ballot, collect_ballots
+from urs_inspect.logs._comparisons import choice_of, judged_by_people, read_comparisons
+from urs_inspect.logs._files import (
+    about_copies,
+    about_damaged,
+    copies_of_files,
+    finished_headers,
+    local_path,
+    log_files,
+    read_log,
+)
+from urs_inspect.logs._scores import value_of
+from urs_inspect.scorers import human_choice
+from urs_inspect.scorers._pair_choice import AWAITING
+from urs_inspect.stats._adjusted import JudgedBallots, style_differences
+from urs_inspect.stats._battles import OUTCOMES, Battle, Battles, battles_of, outcome_of
+from urs_inspect.stats._bootstrap import Floats, number_clusters
+
+
+@dataclass(frozen=True)
+class Vote:
+    """A battle, and what identifies its copies."""
+
+    battle: Battle
+    identity: str = ""  # shared with the same vote in another file; empty if it is not known
+    key: str = ""  # its ballot and epoch, in a log
+    copied: bool = False  # whether it was taken over from an earlier run
+    responses: tuple[Any, ...] = (
+        None,
+        None,
+    )  # of the first and second model; texts where they are known
+
+
+def _unrepeated(files: Iterable[Sequence[Vote]], say: Callable[[str], None]) -> Iterator[Vote]:
+    """Skip votes that an earlier file holds as often; equal votes of one file are two votes."""
+    held: Counter[str] = Counter()
+    repeated = 0
+    for votes in files:
+        here: Counter[str] = Counter()
+        for vote in votes:
+            here[vote.identity] += 1
+            if vote.identity and here[vote.identity] <= held[vote.identity]:
+                repeated += 1
+            else:
+                yield vote
+        held |= here
+    if repeated:
+        say(f"left out {counted(repeated, 'vote')} that an earlier file holds as well")
+
+
+def _once(votes: Sequence[Vote]) -> list[Vote]:
+    """Votes without those that a run took over from an earlier one and that occur already."""
+    known = {vote.key for vote in votes if not vote.copied}
+    kept: list[Vote] = []
+    for vote in votes:
+        if vote.copied and vote.key in known:
+            continue
+        if vote.copied:
+            known.add(vote.key)
+        kept.append(vote)
+    return kept
+
+
+def _of_run(votes: Sequence[Vote], run: str) -> Iterator[Vote]:
+    """Verdicts with the id of their run, if it is known, as identity.
+
+    A log that was judged again has other verdicts, and then all of them count beside the first.
+    """
+    verdicts = hashlib.sha256(
+        "\n".join(sorted(vote.identity for vote in votes)).encode()
+    ).hexdigest()
+    for vote in votes:
+        yield replace(vote, identity=f"{run}/{verdicts}/{vote.identity}" if run else "")
+
+
+logger = getLogger(__name__)
+
+SUFFIXES = (".json", ".jsonl", ".csv")
+"""Kinds of files that votes are read from."""
+
+_NEEDED = ("model_a", "model_b", "winner")
+_LEFT_OUT = "none"
+_MEANINGS = ("model_a", "model_b", "tie", _LEFT_OUT)
+
+
+@dataclass(frozen=True)
+class VoteColumns:
+    """What the columns and the winners of a published list of votes mean."""
+
+    columns: Mapping[str, str]  # model_a, model_b or winner -> name of its column
+    winners: Mapping[
+        str, str
+    ]  # winner in the list -> model_a, model_b, tie, or none for a vote that does not count
+
+
+AS_THEY_ARE = VoteColumns({}, {})
+
+
+def read_vote_columns(path: Path) -> VoteColumns:
+    """Read a YAML file with the keys `columns` and `winners`, each optional."""
+    try:
+        raw = read_yaml(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(f"columns: no file '{path}'") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"columns: cannot read '{path}' as YAML in UTF-8: {error}") from error
+    if not isinstance(raw, dict) or not raw.keys() <= {"columns", "winners"}:
+        raise InputError(f"{path}: must hold a mapping with the keys columns and winners")
+    columns = _texts(raw.get("columns"), f"{path}: columns")
+    winners = _texts(raw.get("winners"), f"{path}: winners")
+    if unknown := [name for name in columns if name not in _NEEDED]:
+        raise InputError(
+            f"{path}: columns: unknown key '{unknown[0]}'; allowed: {choices(_NEEDED)}"
+        )
+    if unknown := [meaning for meaning in winners.values() if meaning not in _MEANINGS]:
+        raise InputError(
+            f"{path}: winners: unknown meaning '{unknown[0]}'; allowed: {choices(_MEANINGS)}"
+        )
+    return VoteColumns(columns, winners)
+
+
+def _texts(given: object, place: str) -> dict[str, str]:
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise InputError(f"{place}: must be a mapping of names to texts")
+    return {str(name): _LEFT_OUT if value is None else str(value) for name, value in given.items()}
+
+
+_BETWEEN = "-vs-"
+_LONGEST_NAME = 200
+_ARENA_VOTER = "arena_user"
+"""Name of voters of the Chatbot Arena in the annotations of the MAD paper."""
+_ORIGIN = ("judge", "annotator", "source", "id")
+_SIDES = ((1, "a"), (2, "b"))
+
+
+def read_vote_list(
+    path: Path, names: VoteColumns = AS_THEY_ARE, say: Callable[[str], None] = logger.warning
+) -> list[Vote]:
+    """Read a file of votes: `.json` with a list or one object per line, `.jsonl`, or `.csv` with a
+    header.
+
+    Three layouts are read: rows with `model_a`, `model_b` and `winner`; the same with the
+    instruction inside `data`, as the MAD paper published its annotations; and files
+    `<model>-vs-<model>.jsonl` whose rows have the winner in `output`, as it published the votes of
+    Chatbot Arena. Votes on one instruction (the column `instruction`, the one inside `data`, else
+    `question_id`) are one cluster; without any of these each vote is a cluster of its own. `names`
+    says what other columns and winners mean.
+    """
+    rows, faults = read_records(path) if path.suffix.lower() == ".json" else read_table(path, ())
+    votes = []
+    left_out = 0
+    for row in rows:
+        try:
+            named = _named(row, names)
+            if named is None:
+                left_out += 1
+            else:
+                votes.append(_vote(path, named))
+        except InputError as error:
+            faults.append(f"{path}: {row.place}: {error}")
+    if faults:
+        more = f" (and {len(faults) - 1} more such faults)" if len(faults) > 1 else ""
+        raise InputError(f"{faults[0]}{more}")
+    if left_out:
+        say(
+            f"{path}: left out {counted(left_out, 'vote')} with a winner that --columns calls"
+            f" {_LEFT_OUT}"
+        )
+    if not votes:
+        raise InputError(f"{path}: no votes; rows with model_a, model_b and winner are expected")
+    return votes
+
+
+def _named(row: Row, names: VoteColumns) -> Row | None:
+    """A row under the names of columns and winners that are read; None if its vote does not
+    count.
+    """
+    values = dict(row.values)
+    for key, column in names.columns.items():
+        if column not in row.values:
+            raise InputError(f"the column '{column}' is missing, which --columns names for {key}")
+        values[key] = row.values[column]
+    meaning = names.winners.get(str(values.get("winner")))
+    if meaning == _LEFT_OUT:
+        return None
+    if meaning is not None:
+        values["winner"] = meaning
+    return replace(row, values=values)
+
+
+def checked_name(value: object, key: str) -> str:
+    """The name of a model, refused if it is no text, blank, longer than 200 characters, or not
+    printable.
+    """
+    name = _name(value) if isinstance(value, str) else ""
+    if not name:
+        raise InputError(
+            f"{key} must be the name of a model, up to {_LONGEST_NAME} printable characters, is"
+            f" {shown(value)}"
+        )
+    return name
+
+
+@lru_cache(maxsize=1024)  # many votes are about few models
+def _name(value: str) -> str:
+    return value.strip() if value.isprintable() and len(value) <= _LONGEST_NAME else ""
+
+
+def _vote(path: Path, row: Row) -> Vote:
+    values = row.values
+    if "ballot" in values and "winner" not in values:
+        raise InputError(
+            "a vote about a ballot; name the log or file with the ballots, and this file with"
+            " --votes"
+        )
+    if arena := "output" in values and "winner" not in values:
+        names = path.stem.split(_BETWEEN)
+        if len(names) != 2:
+            raise InputError(
+                f"a vote with 'output' stands in a file named <model>{_BETWEEN}<model>.jsonl"
+            )
+        first, second = (checked_name(name, "the file name") for name in names)
+    else:
+        if missing := [key for key in _NEEDED if key not in values]:
+            raise InputError(f"'{missing[0]}' is missing; a vote needs model_a, model_b and winner")
+        first, second = (checked_name(values[key], key) for key in ("model_a", "model_b"))
+    winner = values["output" if arena else "winner"]
+    if first == second:
+        raise InputError(f"'{first}' is compared with itself; two models are needed")
+    try:
+        outcome = outcome_of(winner, first, second)
+    except InputError as error:
+        raise InputError(
+            f"{error}; `urs-inspect rank --columns FILE.yaml` can say what it means"
+        ) from None
+    battle = Battle(first, second, outcome, _cluster(path, row))
+    known = {"judge": _ARENA_VOTER, "source": path.name, **values} if arena else values
+    content = {**_data(row), **known}
+    responses = tuple(
+        content.get(f"response_{number}", content.get(f"response_{side}"))
+        for number, side in _SIDES
+    )
+    return Vote(battle, _identity(battle, known, content, *responses), responses=responses)
+
+
+def _identity(
+    battle: Battle, values: dict[str, Any], content: dict[str, Any], first: object, second: object
+) -> str:
+    """The models with their responses, the winner, the instruction, and the voter or source of a
+    vote.
+
+    The order of the responses and the time are no part of it, since copies of a vote differ in
+    these. Empty if the file does not name the voter or the subject.
+    """
+    origin = [values.get(key) for key in _ORIGIN]
+    if not any(origin) or not any(
+        content.get(key) for key in ("id", "instruction", "question_id", "response_1")
+    ):
+        return ""
+    sides = [[battle.first, first, battle.outcome], [battle.second, second, 1 - battle.outcome]]
+    if battle.second < battle.first:
+        sides.reverse()
+    # A conversation's first turn is what files without the column have.
+    facts = [
+        *origin,
+        content.get("turn") or 1,
+        content.get("question_id"),
+        content.get("instruction"),
+        sides,
+    ]
+    return repr(facts)  # much faster than JSON
+
+
+def _data(row: Row) -> dict[str, Any]:
+    data = row.values.get("data")
+    return data if isinstance(data, dict) else {}
+
+
+def _cluster(path: Path, row: Row) -> str:
+    for values in (row.values, _data(row)):
+        instruction = values.get("instruction")
+        if isinstance(instruction, str) and instruction.strip():
+            return _instruction_cluster(instruction)
+    question = row.values.get("question_id")
+    return (
+        f"{path} {row.place}"
+        if question in {None, ""} or isinstance(question, float)
+        else f"question {question}"
+    )
+
+
+def _instruction_cluster(instruction: str) -> str:
+    """The cluster of battles over the same instruction."""
+    return f"instruction {instruction.strip()}"
+
+
+_LOG = ".eval"
+_TASK = "mad"
+_HUMAN = "human"
+
+
+@dataclass(frozen=True)
+class HumanBattles:
+    """People's votes about ballots."""
+
+    battles: Battles  # one per ballot with a majority (a shared one is a tie)
+    agreement: Agreement
+    replaced: int  # votes that the same person replaced later; the last one counts
+    undecided: int  # ballots with votes of which none is a choice
+    unknown: int  # votes about other ballots, which do not count
+    faults: tuple[str, ...]  # lines that are no votes, with their place, which do not count
+    asked: Mapping[str, Ballot]  # all ballots, by id
+    outcomes: Mapping[str, float]  # of the ballots with a majority, by id
+
+    def styles(self, features: Sequence[str]) -> Floats:
+        """Differences of style of the responses of each battle, shape (N, K)."""
+        decided = [self.asked[name] for name in self.outcomes]
+        return style_differences([_responses_of(ballot) for ballot in decided], features)
+
+    def judged(self, outcomes: Mapping[str, float]) -> JudgedBallots:
+        """The ballots of the models that have votes, with people's votes and a judge's outcomes, by
+        id.
+        """
+        place = {name: number for number, name in enumerate(self.battles.players)}
+        ballots = [
+            ballot
+            for ballot in self.asked.values()
+            if {ballot.model_a, ballot.model_b} <= place.keys()
+        ]
+        return JudgedBallots(
+            self.battles.players,
+            np.array([place[ballot.model_a] for ballot in ballots], dtype=np.int64),
+            np.array([place[ballot.model_b] for ballot in ballots], dtype=np.int64),
+            number_clusters([_instruction_cluster(ballot.instruction) for ballot in ballots]),
+            np.array([self.outcomes.get(ballot.id, math.nan) for ballot in ballots]),
+            np.array([outcomes.get(ballot.id, math.nan) for ballot in ballots]),
+        )
+
+
+@dataclass(frozen=True)
+class JudgeVerdicts:
+    """A judge's verdicts about given ballots, from logs of `mad`."""
+
+    outcomes: Mapping[str, float]  # by ballot: 1 if response a is better, 0.5 for a tie, 0 if b is
+    judges: tuple[str, ...]  # names of the judges
+    unparsed: int  # ballots whose verdict could not be parsed
+    missing: int  # ballots that the logs do not have
+    other_responses: (
+        int  # ballots that have other responses in the logs, whose verdicts do not count
+    )
+    other_ballots: int  # verdicts about other ballots, which do not count
+
+
+def read_battles(
+    paths: Iterable[str | Path], say: Callable[[str], None] = logger.warning
+) -> Battles:
+    """Read battles from logs and plain votes, in the order of the paths; files of a directory by
+    name.
+
+    An unparsed verdict is no battle. If a log was judged several times, the last judgement counts;
+    if it has people's choices, only these do. A comparison that a run took over from an earlier one
+    counts once, and so do a file that is named or copied twice and a vote or verdict that several
+    files hold; two equal votes of one file are two.
+    """
+    return read_styled_battles(paths, (), say)[0]
+
+
+def read_styled_battles(
+    paths: Iterable[str | Path],
+    features: Sequence[str],
+    say: Callable[[str], None] = logger.warning,
+    names: VoteColumns = AS_THEY_ARE,
+) -> tuple[Battles, Floats]:
+    """`read_battles`, and the differences of style of their responses, shape (N, K), which then all
+    must have.
+
+    `names` says what columns and winners of lists of votes mean.
+    """
+    named = [str(path) for path in paths]
+    skipped = list[str]()
+    files = _distinct(named, skipped)
+    waiting: list[str] = []
+    votes = _once(
+        list(_unrepeated([list(_read(file, say, waiting, names)) for file in files], say))
+    )
+    if not votes:
+        verb = "waits" if len(waiting) == 1 else "wait"
+        people = (
+            f"; {counted(len(waiting), 'ballot')} {verb} for people's votes: name their files with"
+            " --votes"
+        )
+        what = f"no comparison with a verdict in: {choices(named)}{people if waiting else ''}"
+        raise InputError("\n".join([what, *skipped]))
+    known = [
+        vote.responses for vote in votes if all(isinstance(text, str) for text in vote.responses)
+    ]
+    if features and (bare := len(votes) - len(known)):
+        raise InputError(
+            f"control: {bare:,} of {counted(len(votes), 'vote')} in {choices(named)} come without"
+            " both responses; a list of votes needs response_1 and response_2, or response_a and"
+            " response_b"
+        )
+    for sentence in skipped:
+        say(sentence)
+    return battles_of(vote.battle for vote in votes), style_differences(known, features)
+
+
+def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:
+    """Finished logs of `mad` and other files in the order in which they are named, each once,
+    whatever the copies.
+    """
+    files: dict[str, str] = {}
+    for file in _files(named):
+        files.setdefault(local_path(file), file)
+    logs = [path for path, file in files.items() if _is_log(file)]
+    kept = {log.location for log in finished_headers(logs, skipped, _TASK, also_foreign=True)}
+    others = [path for path in files if path not in logs]
+    copies = copies_of_files(others)
+    if copies:
+        skipped.append(about_copies(copies))
+    return [
+        file
+        for path, file in files.items()
+        if path in kept or (path in others and path not in copies)
+    ]
+
+
+def read_human_battles(
+    paths: Iterable[str | Path],
+    votes: Iterable[str | Path],
+    say: Callable[[str], None] = logger.warning,
+) -> HumanBattles:
+    """Read majorities of people's votes about ballots, in the order of the ballots.
+
+    Judges' verdicts do not count.
+    """
+    named = [str(path) for path in paths]
+    skipped = list[str]()
+    objects = [
+        (file, ballot.to_dict())
+        for file in _distinct(named, skipped)
+        for ballot in load_ballots(Path(file))
+    ]
+    ballots = {ballot.id: ballot for ballot in collect_ballots(objects)}
+    if not ballots:
+        raise InputError("\n".join([f"no ballot in: {choices(named)}", *skipped]))
+    for sentence in skipped:
+        say(sentence)
+    reading = read_votes(vote_files(votes))
+    known, unknown = reading.about(ballots)
+    outcomes = {majority.ballot: majority.outcome for majority in majorities(known)}
+    decided = [
+        ballot for ballot in ballots.values() if not math.isnan(outcomes.get(ballot.id, math.nan))
+    ]
+    if not decided:
+        raise InputError(
+            f"no vote decides any of the {len(ballots)} ballots in {choices(named)}: {len(known)}"
+            f" votes are about them, {len(unknown)} about others, {len(reading.errors)} lines are"
+            " no votes"
+        )
+    return HumanBattles(
+        battles_of(
+            Battle(
+                ballot.model_a,
+                ballot.model_b,
+                outcomes[ballot.id],
+                _instruction_cluster(ballot.instruction),
+            )
+            for ballot in decided
+        ),
+        agreement(known),
+        replaced=reading.replaced,
+        undecided=len(outcomes) - len(decided),
+        unknown=len(unknown),
+        faults=reading.errors,
+        asked=ballots,
+        outcomes={ballot.id: outcomes[ballot.id] for ballot in decided},
+    )
+
+
+def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerdicts:
+    """Read a judge's verdicts about ballots from a log of `mad` or a directory; it may be the log
+    of the ballots.
+
+    Of a ballot that was judged several times, the last verdict that could be parsed counts; choices
+    of people do not.
+    """
+    wanted = {ballot.id: ballot for ballot in ballots}
+    read = [
+        item
+        for item in read_comparisons(str(log), "judge", people=False)
+        if item.facts and item.facts.get("judges") != [_HUMAN]
+    ]
+    judges = tuple(
+        dict.fromkeys(str(name) for item in read for name in item.facts.get("judges", ()))
+    )
+    known = [(item, own) for item in read if (own := wanted.get(item.ballot.id))]
+    same = [item for item, own in known if _responses_of(own) == _responses_of(item.ballot)]
+    outcomes = {item.ballot.id: item.outcome for item in same if not math.isnan(item.outcome)}
+    unparsed = len(same) - len(outcomes)
+    changed = len(known) - len(same)
+    others = len(read) - len(known)
+    if not read:
+        raise InputError(
+            f"no verdict of a judge in '{log}'; name a log of the task mad with a judge"
+        )
+    if not outcomes:
+        compared, asked = (
+            choices(sorted({name for ballot in each for name in (ballot.model_a, ballot.model_b)}))
+            for each in ([item.ballot for item in read], wanted.values())
+        )
+        raise InputError(
+            f"'{log}' has no verdict about the {counted(len(wanted), 'ballot')}: {unparsed} could"
+            f" not be parsed, {changed} have other responses there, {others} are about other"
+            f" ballots. It compares: {compared}; the ballots compare: {asked}"
+        )
+    return JudgeVerdicts(outcomes, judges, unparsed, len(wanted) - len(known), changed, others)
+
+
+def _responses_of(ballot: Ballot) -> tuple[str, str]:
+    return ballot.response_a, ballot.response_b
+
+
+def holds_ballot_votes(path: str | Path) -> bool:
+    """Whether a file holds people's votes about ballots, by its first line."""
+    if Path(path).suffix.lower() != ".jsonl":
+        return False
+    try:
+        with Path(path).open(encoding="utf-8-sig") as file:
+            value = json.loads(next((line for line in file if line.strip()), ""))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and {"ballot", "annotator"} <= value.keys()
+
+
+def _files(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        path = Path(name)
+        if not path.exists():
+            raise InputError(f"no file or directory '{name}'")
+        found = [name]
+        if path.is_dir():  # its logs; if there are none, the files of votes in it
+            votes = (str(file) for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
+            found = log_files([name]) or sorted(votes)
+        if not found:
+            raise InputError(f"no log and no file of votes ({choices(SUFFIXES)}) in '{name}'")
+        yield from found
+
+
+def _read(
+    file: str, say: Callable[[str], None], waiting: list[str], names: VoteColumns
+) -> Iterator[Vote]:
+    """The battles of a file; ballots of a log that people are to decide go to `waiting`."""
+    if _is_log(file):
+        try:
+            log = read_log(file)
+        except InputError as error:
+            say(about_damaged(file, error))
+            return
+        if people := judged_by_people(log):
+            say(f"{file}: people's choices count (human_choice), a judge's verdicts in it do not")
+        samples = log.samples or []
+        choices_made = [choice_of(sample, people=False) for sample in samples]
+        waiting += [
+            file
+            for score in choices_made
+            if score and (score.metadata or {}).get("outcome") == AWAITING
+        ]
+        found = [vote for sample in samples if (vote := _judged(sample, people, log.location))]
+        yield from _of_run(found, log.eval.eval_id)
+    elif Path(file).suffix.lower() in SUFFIXES:
+        yield from read_vote_list(Path(file), names, say)
+    else:
+        raise InputError(
+            f"{file}: cannot read {file_kind(Path(file))}; allowed: {choices((_LOG, *SUFFIXES))}"
+        )
+
+
+def _is_log(file: str) -> bool:
+    """Whether a file is a log; a log in JSON is one object over many lines, which no file of votes
+    is.
+    """
+    suffix = Path(file).suffix.lower()
+    if suffix != ".json":
+        return suffix == _LOG
+    with Path(file).open("rb") as opened:
+        start = opened.read(200).lstrip()
+    return start.startswith(b"{") and b'"version"' in start
+
+
+def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
+    """The battle that a verdict makes; None without one."""
+    score = choice_of(sample, people)
+    if score is None or (outcome := value_of(score, "outcome")) not in OUTCOMES:
+        return None
+    facts = score.metadata or {}
+    try:
+        first, second = (checked_name(facts.get(key), key) for key in ("model_a", "model_b"))
+    except InputError as error:
+        raise InputError(f"{location}: sample {sample.id}: {error}") from None
+    held = sample.metadata.get(BALLOT_KEY)
+    ballot = held if isinstance(held, dict) else {}
+    battle = Battle(
+        first,
+        second,
+        outcome,
+        _instruction_cluster(ballot.get("instruction") or f"of sample {sample.id}"),
+    )
+    key = f"{ballot.get('id')}/{sample.epoch}" if isinstance(held, dict) else ""
+    identity = f"{sample.id}/{sample.epoch}/{outcome}"
+    responses = (ballot.get("response_a"), ballot.get("response_b"))
+    return Vote(
+        battle,
+        identity,
+        key,
+        copied=bool(key) and facts.get("previous") is True,
+        responses=responses,
+    )
+
+
+def attach_votes(source: Path, votes: list[str], output: Path) -> None:
+    """Write a copy of a finished log of `mad` with the score `human_choice` for every ballot, and
+    ratings from it.
+    """
+    check_new_file(output, *LOG_SUFFIXES)
+    write_copy(scored_copy(read_log(str(source)), human_choice(votes), "human_choice"), output)
+
+
+def write_copy(log: EvalLog, output: Path) -> None:
+    """Write a log to a file that is not there yet: all of it, or none, with an `InputError`."""
+    with writing(output):
+        try:
+            write_eval_log(log, str(output))
+        except BaseException:
+            output.unlink(missing_ok=True)
+            raise
+
+
+def scored_copy(log: EvalLog, scorer: Scorer, name: str) -> EvalLog:
+    """A copy of a finished log with the scores of a scorer that calls no model; its results come
+    first.
+    """
+    # The models of the run are not set up, which may need keys that are missing.
+    bare = log.model_copy(
+        update={"eval": log.eval.model_copy(update={"model": "none/none", "model_roles": None})}
+    )
+    scored: EvalLog = score(bare, scorer, action="append", display="none")
+    scored.eval.model = log.eval.model
+    scored.eval.model_roles = log.eval.model_roles
+    if scored.results is not None:  # the first one is the headline
+        scored.results.scores.sort(key=lambda found: found.name.partition("-")[0] != name)
+        scored.results.headline = None
+    return scored

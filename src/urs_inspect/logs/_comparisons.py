@@ -1,0 +1,104 @@
+"""Comparisons in logs of `mad`, with their outcomes."""
+
+import math
+from dataclasses import dataclass
+from logging import getLogger
+from typing import Any
+
+from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.scorer import Score
+
+from urs_inspect._util import InputError, counted
+from urs_inspect.discrepancy._ballots import Ballot
+from urs_inspect.discrepancy._judge_prior import JudgePrior
+from urs_inspect.logs._files import finished_logs
+from urs_inspect.logs._scores import last_score, value_of
+from urs_inspect.stats._battles import Battle, battles_of
+
+logger = getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison of a finished competition."""
+
+    ballot: Ballot
+    # 1 if response a is better, 0.5 for a tie, 0 if response b is; NaN if no verdict could be
+    # parsed
+    outcome: float
+    facts: dict[str, Any]  # the metadata of its score
+
+
+def read_comparisons(
+    name: str, argument: str = "previous", *, people: bool = True
+) -> tuple[Comparison, ...]:
+    """Read the comparisons of one log of `mad`, or of all logs in a directory, each once.
+
+    Of a comparison that was judged several times, the last judgement counts; in a log with people's
+    choices, only these do, unless `people` is unset. `argument` is what messages begin with.
+    """
+    comparisons: dict[str, Comparison] = {}
+    skipped: list[str] = []
+    for log in finished_logs([name], skipped, "mad"):
+        by_people = people and judged_by_people(log)
+        for sample in log.samples or []:
+            if "ballot" in sample.metadata:
+                ballot = Ballot.from_dict(
+                    sample.metadata["ballot"], f"{log.location}: sample {sample.id}"
+                )
+                score = choice_of(sample, by_people)
+                outcome = value_of(score, "outcome")
+                if not math.isnan(outcome) or ballot.id not in comparisons:
+                    comparisons[ballot.id] = Comparison(
+                        ballot, outcome, (score.metadata or {}) if score else {}
+                    )
+    if not comparisons:
+        what = f"{argument}: no comparison in '{name}'; name a finished log of the task mad"
+        raise InputError("\n".join([what, *skipped]))
+    for sentence in skipped:
+        logger.warning(f"{argument}: {sentence}")
+    return tuple(comparisons.values())
+
+
+def read_judge_prior(name: str) -> JudgePrior:
+    """A judge's ratings from a finished log of `mad`, as a prior for people's votes; the log's
+    ballots may be others.
+
+    `InputError` if the log has no verdict of a judge, has people's choices, or does not link all
+    models.
+    """
+    comparisons = read_comparisons(name, "prior")
+    if any(item.facts.get("judges") == ["human"] for item in comparisons):
+        raise InputError(
+            f"prior: '{name}' is about people's votes, not a judge's verdicts; name a log with a"
+            " judge"
+        )
+    known = [item for item in comparisons if not math.isnan(item.outcome)]
+    if not known:
+        verdicts = counted(len(comparisons), "verdict")
+        raise InputError(
+            f"prior: none of {verdicts} in '{name}' could be parsed, so nothing is known of the"
+            " judge"
+        )
+    battles = [
+        Battle(item.ballot.model_a, item.ballot.model_b, item.outcome, item.ballot.instruction)
+        for item in known
+    ]
+    judges = dict.fromkeys(str(judge) for item in known for judge in item.facts.get("judges", ()))
+    return JudgePrior.of(battles_of(battles), tuple(judges), len(comparisons) - len(known))
+
+
+def judged_by_people(log: EvalLog) -> bool:
+    """Whether a log holds people's choices with an outcome.
+
+    Then a judge's verdicts in it do not count.
+    """
+    return any(
+        not math.isnan(value_of(choice_of(sample, people=True), "outcome"))
+        for sample in log.samples or []
+    )
+
+
+def choice_of(sample: EvalSample, people: bool) -> Score | None:
+    """The last score of a comparison that people, or judges, gave; None if there is none."""
+    return last_score(sample, "human_choice" if people else "pair_choice")

@@ -1,0 +1,462 @@
+"""Finding logs: the one rule about which of them count, and which are skipped and why."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
+from re import match
+from typing import Protocol, Self, TypeVar
+from urllib.parse import unquote, urlparse
+
+from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log, read_eval_log_sample_summaries
+
+from urs_inspect._util import InputError, counted
+from urs_inspect.annotation._campaign import LOG_SUFFIXES
+
+PACKAGE = "urs_inspect/"
+"""What the names of this package's tasks begin with."""
+
+_COMMANDS = {
+    "urs": "report",
+    "urs_addition": "addition",
+    "urs_assistants": "assistants",
+    "urs_case_review": "cases review",
+    "urs_crossval": "robustness",
+    "urs_probe": "report",
+    "urs_references": "references",
+    "md_eval": "judges",
+    "judge_pairwise": "judges",
+    "judge_rating": "judges",
+    "mad": "rank",
+}
+
+
+def reading_command(task: str) -> str:
+    """The command that reads the logs of a task, as `urs-inspect report`; empty if there is
+    none.
+    """
+    command = _COMMANDS.get(task.removeprefix(PACKAGE)) if task.startswith(PACKAGE) else None
+    return f"urs-inspect {command}" if command else ""
+
+
+def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
+    """Report that logs (at least one) were skipped for their task, with counts and the commands
+    that read them.
+    """
+    named = []
+    for name, count in sorted(Counter(log.eval.task for log in logs).items()):
+        command = reading_command(name)
+        them = "it" if count == 1 else "them"
+        named.append(f"{count} of {name}" + (f" (`{command}` reads {them})" if command else ""))
+    were = "1 log was" if len(logs) == 1 else f"{len(logs):,} logs were"
+    return f"{were} left out, not being of {task}: {', '.join(named)}."
+
+
+_HARNESS_NAME = r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}.*\.json$"
+"""What a file in JSON must be called to be taken for a log if its directory is named.
+
+The rule of the harness.
+"""
+_FEW = 3
+"""How many skipped logs of a kind are named; of 500 only these and a count."""
+_SHARE = 2
+"""A later run of no less than half of the questions stands in the place of an earlier one."""
+
+
+def log_files(logs: Iterable[str]) -> list[str]:
+    """The log files among the names, and those below the directories, each once.
+
+    Files are named as inspect-ai names them, absolute and with any `..` kept, so that tables of it
+    can be joined.
+    """
+    return _distinct_files(file for name in logs for file in _files_of(name))
+
+
+def _files_of(name: str) -> list[Path]:
+    path = (
+        Path(unquote(urlparse(name).path)) if name.startswith("file://") else Path(name)
+    ).absolute()
+    if not path.exists():
+        raise InputError(f"no log '{name}'")
+    # The harness's own listing reads the header of each file that it has not named.
+    return sorted(file for file in path.rglob("*.*") if _is_log(file)) if path.is_dir() else [path]
+
+
+def _distinct_files(files: Iterable[Path]) -> list[str]:
+    """The first name of each file."""
+    names: dict[Path, str] = {}
+    for file in files:
+        names.setdefault(file.resolve(), str(file))
+    return list(names.values())
+
+
+def _is_log(file: Path) -> bool:
+    return file.is_file() and (
+        file.suffix == ".eval" or match(_HARNESS_NAME, file.name) is not None
+    )
+
+
+def short_name(file: str) -> str:
+    """Name of a log file without its folder, for what goes to others."""
+    return PurePosixPath(file).name
+
+
+def local_path(file: str) -> str:
+    """Path of a log, which the harness names by an address where it found it in a directory."""
+    return unquote(urlparse(file).path) if file.startswith("file://") else str(Path(file).resolve())
+
+
+def read_log(
+    file: str, header_only: bool = False, without: Collection[str] | None = None
+) -> EvalLog:
+    """Read a log, `without` some fields of samples.
+
+    Then texts that inspect-ai stores separately are resolved.
+    """
+    if Path(file).suffix.lower() not in LOG_SUFFIXES:
+        raise InputError(f"not a log '{file}': logs are {' or '.join(LOG_SUFFIXES)} files")
+    try:
+        return read_eval_log(
+            file,
+            header_only=header_only,
+            resolve_attachments=False if without is None else "core",
+            exclude_fields=None if without is None else set(without),
+        )
+    except Exception as error:  # a damaged or foreign file may raise anything
+        raise InputError(
+            f"cannot read the log '{file}', which is damaged, incomplete or no log at all "
+            f"({type(error).__name__}: {error})"
+        ) from error
+
+
+def read_summaries(log: EvalLog, skipped: list[str]) -> list[EvalSampleSummary] | None:
+    """Read the summaries of a log's samples.
+
+    None, with a sentence in `skipped`, if they cannot be read.
+    """
+    try:
+        return read_eval_log_sample_summaries(log.location)
+    except Exception as error:  # a damaged file may raise anything
+        name = short_name(log.location)
+        skipped.append(
+            f"{name} was left out: its samples cannot be read: {type(error).__name__}: {error}."
+        )
+        return None
+
+
+def nothing_left(what: str, names: Iterable[str], skipped: Iterable[str]) -> InputError:
+    """The error where `what` is missing in all logs of these names, with what was skipped."""
+    return InputError("\n".join([f"{what} in: {', '.join(names)}", *skipped]))
+
+
+def first_few(
+    sentences: Sequence[str], what: str = "log", why: str = "for such a reason"
+) -> list[str]:
+    """The first sentences about logs that were skipped, and how many more were skipped, and why."""
+    more = len(sentences) - _FEW
+    were = "was" if more == 1 else "were"
+    rest = (
+        [f"{more:,} more {what}{'' if more == 1 else 's'} {were} left out {why}."]
+        if more > 0
+        else []
+    )
+    return [*sentences[:_FEW], *rest]
+
+
+def finished_headers(
+    names: Iterable[str],
+    skipped: list[str],
+    task: str | Sequence[str] | None = None,
+    *,
+    also_foreign: bool = False,
+) -> list[EvalLog]:
+    """Read the headers of finished logs of a task or several; every command finds its logs by this
+    rule.
+
+    A file that cannot be read is skipped; so are copies of a log, logs of other tasks, and runs
+    that did not finish. Of several attempts at one run (`inspect eval-retry` keeps its task id)
+    unfinished ones are skipped if one finished, else the newest is named.
+    """
+    finished, unfinished = sorted_headers(names, skipped, task, also_foreign=also_foreign)
+    skipped += first_few([*map(_about_unfinished, unfinished)], why="as they did not finish")
+    return finished
+
+
+def finished_logs(
+    names: Iterable[str],
+    skipped: list[str],
+    task: str | None = None,
+    *,
+    without: Collection[str] | None = None,
+) -> Iterator[EvalLog]:
+    """Read whole logs one after the other.
+
+    Arguments and errors as for `finished_headers` and `read_log`.
+    """
+    for header in finished_headers(names, skipped, task):
+        try:
+            log = read_log(header.location, without=without)
+        except InputError as error:
+            skipped.append(about_damaged(header.location, error))
+        else:
+            yield log
+
+
+def sorted_headers(
+    names: Iterable[str],
+    skipped: list[str],
+    task: str | Sequence[str] | None = None,
+    *,
+    also_foreign: bool = False,
+) -> tuple[list[EvalLog], list[EvalLog]]:
+    """Headers of finished logs, and of the newest attempt at each run of which none finished.
+
+    Arguments and errors as for `finished_headers`, except that runs that did not finish are not
+    reported.
+    """
+    logs = list[EvalLog]()
+    damaged = list[str]()
+    by_name = {name: _files_of(name) for name in names}
+    skipped += [f"{name} has no logs." for name, found in by_name.items() if not found]
+    files = _distinct_files(file for found in by_name.values() for file in found)
+    copies = copies_of_files(files)
+    for file in files:
+        if file in copies:
+            continue
+        try:
+            logs.append(read_log(file, header_only=True))
+        except InputError as error:
+            damaged.append(about_damaged(file, error))
+    skipped += first_few(damaged, "file", "as they cannot be read")
+    logs.sort(key=lambda log: (log.eval.created, log.stats.completed_at, log.location))
+    copies |= _copies_of_logs(logs)
+    if copies:
+        skipped.append(about_copies(copies))
+    own = list[EvalLog]()
+    others = list[EvalLog]()
+    tasks = [PACKAGE + name for name in ([task] if isinstance(task, str) else task or ())]
+    for log in (log for log in logs if log.location not in copies):
+        foreign = not log.eval.task.startswith(PACKAGE)
+        wanted = not tasks or log.eval.task in tasks or (foreign and also_foreign)
+        (own if wanted else others).append(log)
+    if others:
+        skipped.append(of_other_tasks(others, tasks[0]))
+    return _attempts(own, skipped)
+
+
+def copies_of_files(files: Sequence[str]) -> dict[str, str]:
+    """Files whose bytes are those of an earlier one, and which; only files of one size are read.
+
+    A file that cannot be read, or has gone since the folder was listed, is no copy: reading it as a
+    log reports it.
+    """
+    sizes: dict[int, list[str]] = defaultdict(list)
+    for file in files:
+        with suppress(OSError):
+            sizes[Path(file).stat().st_size].append(file)
+    sizes.pop(0, None)  # empty files
+    copies: dict[str, str] = {}
+    for same_size in sizes.values():
+        first: dict[str, str] = {}
+        for file in same_size if len(same_size) > 1 else ():
+            with suppress(OSError), Path(file).open("rb") as opened:
+                original = first.setdefault(hashlib.file_digest(opened, "sha256").hexdigest(), file)
+                if original != file:
+                    copies[file] = original
+    return copies
+
+
+def _copies_of_logs(logs: Sequence[EvalLog]) -> dict[str, str]:
+    """Logs with the content of an earlier one in another format, and which."""
+    copies: dict[str, str] = {}
+    first: dict[tuple[str, str], EvalLog] = {}
+    for log in logs:
+        header = log.model_dump_json(exclude={"location", "etag", "reductions"})
+        original = first.setdefault((log.eval.eval_id, header), log)
+        if original is not log and _content(original) == _content(log):
+            copies[log.location] = original.location
+    return copies
+
+
+def _content(log: EvalLog) -> object:
+    """Content of the samples of a log.
+
+    The log itself, which equals no other one, if they cannot be read.
+    """
+    try:
+        samples = read_eval_log_sample_summaries(log.location)
+    except Exception:  # a damaged file may raise anything
+        return log
+    return sorted(sample.model_dump_json() for sample in samples)
+
+
+def _attempts(logs: Sequence[EvalLog], skipped: list[str]) -> tuple[list[EvalLog], list[EvalLog]]:
+    """Finished logs, and the newest attempt at each run of which none finished."""
+    finished = [log for log in logs if log.status == "success"]
+    done = {log.eval.task_id: log for log in finished if log.eval.task_id}
+    newest: dict[str, EvalLog] = {}
+    retried: list[tuple[str, str]] = []
+    folders: dict[Path, list[Path]] = {}
+    for log in logs:
+        if log.status == "success":
+            continue
+        if later := done.get(log.eval.task_id) or _finished_beside(log, folders):
+            retried.append((log.location, later.location))
+        else:
+            newest[log.eval.task_id or log.location] = log
+    if retried:
+        one, other = map(short_name, retried[0])
+        more = f" (and {counted(len(retried) - 1, 'more such log')})" if len(retried) > 1 else ""
+        skipped.append(f"{one} was left out: retried by {other}{more}.")
+    return finished, list(newest.values())
+
+
+def _finished_beside(log: EvalLog, folders: dict[Path, list[Path]]) -> EvalLog | None:
+    """A finished attempt at the same run in the folder of an unfinished one; its name has the id of
+    the task.
+
+    `folders` keeps what each folder holds, so that many unfinished logs list it once.
+    """
+    if not log.eval.task_id:
+        return None
+    folder = Path(log.location).parent
+    if folder not in folders:
+        folders[folder] = sorted(folder.glob("*.eval"))
+    for file in folders[folder]:
+        if log.eval.task_id in file.name and str(file) != log.location:
+            try:
+                found = read_log(str(file), header_only=True)
+            except InputError:
+                continue
+            if found.status == "success" and found.eval.task_id == log.eval.task_id:
+                return found
+    return None
+
+
+def about_damaged(file: str, error: InputError) -> str:
+    """Report that a file was skipped because it cannot be read, without its folder, as reports are
+    shared.
+    """
+    short = short_name(file)
+    path = Path(local_path(file))
+    reason = error.message.replace(f" '{file}'", "").replace(file, short)
+    if path.exists() and not path.stat().st_size:
+        reason = "it is empty"
+    return f"{short} was left out: {reason}."
+
+
+def about_copies(copies: Mapping[str, str]) -> str:
+    """Report in one sentence which copies were skipped: file -> the one that it is a copy of."""
+    (copy, original), originals = next(iter(copies.items())), set(copies.values())
+    left, right = _distinct_ends(copy, original)
+    if len(copies) == 1:
+        return f"{left} was left out: it is a copy of {right}."
+    of = right if len(originals) == 1 else f"{len(originals):,} logs"
+    which = left if len(originals) == 1 else f"{left}, a copy of {right}"
+    return f"{counted(len(copies), 'copy', 'copies')} of {of} were left out, such as {which}."
+
+
+def _about_unfinished(log: EvalLog) -> str:
+    ids = log.eval.dataset.sample_ids
+    wanted = (log.eval.dataset.samples or 0 if ids is None else len(ids)) * (
+        log.eval.config.epochs or 1
+    )
+    running = "if it is no longer running, " if log.status == "started" else ""
+    return (
+        f"{short_name(log.location)} of {log.eval.model} was left out: its status is"
+        f" '{log.status}', {_done(log):,} of {wanted:,} samples are done; {running}finish it with"
+        " `inspect eval-retry`."
+    )
+
+
+def _done(log: EvalLog) -> int:
+    """Number of samples without an error in the file of a run that did not end, and so may not have
+    counted them.
+    """
+    try:
+        return sum(sample.error is None for sample in read_eval_log_sample_summaries(log.location))
+    except Exception:  # a file that was not closed may raise anything
+        return log.results.completed_samples if log.results else 0
+
+
+class Run(Protocol):
+    """A run that another may replace."""
+
+    @property
+    def file(self) -> str:
+        """Its log."""
+
+    @property
+    def run_id(self) -> str:
+        """Id of the run, which all its files share; empty if it is not known."""
+
+    @property
+    def of(self) -> str:
+        """What gave its answers."""
+
+    @property
+    def questions(self) -> frozenset[str]:
+        """Ids of its questions."""
+
+    def replaces(self, other: Self) -> bool:
+        """Whether it has answers of the same model to some of the same questions under the same
+        conditions.
+        """
+
+
+_Run = TypeVar("_Run", bound=Run)
+
+
+def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
+    """Skip runs whose questions later ones asked again, unless these asked fewer than half as many.
+
+    Runs come, and are returned, in the order in which they were made; `skipped` gets a sentence for
+    each skipped one.
+    """
+    kept: list[_Run] = []
+    copies = list[str]()
+    replaced = list[str]()
+    small = list[str]()
+    for run in reversed(runs):
+        later = [newer for newer in kept if newer.replaces(run)]
+        asked = len({question for newer in later for question in newer.questions})
+        names = ", ".join(short_name(newer.file) for newer in reversed(later))
+        if later and later[0].run_id and later[0].run_id == run.run_id:
+            left, right = _distinct_ends(run.file, later[0].file)
+            copies.append(f"{left} was left out: {right} is another file of the same run.")
+        elif later and _SHARE * asked >= len(run.questions):
+            are = "is a later run" if len(later) == 1 else "are later runs"
+            replaced.append(
+                f"{short_name(run.file)} of {run.of} was left out: {names} {are} under the same"
+                f" conditions ({counted(asked, 'question')}; {len(run.questions):,} in the one left"
+                " out)."
+            )
+        else:
+            # Who tries something out on a few questions afterwards has not taken back the whole
+            # run.
+            if later:
+                it = "it is a later run" if len(later) == 1 else "they are later runs"
+                were = "was" if len(later) == 1 else "were"
+                small.append(
+                    f"{names} of {run.of} {were} left out: {it} under the same conditions, but of"
+                    f" only {counted(asked, 'question')}; {short_name(run.file)}, which counts, has"
+                    f" {len(run.questions):,}."
+                )
+            kept = [*(newer for newer in kept if newer not in later), run]
+    skipped += first_few(copies, why="as they are other files of the same runs")
+    skipped += first_few(replaced, why="as later runs replace them")
+    skipped += first_few(small, why="as they are later runs of only a few questions")
+    return kept[::-1]
+
+
+def _distinct_ends(first: str, second: str) -> tuple[str, str]:
+    """Names of two files with no more folders than it takes for them to differ."""
+    ends = zip(
+        reversed(PurePosixPath(first).parts), reversed(PurePosixPath(second).parts), strict=False
+    )
+    alike = sum(1 for _ in takewhile(lambda names: names[0] == names[1], ends))
+    return "/".join(PurePosixPath(first).parts[-alike - 1 :]), "/".join(
+        PurePosixPath(second).parts[-alike - 1 :]
+    )

@@ -1,0 +1,238 @@
+"""Answers in logs: those of several models as a pool, those of one as references."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from logging import getLogger
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.annotation._campaign import LOG_SUFFIXES
+from urs_inspect.datasets._references import (
+    NO_ANSWER,
+    Reference,
+    References,
+    gather,
+    question_sha256,
+    read_reference_file,
+)
+from urs_inspect.discrepancy._pools import Instruction, Pool
+from urs_inspect.logs._files import finished_logs, nothing_left, short_name
+from urs_inspect.scorers._reference_outcome import outcome_of
+from urs_inspect.solvers._contest import RESPONSES
+from urs_inspect.solvers._conversations import conversation_of
+
+logger = getLogger(__name__)
+
+ANSWER = "answer"
+COMPARE = "compare"
+"""Phases of a competition, as the samples' metadata name them."""
+
+ANSWERS_ONLY = frozenset({"events", "messages", "scores", "error_retries"})
+"""Fields of a sample that are not read where only answers are wanted."""
+
+NO_MODEL = "none/none"
+"""Name of the model of a run without one."""
+
+
+@dataclass
+class _Reading:
+    """The content of the logs read so far."""
+
+    same_references: bool = True
+    source: tuple[str, str] | None = None  # name and SHA-256 of the data
+    first_file: str = ""
+    instructions: dict[str, Instruction] = field(default_factory=dict)
+    responses: dict[str, dict[str, str]] = field(default_factory=dict)
+    probabilities: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
+    """Read the answers of several models to the same instructions from the logs of their runs.
+
+    Logs of any task whose samples have one answer are read, such as `urs`, and logs of `mad`, where
+    a sample holds the answers of all contestants. The first epoch of a sample counts, and the later
+    one of two logs of one model. An answer that is missing, after an error or at a limit, has no
+    entry; the notes of the pool name skipped logs.
+    """
+    names = list(logs)
+    reading = _Reading(same_references)
+    for log in finished_logs(names, reading.notes, without=ANSWERS_ONLY):
+        _add(reading, log)
+    if not reading.responses:
+        raise nothing_left("responses: no finished log with answers", names, reading.notes)
+    name, sha256 = reading.source or ("", "")
+    return Pool(
+        name=name,
+        sha256=sha256,
+        instructions=tuple(reading.instructions.values()),
+        responses=reading.responses,
+        notes=tuple(reading.notes),
+        probabilities=reading.probabilities,
+    )
+
+
+def _add(reading: _Reading, log: EvalLog) -> None:
+    file = log.location
+    facts = log.eval.metadata or {}
+    name = str(facts.get("dataset") or log.eval.dataset.name or log.eval.task)
+    source = name, str(facts.get("dataset_sha256", ""))
+    if reading.source is None:
+        reading.source = source
+        reading.first_file = file
+    elif source != reading.source:
+        raise InputError(
+            f"responses: logs of different data cannot be compared: {reading.first_file} has"
+            f" {_words(reading.source)}, {file} has {_words(source)}"
+        )
+    answers: dict[str, dict[str, str]] = {}
+    probabilities: dict[str, dict[str, list[float]]] = {}
+    for sample in log.samples or []:
+        if sample.epoch != 1 or (sample.metadata or {}).get("phase", ANSWER) != ANSWER:
+            continue
+        _add_instruction(reading, _instruction(sample, log), file)
+        for model, (text, tokens) in _answers(sample, log).items():
+            answers.setdefault(model, {})[str(sample.id)] = text
+            if tokens:
+                probabilities.setdefault(model, {})[str(sample.id)] = tokens
+    if not answers:
+        ballots = any(
+            (sample.metadata or {}).get("phase") == COMPARE for sample in log.samples or []
+        )
+        why = (
+            "only ballots; name the logs whose answers they compare. With the same k, seed,"
+            " pool_size, similarity and selection the ballots are the same"
+        )
+        reading.notes.append(f"{file} was left out: it has {why if ballots else 'no answers'}")
+    for model, texts in answers.items():
+        if model in reading.responses:
+            reading.notes.append(
+                f"{reading.files[model]} was left out: {file} is a later run of {model}"
+            )
+        reading.responses[model] = texts
+        reading.files[model] = file
+        reading.probabilities[model] = probabilities.get(model, {})
+
+
+def _words(source: tuple[str, str]) -> str:
+    return f"'{source[0]}'" + (f" (sha256 {source[1][:12]})" if source[1] else "")
+
+
+def _instruction(sample: EvalSample, log: EvalLog) -> Instruction:
+    facts = sample.metadata or {}
+    target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)
+    return Instruction(
+        id=str(sample.id),
+        text=text_of(sample),
+        reference=target,
+        language=str(facts.get("language", "")),
+        scenario=str(facts.get("scenario", "")),
+    )
+
+
+def text_of(sample: EvalSample | EvalSampleSummary) -> str:
+    """The question of a sample, as one text.
+
+    A conversation as a judge is shown it, in the sample's language.
+    """
+    if isinstance(sample.input, str):
+        return sample.input
+    return conversation_of(sample.input).text(str((sample.metadata or {}).get("language", "")))
+
+
+def _add_instruction(reading: _Reading, item: Instruction, file: str) -> None:
+    known = reading.instructions.setdefault(item.id, item)
+    if known.text != item.text or (reading.same_references and known.reference != item.reference):
+        what = "text" if known.text != item.text else "reference"
+        raise InputError(
+            f"responses: sample '{item.id}' has another {what} in {file} than in"
+            f" {reading.first_file}; logs of different versions of the data cannot be compared"
+        )
+
+
+def _answers(sample: EvalSample, log: EvalLog) -> dict[str, tuple[str, list[float]]]:
+    """Answers by model, with log probabilities of tokens.
+
+    None where a run ended before the model had answered.
+    """
+    store: dict[str, dict[str, Any]] = (sample.store or {}).get(RESPONSES, {})
+    if store:
+        return {
+            model: (str(reply["text"]), list(reply.get("log_probabilities", ())))
+            for model, reply in store.items()
+            if not reply.get("error")
+        }
+    if (
+        sample.error is not None
+        or sample.limit is not None
+        or not sample.output.choices
+        or sample.output.error
+    ):
+        return {}
+    if log.eval.model == NO_MODEL:
+        return {}
+    tokens = sample.output.choices[0].logprobs
+    return {
+        log.eval.model: (
+            sample.output.completion,
+            [one.logprob for one in tokens.content] if tokens else [],
+        )
+    }
+
+
+def read_references(place: str) -> References:
+    """Read reference answers."""
+    path = Path(place).expanduser()
+    suffix = path.suffix.lower()
+    if suffix == ".jsonl":
+        return read_reference_file(path)
+    if suffix not in LOG_SUFFIXES and not path.is_dir():
+        raise InputError(
+            f"references: cannot read '{place}'; allowed: a .jsonl file, a log"
+            f" ({choices(LOG_SUFFIXES)}), or a folder of logs"
+        )
+    skipped: list[str] = []
+    found = read_reference_logs([str(path)], skipped)
+    for sentence in skipped:
+        logger.warning(f"references: {sentence}")
+    return found
+
+
+def read_reference_logs(logs: Iterable[str], skipped: list[str]) -> References:
+    """Read the answers in logs of one model as reference answers.
+
+    The first epoch of a sample counts. Of several answers to one question the last usable one
+    counts, so that a later run over some of the questions repairs an earlier one. `skipped` gets
+    sentences as from `finished_headers`.
+    """
+    names = list(logs)
+    places = list[str]()
+    items: list[Reference] = []
+    for log in finished_logs(names, skipped, without=ANSWERS_ONLY):
+        if log.eval.model == NO_MODEL:
+            skipped.append(
+                f"{short_name(log.location)} was left out: it has no answers of a model (it ran"
+                " with 'none')."
+            )
+            continue
+        places.append(log.location)
+        items += [_reference(sample, log) for sample in log.samples or [] if sample.epoch == 1]
+    if not places:
+        raise nothing_left("references: no finished log with answers", names, skipped)
+    return gather(items, ", ".join(places))
+
+
+def _reference(sample: EvalSample, log: EvalLog) -> Reference:
+    ended = sample.error is not None or sample.limit is not None
+    return Reference(
+        id=str(sample.id),
+        question_sha256=question_sha256(text_of(sample)),
+        text=sample.output.completion.strip(),
+        source=log.eval.model,
+        created=log.eval.created,
+        outcome=NO_ANSWER if ended else outcome_of(sample.output),
+    )

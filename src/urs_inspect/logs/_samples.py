@@ -1,0 +1,321 @@
+"""Scores in logs of any inspect-ai task, or in samples saved by lm-eval -> one data frame of
+samples and models.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect._util import InputError, choices, counted
+from urs_inspect.judging._reply_counts import Counts, sentences
+from urs_inspect.logs import _files as files
+from urs_inspect.logs._files import latest_runs, nothing_left, short_name
+from urs_inspect.logs._naming import STRUCTURED, model_names
+from urs_inspect.logs._scored_runs import (
+    SAVED,
+    Query,
+    ScoredRun,
+    refuse_different,
+    runs_of_inspect,
+    runs_of_lm_eval,
+    saved_files,
+)
+from urs_inspect.scorers._metrics import CLUSTER
+from urs_inspect.stats._adjusted_means import FEWEST_BY_SAME_RATERS, ratings_by_same_raters
+
+NO_GROUP = "(none)"
+"""Group of samples that have none."""
+_TWO_JUDGES = (
+    ". Scores of two judges do not compare; `urs-inspect gate OLD NEW --equivalent` compares the"
+    " judges."
+)
+
+
+@dataclass(frozen=True)
+class SampleRun:
+    """A log of inspect-ai, or a file of samples of lm-eval, whose scores count."""
+
+    log: str  # file name
+    model: str
+    created: str  # ISO 8601
+    samples: int
+
+
+@dataclass(frozen=True)
+class SampleScores:
+    """Scores of models on the samples of one task."""
+
+    table: pd.DataFrame
+    """One row per sample and model, epochs reduced: sample, model (with the settings in which its
+    logs differ), value (NaN: no score), cluster (the sample itself where it has none), group (empty
+    without `by`), input (its hash), epochs and scored (how many epochs there are, and how many of
+    them the value is the mean of; other reducers give one).
+    """
+    task: str
+    scorer: str  # what was read: "match", "intent_judge: final", "exact_match,strict-match"
+    # sentences on how it was chosen, how epochs are reduced, and how runs differ; may be empty
+    chosen: str
+    scale: tuple[float, float] | None  # (0, 1) where all values are letters or booleans
+    higher_is_better: (
+        bool | None
+    )  # as lm-eval has it; None where it is not recorded, as by inspect-ai
+    runs: tuple[SampleRun, ...]  # in the order in which they were made
+    left_out: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
+    version: str = ""  # of the task; empty if not known
+    dataset: str = ""
+    judge: str = ""  # models in the role of a judge, the same for all runs; empty if none is known
+    structured: str = "false"  # whether judges were asked by a schema: "true", "in part", "false"
+    simulated: bool = False  # whether a model, or a model in any role, is simulated
+
+    @property
+    def answers(self) -> pd.DataFrame:
+        """The table with one row per epoch, for `compare`: the mean for those with a score, NaN for
+        the others.
+        """
+        rows = self.table.loc[self.table.index.repeat(self.table["epochs"])]
+        return rows.assign(
+            value=rows["value"].where(rows.groupby(level=0).cumcount() < rows["scored"])
+        )
+
+
+def read_sample_scores(
+    logs: Iterable[str],
+    *,
+    scorer: str | None = None,
+    value: str | None = None,
+    cluster: str | None = None,
+    by: str | None = None,
+    task: str | None = None,
+) -> SampleScores:
+    """Read the scores of models on the samples of one task.
+
+    Of several logs of one model with the same settings that share samples the newest counts, unless
+    it has fewer than half as many; logs of other samples are joined; with other settings it is a
+    model of its own. Letters count as in inspect-ai (C 1, P 0.5, I and N 0). What failed or was not
+    scored has no score.
+
+    `logs` are log files of inspect-ai, `samples_*.jsonl` of lm-eval, or directories of them.
+    `scorer` is one (`metric` or `metric,filter` of lm-eval), by default the task's headline metric;
+    `value` a key of a dictionary score, alone or as `scorer.key`; `cluster` and `by` are keys of
+    the samples' metadata (fields of lm-eval's documents) whose values are clusters and groups,
+    without a `cluster` that of this package's own tasks if samples name one; of `task` the part
+    after the last "/" is enough. `InputError` if logs cannot be compared, a value is no number, a
+    scorer or key is unknown, or nothing is left.
+    """
+    names = list(logs)
+    query = Query(scorer, value, cluster or CLUSTER, by, task)
+    chosen = list[str]()
+    left_out = list[str]()
+    others = [file for file in files.log_files(names) if not SAVED.search(file)]
+    if (saved := saved_files(names)) and others:
+        raise InputError(
+            f"{counted(len(others), 'log')} of inspect-ai, such as {short_name(others[0])}, and"
+            f" {len(saved):,} of lm-eval, such as {saved[0].name}, cannot be compared"
+        )
+    read = (
+        runs_of_lm_eval(saved, query, chosen, left_out)
+        if saved
+        else runs_of_inspect(names, query, chosen, left_out)
+    )
+    if not read.runs:
+        raise nothing_left(f"scorer: no log has a score of '{read.scorer}'", names, left_out)
+    kept = latest_runs(read.runs, left_out)
+    reducer = refuse_different(
+        "epoch reducers", ((run.reducer or "mean", run.file) for run in kept)
+    )
+    unnamed = "no judge named" if any(run.judge for run in kept) else ""
+    judge = refuse_different(
+        "judges", ((run.judge or unnamed, run.file) for run in kept), _TWO_JUDGES
+    )
+    chosen += [*_about_epochs(kept, reducer), *_about_arguments(kept), *_about_panels(kept)]
+    chosen += _about_replies(kept)
+    models = model_names([(run.of, {**run.settings, **run.arguments}) for run in kept])
+    chosen += _about_raters(kept, models)
+    if cluster is None and not _names_clusters(read.task, kept):
+        query = replace(query, cluster=None)
+    table = _frame(kept, models, query, chosen)
+    runs = zip(kept, models, strict=True)
+    return SampleScores(
+        table=table,
+        task=read.task,
+        scorer=read.scorer,
+        chosen=" ".join(chosen),
+        scale=(0.0, 1.0) if all(run.table["is_unit"].all() for run in kept) else None,
+        higher_is_better=read.higher_is_better,
+        runs=tuple(
+            SampleRun(short_name(run.file), model, run.created, len(run.table))
+            for run, model in runs
+        ),
+        left_out=tuple(left_out),
+        version=read.version,
+        dataset=read.dataset,
+        judge=judge,
+        structured=" and ".join(sorted({run.arguments.get(STRUCTURED, "false") for run in kept})),
+        simulated=any(run.simulated for run in kept),
+    )
+
+
+# --- what can be compared ---
+
+
+def _about_epochs(runs: Sequence[ScoredRun], reducer: str) -> list[str]:
+    """Sentences on how epochs are reduced, and on those without a score, if there is more than
+    one.
+    """
+    if max(run.epochs for run in runs) == 1:
+        return []
+    rows = pd.concat([run.table.assign(epochs=run.epochs) for run in runs])
+    answers = int(rows["epochs"].sum())
+    missing = rows["epochs"] - rows["scored"]
+    none = (rows["scored"] == 0).sum()
+    unscored = (
+        f"{missing.sum():,} of {counted(answers, 'answer')} have no score (samples with fewer"
+        f" epochs: {(missing > 0).sum() - none:,}; with none: {none:,})."
+    )
+    return [f"Epochs are reduced by {reducer}.", *([unscored] if missing.any() else [])]
+
+
+def _about_arguments(runs: Sequence[ScoredRun]) -> list[str]:
+    """A sentence on the arguments, and number of epochs, in which runs of different models differ,
+    if there are any.
+    """
+    about = []
+    of_runs = [(run.of, {**run.arguments, "epochs": str(run.epochs)}) for run in runs]
+    for name in sorted({name for _, arguments in of_runs for name in arguments}):
+        models: dict[str, set[str]] = defaultdict(set)
+        values: dict[str, set[str]] = defaultdict(set)
+        for model, arguments in of_runs:
+            value = arguments.get(name, "not given")
+            models[value].add(model)
+            values[model].add(value)
+        if len(set(map(frozenset, values.values()))) > 1:
+            each = (
+                f"{value[:60]} ({counted(len(of), 'model')}, such as {min(of)})"
+                for value, of in models.items()
+            )
+            about.append(f"{name}: {', '.join(each)}")
+    return [f"Arguments of the task differ between models: {'; '.join(about)}."] if about else []
+
+
+def _about_panels(runs: Sequence[ScoredRun]) -> list[str]:
+    """A sentence on scores that are by a part of a panel of judges, if there are any."""
+    partial = sum(run.partial for run in runs)
+    if not partial:
+        return []
+    by_log = ", ".join(f"{run.partial:,} in {short_name(run.file)}" for run in runs)
+    return [
+        f"Only a part of the panel of judges gave {counted(partial, 'score')} ({by_log}): such a"
+        " score rises or falls with how lenient the remaining judges are, which no interval here"
+        " covers. `urs-inspect report` compares models by the same judges."
+    ]
+
+
+def _about_raters(runs: Sequence[ScoredRun], models: Sequence[str]) -> list[str]:
+    """Sentences on whose ratings the scores are, and on models that these people do not link."""
+    raters = sorted({rater for run in runs for rater in run.raters})
+    if not raters:
+        return []
+    names = sorted(set(models))
+    counts = np.zeros((len(names), len(raters)))
+    for run, model in zip(runs, models, strict=True):
+        for rater, number in run.raters.items():
+            counts[names.index(model), raters.index(rater)] += number
+    by_model = []
+    for name, numbers in zip(names, counts, strict=True):
+        people = [f"{rater} ({n:.0f})" for rater, n in zip(raters, numbers, strict=True) if n]
+        by_model.append(f"{name} by {', '.join(people) or 'nobody'}")
+    about = [
+        f"Scores are people's ratings: {'; '.join(by_model)}. How lenient each rater is, is not"
+        " taken out here; `urs-inspect report --human` does."
+    ]
+    if (ratings_by_same_raters(counts) < FEWEST_BY_SAME_RATERS).any():
+        about.insert(
+            0,
+            "Raters and models are confounded: a better model cannot be told from a more lenient"
+            " rater.",
+        )
+    return about
+
+
+def _about_replies(runs: Sequence[ScoredRun]) -> list[str]:
+    """Sentences on judges that left out or misspelled the key, or were asked again, if there are
+    any.
+    """
+    total: Counts = {}
+    for run in runs:
+        for judge, numbers in run.reply_counts.items():
+            total.setdefault(judge, Counter()).update(numbers)
+    return sentences(total)
+
+
+# --- the table ---
+
+
+def _names_clusters(task: str, runs: Sequence[ScoredRun]) -> bool:
+    """Whether samples of a task of this package name clusters.
+
+    What others call so may be anything.
+    """
+    return task.startswith(files.PACKAGE) and any(
+        run.table["cluster"].notna().any() for run in runs
+    )
+
+
+def _frame(
+    runs: Sequence[ScoredRun], models: Sequence[str], query: Query, chosen: list[str]
+) -> pd.DataFrame:
+    """The table of `SampleScores`; what a log does not know of a sample is taken from the
+    others.
+    """
+    parts = [
+        run.table.assign(model=model, file=run.file, **_epochs(run))
+        for run, model in zip(runs, models, strict=True)
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    keys = sorted(frozenset[str]().union(*(run.keys for run in runs)))
+    _complete(table, "input", "input")
+    for column, option, key in (("cluster", "cluster", query.cluster), ("group", "by", query.by)):
+        if key is None:
+            continue
+        if key not in keys:
+            raise InputError(
+                f"{option}: no sample has '{key}'; there are: {choices(keys) or 'none'}"
+            )
+        _complete(table, column, key)
+        if missing := table.loc[table[column].isna(), "sample"].nunique():
+            how = f"their group is {NO_GROUP}" if option == "by" else "each is a cluster of its own"
+            chosen.append(
+                f"{missing:,} of {counted(table['sample'].nunique(), 'sample')} have no '{key}':"
+                f" {how}."
+            )
+    if query.cluster is None:
+        table["cluster"] = table["sample"]
+    else:
+        table["cluster"] = table["cluster"].fillna("sample " + table["sample"])
+    table["group"] = "" if query.by is None else table["group"].fillna(NO_GROUP)
+    return table[["sample", "model", "value", "cluster", "group", "input", "epochs", "scored"]]
+
+
+def _epochs(run: ScoredRun) -> dict[str, Any]:
+    """Number of epochs of each sample, and of those that its value is the mean of."""
+    if run.reducer in ("", "mean"):
+        return {"epochs": run.epochs, "scored": run.table["scored"]}
+    return {"epochs": 1, "scored": run.table["value"].notna().astype(int)}
+
+
+def _complete(table: pd.DataFrame, column: str, key: str) -> None:
+    """Give all rows of a sample its only value in a column; raise if it has several."""
+    samples = table.groupby("sample", sort=False)[column]
+    values = samples.nunique()
+    if (several := values[values > 1]).size:
+        named = table.loc[table["sample"] == several.index[0]].drop_duplicates(column)["file"]
+        raise InputError(
+            f"{len(several):,} of {counted(len(values), 'sample')} have another {key} in one log"
+            f" than in another, such as '{several.index[0]}' in"
+            f" {' and '.join(map(short_name, named[:2]))}"
+        )
+    table[column] = samples.transform("first")

@@ -1,0 +1,155 @@
+"""What logs of answers hold beside them: scores, and the tokens and cost of the model under test
+and of its judges.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
+from inspect_ai.model import ModelUsage
+from inspect_ai.scorer import Score
+
+from urs_inspect.judging._failures import CUT_OFF, STOPPED_AT_LIMIT
+from urs_inspect.scorers._metrics import as_number, scores_of
+from urs_inspect.scorers._metrics import last_score as last_score
+
+ASSISTANT = "assistant"
+"""Key of a log's metadata that names what answered, where it is not the model alone."""
+SIMULATED = "urs_simulation/"
+"""What the name of a simulated model begins with."""
+
+
+def answered_by(log: EvalLog) -> str:
+    """What gave the answers of a log: the model, an assistant in its place, or both."""
+    assistant = str((log.eval.metadata or {}).get(ASSISTANT, ""))
+    if not assistant:
+        return log.eval.model
+    return assistant if log.eval.model.startswith("none/") else f"{log.eval.model}, {assistant}"
+
+
+def cut_off(facts: Mapping[str, Any]) -> bool:
+    """Whether an answer was cut off at the token limit, by the metadata of its score, even if it
+    was not judged.
+    """
+    if (stop_reason := facts.get("answer_stop_reason")) is not None:
+        return stop_reason in STOPPED_AT_LIMIT
+    return facts.get("outcome") in CUT_OFF
+
+
+def last_judgement(sample: EvalSample | EvalSampleSummary) -> Score | None:
+    """The last score that `intent_judge` gave a sample."""
+    return last_score(sample, "intent_judge")
+
+
+def judgements(sample: EvalSample | EvalSampleSummary) -> list[Score]:
+    """All scores that `intent_judge` gave a sample, the first one first."""
+    return scores_of(sample, "intent_judge")
+
+
+def value_of(score: Score | None, key: str) -> float:
+    """One number of a score; NaN if it is not there."""
+    return (
+        as_number(score.value.get(key))
+        if score is not None and isinstance(score.value, dict)
+        else math.nan
+    )
+
+
+Used = Mapping[str, ModelUsage]
+"""Model or role -> usage."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens sent, tokens received, and US dollars; NaN where not known."""
+
+    sent: float = 0.0
+    received: float = 0.0
+    cost: float = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(self.sent + other.sent, self.received + other.received, self.cost + other.cost)
+
+    def __sub__(self, other: "Usage") -> "Usage":
+        return Usage(self.sent - other.sent, self.received - other.received, self.cost - other.cost)
+
+
+NOTHING = Usage()
+UNKNOWN = Usage(math.nan, math.nan, math.nan)
+
+
+def usage_of(used: ModelUsage) -> Usage:
+    """Usage as inspect-ai counts it; what caches held was sent as well."""
+    sent = (
+        used.input_tokens
+        + (used.input_tokens_cache_read or 0)
+        + (used.input_tokens_cache_write or 0)
+    )
+    return Usage(
+        float(sent),
+        float(used.output_tokens),
+        (used.total_cost or 0.0) if _priced(used) else math.nan,
+    )
+
+
+def summed(parts: Iterable[Used]) -> dict[str, ModelUsage]:
+    """Usage by model or role of several samples together."""
+    total: dict[str, ModelUsage] = {}
+    for part in parts:
+        for name, used in part.items():
+            total[name] = total.get(name, ModelUsage()) + used
+    return total
+
+
+def role_models(log: EvalLog) -> dict[str, tuple[str, ...]]:
+    """Role -> names of its models."""
+    return {
+        role: tuple(model.model for model in (models if isinstance(models, list) else [models]))
+        for role, models in (log.eval.model_roles or {}).items()
+    }
+
+
+def own_usage(log: EvalLog, models: Used, roles: Used) -> Usage:
+    """Usage of the model under test, given that by model and by role."""
+    model = log.eval.model
+    if not any(model in names for names in role_models(log).values()):
+        return usage_of(models[model]) if model in models else UNKNOWN
+    # Usage of a model that has a role as well is counted once for both.
+    return usage_of(sum(models.values(), ModelUsage())) - usage_of(
+        sum(roles.values(), ModelUsage())
+    )
+
+
+def usage_of_judges(judges: Sequence[str], models: Used, judging: ModelUsage) -> Usage:
+    """Usage of judges together, which `judging` counts."""
+    used = usage_of(judging)
+    # inspect-ai adds up the costs that it knows, which of a panel may be some only.
+    known = all(_priced(models[judge]) for judge in judges if judge in models)
+    return Usage(used.sent, used.received, used.cost if known else math.nan)
+
+
+def usage_by_judge(
+    model: str, judges: Sequence[str], models: Used, own: Usage, together: Usage
+) -> dict[str, Usage] | None:
+    """Usage of each judge; None where parts are not known, or do not add up to that of all
+    together.
+
+    `own` is the usage of the model under test, which is not that of a judge.
+    """
+    if len(set(judges)) < len(judges):
+        return None
+    parts = {judge: usage_of(models[judge]) if judge in models else NOTHING for judge in judges}
+    if model in parts and model in models:
+        parts[model] -= own
+    total = sum(parts.values(), NOTHING)
+    same = all(
+        math.isclose(getattr(total, name), getattr(together, name), abs_tol=0.5)
+        for name in ("sent", "received")
+    )
+    return parts if same else None
+
+
+def _priced(used: ModelUsage) -> bool:
+    return used.total_cost is not None or not used.total_tokens

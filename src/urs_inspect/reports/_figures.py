@@ -1,0 +1,293 @@
+"""Figures: a data frame in, a Vega-Lite specification out, made by Altair; vl-convert makes SVG of
+it.
+
+Text and axes have the colour of the page around them (`currentColor`), so that figures follow light
+and dark schemes.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect._util import InputError
+from urs_inspect.datasets._sources import cache_dir
+
+Specification = dict[str, Any]
+WIDE = 780
+NARROW = 350
+"""Widths of a figure in CSS pixels: on a desk or on paper, and on a phone."""
+MARK = "#2f7fc9"
+LINE = "currentColor"
+"""Colours that can be seen on white and on black: of marks, and of axes."""
+VIZ = "pip install 'urs-inspect[viz]'"
+_HUES = [MARK, "#d97a1e", "#8a63c9", "#3f8f5f"]
+_SHAPES = ["circle", "diamond", "square", "triangle-up"]
+_LONGEST_NAME = {WIDE: 260, NARROW: 120}
+_FONT = "system-ui, sans-serif"
+_ROWS = "rows"
+_HEIGHT = 260
+_TITLE = 18  # letters of the title of an axis that are as long as a panel of 90 pixels is high
+_MOST_LINES = 8
+"""More lines of other models behind each panel hide more than they show."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a page."""
+
+    name: str  # its id on the page: letters, digits and hyphens
+    title: str  # for screen readers
+    caption: str  # what its marks mean
+    draw: Callable[[int], Specification]  # in a width, `WIDE` or `NARROW`
+
+
+def missing_viz() -> str:
+    """Why figures cannot be drawn and how to change that, as a sentence; empty if they can."""
+    try:
+        import_module("altair")
+        import_module("vl_convert")
+    except ImportError as error:
+        return f"The figures need altair and vl-convert, which cannot be imported ({error}): {VIZ}"
+    return ""
+
+
+def svg(specification: Specification) -> str:
+    """A figure as an SVG element."""
+    return str(_load("vl_convert").vegalite_to_svg(specification))
+
+
+def scripts() -> str:
+    """The scripts that make live figures of specifications, with `vegaEmbed`; about 0.9 MB, nothing
+    is fetched.
+
+    Bundling them takes longer than all figures of a page, so that they are kept in the cache
+    directory.
+    """
+    bundle = _load("vl_convert").javascript_bundle
+    kept = cache_dir() / f"vega-{version('vl-convert-python')}.js"
+    with suppress(OSError):
+        return kept.read_text(encoding="utf-8")
+    text = str(bundle())
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        new = kept.with_suffix(f".{os.getpid()}")
+        try:
+            new.write_text(text, encoding="utf-8")
+            new.replace(kept)  # another process may write at the same time
+        finally:
+            new.unlink(missing_ok=True)
+    return text
+
+
+def dumbbell_plot(
+    means: pd.DataFrame, width: int, label: str = "mean final score"
+) -> Specification:
+    """Means of each model by language with their intervals, one row per model; a band joins the
+    means of a model.
+
+    The rows, in order, have the columns model, language, mean, low and high.
+    """
+    alt = _load("altair")
+    means = means.dropna(subset="mean")
+    languages = list(dict.fromkeys(means["language"]))
+    legend = alt.Legend(
+        title=None, orient="top", labelColor=LINE, labelLimit=width, symbolOpacity=1
+    )
+    x = {"title": label, "scale": alt.Scale(zero=False)}
+    base = _chart().encode(
+        y=alt.Y("model:N", sort=None, title=None, scale=alt.Scale(type="band", padding=0.25))
+    )
+    marks = base.encode(
+        alt.Color("language:N", scale=alt.Scale(domain=languages, range=_HUES), legend=legend),
+        yOffset=alt.YOffset("language:N", sort=languages),
+        tooltip=_tooltips("model", "language", "mean", "low", "high"),
+    )
+    shape = alt.Shape("language:N", scale=alt.Scale(domain=languages, range=_SHAPES), legend=legend)
+    layers = [
+        base.mark_rule(color=LINE, opacity=0.15, strokeWidth=5).encode(
+            x=alt.X("min(mean):Q", **x), x2="max(mean):Q"
+        ),
+        marks.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **x), x2="high:Q"),
+        marks.mark_point(filled=True, size=55, opacity=1).encode(shape, x=alt.X("mean:Q", **x)),
+    ]
+    chart = alt.layer(*(layers if means["low"].notna().any() else layers[::2]))
+    height = means["model"].nunique() * (10 + 8 * len(languages))
+    return _specification(
+        chart.properties(width=_room(width, means["model"]), height=height), means, width
+    )
+
+
+def cost_plot(rows: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
+    """Means with their intervals against the cost of answers; a name that would overlap an earlier
+    one is left out.
+
+    The rows, in order, have the columns model, cost (US dollars per 1,000 answers), mean, low and
+    high.
+    """
+    alt = _load("altair")
+    rows = rows.dropna(subset=["cost", "mean"]).reset_index(drop=True)
+    log = bool((rows["cost"] > 0).all() and rows["cost"].max() > 10 * rows["cost"].min())
+    base = _chart().encode(
+        x=alt.X(
+            "cost:Q",
+            scale=alt.Scale(
+                nice=False, padding=14, **({"type": "log"} if log else {"zero": False})
+            ),
+        ).axis(title="US dollars per 1,000 answers", tickCount=5, format="~g", grid=False),
+        tooltip=_tooltips("model", "cost", "mean", "low", "high"),
+    )
+    y = {"title": wrap(label, 2 * _TITLE), "scale": alt.Scale(zero=False)}
+    rules = base.mark_rule(color=MARK, strokeWidth=1.5).encode(y=alt.Y("low:Q", **y), y2="high:Q")
+    dots = base.mark_point(color=MARK, filled=True, size=55, opacity=1).encode(
+        y=alt.Y("mean:Q", **y)
+    )
+    layers = [rules, dots] if rows["low"].notna().any() else [dots]
+    for side, named in _named(rows, width - 90, log).groupby("side"):
+        text = base.mark_text(
+            align=side, dx=8 if side == "left" else -8, color=LINE, limit=(width - 90) // 2
+        )
+        chosen = alt.FieldOneOfPredicate("model", list(named["model"]))
+        layers.append(text.encode(y=alt.Y("mean:Q", **y), text="model:N").transform_filter(chosen))
+    return _specification(
+        alt.layer(*layers).properties(width=width - 90, height=_HEIGHT), rows, width
+    )
+
+
+def _named(rows: pd.DataFrame, room: int, log: bool) -> pd.DataFrame:
+    """The rows whose names fit, the first before others, and the side of a point on which the name
+    begins.
+    """
+    costs = np.log(rows["cost"]) if log else rows["cost"]
+    bounds = rows[["mean", "low", "high"]].stack()
+    across = room * (costs - costs.min()) / (costs.max() - costs.min() or 1)
+    up = _HEIGHT * (rows["mean"] - bounds.min()) / (bounds.max() - bounds.min() or 1)
+    taken = list[tuple[float, float, float]]()
+    sides = dict[int, str]()
+    for row, name in enumerate(rows["model"]):
+        side, breadth = (
+            ("left", _breadth(name)) if across[row] < room / 2 else ("right", -_breadth(name))
+        )
+        start, end = sorted((across[row], across[row] + breadth))
+        if all(
+            abs(up[row] - other) > 13 or end < left or start > right for other, left, right in taken
+        ):
+            sides[row] = side
+            taken.append((up[row], start, end))
+    return rows.assign(side=pd.Series(sides)).dropna(subset="side")
+
+
+def length_plot(bins: pd.DataFrame, width: int, label: str = "mean final score") -> Specification:
+    """Mean scores of answers of about one length, one panel per model; a few models have all lines
+    behind each panel.
+
+    The bins, in order, have the columns model, length (characters), score and answers (their
+    number).
+    """
+    alt = _load("altair")
+    base = _chart().encode(
+        x=alt.X(
+            "length:Q", scale=alt.Scale(type="log", nice=False), title="length in characters"
+        ).axis(tickCount=4),
+        y=alt.Y("score:Q", scale=alt.Scale(zero=False), title=wrap(label, _TITLE)),
+        tooltip=_tooltips("model", "length", "score", "answers"),
+    )
+    layered = alt.layer(
+        base.mark_line(color=MARK), base.mark_point(color=MARK, fill=MARK, size=20, opacity=1)
+    )
+    models = list(dict.fromkeys(bins["model"]))
+    columns = min(3 if width > NARROW else 1, len(models))
+    room = (_room(width, pd.Series(["4.5"])) - 24 * (columns - 1)) // columns
+    header = alt.Header(labelAnchor="start", labelFontWeight="bold", labelLimit=room)
+    facet = alt.Facet("model:N", sort=models, title=None, header=header)
+    drawn = _specification(
+        layered.properties(width=room, height=90).facet(facet, columns=columns), bins, width
+    )
+    if bins["model"].nunique() > _MOST_LINES:
+        return drawn
+    behind = (
+        base.mark_line(color=LINE, opacity=0.18, strokeWidth=1)
+        .encode(detail="model:N")
+        .to_dict(validate=False)
+    )
+    # Rows that are not divided between the panels.
+    drawn["spec"]["layer"].insert(
+        0, {**{key: behind[key] for key in ("mark", "encoding")}, "data": {"name": "all"}}
+    )
+    drawn["datasets"]["all"] = drawn["datasets"][_ROWS]
+    return drawn
+
+
+def _chart() -> Any:
+    """A chart of rows that `_specification` adds, because Altair copies what a chart holds at every
+    step.
+    """
+    alt = _load("altair")
+    return alt.Chart(alt.NamedData(name=_ROWS))
+
+
+def _specification(chart: Any, rows: pd.DataFrame, width: int) -> Specification:
+    text = {
+        "labelColor": LINE,
+        "titleColor": LINE,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+    }
+    axis = {
+        **text,
+        "labelLimit": _LONGEST_NAME[width],
+        "gridColor": LINE,
+        "gridOpacity": 0.15,
+        "domain": False,
+    }
+    found: Specification = chart.to_dict(validate=False)  # the tests draw every kind
+    del found["$schema"]  # an address, though nothing would be fetched from it
+    return {
+        **found,
+        "datasets": {_ROWS: rows.astype(object).where(rows.notna(), None).to_dict("records")},
+        "config": {
+            "aria": False,
+            "background": "transparent",
+            "font": _FONT,
+            "padding": {"left": 12, "right": 30, "top": 4, "bottom": 4},
+            "view": {"stroke": None},
+            "axis": {**axis, "tickColor": LINE, "tickOpacity": 0.3},
+            "header": {"labelColor": LINE, "labelFontSize": 12},
+        },
+    }
+
+
+def _tooltips(*names: str) -> list[Any]:
+    alt = _load("altair")
+    numbers = dict.fromkeys(("mean", "low", "high", "score"), ".2f")
+    numbers |= {"length": ",.0f", "cost": "$,.3~r", "answers": ","}
+    return [
+        alt.Tooltip(
+            f"{name}:{'Q' if name in numbers else 'N'}", title=name, format=numbers.get(name, "")
+        )
+        for name in names
+    ]
+
+
+def _room(width: int, names: "pd.Series[str]") -> int:
+    """What names of rows leave of a width, about: a letter takes 6.5 pixels, a wide one 12."""
+    return round(width - 90 - min(max(map(_breadth, names), default=0), _LONGEST_NAME[width]))
+
+
+def _breadth(name: str) -> float:
+    return sum(12 if ord(letter) > 0x2E80 else 6.5 for letter in name)
+
+
+def _load(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise InputError(missing_viz() or f"{module} cannot be imported: {error}") from error

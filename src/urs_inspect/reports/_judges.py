@@ -1,0 +1,599 @@
+"""Logs of judged pairs and rated responses -> the judges of each dataset, and which of every two is
+better.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any, Generic, Literal, TypeVar, get_args
+
+import numpy as np
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.scorer import SampleScore, Score
+
+from urs_inspect._util import InputError
+from urs_inspect.judging._reply_counts import summed
+from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.logs._naming import distinct_names, facts_of
+from urs_inspect.logs._scores import SIMULATED, last_score
+from urs_inspect.scorers._pair_metrics import items_of
+from urs_inspect.scorers._rating_agreement import RatedItem, RatingAgreement, agreement, rated_item
+from urs_inspect.stats import (
+    BASELINES,
+    Estimate,
+    JudgeMeasures,
+    baseline_verdicts,
+    compare_means,
+    correctness,
+    correlation_difference,
+    encode,
+    holm,
+    measure,
+)
+
+SIGNIFICANT = 0.05
+BASELINE = "baseline/"
+"""Prefix of the names of judges that read nothing."""
+TELLS_LABELS = BASELINE + "copy_overall"
+"""The baseline that is given the overall labels: it shows a ceiling and is not compared."""
+
+Level = Literal["overall", "dimensions"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+Key = tuple[str, int]
+"""Id and epoch of a sample."""
+Scores = dict[Key, SampleScore]
+
+_ITEMS: Mapping[Level, str | None] = {
+    "overall": OVERALL,
+    "dimensions": None,
+}  # as `items_of` names them
+_OF_A_VERDICT = ("labels", "verdicts")
+_NAME_OF = ("a", "b", "tie")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Cost and time of the model calls of a run.
+
+    A call that failed or came from a cache has neither, and a call to a model without a price has
+    no cost; the mean of the other calls is assumed for them.
+    """
+
+    cost: float  # US dollars; NaN if the cost of no call is known
+    seconds: float  # as if calls were made one after the other; NaN if the time of no call is known
+    calls: int
+    without_cost: int
+    without_seconds: int
+
+
+def effort(samples: Sequence[EvalSample]) -> Effort:
+    """Cost and time of all model calls of some samples."""
+    calls = [
+        event for sample in samples for event in sample.events if isinstance(event, ModelEvent)
+    ]
+    fresh = [None if call.cache == "read" else call for call in calls]
+    costs = [call.output.usage.total_cost if call and call.output.usage else None for call in fresh]
+    # A failed call took time as well, but not the time of a reply.
+    times = [call.output.time if call and call.error is None else None for call in fresh]
+    return Effort(_scaled(costs), _scaled(times), len(calls), costs.count(None), times.count(None))
+
+
+def _scaled(values: Sequence[float | None]) -> float:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) * len(values) if known else math.nan
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoggedJudge:
+    """What one log says about one judge."""
+
+    judge: str  # the model, `baseline/<kind>`, `samer/<folder>` or `reward_model/<folder>`
+    name: str  # the judge, and what distinguishes its logs if its dataset has several
+    judgements: int  # verdicts (overall and on dimensions) or ratings that it was asked for
+    effort: Effort
+    location: str  # of the log; empty for a computed baseline
+    facts: Mapping[str, str] = field(repr=False)  # of the log, as from `facts_of`
+    items: Mapping[Key, Any] = field(repr=False)  # scores or ratings by sample and epoch
+    reply_counts: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """How many of its replies came, and were `unkeyed`, `asked_again` and so on.
+
+    Empty where no model was asked.
+    """
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the judge is a simulation."""
+        return self.judge.startswith(SIMULATED)
+
+    @property
+    def cost(self) -> float:
+        """US dollars per 1,000 judgements; NaN if no call has a known cost."""
+        return 1000 * self.effort.cost / self.judgements
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of model calls, one after the other, per 1,000 judgements; NaN if no call has a
+        known time.
+        """
+        return 1000 * self.effort.seconds / self.judgements
+
+    @property
+    def samples(self) -> frozenset[str]:
+        """Ids of the judged samples."""
+        return frozenset(sample_id for sample_id, _ in self.items)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgeResult(LoggedJudge):
+    """What one log says about a judge of pairs, or what a baseline does on the same pairs."""
+
+    protocol: str  # `joint`, `per_dimension` or `overall`; empty for a computed baseline
+    orders: str  # in which orders pairs were shown: `ab`, `seeded` or `both`
+    seed: int  # of `seeded` and of the random baseline
+    overall: JudgeMeasures | None  # None for `copy_overall`, which is given the labels
+    dimensions: JudgeMeasures | None  # None if no verdict on a dimension was asked for
+    items: Scores = field(repr=False)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether the judge is a baseline."""
+        return self.judge.startswith(BASELINE)
+
+
+Judge = TypeVar("Judge", bound=LoggedJudge)
+
+
+@dataclass(frozen=True)
+class JudgeTest(Generic[Judge]):
+    """Two judges of one dataset, compared on the samples that both have judged."""
+
+    first: Judge
+    second: Judge
+    level: str  # `overall` or `dimensions` of pairs, `pearson` or `spearman` of ratings
+    difference: Estimate  # accuracy or correlation of the first less that of the second
+    p: float
+    adjusted_p: float  # by Holm for all tests of the dataset at this level
+    only_one_right: tuple[int, int] | None = (
+        None  # pairs that only the first, or only the second, has right
+    )
+
+    @property
+    def better(self) -> Judge | None:
+        """The significantly better judge, if there is one."""
+        if math.isnan(self.adjusted_p) or self.adjusted_p >= SIGNIFICANT:
+            return None
+        return self.first if self.difference.value > 0 else self.second
+
+
+@dataclass(frozen=True)
+class DatasetJudges(Generic[Judge]):
+    """The judges of one dataset, the best one first, and how every two compare."""
+
+    dataset: str
+    sha256: str
+    judges: tuple[Judge, ...]  # those with a log
+    tests: tuple[JudgeTest[Judge], ...]
+    baselines: tuple[Judge, ...] = ()  # computed, without those that agree with a log
+
+    @property
+    def samples(self) -> frozenset[str]:
+        """Ids of the samples that any judge with a log has judged."""
+        return frozenset().union(*(judge.samples for judge in self.judges))
+
+    def is_partial(self, judge: LoggedJudge) -> bool:
+        """Whether a judge has judged only some of these samples."""
+        return len(judge.samples) < len(self.samples)
+
+
+def _by_dataset(
+    logs: Sequence[EvalLog], read: Callable[[EvalLog], Judge | None]
+) -> dict[tuple[str, str, str], list[Judge]]:
+    """Judges by name and hash of the dataset, and the scale of its labels if these are ratings."""
+    datasets: dict[tuple[str, str, str], list[Judge]] = {}
+    for log in logs:
+        if (judge := read(log)) is not None:
+            facts = log.eval.metadata or {}
+            scale = next(
+                filter(None, (sample.metadata.get("label_scale") for sample in log.samples or [])),
+                "",
+            )
+            key = (
+                str(facts.get("dataset", log.eval.dataset.name)),
+                str(facts.get("dataset_sha256", "")),
+                str(scale),
+            )
+            datasets.setdefault(key, []).append(judge)
+    return datasets
+
+
+def _named(judges: Sequence[Judge]) -> list[Judge]:
+    names = distinct_names([(judge.judge, judge.facts) for judge in judges])
+    return [replace(judge, name=name) for judge, name in zip(judges, names, strict=True)]
+
+
+def _scores(log: EvalLog, scorer: str) -> Scores:
+    """The last score of each sample that a scorer has scored."""
+    return {
+        (str(sample.id), sample.epoch): SampleScore(
+            score=score, sample_id=sample.id, sample_metadata=sample.metadata
+        )
+        for sample in log.samples or []
+        if (score := last_score(sample, scorer)) is not None
+    }
+
+
+def _effort(log: EvalLog, judged: Collection[Key]) -> Effort:
+    return effort(
+        [sample for sample in log.samples or [] if (str(sample.id), sample.epoch) in judged]
+    )
+
+
+def _reply_counts(scores: Scores) -> Mapping[str, int]:
+    """The counts in the metadata of scores by one judge."""
+    counts: Counter[str] = Counter()
+    for of_judge in summed(score.score.metadata for score in scores.values()).values():
+        counts.update(of_judge)
+    return counts
+
+
+def _adjusted(tests: Sequence[JudgeTest[Judge]]) -> list[JudgeTest[Judge]]:
+    """Tests of one level with their p-values adjusted by Holm."""
+    p_values = holm([test.p for test in tests])
+    return [replace(test, adjusted_p=p) for test, p in zip(tests, p_values, strict=True)]
+
+
+def _different_labels(first: LoggedJudge, second: LoggedJudge) -> InputError:
+    return InputError(
+        f"{first.location} and {second.location} have different labels for the same samples"
+    )
+
+
+# --- judges of pairs ---
+
+
+def read_judges(logs: Sequence[EvalLog]) -> list[DatasetJudges[JudgeResult]]:
+    """Read the judges in logs of `md_eval` and `judge_pairwise`, samples included; other logs are
+    skipped.
+
+    If a log was scored several times, the last score counts. There is one entry per dataset, in the
+    order of the logs; judges and tests are ordered by accuracy with unparsed verdicts counted as
+    wrong. Two logs of the same data that have different labels are an error.
+    """
+    return [_pairs(*key, judges) for key, judges in _by_dataset(logs, read_judge).items()]
+
+
+def _pairs(
+    dataset: str, sha256: str, _scale: str, judges: list[JudgeResult]
+) -> DatasetJudges[JudgeResult]:
+    ordered = sorted(
+        _named(judges), key=lambda judge: [-_accuracy_of(judge, level) for level in LEVELS]
+    )
+    logged = {judge.judge for judge in judges}
+    baselines: list[JudgeResult] = []
+    for baseline in computed_baselines(judges):
+        # The log of a baseline replaces the computed one if both agree; else both are shown.
+        name = f"{baseline.judge} (computed)" if baseline.judge in logged else baseline.judge
+        same = (judge for judge in ordered if _agrees(judge, baseline))
+        baselines.append(next(same, replace(baseline, name=name)))
+    tests = [test for level in LEVELS for test in _paired_tests(ordered, baselines, level)]
+    computed = tuple(baseline for baseline in baselines if not baseline.location)
+    return DatasetJudges(dataset, sha256, tuple(ordered), tuple(tests), computed)
+
+
+def read_judge(log: EvalLog) -> JudgeResult | None:
+    """Read what a log says about its judge; None if no sample was scored by `pair_verdict`."""
+    found = _scores(log, "pair_verdict").items()
+    scores = {key: score for key, score in found if (score.score.metadata or {}).get("labels")}
+    if not scores:
+        return None
+    arguments = log.eval.task_args
+    judge = str(arguments.get("judge", "model"))
+    if judge in ("samer", "reward_model"):
+        samer = arguments.get(
+            "samer", ""
+        )  # its folder or address, or all its options; the last part is enough
+        model = samer.get("model", "") if isinstance(samer, dict) else samer
+        judge = f"{judge}/{str(model).rstrip('/').rpartition('/')[2]}"
+    elif not judge.startswith(BASELINE):
+        judge = log.eval.model
+    return result_of(
+        judge,
+        scores,
+        reply_counts=_reply_counts(scores),
+        protocol=str(arguments.get("protocol", "overall")),
+        orders=str(arguments.get("orders", "")),
+        seed=int(arguments.get("seed", 0)),
+        effort=_effort(log, scores),
+        location=log.location,
+        facts=facts_of(log),
+    )
+
+
+def result_of(
+    judge: str, scores: Scores, *, orders: str, seed: int, protocol: str = "", **logged: Any
+) -> JudgeResult:
+    """Measure a judge on at least one score of `pair_verdict`; `logged` are attributes that need a
+    log.
+    """
+    return JudgeResult(
+        judge=judge,
+        name=judge,
+        judgements=sum(len(_facts(score)["labels"]) for score in scores.values()),
+        items=scores,
+        protocol=protocol,
+        orders=orders,
+        seed=seed,
+        overall=None if judge == TELLS_LABELS else _measure(scores, "overall"),
+        dimensions=_measure(scores, "dimensions"),
+        **{"effort": effort(()), "location": "", "facts": {}, **logged},
+    )
+
+
+def _measure(scores: Scores, level: Level) -> JudgeMeasures | None:
+    verdicts = items_of(list(scores.values()), _ITEMS[level])
+    return None if verdicts is None else measure(verdicts).reported()
+
+
+def _facts(score: SampleScore) -> dict[str, Any]:
+    """Labels of the verdicts that were asked for, and verdicts by which response was shown first,
+    in that order.
+    """
+    return {"verdicts": {}, **(score.score.metadata or {})}
+
+
+def _accuracy_of(judge: JudgeResult, level: Level) -> float:
+    """Accuracy with unparsed verdicts counted as wrong, by which judges are ranked; -inf if there
+    is none.
+    """
+    measures: JudgeMeasures | None = getattr(judge, level)
+    return (
+        -math.inf
+        if measures is None or math.isnan(measures.accuracy_all.value)
+        else measures.accuracy_all.value
+    )
+
+
+def _paired_tests(
+    judges: Sequence[JudgeResult], baselines: Sequence[JudgeResult], level: Level
+) -> list[JudgeTest[JudgeResult]]:
+    """Test every model against every other and the best baseline.
+
+    No two baselines, as each test weakens the others.
+    """
+    models = [
+        judge for judge in judges if not judge.is_baseline and getattr(judge, level) is not None
+    ]
+    rivals = [
+        judge
+        for judge in baselines
+        if getattr(judge, level) is not None and judge.judge != TELLS_LABELS
+    ]
+    best = max(rivals, key=lambda judge: _accuracy_of(judge, level), default=None)
+    pairs = [*combinations(models, 2), *((model, best) for model in models if best is not None)]
+    tests = [
+        test for first, second in pairs if (test := _compare(first, second, level)) is not None
+    ]
+    return _adjusted(tests)
+
+
+def _compare(
+    first: JudgeResult, second: JudgeResult, level: Level
+) -> JudgeTest[JudgeResult] | None:
+    """Compare on the samples of both, in the same order; None if there are none."""
+
+    def asked(judge: JudgeResult, key: Key) -> list[str]:
+        return [
+            name
+            for name in _facts(judge.items[key])["labels"]
+            if (name == OVERALL) == (level == "overall")
+        ]
+
+    keys = sorted(
+        key
+        for key in first.items.keys() & second.items.keys()
+        if asked(first, key) == asked(second, key)
+    )
+    one, other = (
+        items_of([judge.items[key] for key in keys], _ITEMS[level]) for judge in (first, second)
+    )
+    if one is None or other is None:
+        return None
+    if not np.array_equal(
+        one.labels, other.labels
+    ):  # two scorings of the same file have the same labels
+        raise _different_labels(first, second)
+    correct = np.stack(
+        [correctness(verdicts.labels, verdicts.final) for verdicts in (one, other)], axis=1
+    )
+    [found] = compare_means(correct, clusters=one.clusters)
+    right = int((correct[:, 0] > correct[:, 1]).sum()), int((correct[:, 1] > correct[:, 0]).sum())
+    return JudgeTest(
+        first, second, level, found.difference.reported((-1.0, 1.0)), found.p, math.nan, right
+    )
+
+
+# --- baselines ---
+
+
+def computed_baselines(judges: Sequence[JudgeResult]) -> list[JudgeResult]:
+    """Every baseline over all pairs of some judges of one dataset, asked as they were.
+
+    Where some judges are models only these count, so that a baseline with a log of its own changes
+    nothing about the others. A baseline without verdicts is skipped, as `copy_overall` where no
+    verdict on a dimension was asked for.
+    """
+    asked = [judge for judge in judges if not judge.is_baseline] or judges
+    samples: Scores = {}
+    labels: dict[Key, dict[str, str]] = {}
+    shown: dict[Key, list[tuple[str, ...]]] = {}
+    for judge in asked:
+        for key, score in judge.items.items():
+            samples.setdefault(key, score)
+            # The labels of the judge that was asked for the most come first, so that dimensions
+            # keep their order.
+            more, known = sorted(
+                (_facts(score)["labels"], labels.get(key, {})), key=len, reverse=True
+            )
+            labels[key] = {**more, **known}
+            if seen := tuple(_facts(score)["verdicts"]):
+                shown.setdefault(key, []).append(seen)
+    orders, firsts = _common_orders(shown, {judge.orders for judge in asked})
+    unseen = ("a", "b") if orders == "both" else ("a",)
+    seeds = {judge.seed for judge in asked}
+    seed = seeds.pop() if len(seeds) == 1 else 0
+    results = []
+    for kind in BASELINES:
+        scores = {
+            key: _baseline_score(kind, samples[key], labels[key], firsts.get(key, unseen), seed)
+            for key in samples
+        }
+        result = result_of(BASELINE + kind, scores, orders=orders, seed=seed)
+        results += [result] if result.overall or result.dimensions else []
+    return results
+
+
+def _common_orders(
+    shown: Mapping[Key, Sequence[tuple[str, ...]]], named: set[str]
+) -> tuple[str, dict[Key, tuple[str, ...]]]:
+    """Name of the orders common to all judges, `ab` if they differ, and responses shown first by
+    sample and epoch.
+    """
+    if shown and all(len(orders) == 2 for seen in shown.values() for orders in seen):
+        return "both", {key: seen[0] for key, seen in shown.items()}
+    firsts = {key: tuple({orders[0] for orders in seen}) for key, seen in shown.items()}
+    if any(len(seen) > 1 for seen in firsts.values()):
+        return "ab", {}
+    seeded = named == {"seeded"} or any(seen != ("a",) for seen in firsts.values())
+    return "seeded" if seeded else "ab", firsts
+
+
+def _baseline_score(
+    kind: str, given: SampleScore, labels: dict[str, str], firsts: Sequence[str], seed: int
+) -> SampleScore:
+    """The score that a baseline would get on a pair that is shown in the same orders."""
+    sample = given.sample_metadata or {}
+    size = len(labels)
+    verdicts: dict[str, dict[str, str]] = {}
+    for first in firsts:
+        codes = baseline_verdicts(
+            kind,
+            lengths_a=[len(sample.get("response_a", ""))] * size,
+            lengths_b=[len(sample.get("response_b", ""))] * size,
+            first=encode([first] * size),
+            overall_labels=encode([labels.get(OVERALL, "tie")] * size),
+            ids=[f"{given.sample_id}/{name}" for name in labels],
+            seed=seed,
+        )
+        verdicts[first] = {
+            name: _NAME_OF[int(code)] for name, code in zip(labels, codes, strict=True)
+        }
+    score = Score(value=math.nan, metadata={"labels": labels, "verdicts": verdicts})
+    return SampleScore(score=score, sample_id=given.sample_id, sample_metadata=sample)
+
+
+def _agrees(logged: JudgeResult, computed: JudgeResult) -> bool:
+    """Whether the log of a baseline has the same verdicts as the computed one on every pair of
+    it.
+    """
+    return logged.judge == computed.judge and all(
+        key in logged.items
+        and all(_facts(logged.items[key])[name] == _facts(score)[name] for name in _OF_A_VERDICT)
+        for key, score in computed.items.items()
+    )
+
+
+# --- judges that rate ---
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RatingJudge(LoggedJudge):
+    """What one log says about one judge that rates."""
+
+    rubric: str  # that it was asked with; empty if there was none
+    agreement: RatingAgreement
+    by_intent: dict[str, RatingAgreement]  # where responses have an intent
+    items: dict[Key, RatedItem] = field(repr=False)
+
+
+def read_ratings(logs: Sequence[EvalLog]) -> list[DatasetJudges[RatingJudge]]:
+    """Read the judges in logs of `judge_rating`, samples included; other logs are skipped.
+
+    If a log was scored several times, the last score counts. There is one entry per dataset and
+    scale of its labels, in the order of the logs. Judges are ordered by Pearson's r; every two are
+    tested on the responses that both have rated, by Pearson's r and by Spearman's rho. Two logs of
+    the same data that have different labels are an error.
+    """
+    return [_ratings(*key, judges) for key, judges in _by_dataset(logs, read_rating_judge).items()]
+
+
+def _ratings(
+    dataset: str, sha256: str, _scale: str, judges: list[RatingJudge]
+) -> DatasetJudges[RatingJudge]:
+    # Those without a correlation come last.
+    ordered = sorted(
+        _named(judges),
+        key=lambda judge: np.nan_to_num(-judge.agreement.correlations.pearson.value, nan=math.inf),
+    )
+    tests = [_compare_ratings(first, second) for first, second in combinations(ordered, 2)]
+    by_level = [_adjusted(level) for level in zip(*(two for two in tests if two), strict=True)]
+    return DatasetJudges(
+        dataset, sha256, tuple(ordered), tuple(test for level in by_level for test in level)
+    )
+
+
+def _compare_ratings(first: RatingJudge, second: RatingJudge) -> list[JudgeTest[RatingJudge]]:
+    """Compare two judges by Pearson's r and Spearman's rho on the responses of both.
+
+    Empty if there are none.
+    """
+    keys = sorted(first.items.keys() & second.items.keys())
+    if not keys:
+        return []
+    one, other = ([judge.items[key] for key in keys] for judge in (first, second))
+    labels = [item.label for item in one]
+    if labels != [
+        item.label for item in other
+    ]:  # two scorings of the same file have the same labels
+        raise _different_labels(first, second)
+    found = correlation_difference(
+        labels,
+        [item.rating for item in one],
+        [item.rating for item in other],
+        [item.cluster for item in one],
+    )
+    differences = {
+        "pearson": (found.pearson, found.p_pearson),
+        "spearman": (found.spearman, found.p_spearman),
+    }
+    return [
+        JudgeTest(first, second, level, difference.reported((-2.0, 2.0)), p, math.nan)
+        for level, (difference, p) in differences.items()
+    ]
+
+
+def read_rating_judge(log: EvalLog) -> RatingJudge | None:
+    """Read what a log says about its judge; None if no sample was scored by `rating_agreement`."""
+    scores = _scores(log, "rating_agreement").items()
+    items = {key: item for key, score in scores if (item := rated_item(score)) is not None}
+    if not items:
+        return None
+    intents: dict[str, list[RatedItem]] = {}
+    for item in items.values():
+        if intent := item.places["intent"]:
+            intents.setdefault(intent, []).append(item)
+    return RatingJudge(
+        judge=log.eval.model,
+        name=log.eval.model,
+        judgements=len(items),
+        effort=_effort(log, items),
+        location=log.location,
+        facts=facts_of(log),
+        items=items,
+        reply_counts=_reply_counts({key: score for key, score in scores if key in items}),
+        rubric=str((log.eval.metadata or {}).get("rubric", "")),
+        agreement=agreement(list(items.values())),
+        by_intent={intent: agreement(members) for intent, members in sorted(intents.items())},
+    )

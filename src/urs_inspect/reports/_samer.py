@@ -1,0 +1,240 @@
+"""Logs scored with SaMer -> weights and scores of dimensions by scenario (SaMer paper, Figure 4);
+pairs; training.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from inspect_ai.log import EvalLog, EvalSample
+
+from urs_inspect._util import InputError
+from urs_inspect.logs._scores import last_score
+from urs_inspect.samer._training.pairs import TrainingPair
+from urs_inspect.stats import Estimate, mean_interval
+
+if TYPE_CHECKING:
+    from urs_inspect.samer._training.vectors import EpochRecord
+
+_GROUPS = ("scenario", "intent", "group")
+_NO_GROUP = "all"
+_SAME_NUMBERS = frozenset({"engine"})  # all engines give the same
+
+_Weights = dict[str, float]
+_Setup = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class DimensionScore:
+    """The scores of one dimension, over the samples for which the model selected it."""
+
+    mean: Estimate  # with its interval, 0 to 1, epochs of a sample averaged first
+    selected: float  # share of the evaluated samples for which it was selected
+
+
+@dataclass(frozen=True)
+class ScenarioWeights:
+    """Weights that one model gave in one scenario."""
+
+    scenario: str  # for other benchmarks the intent or group of the samples
+    responses: int
+    # Dimension -> mean weight, the largest first; a dimension that was not selected for a response
+    # counts as 0 there, so that they add up to 1.
+    weights: dict[str, float]
+    # The model and how it was run, as far as that changes weights; empty if the logs do not say.
+    samer: dict[str, str] = field(default_factory=dict)
+
+
+def read_dimensions(log: EvalLog) -> dict[str, DimensionScore]:
+    """Read the scores of the dimensions, and `overall`, from a log scored by `samer`.
+
+    If it was scored several times, the last score of a sample counts. `overall` comes first, then
+    the dimensions in the order of the taxonomy; empty if nothing was scored.
+    """
+    evaluated = 0
+    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for sample in log.samples or []:
+        known = _dimensions(sample)
+        evaluated += bool(known)
+        for name, value in known.items():
+            scores[name][str(sample.id)].append(value)
+    found = {}
+    for name, samples in scores.items():
+        means = [math.fsum(values) / len(values) for values in samples.values()]
+        share = sum(map(len, samples.values())) / evaluated
+        found[name] = DimensionScore(mean_interval(means, scale=(0.0, 1.0)), share)
+    return found
+
+
+def _dimensions(sample: EvalSample) -> dict[str, float]:
+    """Overall score and those of the selected dimensions; empty if the sample was not evaluated."""
+    score = last_score(sample, "samer")
+    given = score.value if score and isinstance(score.value, dict) else {}
+    known = {
+        str(name): float(value)
+        for name, value in given.items()
+        if _is_number(value) and not math.isnan(value)
+    }
+    return known if "overall" in known else {}
+
+
+def read_weights(logs: Iterable[EvalLog]) -> list[ScenarioWeights]:
+    """Average the weights by model, the way it was run, and scenario, in the order of their names.
+
+    Args:
+        logs: Logs with scores whose metadata hold `weights`: dimension -> weight of a response, or
+            a list of these; and `samer`: the model and how it was run. Of several scores of a
+            sample by the same model, in one log or in copies of it, the last one counts.
+    """
+    found: dict[tuple[_Setup, str], dict[str, list[_Weights]]] = {}
+    for log in logs:
+        for sample in log.samples or []:
+            facts = sample.metadata or {}
+            scenario = next((str(facts[key]) for key in _GROUPS if facts.get(key)), _NO_GROUP)
+            sample_key = sample.uuid or f"{log.eval.eval_id} {sample.id} {sample.epoch}"
+            for setup, weights in _weights(sample):
+                found.setdefault((setup, scenario), {})[sample_key] = weights
+    return [
+        _averaged(scenario, [one for weights in samples.values() for one in weights], dict(setup))
+        for (setup, scenario), samples in sorted(found.items())
+    ]
+
+
+def differing(found: Iterable[ScenarioWeights]) -> list[str]:
+    """Names of the settings in which the models of some results differ, `model` first."""
+    setups = [one.samer for one in found]
+    names = dict.fromkeys(["model", *(name for setup in setups for name in setup)])
+    return [name for name in names if len({setup.get(name) for setup in setups}) > 1]
+
+
+def _averaged(scenario: str, responses: list[_Weights], samer: dict[str, str]) -> ScenarioWeights:
+    sums: defaultdict[str, float] = defaultdict(float)
+    for weights in responses:
+        for dimension, weight in weights.items():
+            sums[dimension] += weight
+    means = ((name, total / len(responses)) for name, total in sums.items() if total > 0)
+    return ScenarioWeights(
+        scenario, len(responses), dict(sorted(means, key=lambda pair: (-pair[1], pair[0]))), samer
+    )
+
+
+def _weights(sample: EvalSample) -> Iterator[tuple[_Setup, list[_Weights]]]:
+    """For each score how the model was set up and the weights of its responses, if it has any."""
+    for score in (sample.scores or {}).values():
+        facts: dict[str, Any] = score.metadata or {}
+        given = facts.get("weights")
+        sound = [
+            {str(name): float(value) for name, value in one.items()}
+            for one in (given if isinstance(given, list) else [given])
+            if isinstance(one, dict) and one and all(map(_is_number, one.values()))
+        ]
+        if sound:
+            setup = facts.get("samer")
+            named = setup.items() if isinstance(setup, dict) else ()
+            yield (
+                tuple(
+                    sorted(
+                        (str(name), str(value))
+                        for name, value in named
+                        if name not in _SAME_NUMBERS
+                    )
+                ),
+                sound,
+            )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# --- pairs to train on ---
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """What several logs of annotation hold."""
+
+    kept: tuple[TrainingPair, ...]  # pairs to train on; of a pair in several logs, the first
+    pairs: int  # in the logs
+    annotated: int  # those whose annotation could be read
+    labelled: int  # annotated pairs whose winner was known before
+    agreeing: int  # labelled pairs whose annotated winner is the known one
+
+
+def read_annotations(logs: Iterable[EvalLog]) -> Annotations:
+    """Collect annotated pairs from finished logs; those of other tasks count for nothing."""
+    seen: dict[str, dict[str, object]] = {}
+    for log in logs:
+        for sample in log.samples or []:
+            score = (sample.scores or {}).get("annotated_pair")
+            if score is not None:
+                seen.setdefault(str(sample.id), score.metadata or {})
+    annotated = [facts for facts in seen.values() if facts.get("annotated")]
+    labelled = [facts for facts in annotated if facts.get("label")]
+    records = [facts["record"] for facts in annotated if facts.get("kept")]
+    return Annotations(
+        kept=tuple(TrainingPair(**record) for record in records if isinstance(record, dict)),
+        pairs=len(seen),
+        annotated=len(annotated),
+        labelled=len(labelled),
+        agreeing=sum(bool(facts.get("agrees")) for facts in labelled),
+    )
+
+
+# --- a picture of a training ---
+
+
+_LOSSES = {"selection": "Eq. 1", "dimensions": "Eq. 2", "overall": "Eq. 3"}
+"""Losses of an epoch, and their equations in the SaMer paper."""
+
+
+def draw_learning_curves(history: "Sequence[EpochRecord]", path: Path) -> None:
+    """Draw losses, as shares of those of the first joint epoch, and held-out accuracies over joint
+    epochs as SVG.
+
+    Raises:
+        InputError: If Altair is missing.
+    """
+    try:
+        altair = import_module("altair")
+        vl_convert = import_module("vl_convert")
+    except ImportError as error:
+        raise InputError(
+            f"learning curves need altair, which cannot be imported ({error}): pip install"
+            " 'urs-inspect[viz]'"
+        ) from error
+    joint = [record for record in history if record.phase == "joint"]
+    losses = list[tuple[int, str, float]]()
+    accuracies = list[tuple[int, str, float]]()
+    for record in joint:
+        for name, label in _LOSSES.items():
+            first = getattr(joint[0], name)
+            losses.append((record.epoch, label, getattr(record, name) / first if first else 0.0))
+        for name in ("overall", "dimensions") if record.held_out is not None else ():
+            accuracies.append((record.epoch, name, 100 * getattr(record.held_out, name)))
+
+    def curves(rows: list[tuple[int, str, float]], heading: str) -> Any:
+        data = pd.DataFrame(rows, columns=["epoch", "part", "value"])
+        return (
+            altair.Chart(data, width=300, height=220)
+            .mark_line(point=True)
+            .encode(
+                x=altair.X(
+                    "epoch:Q", axis=altair.Axis(values=sorted(set(data["epoch"])), format="d")
+                ),
+                y=altair.Y("value:Q", title=heading, scale=altair.Scale(zero=False)),
+                color=altair.Color("part:N", title=None, sort=None),
+            )
+        )
+
+    panels = [
+        curves(losses, "training loss, first epoch = 1"),
+        curves(accuracies, "held-out accuracy, %"),
+    ]
+    chart = altair.hconcat(*panels).resolve_scale(color="independent")
+    path.write_text(vl_convert.vegalite_to_svg(chart.to_dict()), encoding="utf-8")

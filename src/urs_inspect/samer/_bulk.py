@@ -1,0 +1,471 @@
+"""Bulk scoring of files: rows in, rows out, resumable."""
+
+import asyncio
+import json
+from collections import Counter, deque
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import count, islice
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import numpy as np
+from anyio import to_thread
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.samer._bulk_results import PartialResults, partial_path, remove_partial
+from urs_inspect.samer._checkpoint import fingerprint, sha256_of
+from urs_inspect.samer._engines.protocol import Engine, EngineFailure, QueryResponse, one_line
+from urs_inspect.samer._engines.vllm_server import ServerEngine
+from urs_inspect.samer._judgement import Judgement, engine_facts, judge, score_values, short
+from urs_inspect.samer._reward import REWARD, Description
+from urs_inspect.samer._taxonomy import load_taxonomy
+from urs_inspect.samer._training.pairs import read_rows as read_objects
+
+_QUERY = ("query", "prompt", "question")
+_RESPONSE = ("response", "answer")
+SUFFIXES = (".parquet", ".jsonl")
+_FLAGS = ("empty_selection", "no_response", "shortened")
+_ROW_GROUP = 10_000  # rows of a Parquet row group: what is in memory at once
+_READ = 1_000
+_BUFFER = 1 << 20  # rows and bytes of a column that are read from a Parquet file at once
+
+BLOCK = 512  # rows that are kept together
+
+_AHEAD = 2  # blocks under way, so that the engine has work while one is written
+# rows of a block that are asked for together, so that the others need not wait for one that hangs
+_TOGETHER = 32
+_PATIENCE = 10.0  # seconds for what is under way when the run is about to stop
+_UNANSWERED = frozenset(
+    {"unreachable", "timeout", "wrong_model"}
+)  # failures that depend on the server, not on the row
+_PROBE = QueryResponse("What is two and two?", "Four.")
+_PROBE_DIGITS = 5
+
+
+@dataclass(frozen=True)
+class BulkRow:
+    """One row; `id` is its own, else the number of its line."""
+
+    id: str
+    item: QueryResponse
+
+
+@dataclass(frozen=True)
+class BulkInput:
+    """A file of rows that was read through once."""
+
+    path: Path
+    rows: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class BulkReport:
+    """What came of a bulk evaluation."""
+
+    rows: int
+    resumed: int  # rows that an earlier start had done
+    failures: dict[str, int]  # failure mode -> number of rows
+    # mean overall score (0 to 1) or reward of the rows without a failure; NaN if there is none
+    mean_overall: float
+    no_response: int
+    shortened: int  # responses that were shortened
+    empty_selection: int  # rows for whose query no dimension was selected
+
+
+# ## Rows in
+
+
+def check_rows(path: Path, *, least: int = 1) -> BulkInput:
+    """Read a file through, so that an error in its last row is found before the first is evaluated.
+
+    Args:
+        path: JSON Lines, or `.parquet`: `query` (or `prompt`, `question`), `response` (or
+            `answer`), optionally `id`.
+        least: Fewest rows.
+
+    Raises:
+        InputError: If the file cannot be read, has too few rows, or a row lacks something.
+    """
+    rows = sum(1 for _ in read_rows(path))
+    if rows < least:
+        raise InputError(
+            f"{path}: no row; expected one per line (JSON Lines) or a table with rows (Parquet)"
+        )
+    return BulkInput(path, rows, sha256_of(path))
+
+
+def read_rows(path: Path, start: int = 0) -> Iterator[BulkRow]:
+    """Read rows one at a time, from row number `start` (0 is the first)."""
+    if path.suffix.lower() == ".parquet":
+        return islice(_parquet_rows(path), start, None)
+    rows = (_row(found, number, f"{path}: line {number}") for number, found in read_objects(path))
+    return islice(rows, start, None)
+
+
+def _parquet_rows(path: Path) -> Iterator[BulkRow]:
+    pyarrow, parquet = _pyarrow()
+    number = count(1)
+    try:
+        with parquet.ParquetFile(path, buffer_size=_BUFFER) as file:
+            columns = [
+                name for name in ("id", *_QUERY, *_RESPONSE) if name in file.schema_arrow.names
+            ]
+            for batch in file.iter_batches(_READ, columns=columns):
+                for row in _objects(batch, path):
+                    at = next(number)
+                    yield _row(row, at, f"{path}: row {at}")
+    except (OSError, pyarrow.ArrowException) as error:
+        raise InputError(f"cannot read '{path}': {one_line(error)}") from None
+
+
+def _objects(batch: Any, path: Path) -> list[dict[str, Any]]:
+    """The rows of a batch; its texts are decoded here, column by column."""
+    columns = {}
+    for name in batch.schema.names:
+        try:
+            columns[name] = batch.column(name).to_pylist()
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: the column {name} is not UTF-8 ({error.reason})") from error
+    if not columns:
+        return [{}] * batch.num_rows
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+
+
+def _row(found: Mapping[str, Any], number: int, place: str) -> BulkRow:
+    name = found.get("id", number)
+    if isinstance(name, bool) or not isinstance(name, (str, int)):
+        raise InputError(f"{place}: id must be text or a whole number, got {type(name).__name__}")
+    return BulkRow(
+        str(name), QueryResponse(_text(found, _QUERY, place), _text(found, _RESPONSE, place))
+    )
+
+
+def _text(row: Mapping[str, Any], names: tuple[str, ...], place: str) -> str:
+    name = next((name for name in names if name in row), None)
+    if name is None:
+        raise InputError(f"{place}: missing {names[0]}; allowed names: {choices(names)}")
+    if not isinstance(row[name], str):
+        raise InputError(f"{place}: {name} must be text, got {type(row[name]).__name__}")
+    return str(row[name])
+
+
+# ## The evaluation
+
+
+async def score_file(
+    source: BulkInput,
+    out: Path,
+    engine: Engine,
+    *,
+    block: int = BLOCK,
+    keep_failures: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+    wait: float = 0.0,
+    ahead: int = _AHEAD,
+) -> BulkReport:
+    """Evaluate all rows of a file; an interrupted run resumes.
+
+    Args:
+        source: The rows.
+        out: The `.parquet` or `.jsonl` file to write when all are done; until then results are in
+            `partial_path`.
+        engine: The engine.
+        block: Rows that are kept together.
+        keep_failures: Whether rows that a server did not answer, after all attempts, become
+            failures like any other. Otherwise they stop the evaluation, and are asked for again,
+            last, when it resumes.
+        progress: Called with the number of rows that are done.
+        wait: Seconds to wait for another process that writes the same output.
+        ahead: Blocks under way at once. With 1, which rows an engine runs together never depends on
+            time.
+
+    Returns:
+        What came of it.
+
+    Raises:
+        InputError: If partial results belong to another input or model, or are in use; or if a row
+            got no answer: all that was done is kept, and the same command resumes.
+    """
+    if block < 1:
+        raise InputError(f"block {block}; allowed are 1 or more")
+    facts = {**engine_facts(engine), **await model_identity(engine)}
+    with PartialResults(
+        partial_path(out), {"input": source.sha256, "rows": source.rows, **facts}, wait
+    ) as partial:
+        resumed = partial.done
+        progress(partial.done)
+        stopping = frozenset[str]() if keep_failures else _UNANSWERED
+        unanswered: list[EngineFailure] = []
+        async with aclosing(
+            _evaluated(engine, _rows_to_do(source.path, partial), block, ahead, stopping)
+        ) as evaluated:
+            async for found in evaluated:
+                unanswered += [
+                    outcome for _, outcome in found.values() if _is_one_of(outcome, stopping)
+                ]
+                results = {
+                    number: (
+                        None
+                        if outcome is None or _is_one_of(outcome, stopping)
+                        else result_of(row, outcome, engine.spec.reward)
+                    )
+                    for number, (row, outcome) in found.items()
+                }
+                partial.add(results)
+                progress(partial.done)
+        if unanswered:
+            first = unanswered[0]
+            raise InputError(
+                f"stopped with {partial.done:,} of {source.rows:,} rows done: {len(unanswered):,}"
+                f" got no answer ({first.mode}: {first.detail}); the same command resumes (with"
+                " --keep-failures such rows count as failures)"
+            )
+        report = _report(partial, resumed)
+        columns = columns_of(engine.spec.reward)
+        write_output(out, partial, {**facts, "input_sha256": source.sha256}, columns)
+    remove_partial(partial_path(out))
+    return report
+
+
+async def model_identity(engine: Engine) -> dict[str, Any]:
+    """Which model an engine runs, so that another model in its place is recognised; empty without a
+    folder.
+
+    `fingerprint` of the folder that the engine reads, which for a server is that of tokenizer and
+    heads. For a server also `served`, its name for the model, and `probe`: the heads' numbers for a
+    fixed text, to be compared within what rounding does. `InputError` if the server gives no
+    numbers.
+    """
+    if not isinstance(engine, ServerEngine):
+        folder = Path(engine.spec.model).expanduser()
+        return (
+            {"fingerprint": await to_thread.run_sync(fingerprint, folder)}
+            if folder.is_dir()
+            else {}
+        )
+    [found] = await engine.score([_PROBE])
+    if isinstance(found, EngineFailure):
+        raise InputError(f"samer={found.detail} ({found.mode}), asked for a short text")
+    numbers = (
+        float(value)
+        for part in (found.raw.scores, found.raw.gates, found.raw.weights)
+        for value in part
+    )
+    return {
+        "fingerprint": await to_thread.run_sync(fingerprint, engine.folder),
+        "served": engine.served,
+        "probe": [float(f"{number:.{_PROBE_DIGITS}g}") for number in numbers],
+    }
+
+
+_Outcome = Judgement | EngineFailure
+_Found = dict[int, tuple[BulkRow, _Outcome | None]]
+"""Number of a row -> the row and its outcome; None if it is not known."""
+
+
+def _rows_to_do(path: Path, partial: PartialResults) -> Iterator[tuple[int, BulkRow]]:
+    """The rows that are not begun, then the gaps: a row that fails every time does not keep the
+    others waiting.
+    """
+    gaps = frozenset(partial.gaps)
+    yield from enumerate(read_rows(path, partial.begun), start=partial.begun)
+    if gaps:
+        yield from ((number, row) for number, row in enumerate(read_rows(path)) if number in gaps)
+
+
+async def _evaluated(
+    engine: Engine,
+    rows: Iterator[tuple[int, BulkRow]],
+    block: int,
+    ahead: int,
+    stopping: frozenset[str],
+) -> AsyncGenerator[_Found, None]:
+    """Blocks of rows in their order, a few under way at once.
+
+    Ends early with those in which a row got no answer.
+    """
+    running: deque[_Block] = deque()
+    try:
+        while True:
+            while len(running) < ahead and (part := list(islice(rows, block))):
+                running.append(_Block(engine, part))
+            if not running:
+                return
+            if await running[0].is_stopped(stopping):
+                break
+            yield running.popleft().found()
+        await asyncio.wait(
+            [task for waiting in running for task in waiting.tasks], timeout=_PATIENCE
+        )
+        for waiting in running:
+            yield waiting.found()
+    finally:
+        for waiting in running:
+            for task in waiting.tasks:
+                task.cancel()
+
+
+class _Block:
+    """Rows under way."""
+
+    def __init__(self, engine: Engine, rows: Sequence[tuple[int, BulkRow]]) -> None:
+        parts = (rows[start : start + _TOGETHER] for start in range(0, len(rows), _TOGETHER))
+        self._parts = [
+            (part, asyncio.create_task(judge(engine, [row.item for _, row in part])))
+            for part in parts
+        ]
+        self.tasks = [task for _, task in self._parts]
+
+    async def is_stopped(self, stopping: frozenset[str]) -> bool:
+        """Wait until all rows are done, or one got no answer; whether it is the latter."""
+        for task in asyncio.as_completed(self.tasks):
+            if any(_is_one_of(outcome, stopping) for outcome in await task):
+                return True
+        return False
+
+    def found(self) -> _Found:
+        """What is known so far."""
+        return {
+            number: (row, outcome)
+            for part, task in self._parts
+            for (number, row), outcome in zip(
+                part, task.result() if task.done() else [None] * len(part), strict=True
+            )
+        }
+
+
+def _is_one_of(outcome: _Outcome | None, modes: frozenset[str]) -> TypeGuard[EngineFailure]:
+    return isinstance(outcome, EngineFailure) and outcome.mode in modes
+
+
+def _report(results: PartialResults, resumed: int) -> BulkReport:
+    failures = Counter[str]()
+    counts = Counter[str]()
+    total = 0.0
+    scored = 0
+    for result in results:
+        if result["failure"] is not None:
+            failures[str(result["failure"]).partition(":")[0]] += 1
+            continue
+        total = total + result["overall" if "overall" in result else REWARD]
+        scored = scored + 1
+        counts.update(name for name in _FLAGS if result.get(name))
+    mean = total / scored if scored else float("nan")
+    flags = {name: counts[name] for name in _FLAGS}
+    return BulkReport(results.done, resumed, dict(sorted(failures.items())), mean, **flags)
+
+
+# ## Rows out
+
+
+def dimension_columns(kind: str, names: Iterable[str]) -> list[str]:
+    """Columns of dimensions, such as `score_code_correctness`, or `weight_code_correctness`."""
+    return [f"{kind}_{name.lower().replace(' ', '_')}" for name in names]
+
+
+def columns_of(reward: Description | None = None) -> list[str]:
+    """Names of the table's columns."""
+    if reward is not None:
+        outputs = [name for name in reward.names if name != REWARD]
+        return ["id", REWARD, *dimension_columns("score", outputs), *_FLAGS[1:], "failure"]
+    names = load_taxonomy().dimensions
+    numbers = [*dimension_columns("score", names), *dimension_columns("weight", names)]
+    return ["id", "overall", "selected", *_FLAGS, *numbers, "failure"]
+
+
+def result_of(row: BulkRow, found: _Outcome, reward: Description | None = None) -> dict[str, Any]:
+    """One row of the table.
+
+    `id`; `overall` (0 to 1); `selected` (names); a score (0 to 1) of every dimension, selected or
+    not, and its weight (0 where not selected); the flags `empty_selection`, `no_response`,
+    `shortened` (tokens); `failure` (`<mode>: <detail>`). A failure has null for all numbers and
+    flags, anything else null for `failure`. Of a reward model `id`, `reward`, its outputs' scores,
+    `no_response`, `shortened`, `failure`.
+    """
+    columns = columns_of(reward)
+    if isinstance(found, EngineFailure):
+        return dict.fromkeys(columns) | {"id": row.id, "failure": f"{found.mode}: {found.detail}"}
+    flags = [found.no_response, found.shortened]
+    if reward is not None:
+        values: list[Any] = [*score_values(found, reward).values(), *flags]
+    else:
+        what = found.evaluation
+        selected = [found.names[at] for at in np.flatnonzero(what.selected)]
+        values = [short(what.overall), selected, what.empty_selection, *flags]
+        values += map(short, [*what.scores, *what.weights])
+    return dict(zip(columns, [row.id, *values, None], strict=True))
+
+
+def check_output(path: Path) -> None:
+    """Refuse an output that could not be written in the end."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(
+            f"{path}: cannot write '{path.suffix}' files; allowed: {', '.join(SUFFIXES)}"
+        )
+    if path.suffix.lower() == ".parquet":
+        _pyarrow()
+
+
+def write_output(
+    path: Path,
+    results: Iterable[Mapping[str, Any]],
+    facts: Mapping[str, Any],
+    columns: Sequence[str],
+) -> None:
+    """Write the table, whole or not at all; a file that is there is replaced.
+
+    `facts` are kept in the schema's metadata of a Parquet file under `urs_inspect`.
+    """
+    temporary = path.with_name(f".{path.name}.writing")
+    try:
+        if path.suffix.lower() == ".parquet":
+            _write_parquet(temporary, results, facts, columns)
+        else:
+            with temporary.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(json.dumps(result, ensure_ascii=False) + "\n" for result in results)
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot write '{path}': {error.strerror or error}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write_parquet(
+    path: Path,
+    results: Iterable[Mapping[str, Any]],
+    facts: Mapping[str, Any],
+    columns: Sequence[str],
+) -> None:
+    pyarrow, parquet = _pyarrow()
+    kinds = {
+        "id": pyarrow.string(),
+        "selected": pyarrow.list_(pyarrow.string()),
+        "empty_selection": pyarrow.bool_(),
+        "no_response": pyarrow.bool_(),
+        "shortened": pyarrow.int64(),
+        "failure": pyarrow.string(),
+        "overall": pyarrow.float64(),
+    }
+    numbers = pyarrow.float32() if "overall" in columns else pyarrow.float64()  # of a reward model
+    types = [(name, kinds.get(name, numbers)) for name in columns]
+    schema = pyarrow.schema(types, metadata={"urs_inspect": json.dumps(facts, ensure_ascii=False)})
+    remaining = iter(results)
+    with parquet.ParquetWriter(path, schema) as writer:
+        while group := list(islice(remaining, _ROW_GROUP)):
+            writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise InputError(
+            "Parquet needs the package pyarrow: pip install 'urs-inspect[samer]', or name a .jsonl"
+            " file"
+        ) from error

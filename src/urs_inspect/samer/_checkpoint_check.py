@@ -1,0 +1,554 @@
+"""Whether a folder is a SaMer checkpoint, and exactly what is wrong if not; no model is loaded."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.samer._checkpoint import (
+    HEADS_FILE,
+    Checkpoint,
+    Layout,
+    declared_weights_at,
+    is_reward_model,
+    labels_of,
+    read_config,
+    read_heads,
+)
+from urs_inspect.samer._conversation import END_OF_TURN, Conversations
+from urs_inspect.samer._evaluation import HEAD_KEYS, HEAD_NAMES, PUBLISHED_WIDTHS, head_errors
+from urs_inspect.samer._reward import HEAD, load_description, unsupported_head
+from urs_inspect.samer._taxonomy import load_taxonomy
+from urs_inspect.samer._weights import (
+    INTEGER_TYPES,
+    TensorEntry,
+    WeightFiles,
+    find_weights,
+    finite_errors,
+    read_header,
+    shortened_list,
+    unscanned_types,
+)
+
+Shapes = Mapping[str, tuple[int, ...]]
+Config = Mapping[str, Any]
+_T = TypeVar("_T")
+
+_SIZES = (
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "intermediate_size",
+    "vocab_size",
+    "max_position_embeddings",
+)
+_FLOATS = ("float32", "bfloat16", "float16", "float64")
+_VALUES: Mapping[str, tuple[str, ...]] = {
+    "hidden_act": ("silu",),  # a Llama's; vLLM computes no other
+    "dtype": _FLOATS,
+    "torch_dtype": _FLOATS,
+}
+_ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
+_WRAPPED = ("module.", "_orig_mod.", "base_model.model.")
+# Tensors that every engine leaves out, and that change no score: a language head, tables that are
+# computed anyway.
+_LEFT_OUT = (r"^lm_head\.", r"\.rotary_emb\.inv_freq$")
+_SCALES = (r"_scale(_inv)?$",)  # of quantised weights
+_TRIAL = ("Why is the sky blue?", "Because of the way light scatters.")
+
+
+@dataclass
+class Report:
+    """What was found in a folder."""
+
+    facts: dict[str, str] = field(
+        default_factory=dict
+    )  # what was looked at -> what was found, in order
+    notes: list[str] = field(default_factory=list)  # unusual, but no error
+    errors: list[str] = field(default_factory=list)
+    checkpoint: Checkpoint | None = None  # if there is no error
+
+    def attempt(self, look: Callable[[], _T]) -> _T | None:
+        """The result of a look, or None after noting its error."""
+        try:
+            return look()
+        except InputError as error:
+            self.errors.append(str(error))
+            return None
+
+
+def open_checkpoint(folder: str | Path) -> Checkpoint:
+    """Check a folder and open it.
+
+    Takes under a second for an 8B model, because only headers and heads are read.
+    """
+    return _opened(check_checkpoint(folder))
+
+
+def check_model(
+    folder: str | Path, description: str | None = None, *, values: bool = False
+) -> Report:
+    """Look at a folder of SaMer, or of a reward model with its description there or in another
+    file.
+    """
+    path = Path(folder).expanduser()
+    if description is None and not is_reward_model(path):
+        return check_checkpoint(folder, values=values)
+    report = Report()
+    report.attempt(lambda: _check_reward_model(report, path, description, values))
+    return report
+
+
+def open_model(folder: str | Path, description: str | None = None) -> Checkpoint:
+    """Check a folder as `check_model` does, and open it."""
+    return _opened(check_model(folder, description))
+
+
+def _opened(report: Report) -> Checkpoint:
+    if report.checkpoint is None:
+        rest = len(report.errors) - 1
+        raise InputError(
+            report.errors[0]
+            + (f" (and {rest} more; see `urs-inspect samer check`)" if rest else "")
+        )
+    return report.checkpoint
+
+
+def open_backbone(folder: Path) -> Config:
+    """Check the folder of a Llama that heads are trained on, whatever heads it has; returns its
+    `config.json`.
+    """
+    if errors := check_checkpoint(folder, heads=False).errors:
+        raise InputError(f"backbone {errors[0]}")
+    return read_config(folder)
+
+
+def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = False) -> Report:
+    """Look at a folder, as released or exported; bad input becomes an error in the report, never an
+    exception.
+
+    A backbone to train `heads` on has none; with `values`, every weight is read to find NaN and
+    infinity.
+    """
+    folder = Path(folder).expanduser()
+    report = Report()
+    if not folder.is_dir():
+        report.errors.append(
+            f"{folder}: no such folder; expected {'a SaMer checkpoint' if heads else 'a Llama'}"
+        )
+        return report
+    weights = report.attempt(lambda: find_weights(folder))
+    if weights is None and (folder / "adapter_config.json").is_file():
+        return report  # everything else is with its base
+    config = report.attempt(lambda: read_config(folder))
+    usable = config is not None and _check_config(report, folder, config)
+    if weights is not None:
+        _describe_weights(report, weights)
+    layout = None
+    if weights is not None and config is not None and usable:
+        if heads:
+            layout = _check_weights(report, weights, config)
+        else:
+            errors = [
+                *_backbone_errors(weights.shapes, config),
+                *_further_backbone_errors(weights.shapes, config),
+            ]
+            report.errors.extend(f"{folder}: {error}" for error in errors)
+    conversations = report.attempt(lambda: Conversations(folder))
+    if conversations is not None:
+        report.attempt(lambda: _check_conversations(report, conversations, config or {}))
+    if weights is not None and config is not None and layout is not None and not report.errors:
+        declared = report.attempt(lambda: declared_weights_at(folder))
+        if declared:
+            report.facts["weights read at"] = declared
+        report.attempt(lambda: read_heads(weights, layout))
+        if not report.errors:
+            report.checkpoint = Checkpoint(folder, layout, config, weights)
+    if weights is not None and values:
+        report.attempt(lambda: _check_values(report, weights))
+    return report
+
+
+def _check_reward_model(
+    report: Report, folder: Path, description: str | None, values: bool
+) -> None:
+    """Look at a folder of a decoder with a linear head that is not SaMer; see
+    `check_checkpoint`.
+    """
+    config = read_config(folder)
+    weights = find_weights(folder)
+    name = str((config.get("architectures") or "?")[0])
+    report.facts["architecture"] = f"{name} ({config.get('model_type')})"
+    _describe_weights(report, weights)
+    if kind := unsupported_head(weights.shapes):
+        raise InputError(f"{folder}: {kind}")
+    if not name.endswith("ForSequenceClassification"):
+        raise InputError(
+            f"{folder}: {name} is no ...ForSequenceClassification; a model's own code is never run"
+        )
+    shape = weights.shapes.get(HEAD, ())
+    labels = labels_of(config)
+    if len(shape) != 2 or shape[0] != labels:
+        raise InputError(
+            f"{folder}: {HEAD} has shape {shape or 'none'}; expected a decoder's linear head for"
+            f" the {labels} labels of config.json (encoders are not run)"
+        )
+    report.errors.extend(f"{folder}: {error}" for error in _number_errors(config))
+    if report.errors:
+        return
+    report.errors.extend(
+        f"{folder}: {error}" for error in _classifier_errors(folder, name, weights.shapes, config)
+    )
+    if "auto_map" in config:
+        report.notes.append("config.json names code of its own (auto_map); it is never run")
+    found = load_description(folder, description, shape[0])
+    report.facts["outputs"] = ", ".join(found.names)
+    report.facts["reward"] = " + ".join(
+        f"{weight:g} x {output}" for output, weight in found.weights.items()
+    )
+    checkpoint = Checkpoint(folder, "released", config, weights, found)
+    conversations = checkpoint.conversations()
+    report.facts["template"] = f"{conversations.template_tokens} tokens besides query and response"
+    limit = conversations.fitting_length(checkpoint.max_length)
+    if conversations.vocabulary > config.get("vocab_size", 0):
+        raise InputError(
+            f"{folder}: the tokenizer has {conversations.vocabulary:,} tokens; the model has fewer"
+        )
+    if cut := conversations.template_tokens - len(conversations.encode("", "", limit).ids):
+        report.notes.append(
+            f"the template ends with {cut} tokens that pad; the model is read before them"
+        )
+    report.checkpoint = None if report.errors else checkpoint
+    if values and report.checkpoint is not None:
+        _check_values(report, weights)
+
+
+def _check_config(report: Report, folder: Path, config: Config) -> bool:
+    kind = config.get("model_type")
+    report.facts["architecture"] = (
+        f"{', '.join(config.get('architectures') or ['not given'])} ({kind})"
+    )
+    if kind != "llama":
+        report.errors.append(f"{folder}: config.json has model_type '{kind}'; expected 'llama'")
+        return False
+    for name in _SIZES:
+        value = config.get(name)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            report.errors.append(
+                f"{folder}: config.json has {name} {value!r}; expected a whole number above 0"
+            )
+            return False
+        report.facts[name] = f"{value:,}"
+    for name, values in _VALUES.items():
+        if (value := config.get(name)) is not None and value not in values:
+            report.errors.append(
+                f"{folder}: config.json has {name} {value!r}; expected {choices(values)}"
+            )
+    report.errors.extend(f"{folder}: {error}" for error in _number_errors(config))
+    if "auto_map" in config:
+        report.notes.append("config.json names code of its own (auto_map); it is never run")
+    if "quantization_config" in config:
+        report.notes.append("config.json declares quantised weights; these were not tried")
+    return True
+
+
+def _number_errors(config: Config) -> Iterator[str]:
+    """A line for each value of `config.json` on which the engines would stumble while they load."""
+    for name in ("rms_norm_eps", "rope_theta"):
+        value = config.get(name)
+        if value is not None and (
+            isinstance(value, bool) or not isinstance(value, int | float) or not value > 0
+        ):
+            yield f"config.json has {name} {value!r}; expected a number above 0"
+    for name in ("rope_scaling", "rope_parameters"):
+        yield from _rope_errors(name, config.get(name))
+    padding = config.get("pad_token_id")
+    rows = config.get("vocab_size")
+    if padding is None or not isinstance(rows, int):
+        return
+    if isinstance(padding, bool) or not isinstance(padding, int) or not -1 <= padding < rows:
+        yield (
+            f"config.json has pad_token_id {padding!r}; expected a token's id, 0 to {rows - 1:,},"
+            " or none"
+        )
+
+
+def _rope_errors(name: str, value: Any) -> Iterator[str]:
+    if value is None:
+        return
+    if not isinstance(value, dict):
+        yield f"config.json has {name} {value!r}; expected a mapping, or none"
+        return
+    if any(isinstance(entry, dict) for entry in value.values()):
+        return  # of models with several kinds of layers, each with its own; the library reads them
+    kind = value.get("rope_type", value.get("type"))
+    if kind is not None and kind not in _ROPE_TYPES:
+        yield f"config.json has {name} of the type {kind!r}; expected {choices(_ROPE_TYPES)}"
+
+
+def _classifier_errors(folder: Path, name: str, found: Shapes, config: Config) -> Iterator[str]:
+    """A line for each way in which the weights are not those of the plain classifier that the
+    engines would run.
+    """
+    try:
+        engine = import_module("urs_inspect.samer._neural.transformers_engine")
+    except ImportError as error:
+        raise InputError(
+            f"{folder}: the check of a reward model needs the package {error.name}: pip install"
+            " 'urs-inspect[samer]'"
+        ) from error
+    plain = engine.plain_classifier(folder)
+    if plain.name != name:
+        yield f"config.json has the architecture {name}; transformers would run it as {plain.name}"
+        return
+    missing = [tensor for tensor in plain.shapes if tensor not in found]
+    if missing:
+        yield (
+            f"{len(missing)} weights are missing: {shortened_list(missing)}; download the folder"
+            " again"
+        )
+    for tensor, shape in plain.shapes.items():
+        if tensor in found and found[tensor] != shape:
+            yield f"{tensor} has shape {found[tensor]}; expected {shape}, as config.json says"
+            return
+    yield from _further_errors(found, plain.shapes, config, (*_LEFT_OUT, *plain.left_out))
+
+
+def _further_errors(
+    found: Shapes, expected: Iterable[str], config: Config, left_out: Iterable[str]
+) -> Iterator[str]:
+    """A line for tensors that no engine would use, or that only some would: the scores would be
+    another model's.
+    """
+    patterns = list(left_out)
+    if "quantization_config" in config:
+        patterns.extend(_SCALES)
+    ignored = re.compile("|".join(patterns))
+    known = set(expected)
+    further = [name for name in found if name not in known and not ignored.search(name)]
+    if not further:
+        return
+    code = (
+        " and config.json names code of its own (auto_map), which is never run"
+        if "auto_map" in config
+        else ""
+    )
+    number = "1 tensor" if len(further) == 1 else f"{len(further)} tensors"
+    yield (
+        f"{number} that the plain model does not have: {shortened_list(further)}{code}; "
+        "without them its scores would be those of another model"
+    )
+
+
+def _describe_weights(report: Report, weights: WeightFiles) -> None:
+    files = f"{len(weights.names)} file{'s' * (len(weights.names) > 1)}"
+    report.facts["weights"] = (
+        f"{len(weights.entries)} tensors in {files}, {weights.size / 1e9:,.2f} GB"
+    )
+    report.facts["dtype"] = ", ".join(weights.dtypes)
+    entries = weights.entries.values()
+    integers = [
+        entry
+        for entry in entries
+        if entry.dtype in INTEGER_TYPES and entry.name.endswith(".weight")
+    ]
+    if integers:
+        types = choices(dict.fromkeys(entry.dtype for entry in integers))
+        report.errors.append(
+            f"{weights.folder}: {len(integers)} weights are of the type {types}, as quantisation"
+            f" writes them: {shortened_list(entry.name for entry in integers)}; expected"
+            " floating-point weights"
+        )
+    names = set(weights.entries)
+    unscaled = [entry.name for entry in entries if _is_unscaled(entry, names)]
+    if unscaled:
+        report.errors.append(
+            f"{weights.folder}: {len(unscaled)} weights are 8-bit floats without a scale:"
+            f" {shortened_list(unscaled)}; expected a tensor ..._scale or ..._scale_inv beside"
+            " each, or weights of 16 or 32 bits"
+        )
+
+
+def _is_unscaled(entry: TensorEntry, names: Collection[str]) -> bool:
+    if not entry.dtype.startswith("F8_"):
+        return False
+    return f"{entry.name}_scale" not in names and f"{entry.name}_scale_inv" not in names
+
+
+def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Layout | None:
+    folder = weights.folder
+    shapes = weights.shapes
+    layout: Layout = "exported" if (folder / HEADS_FILE).is_file() else "released"
+    report.facts["layout"] = layout
+    if layout == "released" and (wrong := _not_samer(shapes)):
+        report.errors.append(f"{folder}: {wrong}")
+        return None
+    heads: Shapes | None = shapes
+    if layout == "exported":
+        entries = report.attempt(lambda: read_header(folder / HEADS_FILE))
+        heads = None if entries is None else {name: entry.shape for name, entry in entries.items()}
+    if heads is None:
+        return None
+    errors = head_errors(heads, config["hidden_size"]) or _check_outputs(report, heads, config)
+    errors.extend(_backbone_errors(shapes, config))
+    errors.extend(
+        _further_errors(shapes, [*_backbone_shapes(config), *HEAD_NAMES], config, _LEFT_OUT)
+    )
+    report.errors.extend(f"{folder}: {error}" for error in errors)
+    return None if errors else layout
+
+
+def _not_samer(shapes: Shapes) -> str | None:
+    """What a folder without SaMer's heads is, where that is known."""
+    missing = [name for name in HEAD_NAMES if name not in shapes]
+    if not missing:
+        return None
+    for prefix in _WRAPPED:
+        if f"{prefix}{missing[0]}" in shapes:
+            return (
+                f"tensor names start with '{prefix}', left there by training; expected"
+                f" '{missing[0]}'"
+            )
+    if any(name.startswith("gating.") or name == "regression_layer.weight" for name in shapes):
+        return (
+            "this is ArmoRM itself (gating and regression layers), SaMer's backbone; expected"
+            " SaMer's heads score.*"
+        )
+    if "score.weight" in shapes:
+        return (
+            "a plain classifier (score.weight), not SaMer; expected three heads, such as "
+            + missing[0]
+        )
+    if kind := unsupported_head(shapes):
+        return kind
+    if len(missing) == len(HEAD_NAMES):
+        return (
+            f"no heads of SaMer; expected {len(missing)} tensors score.*, such as {missing[0]}, or"
+            f" {HEAD}"
+        )
+    return f"{len(missing)} weights of the heads are missing: {shortened_list(missing)}"
+
+
+def _check_outputs(report: Report, shapes: Shapes, config: Config) -> list[str]:
+    dimensions, expected = shapes[HEAD_KEYS["scoring"][-1]][0], len(load_taxonomy().dimensions)
+    report.facts["dimensions"] = str(dimensions)
+    if dimensions != expected:
+        return [
+            f"the heads have {dimensions} dimensions; expected {expected}, those of the taxonomy"
+        ]
+    for head, keys in HEAD_KEYS.items():
+        widths = tuple(shapes[key][0] for key in keys[:-1])
+        if widths != PUBLISHED_WIDTHS[head]:
+            report.notes.append(
+                f"the {head} head has widths {widths}; published are {PUBLISHED_WIDTHS[head]}"
+            )
+    labels = config.get("id2label")
+    if isinstance(labels, dict) and len(labels) != 2 * dimensions:
+        report.notes.append(
+            f"config.json has {len(labels)} labels; the released one has {2 * dimensions}"
+        )
+    return []
+
+
+_PREFIX = "model."
+
+
+def _backbone_errors(shapes: Shapes, config: Config) -> Iterator[str]:
+    """A line for the weights of a Llama that are missing, and one for the first of another
+    shape.
+    """
+    expected = _backbone_shapes(config)
+    if missing := [name for name in expected if name not in shapes]:
+        if all(name.removeprefix(_PREFIX) in shapes for name in missing):
+            yield (
+                f"tensor names lack '{_PREFIX}'; expected {shortened_list(missing)}, as a whole"
+                " model is saved"
+            )
+        else:
+            yield f"{len(missing)} weights of the backbone are missing: {shortened_list(missing)}"
+    for name, shape in expected.items():
+        if name in shapes and shapes[name] != shape:
+            yield f"{name} has shape {shapes[name]}; expected {shape}, as config.json says"
+            return
+
+
+def _further_backbone_errors(shapes: Shapes, config: Config) -> Iterator[str]:
+    """A line for tensors of the backbone that a plain Llama does not have.
+
+    Heads beside it do not count.
+    """
+    own = {name: shape for name, shape in shapes.items() if name.startswith(_PREFIX)}
+    yield from _further_errors(own, _backbone_shapes(config), config, _LEFT_OUT)
+
+
+def _backbone_shapes(config: Config) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of a Llama's weights without its language head."""
+    hidden = config["hidden_size"]
+    between = config["intermediate_size"]
+    heads = config["num_attention_heads"]
+    width = config.get("head_dim") or hidden // heads
+    queries = width * heads
+    keys = width * (config.get("num_key_value_heads") or heads)
+    attention = {"q_proj": (queries, hidden), "k_proj": (keys, hidden), "v_proj": (keys, hidden)}
+    attention["o_proj"] = (hidden, queries)
+    mlp = {
+        "gate_proj": (between, hidden),
+        "up_proj": (between, hidden),
+        "down_proj": (hidden, between),
+    }
+    layer: dict[str, tuple[int, ...]] = {"input_layernorm.weight": (hidden,)}
+    for part, matrices, bias in (
+        ("self_attn", attention, "attention_bias"),
+        ("mlp", mlp, "mlp_bias"),
+    ):
+        for name, shape in matrices.items():
+            layer[f"{part}.{name}.weight"] = shape
+            if config.get(bias):
+                layer[f"{part}.{name}.bias"] = shape[:1]
+    layer["post_attention_layernorm.weight"] = (hidden,)
+    shapes = {
+        f"{_PREFIX}embed_tokens.weight": (config["vocab_size"], hidden),
+        f"{_PREFIX}norm.weight": (hidden,),
+    }
+    for number in range(config["num_hidden_layers"]):
+        shapes |= {f"{_PREFIX}layers.{number}.{name}": shape for name, shape in layer.items()}
+    return shapes
+
+
+def _check_conversations(report: Report, conversations: Conversations, config: Config) -> None:
+    folder = conversations.folder
+    report.facts["tokenizer"] = f"{conversations.vocabulary:,} tokens"
+    report.facts["end of turn"] = f"{END_OF_TURN} = {conversations.end_of_turn}"
+    rows = config.get("vocab_size")
+    if isinstance(rows, int) and conversations.vocabulary > rows:
+        report.errors.append(
+            f"{folder}: the tokenizer has {conversations.vocabulary:,} tokens, the model {rows:,}"
+        )
+    report.facts["template"] = f"{conversations.template_tokens} tokens besides query and response"
+    if isinstance(limit := config.get("max_position_embeddings"), int):
+        report.attempt(lambda: conversations.fitting_length(limit))
+    encoded = conversations.encode(*_TRIAL, 1_000_000)
+    for ids, what in ((encoded.query_ids, "a query"), (encoded.ids, "a response")):
+        if ids[-1] != conversations.end_of_turn:
+            report.errors.append(
+                f"{folder}: the chat template does not end {what} with {END_OF_TURN}; expected it"
+                " last"
+            )
+    if not encoded.is_prefix:
+        report.notes.append(
+            "the template writes a query differently before a response; two passes are needed"
+        )
+
+
+def _check_values(report: Report, weights: WeightFiles) -> None:
+    errors = list(finite_errors(weights))
+    report.errors.extend(error for error in errors if error not in report.errors)
+    if errors:
+        report.checkpoint = None
+    else:
+        report.facts["values"] = "all finite"
+    if types := unscanned_types(weights):
+        report.notes.append(f"weights of the type {choices(types)} were not searched for NaN")

@@ -1,0 +1,154 @@
+"""Which engine runs a model: the table of engines, and `load_engine`."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from logging import getLogger
+from pathlib import Path
+from typing import Any, get_args
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.samer._checkpoint import Dtype
+from urs_inspect.samer._conversation import Bos, Overlong
+from urs_inspect.samer._engines.protocol import Engine
+from urs_inspect.samer._evaluation import WeightsAt
+
+_ENGINES: dict[str, tuple[str, str]] = {
+    "vllm": ("urs_inspect.samer._engines.vllm_local", "make_vllm"),
+    "server": ("urs_inspect.samer._engines.vllm_server", "make_server"),
+    "transformers": ("urs_inspect.samer._neural.transformers_engine", "make_transformers"),
+}
+"""Name -> module and function `(samer, **options) -> Engine`. Named, not imported: some need torch
+or vLLM.
+"""
+
+_EXTRAS = {
+    "vllm": "vllm",
+    "torch": "samer",
+    "transformers": "samer",
+    "tokenizers": "samer",
+}  # package -> extra
+_VALUES = {
+    "weights_at": get_args(WeightsAt),
+    "bos": get_args(Bos),
+    "overlong": get_args(Overlong),
+    "dtype": get_args(Dtype),
+}
+_registered: dict[str, Callable[..., Engine]] = {}
+_LOG = getLogger(__name__)
+
+
+def register_engine(name: str, make: Callable[..., Engine]) -> None:
+    """Add an engine, or replace one.
+
+    Args:
+        name: What the user writes as `engine`.
+        make: `(samer, **options) -> Engine`; its keyword arguments are the options.
+    """
+    _registered[name] = make
+
+
+def engine_names() -> tuple[str, ...]:
+    """What `engine` may be besides `auto`."""
+    return tuple(dict.fromkeys([*_ENGINES, *_registered]))
+
+
+def load_engine(samer: str, *, engine: str = "auto", **options: Any) -> Engine:
+    """Make the engine that runs a model.
+
+    Args:
+        samer: Folder of a checkpoint, or address of a server.
+        engine: Which one. `auto`: `server` for an address, else `vllm` if it is installed, else
+            `transformers`.
+        **options: `weights_at`, where the weighter reads (`response` or `query`; if not given,
+            where the heads' file declares, else `response`); `bos`, the start tokens (`single` or
+            `double`); `max_length`, the length that the model is run with (its limit if not given;
+            query + response have one token less at most); `overlong`, what happens to a longer item
+            (`shorten` or `error`); `dtype`, in which the backbone of an engine in this process
+            computes; and those of the engine, see `make_vllm`, `make_server` and
+            `make_transformers`.
+
+    Returns:
+        The engine, ready.
+
+    Raises:
+        InputError: If the model, the engine or an option cannot be used, or a package is missing.
+    """
+    name = engine_for(samer, engine=engine, **options)
+    try:
+        return _factory(name)(samer, **options)
+    except ImportError as error:
+        raise missing_package(f"engine '{name}'", error) from error
+
+
+def engine_for(samer: str, *, engine: str = "auto", **options: Any) -> str:
+    """Which engine `load_engine` would make, without loading a model.
+
+    Arguments and errors are the same.
+    """
+    name = _chosen(samer, engine)
+    _check_options(name, _factory(name), options)
+    return name
+
+
+def missing_package(what: str, error: ImportError) -> InputError:
+    """The error for a package that is not installed, with the command that installs it."""
+    package = (error.name or "").partition(".")[0]
+    if package not in _EXTRAS:
+        return InputError(f"{what} cannot be loaded: {' '.join(str(error).split())[:200]}")
+    return InputError(
+        f"{what} needs the package {package}: pip install 'urs-inspect[{_EXTRAS[package]}]'"
+    )
+
+
+def _chosen(samer: str, engine: str) -> str:
+    address = samer.startswith(("http://", "https://"))
+    if not address and not Path(samer).expanduser().is_dir():
+        raise InputError(
+            f"samer '{samer}': no such folder; expected a checkpoint's folder or a server's address"
+        )
+    if engine == "auto":
+        if address:
+            return "server"
+        name = "vllm" if find_spec("vllm") is not None else "transformers"
+        _LOG.info(
+            "samer: %s is run by %s",
+            samer,
+            name if name == "vllm" else "transformers (vllm is not installed)",
+        )
+        return name
+    if engine not in engine_names():
+        raise InputError(f"unknown engine '{engine}'; allowed: auto, {choices(engine_names())}")
+    if address != (engine == "server") and engine in _ENGINES:
+        expected = (
+            "an address (http://host:port)" if engine == "server" else "a checkpoint's folder"
+        )
+        raise InputError(f"samer '{samer}' does not fit engine '{engine}'; expected {expected}")
+    return engine
+
+
+def _check_options(name: str, make: Callable[..., Engine], options: Mapping[str, Any]) -> None:
+    parameters = list(inspect.signature(make).parameters.values())[1:]
+    allowed = [
+        parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD
+    ]
+    passes_on = len(allowed) < len(parameters)
+    if (unknown := [option for option in options if option not in allowed]) and not passes_on:
+        raise InputError(
+            f"engine '{name}' has no option '{unknown[0]}'; allowed: {choices(allowed)}"
+        )
+    for option, values in _VALUES.items():
+        if options.get(option) is not None and options[option] not in values:
+            raise InputError(f"{option} '{options[option]}'; allowed: {choices(values)}")
+
+
+def _factory(name: str) -> Callable[..., Engine]:
+    if name in _registered:
+        return _registered[name]
+    module, function = _ENGINES[name]
+    try:
+        make: Callable[..., Engine] = getattr(import_module(module), function)
+    except ImportError as error:
+        raise missing_package(f"engine '{name}'", error) from error
+    return make

@@ -1,0 +1,272 @@
+"""Stock vLLM in this process with STEP pooling; the heads run outside, in float32."""
+
+import gc
+import multiprocessing
+import os
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from anyio import to_thread
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.samer._checkpoint import Checkpoint, Dtype
+from urs_inspect.samer._conversation import Bos, Encoded, Overlong
+from urs_inspect.samer._engines.protocol import (
+    Batching,
+    Engine,
+    EngineSpec,
+    Outcome,
+    QueryResponse,
+    ReplyError,
+    StepPooling,
+    encode_all,
+    one_line,
+    open_with_spec,
+    outcomes,
+    readings,
+)
+from urs_inspect.samer._evaluation import WeightsAt
+from urs_inspect.samer._export import exported_folder
+from urs_inspect.samer._weights import Array
+
+_FIXED = (
+    "model",
+    "runner",
+    "convert",
+    "task",
+    "pooler_config",
+    "hf_overrides",
+    "trust_remote_code",
+    "max_model_len",
+)
+_AT_LEAST_1 = "a whole number of at least 1"
+ENGINE_OPTIONS: Mapping[str, str] = {
+    "gpu_memory_utilization": "a number above 0 and at most 1",
+    "tensor_parallel_size": _AT_LEAST_1,
+    "max_num_batched_tokens": _AT_LEAST_1,
+    "max_model_len": _AT_LEAST_1,
+}
+"""Arguments of `vllm.LLM` that tasks, scorers and commands take, and what each must be."""
+
+# items of one call of vLLM; bounds what is held at once, and is far above what it schedules at once
+_MOST = 2048
+_QUIET = {"disable_log_stats": True, "use_tqdm_on_load": False}
+_ENVIRONMENT = {
+    # The engine in this process: no child process that would fork a program with threads and an
+    # event loop.
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_LOGGING_LEVEL": "WARNING",
+}
+
+
+def make_vllm(
+    samer: str,
+    *,
+    weights_at: WeightsAt | None = None,
+    bos: Bos = "single",
+    dtype: Dtype = "auto",
+    max_length: int | None = None,
+    overlong: Overlong = "shorten",
+    description: str | None = None,
+    **vllm: Any,
+) -> Engine:
+    """Start vLLM on a checkpoint's folder; `vllm` are more arguments of `vllm.LLM`, such as
+    `gpu_memory_utilization`.
+
+    SaMer's released folder is exported into the cache first, which links its large files.
+    """
+    check_engine_options({name: value for name, value in vllm.items() if name in ENGINE_OPTIONS})
+    checkpoint, spec = open_with_spec(
+        samer, weights_at, bos, dtype, max_length, overlong, description
+    )
+    if wrong := [name for name in vllm if name in _FIXED]:
+        raise InputError(f"vllm: {choices(wrong)} cannot be set; SaMer needs its own value")
+    if "enable_chunked_prefill" in vllm:
+        raise InputError(
+            "engine 'vllm': enable_chunked_prefill cannot be set; STEP pooling needs each input in"
+            " one piece"
+        )
+    return VllmEngine(
+        spec,
+        checkpoint,
+        exported_folder(checkpoint) if spec.reward is None else checkpoint.folder,
+        vllm,
+    )
+
+
+def check_engine_options(options: object) -> dict[str, int | float]:
+    """Check options of vLLM by name, before an engine is opened; `InputError` names the first that
+    is wrong.
+    """
+    if not isinstance(options, Mapping):
+        raise InputError(f"engine_options: must be options of vLLM by name, got {options!r}")
+    for name, value in options.items():
+        if name not in ENGINE_OPTIONS:
+            raise InputError(
+                f"engine_options: unknown option '{name}'; allowed: {choices(ENGINE_OPTIONS)}"
+            )
+        if not _fits(ENGINE_OPTIONS[name], value):
+            raise InputError(
+                f"engine_options: {name} must be {ENGINE_OPTIONS[name]}, got {value!r}"
+            )
+    return dict(options)
+
+
+def _fits(expected: str, value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    if expected == _AT_LEAST_1:
+        return isinstance(value, int) and value >= 1
+    return 0 < value <= 1
+
+
+class VllmEngine:
+    """Items of all callers go to vLLM together.
+
+    Every result is the same as alone, within rounding.
+    """
+
+    name = "vllm"
+
+    def __init__(
+        self, spec: EngineSpec, checkpoint: Checkpoint, backbone: Path, options: Mapping[str, Any]
+    ) -> None:
+        self.spec = spec
+        self._conversations = checkpoint.conversations()
+        self._heads = spec.reward or checkpoint.heads()
+        self._pooling = StepPooling(self._conversations.end_of_turn, self._heads.hidden_size)
+        self._batching = Batching(self._run, limit=_MOST)
+        # One thread from start to end: vLLM's engine, torch's thread pool and a GPU's context stay
+        # where they began.
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="samer-vllm")
+        self._llm: Any = None
+        try:
+            self._thread.submit(self._start, spec, backbone, self._pooling, options).result()
+        except BaseException:
+            self._thread.shutdown()
+            raise
+
+    async def score(self, items: Sequence[QueryResponse]) -> list[Outcome]:
+        """Evaluate items in the engine's thread; see `Engine.score`."""
+        return await self._batching.score(items)
+
+    async def close(self) -> None:
+        """Free the engine and its memory."""
+        await to_thread.run_sync(self._close)
+
+    def _close(self) -> None:
+        if self._llm is not None:
+            self._thread.submit(self._free).result()
+            self._thread.shutdown()
+
+    def _start(self, *given: Any) -> None:
+        self._llm = _build(*given)  # not through the thread's result, which would keep it alive
+
+    def _free(self) -> None:
+        # To forget the engine is not enough: vLLM hides what it loaded from the garbage collector.
+        core = getattr(getattr(self._llm, "llm_engine", None), "engine_core", None)
+        self._llm = None
+        if core is not None:
+            core.shutdown()
+        gc.collect()
+        import_module("vllm.distributed").cleanup_dist_env_and_memory()
+        multiprocessing.active_children()  # which also reaps those that have ended
+
+    def _run(self, items: Sequence[QueryResponse]) -> list[Outcome]:
+        if self._llm is None:
+            raise RuntimeError("the engine is closed")
+        return self._thread.submit(self._outcomes, items).result()
+
+    def _outcomes(self, items: Sequence[QueryResponse]) -> list[Outcome]:
+        encoded = encode_all(self._conversations, self.spec, items)
+        pairs = self._pairs([item for item in encoded if isinstance(item, Encoded)])
+        return outcomes(self._heads, self.spec.weights_at, encoded, pairs)
+
+    def _pairs(self, batch: list[Encoded]) -> list[Array | ReplyError]:
+        """Both vectors of each item, or why there are none."""
+        try:
+            replies = self._encode(batch) if batch else []
+        except (
+            Exception
+        ) as error:  # vLLM raises many kinds, and none may lose what else is in the batch
+            if len(batch) == 1:
+                return [ReplyError("error", f"vLLM: {one_line(error)}")]
+            return [
+                self._pairs([item])[0] for item in batch
+            ]  # so that an item's fault stays its own
+        return [self._pair(item, reply) for item, reply in zip(batch, replies, strict=True)]
+
+    def _pair(self, encoded: Encoded, replies: list[Array]) -> Array | ReplyError:
+        try:
+            return self._pooling.pair(encoded, replies)
+        except ReplyError as error:
+            return error
+
+    def _encode(self, batch: Sequence[Encoded]) -> list[list[Array]]:
+        """Ask vLLM; for each item one array for each of its readings."""
+        prompts = [reading.ids for encoded in batch for reading in readings(encoded)]
+        params = import_module("vllm").PoolingParams
+        outputs = iter(
+            self._llm.encode(
+                [{"prompt_token_ids": list(ids)} for ids in prompts],
+                pooling_params=[
+                    params(task=self._pooling.task, use_activation=False) for _ in prompts
+                ],
+                pooling_task=self._pooling.task,
+                use_tqdm=False,
+            )
+        )
+        return [
+            [
+                np.asarray(next(outputs).outputs.data.float().cpu(), np.float32)
+                for _ in readings(encoded)
+            ]
+            for encoded in batch
+        ]
+
+
+def _build(spec: EngineSpec, model: Path, pooling: StepPooling, options: Mapping[str, Any]) -> Any:
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    vllm = _import("vllm")
+    fixed = {
+        "model": str(model),
+        "runner": "pooling",
+        "convert": pooling.options["convert"],
+        "dtype": spec.dtype,
+        "max_model_len": spec.max_length,
+        "trust_remote_code": False,
+        "pooler_config": _import("vllm.config").PoolerConfig(**pooling.options["pooler_config"]),
+    }
+    try:
+        with _kept_random_state():
+            return vllm.LLM(**(_QUIET | dict(options) | fixed))
+    except Exception as error:  # weights, the device and vLLM itself raise here, each its own kinds
+        raise InputError(f"{model}: vLLM cannot load it: {one_line(error)}") from error
+
+
+def _import(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise InputError(
+            f"the engine needs vLLM ({one_line(error)}): pip install 'urs-inspect[vllm]'"
+        ) from error
+
+
+@contextmanager
+def _kept_random_state() -> Iterator[None]:
+    """Put Python's and numpy's generators back: vLLM seeds those of its process, which is ours."""
+    kept = random.getstate()
+    kept_numpy = np.random.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(kept)
+        np.random.set_state(kept_numpy)

@@ -1,0 +1,566 @@
+"""A vLLM server as engine: its pooling over HTTP, with retries."""
+
+import base64
+import binascii
+import json
+import math
+import os
+import shlex
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from logging import getLogger
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import anyio
+import httpx
+import numpy as np
+from anyio import to_thread
+from anyio.lowlevel import RunVar
+from numpy.typing import NDArray
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_random_exponential,
+)
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.samer._checkpoint import (
+    HEADS_FILE,
+    conversations_of,
+    description_of,
+    resolve_weights_at,
+)
+from urs_inspect.samer._checkpoint_check import open_checkpoint
+from urs_inspect.samer._conversation import Bos, Conversations, Encoded, Ids, Overlong
+from urs_inspect.samer._engines.protocol import (
+    AnyHeads,
+    Engine,
+    EngineSpec,
+    Outcome,
+    QueryResponse,
+    ReplyError,
+    StepPooling,
+    encode_all,
+    one_line,
+    outcomes,
+    readings,
+)
+from urs_inspect.samer._evaluation import Heads, WeightsAt, load_heads
+from urs_inspect.samer._weights import Array
+
+_LENGTH = 8192  # of the published model; a server's own limit, if less, counts
+_AT_ONCE = 32  # requests without a limit of the caller's
+_LONGEST_WAIT = 30.0  # seconds between two attempts
+_TRANSIENT = frozenset(
+    {408, 409, 425, 429, 500, 502, 503, 504, 529}
+)  # after these the same request may succeed
+# most seconds for each of the two questions to a server before a run, all attempts together
+_OPENING = 60.0
+_MOST_TEXT = 200  # characters of a server's own message that go into an error
+
+_LOG = getLogger(__name__)
+_T = TypeVar("_T")
+
+Connections = Callable[[], AbstractAsyncContextManager[Any]]
+"""Makes the context in which one request is sent.
+
+Inspect-ai's `concurrency(...)` limits and shows them.
+"""
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """How to talk to a server."""
+
+    timeout: float = 600.0  # seconds for one attempt, whole reply included
+    attempts: int = 5  # at one request; only faults that may pass are tried again
+    connections: Connections | None = None  # without it, at most 32 requests are sent at once
+
+    def __post_init__(self) -> None:
+        if not self.timeout > 0:
+            raise InputError(f"timeout={self.timeout}; allowed are seconds above 0")
+        if self.attempts < 1:
+            raise InputError(f"attempts={self.attempts}; allowed are 1 or more")
+
+
+def make_server(
+    samer: str,
+    *,
+    weights_at: WeightsAt | None = None,
+    bos: Bos = "single",
+    max_length: int | None = None,
+    overlong: Overlong = "shorten",
+    folder: str | None = None,
+    description: str | None = None,
+    served: str | None = None,
+    timeout: float = 600.0,
+    attempts: int = 5,
+    connections: Connections | None = None,
+) -> Engine:
+    """Ask a server at the address `samer` what it is, check its reply to a conversation, and make
+    an engine for it.
+    """
+    if max_length is not None and max_length < 1:
+        raise InputError(f"max_length {max_length}; expected 1 or more")
+    options = ServerOptions(timeout, attempts, connections)
+    url = base_address(samer)
+    patience = min(timeout, _OPENING)
+    entry = _in_own_loop(_served_model, url, served, attempts, patience)
+    path = _own_folder(url, entry) if folder is None else Path(folder).expanduser()
+    reward = description_of(path, description)
+    length = _usable_length(url, entry, max_length)
+    spec = EngineSpec(
+        url, resolve_weights_at(path, weights_at), bos, "as served", length, overlong, reward
+    )
+    conversations = conversations_of(path, reward)
+    heads = reward or _heads(path)
+    engine = ServerEngine(spec, conversations, heads, str(entry["id"]), options)
+    _in_own_loop(_check_reply, engine, conversations, attempts, patience)
+    return engine
+
+
+def _in_own_loop(ask: Callable[..., Awaitable[_T]], *given: Any) -> _T:
+    """Run an asynchronous function to its end, whether or not the caller is in an event loop."""
+    with ThreadPoolExecutor(1, thread_name_prefix="samer-server") as thread:
+        return thread.submit(anyio.run, ask, *given).result()
+
+
+def _usable_length(url: str, entry: Mapping[str, Any], max_length: int | None) -> int:
+    """The length to use: the user's, or the published model's, and never more than the server's."""
+    limit = entry.get("max_model_len")
+    if isinstance(limit, int) and limit > 0:
+        return min(max_length or _LENGTH, limit)
+    length = max_length or _LENGTH
+    if limit is not None:
+        _LOG.warning(
+            f"samer={url}: the server reports max_model_len {limit!r}, which is no length; {length}"
+            " is used"
+        )
+    return length
+
+
+class ServerEngine:
+    """Sends each item in a request of its own.
+
+    One that fails is that item's failure and no other's.
+    """
+
+    name = "server"
+
+    def __init__(
+        self,
+        spec: EngineSpec,
+        conversations: Conversations,
+        heads: AnyHeads,
+        served: str,
+        options: ServerOptions,
+    ) -> None:
+        self.spec = spec
+        self._conversations = conversations
+        self._heads = heads
+        self._options = options
+        self.served = served
+        self.folder = conversations.folder  # the model's name, and where tokenizer and heads are
+        self.pooling = StepPooling(conversations.end_of_turn, heads.hidden_size)
+        # One for each event loop: a connection belongs to the loop that opened it.
+        self._client: RunVar[httpx.AsyncClient] = RunVar(f"samer-client-{id(self)}")
+        self._gate: RunVar[anyio.Semaphore] = RunVar(f"samer-gate-{id(self)}")
+
+    async def score(self, items: Sequence[QueryResponse]) -> list[Outcome]:
+        """Evaluate items; see `Engine.score`."""
+        encoded = await to_thread.run_sync(encode_all, self._conversations, self.spec, items)
+        ready = [item for item in encoded if isinstance(item, Encoded)]
+        pairs: dict[int, Array | ReplyError] = {}
+
+        async def ask(place: int) -> None:
+            pairs[place] = await self._pair(ready[place])
+
+        async with anyio.create_task_group() as group:
+            for place in range(len(ready)):
+                group.start_soon(ask, place)
+        in_order = [pairs[place] for place in range(len(ready))]
+        return await to_thread.run_sync(
+            outcomes, self._heads, self.spec.weights_at, encoded, in_order
+        )
+
+    async def close(self) -> None:
+        """Close the connections of this event loop."""
+        client = self._client.get(None)
+        if client is not None:
+            await client.aclose()
+
+    async def _pair(self, encoded: Encoded) -> Array | ReplyError:
+        prompts = [reading.ids for reading in readings(encoded)]
+        body = pooling_body(self.served, prompts, self.pooling.task)
+        try:
+            async with self._connection():
+                reply = await self._post(body)
+            return self.pooling.pair(
+                encoded, read_replies(reply, [self.pooling.size(ids) for ids in prompts])
+            )
+        except ReplyError as error:
+            return ReplyError(error.mode, f"{self.spec.model}: {error.detail}")
+
+    def _connection(self) -> AbstractAsyncContextManager[Any]:
+        if self._options.connections is not None:
+            return self._options.connections()
+        gate = self._gate.get(None)
+        if gate is None:
+            gate = anyio.Semaphore(_AT_ONCE)
+            self._gate.set(gate)
+        return gate
+
+    async def _post(self, body: Mapping[str, Any]) -> Any:
+        """Send a request, again if that may help; `ReplyError` if no attempt gave a reply."""
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(_may_pass),
+            stop=stop_after_attempt(self._options.attempts),
+            wait=_wait,
+            reraise=True,
+        )
+        try:
+            return await retrying(self._attempt, body)
+        except (httpx.TimeoutException, TimeoutError):
+            raise ReplyError("timeout", f"no reply within {self._options.timeout:g} s") from None
+        except httpx.HTTPStatusError as error:
+            raise failure(error.response.status_code, error.response.text) from error
+        except httpx.HTTPError as error:
+            raise ReplyError("unreachable", one_line(error)) from error
+
+    async def _attempt(self, body: Mapping[str, Any]) -> Any:
+        # The client's own time-out is between two bytes; a server that trickles would never reach
+        # it.
+        with anyio.fail_after(self._options.timeout):
+            response = await self._session().post("/pooling", json=body)
+        return _decoded(response)
+
+    def _session(self) -> httpx.AsyncClient:
+        client = self._client.get(None)
+        if client is None or client.is_closed:
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=_AT_ONCE)
+            client = httpx.AsyncClient(
+                base_url=self.spec.model,
+                timeout=self._options.timeout,
+                limits=limits,
+                headers=_headers(),
+            )
+            self._client.set(client)
+        return client
+
+
+def _wait(state: RetryCallState) -> float:
+    """Seconds until the next attempt: what the server asks for, else longer each time, with a
+    random part.
+    """
+    error = state.outcome.exception() if state.outcome else None
+    asked = _retry_after(error)
+    if asked is not None:
+        return asked
+    return wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)(state)
+
+
+def _retry_after(error: BaseException | None) -> float | None:
+    """Seconds that a server asks to wait, by its header."""
+    if not isinstance(error, httpx.HTTPStatusError):
+        return None
+    asked = error.response.headers.get("Retry-After", "")
+    return min(float(asked), _LONGEST_WAIT) if asked.isdecimal() else None
+
+
+# ## What a server is
+
+
+def _wait_for_start(attempt: int, error: Exception) -> float:
+    """Seconds until the next attempt: what the server asks for, else longer each time."""
+    asked = _retry_after(error)
+    if asked is not None:
+        return asked
+    return float(min(4.0, 0.5 * 2 ** (attempt - 1)))
+
+
+async def _ask(
+    url: str, attempts: int, patience: float, method: str, path: str, **content: Any
+) -> Any:
+    """The JSON of a reply; what may pass is asked again, and all attempts together end after
+    `patience` seconds.
+
+    `InputError` says why there is none. Its cause is the last attempt's error.
+    """
+    # A client's own time-out is between two bytes; a server that trickles would never reach it.
+    last: Exception = TimeoutError()
+    with anyio.move_on_after(patience):
+        async with httpx.AsyncClient(base_url=url, timeout=patience, headers=_headers()) as client:
+            for attempt in range(1, attempts + 1):
+                try:
+                    return _decoded(await client.request(method, path, **content))
+                except (httpx.HTTPError, ReplyError) as error:
+                    last = error
+                if attempt == attempts or not _may_pass(last):
+                    raise last
+                await anyio.sleep(_wait_for_start(attempt, last))
+    raise last
+
+
+async def _served_model(
+    url: str, served: str | None, attempts: int, patience: float
+) -> Mapping[str, Any]:
+    """The server's own description of the model.
+
+    A server that is still starting is asked again for a few seconds.
+    """
+    try:
+        body = await _ask(url, attempts, patience, "GET", "/v1/models")
+    except (httpx.HTTPError, ReplyError, TimeoutError) as error:
+        raise InputError(
+            f"samer={url}: no vLLM server answers ({_described(error, patience)})"
+        ) from error
+    entries = body.get("data") if isinstance(body, Mapping) else None
+    models = [
+        entry
+        for entry in entries or []
+        if isinstance(entry, Mapping) and isinstance(entry.get("id"), str)
+    ]
+    fitting = [entry for entry in models if served in {None, entry["id"]}]
+    if not fitting:
+        names = choices(entry["id"] for entry in models) or "none"
+        raise InputError(f"samer={url}: no model {served or ''!r} on the server; it has {names}")
+    if len(fitting) > 1:
+        raise InputError(
+            f"samer={url}: several models; name one of {choices(entry['id'] for entry in fitting)}"
+        )
+    return fitting[0]
+
+
+def _own_folder(url: str, entry: Mapping[str, Any]) -> Path:
+    """The folder that a server on this machine loaded."""
+    root = Path(str(entry.get("root") or ""))
+    local = urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
+    if local and root.is_absolute() and (root / "tokenizer_config.json").is_file():
+        return root
+    raise InputError(
+        f"samer={url}: say where its tokenizer and heads are: folder=DIR, a released or exported"
+        " folder"
+    )
+
+
+def _heads(folder: Path) -> Heads:
+    file = folder / HEADS_FILE
+    return load_heads(file) if file.is_file() else open_checkpoint(folder).heads()
+
+
+async def _check_reply(
+    engine: ServerEngine, conversations: Conversations, attempts: int, patience: float
+) -> None:
+    """Refuse a server whose reply to a short conversation has another shape.
+
+    Of the same shape any model passes.
+    """
+    where = f"samer={engine.spec.model}"
+    pooling = engine.pooling
+    ids = conversations.encode("a", "b", engine.spec.max_length, bos=engine.spec.bos).ids
+    help_ = f"start it with {shlex.join(stock_options(pooling.end_of_turn))}"
+    body = pooling_body(engine.served, [ids])
+    try:
+        reply = await _ask(engine.spec.model, attempts, patience, "POST", "/pooling", json=body)
+        [numbers] = _read_data(reply, 1)
+        shape = shape_of(numbers)
+    except (httpx.HTTPError, ReplyError, TimeoutError) as error:
+        status = error.response.status_code if isinstance(error, httpx.HTTPStatusError) else None
+        hint = f"; {help_}" if status in {400, 404, 405, 501} else ""
+        raise InputError(
+            f"{where}: the server does not pool ({_described(error, patience)}){hint}"
+        ) from error
+    expected = pooling.size(ids)
+    if shape == expected:
+        _notice_odd_vectors(where, np.asarray(numbers, np.float64).reshape(expected), help_)
+        return
+    heads = engine._heads
+    if (
+        isinstance(heads, Heads)
+        and len(shape) == 2
+        and shape[0] == expected[0]
+        and shape[1] != 3 * heads.dimensions
+    ):
+        raise InputError(
+            f"{where}: another model: vectors of width {shape[1]:,}, but the heads in"
+            f" {engine.folder} take {expected[1]:,}"
+        )
+    raise InputError(
+        f"{where}: a reply of shape {shape}; expected {expected}; export the checkpoint and {help_}"
+    )
+
+
+def _notice_odd_vectors(where: str, rows: NDArray[np.float64], help_: str) -> None:
+    """Say what numbers of the right shape are, if they can hardly be the model's."""
+    if not rows.any():
+        _LOG.warning(
+            f"{where}: all {rows.size:,} numbers of its reply to a short text are 0; its scores"
+            " mean nothing"
+        )
+    elif rows.ndim == 2 and np.allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-3):
+        _LOG.warning(
+            f"{where}: its vectors have length 1, as if normalised, which SaMer's heads do not"
+            f" expect; {help_}"
+        )
+
+
+def stock_options(end_of_turn: int) -> tuple[str, ...]:
+    """Options of `vllm serve` for an exported folder, to be quoted for a shell (`shlex.join`).
+
+    The server then gives one vector per end of a turn; `end_of_turn` is its token's id, 128009 in
+    Llama 3. `ANY_END`: for the folder of a reward model.
+    """
+    options = StepPooling(end_of_turn, 0).options
+    pooler = json.dumps(options["pooler_config"], separators=(",", ":"))
+    return ("--runner", "pooling", "--convert", options["convert"], "--pooler-config", pooler)
+
+
+# ## Bodies, replies and errors
+
+
+def base_address(url: str) -> str:
+    """Check an address such as `http://host:8000` or `https://host/samer/v1`, and drop a trailing
+    `/v1`.
+    """
+    parts = urlsplit(url.strip())
+    try:
+        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:  # no valid port
+        valid = False
+    if not valid:
+        raise InputError(f"samer={url}: not an address; expected such as http://127.0.0.1:8000")
+    if parts.username or parts.password or parts.query or parts.fragment:  # it would end up in logs
+        raise InputError(
+            f"samer: the address of {parts.hostname} may hold no key; set VLLM_API_KEY instead"
+        )
+    return url.strip().rstrip("/").removesuffix("/v1").rstrip("/")
+
+
+def _headers() -> dict[str, str]:
+    key = os.environ.get("VLLM_API_KEY")
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def pooling_body(model: str, prompts: Sequence[Ids], task: str | None = None) -> dict[str, Any]:
+    """The body of `POST /pooling`; without a task the server uses its own.
+
+    Token ids, because a server puts one more start token in front of a text.
+    """
+    body: dict[str, Any] = {
+        "model": model,
+        "input": [list(prompt) for prompt in prompts],
+        "use_activation": False,
+    }
+    if task is None:
+        return body | {"encoding_format": "float"}
+    # Four bytes per number in place of up to twenty characters.
+    return body | {
+        "task": task,
+        "encoding_format": "base64",
+        "embed_dtype": "float32",
+        "endianness": "little",
+    }
+
+
+def read_replies(body: Any, sizes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """The float32 arrays of a reply in the order of the prompts, whose expected shapes are
+    `sizes`.
+    """
+    return [
+        _array(data, size) for data, size in zip(_read_data(body, len(sizes)), sizes, strict=True)
+    ]
+
+
+def _read_data(body: Any, number: int) -> list[Any]:
+    entries = body.get("data") if isinstance(body, Mapping) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise ReplyError(
+            "wrong_shape", "the reply has no list `data`; is this a vLLM pooling server?"
+        )
+    by_index = {entry.get("index", place): entry.get("data") for place, entry in enumerate(entries)}
+    if len(entries) != number or set(by_index) != set(range(number)):
+        raise ReplyError("wrong_shape", f"{len(entries)} results for {number} prompts")
+    return [by_index[place] for place in range(number)]
+
+
+def _array(data: Any, size: tuple[int, ...]) -> Array:
+    if isinstance(data, str):
+        try:
+            flat = np.frombuffer(base64.b64decode(data, validate=True), "<f4").astype(np.float32)
+        except (binascii.Error, ValueError):
+            raise ReplyError("wrong_shape", "a result is not base64 of float32 numbers") from None
+        if flat.size != math.prod(size):
+            raise ReplyError(
+                "wrong_shape",
+                f"a result of {flat.size:,} numbers; expected {' x '.join(map(str, size))}",
+            )
+        return flat.reshape(size)
+    if shape_of(data) != size:
+        raise ReplyError("wrong_shape", f"a result of shape {shape_of(data)}; expected {size}")
+    return np.asarray(data, np.float32)
+
+
+def shape_of(data: Any) -> tuple[int, ...]:
+    """The shape of nested lists of numbers."""
+    try:
+        return np.asarray(data, np.float64).shape
+    except (TypeError, ValueError, RecursionError):
+        raise ReplyError(
+            "wrong_shape", "a result is not made of lists of numbers of one length"
+        ) from None
+
+
+def _decoded(response: httpx.Response) -> Any:
+    """The JSON of a reply; `HTTPStatusError` if the server reports a failure."""
+    if not response.is_success:
+        raise httpx.HTTPStatusError("", request=response.request, response=response)
+    try:
+        return response.json()
+    except (ValueError, RecursionError):
+        raise ReplyError("wrong_shape", "the reply is not JSON, or nested too deeply") from None
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether the same request may succeed later."""
+    if isinstance(error, httpx.HTTPStatusError):
+        return error.response.status_code in _TRANSIENT
+    return isinstance(error, httpx.TransportError | TimeoutError) and not isinstance(
+        error, httpx.UnsupportedProtocol
+    )
+
+
+def failure(status: int, text: str) -> ReplyError:
+    """What an error status means for one item."""
+    detail = f"status {status}: {_message(text)}"
+    if status in {400, 413, 422} and any(
+        word in text for word in ("maximum context length", "too long", "max_model_len")
+    ):
+        return ReplyError("too_long", detail)
+    if status == 404:
+        return ReplyError("wrong_model", detail)
+    return ReplyError("unreachable" if status in _TRANSIENT else "refused", detail)
+
+
+def _described(error: BaseException, patience: float) -> str:
+    if isinstance(error, httpx.HTTPStatusError):
+        return failure(error.response.status_code, error.response.text).detail
+    if isinstance(error, TimeoutError):
+        return f"no whole reply within {patience:g} s"
+    return one_line(error)
+
+
+def _message(text: str) -> str:
+    """A server's message on one line; a proxy's page of HTML is cut short."""
+    try:
+        body = httpx.Response(200, text=text).json()
+        error = body.get("error", body) if isinstance(body, Mapping) else body
+        found = error.get("message") or error.get("detail") if isinstance(error, Mapping) else error
+    except (ValueError, RecursionError):
+        found = text
+    return " ".join(str(found).split())[:_MOST_TEXT] or "no message"

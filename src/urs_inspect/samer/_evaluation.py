@@ -1,0 +1,293 @@
+"""SaMer's three heads in numpy, and what their outputs say: selected dimensions, scores, weights,
+the overall score.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from urs_inspect._util import InputError
+from urs_inspect.samer._weights import Array, not_finite, read_header, read_tensor, write_tensors
+
+# The gaps in the numbers are activations and dropout slots of the released state dict.
+HEAD_KEYS: dict[str, tuple[str, ...]] = {
+    "scoring": tuple(f"score.scoring_layer.{index}.weight" for index in (0, 3, 5, 7, 10)),
+    "predictor": tuple(f"score.dimpred_layer.{index}.weight" for index in (0, 3, 5, 8)),
+    "weighter": tuple(f"score.weighting_layer.{index}.weight" for index in (0, 3, 5, 8)),
+}
+"""Head -> names of its layers' weights in the released checkpoint."""
+
+HEAD_NAMES = tuple(key for keys in HEAD_KEYS.values() for key in keys)
+
+PUBLISHED_WIDTHS: dict[str, tuple[int, ...]] = {
+    "scoring": (2048, 1024, 1024, 1024),
+    "predictor": (1024, 1024, 1024),
+    "weighter": (1024, 1024, 1024),
+}
+"""Head -> widths between the vector and the output, as published."""
+
+_BLOCK = 4096  # rows at once, so that memory does not grow with the number of rows
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Weights of the three bias-free SiLU networks, each layer of shape (out, in), float32."""
+
+    scoring: tuple[Array, ...]  # five layers: a logit of quality per dimension
+    predictor: tuple[
+        Array, ...
+    ]  # four layers: a logit per dimension, above 0 if the dimension matters
+    weighter: tuple[Array, ...]  # four layers: a logit of importance per dimension
+
+    def __post_init__(self) -> None:
+        _refuse_errors("heads", {key: array.shape for key, array in self.tensors().items()})
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Array]) -> Self:
+        """Build from tensors by their names in the released checkpoint; others are ignored."""
+        _refuse_errors("heads", {key: array.shape for key, array in tensors.items()})
+        return cls(
+            **{head: tuple(tensors[key] for key in keys) for head, keys in HEAD_KEYS.items()}
+        )
+
+    def tensors(self) -> dict[str, Array]:
+        """All weights by their names in the released checkpoint."""
+        named: dict[str, Array] = {}
+        for head, keys in HEAD_KEYS.items():
+            layers: tuple[Array, ...] = getattr(self, head)
+            if len(layers) != len(keys):
+                raise InputError(f"heads: {head} has {len(layers)} layers; expected {len(keys)}")
+            named.update(zip(keys, layers, strict=True))
+        return named
+
+    @property
+    def hidden_size(self) -> int:
+        """Width of a text's vector."""
+        return int(self.scoring[0].shape[1])
+
+    @property
+    def dimensions(self) -> int:
+        """Number of dimensions (42 as published)."""
+        return int(self.scoring[-1].shape[0])
+
+    # Each takes vectors of shape (n, hidden) and gives logits of shape (n, dimensions), float32.
+
+    def score(self, vectors: Array) -> Array:
+        """The scorer on vectors of query + response."""
+        return _apply(self.scoring, vectors)
+
+    def select(self, vectors: Array) -> Array:
+        """The predictor on vectors of queries: above 0 where a dimension matters."""
+        return _apply(self.predictor, vectors)
+
+    def weigh(self, vectors: Array) -> Array:
+        """The weighter."""
+        return _apply(self.weighter, vectors)
+
+
+def load_heads(path: Path) -> Heads:
+    """Read heads in float32 from a safetensors file with the 13 weights under their released
+    names.
+    """
+    entries = read_header(path)
+    _refuse_errors(str(path), {name: entry.shape for name, entry in entries.items()})
+    tensors = {name: read_tensor(path, entries[name]) for name in HEAD_NAMES}
+    for name, array in tensors.items():
+        check_finite(array, f"{path}: {name}")
+    return Heads.from_tensors(tensors)
+
+
+def save_heads(heads: Heads, path: Path, *, metadata: Mapping[str, str] | None = None) -> None:
+    """Write heads in float32 under the released names, whole or not at all; `metadata` are texts
+    for the header.
+    """
+    write_tensors(path, heads.tensors(), metadata=metadata)
+
+
+def inner_widths(narrowing: int = 1) -> dict[str, tuple[int, ...]]:
+    """Head -> widths between the vector and the output: the published ones divided by `narrowing`,
+    1 at least.
+    """
+    return {
+        head: tuple(max(1, width // narrowing) for width in widths)
+        for head, widths in PUBLISHED_WIDTHS.items()
+    }
+
+
+def heads_size(hidden_size: int, dimensions: int, narrowing: int = 1) -> int:
+    """Bytes of the weights of heads in float32."""
+    layers = ((hidden_size, *widths, dimensions) for widths in inner_widths(narrowing).values())
+    return 4 * sum(inside * out for widths in layers for inside, out in pairwise(widths))
+
+
+def check_finite(array: Array, what: str) -> None:
+    """Refuse weights with NaN or infinity."""
+    if broken := int(array.size - np.count_nonzero(np.isfinite(array))):
+        raise InputError(not_finite(what, broken, array.size))
+
+
+def head_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None = None) -> list[str]:
+    """What is wrong with the shapes of heads, a line per error; `hidden_size` is the backbone's
+    width, if known.
+    """
+    if missing := [key for key in HEAD_NAMES if key not in shapes]:
+        return [f"{key} is missing" for key in missing]
+    if wrong := [key for key in HEAD_NAMES if len(shapes[key]) != 2]:
+        return [f"{key} has {len(shapes[key])} axes; expected 2" for key in wrong]
+    first = HEAD_KEYS["scoring"][0]
+    known = (
+        (hidden_size, "hidden_size")
+        if hidden_size
+        else (shapes[first][1], f"the input of {_layer(first)}")
+    )
+    errors = []
+    for keys in HEAD_KEYS.values():
+        before, origin = known
+        for key in keys:
+            out, inside = shapes[key]
+            if inside != before:
+                errors.append(
+                    f"{key} has shape {(out, inside)}; expected ({out}, {before}), since {origin}"
+                    f" is {before}"
+                )
+            before = out
+            origin = f"the width of {_layer(key)}"
+    outputs = {keys[-1]: shapes[keys[-1]][0] for keys in HEAD_KEYS.values()}
+    if len(set(outputs.values())) > 1:
+        errors.append(
+            "the heads differ in dimensions: "
+            + ", ".join(f"{key}: {out}" for key, out in outputs.items())
+        )
+    return errors
+
+
+def _layer(key: str) -> str:
+    return key.removesuffix(".weight")
+
+
+def _refuse_errors(what: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    if errors := head_errors(shapes):
+        raise InputError(f"{what}: {errors[0]}")
+
+
+def _apply(layers: tuple[Array, ...], vectors: Array) -> Array:
+    vectors = np.asarray(vectors, np.float32)
+    if vectors.ndim != 2 or vectors.shape[1] != layers[0].shape[1]:
+        raise InputError(
+            f"heads: vectors of shape {vectors.shape}; expected (n, {layers[0].shape[1]})"
+        )
+    if len(vectors) <= _BLOCK:
+        return _block(layers, vectors)
+    return np.concatenate(
+        [_block(layers, vectors[at : at + _BLOCK]) for at in range(0, len(vectors), _BLOCK)]
+    )
+
+
+def _block(layers: tuple[Array, ...], values: Array) -> Array:
+    for layer in layers[:-1]:
+        values = _silu(values @ layer.T)
+    return values @ layers[-1].T
+
+
+def _silu(values: Array) -> Array:
+    """Multiply by the sigmoid, in place: the product of two matrices belongs to nobody else."""
+    with np.errstate(over="ignore"):  # exp(-x) = inf gives the right limit, 0
+        gate = np.exp(np.negative(values))
+    gate += 1
+    values /= gate
+    return values
+
+
+# ## From outputs to an evaluation
+
+
+WeightsAt = Literal["response", "query"]
+"""Where the weighter reads: at the end of query + response (released code) or of the query (paper,
+section 4.3).
+"""
+
+
+@dataclass(frozen=True)
+class RawOutputs:
+    """Logits of the heads for one query and response, shape (dimensions,) each, float32."""
+
+    scores: Array
+    gates: Array  # of the predictor
+    weights: Array
+
+    def __post_init__(self) -> None:
+        shapes = {self.scores.shape, self.gates.shape, self.weights.shape}
+        if len(shapes) != 1 or self.scores.ndim != 1 or not self.scores.size:
+            raise InputError(
+                f"outputs of shapes {sorted(shapes)}; expected three of one shape (dimensions,)"
+            )
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no output is NaN or infinite."""
+        return all(np.isfinite(values).all() for values in (self.scores, self.gates, self.weights))
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """An evaluation of one response; arrays have the shape (dimensions,)."""
+
+    overall: float  # weighted sum of the selected scores, 0 to 1
+    selected: NDArray[np.bool_]
+    scores: NDArray[np.float64]  # of every dimension, selected or not, 0 to 1
+    weights: NDArray[np.float64]  # 0 where not selected, sum 1
+    empty_selection: (
+        bool  # whether the predictor selected nothing, so that its largest output had to stand in
+    )
+
+
+def evaluate(raw: RawOutputs) -> Evaluation:
+    """Evaluate a response from raw outputs (paper, sections 4.1 to 4.3 and Figure 3).
+
+    A dimension is selected where the predictor's logit is above 0. If there is none, the single
+    largest one is selected and the result is flagged; the released code gives NaN then. The overall
+    score is the sum over the selected dimensions of softmax(weights) * sigmoid(scores). Outputs
+    that are not finite are an `InputError`.
+    """
+    for name in ("scores", "gates", "weights"):
+        if not np.isfinite(getattr(raw, name)).all():
+            raise InputError(f"outputs: {name} has NaN or infinity; expected finite numbers")
+    selected: NDArray[np.bool_] = raw.gates > 0
+    empty = not selected.any()
+    if empty:
+        selected = np.zeros_like(selected)
+        selected[int(np.argmax(raw.gates))] = True
+    scores = _sigmoid(raw.scores.astype(np.float64))
+    weights = _softmax(raw.weights.astype(np.float64), selected)
+    overall = min(1.0, float(np.dot(weights, scores)))
+    return Evaluation(overall, selected, scores, weights, empty)
+
+
+def raw_outputs(
+    heads: Heads, query_vectors: Array, response_vectors: Array, weights_at: WeightsAt = "response"
+) -> list[RawOutputs]:
+    """Run the heads on vectors of the last tokens of n queries, and of n queries with responses,
+    shape (n, hidden).
+    """
+    outputs = (
+        heads.score(response_vectors),
+        heads.select(query_vectors),
+        heads.weigh(query_vectors if weights_at == "query" else response_vectors),
+    )
+    return [RawOutputs(*row) for row in zip(*outputs, strict=True)]
+
+
+def _sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    small = np.exp(-np.abs(values))  # never overflows
+    return np.where(values >= 0, 1 / (1 + small), small / (1 + small))
+
+
+def _softmax(values: NDArray[np.float64], selected: NDArray[np.bool_]) -> NDArray[np.float64]:
+    powers = np.exp(np.where(selected, values, -np.inf) - values[selected].max())
+    shares: NDArray[np.float64] = powers / powers.sum()
+    return shares

@@ -1,0 +1,254 @@
+"""A checkpoint written for stock vLLM, and trained heads joined to their backbone."""
+
+import hashlib
+import itertools
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from urs_inspect._util import InputError
+from urs_inspect.samer._checkpoint import (
+    BACKBONE,
+    BACKBONE_DTYPE,
+    BACKBONE_FINGERPRINT,
+    HEADS_FILE,
+    WEIGHTS_AT,
+    Checkpoint,
+    cache_folder,
+    declared_weights_at,
+    fingerprint,
+)
+from urs_inspect.samer._checkpoint_check import open_backbone, open_checkpoint
+from urs_inspect.samer._evaluation import Heads, load_heads, save_heads
+from urs_inspect.samer._taxonomy import load_taxonomy
+from urs_inspect.samer._weights import (
+    INDEX,
+    TensorEntry,
+    WeightFiles,
+    find_weights,
+    header_bytes,
+    read_chunks,
+    read_metadata,
+)
+
+HEADS_NAME = "heads.safetensors"  # name of the heads' file in what training writes
+
+# What a model's folder holds besides weights; anything else, such as a trainer's state, is not
+# copied.
+_COMPANIONS = ("*.json", "*.jinja", "tokenizer.model", "LICENSE*", "NOTICE*", "README*")
+
+
+@dataclass(frozen=True)
+class Export:
+    """What an export wrote: a folder that all engines take, and names of weight files by how each
+    was made.
+    """
+
+    folder: Path
+    heads: Path
+    linked: tuple[str, ...]  # need no room of their own
+    rewritten: tuple[str, ...]  # held heads
+    copied: tuple[str, ...]  # could not be linked
+    dtype: str | None = (
+        None  # in which the backbone made the vectors that the heads were trained on, if declared
+    )
+    weights_at: str | None = None  # where the heads were trained to read weights, if declared
+
+
+def export_checkpoint(source: str | Path, out: str | Path) -> Export:
+    """Export a released checkpoint into a new or empty folder, which appears whole or not at
+    all.
+    """
+    out = _free_folder(out)
+    checkpoint = open_checkpoint(source)
+    if checkpoint.layout != "released":
+        raise InputError(f"{source}: exported already; expected a checkpoint as released")
+    declared = declared_weights_at(checkpoint.folder)
+    texts = {} if declared is None else {WEIGHTS_AT: declared}
+    return _make_folder(out, checkpoint.weights, checkpoint.config, checkpoint.heads(), texts)
+
+
+def exported_folder(checkpoint: Checkpoint) -> Path:
+    """The folder that stock vLLM loads: the checkpoint's own if it is exported, else an export in
+    the cache.
+
+    Of several processes that make the same export, the first to finish has made it, and the others
+    use that.
+    """
+    if checkpoint.layout == "exported":
+        return checkpoint.folder
+    files = [(checkpoint.folder / name).stat() for name in checkpoint.weights.names]
+    # changes with what the folder holds, and with the files that its export would link
+    identity = (
+        str(checkpoint.folder.resolve()),
+        fingerprint(checkpoint.folder),
+        [(file.st_dev, file.st_ino) for file in files],
+    )
+    out = cache_folder() / hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
+    made = out / "config.json"
+    if not made.is_file():
+        try:
+            export_checkpoint(checkpoint.folder, out)
+        except InputError:
+            if not made.is_file():
+                raise
+    return out
+
+
+def assemble_checkpoint(backbone: str | Path, heads: str | Path, out: str | Path) -> Export:
+    """Make a checkpoint in the exported layout from a Llama's folder and the heads (or the folder)
+    that training wrote.
+
+    Heads that the backbone has are left out; large files are linked.
+    """
+    out = _free_folder(out)
+    folder = Path(backbone).expanduser()
+    file = Path(heads).expanduser()
+    file = file / HEADS_NAME if file.is_dir() else file
+    if not file.is_file():
+        raise InputError(
+            f"{file}: no such file; expected heads as `urs-inspect samer train` writes them"
+        )
+    loaded = load_heads(file)
+    texts = read_metadata(file)
+    config = open_backbone(folder)
+    expected = len(load_taxonomy().dimensions)
+    width = int(config["hidden_size"])
+    if loaded.dimensions != expected:
+        raise InputError(
+            f"{file}: {loaded.dimensions} dimensions; expected {expected}, those of the taxonomy"
+        )
+    if loaded.hidden_size != width:
+        raise InputError(
+            f"{file}: heads for vectors of width {loaded.hidden_size:,}; the backbone {folder} has"
+            f" {width:,}"
+        )
+    _check_origin(file, texts, folder)
+    return _make_folder(out, find_weights(folder), config, loaded, texts)
+
+
+def _check_origin(file: Path, texts: dict[str, str], folder: Path) -> None:
+    """Refuse heads that declare another backbone; heads that declare nothing have to be trusted."""
+    if BACKBONE in texts and BACKBONE_FINGERPRINT not in texts:
+        raise InputError(
+            f"{file}: trained on vectors of '{texts[BACKBONE]}', which is no Llama; no engine"
+            " runs it"
+        )
+    declared = texts.get(BACKBONE_FINGERPRINT)
+    if declared is not None and declared != fingerprint(folder, heads=False):
+        raise InputError(
+            f"{file}: trained on another backbone than {folder}, or its weights, tokenizer,"
+            " template or configuration have changed since"
+        )
+
+
+def _free_folder(out: str | Path) -> Path:
+    out = (
+        Path(out).expanduser().absolute()
+    )  # the printed path is used in other working directories as well
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise InputError(f"{out}: already there; expected a new or an empty folder")
+    return out
+
+
+def _make_folder(
+    out: Path,
+    weights: WeightFiles,
+    config: Mapping[str, Any],
+    heads: Heads,
+    texts: Mapping[str, str],
+) -> Export:
+    """Write an exported folder, whole or not at all.
+
+    Tensors that are not a Llama's own are left out.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    try:
+        unfinished.chmod(0o755)  # mkdtemp makes it private
+        for path in itertools.chain.from_iterable(map(weights.folder.glob, _COMPANIONS)):
+            if path.is_file() and path.name not in {INDEX, "config.json"}:
+                shutil.copyfile(path, unfinished / path.name)
+        plain = {key: value for key, value in config.items() if key != "auto_map"} | {
+            "architectures": ["LlamaModel"]
+        }
+        _write_json(plain, unfinished / "config.json")
+        kinds = _write_weights(weights, unfinished)
+        (unfinished / HEADS_FILE).parent.mkdir()
+        save_heads(heads, unfinished / HEADS_FILE, metadata=texts)
+        try:
+            unfinished.replace(out)
+        except OSError as error:  # another process made it in the meantime
+            raise InputError(f"{out}: cannot be made ({error.strerror})") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    names = {
+        kind: tuple(name for name in kinds if kinds[name] == kind)
+        for kind in ("linked", "rewritten", "copied")
+    }
+    return Export(
+        out,
+        out / HEADS_FILE,
+        **names,
+        dtype=texts.get(BACKBONE_DTYPE),
+        weights_at=texts.get(WEIGHTS_AT),
+    )
+
+
+def _write_weights(weights: WeightFiles, out: Path) -> dict[str, str]:
+    """Write all but the heads; returns how each weight file was made."""
+    kept = {tensor: name for tensor, name in weights.files.items() if tensor.startswith("model.")}
+    kinds: dict[str, str] = {}
+    for name in weights.names:
+        tensors = [tensor for tensor, file in weights.files.items() if file == name]
+        backbone = [weights.entries[tensor] for tensor in tensors if tensor in kept]
+        if len(backbone) == len(tensors):
+            kinds[name] = _link(weights.folder / name, out / name)
+        elif backbone:
+            _rewrite(weights.folder / name, out / name, backbone)
+            kinds[name] = "rewritten"
+    if weights.indexed:
+        size = sum(weights.entries[tensor].size for tensor in kept)
+        _write_json(
+            {"metadata": {"total_size": size}, "weight_map": dict(sorted(kept.items()))},
+            out / INDEX,
+        )
+    return kinds
+
+
+def _write_json(content: Mapping[str, Any], path: Path) -> None:
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _link(source: Path, target: Path) -> str:
+    """Link a file of many gigabytes if the file system can.
+
+    A hard link outlives the source's folder.
+    """
+    source = source.resolve()  # a hub's cache holds links itself
+    for link in (os.link, os.symlink):
+        try:
+            link(source, target)
+        except OSError:
+            continue
+        return "linked"
+    shutil.copyfile(source, target)
+    return "copied"
+
+
+def _rewrite(source: Path, target: Path, kept: list[TensorEntry]) -> None:
+    """Copy some tensors of a file byte by byte, in pieces."""
+    with target.open("wb") as file:
+        file.write(
+            header_bytes(
+                [(entry.name, entry.dtype, entry.shape, entry.size) for entry in kept],
+                {"format": "pt"},
+            )
+        )
+        for entry in kept:
+            file.writelines(read_chunks(source, entry))

@@ -1,0 +1,244 @@
+"""Judgements of SaMer: from an engine's outcomes to scores, facts for a log, and readable
+Markdown.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from urs_inspect._util import InputError, is_blank
+from urs_inspect.samer._engines.protocol import (
+    Engine,
+    EngineFailure,
+    EngineSpec,
+    QueryResponse,
+    Scored,
+    one_line,
+)
+from urs_inspect.samer._evaluation import Evaluation, RawOutputs, evaluate
+from urs_inspect.samer._reward import REWARD, Description
+from urs_inspect.samer._taxonomy import load_taxonomy
+
+# key of a sample's store under which the evaluations of compared responses are kept
+EVALUATIONS = "samer_evaluations"
+
+_PLACES = 4  # of a score that people look at
+_MOST_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """An evaluation and how it came about."""
+
+    evaluation: Evaluation  # for an empty response all scores and the overall score are 0
+    raw: RawOutputs
+    shortened: int = 0  # tokens that were cut from the end of the response
+    tokens: int = 0  # of query and response as the model saw them
+    no_response: bool = False  # whether the response was empty
+    reward: Description | None = None  # what a reward model's outputs mean; None for SaMer
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of what is scored: the taxonomy's dimensions, or a reward model's outputs."""
+        return load_taxonomy().dimensions if self.reward is None else self.reward.names
+
+    @property
+    def leading(self) -> list[tuple[str, float, float]]:
+        """Selected dimensions with score and weight, the largest weight first, then by name."""
+        names = self.names
+        found = self.evaluation
+        rows = [
+            (names[at], float(found.scores[at]), float(found.weights[at]))
+            for at in np.flatnonzero(found.selected)
+        ]
+        return sorted(rows, key=lambda row: (-row[2], row[0]))
+
+
+async def judge(engine: Engine, items: Sequence[QueryResponse]) -> list[Judgement | EngineFailure]:
+    """Evaluate responses.
+
+    An empty response has 0 on every dimension that the query asks for and overall, whatever a model
+    makes of the empty text. `intent_judge` gives the lowest score in the same way. A reward model
+    has no lowest score: its number counts.
+
+    Args:
+        engine: The engine.
+        items: Queries and responses.
+
+    Returns:
+        For each item, in the same order, its judgement or a failure; never raises for what an
+        engine does.
+    """
+    try:
+        outcomes = await engine.score(items)
+        if len(outcomes) != len(items):
+            raise RuntimeError(f"{len(outcomes)} outcomes for {len(items)} items")
+    except Exception as error:  # a fault of an engine is no reason to lose a run
+        return [EngineFailure("error", one_line(error, named=True))] * len(items)
+    reward = engine.spec.reward
+    return [
+        judged(outcome, is_blank(item.response), reward)
+        for outcome, item in zip(outcomes, items, strict=True)
+    ]
+
+
+def judged(
+    outcome: Scored | EngineFailure, no_response: bool = False, reward: Description | None = None
+) -> Judgement | EngineFailure:
+    """The judgement of one outcome.
+
+    A failure if outputs are not those of all dimensions or are not finite.
+    """
+    if isinstance(outcome, EngineFailure):
+        return outcome
+    expected = len(load_taxonomy().dimensions if reward is None else reward.names)
+    found = outcome.raw.scores.size
+    if found != expected:
+        return EngineFailure("wrong_shape", f"outputs for {found} dimensions; expected {expected}")
+    try:
+        evaluation = evaluate(outcome.raw) if reward is None else reward.evaluate(outcome.raw)
+    except InputError as error:
+        return EngineFailure("not_finite", str(error))
+    if no_response and reward is None:
+        evaluation = replace(evaluation, overall=0.0, scores=np.zeros_like(evaluation.scores))
+    return Judgement(
+        evaluation, outcome.raw, outcome.shortened, outcome.tokens, no_response, reward
+    )
+
+
+def score_keys(reward: Description | None = None) -> tuple[str, ...]:
+    """Keys of a score: `overall`, then every dimension; or `reward`, then each output besides."""
+    if reward is not None:
+        return tuple(dict.fromkeys([REWARD, *reward.names]))
+    return ("overall", *load_taxonomy().dimensions)
+
+
+def score_values(
+    judgement: Judgement | None, reward: Description | None = None
+) -> dict[str, float]:
+    """The overall score and each selected dimension's to four places, NaN for the others; all NaN
+    for None.
+
+    Those of a reward model have seven digits. `judgement_facts` has all digits.
+    """
+    if judgement is None:
+        return dict.fromkeys(score_keys(reward), math.nan)
+    found = judgement.evaluation
+    if judgement.reward is not None:
+        return {REWARD: short(found.overall)} | dict(
+            zip(judgement.names, map(short, found.scores), strict=True)
+        )
+    chosen = [
+        float(score) if taken else math.nan
+        for score, taken in zip(found.scores, found.selected, strict=True)
+    ]
+    numbers = [round(number, _PLACES) for number in (found.overall, *chosen)]
+    return dict(zip(score_keys(), numbers, strict=True))
+
+
+def judgement_facts(judgement: Judgement) -> dict[str, Any]:
+    """A judgement for a log, numbers to seven digits.
+
+    `overall`, `selected` (names), `raw` (logits by head, in the order of the taxonomy), flags, and
+    `weights` of the selected dimensions, which an empty response does not have. Of a reward model
+    `reward`, its outputs and flags.
+    """
+    if judgement.reward is not None:
+        flags = {name: getattr(judgement, name) for name in ("shortened", "tokens", "no_response")}
+        return {**score_values(judgement), **flags}
+    weights = {name: short(weight) for name, _, weight in judgement.leading}
+    return {
+        "overall": short(judgement.evaluation.overall),
+        "selected": [name for name in load_taxonomy().dimensions if name in weights],
+        **({} if judgement.no_response else {"weights": weights}),
+        "raw": {
+            name: [short(value) for value in getattr(judgement.raw, name)]
+            for name in ("scores", "gates", "weights")
+        },
+        "shortened": judgement.shortened,
+        "tokens": judgement.tokens,
+        "empty_selection": judgement.evaluation.empty_selection,
+        "no_response": judgement.no_response,
+    }
+
+
+def short(value: float) -> float:
+    """A number to seven digits; float32 has no more."""
+    return float(f"{float(value):.7g}")
+
+
+def engine_facts(engine: Engine) -> dict[str, Any]:
+    """How an engine was set up, for a log: what SaMer reads where, or what a reward model's outputs
+    mean.
+    """
+    return facts_of(engine.name, engine.spec)
+
+
+def facts_of(name: str, spec: EngineSpec) -> dict[str, Any]:
+    """The same for an engine of this name that may not be loaded yet."""
+    facts = {"engine": name, **asdict(spec)}
+    if spec.reward is not None:
+        facts["reward"] = spec.reward.model_dump(mode="json")
+    return {
+        key: value
+        for key, value in facts.items()
+        if key != ("weights_at" if facts["reward"] else "reward")
+    }
+
+
+def pair_facts(kept: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Metadata of a score of compared responses from what is kept under `EVALUATIONS`; empty if
+    nothing is.
+
+    `weights` of each response that has any, and under `samer` how the engine was set up.
+    """
+    if not kept:
+        return {}
+    return {
+        "weights": [facts["weights"] for facts in kept if facts.get("weights")],
+        "samer": kept[0]["samer"],
+    }
+
+
+def explain_judgement(judgement: Judgement) -> str:
+    """Markdown: the overall score, what is special about it, and a table of the dimensions with the
+    largest weights.
+    """
+    found = judgement.evaluation
+    if judgement.reward is not None:
+        numbers = [f"- {name}: {value:.3f}" for name, value in score_values(judgement).items()]
+        cut = (
+            f" {judgement.shortened:,} tokens were cut from its end." if judgement.shortened else ""
+        )
+        return "\n".join(["The numbers have no common scale; more is better." + cut, "", *numbers])
+    parts = [f"**Overall: {found.overall:.3f}** (0 to 1)"]
+    if judgement.no_response:
+        parts.append(
+            "The answer is empty: 0 overall and on every dimension that the query asks for."
+        )
+    if judgement.shortened:
+        parts.append(
+            f"The answer did not fit: {judgement.shortened:,} tokens were cut from its end."
+        )
+    if found.empty_selection:
+        parts.append("No dimension was selected for the query; the one nearest to it stands in.")
+    rows = judgement.leading
+    lines = ["| dimension | score | weight |", "|---|---|---|"]
+    lines += [
+        f"| {name} | {score:.3f} | {weight:.1%} |" for name, score, weight in rows[:_MOST_ROWS]
+    ]
+    parts.append("\n".join(lines))
+    if len(rows) > _MOST_ROWS:
+        rest = sum(weight for *_, weight in rows[_MOST_ROWS:])
+        parts.append(f"{len(rows) - _MOST_ROWS} more dimensions share {rest:.1%} of the weight.")
+    return "\n\n".join(parts)
+
+
+def explain_judgements(judgements: Mapping[str, Judgement]) -> str:
+    """Markdown of several responses' judgements, each under its name."""
+    return "\n\n".join(
+        f"#### {name}\n\n{explain_judgement(judgement)}" for name, judgement in judgements.items()
+    )

@@ -1,0 +1,289 @@
+"""Many files of rows in, one Parquet file each out: in this process, or by workers on Ray."""
+
+import asyncio
+import json
+import os
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import asdict
+from importlib import import_module
+from importlib.util import find_spec
+from math import nan
+from pathlib import Path
+from typing import Any
+
+from urs_inspect._util import InputError
+from urs_inspect.samer._bulk import (
+    SUFFIXES,
+    BulkInput,
+    BulkReport,
+    check_rows,
+    model_identity,
+    read_rows,
+    score_file,
+)
+from urs_inspect.samer._bulk_results import difference, partial_path, remove_partial
+from urs_inspect.samer._checkpoint import fingerprint, sha256_of
+from urs_inspect.samer._engines.protocol import Engine, one_line, open_with_spec
+from urs_inspect.samer._engines.registry import engine_for, load_engine
+from urs_inspect.samer._engines.shared import EngineChoice
+from urs_inspect.samer._judgement import engine_facts, facts_of
+
+Partition = tuple[Path, Path]  # a file of rows, and the Parquet file for its results
+_READERS = 16  # files that are looked at together, because a network's disk answers late
+# seconds that a partition waits for a worker that is about to end, as those of a driver that was
+# killed
+_WAIT = 60.0
+_RETRIES = 2  # of a partition whose worker ended
+_COUNTS = ("rows", "resumed", "no_response", "shortened", "empty_selection")
+
+
+def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
+    """The files of a folder or a pattern, each checked by its first row, and for each its results
+    in `folder`.
+    """
+    whole = pattern.absolute()
+    names = (
+        whole.iterdir()
+        if whole.is_dir()
+        else Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))
+    )
+    paths = sorted(
+        path for path in names if path.suffix.lower() in SUFFIXES and path.name[0] not in "._"
+    )
+    if not paths:
+        raise InputError(
+            f"'{pattern}': no file {' or '.join(SUFFIXES)}; expected a folder or a quoted pattern"
+        )
+    if folder.is_file() or folder.resolve() in {path.resolve().parent for path in paths}:
+        raise InputError(f"{folder}: the results of many files need a folder of their own")
+    names_out = Counter(path.stem for path in paths)
+    if twice := [str(path) for path in paths if names_out[path.stem] > 1]:
+        raise InputError(f"{' and '.join(twice[:2])} would be written to the same file in {folder}")
+    with ThreadPoolExecutor(_READERS) as threads:
+        faults = [fault for fault in threads.map(_first_row_fault, paths) if fault]
+    if len(faults) == 1:
+        raise InputError(faults[0])
+    if faults:
+        raise InputError(
+            f"{len(faults):,} of {len(paths):,} files cannot be used: {'; '.join(faults)}"
+        )
+    return [(path, folder.absolute() / f"{path.stem}.parquet") for path in paths]
+
+
+def _first_row_fault(path: Path) -> str:
+    """What is wrong with a file by its first row; empty if nothing is."""
+    try:
+        next(read_rows(path), None)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def unfinished(
+    partitions: Sequence[Partition], facts: Mapping[str, Any], *, overwrite: bool
+) -> list[Partition]:
+    """The partitions without results of this model and input.
+
+    Other results are refused unless they may be replaced.
+    """
+    with ThreadPoolExecutor(_READERS) as threads:
+        others = dict(
+            zip(partitions, threads.map(lambda each: _other(each, facts), partitions), strict=True)
+        )
+    for (_, out), other in others.items():
+        if other and not overwrite:
+            raise InputError(
+                f"{out} was made from {other}; name another folder, or add --overwrite"
+            )
+        if other == "":
+            remove_partial(partial_path(out))  # of a process that was killed before it came to this
+    return [partition for partition, other in others.items() if other != ""]
+
+
+def _other(partition: Partition, facts: Mapping[str, Any]) -> str | None:
+    """What results were made from instead of this model and input.
+
+    Empty if from these, None if there are none.
+    """
+    source, out = partition
+    if not out.exists():
+        return None
+    try:
+        found = json.loads(
+            import_module("pyarrow.parquet").read_schema(out).metadata[b"urs_inspect"]
+        )
+    except (OSError, ValueError, TypeError, KeyError):
+        return "something else, which has no facts of SaMer"
+    return difference(
+        {**facts, "input": sha256_of(source)}, {"input": found.pop("input_sha256", None), **found}
+    )
+
+
+def merged(reports: Sequence[BulkReport]) -> BulkReport:
+    """One report of all rows."""
+    scored = [report.rows - sum(report.failures.values()) for report in reports]
+    total = sum(
+        report.mean_overall * count for report, count in zip(reports, scored, strict=True) if count
+    )
+    failures = sum((Counter(report.failures) for report in reports), Counter[str]())
+    counts = {name: sum(getattr(report, name) for report in reports) for name in _COUNTS}
+    return BulkReport(
+        failures=dict(failures), mean_overall=total / sum(scored) if any(scored) else nan, **counts
+    )
+
+
+class Scorer:
+    """Scores files with one engine: `options` of `load_engine`, its `facts` if known, and `how` to
+    `score_file`.
+    """
+
+    def __init__(self, options: dict[str, Any], facts: dict[str, Any], how: dict[str, Any]) -> None:
+        self.options = options
+        self.facts = facts
+        self.how = how
+        self._runner = (
+            asyncio.Runner()
+        )  # one event loop for all files, to which a server's connections belong
+        self._engine: Engine | None = None
+
+    def load(self) -> Engine:
+        """The engine, loaded at the first call; then all facts are known."""
+        if self._engine is None:
+            engine = load_engine(**self.options)
+            facts = {**engine_facts(engine), **self._runner.run(model_identity(engine))}
+            if self.facts and (other := difference(self.facts, facts)):
+                raise InputError(f"a worker has {other}")
+            self._engine = engine
+            self.facts = facts
+        return self._engine
+
+    def score(self, rows: BulkInput, out: Path, **more: Any) -> BulkReport:
+        """Score a file."""
+        return self._runner.run(score_file(rows, out, self.load(), **self.how, **more))
+
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Score a batch of one partition as Ray hands it over: its source, report, error, and
+        whether that ends all.
+        """
+        source, out = map(Path, batch["item"][0])
+        report = None
+        error = ""
+        stops = False
+        try:
+            rows = check_rows(source, least=0)
+            # what goes wrong from here on is not the partition's fault: the others would meet it
+            # too
+            stops = True
+            self.load()
+            if (
+                _other((source, out), self.facts) != ""
+            ):  # else by a worker that was killed before it could say so
+                report = asdict(self.score(rows, out, wait=_WAIT, ahead=1))
+        except Exception as problem:
+            error = (
+                str(problem) if isinstance(problem, InputError) else one_line(problem, named=True)
+            )
+        return {"result": [json.dumps((str(source), report, error, stops and bool(error)))]}
+
+    def close(self) -> None:
+        """Give back what the engine holds."""
+        if self._engine is not None:
+            self._runner.run(self._engine.close())
+        self._runner.close()
+
+
+def score_partitions(
+    partitions: Sequence[Partition], scorer: Scorer, ray: Any
+) -> Iterator[tuple[Any, str]]:
+    """The `BulkReport` of each partition as it ends, or the error; `ray`: None, or address (or
+    None) and workers.
+    """
+    names = [[str(source), str(out)] for source, out in partitions]
+    left = {source for source, _ in names}
+    alone = (scorer({"item": [each]}) for each in names)
+    with closing(_on_ray(names, scorer, *ray) if ray and names else alone) as ends:
+        for end in ends:
+            source, report, error, stops = json.loads(end["result"][0])
+            left.remove(source)
+            if stops:
+                raise InputError(f"{source}: {error}")
+            yield report and BulkReport(**report), error
+    yield from (
+        (None, f"{source}: its worker ended {1 + _RETRIES} times") for source in sorted(left)
+    )
+
+
+# ## Ray
+
+
+def arguments(
+    choice: EngineChoice, on_ray: bool, **more: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options and facts for a scorer; on Ray they leave nothing to a worker's machine."""
+    if not on_ray:
+        return {"samer": choice.model, "engine": choice.engine, **choice.options(), **more}, {}
+    if find_spec("ray") is None:
+        raise InputError("--ray needs the package ray: pip install 'urs-inspect[ray]'")
+    if choice.is_server:
+        raise InputError(
+            "--ray starts an engine in each worker; leave it out for a server, which has its own"
+        )
+    if (choice.engine_options or {}).get("tensor_parallel_size", 1) > 1:
+        raise InputError(
+            "--ray gives each worker one GPU; leave out tensor_parallel_size, or --ray"
+        )
+    name = engine_for(choice.model, engine=choice.engine, **choice.options())
+    settled = ("weights_at", "bos", "dtype", "max_length", "overlong", "description")
+    on_cpu = name == "transformers"
+    checkpoint, spec = open_with_spec(
+        choice.model, *(getattr(choice, key) for key in settled), on_cpu=on_cpu
+    )
+    options = {**choice.options(), "dtype": spec.dtype, "max_length": spec.max_length}
+    options |= {"device": "cpu"} if on_cpu else {}
+    options |= {"weights_at": spec.weights_at} if spec.reward is None else {}
+    facts = {**facts_of(name, spec), "fingerprint": fingerprint(checkpoint.folder)}
+    return {**options, "engine": name, "samer": choice.model}, facts
+
+
+def _on_ray(
+    names: list[Any], scorer: Scorer, address: str | None, workers: int
+) -> Generator[Mapping[str, Any]]:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = (
+        "1" if address else "0"
+    )  # 0: it listens on loopback alone
+    ray = import_module("ray")
+    data = import_module("ray.data")
+    try:
+        ray.init(
+            address or "local",
+            log_to_driver=False,
+            **({} if address else {"include_dashboard": False}),
+        )
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise InputError(f"Ray cannot be started or reached: {one_line(error)}") from error
+    try:
+        data.DataContext.get_current().max_errored_blocks = -1  # the end of one is not that of all
+        scored = data.from_items(names, override_num_blocks=len(names)).map_batches(
+            Scorer,
+            batch_size=1,
+            fn_constructor_args=(scorer.options, scorer.facts, scorer.how),
+            compute=data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1),
+            max_task_retries=_RETRIES,
+            **_share(ray, "GPU" if scorer.options["engine"] == "vllm" else "CPU", workers),
+        )
+        yield from scored.iter_batches(batch_size=1)
+    finally:
+        ray.shutdown()
+
+
+def _share(ray: Any, kind: str, workers: int) -> dict[str, int]:
+    """What each worker takes: a GPU, or as many CPUs as leave room for the others."""
+    nodes = [int(node["Resources"].get(kind, 0)) for node in ray.nodes() if node["Alive"]]
+    for share in range(max(nodes) if kind == "CPU" else 1, 0, -1):
+        if sum(node // share for node in nodes) >= workers:
+            return {f"num_{kind.lower()}s": share}
+    raise InputError(f"each of {workers} workers needs a {kind}, and Ray has {sum(nodes)}")

@@ -1,0 +1,305 @@
+"""Training pairs: files, labels, balance, folds."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.samer._taxonomy import Taxonomy
+
+Preference = Literal["a", "b", "tie"]  # which of two responses is better
+PREFERENCES: tuple[Preference, ...] = get_args(Preference)
+
+Codes = npt.NDArray[np.int8]
+Rows = npt.NDArray[np.intp]
+
+ABSENT = 2  # code of a preference that is not known; the others are those of Equation 2
+_CODES: Mapping[Preference | None, int] = {"a": 1, "b": -1, "tie": 0, None: ABSENT}
+
+
+@dataclass(frozen=True)
+class TrainingPair:
+    """Two responses to one prompt, as heads are trained on them."""
+
+    id: str
+    prompt: str
+    response_a: str
+    response_b: str
+    winner: Preference | None = None  # which is better overall; None if not known
+    scenario: str = ""  # its id in the taxonomy; empty if not known
+    dimensions: Mapping[str, Preference] = field(
+        default_factory=dict
+    )  # which is better on each; empty if not known
+    source: str = ""  # data set that it comes from
+
+
+@dataclass(frozen=True, eq=False)
+class PairLabels:
+    """Preferences of n pairs on D dimensions: 1 (a is better), -1 (b is), 0 (tie) or `ABSENT`."""
+
+    overall: Codes  # shape (n,)
+    dimensions: Codes  # shape (n, D)
+
+    def __post_init__(self) -> None:
+        if (
+            self.overall.ndim != 1
+            or self.dimensions.ndim != 2
+            or len(self.overall) != len(self.dimensions)
+        ):
+            raise ValueError(
+                f"labels of shapes {self.overall.shape} and {self.dimensions.shape}; need (n,) and"
+                " (n, D)"
+            )
+
+    def __len__(self) -> int:
+        return len(self.overall)
+
+    def take(self, rows: Rows) -> "PairLabels":
+        """The labels of some pairs, in that order."""
+        return PairLabels(self.overall[rows], self.dimensions[rows])
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Dimensions with a preference or a tie, shape (n, D): those that the predictor learns."""
+        return np.asarray(self.dimensions != ABSENT, bool)
+
+
+def label_pairs(pairs: Sequence[TrainingPair], dimensions: Sequence[str]) -> PairLabels:
+    """Codes of n pairs for the D dimensions in the order of the heads' outputs."""
+    place = {name: number for number, name in enumerate(dimensions)}
+    overall = np.array([_CODES[pair.winner] for pair in pairs], np.int8)
+    labels = np.full((len(pairs), len(dimensions)), ABSENT, np.int8)
+    for row, pair in enumerate(pairs):
+        for name, preference in pair.dimensions.items():
+            if name not in place:
+                raise InputError(
+                    f"pair '{pair.id}': unknown dimension '{name}'; allowed: {choices(dimensions)}"
+                )
+            labels[row, place[name]] = _CODES[preference]
+    return PairLabels(overall, labels)
+
+
+def check_split(labels: PairLabels, fit: Rows, held_out: Rows | None) -> None:
+    """Refuse a split from which nothing could be learnt, or by which no epoch could be chosen."""
+    if not len(fit) or not bool(labels.take(fit).known.any()):
+        raise InputError("no pair to fit has a label on a dimension")
+    if held_out is None or not len(held_out):
+        return
+    held = labels.take(held_out)
+    if not bool((abs(held.overall) == 1).any() or (abs(held.dimensions) == 1).any()):
+        raise InputError(
+            f"none of the {len(held_out)} held-out pairs has a label that is no tie, and by these"
+            " the best epoch is chosen; hold out more, or others by another seed, or none"
+        )
+
+
+# ## Files
+
+_LABELS: Mapping[str, Preference] = {
+    "a": "a",
+    "b": "b",
+    "tie": "tie",
+    "model_a": "a",
+    "model_b": "b",
+}
+
+
+def read_training(path: Path, taxonomy: Taxonomy) -> list[TrainingPair]:
+    """Read JSON Lines with `prompt`, `response_a`, `response_b` and optionally the other fields of
+    `TrainingPair`.
+
+    Aliases of the taxonomy's dimensions are resolved.
+    """
+    pairs: list[TrainingPair] = []
+    seen: dict[str, int] = {}
+    for number, row in read_rows(path):
+        pair = _pair(row, f"{path.stem}_{number:06d}", f"{path}: line {number}", taxonomy)
+        if (first := seen.setdefault(pair.id, number)) != number:
+            raise InputError(f"{path}: line {number}: id '{pair.id}' is taken by line {first}")
+        pairs.append(pair)
+    if not pairs:
+        raise InputError(f"{path}: no pair in it")
+    return pairs
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Read the objects of a JSON Lines file one by one, each with the number of its line from 1."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, _object(line, f"{path}: line {number}")
+    except OSError as error:
+        raise InputError(f"cannot read '{path}': {error.strerror}") from error
+
+
+def _object(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{place}: not JSON in UTF-8: {error}") from error
+    if not isinstance(row, dict):
+        raise InputError(f"{place}: a row is a JSON object, got {type(row).__name__}")
+    return row
+
+
+def write_training(path: Path, pairs: Iterable[TrainingPair]) -> int:
+    """Write pairs in the training format, whole or not at all; returns how many were written."""
+    fresh = path.with_name(f"{path.name}.new")
+    count = 0
+    with fresh.open("w", encoding="utf-8") as file:
+        for pair in pairs:
+            record = asdict(pair) | {"dimensions": dict(pair.dimensions)}
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            count += 1
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+    return count
+
+
+def _pair(row: dict[str, Any], default_id: str, place: str, taxonomy: Taxonomy) -> TrainingPair:
+    for column in ("prompt", "response_a", "response_b"):
+        if not isinstance(row.get(column), str) or (column == "prompt" and not row[column].strip()):
+            raise InputError(f"{place}: '{column}' must be a text, is {_shown(row.get(column))}")
+    for column in ("id", "scenario", "source"):
+        if not isinstance(row.get(column, ""), str):
+            raise InputError(f"{place}: '{column}' must be a text, is {_shown(row[column])}")
+    dimensions = row.get("dimensions", {})
+    if not isinstance(dimensions, dict):
+        raise InputError(f"{place}: 'dimensions' must be an object, is {_shown(dimensions)}")
+    scenario = row.get("scenario", "")
+    winner = row.get("winner")
+    return TrainingPair(
+        id=row.get("id") or default_id,
+        prompt=row["prompt"],
+        response_a=row["response_a"],
+        response_b=row["response_b"],
+        winner=None if winner is None else _label(winner, f"{place}: 'winner'"),
+        scenario=_resolved(taxonomy.scenario_id, scenario, place) if scenario else "",
+        dimensions={
+            _resolved(taxonomy.dimension, name, place): _label(
+                label, f"{place}: dimension '{name}'"
+            )
+            for name, label in dimensions.items()
+        },
+        source=row.get("source", ""),
+    )
+
+
+def _label(value: object, place: str) -> Preference:
+    label = _LABELS.get(value) if isinstance(value, str) else None
+    if label is None:
+        raise InputError(f"{place}: {_shown(value)}; allowed: {choices(PREFERENCES)}")
+    return label
+
+
+def _resolved(find: Callable[[str], str], name: str, place: str) -> str:
+    try:
+        return find(name)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True)[:60]
+
+
+# ## Balance and folds
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Pairs balanced over scenarios (SaMer paper, Table 1: 2,000 to 5,500 per scenario)."""
+
+    pairs: tuple[TrainingPair, ...]  # what was kept, in the given order
+    found: dict[str, int]  # scenario -> pairs before
+    kept: dict[str, int]  # scenario -> pairs after
+    short: tuple[
+        str, ...
+    ]  # scenarios with fewer pairs than wanted; they are kept whole, since no more can be made
+
+
+def balance(
+    pairs: Sequence[TrainingPair], *, least: int = 2000, most: int = 5500, seed: int = 0
+) -> Balance:
+    """Keep at most `most` pairs of each scenario, chosen by seed and id alone, and name scenarios
+    below `least`.
+    """
+    if most < 1 or least < 0 or least > most:
+        raise InputError(
+            f"balance of {least} to {most} pairs per scenario; allowed: 0 <= least <= most, most"
+            " >= 1"
+        )
+    by_scenario: dict[str, list[TrainingPair]] = {}
+    for pair in sorted(pairs, key=lambda pair: pair.scenario):
+        by_scenario.setdefault(pair.scenario, []).append(pair)
+    kept: set[str] = set()
+    for members in by_scenario.values():
+        ranked = sorted(members, key=lambda pair: sha256(f"{seed}/{pair.id}".encode()).digest())
+        kept.update(pair.id for pair in ranked[:most])
+    found = {scenario: len(members) for scenario, members in by_scenario.items()}
+    counts = {scenario: min(count, most) for scenario, count in found.items()}
+    short = tuple(scenario for scenario, count in counts.items() if count < least)
+    return Balance(tuple(pair for pair in pairs if pair.id in kept), found, counts, short)
+
+
+def fold_numbers(
+    prompts: Sequence[str], folds: int, *, strata: Sequence[str] | None = None, seed: int = 0
+) -> npt.NDArray[np.int64]:
+    """Divide n pairs into folds by prompt; returns the fold of each, 0 to folds - 1.
+
+    Prompts are dealt out in an order that depends on the seed and the prompt alone, stratum by
+    stratum, so that each stratum (such as the scenario of each pair) is spread over the folds as
+    evenly as its prompts allow, and neither the order of the pairs nor a further copy of one
+    changes the folds. A prompt with several strata counts to the first by name.
+    """
+    order = _dealt(prompts, strata, seed)
+    if not 2 <= folds <= len(order):
+        raise InputError(
+            f"{folds} folds of {len(order)} prompts; allowed: 2 to the number of prompts"
+        )
+    fold = {prompt: place % folds for place, prompt in enumerate(order)}
+    return np.array([fold[prompt] for prompt in prompts], np.int64)
+
+
+def split_off(
+    prompts: Sequence[str], share: float, *, strata: Sequence[str] | None = None, seed: int = 0
+) -> tuple[Rows, Rows]:
+    """Hold out a share (0 to below 1) of the prompts, spread over the strata as by `fold_numbers`.
+
+    Returns rows of the pairs to fit, and of those held out: none for a share of 0, at least one
+    prompt for any other.
+    """
+    if not 0 <= share < 1:
+        raise InputError(f"held-out share {share:g}; allowed: 0 to below 1")
+    everything = np.arange(len(prompts), dtype=np.intp)
+    if share == 0:
+        return everything, everything[:0]
+    order = _dealt(prompts, strata, seed)
+    count = max(1, round(share * len(order)))
+    if count >= len(order):
+        raise InputError(
+            f"a held-out share of {share:g} of {len(order)} prompts leaves none to fit"
+        )
+    # Evenly spaced in an order sorted by stratum: each stratum gives its share.
+    chosen = {order[int((place + 0.5) * len(order) / count)] for place in range(count)}
+    held = np.array([prompt in chosen for prompt in prompts], bool)
+    return everything[~held], everything[held]
+
+
+def _dealt(prompts: Sequence[str], strata: Sequence[str] | None, seed: int) -> list[str]:
+    """The different prompts by stratum, and within it by a hash."""
+    stratum: dict[str, str] = {}
+    for prompt, name in zip(prompts, strata or [""] * len(prompts), strict=True):
+        stratum[prompt] = min(stratum.get(prompt, name), name)
+    return sorted(
+        stratum, key=lambda prompt: (stratum[prompt], sha256(f"{seed}/{prompt}".encode()).digest())
+    )

@@ -1,0 +1,284 @@
+"""What scorers share: rows of metrics, reasons for missing scores, and the metrics of
+`intent_judge`.
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from inspect_ai.log import EvalSample, EvalSampleSummary, HeadlineMetric
+from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
+from inspect_ai.solver import TaskState
+
+from urs_inspect.datasets._conversations import NOT_SHOWN
+from urs_inspect.judging._reply_counts import header_rows, summed
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
+from urs_inspect.stats import mean_interval
+from urs_inspect.stats._bootstrap import pooled_deviation, standard_error
+
+SCALE = (float(LOWEST), float(HIGHEST))
+JUDGED = "judged"
+CLUSTER = "cluster"
+"""Key of a sample's metadata: what samples that belong together share, such as their user."""
+
+HEADLINE = HeadlineMetric(scorer="intent_judge", metric=FINAL)
+"""The row that stands for a run of `intent_judge`."""
+
+_UNKNOWN = "unknown"
+_UNSCORED = "unscored"
+_MOST_OUTCOMES = 3
+
+_Rows = dict[str, float]
+
+Reason = Literal["invalid_response_format", "refusal", "no_response"]
+"""What the harness calls a failure of the model under test."""
+
+_REASONS: dict[str, Reason] = {
+    "empty_reply": "no_response",
+    "call_failed": "no_response",
+    "no_answer": "no_response",
+    "context_overflow": "no_response",
+    "refusal": "refusal",
+    "content_filter": "refusal",
+}
+
+
+def reason_of(modes: Iterable[str]) -> Reason:
+    """Why a sample lacks a verdict or rating: the reason of most failures of its replies, the first
+    of equal ones.
+
+    A reply that came and cannot be read, or lacks a part, is `invalid_response_format`; no reply at
+    all `no_response`.
+    """
+    reasons = Counter(_REASONS.get(mode, "invalid_response_format") for mode in modes)
+    return reasons.most_common(1)[0][0] if reasons else "no_response"
+
+
+def scores_of(sample: TaskState | EvalSample | EvalSampleSummary, scorer: str) -> list[Score]:
+    """All scores that a scorer gave a sample, the first one first.
+
+    A later one is numbered, as `intent_judge-1`.
+    """
+    return scores_named(sample.scores or {}, scorer)
+
+
+def scores_named(scores: Mapping[str, Score], scorer: str) -> list[Score]:
+    """Those of some scores, by name, that are of this scorer."""
+    return [score for name, score in scores.items() if re.fullmatch(rf"{scorer}(-?\d+)?", name)]
+
+
+def last_score(sample: TaskState | EvalSample | EvalSampleSummary, scorer: str) -> Score | None:
+    """The last score that a scorer gave a sample."""
+    return next(reversed(scores_of(sample, scorer)), None)
+
+
+def groups_of(metadata: Mapping[str, Any] | None) -> dict[str, str]:
+    """Reported intent and language of a sample, as columns of the viewer."""
+    facts = metadata or {}
+    intent = facts.get("intent_group", facts.get("intent", _UNKNOWN))
+    return {"intent": str(intent), "language": str(facts.get("language", _UNKNOWN))}
+
+
+def value_of(score: SampleScore) -> Mapping[str, Any]:
+    """What a score's value holds by key; empty if it is a single value."""
+    value = score.score.value
+    return value if isinstance(value, dict) else {}
+
+
+def facts_of(score: SampleScore) -> Mapping[str, Any]:
+    """The metadata of a score."""
+    return score.score.metadata or {}
+
+
+def number_of(score: SampleScore, key: str) -> float:
+    """One number of a score's value; NaN if it is not there."""
+    return as_number(value_of(score).get(key))
+
+
+def final_of(score: SampleScore) -> float:
+    """The final score of a sample, 1 to 10; NaN if it has none."""
+    return number_of(score, FINAL)
+
+
+def as_number(value: object) -> float:
+    """A number; NaN for anything else."""
+    return float(value) if isinstance(value, (int, float)) else math.nan
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean; NaN of nothing."""
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def defined(rows: Mapping[str, float], headline: str) -> _Rows:
+    """Rows without those that are NaN, but with the headline: the harness looks for it, and warns
+    if it is missing.
+    """
+    return {
+        name: value for name, value in rows.items() if name == headline or not math.isnan(value)
+    }
+
+
+def count_rows(prefix: str, names: Iterable[str]) -> _Rows:
+    """How often each name occurs, as rows `<prefix> <name>` in alphabetical order."""
+    return {f"{prefix} {name}": float(count) for name, count in sorted(Counter(names).items())}
+
+
+def interval_rows(
+    name: str,
+    values: Sequence[float],
+    scale: tuple[float, float] | None,
+    clusters: Sequence[str] | None = None,
+) -> _Rows:
+    """Rows of a mean: `<name>`, NaN without values; then `low`, `high` and `stderr`, if an interval
+    is reported.
+
+    `clusters` names the cluster of each value; by default all are independent.
+    """
+    estimate = mean_interval(values, scale=scale, clusters=clusters)
+    if math.isnan(estimate.low):
+        return {name: estimate.value}
+    error = standard_error(values, clusters)
+    return {name: estimate.value, "low": estimate.low, "high": estimate.high, "stderr": error}
+
+
+def cluster_of(score: SampleScore) -> str:
+    """The cluster of a score: that which its sample names, else the sample, whose epochs belong
+    together.
+    """
+    named = str((score.sample_metadata or {}).get(CLUSTER) or "").strip()
+    return f"cluster {named}" if named else f"sample {score.sample_id}"
+
+
+def not_shown_row(scores: Iterable[SampleScore]) -> _Rows:
+    """The number of answers to questions of which no judge could see a part.
+
+    No row where there is none.
+    """
+    number = sum(bool(facts_of(score).get(NOT_SHOWN)) for score in scores)
+    return {"not shown": float(number)} if number else {}
+
+
+@metric
+def intent_report() -> Metric:
+    """The final score with its interval, then means by intent and language, then of each criterion.
+
+    One metric of the whole score, for three reasons: the terminal and the viewer show its rows in
+    this order; the harness copies every score once for each key that has metrics of its own, at
+    every refresh of the display; and its own `grouped()` stops the run if one sample lacks the key.
+
+    Rows: `final`; `low` and `high`, its 95% interval over samples, or clusters of them where
+    samples name any, and `stderr`; the mean final score by reported intent and by language; the
+    mean of each criterion that was scored; `not shown`, the number of answers to questions of which
+    the judge could not see a part, if there are any. `urs-inspect report` computes everything else
+    from the log.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        scored = [score for score in scores if not math.isnan(final_of(score))]
+        rows = interval_rows(
+            FINAL, [final_of(score) for score in scored], SCALE, [cluster_of(s) for s in scored]
+        )
+        for label, key in (("intent", "intent_group"), ("language", "language")):
+            groups: dict[str, list[float]] = defaultdict(list)
+            for score in scores:
+                groups[str((score.sample_metadata or {}).get(key, _UNKNOWN))].append(
+                    final_of(score)
+                )
+            _add(rows, label, dict(sorted(groups.items())))
+        criteria: dict[str, list[float]] = defaultdict(list)
+        for score in scores:
+            for key, given in value_of(score).items():
+                if key != FINAL:
+                    criteria[key].append(as_number(given))
+        _add(rows, "criterion", criteria)
+        return {**rows, **not_shown_row(scores)}
+
+    return compute
+
+
+@metric(scores="unreduced")
+def group_finals(key: str, groups: list[str]) -> Metric:
+    """Mean final score of each group of samples, in their order; `key` of the samples' metadata
+    names the group.
+
+    NaN for a group without a score, and no rows for a scorer that gives no final scores.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        if scores and not any(FINAL in value_of(score) for score in scores):
+            return {}
+        return {
+            group: mean(
+                _known(
+                    final_of(score)
+                    for score in scores
+                    if (score.sample_metadata or {}).get(key) == group
+                )
+            )
+            for group in groups
+        }
+
+    return compute
+
+
+@metric(scores="unreduced")
+def outcome_counts() -> Metric:
+    """How often judging ended in which way, `judged` first: at most three rows, so that a log's
+    header stays short.
+
+    Of more than three different outcomes, those of unscored samples count together (`unscored`),
+    and then the rest but `judged` (`other`). `urs-inspect table` and the list of samples name each.
+    Then, where there are any, replies of judges that are `unkeyed`, `asked again`, with a `near
+    key` or `several records`; with several judges one row each.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        counts = Counter(str(value_of(score).get("outcome", _UNKNOWN)) for score in scores)
+        for kept, name in ((None, _UNSCORED), ({JUDGED, _UNSCORED}, "other")):
+            if len(counts) > _MOST_OUTCOMES:
+                counts = _together(counts, kept, name)
+        rows = {
+            name: float(counts[name])
+            for name in sorted(counts, key=lambda name: (name != JUDGED, name))
+        }
+        return {**rows, **header_rows(summed(facts_of(score) for score in scores))}
+
+    return compute
+
+
+def epoch_deviation(finals: Iterable[tuple[str, float]]) -> float:
+    """Standard deviation of a question's final score over epochs, pooled over questions; NaN with
+    one epoch.
+
+    It holds the noise of the judge and that of the answers: each epoch answers afresh. For the
+    judge alone, run one epoch and judge its log repeatedly with `inspect score`. `finals` are
+    question and score of each answer.
+    """
+    questions: dict[str, list[float]] = defaultdict(list)
+    for question, final in finals:
+        if not math.isnan(final):
+            questions[question].append(final)
+    return pooled_deviation(list(questions.values()))
+
+
+def _add(rows: _Rows, label: str, groups: Mapping[str, Sequence[float]]) -> None:
+    """Add the mean of each group that has values; a name that is taken gets the label before it."""
+    for name, values in groups.items():
+        if known := _known(values):
+            rows[f"{label} {name}" if name in rows else name] = mean(known)
+
+
+def _together(counts: Counter[str], kept: set[str] | None, name: str) -> Counter[str]:
+    """Count all outcomes together that are not kept; for None those of unscored samples."""
+    merged: Counter[str] = Counter()
+    for outcome, number in counts.items():
+        rare = outcome.startswith(_UNSCORED) if kept is None else outcome not in kept
+        merged[name if rare else outcome] += number
+    return merged
+
+
+def _known(values: Iterable[float]) -> list[float]:
+    return [value for value in values if not math.isnan(value)]

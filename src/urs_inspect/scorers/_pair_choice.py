@@ -1,0 +1,345 @@
+"""`pair_choice`: which of two models' answers the judges prefer; `human_choice`: which one people
+prefer.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from logging import getLogger
+from typing import Any
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import TaskState
+
+from urs_inspect._arguments import Paths, as_list, checked
+from urs_inspect._util import InputError, choices
+from urs_inspect.annotation._agreement import Majority, majorities
+from urs_inspect.annotation._votes import read_votes, vote_files
+from urs_inspect.discrepancy._ballots import OUTCOMES, Ballot
+from urs_inspect.judging._pair_reply import (
+    REPLIES,
+    PairReading,
+    final_verdict,
+    read_pair_reply,
+    reply_counts,
+)
+from urs_inspect.judging._reply_counts import UnkeyedWatch, header_rows, summed
+from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.samer._judgement import EVALUATIONS, pair_facts
+from urs_inspect.scorers._metrics import as_number, count_rows, facts_of, number_of
+from urs_inspect.solvers._pair_asking import call_facts
+from urs_inspect.stats import Battle, Ranking, battles_of, rank
+
+logger = getLogger(__name__)
+
+_Key = tuple[tuple[str, str, float, str], ...]
+
+
+@metric(scores="unreduced")
+def ratings() -> Metric:
+    """Bradley-Terry ratings by model, the best first: mean 1000, 400 points are odds of ten to
+    one.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        ranking = _ranking(scores)
+        if ranking is None:
+            return {}
+        values = [round(estimate.value, 1) for estimate in ranking.bradley_terry]
+        return dict(zip(ranking.players, values, strict=True))
+
+    return compute
+
+
+@metric(scores="unreduced")
+def competition_report() -> Metric:
+    """All else about a competition, by row.
+
+    `<model> low` and `high` (95% interval of the rating over resamples of instructions);
+    `comparisons`, `ties`, `unread`, `awaiting votes`; `flips`, the share of judges' verdicts in
+    both orders that named another response when the order changed; `first shown preferred`, the
+    share of read verdicts that are no ties; `separated neighbours` of all neighbours in the
+    ranking; `groups that compare`, 1 if the comparisons link all models; counts of failures, and of
+    judges' replies without the key, asked again and so on; `<model> missing answers` and `empty
+    answers`, which were not compared. `urs-inspect rank` has the ranks, their intervals, and Elo as
+    well.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        facts = [fact for score in scores if (fact := facts_of(score)).get("model_a")]
+        outcomes = Counter(str(fact.get("outcome")) for fact in facts)
+        ranking = _ranking(scores)
+        lacking: Mapping[str, Mapping[str, int]] = next(
+            (fact["lacking"] for fact in facts if fact.get("lacking")), {}
+        )
+        return {
+            "comparisons": float(outcomes["judged"]),
+            "unread": float(outcomes["unread"]),
+            "awaiting votes": float(outcomes[AWAITING]),
+            **_habits(facts),
+            **({} if ranking is None else _rows(ranking)),
+            **count_rows("failures", (mode for fact in facts for mode in fact.get("failures", ()))),
+            **header_rows(summed(facts)),
+            **{
+                f"{name} {kind} answers": float(count)
+                for name, counts in lacking.items()
+                for kind, count in counts.items()
+                if count
+            },
+        }
+
+    return compute
+
+
+def _ranking(scores: Sequence[SampleScore]) -> Ranking | None:
+    key: _Key = tuple(
+        (
+            str(facts["model_a"]),
+            str(facts["model_b"]),
+            outcome,
+            str(facts.get("instruction_id", score.sample_id)),
+        )
+        for score in scores
+        if (facts := facts_of(score)).get("model_a")
+        and not math.isnan(outcome := number_of(score, "outcome"))
+    )
+    return _ranked(key) if key else None
+
+
+@lru_cache(maxsize=4)
+def _ranked(key: _Key) -> Ranking:
+    # The harness computes both metrics again whenever its display is refreshed; the same verdicts
+    # are ranked once.
+    return rank(battles_of(Battle(*battle) for battle in key))
+
+
+def _rows(ranking: Ranking) -> dict[str, float]:
+    rows: dict[str, float] = {"ties": float(ranking.ties)}
+    for name, estimate in zip(ranking.players, ranking.bradley_terry, strict=True):
+        known = estimate.reported()
+        if not math.isnan(known.low):
+            rows |= {f"{name} low": round(known.low, 1), f"{name} high": round(known.high, 1)}
+    separated = sum(
+        difference.verdict == "significantly different" for difference in ranking.differences
+    )
+    rows["separated neighbours"] = separated / len(ranking.differences)
+    rows["groups that compare"] = float(len(ranking.connectivity.groups))
+    return rows
+
+
+def _habits(facts: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    orders = [given for fact in facts for given in fact.get("orders", {}).values()]
+    both = [given for given in orders if len(given) == 2 and None not in given.values()]
+    flips = sum(len(set(given.values())) > 1 for given in both)
+    firsts = [
+        verdict == first
+        for given in orders
+        for first, verdict in given.items()
+        if verdict in ("a", "b")
+    ]
+    rows: dict[str, float] = {}
+    if both:
+        rows["flips"] = flips / len(both)
+    if firsts:
+        rows["first shown preferred"] = sum(firsts) / len(firsts)
+    return rows
+
+
+AWAITING = "awaiting_votes"
+_WORDS = {1.0: "a", 0.5: "tie", 0.0: "b"}
+_MAX_REPLY = 4_000
+_KEPT = ("judges", "orders", "flips", "failures", "votes")
+
+
+@scorer(metrics=[ratings(), competition_report()])
+def pair_choice(judge: str = "grader") -> Scorer:
+    """Read the judges' choices between the two answers of a ballot (MAD paper, Eq. 3).
+
+    The value holds `outcome`: 1 if the answer of `model_a` is better, 0.5 for a tie, 0 if that of
+    `model_b` is; NaN if no verdict could be read, which is counted and never becomes a tie. A judge
+    that was shown both orders and names another response each time sees no difference: a tie,
+    counted as a flip. A panel's majority counts; if none, a tie. For the viewer the value names
+    both models, without their providers; the metadata has the whole names. Samples in which
+    contestants answer have no score.
+
+    Args:
+        judge: Who judges, for ballots that await people.
+    """
+    watch = UnkeyedWatch()
+
+    async def score(state: TaskState, target: Target) -> Score | None:
+        facts = state.metadata
+        if "ballot" not in facts:
+            return None
+        ballot = Ballot.from_dict(facts["ballot"], f"sample {state.sample_id}")
+        if "previous" in facts:
+            return _earlier(ballot, facts["previous"]) if state.epoch == 1 else None
+        known = {"lacking": facts["lacking"]} if facts.get("lacking") else {}
+        known |= pair_facts(state.store.get(EVALUATIONS, []))
+        if judge == "human":
+            awaiting = {"judges": ["human"], "outcome": AWAITING, **known}
+            return _made(ballot, math.nan, awaiting, "Awaits votes of people.")
+        judged = _judged(ballot, state.store.get(REPLIES, []), known)
+        for warning in watch.note(judged.metadata or {}):
+            logger.warning(warning)
+        return judged
+
+    return score
+
+
+@scorer(metrics=[ratings(), competition_report()])
+@checked
+def human_choice(votes: Paths) -> Scorer:
+    """Give the ballots of a finished log the outcome of people's votes: `inspect score LOG --scorer
+    ...`.
+
+    The option with the most votes counts; where several share the most votes, people see no
+    difference together: a tie (MAD paper, appendix E.4). `cannot tell` is not counted. Calls no
+    model. Votes of an earlier run that this one took over stand, unless the ballot is among the new
+    votes.
+
+    Args:
+        votes: Files of votes, and directories of them, as `urs-inspect annotate` writes them.
+
+    Returns:
+        The scorer; its value is that of `pair_choice`.
+
+    Raises:
+        InputError: If there is no file, or a file cannot be read.
+    """
+    places = as_list(votes)
+    voted: dict[str, Majority] = {
+        item.ballot: item for item in majorities(read_votes(vote_files(places)).votes)
+    }
+    if not voted:
+        raise InputError(f"votes: no vote in: {choices(places)}")
+
+    async def score(state: TaskState, target: Target) -> Score | None:
+        facts = state.metadata or {}
+        if (
+            "ballot" not in facts or state.epoch > 1
+        ):  # people vote on a ballot once, however often judges did
+            return None
+        ballot = Ballot.from_dict(facts["ballot"], f"sample {state.sample_id}")
+        majority = voted.get(ballot.id)
+        if majority is None and facts.get("previous", {}).get("judges") == ["human"]:
+            return _earlier(ballot, facts["previous"])
+        if majority is None or math.isnan(majority.outcome):
+            why = "Nobody voted." if majority is None else "Everybody who voted could not tell."
+            return _made(ballot, math.nan, {"judges": ["human"], "outcome": AWAITING}, why)
+        counts = dict(zip(("a", "tie", "b"), majority.counts, strict=True))
+        listed = ", ".join(f"{name}: {count}" for name, count in counts.items())
+        details = {
+            "judges": ["human"],
+            "outcome": "judged",
+            "votes": {**counts, "cannot_tell": majority.cannot_tell},
+        }
+        return _made(
+            ballot,
+            majority.outcome,
+            details,
+            f"Votes: {listed}; cannot tell: {majority.cannot_tell}.",
+        )
+
+    return score
+
+
+def _made(ballot: Ballot, outcome: float, facts: dict[str, Any], explanation: str) -> Score:
+    verdict = _WORDS.get(outcome, "none")
+    short = _short(ballot.model_a, ballot.model_b)
+    return Score(
+        value={"outcome": outcome, "model_a": short[0], "model_b": short[1]},
+        answer={"a": ballot.model_a, "b": ballot.model_b}.get(verdict, verdict),
+        explanation=explanation,
+        reason="invalid_response_format" if facts.get("outcome") == "unread" else None,
+        metadata={
+            "model_a": ballot.model_a,
+            "model_b": ballot.model_b,
+            "instruction_id": ballot.instruction_id,
+            "verdict": verdict,
+            **facts,
+        },
+    )
+
+
+def _short(name_a: str, name_b: str) -> tuple[str, str]:
+    """Names without the provider, which would fill the viewer's narrow columns.
+
+    Whole ones if they become equal.
+    """
+    short = name_a.rpartition("/")[2], name_b.rpartition("/")[2]
+    return (name_a, name_b) if short[0] == short[1] else short
+
+
+def _earlier(ballot: Ballot, facts: Mapping[str, Any]) -> Score:
+    outcome = as_number(facts.get("outcome"))
+    kept = {key: facts[key] for key in _KEPT if key in facts}
+    missing = AWAITING if facts.get("judges") == ["human"] else "unread"
+    judged = missing if math.isnan(outcome) else "judged"
+    return _made(
+        ballot,
+        outcome,
+        {**kept, "previous": True, "outcome": judged},
+        "Taken over from the earlier run.",
+    )
+
+
+def _judged(
+    ballot: Ballot, replies: Sequence[Mapping[str, Any]], known: Mapping[str, Any]
+) -> Score:
+    readings: dict[str, list[PairReading]] = {}
+    for reply in replies:
+        readings.setdefault(str(reply["judge"]), []).append(read_pair_reply(reply))
+    orders = {
+        name: {reading.first: reading.verdicts.get(OVERALL) for reading in given}
+        for name, given in readings.items()
+    }
+    single = {name: final_verdict(list(verdicts.values())) for name, verdicts in orders.items()}
+    outcome = _of_panel([verdict for verdict in single.values() if verdict is not None])
+    failed = [
+        {"judge": name, **reading.to_metadata()}
+        for name, given in readings.items()
+        for reading in given
+        if reading.mode
+    ]
+    facts = {
+        "judges": list(readings),
+        "outcome": "unread" if math.isnan(outcome) else "judged",
+        "orders": orders,
+        "flips": sum(
+            None not in given.values() and len(set(given.values())) > 1 for given in orders.values()
+        ),
+        "failures": [failure["mode"] for failure in failed],
+        "failure_details": failed,
+        **reply_counts(readings),
+        "prompt_sha256": sorted({str(reply.get("prompt_sha256", "")) for reply in replies}),
+        "prompt_version": sorted({str(reply.get("prompt_version", "")) for reply in replies}),
+        **call_facts(replies),
+        **known,
+    }
+    return _made(ballot, outcome, facts, _explained(ballot, readings, single))
+
+
+def _of_panel(given: Sequence[str]) -> float:
+    if not given:
+        return math.nan
+    (most, count), *others = Counter(given).most_common()
+    return 0.5 if others and others[0][1] == count else OUTCOMES[most]
+
+
+def _explained(
+    ballot: Ballot, readings: Mapping[str, Sequence[PairReading]], single: Mapping[str, str | None]
+) -> str:
+    names = {"a": ballot.model_a, "b": ballot.model_b, "tie": "tie", None: "unread"}
+    parts: list[str] = []
+    for judge, given in readings.items():
+        parts.append(f"### {judge}: {names[single[judge]]}")
+        for reading in given:
+            verdict = names[reading.verdicts.get(OVERALL)]
+            failure = f" ({reading.mode}: {reading.detail})" if reading.mode else ""
+            parts.append(f"**{names[reading.first]} shown first: {verdict}**{failure}")
+            if reading.reply:
+                more = "\n\n*(cut)*" if len(reading.reply) > _MAX_REPLY else ""
+                parts.append(reading.reply[:_MAX_REPLY] + more)
+    return "\n\n".join(parts)

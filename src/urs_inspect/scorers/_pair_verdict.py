@@ -1,0 +1,218 @@
+"""Verdicts on a pair of responses against labels, and the group of a case for the viewer."""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from logging import getLogger
+from typing import Any
+
+from inspect_ai.scorer import Score, Scorer, Target, scorer
+from inspect_ai.solver import TaskState
+
+from urs_inspect.judging._keys import KEY
+from urs_inspect.judging._pair_reply import (
+    REPLIES,
+    PairReading,
+    compare_with_labels,
+    read_pair_reply,
+    reply_counts,
+)
+from urs_inspect.judging._reply_counts import UnkeyedWatch
+from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.samer._judgement import EVALUATIONS, pair_facts
+from urs_inspect.scorers._metrics import mean, reason_of
+from urs_inspect.scorers._pair_metrics import judge_report
+from urs_inspect.solvers._pair_asking import call_facts
+
+logger = getLogger(__name__)
+
+_MAX_WORDS = 20_000
+"""Characters of all replies to a pair together that an explanation quotes."""
+
+_MAX_NAMES = 3
+_TICKS = re.compile(r"`+")
+
+
+def explain_pair(
+    labels: Mapping[str, str], final: Mapping[str, str | None], readings: Sequence[PairReading]
+) -> str:
+    """Verdicts on a pair as Markdown: a table of labels and verdicts, failures, and every reply,
+    perhaps cut.
+    """
+    parts = [_table(labels, final, readings)]
+    failures = [
+        f"- {_what(reading)}, {reading.first} first: **{reading.mode}**. {reading.detail}"
+        for reading in readings
+        if reading.mode
+    ]
+    if failures:
+        parts += ["### What could not be read", "\n".join(failures)]
+    replies = [reading for reading in readings if reading.reply.strip()]
+    for reading in replies:
+        other = "b" if reading.first == "a" else "a"
+        parts.append(f"### {_what(reading)}: response 1 is {reading.first}, response 2 is {other}")
+        parts.append(_words(reading, _MAX_WORDS // len(replies)))
+    return "\n\n".join(parts)
+
+
+def _table(
+    labels: Mapping[str, str], final: Mapping[str, str | None], readings: Sequence[PairReading]
+) -> str:
+    orders = list(dict.fromkeys(reading.first for reading in readings))
+    seen = {
+        (reading.first, name): verdict
+        for reading in readings
+        for name, verdict in reading.verdicts.items()
+    }
+    lines = [_row("", "label", "verdict", *(f"{first} first" for first in orders))]
+    lines.append("|" + "---|" * (3 + len(orders)))
+    for name, label in labels.items():
+        verdict = final[name]
+        mark = "" if verdict is None else " (right)" if verdict == label else " (wrong)"
+        lines.append(
+            _row(
+                name,
+                label,
+                f"{verdict or 'unread'}{mark}",
+                *(seen.get((o, name)) or "unread" for o in orders),
+            )
+        )
+    return "\n".join(lines)
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _what(reading: PairReading) -> str:
+    names = reading.asked
+    return (
+        ", ".join(names)
+        if len(names) <= _MAX_NAMES
+        else f"{len(names) - 1} dimensions and {names[-1]}"
+    )
+
+
+def _words(reading: PairReading, most: int) -> str:
+    """The judge's words: comparisons by name where the reply is the object that was asked for, else
+    as it came.
+    """
+    reply = reading.reply
+    text = _comparisons(reply) or (reply if reading.computed else None)
+    whole = len(text or reply)
+    cut = (text or reply)[:most].rstrip()
+    if text is None:  # as code, so that a judge's text cannot pass for a part of the explanation
+        fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(cut)), default=0))
+        cut = f"{fence}\n{cut}\n{fence}"
+    note = (
+        f"\n\n(Cut after {most:,} of {whole:,} characters; the rest is in the messages.)"
+        if whole > most
+        else ""
+    )
+    return f"{cut}{note}"
+
+
+def _comparisons(reply: str) -> str | None:
+    start = reply.find("{")
+    end = reply.rfind("}") + 1
+    try:
+        record = json.loads(reply[start:end], strict=False) if start >= 0 else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or not record:
+        return None
+    entries = (
+        {"": record}
+        if "winner" in record
+        else {name: entry for name, entry in record.items() if name != KEY}
+    )
+    if not all(isinstance(entry, dict) and "winner" in entry for entry in entries.values()):
+        return None
+    lines = []
+    for name, entry in entries.items():
+        head = f"{_line(name)}: {_line(entry['winner'])}" if name else _line(entry["winner"])
+        lines.append(f"- **{head}.** {_line(entry.get('comparison', ''))}".rstrip())
+    before = reply[:start].strip().removesuffix("```json").removesuffix("```").strip()
+    return "\n\n".join([before, "\n".join(lines)] if before else ["\n".join(lines)])
+
+
+def _line(value: object) -> str:
+    return " ".join(str(value).split())
+
+
+GROUP = "group"
+"""Key of the group in metadata and value alike: columns of the viewer are values."""
+
+_DECIMALS = 3
+"""Of the share in the list of samples; `judge_report` counts verdicts."""
+
+
+@scorer(metrics=[judge_report()])
+def pair_verdict() -> Scorer:
+    """Compare verdicts with labels.
+
+    A sample's value holds its `group`, `overall` (1 right, 0 wrong) and `dimensions` (share of
+    right verdicts, to three decimals), ties counting as a class of their own; NaN where no verdict
+    could be read. With both orders asked, verdicts that disagree are a tie. The reason says what
+    kept a verdict from being read. The metadata holds labels and verdicts, asked for ones only;
+    `judge_report` counts them.
+    """
+    watch = UnkeyedWatch()
+
+    async def score(state: TaskState, target: Target) -> Score:
+        facts = state.metadata
+        kept: list[dict[str, Any]] = state.store.get(REPLIES, [])
+        readings = [read_pair_reply(reply) for reply in kept]
+        outcome = compare_with_labels(
+            {**facts.get("dimensions", {}), OVERALL: facts["label"]}, readings
+        )
+        labels = outcome.labels
+        final = outcome.verdicts
+        right = {
+            name: float(final[name] == label)
+            for name, label in labels.items()
+            if final[name] is not None
+        }
+        dimensions = [value for name, value in right.items() if name != OVERALL]
+        failed = [reading for reading in readings if reading.mode]
+        # One that was cut off may have all verdicts.
+        unread = [
+            each.mode for each in failed if not each.verdicts or None in each.verdicts.values()
+        ]
+        counts = reply_counts({str(state.model): readings})
+        for warning in watch.note(counts):
+            logger.warning(warning)
+        evaluations: list[dict[str, Any]] = state.store.get(EVALUATIONS, [])
+        prompted = [
+            reply for reply in kept if reply.get("prompt_version")
+        ]  # a baseline has no prompts
+        prompts = {
+            "prompt_version": ", ".join(
+                dict.fromkeys(reply["prompt_version"] for reply in prompted)
+            ),
+            "prompt_sha256": list(dict.fromkeys(reply["prompt_sha256"] for reply in prompted)),
+        }
+        return Score(
+            value={
+                GROUP: str(facts.get(GROUP, "")),
+                "overall": right.get(OVERALL, math.nan),
+                "dimensions": round(mean(dimensions), _DECIMALS),
+            },
+            answer=final[OVERALL] or "unread",
+            explanation=explain_pair(labels, final, readings),
+            reason=reason_of(unread) if None in final.values() else None,
+            metadata={
+                "labels": labels,
+                "verdicts": outcome.orders,
+                "failures": [reading.mode for reading in failed],
+                "failure_details": [reading.to_metadata() for reading in failed],
+                **counts,
+                "unknown_dimensions": [name for reading in readings for name in reading.unknown],
+                **(prompts if prompted else {}),
+                **call_facts(kept),
+                **({**pair_facts(evaluations), "evaluations": evaluations} if evaluations else {}),
+            },
+        )
+
+    return score

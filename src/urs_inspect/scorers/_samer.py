@@ -1,0 +1,393 @@
+"""SaMer as scorer, its metrics, and how the evaluations ended."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import partial
+from logging import getLogger
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+from inspect_ai.hooks import Hooks, RunEnd, hooks
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import TaskState
+from inspect_ai.util import concurrency
+
+from urs_inspect._arguments import Count, Text, checked
+from urs_inspect.datasets._conversations import NOT_SHOWN, TURNS_NOT_SEEN
+from urs_inspect.samer._checkpoint import Dtype, fingerprint
+from urs_inspect.samer._conversation import Bos, Overlong
+from urs_inspect.samer._engines import EngineFailure, QueryResponse
+from urs_inspect.samer._engines.shared import (
+    EngineChoice,
+    check_engine,
+    close_engines,
+    shared_engine,
+    when_used,
+)
+from urs_inspect.samer._evaluation import WeightsAt
+from urs_inspect.samer._judgement import (
+    Judgement,
+    engine_facts,
+    explain_judgement,
+    judge,
+    judgement_facts,
+    score_values,
+)
+from urs_inspect.samer._reward import REWARD
+from urs_inspect.scorers._metrics import (
+    cluster_of,
+    count_rows,
+    facts_of,
+    groups_of,
+    interval_rows,
+    last_score,
+    mean,
+    number_of,
+)
+from urs_inspect.solvers._conversations import asked
+
+logger = getLogger(__name__)
+
+_registered: list[type[Hooks]] = []
+
+
+def close_after_run() -> None:
+    """See to it that the run under way closes SaMer's engines when it ends, however it ends.
+
+    Registered when an engine is used and not before, because the harness prints at the start of
+    each command the hooks that it finds then.
+    """
+    if not _registered:
+        _registered.append(
+            hooks("samer_engines", "Closes SaMer's engines at the end of a run.")(_ClosingEngines)
+        )
+
+
+class _ClosingEngines(Hooks):
+    async def on_run_end(self, data: RunEnd) -> None:
+        await close_engines()
+
+
+OVERALL = "overall"
+SCALE = (0.0, 1.0)
+_COUNTS = {
+    "no response": "no_response",
+    "shortened": "shortened",
+    "empty selection": "empty_selection",
+}
+
+
+@metric(scores="unreduced")
+def samer_report(headline: str = OVERALL) -> Metric:
+    """The overall score or reward with its interval, its mean by intent and language, and counts of
+    everything special.
+
+    One metric of the whole score, because the harness copies every score once for each key that has
+    metrics of its own, at every refresh of the display.
+
+    Rows: `overall`; `low` and `high`, its 95% interval, and `stderr`; `overall
+    intent_group=<intent>`
+        and `overall language=<code>`, if there are several; counts of `no response`, `shortened`,
+        `empty selection` and `failures <mode>`, and `not all seen`, answers to more than one
+        message of text, if there are any. Epochs of a sample are averaged first, so that intervals
+        are over samples. The 42 dimensions and the means by scenario are in `urs-inspect samer
+        weights`. Of a reward model also the mean of each output.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        samples = _by_sample(scores, headline)
+        clusters = [cluster for cluster, _ in samples]
+        means = [value for _, value in samples]
+        rows = interval_rows(headline, means, SCALE if headline == OVERALL else None, clusters)
+        if headline == REWARD:
+            names = {
+                name: 0
+                for score in scores
+                if isinstance(score.score.value, dict)
+                for name in score.score.value
+            }
+            rows |= {name: mean(_sample_means(scores, name)) for name in names}
+        for key in ("intent_group", "language"):
+            groups: dict[str, list[SampleScore]] = defaultdict(list)
+            for score in scores:
+                if not math.isnan(number_of(score, headline)) and (
+                    group := (score.sample_metadata or {}).get(key)
+                ):
+                    groups[str(group)].append(score)
+            if len(groups) > 1:
+                rows |= {
+                    f"{headline} {key}={group}": mean(_sample_means(groups[group], headline))
+                    for group in sorted(groups)
+                }
+        facts = list(map(facts_of, scores))
+        titles = list(_COUNTS)[
+            : None if headline == OVERALL else -1
+        ]  # a reward model selects nothing
+        rows |= {
+            title: float(sum(bool(fact.get(_COUNTS[title])) for fact in facts)) for title in titles
+        }
+        unseen = sum(bool(fact.get(TURNS_NOT_SEEN) or fact.get(NOT_SHOWN)) for fact in facts)
+        rows |= {"not all seen": float(unseen)} if unseen else {}
+        return {
+            **rows,
+            **count_rows(
+                "failures", (str(mode) for fact in facts if (mode := fact.get("failure_mode")))
+            ),
+        }
+
+    return compute
+
+
+def _sample_means(scores: Iterable[SampleScore], key: str) -> list[float]:
+    """One number per sample: the mean over its epochs that have one."""
+    return [value for _, value in _by_sample(scores, key)]
+
+
+def _by_sample(scores: Iterable[SampleScore], key: str) -> list[tuple[str, float]]:
+    """Cluster and number of each sample: the mean over its epochs that have one."""
+    samples: dict[str, list[float]] = defaultdict(list)
+    clusters: dict[str, str] = {}
+    for score in scores:
+        if not math.isnan(value := number_of(score, key)):
+            samples[str(score.sample_id)].append(value)
+            clusters[str(score.sample_id)] = cluster_of(score)
+    return [(clusters[name], mean(values)) for name, values in samples.items()]
+
+
+when_used(close_after_run)  # for solvers in which SaMer judges as well
+
+
+@scorer(metrics=[samer_report()])
+@checked
+def samer(
+    model: Text,
+    engine: Text = "auto",
+    weights_at: WeightsAt | None = None,
+    bos: Bos = "single",
+    overlong: Overlong = "shorten",
+    max_length: Count | None = None,
+    folder: Text | None = None,
+    dtype: Dtype = "auto",
+    engine_options: dict[str, Any] | None = None,
+) -> Scorer:
+    """Score answers with a SaMer model (SaMer paper, section 4): no judge model is called.
+
+    The value holds `overall` (0 to 1) and every dimension: its score (0 to 1) if the model selects
+    it for the query, and NaN if not. Selection, weights and the heads' raw outputs are in the
+    metadata. The query is the text of the last user message of the input. SaMer has no place for
+    earlier turns, system messages or a reference; `metadata["turns_not_seen"]` says how many
+    messages of the conversation it did not see, `metadata["not_shown"]` what is no text.
+
+    An empty answer has 0 overall and on every selected dimension, with the reason `no_response`. A
+    sample that could not be evaluated has NaN everywhere, `reason` and `metadata["failure_mode"]`;
+    that never ends the run.
+
+    An engine in this process is opened for the first answer and closed when the run ends. Scoring a
+    finished log is no run: there the process ends, or a script awaits
+    `samer.engines.shared.close_engines()`.
+
+    Args:
+        model: Folder of a checkpoint, or address of a vLLM server.
+        engine: `vllm`, `server`, `transformers`; `auto`: `server` for an address, else `vllm` if it
+            is installed, else `transformers`.
+        weights_at: Where weights are read: at the end of the `response` (the released code) or the
+            `query` (the paper). By default where the heads' file says, else `response`; if the two
+            contradict, there is a warning.
+        bos: `single`: one start token, as in training; `double`: two, as in the released inference.
+        overlong: More tokens than fit: `shorten` cuts the end of the answer and notes it, `error`
+            leaves it unscored.
+        max_length: Length that the model is run with, by default its limit; query and answer have
+            one token less at most.
+        folder: For a server on another machine: a folder with its tokeniser and heads.
+        dtype: Type that an engine in this process computes the backbone in: `float32`, `bfloat16`,
+            `float16`; `auto`: the type of the checkpoint's weights, but with `transformers` on a
+            CPU `float32`. The type that was used is in `metadata["samer"]`.
+        engine_options: Of vLLM in this process: `gpu_memory_utilization`, `tensor_parallel_size`,
+            `max_num_batched_tokens` and `max_model_len` (the same as `max_length`).
+
+    Raises:
+        InputError: If the folder is no SaMer checkpoint, the server cannot be used, or an argument
+            is unknown.
+    """
+    choice = EngineChoice(
+        model,
+        engine,
+        weights_at,
+        bos,
+        overlong,
+        max_length,
+        folder,
+        dtype,
+        kind="samer",
+        engine_options=engine_options,
+    )
+    return _scorer(choice)
+
+
+def _scorer(choice: EngineChoice) -> Scorer:
+    """Scores answers by an engine, which is checked here."""
+    reward = check_engine(choice, concurrency)
+    known: dict[str, str] = {}
+    cautioned = False
+
+    async def score(state: TaskState, target: Target) -> Score:
+        nonlocal cautioned
+        answer = state.output.completion
+        not_scored = partial(_not_scored, score_values(None, reward), answer)
+        if not state.output.choices:
+            return not_scored("no_answer", "The model gave no answer at all: a limit, or an error.")
+        conversation = asked(state)
+        if conversation is None:
+            return not_scored(
+                "no_query", "The input has no user message, which the evaluator needs."
+            )
+        opened = await shared_engine(choice, concurrency)
+        if isinstance(opened, EngineFailure):
+            return not_scored(opened.mode, opened.detail)
+        [result] = await judge(opened, [QueryResponse(conversation.query, answer)])
+        if isinstance(result, EngineFailure):
+            return not_scored(result.mode, result.detail)
+        if (
+            reward is not None
+            and not known
+            and (folder := Path(getattr(opened, "folder", choice.model))).is_dir()
+        ):
+            known["fingerprint"] = await to_thread.run_sync(fingerprint, folder)
+        unseen = conversation.not_in_query
+        if unseen and not cautioned:
+            cautioned = True
+            logger.warning(
+                f"{choice.kind} reads the last message of a user only: of a conversation it does"
+                f" not see the other turns, nor what is no text ({', '.join(unseen)}; for the first"
+                " time in this run). Such answers are counted as 'not all seen'."
+            )
+        return _scored(result, {**engine_facts(opened), **known}, answer, unseen)
+
+    return score
+
+
+def _scored(
+    result: Judgement, engine: Mapping[str, Any], answer: str, unseen: Mapping[str, Any]
+) -> Score:
+    return Score(
+        value={**score_values(result)},
+        reason="no_response" if result.no_response else None,
+        answer=answer,
+        explanation=explain_judgement(result),
+        metadata={
+            "outcome": "no_response" if result.no_response else "scored",
+            **judgement_facts(result),
+            **unseen,
+            "samer" if result.reward is None else "reward_model": engine,
+        },
+    )
+
+
+def _not_scored(value: dict[str, float], answer: str, mode: str, detail: str) -> Score:
+    return Score(
+        value={**value},
+        reason="scoring_failed" if mode in {"no_answer", "no_query"} else "grader_failed",
+        answer=answer,
+        explanation=f"**No score: {mode}.** {detail}",
+        metadata={"outcome": f"unscored_{mode}", "failure_mode": mode, "detail": detail},
+    )
+
+
+@scorer(metrics=[samer_report(REWARD)])
+@checked
+def reward_model(
+    model: Text,
+    engine: Text = "auto",
+    overlong: Overlong = "shorten",
+    max_length: Count | None = None,
+    folder: Text | None = None,
+    dtype: Dtype = "auto",
+    description: Text | None = None,
+    engine_options: dict[str, Any] | None = None,
+) -> Scorer:
+    """Score answers with a reward model: a decoder with a linear head at the last token; no judge
+    model is called.
+
+    The value holds `reward`, which has no common scale, and each output by name if the head has
+    several. An empty answer has the model's own number and the reason `no_response`. What cannot be
+    scored has NaN, a reason and `metadata["failure_mode"]`. The model's fingerprint is in
+    `metadata["reward_model"]`.
+
+    Args:
+        model: Folder of a classifier of transformers, or address of a vLLM server.
+        engine: As for `samer`.
+        overlong: As for `samer`.
+        max_length: As for `samer`.
+        folder: For a server on another machine: a folder with its configuration, tokeniser and
+            description.
+        dtype: As for `samer`.
+        description: File that says what the outputs mean; `reward.yaml` in the folder if there is
+            one.
+        engine_options: As for `samer`.
+
+    Raises:
+        InputError: If the folder is no reward model's, the server cannot be used, or an argument is
+            unknown.
+    """
+    choice = EngineChoice(
+        model,
+        engine,
+        overlong=overlong,
+        max_length=max_length,
+        folder=folder,
+        dtype=dtype,
+        description=description,
+        kind="reward_model",
+        engine_options=engine_options,
+    )
+    return _scorer(choice)
+
+
+LEADING = ("first", "second", "third")
+"""Keys of the dimensions with the largest weights: one each, because the viewer's columns are
+narrow.
+"""
+
+
+@scorer(metrics=[])
+def samer_outcome() -> Scorer:
+    """Repeat what `samer` left in the metadata of its score as values, because the viewer's columns
+    are scores.
+
+    Runs after `samer`; calls no model. It is a scorer of its own because the harness makes numbers
+    of all values that stand beside one whose mean is taken.
+
+    Returns:
+        The scorer; its value holds `evaluation` (`scored`, `no_response`, `unscored_<failure
+        mode>`), `percent` (the overall score, 0 to 100, for narrow columns), `first`, `second` and
+        `third` (the dimensions with the largest weights, empty where there are fewer), `intent` and
+        `language`.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score | None:
+        last = last_score(state, "samer")
+        if last is None:
+            return None
+        facts = last.metadata or {}
+        return Score(
+            value={
+                "evaluation": str(facts.get("outcome", "unknown")),
+                "percent": (
+                    round(100 * overall)
+                    if (overall := facts.get("overall")) is not None
+                    else math.nan
+                ),
+                **_leading(facts.get("weights") or {}),
+                **groups_of(state.metadata),
+            },
+            reason=last.reason,
+        )
+
+    return score
+
+
+def _leading(weights: dict[str, float]) -> dict[str, str]:
+    names = [*weights, *[""] * len(LEADING)]  # the largest first
+    return dict(zip(LEADING, names, strict=False))

@@ -1,0 +1,183 @@
+"""`annotate_pair`: a judge compares two responses dimension by dimension (SaMer paper, section
+3.3).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Literal
+
+from inspect_ai.model import ModelOutput, model_roles
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import collect
+
+from urs_inspect._arguments import checked
+from urs_inspect._util import InputError
+from urs_inspect.judging._failures import JudgeFailure
+from urs_inspect.judging._frames import JudgePrompt
+from urs_inspect.judging._keys import read_keyed
+from urs_inspect.judging._pair_reply import (
+    ANNOTATION,
+    First,
+    PairReading,
+    PairReply,
+    read_annotation,
+    read_pair_reply,
+)
+from urs_inspect.judging._prompts import joint_prompt, scenario_prompt
+from urs_inspect.judging._replies import read_scenario
+from urs_inspect.judging._reply_counts import BY_JUDGE, counts_of
+from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.samer import load_taxonomy
+from urs_inspect.samer._sources import Unpaired, second_response
+from urs_inspect.solvers._model_calls import CallFacts, JudgeCalls
+from urs_inspect.solvers._role_models import GRADER, models_with
+
+CLASSIFIER = "classifier"
+"""Role of the model that names scenarios; the judge does if no model has it."""
+
+
+@solver
+def second_answer() -> Solver:
+    """Have the model under test write the second response of samples that have only one; others
+    pass through.
+
+    A call that fails is noted in the store and leaves the sample unannotated.
+    """
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        if "response" not in state.metadata:
+            return state
+        state = await generate(state)
+        facts = state.metadata
+        if not state.output.completion.strip():
+            state.store.set(ANNOTATION, {"failures": ["no_second_response"]})
+            return state
+        given = Unpaired(str(state.sample_id), facts["prompt"], facts["response"], facts["source"])
+        pair = second_response(given, state.output.completion)
+        state.metadata |= {"response_a": pair.response_a, "response_b": pair.response_b}
+        return state
+
+    return solve
+
+
+@solver
+@checked
+def annotate_pair(
+    orders: Literal["both", "ab"] = "both", scenario: Literal["missing", "verify"] = "missing"
+) -> Solver:
+    """Name the scenario of a pair's prompt, then have both responses compared on the scenario's
+    dimensions.
+
+    The models with the roles `grader` and, if there is one, `classifier` are asked. Their replies,
+    and what was read from them, go into the sample's store. A call that fails is noted there; it
+    does not end the run. `orders`: `both` asks twice, a preference that changes with the order
+    being a tie; `ab` once, as in the data. `scenario`: `missing` asks where the data name no
+    scenario; `verify` always. The sample ends with an `InputError` unless exactly one model has the
+    role `grader`.
+    """
+    calls = JudgeCalls()
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        calls.begin(state)
+        _one_model(GRADER)
+        if state.store.get(ANNOTATION) is not None:
+            return state
+        facts = state.metadata
+        record: dict[str, Any] = {"scenario": facts["scenario"], "failures": []}
+        if scenario == "verify" or not facts["scenario"]:
+            named = await _scenario(record, facts["prompt"], calls)
+            if isinstance(named, JudgeFailure):
+                record["failures"] = [f"scenario_{named.mode}"]
+                state.store.set(ANNOTATION, record)
+                return state
+            record["scenario"] = named
+        await _compare(record, facts, orders, calls)
+        state.output = ModelOutput.from_content(GRADER, str(record["winner"] or "unread"))
+        state.store.set(ANNOTATION, record)
+        return state
+
+    return solve
+
+
+async def _scenario(record: dict[str, Any], prompt: str, calls: JudgeCalls) -> str | JudgeFailure:
+    role = CLASSIFIER if CLASSIFIER in model_roles() else GRADER
+    _one_model(role)
+    asked = scenario_prompt(prompt)
+    scenarios = tuple(load_taxonomy().scenarios)
+
+    def read(reply: str) -> str | JudgeFailure:
+        return read_keyed(
+            reply, asked.key, lambda text: read_scenario(text, scenarios), needs_key=asked.needs_key
+        ).result
+
+    reply, temperatures, _ = await calls.ask(role, asked, lambda reply: _failure(read(reply)))
+    record |= {"scenario_prompt_sha256": asked.sha256, "scenario_prompt_version": asked.version}
+    if temperatures is not None:
+        record |= {
+            f"scenario_temperature_{name}": value for name, value in asdict(temperatures).items()
+        }
+    if isinstance(reply, JudgeFailure):
+        return reply
+    record["scenario_reply"] = reply
+    return read(reply)
+
+
+def _failure(result: str | JudgeFailure) -> JudgeFailure | None:
+    return result if isinstance(result, JudgeFailure) else None
+
+
+async def _compare(
+    record: dict[str, Any], facts: dict[str, Any], orders: str, calls: JudgeCalls
+) -> None:
+    dimensions = tuple(load_taxonomy().scenario(record["scenario"]).dimensions)
+    responses: dict[First, tuple[str, str]] = {"a": (facts["response_a"], facts["response_b"])}
+    if orders == "both":
+        responses["b"] = (facts["response_b"], facts["response_a"])
+    prompts = {
+        first: joint_prompt(record["scenario"], dimensions, facts["prompt"], *shown)
+        for first, shown in responses.items()
+    }
+    asked = (*dimensions, OVERALL)
+
+    async def ask(
+        first: First, prompt: JudgePrompt
+    ) -> tuple[str | JudgeFailure, CallFacts | None, bool]:
+        kept = PairReply(first, asked, key=prompt.key, needs_key=prompt.needs_key)
+        return await calls.ask(
+            GRADER, prompt, lambda reply: read_pair_reply(replace(kept, reply=reply)).failure
+        )
+
+    results = await collect(*[ask(first, prompt) for first, prompt in prompts.items()])
+    replies = {first: reply for first, (reply, _, _) in zip(prompts, results, strict=True)}
+    record |= asdict(read_annotation(replies, dimensions, prompts))
+    record[BY_JUDGE] = _reply_counts(prompts, asked, results)
+    record["replies"] = {
+        first: reply if isinstance(reply, str) else asdict(reply)
+        for first, reply in replies.items()
+    }
+    record |= {"prompt_sha256": prompts["a"].sha256, "prompt_version": prompts["a"].version}
+    if temperatures := [known for _, known, _ in results if known is not None]:
+        record["temperature_requested"] = list(
+            dict.fromkeys(known.requested for known in temperatures)
+        )
+        record["temperature_sent"] = list(dict.fromkeys(known.sent for known in temperatures))
+
+
+def _reply_counts(
+    prompts: Mapping[First, JudgePrompt],
+    asked: tuple[str, ...],
+    results: Sequence[tuple[str | JudgeFailure, CallFacts | None, bool]],
+) -> dict[str, dict[str, int]]:
+    """The counts of the judge's replies, by its name; calls that failed have none."""
+    readings: list[PairReading] = []
+    for (first, prompt), (reply, _, asked_again) in zip(prompts.items(), results, strict=True):
+        if isinstance(reply, str):
+            kept = PairReply(first, asked, reply, key=prompt.key, needs_key=prompt.needs_key)
+            readings.append(read_pair_reply(replace(kept, asked_again=asked_again)))
+    [judge] = models_with(GRADER)
+    return counts_of(str(judge), readings)
+
+
+def _one_model(role: str) -> None:
+    if len(models := models_with(role)) > 1:
+        raise InputError(f"role '{role}' has {len(models)} models; allowed here: one")

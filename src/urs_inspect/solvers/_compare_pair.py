@@ -1,0 +1,150 @@
+"""`compare_pair`: the model under test, SaMer or a baseline judges two responses."""
+
+from logging import getLogger
+from typing import Any
+
+from inspect_ai.model import GenerateConfig, ModelOutput, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from urs_inspect._arguments import Structured, checked
+from urs_inspect._util import InputError, choices
+from urs_inspect.judging._prompts import Orders, Protocol, orders_of, pair_calls
+from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.solvers._model_calls import JudgeCalls
+from urs_inspect.solvers._pair_asking import (
+    PairCall,
+    SamerPair,
+    ask_pairs,
+    baseline_reply,
+    keep_replies,
+    samer_choice,
+    samer_pair,
+    samer_replies,
+)
+from urs_inspect.solvers._role_models import (
+    BASELINE_PREFIX,
+    LOCAL_JUDGES,
+    MODEL_JUDGE,
+    REWARD_JUDGE,
+    is_none,
+    judge_model,
+    refuse_no_model,
+)
+from urs_inspect.stats import BASELINES
+
+logger = getLogger(__name__)
+
+QUERY = "query"
+"""Key of a sample's metadata: of a conversation, the message that an evaluator of one message
+reads.
+"""
+
+
+@solver
+@checked
+def compare_pair(
+    protocol: Protocol = "joint",
+    orders: Orders = "ab",
+    judge: str = MODEL_JUDGE,
+    ties: bool = True,
+    seed: int = 0,
+    samer: dict[str, Any] | None = None,
+    structured: Structured = "auto",
+) -> Solver:
+    """Have the two responses in a sample's metadata compared, and keep every reply in the sample's
+    store.
+
+    Args:
+        protocol: `joint`: all dimensions and overall in one reply; `per_dimension`: one call per
+            dimension and one overall; `overall`: one call, overall only.
+        orders: `ab` as in the data, `seeded` by a coin for each sample, `both` twice.
+        judge: `model` for the model under test; `samer`, which evaluates each response by itself:
+            the larger overall score is better, and on a dimension the larger score, whether SaMer
+            selects it or not; `reward_model`, the same with its one number, with the protocol
+            `overall`; or `baseline/<kind>`. Only `model` calls one.
+        ties: Whether a model may answer `overall` with a tie.
+        seed: Seed of the coin and of the random baseline.
+        samer: For `samer` and `reward_model`: `model` and the other arguments of that scorer.
+        structured: Whether a model is asked by a JSON schema of its reply: `true`, `false`, or
+            `auto`, where the preflight of the run saw that its server follows one.
+
+    Raises:
+        InputError: If an argument is unknown, or there is known to be no model where one is to
+            judge.
+    """
+    baseline = check_judge(judge)
+    if judge == REWARD_JUDGE and protocol != "overall":
+        raise InputError(
+            f"judge={REWARD_JUDGE} gives no verdicts on dimensions; use protocol=overall"
+        )
+    choice = samer_choice(judge, samer)
+    unused: set[str] = set()
+    judge_calls = JudgeCalls(structured=structured)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        judge_calls.begin(state)
+        facts = state.metadata
+        firsts = orders_of(orders, str(state.sample_id), seed)
+        judged = {**facts, "dimensions": {}} if protocol == "overall" else facts
+        if judge != MODEL_JUDGE and not is_none(model := get_model()) and str(model) not in unused:
+            # Else the log of a baseline could pass for one of the model.
+            unused.add(str(model))
+            logger.warning(
+                f"judge={judge} judges without a model: {model} is not called; use --model none"
+            )
+        if choice is not None:
+            query = facts.get(QUERY, facts["prompt"])
+            pair = await samer_pair(state, choice, query, facts["response_a"], facts["response_b"])
+            names = (*judged.get("dimensions", {}), OVERALL)
+            if isinstance(pair, SamerPair):
+                table = pair.table(names)
+                text = pair.explained(("response a", "response b"))
+            else:
+                table = ""
+                text = pair.detail
+            keep_replies(state, samer_replies(pair, names, firsts, table))
+            state.output = ModelOutput.from_content(judge, text)
+        elif baseline is not None:
+            replies = [
+                baseline_reply(baseline, judged, first, str(state.sample_id), seed)
+                for first in firsts
+            ]
+            keep_replies(state, replies)
+            state.output = ModelOutput.from_content(judge, str(replies[0].verdicts))
+        else:
+            model = judge_model()
+            calls = [
+                PairCall(model, *call, GenerateConfig())
+                for first in firsts
+                for call in pair_calls(protocol, facts, first, ties)
+            ]
+            replies = await ask_pairs(state, calls, judge_calls)
+            state.output = ModelOutput.from_content(
+                str(model), "\n\n".join(reply.reply for reply in replies)
+            )
+        state.messages.append(state.output.message)
+        return state
+
+    return solve
+
+
+def check_judge(judge: str) -> str | None:
+    """The kind of baseline of `model`, a local judge or `baseline/<kind>`; None for all but the
+    last.
+
+    Raises:
+        InputError: If there is no such judge, or there is known to be no model where one is to
+            judge.
+    """
+    if judge == MODEL_JUDGE:
+        refuse_no_model()
+        return None
+    if judge in LOCAL_JUDGES:
+        return None
+    baseline = str(judge).removeprefix(BASELINE_PREFIX)
+    if baseline == judge or baseline not in BASELINES:
+        raise InputError(
+            f"judge: unknown judge '{judge}'; allowed: {choices((MODEL_JUDGE, *LOCAL_JUDGES))}, "
+            f"{choices(BASELINE_PREFIX + kind for kind in BASELINES)}"
+        )
+    return baseline

@@ -1,0 +1,113 @@
+"""The conversation that an answer of the harness replies to."""
+
+from collections.abc import Mapping, Sequence
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    Content,
+    ContentReasoning,
+    ContentText,
+    ContentToolUse,
+)
+
+# Neither name is public, and nothing public tells a scorer how the model was called.
+from inspect_ai.model._generate_config import active_generate_config
+from inspect_ai.model._model import active_model
+from inspect_ai.solver import TaskState
+
+from urs_inspect.datasets._conversations import Conversation, Kind, NotShown, Turn
+
+
+def asked(state: TaskState) -> Conversation | None:
+    """What the answer of a sample replies to; None if there is no message of a user.
+
+    That is the sample's own input, unless a solver added messages to it: then it is all that the
+    model was sent before its answer, such as system messages, further turns, and calls of tools. A
+    system message of the run comes first.
+    """
+    given: list[ChatMessage]
+    given = [ChatMessageUser(content=state.input)] if isinstance(state.input, str) else state.input
+    sent = _before_answer(state.messages)
+    messages = sent if len(sent) > len(given) and _has_user(sent) else given
+    if not _has_user(messages):
+        return None
+    system_message = _system_message_of_run()
+    if system_message:
+        messages = [ChatMessageSystem(content=system_message), *messages]
+    return conversation_of(messages)
+
+
+def _system_message_of_run() -> str | None:
+    """What `--system-message` or the model's config says.
+
+    The harness sends it with each call and keeps it in none.
+    """
+    model = active_model()
+    if model is None:
+        return None
+    return model.config.merge(active_generate_config()).system_message
+
+
+def _has_user(messages: Sequence[ChatMessage]) -> bool:
+    return any(isinstance(message, ChatMessageUser) for message in messages)
+
+
+def _before_answer(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Messages before the model's last one, if that comes after the last one of a user."""
+    for place in range(len(messages) - 1, -1, -1):
+        if isinstance(messages[place], ChatMessageUser):
+            break
+        if isinstance(messages[place], ChatMessageAssistant):
+            return list(messages[:place])
+    return list(messages)
+
+
+def conversation_of(messages: Sequence[ChatMessage]) -> Conversation:
+    """Messages of the harness as a conversation; reasoning, which no user sees, is left out."""
+    return Conversation(tuple(map(_turn, messages)))
+
+
+def _turn(message: ChatMessage) -> Turn:
+    if isinstance(message, ChatMessageTool):
+        return Turn("tool", (NotShown("tool_result"),))
+    content = [message.content] if isinstance(message.content, str) else message.content
+    parts = [_part(part) for part in content if not isinstance(part, ContentReasoning)]
+    if isinstance(message, ChatMessageAssistant):
+        parts = [part for part in parts if part != ""]
+        parts += [NotShown("tool_call")] * len(message.tool_calls or [])
+    return Turn(message.role, tuple(parts))
+
+
+_KINDS: Mapping[str, Kind] = {
+    "image": "image",
+    "audio": "audio",
+    "video": "video",
+    "document": "document",
+}
+
+
+def _part(part: Content | str) -> str | NotShown:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, ContentText):
+        return part.text
+    if isinstance(part, ContentToolUse):
+        return NotShown("tool_call")
+    return NotShown(_KINDS.get(part.type, "other"))
+
+
+def chat_of(conversation: Conversation) -> list[ChatMessage]:
+    """A conversation of texts as messages of the harness."""
+    kinds = {
+        "system": ChatMessageSystem,
+        "user": ChatMessageUser,
+        "assistant": ChatMessageAssistant,
+    }
+    messages: list[ChatMessage] = [
+        kinds[turn.role](content=turn.text) for turn in conversation.turns
+    ]
+    return messages

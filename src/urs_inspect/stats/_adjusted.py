@@ -1,0 +1,379 @@
+"""Bradley-Terry ratings that are adjusted: people's votes corrected by a judge's verdicts, or votes
+at equal style.
+
+Corrected (`rank_corrected`): people voted on some ballots, a judge on all of them.
+Prediction-powered inference (Angelopoulos, Duchi and Zrnic, "PPI++: Efficient Prediction-Powered
+Inference", 2023, section 2) for the logistic loss, stratified by pair of models. Votes enter this
+loss only through the share of wins of each pair, which becomes
+
+    people + lambda * (judge, all ballots of the pair - judge, those ballots of the pair that people
+    voted on).
+
+The term in brackets has mean zero whatever the judge prefers, if within each pair the ballots that
+people voted on are as good as drawn at random; how many votes a pair gets may depend on outcomes.
+It removes the part of the people's luck with ballots that the judge shares. Lambda is power-tuned:
+the slope of votes on verdicts within pairs, cut to 0 to 1.
+
+Controlled (`rank_controlled`): how models would rank if no answer were longer or had more markup.
+The log odds of a battle are the difference of two strengths plus a coefficient for each difference
+of style (the method of Chatbot Arena's "style control"). A count enters as (a - b) / (a + b), 0
+where both are 0, divided by its root mean square over the battles. It is not centred, so that it
+does not matter which model is named first.
+
+The prior is that of `bradley_terry`: each model gets ties with an average one, and each coefficient
+ties between equal models whose styles differ by one root mean square.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Unpack
+
+import numpy as np
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.stats._battles import Battles
+from urs_inspect.stats._bootstrap import (
+    Estimate,
+    Flags,
+    Floats,
+    Integers,
+    Resampling,
+    ResamplingOptions,
+    influence_draws,
+)
+from urs_inspect.stats._bradley_terry import PRIOR, fit_bradley_terry, logistic, on_scale
+from urs_inspect.stats._elo import SCALE
+from urs_inspect.stats._ranking import Places, place, reported
+
+FEWEST_VOTES = 10
+"""Fewest ballots with both votes and a verdict: fewer cannot show how far the judge agrees with
+people.
+"""
+
+_LISTS = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
+_HEADINGS = re.compile(r"^ {0,3}#{1,6}[ \t]+\S", re.MULTILINE)
+_BOLD = re.compile(r"\*\*[^\s*][^*\n]*\*\*|__[^\s_][^_\n]*__")
+_CODE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+
+FEATURES: Mapping[str, Callable[[str], int]] = {
+    "length": len,
+    "lists": lambda text: len(_LISTS.findall(text)),
+    "headings": lambda text: len(_HEADINGS.findall(text)),
+    "bold": lambda text: len(_BOLD.findall(text)),
+    "code": lambda text: len(_CODE.findall(text)) // 2,
+}
+"""What is counted in an answer: characters, list items, headings, passages in bold, blocks of code
+(in Markdown).
+"""
+
+_POINTS = SCALE / math.log(10)
+_MOST_STEPS = 200
+_TOLERANCE = 1e-9
+_INFINITE = 20.0
+"""Strengths beyond (3,500 points from the mean) are those of a fit that does not converge."""
+
+
+@dataclass(frozen=True)
+class JudgedBallots:
+    """Ballots with what people and a judge said about them.
+
+    Arrays as in `Battles`, NaN where there is no outcome.
+    """
+
+    players: tuple[str, ...]
+    first: Integers
+    second: Integers
+    clusters: Integers
+    people: Floats
+    judge: Floats
+
+    def battles(self, outcomes: Floats) -> Battles:
+        """The ballots with an outcome as battles."""
+        known = ~np.isnan(outcomes)
+        return Battles(
+            self.players,
+            self.first[known],
+            self.second[known],
+            outcomes[known],
+            self.clusters[known],
+        )
+
+
+@dataclass(frozen=True)
+class CorrectedRanking:
+    """Models from the best to the worst by people's votes and a judge; intervals by
+    `influence_draws`.
+    """
+
+    places: Places  # corrected ratings; `extra`: less the ratings by people alone
+    judge: tuple[float, ...]  # ratings by the judge's verdicts alone, in the same order
+    weight: float  # lambda, 0 to 1
+    votes: int  # ballots with votes
+    verdicts: int  # ballots with a verdict
+    both: int  # ballots with both
+    agreement: float  # share of the ballots with both on which people and judge chose the same
+    # number of votes that would have the mean variance of the corrected ratings without the judge
+    worth: float
+
+
+def rank_corrected(
+    ballots: JudgedBallots, *, prior: float = PRIOR, **options: Unpack[ResamplingOptions]
+) -> CorrectedRanking:
+    """Rank models by people's votes, corrected by a judge's verdicts; `options` are those of
+    `Resampling`.
+    """
+    voted = ~np.isnan(ballots.people)
+    judged = ~np.isnan(ballots.judge)
+    both = voted & judged
+    if both.sum() < FEWEST_VOTES:
+        raise InputError(
+            f"a correction by a judge needs at least {FEWEST_VOTES} ballots with people's votes and"
+            f" a verdict, got {both.sum()}: {voted.sum()} have votes, {judged.sum()} a verdict"
+        )
+    tuned, excess, share = _control(ballots)
+    people = np.where(voted, ballots.people, 0.0)
+
+    def fit(weight: float) -> Fit:
+        known = weight * excess
+        return fit_rows(
+            ballots,
+            people - known,
+            weights=voted.astype(np.float64),
+            shared=share * known,
+            prior=prior,
+        )
+
+    alone = fit(0.0)
+    # Less where a model would be infinitely strong by shares outside 0 to 1; votes alone always
+    # have a finite fit.
+    fits = ((weight, fit(weight)) for weight in (tuned, tuned / 2, tuned / 4, 0.0))
+    weight, corrected = next(tried for tried in fits if np.abs(tried[1].values).max() < _INFINITE)
+    places, _ = _placed(ballots.battles(ballots.people), corrected, alone, Resampling(**options))
+    by_judge = dict(
+        zip(
+            ballots.players,
+            fit_bradley_terry(ballots.battles(ballots.judge), prior=prior),
+            strict=True,
+        )
+    )
+    return CorrectedRanking(
+        places,
+        judge=tuple(float(by_judge[name]) for name in places.players),
+        weight=weight,
+        votes=int(voted.sum()),
+        verdicts=int(judged.sum()),
+        both=int(both.sum()),
+        agreement=float((ballots.people[both] == ballots.judge[both]).mean()),
+        # Of ties alone both variances are 0.
+        worth=float(voted.sum() * (alone.variance / corrected.variance if weight else 1.0)),
+    )
+
+
+def _control(ballots: JudgedBallots) -> tuple[float, Floats, Floats]:
+    """Lambda, what each verdict is above the mean of its pair, and the share of the pair's verdicts
+    with votes.
+
+    The latter have shape (N,), 0 for a ballot without a verdict. Covariance and variance within a
+    pair are unbiased with few votes; pairs without further verdicts do not count.
+    """
+    turned = ballots.first > ballots.second
+    size = len(ballots.players)
+    sides = np.where(
+        turned, ballots.second * size + ballots.first, ballots.first * size + ballots.second
+    )
+    pair = np.unique(sides, return_inverse=True)[1]
+    vote, verdict = (np.where(turned, 1 - side, side) for side in (ballots.people, ballots.judge))
+    judged = ~np.isnan(verdict)
+    both = judged & ~np.isnan(vote)
+    seen, verdicts = (np.bincount(pair, which).astype(np.float64)[pair] for which in (both, judged))
+
+    def centred(values: Floats, which: Flags, count: Floats) -> Floats:
+        known = np.where(which, values, 0.0)
+        return np.where(which, known - np.bincount(pair, known)[pair] / np.maximum(count, 1), 0.0)
+
+    votes, seen_verdicts = (centred(values, both, seen) for values in (vote, verdict))
+    freedom = np.where((seen > 1) & (verdicts > seen), seen / np.maximum(seen - 1, 1), 0.0)
+    variance = freedom @ seen_verdicts**2
+    weight = (
+        float(np.clip(freedom @ (votes * seen_verdicts) / variance, 0, 1))
+        if variance > 1e-9
+        else 0.0
+    )
+    excess = centred(verdict, judged, verdicts)
+    return weight, np.where(turned, -excess, excess), seen / np.maximum(verdicts, 1)
+
+
+class Coefficient(NamedTuple):
+    """What a difference of style is worth."""
+
+    scale: float  # root mean square of the differences over the battles of the fit, above 0
+    value: float  # change of the log odds of a win for a difference of one scale
+
+
+@dataclass(frozen=True)
+class ControlledRanking:
+    """Models from the best to the worst at equal style.
+
+    Intervals by `influence_draws` over instructions.
+    """
+
+    places: Places  # ratings at equal style; `extra`: less the ratings without control
+    coefficients: Mapping[str, Coefficient]  # by feature
+    effects: tuple[Estimate, ...]  # coefficients in points, for a difference of one scale
+    given: bool  # whether the coefficients were given; then they count as exact
+    skipped: tuple[str, ...] = ()  # features that differ in no comparison
+
+
+def style_differences(responses: Iterable[Sequence[str]], features: Sequence[str]) -> Floats:
+    """(a - b) / (a + b) of the counts of two answers, by feature; -1 to 1, 0 where both are 0;
+    shape (N, K).
+    """
+    counts = [
+        [[FEATURES[name](text) for text in texts] for name in features] for texts in responses
+    ]
+    table = np.array(counts, dtype=np.float64).reshape(len(counts), len(features), 2)
+    return np.asarray((table[..., 0] - table[..., 1]) / np.maximum(table.sum(axis=2), 1))
+
+
+def rank_controlled(
+    battles: Battles,
+    styles: Floats,
+    features: Sequence[str],
+    *,
+    given: Mapping[str, Coefficient] | None = None,
+    **options: Unpack[ResamplingOptions],
+) -> ControlledRanking:
+    """Rank models at equal style, from `style_differences` of shape (N, K); `options` are those of
+    `Resampling`.
+
+    Coefficients of an earlier fit are kept, so that a model that joins does not change what style
+    is worth.
+    """
+    how = Resampling(**options)
+    skipped = tuple[str, ...]()
+    if given is None:
+        differs = np.asarray(styles.any(axis=0))
+        if not differs.any():
+            raise InputError(
+                f"control: no comparison of the {len(styles)} has a difference in"
+                f" {choices(features)}"
+            )
+        skipped = tuple(name for name, differ in zip(features, differs, strict=True) if not differ)
+        features = [name for name in features if name not in skipped]
+        styles = styles[:, differs]
+        scales = np.sqrt((styles**2).mean(axis=0))
+        fit = fit_rows(battles, battles.outcome, covariates=styles / scales)
+        values = fit.values[len(battles.players) :]
+    elif set(given) != set(features):
+        raise InputError(
+            f"control: the coefficients are for {choices(given)}, not for {choices(features)}; both"
+            " must name the same features"
+        )
+    else:
+        scales, values = np.array([given[name] for name in features]).T
+        fit = fit_rows(battles, battles.outcome, offset=styles / scales @ values)
+    places, effects = _placed(battles, fit, fit_rows(battles, battles.outcome), how)
+    if given is not None:
+        effects = np.tile(_POINTS * values, (len(effects), 1))
+    number, total = np.full(
+        (2, len(features)), [[len(battles)], [len(np.unique(battles.clusters))]]
+    )
+    return ControlledRanking(
+        places,
+        {
+            name: Coefficient(*pair)
+            for name, *pair in zip(features, scales.tolist(), values.tolist(), strict=True)
+        },
+        reported(effects[0], effects[1:], number, total, how.level, how.seed),
+        given is not None,
+        skipped,
+    )
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Strengths and coefficients in natural units, (P + K,), what moves them there, and how far."""
+
+    values: Floats
+    influences: Floats  # of each instruction, (C, P + K)
+    pull: Floats  # of the prior, to first order, (P + K,)
+
+    @property
+    def variance(self) -> float:
+        """Mean variance of the strengths, of which only differences are known."""
+        return float(
+            (self.influences - self.influences.mean(axis=1, keepdims=True)).var(axis=0).mean()
+        )
+
+
+def fit_rows(
+    ballots: Battles | JudgedBallots,
+    outcome: Floats,
+    *,
+    covariates: Floats | None = None,
+    weights: Floats | float = 1.0,
+    offset: Floats | float = 0.0,
+    shared: Floats | float = 0.0,
+    prior: float = PRIOR,
+) -> Fit:
+    """Fit strengths and coefficients by Newton's method as in `fit_counts`, with influences.
+
+    An influence is the score of an instruction's ballots times the inverse information. A score is
+    a residual divided by 1 - leverage, as in the HC3 sandwich (MacKinnon and White, 1985), without
+    which intervals of 60 votes are too narrow, plus what is `shared`. Outcomes may lie outside 0 to
+    1; `weights` say how often a ballot counts, `offset` which log odds are known; all have shape
+    (N,), the covariates (N, K).
+    """
+    from scipy.sparse import csr_array, hstack
+
+    size = len(outcome)
+    rows = np.arange(len(outcome))
+    entries = (
+        np.repeat([1.0, -1.0], size),
+        (
+            np.tile(rows, 2),
+            np.concatenate([ballots.first, ballots.second]),
+        ),
+    )
+    sides = csr_array(entries, (size, len(ballots.players)))
+    design = sides if covariates is None else hstack([sides, csr_array(covariates)], format="csr")
+    values: Floats = np.zeros(design.shape[1])
+    for _ in range(_MOST_STEPS):
+        chance = logistic(design @ values + offset)
+        alone = logistic(values)
+        excess = weights * (outcome - chance)
+        spread = weights * chance * (1 - chance)
+        information = (design.T @ design.multiply(spread[:, None])).toarray() + np.diag(
+            prior * alone * (1 - alone)
+        )
+        step = np.linalg.solve(information, design.T @ excess + prior * (0.5 - alone))
+        reach = float(max(np.abs(design @ step).max(), np.abs(step).max()))
+        values = values + step * (np.log1p(reach) / max(reach, 1e-300))
+        if reach < _TOLERANCE or np.abs(values).max() > _INFINITE:
+            break
+    inverse = np.linalg.inv(information)
+    leverage = np.asarray(design.multiply(design @ inverse).sum(axis=1))
+    scores = excess / (1 - spread * leverage) + shared
+    clusters = np.unique(ballots.clusters, return_inverse=True)[1]
+    summed = csr_array((scores, (clusters, rows)), (clusters.max() + 1, size)) @ design
+    return Fit(values, summed.toarray() @ inverse, inverse @ (prior * (0.5 - alone)))
+
+
+def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Places, Floats]:
+    """Places by a fit, `extra` being its ratings less those of a plain one, and its coefficients,
+    shape (1 + R, K).
+
+    The first row is of all battles, the others are draws; in points. Every second draw leaves out
+    the pull of the prior, which moves models that are far apart towards each other; with it in all
+    draws intervals are too narrow.
+    """
+    values = np.concatenate([fit.values, plain.values])
+    influences = np.hstack([fit.influences, plain.influences])
+    draws = np.vstack([values, influence_draws(values, influences, how.rounds, how.seed)])
+    draws[1::2] -= np.concatenate([fit.pull, plain.pull])
+    fitted, effects, before = np.split(draws, [len(battles.players), len(fit.values)], axis=1)
+    ratings = on_scale(fitted)
+    before = on_scale(before)
+    return place(battles, ratings, ratings - before, how.level, how.seed), _POINTS * effects

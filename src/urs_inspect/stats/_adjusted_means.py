@@ -1,0 +1,408 @@
+"""Adjusted means: of a judge's scores corrected by people's ratings of some answers, and by a
+regression on length.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect.stats._bootstrap import ROUNDS, SEED, Floats, Integers, ratio
+from urs_inspect.stats._means import (
+    MeanColumn,
+    MeanDraws,
+    Reweight,
+    bootstrap_means,
+    effective_number,
+)
+
+_NO_SPREAD = 1e-12
+"""Sums of squared deviations of scores below this are rounding errors."""
+_EQUAL_LENGTH = 1e-9
+"""Lengths whose spread is a smaller share of what it was are equal except for rounding errors."""
+FEWEST_BY_SAME_RATERS = 10
+"""Fewest ratings of each of two models by the same raters that tell a better model from a more
+lenient rater, as of `ratings_by_same_raters`.
+"""
+_STEPS = 200
+"""Steps of coordinate descent over two coefficients.
+
+Each shrinks the error by their squared correlation.
+"""
+
+
+@dataclass(frozen=True)
+class ByRater:
+    """Ratings of answers by R raters, arrays of shape (Q, M, R); 0 where a rater did not rate an
+    answer.
+    """
+
+    # share of each rater in the mean rating of an answer; they add up to 1 where it was rated
+    shares: Floats
+    parts: Floats  # what each rater adds to that mean
+
+
+@dataclass(frozen=True)
+class RatedScores:
+    """Scores of a judge for all answers and ratings by people for some, on one scale.
+
+    Arrays of shape (Q, M).
+    """
+
+    judge: Floats  # none is NaN
+    people: Floats  # NaN where there is no rating
+    judge_of_rated: (
+        Floats  # the judge's score of what people rated, such as one of several epochs; else NaN
+    )
+    # how many answers a rated one stands for, up to a factor; above 0 where there is a rating
+    weights: Floats
+    raters: ByRater | None = (
+        None  # where several raters are known: how lenient each one is, is then taken out
+    )
+
+
+@dataclass(frozen=True)
+class PoweredMeans:
+    """Means over one set of questions, with their values in the same rounds; one per model each."""
+
+    corrected: (
+        MeanDraws  # means of people's ratings, predicted by the judge and corrected by the ratings
+    )
+    people: MeanDraws  # means of the ratings alone
+    predicted: (
+        MeanDraws  # the noise in `corrected` that more ratings of the same questions do not reduce
+    )
+
+
+@dataclass(frozen=True)
+class RaterEffects:
+    """How lenient raters are, as far as ratings of the same models show it."""
+
+    values: Floats  # points above the mean of all ratings, shape (R,)
+    influence: (
+        Floats  # what each question adds to them, to the first order; adds up to 0, shape (Q, R)
+    )
+
+
+def rater_effects(shares: Floats, parts: Floats) -> RaterEffects:
+    """Effects of raters by least squares of ratings on rater and model.
+
+    Arguments are those of `ByRater`, weighted by answer. Only ratings of different models by one
+    rater, or of one model by different raters, tell raters from models; of raters that nothing
+    links, all effects are as small as possible.
+    """
+    counts = shares.sum(axis=0)
+    totals = parts.sum(axis=0)
+    models = len(counts)
+    by_model = counts.sum(axis=1)
+    by_rater = counts.sum(axis=0)
+    inverse = np.linalg.pinv(
+        np.block([[np.diag(by_model), counts], [counts.T, np.diag(by_rater)]]), hermitian=True
+    )
+    solved = inverse @ np.concatenate([totals.sum(axis=1), totals.sum(axis=0)])
+    residuals = parts - shares * (solved[:models, None] + solved[None, models:])
+    influence = np.concatenate([residuals.sum(axis=2), residuals.sum(axis=1)], axis=1) @ inverse
+    effects = solved[models:]
+    drift = influence[:, models:]
+    usual = by_rater / by_rater.sum()
+    return RaterEffects(effects - usual @ effects, drift - (drift @ usual)[:, None])
+
+
+def ratings_by_same_raters(counts: Floats) -> Floats:
+    """How many ratings of each of two models, all by the same raters, tell as much of their
+    difference.
+
+    `counts` are numbers of ratings by model and rater, shape (M, R); the result has shape (M, M).
+    With unit variance of a rating, the difference of two models has the variance v by least squares
+    on rater and model; n ratings of each by the same raters have 2 / n. It is 0 where no chain of
+    raters links the models, and infinite for a model and itself.
+    """
+    by_rater = np.maximum(counts.sum(axis=0), _NO_SPREAD)
+    information = np.diag(counts.sum(axis=1)) - counts @ (counts / by_rater).T
+    tiny = 1e-9 * max(float(counts.sum()), 1.0)
+    inverse = np.linalg.inv(information + tiny * np.eye(len(counts)))
+    own = np.diagonal(inverse)
+    variance = own[:, None] + own[None] - 2 * inverse
+    return np.where(
+        variance > 0,
+        np.round(np.divide(2, variance, where=variance > 0, out=np.zeros_like(variance)), 6),
+        np.inf,
+    )
+
+
+def powered_means(
+    scores: RatedScores,
+    columns: Mapping[str, Integers],
+    *,
+    coefficients: tuple[float, float] | None = None,
+    reweight: Reweight | None = None,
+    clusters: Integers | None = None,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+) -> tuple[dict[str, PoweredMeans], tuple[float, float]]:
+    """Estimate what people would give on average if they rated every answer.
+
+    Prediction-powered inference with power tuning (Angelopoulos, Duchi and Zrnic, "PPI++: Efficient
+    Prediction-Powered Inference", 2023, section 6), clustered by question. For each model the
+    estimate is
+
+        mean of L over all questions + mean of (rating - L) over the rated ones,
+
+    where L predicts the rating from the judge: `c1 * a + c2 * (score - a)`, `a` being the judge's
+    mean over the models of the question. It is unbiased for any fixed c1 and c2, whatever the judge
+    does. One coefficient (c1 = c2, as in the paper) would have to serve means and differences
+    alike: where models are rated on the same questions, what a judge says of a question as a whole
+    cancels out of their differences, and what it says of single models may be noise. With two, a
+    contrast of two means is tuned as well as each of them.
+
+    Both are fitted by least squares over all models with an intercept per model; for the ratings of
+    a question, without that question, so that the fit does not make intervals too narrow. Each lies
+    between 0 and what it would be if judge and people agreed perfectly, the ratio of their standard
+    deviations, so that the judge's scale does not matter. As the first mean is over all questions,
+    rated ones included, c is the plain slope, N / (N - n) times the paper's lambda, which is over
+    unrated ones; with all answers rated the estimate is the mean of the ratings.
+
+    `columns` names sets of questions by their numbers; the means over each are estimated, by the
+    same coefficients. `n` of a mean is the number of rated questions, where weights differ their
+    effective number (Kish). Each round draws whole questions, or whole `clusters` of them;
+    coefficients are fitted question by question all the same.
+
+    Where raters are known, how lenient each one is (`rater_effects` of rating less L) is taken out
+    of the ratings, at the level of all of them together, and what the rounds change of it is a part
+    of the intervals, to the first order. The fit of c takes it out as the ratings alone show it.
+    `n` is then at most what the ratings tell of differences.
+    """
+    questions = len(scores.judge)
+    common = scores.judge.mean(axis=1, keepdims=True)
+    own = scores.judge - common
+    own_of_rated = scores.judge_of_rated - common
+    shares = np.ones(questions) if reweight is None else reweight(np.ones((1, questions)))[0]
+    known = ~np.isnan(scores.people)
+    weighed = shares[:, None] > 0
+    weights = np.where(known, scores.weights * shares[:, None], 0.0)
+    if coefficients is None:
+        parts = np.stack([np.broadcast_to(common, own.shape), np.where(known, own_of_rated, 0.0)])
+        alone = _without_raters(scores, weights, np.zeros_like(weights)).people
+        coefficients, without = _fit(parts, np.where(known, alone, 0.0), weights)
+    else:
+        without = np.broadcast_to(np.array(coefficients), (questions, 2))
+    predictions = np.where(known, without[:, :1] * common + without[:, 1:] * own_of_rated, 0.0)
+    adjusted = _without_raters(scores, weights, predictions)
+    wanted: list[MeanColumn] = []
+    for chosen in columns.values():
+        rated = chosen[known[chosen].any(axis=1)]
+        centre, own_centre = (
+            np.average(part[chosen], axis=0, weights=shares[chosen]) for part in (common, own)
+        )
+        predicted = coefficients[0] * (common[chosen] - centre) + coefficients[1] * (
+            own[chosen] - own_centre
+        )
+        residual = adjusted.people[rated] - without[rated, :1] * (common[rated] - centre)
+        residual -= without[rated, 1:] * (own_of_rated[rated] - own_centre)
+        weight = np.where(known[rated], scores.weights[rated], np.nan)
+        sums = np.hstack([residual * weight, adjusted.people[rated] * weight, weight])
+        wanted += [MeanColumn(chosen, predicted), MeanColumn(rated, sums)]
+    influence = np.divide(
+        adjusted.influence, shares[:, None], out=np.zeros_like(adjusted.influence), where=weighed
+    )
+    wanted.append(MeanColumn(np.arange(questions), influence * shares.sum()))
+    *draws, moved = bootstrap_means(
+        wanted, questions, reweight=reweight, clusters=clusters, rounds=rounds, seed=seed
+    )
+    found = {}
+    for (name, chosen), judged, rated_sums in zip(
+        columns.items(), draws[::2], draws[1::2], strict=True
+    ):
+        n = np.array([int(effective_number(part) + _NO_SPREAD) for part in weights[chosen].T])
+        n = np.minimum(n, adjusted.most)
+        values, drawn = (
+            np.split(part, 3, axis=-1) for part in (rated_sums.values, rated_sums.draws)
+        )
+        drift = moved.draws @ adjusted.rated_by(weights, chosen).T
+        groups = None if rated_sums.drawn is None else np.minimum(n, rated_sums.drawn[: len(n)])
+        corrected, people = (
+            MeanDraws(
+                ratio(values[part], values[2]),
+                ratio(drawn[part], drawn[2]) - drift,
+                n,
+                seed,
+                groups,
+            )
+            for part in (0, 1)
+        )
+        corrected = MeanDraws(
+            corrected.values + judged.values, corrected.draws + judged.draws, n, seed, groups
+        )
+        found[name] = PoweredMeans(corrected, people, judged)
+    return found, coefficients
+
+
+@dataclass(frozen=True)
+class _Adjusted:
+    """Ratings at the level of all raters together."""
+
+    people: Floats
+    shares: Floats  # as of `ByRater`
+    influence: Floats  # as of `RaterEffects`
+    most: Floats  # most ratings that those of each model count for, shape (M,)
+
+    def rated_by(self, weights: Floats, chosen: Integers) -> Floats:
+        """Share of each rater in the weighted ratings of each model over some questions, shape (M,
+        R).
+        """
+        sums = (weights[chosen][:, :, None] * self.shares[chosen]).sum(axis=0)
+        return np.nan_to_num(
+            ratio(sums, np.broadcast_to(sums.sum(axis=1, keepdims=True), sums.shape))
+        )
+
+
+def _without_raters(scores: RatedScores, weights: Floats, predictions: Floats) -> _Adjusted:
+    """Take out of ratings how lenient each rater is beside the predictions, shape (Q, M)."""
+    questions, models = weights.shape
+    raters = scores.raters
+    if raters is None:
+        nobody = np.zeros((questions, models, 0))
+        return _Adjusted(scores.people, nobody, np.zeros((questions, 0)), np.full(models, np.inf))
+    weighted = weights[:, :, None] * raters.shares
+    beyond = weights[:, :, None] * raters.parts - weighted * predictions[:, :, None]
+    effects = rater_effects(weighted, beyond)
+    linked = ratings_by_same_raters(raters.shares.sum(axis=0))
+    np.fill_diagonal(linked, 0.0)
+    most = np.floor(linked.max(axis=1)) if models > 1 else np.full(models, np.inf)
+    people = scores.people - raters.shares @ effects.values
+    return _Adjusted(people, raters.shares, effects.influence, most)
+
+
+def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, float], Floats]:
+    """Coefficients of two parts, shape (2, Q, M), by all questions.
+
+    And without each question, shape (Q, 2).
+    """
+    # The variance of a weighted mean is the sum of squared weights times squared residuals.
+    squared = (weights / weights.max(initial=1.0)) ** 2
+    total = squared.sum(axis=0)
+    stacked = np.concatenate([parts, people[None]])
+    deviations = (
+        stacked
+        - np.nan_to_num(ratio((squared * stacked).sum(axis=1), np.tile(total, (3, 1))))[:, None, :]
+    )
+    products = deviations[:, None] * deviations[None]  # shape (3, 3, Q, M)
+    # Taking one answer out of a weighted sum of squares about the mean takes out more than its own
+    # square.
+    left = total - squared
+    taken = squared * np.divide(total, left, out=np.zeros_like(squared), where=left > _NO_SPREAD)
+    whole = (squared * products).sum(axis=(2, 3))
+    without = whole[..., None] - (taken * products).sum(axis=3)
+    first, second = _least_squares(whole[..., None])[:, 0].tolist()
+    return (first, second), _least_squares(without).T
+
+
+def _least_squares(sums: Floats) -> Floats:
+    """Coefficients within bounds that minimise squares, by sums of products, shape (3, 3, K) -> (2,
+    K).
+    """
+    found = np.zeros((2, sums.shape[2]))
+    spread = sums[[0, 1], [0, 1]]
+    inverse = np.divide(1, spread, out=np.zeros_like(spread), where=spread > _NO_SPREAD)
+    most = np.sqrt(np.maximum(sums[2, 2], 0) * inverse)
+    for _ in range(_STEPS):
+        before = found.copy()
+        for part, other in ((0, 1), (1, 0)):
+            found[part] = np.clip(
+                (sums[part, 2] - sums[0, 1] * found[other]) * inverse[part], 0, most[part]
+            )
+        if np.abs(found - before).max(initial=0) < 1e-9:
+            break
+    return found
+
+
+# --- a regression on length ---
+
+
+@dataclass(frozen=True)
+class LengthControl:
+    """What goes with the length of answers, in rounds of the bootstrap, as `control_length` makes
+    it.
+    """
+
+    # points that go with a doubling, within questions and models; NaN where lengths say nothing of
+    # it
+    slope: MeanDraws
+    means: MeanDraws  # of the M models at the mean length of their answers to each question
+    # mean doublings of each model's answers above those of all models to the same question
+    lengths: MeanDraws
+    # share of the variance of log length within questions that is between models; NaN if there is
+    # none
+    by_model: float
+
+
+def length_column(
+    scores: npt.ArrayLike, doublings: npt.ArrayLike, questions: Integers | None = None
+) -> MeanColumn:
+    """What `control_length` needs, as a column for `bootstrap_means`, of scores and lengths of M
+    models, shape (Q, M).
+
+    `doublings` has the length of each answer as a binary logarithm, of characters or words; NaN for
+    an empty answer, which has no logarithm and a score by rule: it keeps its score, and its
+    question says nothing about the slope. The questions are numbered from 0 by default.
+    """
+    y = np.asarray(scores, dtype=np.float64)
+    x = np.asarray(doublings, dtype=np.float64)
+    if y.shape != x.shape or y.ndim != 2 or np.isnan(y).any():
+        raise ValueError(
+            f"need a score and a length per question and model, no score NaN: {y.shape} and"
+            f" {x.shape}"
+        )
+    known = ~np.isnan(x)
+    usual = ratio(np.where(known, x, 0.0).sum(axis=1), known.sum(axis=1))[:, None]
+    x = np.where(known, x - usual, 0.0)
+    # Only what differs within a question takes part: its own effect, its language and its topic are
+    # taken out.
+    within = y - y.mean(axis=1, keepdims=True)
+    moments = np.column_stack([within, x, (x * x).sum(axis=1), (x * within).sum(axis=1)])
+    moments[~known.all(axis=1)] = np.nan
+    return MeanColumn(
+        np.arange(len(y)) if questions is None else questions, np.column_stack([y, x, moments])
+    )
+
+
+def control_length(found: MeanDraws) -> LengthControl:
+    """Least squares of score on model and log length with an effect of each question, in every
+    round of a column.
+
+    Means at equal length are `mean - slope * (log length less that of all models)`. By Frisch,
+    Waugh and Lovell ("Partial Time Regressions as Compared with Individual Trends", 1933), the
+    slope is that of scores on log lengths after the means of questions and of models have been
+    taken from both; as every model answers every question, sums over questions give it, so that a
+    round costs as much as a few more means.
+
+    Rounds draw whole questions, or clusters of them, so that intervals are clustered by these. The
+    slope is one for all models: a judge that rewards length, and users whom more text serves
+    better, look the same to it.
+    """
+    models = (found.values.size - 2) // 4
+    rows = np.vstack([found.values, found.draws])
+    scores, lengths, y, x = (rows[:, models * place : models * (place + 1)] for place in range(4))
+    total = rows[:, -2]
+    product = rows[:, -1]
+    within = total - (x * x).sum(axis=1)
+    slope = ratio(
+        product - (x * y).sum(axis=1), np.where(within > _EQUAL_LENGTH * total, within, 0.0)
+    )[:, None]
+    by_model = float((1 - ratio(np.maximum(within, 0.0), total))[0])
+    slopes, means, longer = (
+        MeanDraws(
+            part[0],
+            part[1:],
+            found.n[chosen],
+            found.seed,
+            None if found.drawn is None else found.drawn[chosen],
+        )
+        for part, chosen in (
+            (slope, slice(-1, None)),
+            (scores - slope * lengths, slice(models)),
+            (lengths, slice(models)),
+        )
+    )
+    return LengthControl(slopes, means, longer, by_model)

@@ -1,0 +1,317 @@
+"""Agreement among raters: kappa, Krippendorff's alpha, the score interval of a share, and panels of
+judges.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect.stats._bootstrap import (
+    LEVEL,
+    Clusters,
+    Estimate,
+    Flags,
+    Floats,
+    Resampling,
+    ResamplingOptions,
+    check_level,
+    cluster_counts,
+    counted_estimate,
+    undefined,
+)
+
+_FEWEST_UNITS = 2
+
+
+def interval_alpha(ratings: Sequence[Sequence[float]]) -> float:
+    """Krippendorff's alpha with the interval distance (squared difference).
+
+    1 less the observed by the expected disagreement: the squared differences within units, each
+    unit weighted by its number of ratings, by those of all pairs of ratings (Krippendorff,
+    "Computing Krippendorff's Alpha-Reliability", 2011, interval metric).
+
+    Args:
+        ratings: One row per rater, one column per unit, shape (raters, units); NaN where a rater
+            gave no rating.
+
+    Returns:
+        1 for perfect agreement, 0 for agreement by chance, below 0 for systematic disagreement; NaN
+        if fewer than two units have two ratings. When all ratings are equal, alpha is 1 by
+        convention.
+    """
+    pairable = [
+        values
+        for column in zip(*ratings, strict=True)
+        if len(values := [value for value in column if not math.isnan(value)]) >= 2
+    ]
+    if len(pairable) < _FEWEST_UNITS:
+        return math.nan
+    every = np.concatenate([np.array(values, dtype=float) for values in pairable])
+    # The mean squared difference of two values is twice their variance with n - 1.
+    expected = np.var(every, ddof=1)
+    if expected == 0 or every.min() == every.max():
+        return 1.0
+    within = sum(len(values) * np.var(values, ddof=1) for values in pairable) / len(every)
+    return float(1 - within / expected)
+
+
+def nominal_alpha(tables: Floats) -> Floats:
+    """Krippendorff's alpha with the nominal distance, of two raters without gaps, for many tables
+    at once.
+
+    `tables` has how often the raters gave each pair of classes, shape (R, K, K) -> (R,). With 2N
+    values, of which n_c are of class c, alpha is `1 - (2N - 1) * (values that disagree) / ((2N)^2 -
+    sum of n_c^2)` (Krippendorff, "Computing Krippendorff's Alpha-Reliability", 2011); NaN with
+    fewer than two units, 1 by convention for a single class.
+    """
+    classes = tables.sum(axis=1) + tables.sum(axis=2)
+    values = classes.sum(axis=1)
+    disagreeing = values - 2 * np.trace(tables, axis1=1, axis2=2)
+    chance = values**2 - (classes**2).sum(axis=1)
+    alpha = 1 - np.divide(
+        (values - 1) * disagreeing, chance, out=np.zeros(len(tables)), where=chance > 0
+    )
+    return np.where(values >= 4, alpha, np.nan)
+
+
+def clustered_interval_alpha(
+    ratings: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
+) -> Estimate:
+    """`interval_alpha` with its bootstrap interval clustered by question; `clusters` has the
+    question of each unit.
+
+    With n values in units that have at least two, alpha is `1 - (n - 1) * sum over units of the
+    squared differences within, each divided by the unit's number of values less one, / squared
+    differences of all values` (Krippendorff, 2011, as above). Each sum is one over units, so that
+    all rounds are one matrix product.
+    """
+    how = Resampling(**options)
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] != len(clusters):
+        raise ValueError(
+            f"need one column per cluster id: ratings of shape {table.shape}, {len(clusters)}"
+            " clusters"
+        )
+    known = ~np.isnan(table)
+    paired = known.sum(axis=0) >= 2
+    names = [name for name, kept in zip(clusters, paired, strict=True) if kept]
+    if len(names) < _FEWEST_UNITS:
+        return undefined(len(names), len(set(names)), how)
+    sums = cluster_counts(names, _moments(table[:, paired], known[:, paired]))
+    return counted_estimate(_alpha, sums, len(names), how)
+
+
+def _moments(table: Floats, known: Flags) -> Floats:
+    """Of each unit the number, sum and sum of squares of its values, and its differences, shape
+    (units, 4).
+    """
+    values = np.where(
+        known, table - np.nanmean(table), 0.0
+    )  # alpha does not depend on the origin, rounding does
+    number = known.sum(axis=0)
+    total = values.sum(axis=0)
+    squares = (values**2).sum(axis=0)
+    return np.stack(
+        [number, total, squares, 2 * (number * squares - total**2) / (number - 1)], axis=1
+    )
+
+
+def _alpha(sums: Floats) -> Floats:
+    number, total, squares, within = sums.T
+    every = 2 * (number * squares - total**2)
+    varies = every > 1e-12 * np.maximum(1.0, number * squares)
+    return np.asarray(
+        1 - np.divide((number - 1) * within, every, out=np.zeros(len(sums)), where=varies),
+        dtype=np.float64,
+    )
+
+
+def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
+    """Cohen's kappa of two raters (Cohen, "A Coefficient of Agreement for Nominal Scales", 1960).
+
+    `(p_o - p_e) / (1 - p_e)` with the share of agreement `p_o` and that expected by chance from
+    each rater's own shares `p_e`: 1 for perfect agreement, 0 for agreement by chance. NaN without
+    units, and where both raters only ever name the same one class.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} classes by one rater, {len(second)} by the other")
+    n = len(first)
+    counts = Counter(first)
+    other_counts = Counter(second)
+    chance = sum(counts[name] * other_counts[name] for name in counts)
+    if n == 0 or chance == n * n:
+        return math.nan
+    agreed = sum(a == b for a, b in zip(first, second, strict=True))
+    return (agreed * n - chance) / (n * n - chance)
+
+
+def wilson_interval(share: float, n: int, level: float = LEVEL) -> Estimate:
+    """A share (0 to 1) of n independent trials, and its two-sided score interval (Wilson, "Probable
+    Inference", 1927).
+
+    It has a width at 0 and 1 too; NaN without trials. For several trials per question, `share` is
+    the mean of the questions' shares and `n` their number: the interval is then no narrower than it
+    should be, because a share within a question varies less than a single trial.
+    """
+    check_level(level)
+    if n < 0 or (n and not 0 <= share <= 1):
+        raise ValueError(f"a share lies from 0 to 1 over at least 0 trials, got {share} over {n}")
+    if n == 0:
+        return Estimate(math.nan, math.nan, math.nan, 0, 0, level, rounds=0)
+    from scipy.special import ndtri
+
+    z2 = float(ndtri((1 + level) / 2)) ** 2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    margin = math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    # The share lies within by algebra; rounding may put it outside at 0 and 1.
+    low = max(0.0, min(share, centre - margin))
+    high = min(1.0, max(share, centre + margin))
+    return Estimate(share, low, high, n, n, level, rounds=0)
+
+
+@dataclass(frozen=True)
+class EffectiveJudges:
+    """How many independent judges a panel is worth."""
+
+    votes: Estimate  # 1 to the number of judges
+    correlation: Estimate  # mean correlation of the errors of two judges
+    correlations: (
+        Floats  # mean correlation of each judge's errors with those of the others, shape (J,)
+    )
+
+
+def effective_judges(errors: Floats, clusters: Clusters, level: float = LEVEL) -> EffectiveJudges:
+    """Effective number of judges of a panel, `J / (1 + (J - 1) * r)` with the mean error
+    correlation r.
+
+    That is the design effect of a cluster of J (Kish, "Survey Sampling", 1965, section 5.4), which
+    arXiv 2605.29800 applies to judges; a negative r counts as 0. Intervals are those of Student's t
+    on the logarithm of the design effect, with the standard error of the jackknife of prompts, of
+    which there are at least two.
+
+    `errors` are 1 for a wrong verdict and 0 for a right one, or rating less label; never NaN, shape
+    (judges, items). A judge whose errors do not vary correlates with none.
+    """
+    from scipy.special import stdtrit
+
+    judges, items = errors.shape
+    centred = errors - errors.mean(axis=1, keepdims=True)
+    products = (centred[:, None] * centred).reshape(judges**2, items)
+    sums = cluster_counts(clusters, np.concatenate([np.ones((1, items)), centred, products]).T)
+
+    def correlations(counts: Floats) -> Floats:
+        """Mean correlation of each judge's errors with those of the others, shape (R, J)."""
+        _, means, squares = np.split(counts / counts[:, :1], [1, 1 + judges], axis=1)
+        covariance = squares.reshape(-1, judges, judges) - means[:, :, None] * means[:, None]
+        deviation = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0))
+        scale = deviation[:, :, None] * deviation[:, None]
+        correlation = np.divide(
+            covariance, scale, out=np.zeros_like(covariance), where=scale > 1e-12
+        )
+        return np.asarray(
+            (correlation * (1 - np.eye(judges))).sum(axis=2) / (judges - 1), dtype=np.float64
+        )
+
+    total = sums.sum(axis=0, keepdims=True)
+    n = len(sums)
+    each = correlations(total)[0]
+    without = correlations(total - sums).mean(axis=1)
+    value = float(each.mean())
+    effects = np.log(np.maximum(1 + (judges - 1) * without, 1e-9))
+    margin = float(stdtrit(n - 1, (1 + level) / 2) * math.sqrt((n - 1) * effects.var()))
+    whole = 1 + (judges - 1) * value
+    low, high = (
+        (max(whole, 1e-9) * math.exp(side * margin) - 1) / (judges - 1) for side in (-1, 1)
+    )
+    votes, most, least = (judges / (1 + (judges - 1) * max(r, 0.0)) for r in (value, low, high))
+    size = {"n": items, "clusters": n, "level": level, "rounds": 0}
+    return EffectiveJudges(
+        Estimate(votes, least, most, **size), Estimate(value, low, min(high, 1.0), **size), each
+    )
+
+
+def panel_error(values: Floats, labels: Floats | None) -> float:
+    """How far the panel of some judges is from the labels.
+
+    Without `labels`, `values` are 1 for a right and 0 for a wrong verdict, and the error is the
+    share of items on which the majority is wrong, 0 to 1, a tie counting as a half. With labels,
+    `values` are ratings, and it is the standard deviation of the labels from their line on the mean
+    rating, in points of the labels: that of the labels where the mean says nothing about them.
+    Shape of `values`: (judges, items).
+    """
+    mean = values.mean(axis=0)
+    if labels is None:
+        return float(np.mean((mean < 0.5) + 0.5 * (mean == 0.5)))
+    line = np.column_stack([np.ones(len(labels)), mean])
+    return float(np.std(labels - line @ np.linalg.lstsq(line, labels)[0]))
+
+
+@dataclass(frozen=True)
+class HeldOutPanel:
+    """The best small panel: chosen on one half of the prompts, measured on the other."""
+
+    panel: tuple[int, ...]  # that is best on all items
+    chosen: float  # share of the halves on which it was the best
+    apparent: float  # mean score of the best panel of a half on that half
+    held_out: float  # on the other half
+    single: float  # the same for the best single judge of a half, on the other half
+    gain: tuple[float, float]  # 2.5% and 97.5% quantiles of `held_out` less `single` over splits
+
+
+def best_panel(
+    values: Floats, labels: Floats | None, clusters: Clusters, *, splits: int = 200, seed: int = 0
+) -> HeldOutPanel:
+    """The majority of three that is most often right, or the mean of two to four with the highest
+    Pearson's r.
+
+    `values` are 1 for a right and 0 for a wrong verdict, without `labels`, or ratings, shape
+    (judges, items). In each of the random splits either half chooses once; a prompt is never in
+    both.
+    """
+    sizes = (1, 3) if labels is None else (1, 2, 3, 4)
+    panels = [panel for size in sizes for panel in combinations(range(len(values)), size)]
+    rated = np.array([values[list(panel)].mean(axis=0) for panel in panels])
+    columns: list[npt.NDArray[Any]] = [np.ones((1, values.shape[1])), rated > 0.5]
+    if labels is not None:
+        x = rated - rated.mean(axis=1, keepdims=True)
+        y = (labels - labels.mean())[None]
+        columns[1:] = [y, y**2, x, x**2, x * y]
+    sums = cluster_counts(clusters, np.concatenate(columns).T)
+
+    def score(sums: Floats) -> Floats:
+        """Accuracy or Pearson's r of each panel, shape (halves, panels)."""
+        means = sums[:, 1:] / sums[:, :1]
+        if labels is None:
+            return np.asarray(means, dtype=np.float64)
+        y = means[:, :1]
+        y2 = means[:, 1:2]
+        x, x2, xy = np.split(means[:, 2:], 3, axis=1)
+        scale = np.sqrt(np.maximum((x2 - x**2) * (y2 - y**2), 0.0))
+        defined = scale > 1e-12
+        return np.asarray(
+            np.divide(xy - x * y, scale, out=np.full(x.shape, -1.0), where=defined),
+            dtype=np.float64,
+        )
+
+    order = np.random.default_rng(seed).permuted(np.tile(np.arange(len(sums)), (splits, 1)), axis=1)
+    half = order < len(sums) // 2
+    scores = score(np.concatenate([half, ~half]) @ sums)
+    others = np.roll(scores, splits, axis=0)
+    rows = np.arange(2 * splits)
+    singles = len(values)
+    best = scores[:, singles:].argmax(axis=1) + singles
+    alone = scores[:, :singles].argmax(axis=1)
+    whole = int(score(sums.sum(axis=0, keepdims=True))[0, singles:].argmax()) + singles
+    held_out = others[rows, best]
+    single = others[rows, alone]
+    low, high = np.quantile(held_out - single, [0.025, 0.975])
+    chosen = float((best == whole).mean())
+    apparent = float(scores[rows, best].mean())
+    means = float(held_out.mean()), float(single.mean())
+    return HeldOutPanel(panels[whole], chosen, apparent, *means, (float(low), float(high)))

@@ -1,0 +1,173 @@
+"""Bradley-Terry ratings: the strengths under which the outcomes are most likely, in any order.
+
+The chance that model i is better than j is 1 / (1 + exp(s_j - s_i)) (Bradley and Terry, "Rank
+Analysis of Incomplete Block Designs", 1952); a tie counts as half a win of each. Ratings are
+strengths on the Elo scale: 400 points are odds of ten to one, and the mean is 1000.
+
+Without a prior, a model that never lost would be rated infinitely high. So each model is given
+`prior` ties with a model of average strength: by default one, half a win and half a loss, the
+weight of Jeffreys' prior for a share. Its pull is that of one vote among those of the model, and
+fades as they grow in number.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from urs_inspect.stats._battles import Battles
+from urs_inspect.stats._bootstrap import SEED, Floats, Integers, resample
+from urs_inspect.stats._elo import ROUNDS, SCALE, START
+
+PRIOR = 1.0
+"""Ties with a model of average strength that are added to the votes of each model."""
+
+_BLOCK = 1 << 22
+"""Most numbers of all rounds' matrices that are held at a time, 32 MB."""
+_TOLERANCE = 1e-9
+_MOST_STEPS = 200
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Battles summed by pair of models, in R rounds; all that a Bradley-Terry fit needs."""
+
+    first: Integers  # index of one model of each pair that met, shape (Q,)
+    second: Integers  # index of the other, larger
+    wins: Floats  # of the first over the second, ties as half, shape (R, Q)
+    battles: Floats  # shape (R, Q)
+
+
+def fit_bradley_terry(
+    battles: Battles, *, prior: float = PRIOR, scale: float = SCALE, mean: float = START
+) -> Floats:
+    """Bradley-Terry ratings of the players.
+
+    Args:
+        battles: The battles, in any order; there may be none.
+        prior: Ties of each model with an average one that are added, above 0.
+        scale: Points that are odds of ten to one.
+        mean: Mean of the ratings.
+
+    Returns:
+        Ratings in the order of the players, shape (P,). Between models that no chain of battles
+        links they mean nothing; see `connectivity_of`.
+
+    Raises:
+        ValueError: If `prior` is not above 0.
+    """
+    strengths = fit_counts(pair_counts(battles), len(battles.players), prior)
+    return on_scale(strengths[0], scale, mean)
+
+
+def bootstrap_bradley_terry(
+    battles: Battles,
+    *,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+    prior: float = PRIOR,
+    scale: float = SCALE,
+    mean: float = START,
+) -> Floats:
+    """`fit_bradley_terry` of resamples of as many instructions as there are, with replacement;
+    shape (R, P).
+    """
+    blocks = _resampled(battles, rounds, seed)
+    strengths = np.concatenate(
+        [fit_counts(counts, len(battles.players), prior) for counts in blocks]
+    )
+    return on_scale(strengths, scale, mean)
+
+
+def pair_counts(battles: Battles) -> PairCounts:
+    """Sum battles by pair; one round."""
+    first, second, pair, wins = _pairs(battles)
+    won, met = (
+        np.asarray(np.bincount(pair, values, len(first)), dtype=np.float64)[None, :]
+        for values in (wins, np.ones(len(battles)))
+    )
+    return PairCounts(first, second, won, met)
+
+
+def fit_counts(counts: PairCounts, players: int, prior: float = PRIOR) -> Floats:
+    """Most likely strengths in natural units (their difference is the log odds), for all rounds at
+    once, shape (R, P).
+
+    Newton's method, its steps shortened to log(1 + d) / d where d is the largest difference by
+    which a step would move two models apart: with that the likelihood never falls (Sun and
+    Tran-Dinh, "Generalized Self-Concordant Functions", 2019), even where one model never lost.
+    `prior` is the number of ties with strength 0 that each model gets.
+    """
+    if not prior > 0:
+        raise ValueError(f"prior must be above 0, got {prior}")
+    size = max(1, _BLOCK // max(1, players * players))
+    return np.concatenate(
+        [
+            _fit(counts, counts.wins[rows], counts.battles[rows], players, prior)
+            for start in range(0, len(counts.wins), size)
+            for rows in [slice(start, start + size)]
+        ]
+    )
+
+
+def _fit(counts: PairCounts, wins: Floats, battles: Floats, players: int, prior: float) -> Floats:
+    i = counts.first
+    j = counts.second
+    strengths = np.zeros((len(wins), players))
+    diagonal = np.arange(players)
+    for _ in range(_MOST_STEPS):
+        chance = logistic(strengths[:, i] - strengths[:, j])
+        alone = logistic(strengths)
+        excess = np.zeros((len(wins), players, players))
+        excess[:, i, j] = wins - battles * chance
+        excess[:, j, i] = -excess[:, i, j]
+        gradient = excess.sum(axis=2) + prior * (0.5 - alone)
+        curvature = np.zeros_like(excess)
+        curvature[:, i, j] = curvature[:, j, i] = -battles * chance * (1 - chance)
+        curvature[:, diagonal, diagonal] = prior * alone * (1 - alone) - curvature.sum(axis=2)
+        step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
+        reach = np.maximum(step.max(axis=1, initial=0), 0) - np.minimum(
+            step.min(axis=1, initial=0), 0
+        )
+        strengths += step * (np.log1p(reach) / np.maximum(reach, 1e-300))[:, None]
+        if reach.max(initial=0) < _TOLERANCE:
+            break
+    return strengths
+
+
+def _pairs(battles: Battles) -> tuple[Integers, Integers, Integers, Floats]:
+    """Both models of each pair that met (Q,), the pair of each battle and the win of its first
+    model (N,).
+    """
+    low = np.minimum(battles.first, battles.second)
+    high = np.maximum(battles.first, battles.second)
+    codes, pair = np.unique(low * len(battles.players) + high, return_inverse=True)
+    wins = np.where(battles.first == low, battles.outcome, 1 - battles.outcome)
+    return *np.divmod(codes, max(1, len(battles.players))), pair.astype(np.int64), wins
+
+
+def _resampled(battles: Battles, rounds: int, seed: int) -> Iterator[PairCounts]:
+    from scipy.sparse import csr_array
+
+    first, second, pair, wins = _pairs(battles)
+    clusters = np.unique(battles.clusters, return_inverse=True)[1]
+    shape = (len(first), int(clusters.max(initial=-1)) + 1)
+    # Entries of the same pair and instruction are summed.
+    won, met = (
+        csr_array((values, (pair, clusters)), shape=shape)
+        for values in (wins, np.ones(len(battles)))
+    )
+    for weights in resample(shape[1], rounds, seed):
+        drawn = np.ascontiguousarray(weights.T)
+        yield PairCounts(first, second, np.asarray((won @ drawn).T), np.asarray((met @ drawn).T))
+
+
+def logistic(values: Floats) -> Floats:
+    """1 / (1 + exp(-x)), any shape."""
+    return np.asarray(0.5 * (1 + np.tanh(values / 2)), dtype=np.float64)
+
+
+def on_scale(strengths: Floats, scale: float = SCALE, mean: float = START) -> Floats:
+    """Strengths in natural units as ratings, shape (..., P)."""
+    centred = strengths - strengths.mean(axis=-1, keepdims=True)
+    return np.asarray(mean + centred * scale / np.log(10), dtype=np.float64)

@@ -1,0 +1,471 @@
+"""Correlations with intervals: of items clustered by prompt, and of two sets of means over a
+handful of things.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect.stats._bootstrap import (
+    LEVEL,
+    ROUNDS,
+    SEED,
+    Clusters,
+    Estimate,
+    Floats,
+    Integers,
+    Resampling,
+    ResamplingOptions,
+    bootstrap_statistic,
+    estimates,
+    known_items,
+    number_clusters,
+    ratio,
+    resample,
+    single_product,
+    undefined,
+)
+from urs_inspect.stats._means import MeanDraws, bootstrap_table
+
+_ITEMS_AT_ONCE = 512
+"""Rows of the table of all pairs of items that are held at a time."""
+_REPEATED = 2
+"""Items are counted by their values where each combination of values occurs this often on
+average.
+"""
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """Three correlations, or their differences between two judges, with intervals clustered by
+    prompt.
+
+    Attributes:
+        pearson: Pearson's r, linear.
+        spearman: Spearman's rho, by ranks, ties sharing their mean rank.
+        kendall: Kendall's tau-b, by pairs, corrected for ties on either side.
+        unread: Items left out because a rating is missing.
+    """
+
+    pearson: Estimate
+    spearman: Estimate
+    kendall: Estimate
+    unread: int
+
+
+@dataclass(frozen=True)
+class CorrelationDifferences(Correlations):
+    """How much better one judge's ratings correlate with the labels than another's.
+
+    The p-values are of the percentile bootstrap: twice the share of rounds in which the difference
+    does not have the sign that it mostly has, one round being added so that none is 0. They agree
+    with the intervals: below 0.05 where a 95% interval leaves out 0, except for rounding.
+
+    Attributes:
+        p_pearson: Two-sided p-value of no difference in Pearson's r, 0 to 1; NaN where there is no
+            interval.
+        p_spearman: The same for Spearman's rho.
+        p_kendall: The same for Kendall's tau-b.
+    """
+
+    p_pearson: float
+    p_spearman: float
+    p_kendall: float
+
+
+def correlate(
+    labels: npt.ArrayLike,
+    ratings: npt.ArrayLike,
+    clusters: Clusters,
+    **options: Unpack[ResamplingOptions],
+) -> Correlations:
+    """Correlate ratings with labels (SaMer paper, Table 2).
+
+    Args:
+        labels: Labels, where an item has several their mean, shape (N,).
+        ratings: The judge's ratings on any scale, NaN where it gave none, shape (N,).
+        clusters: Id of each item's prompt, shape (N,).
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
+
+    Returns:
+        Correlations between -1 and 1; NaN where labels or ratings are all equal.
+    """
+    how = Resampling(**options)
+    values, names, unread = _read(labels, [ratings], clusters)
+
+    def correlations(points: Floats, weights: Floats) -> Floats:
+        return _correlations(points[0], points[1], weights)
+
+    estimated, _ = _bootstrapped(values, names, correlations, how)
+    return Correlations(*estimated, unread)
+
+
+def correlation_difference(
+    labels: npt.ArrayLike,
+    ratings: npt.ArrayLike,
+    other_ratings: npt.ArrayLike,
+    clusters: Clusters,
+    **options: Unpack[ResamplingOptions],
+) -> CorrelationDifferences:
+    """How much better one judge's ratings correlate with the labels than another's.
+
+    Both judges are resampled together (a paired bootstrap), so that prompts that are hard for both
+    cancel out.
+
+    Args:
+        labels: Labels, shape (N,).
+        ratings: Ratings of the first judge, NaN where it gave none, shape (N,).
+        other_ratings: Ratings of the second judge, on any scale, NaN where it gave none, shape
+            (N,).
+        clusters: Id of each item's prompt, shape (N,).
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
+
+    Returns:
+        First less second, between -2 and 2, over the items that both have rated.
+    """
+    how = Resampling(**options)
+    values, names, unread = _read(labels, [ratings, other_ratings], clusters)
+
+    def difference(points: Floats, weights: Floats) -> Floats:
+        return _correlations(points[0], points[1], weights) - _correlations(
+            points[0], points[2], weights
+        )
+
+    estimated, draws = _bootstrapped(values, names, difference, how)
+    pearson, spearman, kendall = (
+        _p_value(*column) for column in zip(estimated, draws.T, strict=True)
+    )
+    return CorrelationDifferences(*estimated, unread, pearson, spearman, kendall)
+
+
+def _read(
+    labels: npt.ArrayLike, ratings: Sequence[npt.ArrayLike], clusters: Clusters
+) -> tuple[Floats, list[Any], int]:
+    """Labels and ratings of the items that all judges have rated, their clusters, and how many
+    others there are.
+    """
+    if not np.isfinite(np.asarray(labels, np.float64)).all() or any(
+        np.isinf(np.asarray(r)).any() for r in ratings
+    ):
+        raise ValueError("labels must be finite, and ratings finite or NaN")
+    values, names = known_items(clusters, labels, *ratings)
+    return values, names, len(clusters) - len(names)
+
+
+def _bootstrapped(
+    values: Floats,
+    clusters: list[Any],
+    function: Callable[[Floats, Floats], Floats],
+    how: Resampling,
+) -> tuple[tuple[Estimate, Estimate, Estimate], Floats]:
+    """Estimates of the three correlations, and their values in each round, shape (R, 3)."""
+    n = len(clusters)
+    if n:
+        found = function(values, np.ones((1, n)))[0]
+        draws = _draws(values, clusters, function, how.rounds, how.seed)
+    else:
+        found = np.full(3, np.nan)
+        draws = np.full((how.rounds, 3), np.nan)
+    size = len(set(clusters))
+    pearson, spearman, kendall = estimates(
+        found, draws, n=[n] * 3, clusters=[size] * 3, level=how.level, seed=how.seed
+    )
+    return (pearson, spearman, kendall), draws
+
+
+def _p_value(estimate: Estimate, draws: Floats) -> float:
+    if math.isnan(estimate.low):
+        return math.nan
+    known = draws[~np.isnan(draws)]
+    fewest = min(np.count_nonzero(known <= 0), np.count_nonzero(known >= 0))
+    return min(1.0, 2 * float(fewest + 1) / (len(known) + 1))
+
+
+def _draws(
+    values: Floats,
+    clusters: list[Any],
+    function: Callable[[Floats, Floats], Floats],
+    rounds: int,
+    seed: int,
+) -> Floats:
+    """The correlations of each round, shape (R, 3).
+
+    From how often each combination was drawn if there are few.
+    """
+    points, place = np.unique(values, axis=1, return_inverse=True)
+    if _REPEATED * points.shape[1] > len(clusters):
+        return bootstrap_statistic(
+            clusters, lambda weights: function(values, weights), rounds, seed
+        )
+    numbers = number_clusters(clusters)
+    counts = np.zeros((int(numbers.max()) + 1, points.shape[1]))
+    np.add.at(counts, (numbers, place.ravel()), 1)
+    drawn = resample(len(counts), rounds, seed)
+    return np.concatenate([function(points, single_product(weights, counts)) for weights in drawn])
+
+
+def _correlations(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """Pearson, Spearman and Kendall of items that occur `weights` times, shape (B, N) -> (B, 3)."""
+    sides = _Levels.of(x), _Levels.of(y)
+    spearman = _pearson(sides[0].ranks(weights), sides[1].ranks(weights), weights)
+    return np.stack(
+        [_pearson(x[None], y[None], weights), spearman, _kendall(x, y, sides, weights)], axis=1
+    )
+
+
+def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
+    total = weights.sum(axis=1, keepdims=True)
+    dx = x - (weights * x).sum(axis=1, keepdims=True) / total
+    dy = y - (weights * y).sum(axis=1, keepdims=True) / total
+    xx, yy, xy = ((weights * product).sum(axis=1) for product in (dx * dx, dy * dy, dx * dy))
+    # Values that are all equal differ from their mean by rounding alone, some 1e-16 of their size.
+    varies = (xx > 1e-24 * (weights * x * x).sum(axis=1)) & (
+        yy > 1e-24 * (weights * y * y).sum(axis=1)
+    )
+    return np.where(varies, np.clip(ratio(xy, np.sqrt(xx) * np.sqrt(yy)), -1, 1), np.nan)
+
+
+def _kendall(x: Floats, y: Floats, sides: "tuple[_Levels, _Levels]", weights: Floats) -> Floats:
+    """Tau-b: concordant less discordant pairs, over the mean number of untied pairs (Kendall
+    1945).
+    """
+    balance = np.zeros(len(weights))
+    for start in range(0, len(x), _ITEMS_AT_ONCE):
+        rows = slice(start, start + _ITEMS_AT_ONCE)
+        signs = np.sign(x[:, None] - x[None, rows]) * np.sign(y[:, None] - y[None, rows])
+        balance += (single_product(weights, signs) * weights[:, rows]).sum(axis=1) / 2
+    total = weights.sum(axis=1)
+    pairs = total * (total - 1) / 2
+    untied_x, untied_y = (
+        pairs - (sizes * (sizes - 1) / 2).sum(axis=1) for sizes in (s.sizes(weights) for s in sides)
+    )
+    return ratio(balance, np.sqrt(untied_x) * np.sqrt(untied_y))
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """Values as levels, from the lowest."""
+
+    starts: Integers  # where each level starts in `order`
+    order: Integers  # items by level, shape (N,)
+    level: Integers  # of each item, shape (N,)
+
+    @classmethod
+    def of(cls, values: Floats) -> "_Levels":
+        level = np.unique(values, return_inverse=True)[1].astype(np.int64)
+        order = np.argsort(level, kind="stable")
+        return cls(np.flatnonzero(np.diff(level[order], prepend=-1)), order, level)
+
+    def sizes(self, weights: Floats) -> Floats:
+        """How many items each level has where items occur `weights` times, shape (B, N) -> (B,
+        L).
+        """
+        return np.asarray(np.add.reduceat(weights[:, self.order], self.starts, axis=1))
+
+    def ranks(self, weights: Floats) -> Floats:
+        """Mean rank of each item, shape (B, N)."""
+        sizes = self.sizes(weights)
+        return np.asarray((np.cumsum(sizes, axis=1) - (sizes - 1) / 2)[:, self.level])
+
+    def centred_ranks(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Each item's mean rank less the mean of all, shape (B, N), and the sum of their squares,
+        shape (B,).
+        """
+        sizes = self.sizes(weights)
+        total = sizes.sum(axis=1, keepdims=True)
+        middle = np.cumsum(sizes, axis=1) - sizes / 2 - total / 2
+        return middle[:, self.level], ((total[:, 0] ** 3) - (sizes**3).sum(axis=1)) / 12
+
+
+def rank_correlation(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    clusters: Clusters,
+    **options: Unpack[ResamplingOptions],
+) -> Estimate:
+    """Spearman's rho of two values of each item (NaN where there is none), with its interval
+    clustered by prompt.
+
+    Over items with both values, ties sharing their mean rank; -1 to 1, NaN where either side is all
+    equal.
+    """
+    how = Resampling(**options)
+    (x, y), names = known_items(clusters, first, second)
+    if not names:
+        return undefined(0, 0, how)
+    sides = _Levels.of(x), _Levels.of(y)
+
+    def rho(weights: Floats) -> Floats:
+        # Ranks of n items add up to n (n + 1) / 2, the squares of their deviations to (n^3 - sum
+        # t^3) / 12 over levels of t items: no mean and no variance is computed item by item.
+        (centred_x, xx), (centred_y, yy) = (side.centred_ranks(weights) for side in sides)
+        return ratio(np.einsum("bn,bn,bn->b", weights, centred_x, centred_y), np.sqrt(xx * yy))
+
+    value = rho(np.ones((1, len(x))))
+    draws = bootstrap_statistic(names, rho, how.rounds, how.seed)[:, None]
+    [estimate] = estimates(
+        value, draws, n=[len(x)], clusters=[len(set(names))], level=how.level, seed=how.seed
+    )
+    return estimate
+
+
+# --- of means over intents, models and the like ---
+
+FEWEST_POINTS = 3
+"""Two points always lie on a line."""
+_DIGITS = 9
+"""Decimals used to compare means; beyond that, differences are rounding error."""
+
+
+@dataclass(frozen=True)
+class MeanCorrelation:
+    """How two sets of means go together.
+
+    Means of few questions or votes are noisy, and noise draws a correlation towards 0 (Spearman,
+    "The Proof and Measurement of Association between Two Things", 1904). Resampled means are noisy
+    twice over, so that the plain percentile interval lies too low: where the means truly correlate
+    at 0.95 or more it may miss that nearly always. In each round the variance of both noises is
+    therefore taken off the variance of either side. Where the means differ hardly more than their
+    noise, the interval is from about -1 to 1, as it should be.
+
+    The interval is about these very points: where their correlation without noise may lie. How far
+    it would move with other points is what `over_points` reports.
+    """
+
+    pearson: Estimate
+    """Pearson's r of the means as they are, -1 to 1, with the interval of r without noise, widened
+    to hold r; NaN where one side does not vary.
+    """
+    without_noise: float
+    """Pearson's r corrected for noise, at most 1 in size; NaN as `pearson`, and where a side's
+    means differ by no more than noise.
+    """
+    spearman: float
+    """Spearman's rho of the means as they are, ties sharing their mean rank; NaN as `pearson`."""
+    over_points: tuple[float, float]
+    """Bounds by Fisher's z, as if the points were a random sample of many; NaN with fewer than
+    four.
+    """
+
+
+def exact_means(values: npt.ArrayLike) -> MeanDraws:
+    """Means that count as exact, shape (K,): there is one round, which is the means."""
+    means = np.asarray(values, dtype=np.float64)
+    return MeanDraws(means, means[None, :], np.ones(len(means), dtype=np.int64), SEED)
+
+
+def table_means(
+    table: npt.ArrayLike,
+    *,
+    clusters: Integers | None = None,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+) -> MeanDraws:
+    """Resample the rows (questions, respondents) of a table; mean of each column over the values
+    that are not NaN.
+
+    Shape (N, K). In a round in which no value of a column was drawn, its mean is NaN. With
+    `clusters`, the number of each row's cluster from 0 without gaps, whole clusters are resampled.
+    """
+    values = np.asarray(table, dtype=np.float64)
+    if values.ndim != 2 or not len(values):
+        raise ValueError(f"need a table with rows, got shape {values.shape}")
+    return bootstrap_table(values, clusters=clusters, rounds=rounds, seed=seed)
+
+
+def derived_seed(seed: int, *parts: int) -> int:
+    """A seed for one part of an analysis, so that parts are resampled independently of each
+    other.
+    """
+    return int(np.random.SeedSequence([seed, *parts]).generate_state(1)[0])
+
+
+def correlate_means(
+    first: MeanDraws, second: MeanDraws, *, clusters: int, level: float = LEVEL, seed: int = SEED
+) -> MeanCorrelation:
+    """Correlate two sets of means over the same K points; NaN with fewer than three.
+
+    Both have as many rounds unless either is exact. `clusters` is the smallest number of questions,
+    people or instructions behind either set; `seed` is that of the draws, for the record.
+    """
+    if first.values.shape != second.values.shape:
+        raise ValueError(
+            f"need as many points on either side, got {first.values.shape} and"
+            f" {second.values.shape}"
+        )
+    points = len(first.values)
+    x, y = (np.round(side.values[None, :], _DIGITS) for side in (first, second))
+    known = points >= FEWEST_POINTS and bool(np.isfinite(x).all() and np.isfinite(y).all())
+    if not known or np.ptp(x) == 0 or np.ptp(y) == 0:
+        nothing = Estimate(np.nan, np.nan, np.nan, points, clusters, level, len(first.draws), seed)
+        return MeanCorrelation(nothing, math.nan, math.nan, (math.nan, math.nan))
+    noise_x = _noise(first.draws)
+    noise_y = _noise(second.draws)
+    r = float(_corrected(x, y)[0])
+    drawn_x, drawn_y = np.broadcast_arrays(first.draws, second.draws)
+    draws = _corrected(drawn_x, drawn_y, 2 * noise_x, 2 * noise_y)
+    moved = clusters if len(draws) > 1 else 1
+    [pearson] = estimates(
+        [r], draws[:, None], n=[points], clusters=[moved], level=level, seed=seed, expanded=False
+    )
+    if not math.isnan(pearson.low):
+        pearson = replace(pearson, low=min(pearson.low, r), high=max(pearson.high, r))
+    differs = min(_left(x, noise_x)[0], _left(y, noise_y)[0]) > 0
+    without = float(_corrected(x, y, noise_x, noise_y)[0]) if differs else math.nan
+    rho = float(_corrected(_ranks(x), _ranks(y))[0])
+    return MeanCorrelation(pearson, without, rho, fisher_interval(r, points, level))
+
+
+def fisher_interval(correlation: float, points: int, level: float = LEVEL) -> tuple[float, float]:
+    """Interval of Pearson's r by Fisher's z: `tanh(artanh(r) ± z / sqrt(points - 3))`.
+
+    The points count as a random sample of a bivariate normal population (Fisher, "On the 'Probable
+    Error' of a Coefficient of Correlation", 1921). NaN with fewer than four points, or if r is NaN,
+    -1 or 1.
+    """
+    if points < 4 or math.isnan(correlation) or abs(correlation) >= 1:
+        return math.nan, math.nan
+    from scipy.special import ndtri
+
+    margin = float(ndtri((1 + level) / 2)) / math.sqrt(points - 3)
+    z = math.atanh(correlation)
+    return math.tanh(z - margin), math.tanh(z + margin)
+
+
+def _noise(draws: Floats) -> float:
+    """Variance over points that resampling alone makes, shape (R, K); 0 for means that count as
+    exact.
+    """
+    known = draws[~np.isnan(draws).any(axis=1)]
+    if len(known) < 2:
+        return 0.0
+    # Noise that all points share, as that of models on the same questions, does not spread them.
+    return float((known - known.mean(axis=0)).var(axis=1, ddof=1).mean())
+
+
+def _corrected(x: Floats, y: Floats, noise_x: float = 0.0, noise_y: float = 0.0) -> Floats:
+    """Pearson's r of each row without the variance of noise, shape (R, K) twice -> (R,); NaN where
+    a row has a NaN.
+    """
+    dx, dy = (side - side.mean(axis=1, keepdims=True) for side in (x, y))
+    above = (dx * dy).sum(axis=1) / (x.shape[1] - 1)
+    left = _left(x, noise_x) * _left(y, noise_y)
+    # Where noise could be all of a side's variance, r could be anything; it is then 1 with the sign
+    # that it has.
+    shares = np.divide(above, np.sqrt(left), out=np.sign(above), where=left > 0)
+    return np.asarray(np.clip(shares, -1, 1), dtype=np.float64)
+
+
+def _left(rows: Floats, noise: float) -> Floats:
+    """Variance of each row over points without that of noise, at least 0."""
+    return np.asarray(np.maximum(rows.var(axis=1, ddof=1) - noise, 0), dtype=np.float64)
+
+
+def _ranks(rows: Floats) -> Floats:
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(rows, axis=1), dtype=np.float64)

@@ -1,0 +1,419 @@
+"""Means with intervals: of clustered items, of many columns over the same resamples, with weights,
+weighted sums.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect.stats._bootstrap import (
+    LEVEL,
+    ROUNDS,
+    SEED,
+    Clusters,
+    Estimate,
+    Floats,
+    Integers,
+    Resampling,
+    ResamplingOptions,
+    Scale,
+    cluster_counts,
+    counted_estimate,
+    known_items,
+    percentile_bounds,
+    ratio,
+    reported_bounds,
+    resample,
+)
+
+
+def clustered_mean(
+    values: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
+) -> Estimate:
+    """Mean of the values that are not NaN, with its bootstrap interval clustered by prompt.
+
+    Args:
+        values: Values, NaN where an item has none, shape (N,).
+        clusters: Id of each item's prompt, shape (N,).
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
+
+    Returns:
+        The mean in the unit of the values; NaN if there are none.
+    """
+    how = Resampling(**options)
+    [known], names = known_items(clusters, values)
+    sums = cluster_counts(names, np.stack([known, np.ones(len(names))], axis=1))
+    return counted_estimate(lambda counts: counts[:, 0] / counts[:, 1], sums, len(names), how)
+
+
+_BLOCK = 1 << 22
+"""Most weights held at a time, 32 MB."""
+
+Reweight = Callable[[Floats], Floats]
+"""How often each question was drawn -> its weight, shape (B, Q) both."""
+
+
+@dataclass(frozen=True)
+class MeanColumn:
+    """Means over one set of questions.
+
+    Attributes:
+        questions: Numbers of the questions, each once, shape (N,).
+        values: K values per question, NaN where there is none, shape (N, K).
+    """
+
+    questions: Integers
+    values: Floats
+
+
+@dataclass(frozen=True)
+class MeanDraws:
+    """Means and their values in each round.
+
+    Attributes:
+        values: The K means; NaN where there is no value, or none with a weight.
+        draws: Their values in each round, NaN where not defined, shape (R, K).
+        n: Number of questions behind each, shape (K,).
+        seed: Seed of the resampling.
+        drawn: Number of clusters of questions behind each, which were drawn; None where each
+            question is one.
+    """
+
+    values: Floats
+    draws: Floats
+    n: Integers
+    seed: int
+    drawn: Integers | None = None
+
+    @property
+    def clusters(self) -> Integers:
+        """Number of clusters behind each mean, shape (K,)."""
+        return self.n if self.drawn is None else self.drawn
+
+
+def bootstrap_means(
+    columns: Sequence[MeanColumn],
+    questions: int,
+    *,
+    reweight: Reweight | None = None,
+    clusters: Integers | None = None,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
+) -> list[MeanDraws]:
+    """Means of columns, and their values in rounds in which all questions are drawn with
+    replacement.
+
+    Args:
+        columns: The columns.
+        questions: Number of questions Q from which each round draws Q.
+        reweight: Turns how often questions were drawn into weights; by default each counts as often
+            as it was drawn.
+        clusters: Number of each question's cluster, from 0 without gaps, shape (Q,): whole clusters
+            are drawn. By default each question is one.
+        rounds: Number of rounds R.
+        seed: Seed of the resampling; the same seed gives the same rounds.
+
+    Returns:
+        One result per column. A weighted mean is the sum of weight times value over the sum of the
+        weights, over the questions that have a value.
+    """
+    # Weights differ within a cluster; without them a cluster is as good as one question.
+    merged = clusters if reweight is None else None
+    units = questions if merged is None else int(merged.max(initial=-1)) + 1
+    prepared = [_prepare(column, units, merged) for column in columns]
+    weighted = reweight or (lambda counts: counts)
+    points = (
+        [_means(weighted(np.ones((1, units))), column)[0] for column in prepared] if units else []
+    )
+    draws = [np.empty((rounds, column.values.shape[1])) for column in columns]
+    start = 0
+    for counts in (
+        _resampled(units, clusters if merged is None else None, rounds, seed) if units else ()
+    ):
+        weights = weighted(counts)
+        for column, into in zip(prepared, draws, strict=True):
+            into[start : start + len(weights)] = _means(weights, column)
+        start += len(weights)
+    if not units:
+        points = [np.full(into.shape[1], np.nan) for into in draws]
+        draws = [np.full_like(into, np.nan) for into in draws]
+    return [
+        MeanDraws(
+            point,
+            drawn,
+            np.count_nonzero(~np.isnan(column.values), axis=0),
+            seed,
+            _drawn(column, clusters),
+        )
+        for point, drawn, column in zip(points, draws, columns, strict=True)
+    ]
+
+
+def _resampled(
+    questions: int, clusters: Integers | None, rounds: int, seed: int
+) -> Iterator[Floats]:
+    """How often each question was drawn, with its whole cluster, in blocks of rounds."""
+    if clusters is None:
+        yield from resample(questions, rounds, seed)
+        return
+    block = max(1, _BLOCK // questions)
+    for counts in resample(int(clusters.max()) + 1, rounds, seed):
+        for start in range(0, len(counts), block):
+            yield counts[start : start + block][:, clusters]
+
+
+def _drawn(column: MeanColumn, clusters: Integers | None) -> Integers | None:
+    """Numbers of clusters with a value; None where each question is one."""
+    if clusters is None:
+        return None
+    known = ~np.isnan(column.values)
+    counts = cluster_counts(clusters[column.questions], known)
+    return np.asarray(np.count_nonzero(counts, axis=0), dtype=np.int64)
+
+
+def bootstrap_table(
+    table: Floats, *, clusters: Integers | None = None, rounds: int = ROUNDS, seed: int = SEED
+) -> MeanDraws:
+    """`bootstrap_means` of one table with a row per question, shape (N, K)."""
+    column = MeanColumn(np.arange(len(table)), table)
+    [found] = bootstrap_means([column], len(table), clusters=clusters, rounds=rounds, seed=seed)
+    return found
+
+
+def mean_estimates(
+    found: MeanDraws, level: float = LEVEL, scale: Scale | None = None
+) -> tuple[Estimate, ...]:
+    """Means with the intervals that `reported_bounds` allows.
+
+    The interval is the expanded percentile interval of `percentile_bounds`.
+
+    Args:
+        found: Means and their rounds.
+        level: Confidence level, between 0 and 1.
+        scale: Lowest and highest possible value of the means; None if they have no limits.
+
+    Returns:
+        One estimate per mean.
+    """
+    unknown = np.isnan(found.values)
+    sides = percentile_bounds(found.draws, level, found.clusters)
+    low, high = (np.where(unknown, np.nan, side) for side in sides)
+    lows, highs = reported_bounds(low, high, found.clusters, level=level, scale=scale)
+    rounds = len(found.draws)
+    return tuple(
+        Estimate(
+            float(value), float(low), float(high), int(n), int(clusters), level, rounds, found.seed
+        )
+        for value, low, high, n, clusters in zip(
+            found.values, lows, highs, found.n, found.clusters, strict=True
+        )
+    )
+
+
+def p_values(found: MeanDraws) -> Floats:
+    """Two-sided bootstrap p-values of each mean being 0, shape (K,); NaN over fewer than two
+    questions.
+
+    Twice the share of rounds in which the mean does not have the sign that it mostly has, one round
+    being added. Where no round crosses 0, the share shows only that p is small; the normal tail at
+    the mean over the standard deviation of the rounds then stands for it, if it is smaller. The
+    p-value is expanded as the intervals are, so that it is below 0.05 where the 95% interval leaves
+    out 0, except for rounding and for very few questions: it is never below that of the exact
+    sign-flip test, 2 / 2^n at the least.
+    """
+    from scipy.special import ndtr, ndtri, stdtr
+
+    draws = found.draws
+    n = np.asarray(found.clusters, dtype=np.float64)
+    below = np.count_nonzero(draws <= 0, axis=0)
+    above = np.count_nonzero(draws >= 0, axis=0)
+    fewest = np.minimum(below, above)
+    known = np.count_nonzero(~np.isnan(draws), axis=0)
+    shares = np.minimum(1.0, 2 * (fewest + 1) / (known + 1))
+    # All rounds equal are left to the share and to the sign-flip bound; their spread is noise of
+    # rounding.
+    spread = _spread(draws)
+    size = np.abs(
+        np.divide(
+            found.values,
+            spread,
+            out=np.zeros_like(spread),
+            where=spread > 1e-12 * np.abs(found.values),
+        )
+    )
+    tails = np.where((fewest == 0) & (size > 0), np.minimum(shares, 2 * ndtr(-size)), shares)
+    freedom = np.maximum(n - 1, 1)
+    expanded = 2 * stdtr(freedom, ndtri(tails / 2) * np.sqrt(freedom / np.maximum(n, 2)))
+    least = np.exp2(1 - np.minimum(n, 1000))
+    return np.where(
+        np.isnan(found.values) | (n < 2), np.nan, np.clip(np.maximum(expanded, least), 0, 1)
+    )
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A column as it is multiplied."""
+
+    units: Integers | None  # questions, or clusters; None for all in order
+    values: Floats  # with 0 where there is none, summed over a cluster, shape (N, K)
+    # different patterns of which values are known, or how many of a cluster are, shape (N, P)
+    patterns: Floats
+    pattern: Integers  # of each of the K values
+
+
+def _prepare(column: MeanColumn, number: int, clusters: Integers | None) -> _Prepared:
+    known = ~np.isnan(column.values)
+    # Most models have answered everything, so that sums of weights are the same for all of them.
+    distinct, pattern = np.unique(known, axis=1, return_inverse=True)
+    values = np.where(known, column.values, 0.0)
+    patterns = distinct.astype(np.float64)
+    units = column.questions
+    if clusters is not None:
+        units, of = np.unique(clusters[column.questions], return_inverse=True)
+        values = cluster_counts(of, values)
+        patterns = cluster_counts(of, patterns)
+    whole = len(units) == number and bool((units == np.arange(number)).all())
+    return _Prepared(None if whole else units, values, patterns, pattern.ravel())
+
+
+def _means(weights: Floats, column: _Prepared) -> Floats:
+    used = weights if column.units is None else weights[:, column.units]
+    return ratio(used @ column.values, (used @ column.patterns)[:, column.pattern])
+
+
+def standard_errors(found: MeanDraws) -> Floats:
+    """Standard errors of means by their rounds, shape (K,), made wider by C / (C - 1) as of C drawn
+    clusters.
+    """
+    clusters = np.asarray(found.clusters, dtype=np.float64)
+    return np.asarray(
+        _spread(found.draws) * np.sqrt(ratio(clusters, clusters - 1)), dtype=np.float64
+    )
+
+
+def _spread(draws: Floats) -> Floats:
+    """Standard deviation of the rounds in which a mean is defined, shape (K,)."""
+    known = ~np.isnan(draws)
+    rounds = np.maximum(known.sum(axis=0), 1)
+    centre = np.where(known, draws, 0.0).sum(axis=0) / rounds
+    return np.asarray(
+        np.sqrt((np.where(known, draws - centre, 0.0) ** 2).sum(axis=0) / rounds), dtype=np.float64
+    )
+
+
+def contrast(found: MeanDraws, weights: npt.ArrayLike) -> MeanDraws:
+    """J weighted sums of K means, round by round, by weights of shape (K, J).
+
+    A mean with weight 0 takes no part, even where it is not defined. NaN where no mean, or one that
+    is not defined, takes part. The number of questions behind a sum is the smallest of those behind
+    its means.
+    """
+    table = np.asarray(weights, dtype=np.float64)
+    if table.ndim != 2 or len(table) != len(found.values):
+        raise ValueError(
+            f"need one row of weights per mean: {len(found.values)} means, weights of shape"
+            f" {table.shape}"
+        )
+    values = np.full(table.shape[1], np.nan)
+    n = np.zeros(table.shape[1], np.int64)
+    drawn = None if found.drawn is None else n.copy()
+    draws = np.full((len(found.draws), table.shape[1]), np.nan)
+    for place, column in enumerate(table.T):
+        part = np.flatnonzero(column)
+        if len(part):
+            values[place] = float(found.values[part] @ column[part])
+            n[place] = found.n[part].min()
+            draws[:, place] = found.draws[:, part] @ column[part]
+            if drawn is not None and found.drawn is not None:
+                drawn[place] = found.drawn[part].min()
+    return MeanDraws(values, draws, n, found.seed, drawn)
+
+
+_RAKING_STEPS = 200
+_CLOSE = 1e-8
+"""Largest deviation of a share from what it should be."""
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Wanted shares of the categories of one kind, such as intents.
+
+    Attributes:
+        category: Number of each question's category, -1 for none, shape (Q,).
+        shares: Wanted share of each category, adding up to 1, shape (C,).
+    """
+
+    category: Integers
+    shares: Floats
+
+
+def raking(margins: Sequence[Margin]) -> Reweight:
+    """Make a function that turns how often questions were drawn into weights with the wanted
+    shares.
+
+    Iterative proportional fitting (Deming and Stephan, "On a Least Squares Adjustment of a Sampled
+    Frequency Table When the Expected Marginal Totals are Known", 1940), for all rounds of a
+    bootstrap at once. Each round is raked by itself, as the sample was, so that intervals reflect
+    that the shares are given and not drawn.
+
+    Args:
+        margins: One per kind, at least one; a question without a category in one of them has no
+            weight.
+
+    Returns:
+        Function from counts to weights that add up to 1, shape (B, Q) both; rows in which the
+        shares are impossible, because no question of a wanted category was drawn, are NaN.
+    """
+    categories = np.stack([margin.category for margin in margins])
+    used = (categories >= 0).all(axis=0)
+    kinds, cell_of = np.unique(categories[:, used], axis=1, return_inverse=True)
+    member = np.zeros((categories.shape[1], kinds.shape[1]))
+    member[np.flatnonzero(used), cell_of.ravel()] = 1
+    shares = [margin.shares for margin in margins]
+    places = [np.eye(len(wanted))[kind] for kind, wanted in zip(kinds, shares, strict=True)]
+
+    def weights(counts: Floats) -> Floats:
+        drawn = counts @ member
+        fitted = _fitted(drawn, places, shares)
+        factors = np.divide(
+            fitted, drawn, out=np.where(np.isnan(fitted), np.nan, 0.0), where=drawn > 0
+        )
+        weighted = np.zeros_like(counts)
+        weighted[:, used] = counts[:, used] * factors[:, cell_of.ravel()]
+        return weighted
+
+    return weights
+
+
+def _fitted(drawn: Floats, places: Sequence[Floats], shares: Sequence[Floats]) -> Floats:
+    """Share of each cell in each round, shape (B, cells); NaN in rounds that cannot have the wanted
+    shares.
+    """
+    table = drawn.copy()
+    off = np.full(len(table), np.inf)
+    for _ in range(_RAKING_STEPS):
+        for member, wanted in zip(places, shares, strict=True):
+            margin = table @ member
+            table *= (
+                np.divide(wanted, margin, out=np.zeros_like(margin), where=margin > 0) @ member.T
+            )
+        off = np.max(
+            [np.abs(table @ m - w).max(axis=1) for m, w in zip(places, shares, strict=True)], axis=0
+        )
+        if (off < _CLOSE).all():
+            break
+    table[off >= np.sqrt(_CLOSE)] = np.nan
+    return table
+
+
+def effective_number(weights: Floats) -> float:
+    """Kish's effective number of questions, `sum(w)^2 / sum(w^2)`: how many of equal weight carry
+    as much information.
+
+    Kish 1965, section 11.7. 1 to Q for weights of shape (Q,), at least 0; 0 if all are 0.
+    """
+    squares = float((weights**2).sum())
+    return float(weights.sum()) ** 2 / squares if squares else 0.0

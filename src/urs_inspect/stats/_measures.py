@@ -1,0 +1,545 @@
+"""Verdicts of judges, the trivial baselines to compare them with, and measures of both against
+labels.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from hashlib import sha256
+from typing import Any, Literal, Unpack, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.stats._agreement import nominal_alpha
+from urs_inspect.stats._bootstrap import (
+    Estimate,
+    Flags,
+    Floats,
+    Integers,
+    Resampling,
+    ResamplingOptions,
+    bootstrap_counts,
+    cluster_counts,
+    estimates,
+    number_clusters,
+    ratio,
+    single_product,
+)
+
+A = 0
+B = 1
+TIE = 2
+UNREAD = 3
+"""Codes: the first response of the data is better, the second is, neither is.
+
+The judge's reply was not readable.
+"""
+
+Codes = npt.NDArray[np.integer[Any]]
+
+_CODE_OF: dict[str | None, int] = {"a": A, "b": B, "tie": TIE, None: UNREAD, "unread": UNREAD}
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """A judge's verdicts on N items, an item being a pair or a pair on one dimension.
+
+    All codes are about the responses as the data orders them, whichever the judge saw first.
+
+    Attributes:
+        labels: Who is better by the label: `A`, `B` or `TIE`, shape (N,).
+        verdicts: Who is better by the judge, in the order shown (if both were, the first of them):
+            as labels, or `UNREAD`.
+        clusters: Number of the prompt of each item, as from `number_clusters`.
+        longer: Which response is longer: `A`, `B`, or `TIE` if they are equally long.
+        first: Which response was shown first: `A` or `B`, or `TIE` if that is not known.
+        swapped: Verdicts on the same items with the other response first; None if only one order
+            was asked.
+        overall: For dimensions, the judge's final verdict on the whole pair; None if items are
+            whole pairs.
+        overall_labels: For dimensions, the label of the whole pair; None if items are whole pairs.
+    """
+
+    labels: Codes
+    verdicts: Codes
+    clusters: Integers
+    longer: Codes
+    first: Codes
+    swapped: Codes | None = None
+    overall: Codes | None = None
+    overall_labels: Codes | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clusters", number_clusters(self.clusters))
+        for name in (
+            "labels",
+            "verdicts",
+            "longer",
+            "first",
+            "swapped",
+            "overall",
+            "overall_labels",
+        ):
+            if (given := getattr(self, name)) is not None:
+                highest = TIE if name in ("labels", "longer", "first", "overall_labels") else UNREAD
+                object.__setattr__(self, name, _codes(name, given, highest, len(self.clusters)))
+
+    def __len__(self) -> int:
+        return len(self.clusters)
+
+    @property
+    def final(self) -> Codes:
+        """The verdicts that count: of both orders together, where both were asked."""
+        return (
+            self.verdicts if self.swapped is None else combine_orders(self.verdicts, self.swapped)
+        )
+
+
+def _codes(name: str, given: Sequence[Any] | npt.NDArray[Any], highest: int, length: int) -> Codes:
+    codes = np.asarray(given)
+    if codes.shape != (length,):
+        raise ValueError(f"{name} has shape {codes.shape}, but there are {length} items")
+    if not length:
+        return codes.astype(np.int8)
+    if codes.dtype.kind not in "iu" or codes.min() < A or codes.max() > highest:
+        allowed = "0 (a), 1 (b), 2 (tie)" + (", 3 (unread)" if highest == UNREAD else "")
+        raise ValueError(f"{name} must be codes {allowed}")
+    return codes.astype(np.int8)
+
+
+def encode(names: Iterable[str | None]) -> Codes:
+    """Turn names into codes.
+
+    Args:
+        names: `a`, `b`, `tie`, and `unread` or None for a verdict that could not be read.
+
+    Returns:
+        Codes, shape (N,).
+
+    Raises:
+        ValueError: If a name is none of these.
+    """
+    given = list(names)
+    for place, name in enumerate(given):
+        if name not in _CODE_OF:
+            raise ValueError(f"item {place}: '{name}' is no verdict; allowed: a, b, tie, unread")
+    return np.array([_CODE_OF[name] for name in given], dtype=np.int8)
+
+
+def combine_orders(verdicts: npt.ArrayLike, swapped: npt.ArrayLike) -> Codes:
+    """One verdict per item from those of both orders: the common one, a tie if they disagree,
+    unread if either is.
+    """
+    one = np.asarray(verdicts, dtype=np.int8)
+    other = np.asarray(swapped, dtype=np.int8)
+    agreed = np.where(one == other, one, TIE)
+    return np.where((one == UNREAD) | (other == UNREAD), UNREAD, agreed).astype(np.int8)
+
+
+def longer_response(lengths_a: npt.ArrayLike, lengths_b: npt.ArrayLike) -> Codes:
+    """Which response is longer.
+
+    Args:
+        lengths_a: Lengths of the first responses in characters (code points), shape (N,). In
+            characters the longer response has 255 of the 342 overall labels of MD-Eval that are no
+            ties; in words it has 251.
+        lengths_b: Lengths of the second responses in characters, shape (N,).
+
+    Returns:
+        `A`, `B`, or `TIE` if both are equally long, shape (N,).
+    """
+    a = np.asarray(lengths_a)
+    b = np.asarray(lengths_b)
+    return np.where(a > b, A, np.where(b > a, B, TIE)).astype(np.int8)
+
+
+def correctness(labels: npt.ArrayLike, verdicts: npt.ArrayLike) -> Floats:
+    """Whether each verdict is right, for comparing two judges on the same items.
+
+    Args:
+        labels: Labels, shape (N,).
+        verdicts: Final verdicts, shape (N,); unread ones are wrong, so that no judge gains by them.
+
+    Returns:
+        1 right, 0 wrong, NaN where the label is a tie, shape (N,).
+    """
+    truth = np.asarray(labels)
+    return np.where(truth == TIE, np.nan, truth == np.asarray(verdicts))
+
+
+Baseline = Literal["longest", "shortest", "first", "second", "random", "copy_overall"]
+BASELINES: tuple[Baseline, ...] = get_args(Baseline)
+
+
+def baseline_verdicts(
+    kind: str,
+    *,
+    lengths_a: npt.ArrayLike | None = None,
+    lengths_b: npt.ArrayLike | None = None,
+    first: npt.ArrayLike | None = None,
+    overall_labels: npt.ArrayLike | None = None,
+    ids: Sequence[str] | None = None,
+    seed: int = 0,
+) -> Codes:
+    """Verdicts of a trivial judge; each kind needs only some of the arguments.
+
+    Args:
+        kind: `longest` or `shortest` prefers by length, equal lengths being a tie; `first` or
+            `second` prefers the response shown in that place; `random` tosses a coin between the
+            two, another one for each order, so that it disagrees with itself in half of the cases;
+            `copy_overall` gives every dimension the overall label of its pair, which no judge can
+            know: it shows how far a pure halo gets.
+        lengths_a: For `longest` and `shortest`: lengths of the first responses in characters, shape
+            (N,).
+        lengths_b: For `longest` and `shortest`: lengths of the second responses in characters,
+            shape (N,).
+        first: For `first`, `second` and `random`: which response was shown first, `A` or `B`, shape
+            (N,). A judge that was asked in both orders is called for once in each; `combine_orders`
+            makes one verdict of the two.
+        overall_labels: For `copy_overall`: the label of each item's pair, shape (N,).
+        ids: For `random`: an id for each item. The coin depends on seed, id and which response was
+            shown first, not on the order of items.
+        seed: For `random`.
+
+    Returns:
+        Codes about the responses as the data orders them, shape (N,).
+
+    Raises:
+        InputError: If there is no such baseline.
+        ValueError: If an argument that it needs is missing.
+    """
+    if kind not in BASELINES:
+        raise InputError(f"unknown baseline '{kind}'; allowed: {choices(BASELINES)}")
+    if kind in ("longest", "shortest"):
+        a = _given(kind, "lengths_a", lengths_a)
+        b = _given(kind, "lengths_b", lengths_b)
+        return longer_response(a, b) if kind == "longest" else longer_response(b, a)
+    if kind == "copy_overall":
+        return np.asarray(_given(kind, "overall_labels", overall_labels)).astype(np.int8)
+    shown = np.asarray(_given(kind, "first", first)).astype(np.int8)
+    if not np.isin(shown, (A, B)).all():
+        raise ValueError(f"baseline '{kind}' needs to know which response was shown first")
+    if kind == "random":
+        if ids is None:
+            raise ValueError("baseline 'random' needs ids")
+        return np.array(
+            [_coin(item, int(code), seed) for item, code in zip(ids, shown, strict=True)],
+            dtype=np.int8,
+        )
+    return shown if kind == "first" else (B - shown).astype(np.int8)
+
+
+def _given(kind: str, name: str, value: npt.ArrayLike | None) -> npt.ArrayLike:
+    if value is None:
+        raise ValueError(f"baseline '{kind}' needs {name}")
+    return value
+
+
+def _coin(item: str, first: int, seed: int) -> int:
+    return sha256(f"{seed}/{'ab'[first]}/{item}".encode()).digest()[0] & 1
+
+
+@dataclass(frozen=True)
+class JudgeMeasures:
+    """Measures of a judge's verdicts, each with an interval clustered by prompt.
+
+    All are shares between 0 and 1 except for `alpha`; those that do not apply are NaN with n = 0.
+
+    Attributes:
+        accuracy: Verdicts equal to the label, over items whose label is no tie and whose verdict
+            was read (SaMer paper, section 5.4 and Table 5). A tie is a wrong verdict here.
+        accuracy_all: The same with unread verdicts counted as wrong.
+        three_way: Verdicts equal to the label, ties included, over read verdicts.
+        three_way_all: The same with unread verdicts counted as wrong.
+        macro_f1: Mean F1 of a, b and tie over read verdicts; a class that neither labels nor
+            verdicts hold is left out.
+        alpha: Krippendorff's alpha (nominal) between judge and label over read verdicts: 1
+            agreement, 0 chance, below 0 systematic disagreement; 1 by convention if there is only
+            one class.
+        first_preference: Non-tie verdicts for the response shown first; with both orders asked, of
+            either order.
+        longer_preference: Non-tie final verdicts for the longer response. A pair of equally long
+            responses has none and counts against it, so that for labels this is the accuracy of the
+            baseline `longest`.
+        label_longer_preference: Non-tie labels for the longer response.
+        halo: Dimension verdicts equal to the overall verdict, where neither is a tie or unread.
+        label_halo: Dimension labels equal to the overall label, where neither is a tie.
+        flips: Items whose verdict changes in any way when the responses swap places, where both
+            were read.
+        reversals: Items whose verdict goes from one response to the other when they swap places,
+            where both were read.
+        unread: Items without a readable final verdict.
+    """
+
+    accuracy: Estimate
+    accuracy_all: Estimate
+    three_way: Estimate
+    three_way_all: Estimate
+    macro_f1: Estimate
+    alpha: Estimate
+    first_preference: Estimate
+    longer_preference: Estimate
+    label_longer_preference: Estimate
+    halo: Estimate
+    label_halo: Estimate
+    flips: Estimate
+    reversals: Estimate
+    unread: Estimate
+
+    def reported(self) -> "JudgeMeasures":
+        """The same with the intervals that logs, tables and pages report, by the rule of
+        `reported_bounds`.
+        """
+        scales = {
+            field.name: (-1.0, 1.0) if field.name == "alpha" else (0.0, 1.0)
+            for field in fields(self)
+        }
+        return JudgeMeasures(
+            **{name: getattr(self, name).reported(scale) for name, scale in scales.items()}
+        )
+
+
+# One row of counts per item: a one in the cell (label, verdict) of a 3 x 4 table, then hits and
+# trials of the habits, then reversals.
+_LABELS = 3
+_VERDICTS = 4
+_CELLS = _LABELS * _VERDICTS
+_HABITS = (
+    "first_preference",
+    "longer_preference",
+    "label_longer_preference",
+    "halo",
+    "label_halo",
+    "flips",
+)
+_COLUMNS = _CELLS + 2 * len(_HABITS) + 1
+
+
+def measure(verdicts: Verdicts, **options: Unpack[ResamplingOptions]) -> JudgeMeasures:
+    """Measure a judge.
+
+    Args:
+        verdicts: Its verdicts on N items.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`. Without rounds there are
+            no intervals.
+
+    Returns:
+        The measures.
+    """
+    how = Resampling(**options)
+    sums = cluster_counts(verdicts.clusters, _item_counts(verdicts))
+    totals = sums.sum(axis=0, keepdims=True)
+    draws = bootstrap_counts(sums, how.rounds, how.seed)
+    measured = estimates(
+        _statistics(totals)[0],
+        _statistics(draws),
+        n=(totals @ _BELOW)[0].astype(np.int64),
+        clusters=np.count_nonzero(sums @ _BELOW, axis=0),
+        level=how.level,
+        seed=how.seed,
+    )
+    return JudgeMeasures(**dict(zip(_PARTS, measured, strict=True)))
+
+
+def _item_counts(verdicts: Verdicts) -> Floats:
+    """The row of counts of each item, shape (N, columns)."""
+    final = verdicts.final
+    counts = np.zeros((len(verdicts), _COLUMNS))
+    counts[np.arange(len(verdicts)), verdicts.labels.astype(np.int64) * _VERDICTS + final] = 1
+    habits: dict[str, tuple[npt.NDArray[Any], npt.NDArray[Any]]] = {
+        "first_preference": _position(verdicts),
+        "longer_preference": _matches(final, verdicts.longer),
+        "label_longer_preference": _matches(verdicts.labels, verdicts.longer),
+    }
+    if verdicts.overall is not None:
+        habits["halo"] = _matches(final, verdicts.overall, both=True)
+    if verdicts.overall_labels is not None:
+        habits["label_halo"] = _matches(verdicts.labels, verdicts.overall_labels, both=True)
+    if verdicts.swapped is not None:
+        read = combine_orders(verdicts.verdicts, verdicts.swapped) != UNREAD
+        habits["flips"] = read & (verdicts.verdicts != verdicts.swapped), read
+        counts[:, -1] = (
+            _sided(verdicts.verdicts)
+            & _sided(verdicts.swapped)
+            & (verdicts.verdicts != verdicts.swapped)
+        )
+    for name, (hits, trials) in habits.items():
+        column = _hits(name)
+        counts[:, column] = hits
+        counts[:, column + 1] = trials
+    return counts
+
+
+def _position(verdicts: Verdicts) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Non-tie verdicts for the response shown first, and all of known position.
+
+    Up to two per item.
+    """
+    known = _sided(verdicts.first)
+    hits, trials = _matches(verdicts.verdicts, verdicts.first, both=True)
+    if verdicts.swapped is None:
+        return hits, trials
+    swapped_first = np.where(known, B - verdicts.first, TIE)
+    more_hits, more_trials = _matches(verdicts.swapped, swapped_first, both=True)
+    return hits.astype(np.int64) + more_hits, trials.astype(np.int64) + more_trials
+
+
+def _matches(
+    codes: npt.NDArray[Any], others: npt.NDArray[Any], both: bool = False
+) -> tuple[Flags, Flags]:
+    """Where two codes name the same response, over the items where the first (or both) name one."""
+    trials = _sided(codes) & _sided(others) if both else _sided(codes)
+    return trials & (codes == others), trials
+
+
+def _sided(codes: npt.NDArray[Any]) -> Flags:
+    return np.asarray(codes < TIE)
+
+
+def _hits(habit: str) -> int:
+    """Column of the hits of a habit; the trials follow it."""
+    return _CELLS + 2 * _HABITS.index(habit)
+
+
+def _cells(labels: Sequence[int], verdicts: Sequence[int]) -> list[int]:
+    return [label * _VERDICTS + verdict for label in labels for verdict in verdicts]
+
+
+_SIDES = (A, B)
+_THREE = (A, B, TIE)
+_ALL = (A, B, TIE, UNREAD)
+_RIGHT = [label * _VERDICTS + label for label in _THREE]
+_READ = _cells(_THREE, _THREE)
+
+# Measure -> columns that are summed above and below the line; the column above is None if it is no
+# ratio.
+_PARTS: dict[str, tuple[list[int] | None, list[int]]] = {
+    "accuracy": (_RIGHT[:TIE], _cells(_SIDES, _THREE)),
+    "accuracy_all": (_RIGHT[:TIE], _cells(_SIDES, _ALL)),
+    "three_way": (_RIGHT, _READ),
+    "three_way_all": (_RIGHT, _cells(_THREE, _ALL)),
+    "macro_f1": (None, _READ),
+    "alpha": (None, _READ),
+    **{habit: ([_hits(habit)], [_hits(habit) + 1]) for habit in _HABITS},
+    "reversals": ([_COLUMNS - 1], [_hits("flips") + 1]),
+    "unread": (_cells(_THREE, [UNREAD]), _cells(_THREE, _ALL)),
+}
+
+
+def _selection(columns: Sequence[list[int] | None]) -> Floats:
+    """Matrix that sums the given columns of counts for each measure, shape (columns, measures)."""
+    matrix = np.zeros((_COLUMNS, len(columns)))
+    for place, chosen in enumerate(columns):
+        matrix[chosen or [], place] = 1
+    return matrix
+
+
+_ABOVE = _selection([above for above, _ in _PARTS.values()])
+_BELOW = _selection([below for _, below in _PARTS.values()])
+_F1 = list(_PARTS).index("macro_f1")
+_ALPHA = list(_PARTS).index("alpha")
+
+
+def _statistics(counts: Floats) -> Floats:
+    """All measures of summed counts, shape (R, columns) -> (R, measures)."""
+    values = ratio(single_product(counts, _ABOVE), single_product(counts, _BELOW))
+    table = counts[:, :_CELLS].reshape(-1, _LABELS, _VERDICTS)[:, :, : TIE + 1]
+    values[:, _F1] = _macro_f1(table)
+    values[:, _ALPHA] = nominal_alpha(table)
+    return values
+
+
+def _macro_f1(table: Floats) -> Floats:
+    """Mean of 2 tp / (labels + verdicts) over the classes that occur, shape (R, 3, 3) -> (R,)."""
+    sizes = table.sum(axis=1) + table.sum(axis=2)
+    scores = ratio(2 * np.diagonal(table, axis1=1, axis2=2), sizes)
+    return ratio(np.nansum(scores, axis=1), np.count_nonzero(sizes, axis=1))
+
+
+_FEW = 4
+_SHARE = 8
+"""Drawing kinds of clusters takes less time than drawing clusters if there are `_FEW`, or one per
+`_SHARE` clusters.
+"""
+
+
+def accuracies(
+    labels: Codes,
+    verdicts: Sequence[Codes],
+    clusters: Integers,
+    **options: Unpack[ResamplingOptions],
+) -> tuple[Estimate, ...]:
+    """Accuracy of several judges on the same items: `JudgeMeasures.accuracy` of each, with the same
+    draws.
+
+    `verdicts` has the final verdicts of each judge; `clusters` the number of each item's prompt.
+    NaN without a read verdict on an item whose label is no tie.
+    """
+    how = Resampling(**options)
+    if not verdicts:
+        return ()
+    counts = np.concatenate([_hits_and_trials(labels, codes) for codes in verdicts], axis=1)
+    sums = cluster_counts(clusters, counts)
+    draws = bootstrap_counts(sums, how.rounds, how.seed)
+    return _accuracies(sums.sum(axis=0), draws, np.count_nonzero(sums[:, 1::2], axis=0), how)
+
+
+def group_accuracies(
+    verdicts: Verdicts, groups: Sequence[Hashable], **options: Unpack[ResamplingOptions]
+) -> dict[Hashable, Estimate]:
+    """Accuracy of a judge on each group of items separately, as by scenario, need or dimension.
+
+    `groups` has the group of each item. Groups come in the order in which they first appear; the
+    rounds of each are drawn from its own clusters.
+    """
+    how = Resampling(**options)
+    if len(groups) != len(verdicts):
+        raise ValueError(f"need one group per item: {len(verdicts)} items, {len(groups)} groups")
+    if not groups:
+        return {}
+    counts = _hits_and_trials(verdicts.labels, verdicts.final)
+    places: dict[Hashable, list[int]] = {}
+    for place, group in enumerate(groups):
+        places.setdefault(group, []).append(place)
+    sums = [
+        cluster_counts(verdicts.clusters[members], counts[members]) for members in places.values()
+    ]
+    found = _accuracies(
+        np.concatenate([group.sum(axis=0) for group in sums]),
+        np.concatenate([_draws(group, how.rounds, how.seed) for group in sums], axis=1),
+        [int(np.count_nonzero(group[:, 1])) for group in sums],
+        how,
+    )
+    return dict(zip(places, found, strict=True))
+
+
+def _hits_and_trials(labels: Codes, verdicts: Codes) -> Floats:
+    """Whether each verdict is right, and whether it counts, shape (N, 2)."""
+    counted = (labels != TIE) & (verdicts != UNREAD)
+    return np.stack([counted & (labels == verdicts), counted], axis=1).astype(np.float64)
+
+
+def _draws(sums: Floats, rounds: int, seed: int) -> Floats:
+    """Hits and trials of each round, shape (C, 2) -> (R, 2)."""
+    kinds, sizes = np.unique(sums, axis=0, return_counts=True)
+    if len(kinds) > max(_FEW, len(sums) // _SHARE):
+        return bootstrap_counts(sums, rounds, seed)
+    # Clusters with the same counts are interchangeable: this is the same bootstrap.
+    drawn = np.random.default_rng(seed).multinomial(len(sums), sizes / len(sums), size=rounds)
+    return np.asarray(drawn @ kinds, dtype=np.float64)
+
+
+def _accuracies(
+    totals: Floats, draws: Floats, clusters: Sequence[int] | Integers, how: Resampling
+) -> tuple[Estimate, ...]:
+    """Ratios of the even columns, hits, to the odd ones, trials."""
+    trials = totals[1::2]
+    return estimates(
+        ratio(totals[0::2], trials),
+        ratio(draws[:, 0::2], draws[:, 1::2]),
+        n=trials.astype(np.int64),
+        clusters=clusters,
+        level=how.level,
+        seed=how.seed,
+    )

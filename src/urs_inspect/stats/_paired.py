@@ -1,0 +1,309 @@
+"""Paired tests and differences of means on the same questions."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect.stats._bootstrap import (
+    LEVEL,
+    Clusters,
+    Estimate,
+    Floats,
+    Integers,
+    Resampling,
+    ResamplingOptions,
+    Scale,
+    cluster_counts,
+    number_clusters,
+    ratio,
+)
+from urs_inspect.stats._means import (
+    MeanColumn,
+    MeanDraws,
+    Reweight,
+    bootstrap_means,
+    mean_estimates,
+    p_values,
+    standard_errors,
+)
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Exact two-sided p-value of McNemar's test, from how many items only the first and only the
+    second has right.
+
+    How likely a fair coin divides the items on which two differ at least as unevenly; 1 if they
+    differ on none.
+    """
+    from scipy.stats import binomtest
+
+    discordant = only_first + only_second
+    return float(binomtest(only_first, discordant).pvalue) if discordant else 1.0
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Adjust p-values of several comparisons (Holm, "A Simple Sequentially Rejective Multiple Test
+    Procedure", 1979).
+
+    Args:
+        p_values: One per comparison, 0 to 1; NaN where there was nothing to compare, which does not
+            count as one.
+
+    Returns:
+        Adjusted p-values in the same order, 0 to 1. Calling those below 0.05 real keeps the chance
+        of even one false claim below 5%.
+    """
+    order = sorted((p, place) for place, p in enumerate(p_values) if not math.isnan(p))
+    adjusted = [math.nan] * len(p_values)
+    highest = 0.0
+    for rank, (p, place) in enumerate(order):
+        highest = max(highest, min(1.0, (len(order) - rank) * p))
+        adjusted[place] = highest
+    return tuple(adjusted)
+
+
+@dataclass(frozen=True)
+class ClusteredMeans:
+    """Means of P columns with their standard errors, shape (P,) each.
+
+    The errors are clustered (CR1: the sandwich times C / (C - 1)). For clusters of one value they
+    are those of the mean of independent values, `s / sqrt(n)`.
+    """
+
+    values: Floats  # means of the known values; NaN without any
+    errors: Floats  # NaN with fewer than two clusters
+    n: Integers  # numbers of known values
+    clusters: Integers  # numbers of clusters C that these come from
+
+
+def clustered_means(values: npt.ArrayLike, clusters: Integers | None = None) -> ClusteredMeans:
+    """Mean and clustered standard error of columns.
+
+    `values` has a row per question, NaN where there is no value, shape (N, P); `clusters` the
+    number of each question's cluster, shape (N,). By default each question is one of its own.
+    """
+    sums, counts = cluster_sums(values, clusters)
+    n = counts.sum(axis=0)
+    there = np.count_nonzero(counts, axis=0)
+    means = ratio(sums.sum(axis=0), n)
+    squares = ((sums - means * counts) ** 2).sum(axis=0)
+    errors = np.sqrt(ratio(there * squares, (there - 1) * n**2))
+    return ClusteredMeans(means, errors, n.astype(np.int64), there)
+
+
+def cluster_sums(values: npt.ArrayLike, clusters: Integers | None) -> tuple[Floats, Floats]:
+    """Sum and number of the known values of each cluster, shape (C, P) each."""
+    table = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(table)
+    sums = np.where(known, table, 0.0)
+    counts = known.astype(np.float64)
+    if clusters is None:
+        return sums, counts
+    return cluster_counts(clusters, sums), cluster_counts(clusters, counts)
+
+
+FEW = 12
+"""Up to so many clusters all 2^C ways to set the signs are tried."""
+
+
+def paired_p_values(differences: npt.ArrayLike, clusters: Integers | None = None) -> Floats:
+    """Two-sided p-values of no difference, from differences as for `clustered_means`; NaN over
+    fewer than two clusters.
+
+    The exact sign-flip test over clusters where all differences that are not 0 are of one size and
+    clusters are single questions, which for scores of two values is McNemar's exact test, and where
+    there are at most `FEW` clusters; Student's t of the clustered mean, with C - 1 degrees of
+    freedom, elsewhere. For single questions that is the paired t-test.
+    """
+    from scipy.special import stdtr
+
+    sums, counts = cluster_sums(differences, clusters)
+    found = clustered_means(differences, clusters)
+    size = np.abs(
+        ratio(
+            found.values, np.where(found.errors > 1e-12 * np.abs(found.values), found.errors, 0.0)
+        )
+    )
+    p = 2 * stdtr(np.maximum(found.clusters - 1, 1), -size)
+    for column, there in enumerate(found.clusters):
+        given = sums[counts[:, column] > 0, column]
+        sizes = np.abs(given[np.abs(given) > 1e-9])
+        if there < 2:
+            p[column] = np.nan
+        elif there == found.n[column] and (not len(sizes) or np.ptp(sizes) <= 1e-9 * sizes[0]):
+            p[column] = mcnemar(int((given > 1e-9).sum()), int((given < -1e-9).sum()))
+        elif there <= FEW:
+            signs = 1 - 2 * ((np.arange(2 ** len(sizes))[:, None] >> np.arange(len(sizes))) & 1)
+            p[column] = np.mean(np.abs(signs @ sizes) >= np.abs(given.sum()) - 1e-9)
+    return p
+
+
+Pair = tuple[int, int]
+"""Numbers of two models."""
+
+
+@dataclass(frozen=True)
+class MeanDifference:
+    """Two models on the questions that both have a score for.
+
+    Attributes:
+        first: Number of the first model.
+        second: Number of the second.
+        difference: Mean of first less second, with its interval.
+        p: Two-sided p-value of no difference, 0 to 1; NaN with fewer than two common questions.
+        p_holm: The same after Holm's correction over all pairs.
+        p_worst: The same for the claim that the first is better, if each missing score of the first
+            were the lowest possible one and each of the second the highest, over all questions;
+            `p_holm` where no score is missing.
+        significant: Whether `p_worst` is below 1 less the level.
+        error: Standard error of the difference.
+    """
+
+    first: int
+    second: int
+    difference: Estimate
+    p: float
+    p_holm: float
+    p_worst: float
+    significant: bool
+    error: float = math.nan
+
+
+def all_pairs(models: int) -> list[Pair]:
+    """Every two of some models, in order."""
+    return list(combinations(range(models), 2))
+
+
+def difference_column(
+    values: npt.ArrayLike,
+    pairs: Sequence[Pair],
+    less: npt.ArrayLike | None = None,
+    questions: Integers | None = None,
+) -> MeanColumn:
+    """Differences of P pairs of models, first less second, question by question, for
+    `bootstrap_means`: shape (Q, P).
+
+    `values` has a column per model, NaN where there is no score, shape (Q, M); `less`, by default
+    the same, is what is subtracted. For the worst case of the claim that the first is better,
+    `values` has the lowest score in place of each missing one, and `less` the highest. The
+    questions are numbered from 0 by default.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    other = table if less is None else np.asarray(less, dtype=np.float64)
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return MeanColumn(
+        np.arange(len(table)) if questions is None else questions,
+        table[:, first] - other[:, second],
+    )
+
+
+def mean_differences(
+    found: MeanDraws,
+    pairs: Sequence[Pair],
+    level: float = LEVEL,
+    *,
+    p: Floats | None = None,
+    errors: Floats | None = None,
+    worst: Floats | None = None,
+    selection: float = 1.0,
+    scale: Scale | None = None,
+) -> tuple[MeanDifference, ...]:
+    """Test pairs of models, from what `bootstrap_means` made of their `difference_column`.
+
+    A difference is significant only if it survives the worst case of the missing scores (Manski,
+    "Partial Identification of Probability Distributions", 2003), for any cause: the p-value behind
+    the claim is the larger one of that over the scores that exist and that of the worst case,
+    corrected by Holm.
+
+    `p` and `errors` are as from `paired_p_values` and `clustered_means`; by default those of the
+    rounds, which hold for weighted means as well. `worst` is as from `worst_p_values`, NaN where no
+    score is missing, as by default none is. Corrected p-values are multiplied with `selection`,
+    because the pairs were chosen by the same data. For the comparisons of M models with the one
+    whose mean is highest it is M / 2: each of the M models could have been that one, and a claim
+    has one direction only. `scale` has the lowest and highest possible difference.
+    """
+    p = p_values(found) if p is None else p
+    errors = standard_errors(found) if errors is None else errors
+    claim = p if worst is None else np.fmax(p, np.where(np.isnan(p), np.nan, worst))
+    corrected, survived = (
+        np.minimum(1.0, selection * np.array(holm(raw.tolist()))) for raw in (p, claim)
+    )
+    adjusted = (raw.tolist() for raw in (p, corrected, survived))
+    return tuple(
+        MeanDifference(first, second, estimate, raw, p_holm, p_worst, p_worst < 1 - level, error)
+        for (first, second), estimate, raw, p_holm, p_worst, error in zip(
+            pairs, mean_estimates(found, level, scale), *adjusted, errors.tolist(), strict=True
+        )
+    )
+
+
+def worst_p_values(values: Floats, p: Floats) -> Floats:
+    """p-values of the claims that the first of each pair is better, in the worst case of the
+    missing scores.
+
+    Two-sided, of the differences and p-values of the `difference_column` of lowest and highest
+    scores; 1 where the worst case has the other sign, which no claim survives.
+    """
+    return np.where(values > 0, p, 1.0)
+
+
+def compare_means(
+    values: npt.ArrayLike,
+    *,
+    clusters: Clusters | None = None,
+    reweight: Reweight | None = None,
+    **options: Unpack[ResamplingOptions],
+) -> tuple[MeanDifference, ...]:
+    """Compare the means of all pairs of models, or judges, each over the questions that both have a
+    value for.
+
+    Args:
+        values: One row per question, one column per model, shape (Q, M); NaN where there is no
+            value, for reasons that must have nothing to do with it.
+        clusters: Id of each question's cluster, such as the prompt of a pair, shape (Q,); by
+            default each is one of its own.
+        reweight: As for `bootstrap_means`.
+        options: Rounds, level and seed of the bootstrap; see `Resampling`.
+
+    Returns:
+        All pairs, in the order of `all_pairs`.
+    """
+    how = Resampling(**options)
+    table = np.asarray(values, dtype=np.float64)
+    if clusters is not None and len(clusters) != len(table):
+        raise ValueError(
+            f"need one cluster id per question: {len(clusters)} ids, {len(table)} questions"
+        )
+    pairs = all_pairs(table.shape[1])
+    column = difference_column(table, pairs)
+    drawn = None if clusters is None else number_clusters(clusters)
+    [found] = bootstrap_means(
+        [column], len(table), reweight=reweight, clusters=drawn, rounds=how.rounds, seed=how.seed
+    )
+    return mean_differences(
+        found, pairs, how.level, p=None if reweight else paired_p_values(column.values, drawn)
+    )
+
+
+def rank_intervals(models: int, better: Iterable[Pair]) -> tuple[Pair, ...]:
+    """Ranks that models may have, given which differences are significant.
+
+    Args:
+        models: Number of models M.
+        better: For each significant difference the better model, then the worse one.
+
+    Returns:
+        For each model the ranks from 1 + the number of models that are significantly better to M -
+        the number of those that are significantly worse.
+    """
+    first = [1] * models
+    last = [models] * models
+    for winner, loser in better:
+        first[loser] += 1
+        last[winner] -= 1
+    return tuple(zip(first, last, strict=True))

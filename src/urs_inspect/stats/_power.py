@@ -1,0 +1,280 @@
+"""What a comparison could have shown, and bounds for a gate: not worse, equivalent, or valid at
+every look.
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from urs_inspect.stats._bootstrap import LEVEL, Floats, Integers, fewest_clusters
+from urs_inspect.stats._paired import FEW, cluster_sums, clustered_means
+
+POWER = 0.8
+"""How often the smallest difference that is reported as visible would have been significant."""
+
+
+def smallest_difference(
+    error: float, clusters: int, *, tests: int = 1, level: float = 0.95
+) -> float:
+    """The difference of two means that `paired_p_values` would find significant with a power of
+    `POWER`.
+
+    `(t(1 - alpha / 2) + t(POWER)) * error` with C - 1 degrees of freedom (Cohen, "Statistical Power
+    Analysis for the Behavioral Sciences", 1988, chapter 2, with quantiles of Student's t in place
+    of the normal ones), alpha divided by the number of tests, as in Holm's first step. Up to `FEW`
+    clusters, where the test is the exact sign-flip test, alpha is the largest p-value below it, K /
+    2^(C - 1), and the difference is wider by 1 / (6 K), which was fitted to simulations: with one
+    to ten tests, for normal differences the power is 76% to 82% over 6 to 50 clusters, for
+    exponential ones with the tail against the better side 66% to 77%.
+    `benchmarks/compare_coverage.py` prints it.
+
+    Scores of two values are compared by McNemar's test, whose power depends on how many samples
+    differ. Where 10% to 60% do, it is 76% to 82% over 200 samples and 62% to 93% over 50; over 20
+    and fewer it is anything from 5% to 100%.
+
+    `error` is the clustered standard error of the difference over C clusters, and alpha 1 less the
+    level. NaN without a spread, and where no difference could be significant over so few clusters.
+    """
+    from scipy.special import stdtrit
+
+    alpha = (1 - level) / tests
+    freedom = clusters - 1
+    wider = 1.0
+    if clusters <= FEW:
+        ways = math.ceil(alpha * 2**freedom) - 1
+        alpha = ways / 2**freedom
+        wider = 1 + 1 / (6 * ways) if ways else math.nan
+    return (
+        float(stdtrit(freedom, 1 - alpha / 2) + stdtrit(freedom, POWER)) * wider * error
+        if error > 0
+        else math.nan
+    )
+
+
+def questions_needed(
+    difference: float, error: float, n: int, clusters: int, *, tests: int = 1, level: float = 0.95
+) -> int | None:
+    """Samples, in clusters as large as now, for which a difference would be significant with power
+    `POWER`.
+
+    `error` is that of the difference over the n samples there are, in so many clusters; None if it
+    is not known.
+    """
+
+    def seen(there: int) -> float:
+        return smallest_difference(
+            error * math.sqrt(clusters / there), there, tests=tests, level=level
+        )
+
+    return _fewest_questions(difference, seen, n, clusters) if clusters > 1 and error > 0 else None
+
+
+def _fewest_questions(
+    size: float, width: Callable[[int], float], n: int, clusters: int
+) -> int | None:
+    """Samples for the fewest clusters with a width, which falls as they grow, of at most a size;
+    None if none.
+    """
+    there = range(2, 10**12)
+    place = bisect_left(there, True, key=lambda more: width(more) <= size)
+    return math.ceil(there[place] * n / clusters) if place < len(there) else None
+
+
+@dataclass(frozen=True)
+class MeanBounds:
+    """Means of P columns of differences with one-sided bounds, shape (P,) each."""
+
+    values: Floats  # means of the known differences
+    errors: Floats  # their clustered standard errors
+    low: Floats  # NaN over fewer than `FEWEST` clusters, or than a confidence sequence needs
+    high: Floats
+    halves: Floats  # what the bounds lie from the mean where differences are symmetric
+    n: Integers  # known differences
+    clusters: Integers
+    unseen: Floats  # part of `halves` that is for differences too rare to have been drawn
+
+
+FEWEST = fewest_clusters(LEVEL)  # clusters below which there are no bounds, whatever their level
+# weight of the prior, in clusters: bounds are narrowest, beside those for one look, near 100
+# clusters
+_MIXTURE = 12.5
+
+
+def mean_bounds(
+    differences: npt.ArrayLike,
+    clusters: Integers | None = None,
+    *,
+    reach: float,
+    level: float = 0.95,
+    sequential: bool = False,
+) -> MeanBounds:
+    """One-sided bounds of means of paired differences, which also hold where large differences are
+    rare.
+
+    Student's t of the clustered mean with two changes. The bounds move by `skew * (1 + 2 t^2) / 6 *
+    error / sqrt(C)` (Hall, "On the Removal of Skewness by Transformation", 1992, the first term).
+    The half-width is `hypot(t * error, log(1 / alpha) * reach / C * sqrt(1 - f))`: the second part
+    is the rule of three (Hanley and Lippman-Hand, "If Nothing Goes Wrong, Is Everything All
+    Right?", 1983) for differences that were not drawn, which may be as large as the scale allows. f
+    is the mean square of the clusters' sums over that of the largest possible ones: for scores of
+    two values the share of samples that changed.
+
+    With `sequential`, t is that of Lai's confidence sequence with a normal mixture (Wang and
+    Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with unknown
+    variance", 2023), exact for normal differences: the bounds hold at all looks together, however
+    many there are and whatever ends them. They move only outwards.
+
+    Differences and clusters are as for `clustered_means`; `reach` is the largest possible
+    difference. Alpha is 1 less the level of one bound, which is from 0.5 to 1.
+    """
+    means = clustered_means(differences, clusters)
+    sums, counts = cluster_sums(differences, clusters)
+    there = np.maximum(means.clusters, 2)
+    n = np.maximum(means.n, 1)
+    chances, quantiles = _chances_and_quantiles(there, level, sequential)
+
+    share_reached = (sums**2).sum(axis=0) / there / (reach * n / there) ** 2
+    unseen = -np.log(chances) * reach / there * np.sqrt(np.maximum(0.0, 1 - share_reached))
+    unseen = np.where(means.clusters < FEWEST, np.nan, unseen)
+
+    spread = means.errors > 1e-12 * np.abs(means.values)
+    halves = np.hypot(np.where(spread, quantiles, 0.0) * np.nan_to_num(means.errors), unseen)
+
+    residuals = sums - np.nan_to_num(means.values) * counts
+    squares = np.where(spread, (residuals**2).sum(axis=0), np.inf)
+    shift = (residuals**3).sum(axis=0) / squares * (1 + 2 * quantiles**2) / 6 / n
+    down = np.minimum(shift, 0) if sequential else shift
+    up = np.maximum(shift, 0) if sequential else shift
+    return MeanBounds(
+        values=means.values,
+        errors=means.errors,
+        low=means.values + down - halves,
+        high=means.values + up + halves,
+        halves=halves,
+        n=means.n,
+        clusters=means.clusters,
+        unseen=unseen,
+    )
+
+
+def _chances_and_quantiles(
+    clusters: Integers, level: float, sequential: bool
+) -> tuple[Floats, Floats]:
+    """Alpha, and how many standard errors a bound lies from the mean, for each number of
+    clusters.
+    """
+    from scipy.special import stdtrit
+
+    if not sequential:
+        return np.full(clusters.shape, 1 - level), np.asarray(
+            stdtrit(clusters - 1, level), dtype=np.float64
+        )
+    chances = (1 - level) * np.sqrt(_MIXTURE / (clusters + _MIXTURE))
+    share = (
+        -np.expm1(2 * np.log(2 * chances) / clusters) * (clusters + _MIXTURE) / clusters
+    )  # of the sum of squares
+    return chances, np.where(
+        share < 1, np.sqrt((clusters - 1) * share / np.maximum(1 - share, 1e-9)), np.nan
+    )
+
+
+def verdicts(
+    low: Floats, high: Floats, margin: float, different: npt.NDArray[np.bool_] | None = None
+) -> Integers:
+    """0 if new is shown to be not worse by more than the margin, else 1 if it is shown to be worse,
+    else 2; any shape.
+
+    `low` and `high` are one-sided bounds of new less base. For equivalence, `different` says where
+    the two-sided interval leaves out 0: then 0 takes both bounds inside the margin, which is two
+    one-sided tests (Schuirmann, "A Comparison of the Two One-Sided Tests Procedure and the Power
+    Approach", 1987), and 1 says that the two differ.
+    """
+    if different is None:
+        return np.where(low > -margin, 0, np.where(high < 0, 1, 2))
+    return np.where((low > -margin) & (high < margin), 0, np.where(different, 1, 2))
+
+
+def pass_power(
+    margin: float, half: float, error: float, clusters: int, *, equivalent: bool = False
+) -> float:
+    """How often so many samples pass a margin if the two are equal, by Student's t, 0 to 1; NaN
+    without a spread.
+    """
+    from scipy.special import stdtr
+
+    if not error > 0 or math.isnan(half):
+        return math.nan
+    chance = float(stdtr(clusters - 1, (margin - half) / error))
+    return max(0.0, 2 * chance - 1) if equivalent else chance
+
+
+def passing_margin(half: float, error: float, clusters: int, *, equivalent: bool = False) -> float:
+    """The margin that equals pass with power `POWER`, the inverse of `pass_power`."""
+    from scipy.special import stdtrit
+
+    return half + float(stdtrit(clusters - 1, (1 + POWER) / 2 if equivalent else POWER)) * error
+
+
+def questions_to_pass(
+    margin: float,
+    error: float,
+    n: int,
+    clusters: int,
+    *,
+    unseen: float,
+    level: float,
+    sequential: bool,
+    equivalent: bool = False,
+) -> int | None:
+    """Samples, in clusters as large as now, with which equals pass with power `POWER`; None where
+    none suffice.
+
+    `error` and `unseen` are those of `MeanBounds` over the n samples there are.
+    """
+    chance_now, _ = _chances_and_quantiles(np.array(clusters), level, sequential)
+
+    def passing(there: int) -> float:
+        if there < FEWEST:
+            return math.nan
+        chance, quantile = _chances_and_quantiles(np.array(there), level, sequential)
+        error_there = error * math.sqrt(clusters / there)
+        unseen_there = (
+            unseen * clusters / there * math.log(float(chance)) / math.log(float(chance_now))
+        )
+        half = math.hypot(float(quantile) * error_there, unseen_there)
+        return passing_margin(half, error_there, there, equivalent=equivalent)
+
+    return _fewest_questions(margin, passing, n, clusters) if error > 0 else None
+
+
+def score_slope(base: Floats, new: Floats, clusters: Integers) -> tuple[float, float]:
+    """Whether the shift from base to new depends on the score (Bland and Altman, 1986): slope and
+    two-sided p-value.
+
+    The slope of new less base on the mean of both, which is 0 where both spread alike, tested by
+    its clustered error and t with C - 1 degrees of freedom. NaN over fewer than `FEWEST` clusters,
+    or where no slope is defined.
+    """
+    from scipy.special import stdtr
+
+    known = ~np.isnan(base + new)
+    shifts = (new - base)[known]
+    levels = ((base + new) / 2)[known]
+    there = len(np.unique(clusters[known]))
+    if there < FEWEST or np.ptp(levels) < 1e-9:
+        return math.nan, math.nan
+    levels = levels - levels.mean()
+    slope = float(levels @ shifts) / float(levels @ levels)
+    parts, _ = cluster_sums(
+        (levels * (shifts - shifts.mean() - slope * levels))[:, None], clusters[known]
+    )
+    error = math.sqrt(there / (there - 1) * float((parts**2).sum())) / float(levels @ levels)
+    return slope, (
+        2 * float(stdtr(there - 1, -abs(slope) / error))
+        if error > 1e-12
+        else float(abs(slope) < 1e-9)
+    )

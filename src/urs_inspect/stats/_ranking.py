@@ -1,0 +1,420 @@
+"""Models in order: ratings, ranks, differences, and comparison with a leaderboard."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.stats._battles import (
+    Battles,
+    Connectivity,
+    WinRates,
+    connectivity_of,
+    ordered_by_votes,
+    win_rates_of,
+)
+from urs_inspect.stats._bootstrap import (
+    LEVEL,
+    SEED,
+    Estimate,
+    Flags,
+    Floats,
+    Integers,
+    Scale,
+    estimates,
+    fewest_clusters,
+    percentile_bounds,
+    ratio,
+)
+from urs_inspect.stats._bradley_terry import PRIOR, bootstrap_bradley_terry, fit_bradley_terry
+from urs_inspect.stats._elo import (
+    ROUNDS,
+    SCALE,
+    START,
+    K,
+    Progress,
+    bootstrap_elo,
+    no_progress,
+    shuffle_elo,
+)
+
+DIGITS = 6
+"""Ratings that agree to so many decimals share a rank; a fit is exact to about 9."""
+
+Verdict = Literal["significantly different", "cannot be distinguished", "not comparable"]
+
+
+@dataclass(frozen=True)
+class Rank:
+    """The place of a model: one more than the number of models rated higher, and its interval over
+    the resamples.
+
+    `low` is its best rank if it is better than all those that the battles cannot order it against.
+    `high` is its worst rank if it is worse than all those and than all that are rated equal in a
+    resample. A model on too few instructions for an interval is ordered against none, so it may
+    have any rank, and the others may be above or below it.
+    """
+
+    rank: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two models that follow each other in the ranking.
+
+    The verdict is `significantly different` if the lower bound over resamples lies above 0, `cannot
+    be distinguished` if not, `not comparable` if no chain of wins and ties leads from either to the
+    other. Where all votes agree, so that the resamples do, the difference is significant, though no
+    interval is reported. Each verdict has the level for itself; that all hold together is less
+    sure.
+    """
+
+    better: str
+    other: str
+    estimate: Estimate  # Bradley-Terry rating of the better less that of the other, at least 0
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Models from the best to the worst by Bradley-Terry, and how that was computed.
+
+    Sequences are in the order of `players`. Intervals are percentiles over resamples of
+    instructions; where `reported_bounds` allows none (few instructions, no spread), their bounds
+    are NaN.
+
+    Attributes:
+        players: Names of the models, the highest rated first.
+        bradley_terry: Bradley-Terry ratings of all battles: the headline.
+        ranks: Ranks by them.
+        differences: Differences of neighbours, P - 1.
+        elo: Mean Elo rating over resamples, as in the MAD paper, with its interval.
+        elo_shuffled: Mean Elo rating over random orders of all battles, as in the paper's reference
+            code. Its bounds show how much the order matters and are no confidence interval.
+        win_rates: Results by pair, rows and columns in the order of `players`.
+        connectivity: Which models the battles can compare.
+        battles: Number of battles.
+        ties: Number of ties.
+        clusters: Number of instructions.
+        rounds: Number of resamples, and of orders.
+        level: Confidence level.
+        seed: Seed of resamples and orders.
+        prior: Ties with an average model that were added to each for Bradley-Terry.
+        k: Step of Elo.
+        scale: Points that are odds of ten to one.
+        start: Start of Elo, and mean of the ratings.
+        draws: Bradley-Terry ratings of the resamples, shape (R, P).
+    """
+
+    players: tuple[str, ...]
+    bradley_terry: tuple[Estimate, ...]
+    ranks: tuple[Rank, ...]
+    differences: tuple[Difference, ...]
+    elo: tuple[Estimate, ...]
+    elo_shuffled: tuple[Estimate, ...]
+    win_rates: WinRates
+    connectivity: Connectivity
+    battles: int
+    ties: int
+    clusters: int
+    rounds: int
+    level: float
+    seed: int
+    prior: float
+    k: float
+    scale: float
+    start: float
+    draws: Floats = field(repr=False, compare=False)
+
+
+def rank(
+    battles: Battles,
+    *,
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = SEED,
+    prior: float = PRIOR,
+    k: float = K,
+    scale: float = SCALE,
+    start: float = START,
+    progress: Progress = no_progress,
+) -> Ranking:
+    """Rank models by their battles.
+
+    Args:
+        battles: The battles, at least one.
+        rounds: Number of resamples, and of orders for `elo_shuffled`.
+        level: Confidence level of all intervals.
+        seed: Seed of resamples and orders.
+        prior: Ties with an average model that are added to each for Bradley-Terry, above 0.
+        k: Step of Elo (MAD paper, Eq. 4).
+        scale: Points that are odds of ten to one.
+        start: Start of Elo, and mean of all ratings.
+        progress: Takes the share of the work that was done since the last call; Elo is nearly all
+            of it.
+
+    Returns:
+        The ranking; models with equal ratings in the order of the players.
+    """
+    given = fit_bradley_terry(battles, prior=prior, scale=scale, mean=start)
+    order = np.argsort(-np.round(given, DIGITS), kind="stable")
+    ordered = _reordered(battles, order)
+    points = given[order]
+    draws = bootstrap_bradley_terry(
+        ordered, rounds=rounds, seed=seed, prior=prior, scale=scale, mean=start
+    )
+
+    def half(share: float) -> None:
+        progress(share / 2)
+
+    elo, shuffled = (
+        fitted(ordered, rounds=rounds, seed=seed, k=k, scale=scale, start=start, progress=half)
+        for fitted in (bootstrap_elo, shuffle_elo)
+    )
+    places = place(
+        ordered, np.vstack([points, draws]), np.vstack([elo.mean(axis=0), elo]), level, seed
+    )
+    return Ranking(
+        players=ordered.players,
+        bradley_terry=places.ratings,
+        ranks=places.ranks,
+        differences=places.differences,
+        elo=places.extra,
+        elo_shuffled=reported(
+            shuffled.mean(axis=0), shuffled, *_support(ordered), level, seed, expanded=False
+        ),
+        win_rates=win_rates_of(ordered),
+        connectivity=connectivity_of(ordered),
+        battles=len(battles),
+        ties=battles.ties,
+        clusters=len(np.unique(battles.clusters)),
+        rounds=rounds,
+        level=level,
+        seed=seed,
+        prior=prior,
+        k=k,
+        scale=scale,
+        start=start,
+        draws=draws,
+    )
+
+
+@dataclass(frozen=True)
+class Places:
+    """Models from the best to the worst by some ratings; sequences are in the order of
+    `players`.
+    """
+
+    players: tuple[str, ...]
+    ratings: tuple[Estimate, ...]
+    ranks: tuple[Rank, ...]
+    differences: tuple[Difference, ...]  # of neighbours, P - 1
+    extra: tuple[Estimate, ...]  # a further statistic of each model
+
+
+def place(battles: Battles, ratings: Floats, extra: Floats, level: float, seed: int) -> Places:
+    """Order the models of battles by ratings.
+
+    The first row of `ratings` and `extra` is of all battles, the others are draws, shape (1 + R,
+    P). Intervals are expanded for few instructions (`percentile_bounds`).
+    """
+    order = np.argsort(-np.round(ratings[0], DIGITS), kind="stable")
+    ordered = _reordered(battles, order)
+    ratings = ratings[:, order]
+    extra = extra[:, order]
+    n, clusters = _support(ordered)
+    comparable = ordered_by_votes(ordered)
+    return Places(
+        ordered.players,
+        reported(ratings[0], ratings[1:], n, clusters, level, seed),
+        _ranks(ratings[0], ratings[1:], clusters, comparable, level),
+        _differences(
+            ordered.players, ratings[0], ratings[1:], n, clusters, comparable, level, seed
+        ),
+        reported(extra[0], extra[1:], n, clusters, level, seed),
+    )
+
+
+def _reordered(battles: Battles, order: Integers) -> Battles:
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    players = tuple(battles.players[index] for index in order)
+    return Battles(
+        players, place[battles.first], place[battles.second], battles.outcome, battles.clusters
+    )
+
+
+def _support(battles: Battles) -> tuple[Integers, Integers]:
+    """Number of battles and of instructions of each player."""
+    both = np.concatenate([battles.first, battles.second])
+    met = np.unique(np.stack([both, np.tile(battles.clusters, 2)]), axis=1)[0]
+    players = len(battles.players)
+    return np.bincount(both, minlength=players), np.bincount(met, minlength=players)
+
+
+def reported(
+    values: Floats,
+    draws: Floats,
+    n: Sequence[int] | Integers,
+    clusters: Sequence[int] | Integers,
+    level: float,
+    seed: int,
+    scale: Scale | None = None,
+    expanded: bool = True,
+) -> tuple[Estimate, ...]:
+    """Statistics with the bounds that are reported, from their values, shape (K,), and draws, shape
+    (R, K).
+    """
+    found = estimates(
+        values, draws, n=n, clusters=clusters, level=level, seed=seed, expanded=expanded
+    )
+    return tuple(estimate.reported(scale) for estimate in found)
+
+
+def _ranks(
+    points: Floats, draws: Floats, clusters: Integers, comparable: Flags, level: float
+) -> tuple[Rank, ...]:
+    """Rank models by their ratings, shape (P,), and those of the resamples, shape (R, P).
+
+    `clusters` is the number of instructions of each model, shape (P,); `comparable` has whether the
+    battles order two, shape (P, P).
+    """
+    known = clusters >= fewest_clusters(level)
+    comparable = comparable & np.outer(known, known) | np.eye(len(points), dtype=np.bool_)
+    rounded = np.round(points, DIGITS)
+    drawn = np.round(draws, DIGITS)
+    best = np.empty_like(drawn)
+    worst = np.empty_like(drawn)
+    for place, linked in enumerate(comparable):
+        own = drawn[:, [place]]
+        others = drawn[:, linked]
+        best[:, place] = 1 + (others > own).sum(axis=1)
+        worst[:, place] = (others >= own).sum(axis=1)
+    lows = percentile_bounds(best, level, clusters)[0]
+    highs = percentile_bounds(worst, level, clusters)[1] + (~comparable).sum(axis=1)
+    return tuple(
+        Rank(1 + int((rounded > rating).sum()), math.floor(low), math.ceil(high))
+        for rating, low, high in zip(rounded, lows, highs, strict=True)
+    )
+
+
+def _differences(
+    players: Sequence[str],
+    points: Floats,
+    draws: Floats,
+    n: Integers,
+    clusters: Integers,
+    comparable: Flags,
+    level: float,
+    seed: int,
+) -> tuple[Difference, ...]:
+    n, clusters = (np.minimum(counts[1:], counts[:-1]) for counts in (n, clusters))
+    gaps = _gaps(draws)
+    found = reported(_gaps(points), gaps, n, clusters, level, seed)
+    lows = percentile_bounds(gaps, level, clusters)[0]
+    significant = (lows > 0) & (clusters >= fewest_clusters(level))
+    verdicts: tuple[Verdict, ...] = (
+        "not comparable",
+        "cannot be distinguished",
+        "significantly different",
+    )
+    kinds = np.where(np.diag(comparable, 1), 1 + significant, 0)
+    return tuple(
+        Difference(better, other, estimate, verdicts[kind])
+        for (better, other), estimate, kind in zip(pairwise(players), found, kinds, strict=True)
+    )
+
+
+def _gaps(ratings: Floats) -> Floats:
+    """Differences of neighbours, rounded because those of equal models are noise of the fit; no
+    negative zero.
+    """
+    return np.asarray(np.round(-np.diff(ratings, axis=-1), DIGITS) + 0.0, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class LeaderboardAgreement:
+    """Rank correlations of Bradley-Terry ratings with a leaderboard, over the models of both.
+
+    Intervals are over resamples of the votes, NaN where `reported_bounds` allows none; the
+    leaderboard counts as exact.
+
+    Attributes:
+        spearman: Spearman's rho, by ranks, ties sharing their mean rank; from -1 to 1.
+        kendall: Kendall's tau-b, by pairs, corrected for ties; from -1 to 1.
+        players: Models of both.
+        only_ranked: Models that the leaderboard lacks.
+        only_leaderboard: Models that the votes lack.
+    """
+
+    spearman: Estimate
+    kendall: Estimate
+    players: tuple[str, ...]
+    only_ranked: tuple[str, ...]
+    only_leaderboard: tuple[str, ...]
+
+
+def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> LeaderboardAgreement:
+    """Compare a ranking with a leaderboard.
+
+    Args:
+        ranking: The ranking.
+        leaderboard: Rating by model, higher is better; of a ranked list take the negative ranks.
+
+    Returns:
+        The correlations, NaN where all ratings of a side are equal.
+
+    Raises:
+        InputError: If fewer than two models are in both, because names must agree to the letter.
+    """
+    shared = [place for place, name in enumerate(ranking.players) if name in leaderboard]
+    players = tuple(ranking.players[place] for place in shared)
+    if len(players) < 2:
+        raise InputError(
+            f"the leaderboard shares {len(players)} models with the votes, at least 2 are needed;"
+            f" the leaderboard has: {choices(leaderboard)}; the votes have:"
+            f" {choices(ranking.players)}"
+        )
+    ratings = np.array([leaderboard[name] for name in players], dtype=np.float64)
+    points = np.array([[ranking.bradley_terry[place].value for place in shared]])
+    spearman, kendall = reported(
+        _correlations(points, ratings)[0],
+        _correlations(ranking.draws[:, shared], ratings),
+        [ranking.battles] * 2,
+        [ranking.clusters] * 2,
+        ranking.level,
+        ranking.seed,
+        scale=(-1, 1),
+    )
+    return LeaderboardAgreement(
+        spearman,
+        kendall,
+        players,
+        tuple(name for name in ranking.players if name not in leaderboard),
+        tuple(name for name in leaderboard if name not in ranking.players),
+    )
+
+
+def _correlations(rows: Floats, ratings: Floats) -> Floats:
+    """Spearman's rho and Kendall's tau-b of each row with the ratings, shape (R, 2)."""
+    from scipy.stats import rankdata
+
+    rounded = np.round(rows, DIGITS)
+    ranks = rankdata(rounded, axis=1)
+    other = rankdata(ratings)
+    upper = np.triu_indices(len(ratings), 1)
+    signs = np.sign(rounded[:, upper[0]] - rounded[:, upper[1]])
+    centred = ranks - ranks.mean(axis=1, keepdims=True)
+    rho = _cosine(centred, other - other.mean())
+    tau = _cosine(signs, np.sign(ratings[upper[0]] - ratings[upper[1]]))
+    return np.stack([rho, tau], axis=1)
+
+
+def _cosine(rows: Floats, vector: Floats) -> Floats:
+    return ratio(rows @ vector, np.sqrt((rows**2).sum(axis=1) * (vector**2).sum()))

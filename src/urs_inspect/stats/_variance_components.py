@@ -1,0 +1,199 @@
+"""Variance components of scores by question, answer, judge and judgement, and the interval of a
+mean in other designs.
+
+A generalizability study (Cronbach, Gleser, Nanda and Rajaratnam, "The Dependability of Behavioral
+Measurements", 1972; Brennan, "Generalizability Theory", 2001): questions are crossed with judges,
+answers are nested in questions, and repeated judgements in answers and judges. Components are
+estimated by Henderson's method 1, which is the analysis of variance for balanced data and unbiased
+for any other (Searle, Casella and McCulloch, "Variance Components", 1992, chapter 5).
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect.stats._bootstrap import LEVEL, Floats, Integers, check_level
+
+_COLUMNS: Mapping[str, frozenset[str]] = {
+    "question": frozenset({"question"}),
+    "judge": frozenset({"judge"}),
+    "question_judge": frozenset({"question", "judge"}),
+    "answer": frozenset({"question", "answer"}),
+    "answer_judge": frozenset({"question", "answer", "judge"}),
+    "judgement": frozenset({"question", "answer", "judge", "judgement"}),
+}
+COMPONENTS = tuple(_COLUMNS)
+"""Sources of variance: questions, judges over all questions, judges about single questions, answers
+to one question, judges about single answers, and judgements of one answer by one judge.
+"""
+
+
+@dataclass(frozen=True)
+class VarianceComponents:
+    """Variance components of a model's score or of the difference of two, and the design of their
+    mean.
+
+    A component that the data do not measure is NaN; its variance is contained in the measured ones
+    before it: without epochs that of answering in `question`, without a second judge that of judges
+    in `question` and `answer`, without repeated judgements that of judging again in the last one
+    that was measured. Estimates may be negative, and count as 0 in every prediction.
+    """
+
+    questions: int
+    epochs: float  # answers to each question, the harmonic mean
+    judges: float  # judges of each answer, the harmonic mean
+    components: Mapping[
+        str, float
+    ]  # by `COMPONENTS`; all NaN with fewer than two questions or without a solution
+
+    def parts(
+        self,
+        *,
+        questions: float | None = None,
+        epochs: float | None = None,
+        judges: float | None = None,
+        judgements: float = 1,
+    ) -> dict[str, float]:
+        """What each source adds to the variance of the mean by these very judges, in this design or
+        another one.
+
+        The design has so many answers (epochs) to each question, judges of each answer, and
+        judgements of each answer by each judge, of which the mean counts; by default those of the
+        data, and one judgement. The result is `COMPONENTS` without `judge`, which is the same in
+        every mean by the same judges; NaN where not measured.
+        """
+        q = questions or self.questions
+        e = epochs or self.epochs
+        j = judges or self.judges
+        counts = {
+            "question": q,
+            "question_judge": q * j,
+            "answer": q * e,
+            "answer_judge": q * e * j,
+        }
+        counts["judgement"] = q * e * j * judgements
+        return {
+            name: float(np.maximum(self.components[name], 0)) / count
+            for name, count in counts.items()
+        }
+
+    def margin(self, level: float = LEVEL, **design: float) -> float:
+        """Half the width of the interval of the mean by t, NaN without components; `design` is as
+        for `parts`.
+        """
+        check_level(level)
+        from scipy.special import stdtrit
+
+        if math.isnan(self.components["question"]):
+            return math.nan
+        t = float(stdtrit(design.get("questions", self.questions) - 1, (1 + level) / 2))
+        return t * math.sqrt(np.nansum(list(self.parts(**design).values())))
+
+
+def variance_components(scores: pd.DataFrame) -> VarianceComponents:
+    """Estimate the variance components of a model's scores by Henderson's method 1.
+
+    The sum of squares of a source, `sum over cells of total^2 / count` less that of the grand mean,
+    has an expectation that is linear in the components; as many equations are solved for them.
+    Numbers of epochs and judges may differ from question to question. `scores` has a row per
+    judgement: the numbers of its `question`, `answer` (to that question) and `judge`, from 0, and
+    `score`, never NaN.
+    """
+    n = len(scores)
+    scores = scores.assign(judgement=np.arange(n), score=scores["score"] - scores["score"].mean())
+    cells = {columns: _Cells(scores, columns) for columns in _COLUMNS.values()}
+    number = {name: len(cells[columns].counts) for name, columns in _COLUMNS.items()}
+    epochs = number["answer"] > number["question"]
+    judges = number["judge"] > 1
+    again = number["answer_judge"] < n
+    measured = (True, judges, judges, epochs, epochs and judges, again)
+    wanted = [name for name, known in zip(COMPONENTS, measured, strict=True) if known]
+    components = dict.fromkeys(COMPONENTS, math.nan)
+
+    def expected(group: str, source: str) -> float:
+        """Coefficient of a source's component in the sum of squares of a grouping."""
+        both = cells[_COLUMNS[group] | _COLUMNS[source]]
+        return float(
+            (both.sizes / cells[_COLUMNS[group]].sizes - cells[_COLUMNS[source]].sizes / n).sum()
+        )
+
+    matrix = np.array([[expected(group, source) for source in wanted] for group in wanted])
+    if number["question"] > 1 and np.linalg.matrix_rank(matrix) == len(wanted):
+        score = scores["score"].to_numpy()
+        squares = [cells[_COLUMNS[group]].squares(score) for group in wanted]
+        solved = np.linalg.solve(matrix, squares)
+        solved[np.abs(solved) < 1e-12 * (score @ score)] = (
+            0  # rounding errors are no negative components
+        )
+        components |= dict(zip(wanted, map(float, solved), strict=True))
+    epochs_of = np.bincount(cells[_COLUMNS["question"]].of[cells[_COLUMNS["answer"]].first])
+    judges_of = np.bincount(cells[_COLUMNS["answer"]].of[cells[_COLUMNS["answer_judge"]].first])
+    return VarianceComponents(
+        number["question"], _harmonic(epochs_of), _harmonic(judges_of), components
+    )
+
+
+def _harmonic(counts: Integers) -> float:
+    return round(float(len(counts) / (1 / counts).sum()), 9) if len(counts) else math.nan
+
+
+class _Cells:
+    """Groups of scores with the same numbers: group and size of each score, first score and size of
+    each group.
+    """
+
+    def __init__(self, scores: pd.DataFrame, columns: frozenset[str]) -> None:
+        code = np.zeros(len(scores), dtype=np.int64)
+        for column in sorted(columns):
+            code = (
+                code * (int(scores[column].max()) + 1 if len(scores) else 1)
+                + scores[column].to_numpy()
+            )
+        _, self.first, of, self.counts = np.unique(
+            code, return_index=True, return_inverse=True, return_counts=True
+        )
+        self.of = of.ravel()
+        self.sizes = self.counts[self.of]
+
+    def squares(self, score: Floats) -> float:
+        """Sum of squares of the group's totals, each divided by its size."""
+        return float((np.bincount(self.of, score) ** 2 / self.counts).sum())
+
+
+def difference_components(first: pd.DataFrame, second: pd.DataFrame) -> VarianceComponents:
+    """Variance components of the difference between two models' scores on the same questions, by
+    the same judges.
+
+    Answers and judgements of two models are independent; effects of questions, of judges, and of
+    judges on questions are shared. So each component is the sum of both models' less twice the
+    covariance, a quarter of the difference between the components of the sum and of the difference
+    of both models' means by question and judge.
+
+    Both have the same numbers for the same questions and judges; the questions of both count. Where
+    only one of the models has several epochs or repeated judgements, answering and judging again
+    are NaN and contained in the others.
+    """
+    common = np.intersect1d(first["question"], second["question"])
+    parts = [scores[scores["question"].isin(common)] for scores in (first, second)]
+    one, other = map(variance_components, parts)
+    means = [scores.groupby(["question", "judge"])["score"].mean() for scores in parts]
+    plus, minus = (
+        variance_components(both.dropna().rename("score").reset_index().assign(answer=0))
+        for both in (means[0] + means[1], means[0] - means[1])
+    )
+    pairs = {name: (one.components[name], other.components[name]) for name in COMPONENTS}
+    if any(math.isnan(a) != math.isnan(b) for a, b in pairs.values()):
+        return minus
+    shared = {name: (plus.components[name] - minus.components[name]) / 4 for name in COMPONENTS[:3]}
+    epochs, judges = (
+        2 / (1 / a + 1 / b) for a, b in ((one.epochs, other.epochs), (one.judges, other.judges))
+    )
+    return VarianceComponents(
+        len(common),
+        epochs,
+        judges,
+        {name: a + b - 2 * shared.get(name, 0.0) for name, (a, b) in pairs.items()},
+    )
