@@ -23,7 +23,7 @@ from tests.samer.conftest import SMALL
 from tests.samer.stubs import pair
 from urs_inspect.cli import main
 from urs_inspect.cli._samer import training as training_command
-from urs_inspect.discrepancy import similarity
+from urs_inspect.discrepancy import _similarity as similarity
 from urs_inspect.discrepancy._vector_cache import VectorCache
 from urs_inspect.samer import _evaluation as heads_module
 from urs_inspect.samer import _weights as tensor_file

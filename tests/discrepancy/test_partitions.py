@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from tests.discrepancy.small_pools import pool
 from urs_inspect._util import InputError
+from urs_inspect.discrepancy import _partitions as partitions
 from urs_inspect.discrepancy import (
     embed_partitions,
     load_similarity,
-    partitions,
     register_similarity,
     select,
     select_partitions,

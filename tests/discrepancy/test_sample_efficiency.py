@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from urs_inspect.discrepancy import allocation as allocation_rules
+from urs_inspect.discrepancy import _allocation as allocation_rules
 
 _SCRIPT = Path(__file__).parents[2] / "benchmarks" / "sample_efficiency.py"
 _PAIRS = ((0, 1), (0, 2), (1, 2))

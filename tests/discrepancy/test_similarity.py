@@ -17,9 +17,9 @@ from urs_inspect.discrepancy import (
     load_similarity,
     parse_similarity,
     register_similarity,
-    similarity,
     similarity_names,
 )
+from urs_inspect.discrepancy import _similarity as similarity
 from urs_inspect.discrepancy._similarity import (
     Similarity,
     VectorSimilarity,

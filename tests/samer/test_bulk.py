@@ -21,7 +21,7 @@ from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import DIMENSIONS, StubEngine, by_length, raw
 from urs_inspect._util import InputError
-from urs_inspect.samer import bulk as bulk_output
+from urs_inspect.samer import _bulk as bulk_output
 from urs_inspect.samer._bulk import (
     BulkReport,
     BulkRow,

@@ -113,7 +113,7 @@ def test_engines_and_checkpoints_are_plain_python(small: Path) -> None:
     script = (
         "import json, sys\n"
         "from pathlib import Path\n"
-        "from urs_inspect.samer import export\n"
+        "from urs_inspect.samer import _export\n"
         "from urs_inspect.samer._checkpoint_check import open_checkpoint\n"
         "from urs_inspect.samer._engines import vllm_local, vllm_server\n"
         "checkpoint = open_checkpoint(sys.argv[1])\n"
