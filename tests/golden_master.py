@@ -10,8 +10,8 @@ A change of the code that is meant to change no result is checked by recording b
 `compare` lists what differs and exits with 1. The published data are found through
 `URS_INSPECT_DATA_DIR`. Recorded are, of each log, the values and metadata keys of all scores, the
 metrics, and the hashes of prompts; of each command, the CSV files that it writes, its JSON, and the
-numbers that it prints. Every float is rounded to six digits. Times, paths, ids of runs and the
-order of keys are not recorded; the seconds that `judges` and `samer score` print are.
+numbers that it prints. Every float is rounded to six digits. Times, paths, names of logs, ids of
+runs and the order of keys are not recorded; the seconds that `table` prints are.
 """
 
 import csv
@@ -32,6 +32,7 @@ PANEL = [JUDGE, SIM + "quality-8-lenient-0.5"]
 MODELS = [SIM + name for name in ("strong", "weak", "quality-7.2", "quality-5")]
 DIGITS = 6
 _NUMBER = re.compile(r"(?<![\w.])[+-]?\d[\d,]*(?:\.\d+)?%?")
+_LOG_NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+_[\w-]+?_\w{22}(?:\.eval)?")
 _VOLATILE = re.compile(
     r"(time|seconds|date|path|location|log|command|file|sha256_of_log|version|run_id|created)",
     re.IGNORECASE,
@@ -348,7 +349,8 @@ def command(*arguments: str) -> Any:
     assert result.exit_code == 0, (arguments, result.output, result.exception)
     if "--json" in arguments:
         return plain(json.loads(result.output[result.output.index("{") :]))
-    return [number for line in result.output.splitlines() for number in _NUMBER.findall(line)]
+    lines = [_LOG_NAME.sub("LOG", line) for line in result.output.splitlines()]
+    return [number for line in lines for number in _NUMBER.findall(line)]
 
 
 # --- material ---
@@ -460,7 +462,13 @@ def _parsed(cell: str) -> Any:
 
 
 def _csv(file: Path) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(file.read_text(encoding="utf-8-sig"))))
+    """The rows of a file, without its columns of times and names of logs."""
+    rows = list(csv.reader(io.StringIO(file.read_text(encoding="utf-8-sig"))))
+    heads = rows[0] if rows else []
+    kept = [place for place, head in enumerate(heads) if not _VOLATILE.fullmatch(head)]
+    return [
+        [_LOG_NAME.sub("LOG", row[place]) for place in kept if place < len(row)] for row in rows
+    ]
 
 
 def leaves(value: Any, path: str = "") -> Iterable[tuple[str, Any]]:
