@@ -163,8 +163,9 @@ def simulate(
 def planted(simulations: int, seed: int) -> None:
     """Print what is left of a judge's liking for length, and of quality that comes with length."""
     print(
-        "\n| planted over 400 questions, two models of equal worth | by means | at equal length |"
-        " slope |"
+        "\n"
+        "| planted over 400 questions, two models of equal worth | by means | at equal"
+        " length | slope |"
     )
     print("|---|---|---|---|")
     cases: dict[str, Callable[[Floats, Floats], Floats]] = {
@@ -205,8 +206,10 @@ def planted(simulations: int, seed: int) -> None:
         print(f"| {title} | {means[0]:+.2f} | {means[1]:+.2f} | {means[2]:+.2f} |")
     generator = np.random.default_rng((seed, 1))
     print(
-        "\n| share of empty answers, score 1 | slope (truth: 0.40) | counting one as log(1 + 0)"
-        " |\n|---|---|---|"
+        "\n"
+        "| share of empty answers, score 1 | slope (truth: 0.40) | counting one as log(1"
+        " + 0) |\n"
+        "|---|---|---|"
     )
     for part in (0.0, 0.005, 0.01, 0.02):
         scores, lengths = answers(Setting(), 100_000, generator)

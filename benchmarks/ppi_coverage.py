@@ -455,8 +455,9 @@ def main() -> None:
         return
     chosen = [setting for setting in settings() if options.design in (None, setting.design)]
     rows = chosen[options.part :: options.parts]
-    print("| rated answers | of each model | agreement | mean | people alone | difference | people alone | width, mean "
-          "| width, difference | ratings saved |\n|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
+    print("| rated answers | of each model | agreement | mean | people alone | difference"
+        " | people alone | width, mean | width, difference | ratings saved |\n"
+        "|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
     for setting in rows:
         models = range(setting.models)
         signs = np.array(

@@ -253,8 +253,9 @@ def report_layout(
     for kind in BASELINES:
         print(f"| baseline {kind} | {' | '.join(shown(baseline(data, kind)))} | | | | |")
     print(
-        "\n| dimensions selected by | queries | precision | recall | F1 | macro F1 | selected a"
-        " query |"
+        "\n"
+        "| dimensions selected by | queries | precision | recall | F1 | macro F1 |"
+        " selected a query |"
     )
     print("|---|---|---|---|---|---|---|")
     for name, flags in selected:

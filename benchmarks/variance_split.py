@@ -355,8 +355,9 @@ def main() -> int:
         for name, text in real_panels(Path(data)):
             print(f"\n{name}: {text}")
         print(
-            "\n| real labels | predicted | all data: mean | worst | half by half: mean | within"
-            " 10% |"
+            "\n"
+            "| real labels | predicted | all data: mean | worst | half by half: mean |"
+            " within 10% |"
         )
         print("|---|---|---:|---:|---:|---:|")
         for name, what, whole, worst, mean, within in real(Path(data), max(100, count // 5)):
@@ -365,15 +366,19 @@ def main() -> int:
                 flush=True,
             )
     print(
-        "\n| components; questions x epochs x judges x judgements | predicted | width | coverage"
-        " |\n|---|---|---:|---:|"
+        "\n"
+        "| components; questions x epochs x judges x judgements | predicted | width |"
+        " coverage |\n"
+        "|---|---|---:|---:|"
     )
     for label, target, width, coverage in simulated(count):
         print(f"| {label} | {target} | {width:.3f} | {coverage:.1%} |", flush=True)
         off += [f"{label}, {target}"] if not GOAL[0] - slack <= coverage <= GOAL[1] + slack else []
     print(
-        "\n| simulated judges: best majority of 3 | on the half that chose | held out | true"
-        " |\n|---|---:|---:|---:|"
+        "\n"
+        "| simulated judges: best majority of 3 | on the half that chose | held out |"
+        " true |\n"
+        "|---|---:|---:|---:|"
     )
     for label, apparent, held, true in chosen_panels(max(50, count // 5)):
         print(f"| {label} | {apparent:.1%} | {held:.1%} | {true:.1%} |", flush=True)

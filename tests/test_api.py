@@ -46,9 +46,12 @@ def first_sentence(value: Any) -> str:
 def page() -> str:
     """The page as it should be."""
     parts = [
-        "# Public surface\n\nThese names are stable: a change is announced in CHANGELOG. "
-        "Everything else may change with any release.\n"
-        "Their docstrings have arguments, units, ranges and errors (`help(urs_inspect.urs)`)."
+        "# Public surface\n"
+        "\n"
+        "These names are stable: a change is announced in CHANGELOG. Everything else may"
+        " change with any release.\n"
+        "Their docstrings have arguments, units, ranges and errors"
+        " (`help(urs_inspect.urs)`)."
     ]
     for package in PACKAGES:
         rows = [

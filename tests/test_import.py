@@ -168,15 +168,21 @@ def test_the_plain_rooms_were_found() -> None:
 
 def test_the_sample_can_be_judged_and_rated_without_the_harness() -> None:
     loaded = loaded_after(
-        "import json\nfrom urs_inspect.datasets import Vocabulary, in_proportion, load_urs\nfrom"
-        " urs_inspect.judging import PromptBuilder, read_reply\nfrom urs_inspect.stats import"
-        " mean_interval\nfrom urs_inspect.stats._bootstrap import pooled_deviation\nfrom"
-        " urs_inspect.rubrics import load_rubric\nrubric = load_rubric()\ndata = load_urs('sample',"
-        " Vocabulary(rubric.intent_id, rubric.language_code))\ncase = in_proportion(data.cases,"
-        " 0)[0]\nPromptBuilder(rubric).build(case.intent, case.language, question='q',"
-        " reference='r', answer='a')\nreply = json.dumps({rubric.languages['en'].final.name:"
-        " 7})\nassert read_reply(reply, rubric, rubric.intents[case.intent].criteria).final =="
-        " 7\nmean_interval([1, 2, 3]); pooled_deviation([[1, 2]])",
+        "import json\n"
+        "from urs_inspect.datasets import Vocabulary, in_proportion, load_urs\n"
+        "from urs_inspect.judging import PromptBuilder, read_reply\n"
+        "from urs_inspect.stats import mean_interval\n"
+        "from urs_inspect.stats._bootstrap import pooled_deviation\n"
+        "from urs_inspect.rubrics import load_rubric\n"
+        "rubric = load_rubric()\n"
+        "data = load_urs('sample', Vocabulary(rubric.intent_id, rubric.language_code))\n"
+        "case = in_proportion(data.cases, 0)[0]\n"
+        "PromptBuilder(rubric).build(case.intent, case.language, question='q',"
+        " reference='r', answer='a')\n"
+        "reply = json.dumps({rubric.languages['en'].final.name: 7})\n"
+        "assert read_reply(reply, rubric, rubric.intents[case.intent].criteria).final =="
+        " 7\n"
+        "mean_interval([1, 2, 3]); pooled_deviation([[1, 2]])",
         offline=True,
     )
     assert loaded.isdisjoint(HEAVY)

@@ -109,10 +109,13 @@ def test_blank_texts_get_zero_vectors_and_are_not_sent() -> None:
 
 def test_importing_the_room_loads_no_model_library() -> None:
     script = (
-        "import sys, urs_inspect.discrepancy\nassert 'numpy' not in sys.modules\nroom ="
-        " urs_inspect.discrepancy\nroom.select, room.load_similarity(), room.Allocator\nheavy ="
-        " {'openai', 'torch', 'transformers', 'model2vec', 'tokenizers', 'safetensors',"
-        " 'inspect_ai'}\nassert not heavy & set(sys.modules), heavy & set(sys.modules)"
+        "import sys, urs_inspect.discrepancy\n"
+        "assert 'numpy' not in sys.modules\n"
+        "room = urs_inspect.discrepancy\n"
+        "room.select, room.load_similarity(), room.Allocator\n"
+        "heavy = {'openai', 'torch', 'transformers', 'model2vec', 'tokenizers',"
+        " 'safetensors', 'inspect_ai'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False

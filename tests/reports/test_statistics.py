@@ -421,9 +421,16 @@ def test_parameters_are_echoed() -> None:
 def test_a_rubric_of_ones_own_names_its_intents(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     file.write_text(
-        "name: mine\nversion: '1'\nintents:\n  gossip:\n    label: Gossip\n    group: Gossip\n   "
-        " criteria: [clarity]\n    text:\n      en: {name: Talk about others, definition: d}\n     "
-        " zh: {name: 八卦, definition: d}\n",
+        "name: mine\n"
+        "version: '1'\n"
+        "intents:\n"
+        "  gossip:\n"
+        "    label: Gossip\n"
+        "    group: Gossip\n"
+        "    criteria: [clarity]\n"
+        "    text:\n"
+        "      en: {name: Talk about others, definition: d}\n"
+        "      zh: {name: 八卦, definition: d}\n",
         encoding="utf-8",
     )
     rubric: Rubric = load_rubric(str(file))

@@ -23,7 +23,8 @@ def questions(*kinds: tuple[str, str, str, str]) -> pd.DataFrame:
 def test_names_may_be_those_of_the_data_or_ids(tmp_path: Path, rubric: Rubric) -> None:
     file = write(
         tmp_path,
-        "intents: {Factual_QA: 0.5, leisure: 0.3, Solve Problem: 0.2}\nlanguages: {EN: 1, zh: 0}\n"
+        "intents: {Factual_QA: 0.5, leisure: 0.3, Solve Problem: 0.2}\n"
+        "languages: {EN: 1, zh: 0}\n"
         "countries: {chile: 0.25, 'NO': 0.75}\n",
     )
     mix = read_traffic(file, rubric, ["Chile", "NO", "NO"])

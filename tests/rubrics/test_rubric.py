@@ -260,8 +260,9 @@ dominant: [clarity]
 
 
 GERMAN_FRAME = (
-    "Urteile nach: {{ criteria | map(attribute='name') | join(', ') }}\n<frage>{{ question"
-    " }}</frage>\n{{ answer }}"
+    "Urteile nach: {{ criteria | map(attribute='name') | join(', ') }}\n"
+    "<frage>{{ question }}</frage>\n"
+    "{{ answer }}"
 )
 
 

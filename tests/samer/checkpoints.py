@@ -35,9 +35,13 @@ _MERGES = [
 
 # Turns as Llama 3 has them: header, blank line, trimmed content, closing token.
 CHAT_TEMPLATE = (
-    "{{ bos_token }}{% for m in messages %}<|start_header_id|>{{ m.role }}<|end_header_id|>\n\n{{"
-    " m.content | trim }}<|eot_id|>{% endfor %}{% if add_generation_prompt"
-    " %}<|start_header_id|>assistant<|end_header_id|>\n\n{% endif %}"
+    "{{ bos_token }}{% for m in messages %}<|start_header_id|>{{ m.role"
+    " }}<|end_header_id|>\n"
+    "\n"
+    "{{ m.content | trim }}<|eot_id|>{% endfor %}{% if add_generation_prompt"
+    " %}<|start_header_id|>assistant<|end_header_id|>\n"
+    "\n"
+    "{% endif %}"
 )
 
 

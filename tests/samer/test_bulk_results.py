@@ -170,8 +170,11 @@ def test_the_numbers_of_a_probe_may_be_rounded_but_not_others(path: Path) -> Non
 def test_two_may_not_write_the_same_output(path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from urs_inspect.samer._bulk_results import"
-        " PartialResults\ntry:\n    PartialResults(Path(sys.argv[1]), {'input': 'abc', 'rows':"
-        " 3}).close()\nexcept Exception as error:\n    print(error)"
+        " PartialResults\n"
+        "try:\n"
+        "    PartialResults(Path(sys.argv[1]), {'input': 'abc', 'rows': 3}).close()\n"
+        "except Exception as error:\n"
+        "    print(error)"
     )
     command = [sys.executable, "-c", script, str(path)]
     with PartialResults(path, HEADER) as partial:

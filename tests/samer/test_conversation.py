@@ -184,8 +184,11 @@ def test_a_template_that_writes_a_query_differently_needs_two_passes(tmp_path: P
     [
         # As training kits write it; what is set within the block does not reach beyond it.
         (
-            "{% set x = 1 %}{% for m in messages %}{{ m.role }}:\n{% generation %}\n{% set x = 2"
-            " %}{{ m.content }}{{ '<|eot_id|>' }}\n{% endgeneration %}\n{{ x }}{% endfor %}"
+            "{% set x = 1 %}{% for m in messages %}{{ m.role }}:\n"
+            "{% generation %}\n"
+            "{% set x = 2 %}{{ m.content }}{{ '<|eot_id|>' }}\n"
+            "{% endgeneration %}\n"
+            "{{ x }}{% endfor %}"
         ),
         (
             "{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}{{ m.content }}{%"

@@ -150,9 +150,12 @@ def test_engine_facts_say_how_the_numbers_came_about() -> None:
 def test_dimensions_are_a_table_the_heaviest_first() -> None:
     found = one(Scored(BY_HAND))
     text = (
-        "**Overall: 0.688** (0 to 1)\n\n"
-        "| dimension | score | weight |\n|---|---|---|\n"
-        "| Depth | 0.750 | 75.0% |\n| Clarity | 0.500 | 25.0% |"
+        "**Overall: 0.688** (0 to 1)\n"
+        "\n"
+        "| dimension | score | weight |\n"
+        "|---|---|---|\n"
+        "| Depth | 0.750 | 75.0% |\n"
+        "| Clarity | 0.500 | 25.0% |"
     )
     assert explain_judgement(found) == text
     assert explain_judgements({"a": found, "b": found}) == f"#### a\n\n{text}\n\n#### b\n\n{text}"

@@ -258,13 +258,19 @@ def resident() -> int:
 def test_a_closed_engine_leaves_no_process(exported: Path) -> None:
     """Where a user lets vLLM run in processes of its own."""
     script = (
-        "import os, sys, anyio\nfrom pathlib import Path\nfrom urs_inspect.samer._engines import"
-        " QueryResponse, load_engine\ndef engines():\n    states = [path.read_text() for path in"
-        " Path('/proc').glob('[0-9]*/stat')]\n    own = [line for line in states if"
-        " line.rpartition(') ')[2].split()[1] == str(os.getpid())]\n    return sum('(VLLM' in line"
-        " for line in own)\nengine = load_engine(sys.argv[1], engine='vllm',"
-        " enforce_eager=True)\nanyio.run(engine.score, [QueryResponse('q',"
-        " 'r')])\nprint(engines())\nanyio.run(engine.close)\nprint(engines())"
+        "import os, sys, anyio\n"
+        "from pathlib import Path\n"
+        "from urs_inspect.samer._engines import QueryResponse, load_engine\n"
+        "def engines():\n"
+        "    states = [path.read_text() for path in Path('/proc').glob('[0-9]*/stat')]\n"
+        "    own = [line for line in states if line.rpartition(') ')[2].split()[1] =="
+        " str(os.getpid())]\n"
+        "    return sum('(VLLM' in line for line in own)\n"
+        "engine = load_engine(sys.argv[1], engine='vllm', enforce_eager=True)\n"
+        "anyio.run(engine.score, [QueryResponse('q', 'r')])\n"
+        "print(engines())\n"
+        "anyio.run(engine.close)\n"
+        "print(engines())"
     )
     environment = os.environ | ENVIRONMENT | {"VLLM_ENABLE_V1_MULTIPROCESSING": "1"}
     command = [sys.executable, "-c", script, str(exported)]

@@ -184,7 +184,8 @@ def test_columns_and_labels_of_ones_own(tmp_path: Path) -> None:
     mapping = tmp_path / "map.yaml"
     mapping.write_text(
         "columns: {conversation: Conversation Content, intent: Your intent, user: Code}\n"
-        "intents: {For fun: leisure}\nlanguages: {Englisch: en}\n",
+        "intents: {For fun: leisure}\n"
+        "languages: {Englisch: en}\n",
         encoding="utf-8",
     )
     path = tmp_path / "s.csv"
