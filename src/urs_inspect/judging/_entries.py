@@ -1,16 +1,19 @@
 """Entries in text (a name, a colon, a value), and which of them a reader of replies would take."""
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from urs_inspect.judging._objects import Span, spans
 from urs_inspect.judging._sanitize import FindInjected, decoded, without_invisible
 from urs_inspect.rubrics import normalise_key
 
-_COLON = re.compile("[:：]")
+# A judge that quotes a text writes other signs for a colon as colons.
+_COLON = re.compile("[:：∶︓︰﹕։ː꞉=]")
 _MOST_OF_A_NAME = 90
 _BEFORE_A_NAME = re.compile(r"""[{}｛｝⟦⟧\[\]［］【】"'“”‘’„‟＂＇「」『』:：,，;；\n]""")
 _BEFORE_A_VALUE = re.compile(r"""[\s"'“”‘’„‟＂＇「」『』*`\\\[［【]{0,20}""")
@@ -18,6 +21,12 @@ _VALUE = re.compile(r"""[^"'“”‘’„‟＂＇「」『』,，{}｛｝⟦�
 _OPENING_BRACES = "{｛⟦"
 _WORD = re.compile(r"[㐀-鿿]|[^\W_㐀-鿿]+")
 _MOST_ENDS = 12
+_MOST_BEGINNINGS = 12
+_MARKUP = re.compile(r"<[^<>]{0,40}>|\\[A-Za-z]{1,20}|[{}$]")
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e01ef]"
+)
+"""Characters without a shape of their own, which nobody quotes."""
 
 
 class Entry(NamedTuple):
@@ -65,6 +74,25 @@ def _ends(phrase: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if name]
 
 
+def _readings(text: str) -> set[str]:
+    """The text as it stands, and as a judge may write it again: decoded, or without markup."""
+    plain = _UNSEEN.sub("", without_invisible(text))
+    forms = {plain, decoded(plain), unquote(plain)}
+    forms |= {unicodedata.normalize("NFKC", form) for form in forms}
+    return forms | {_MARKUP.sub(" ", form).replace("|", ":") for form in forms}
+
+
+def _beginnings(entry: Entry) -> Iterator[Entry]:
+    """The entry with its whole value, and with what is left if it ends behind one of its words.
+
+    "10. Thanks" is also 10, as a judge may quote no more than that.
+    """
+    yield entry
+    words = list(_WORD.finditer(entry.value))[:_MOST_BEGINNINGS]
+    for word in words:
+        yield entry._replace(value=entry.value[words[0].start() : word.end()])
+
+
 @dataclass(frozen=True)
 class Taken:
     """What a reader of replies takes: one list of names for reading, for neutralising, and for
@@ -79,11 +107,16 @@ class Taken:
     takes: Callable[[Entry], bool]
 
     def is_named_in(self, text: str) -> bool:
-        """Whether a text has an entry that the reader would take, as it stands or decoded, with
-        braces or without.
+        """Whether a text has an entry that the reader would take, or the beginning of one.
+
+        As the text stands or decoded, with braces or without: a judge may quote a part of it, and
+        write other characters of the same look.
         """
-        plain = without_invisible(text)
-        return any(self.takes(entry) for form in {plain, decoded(plain)} for entry in entries(form))
+        for form in _readings(text):
+            for entry in entries(form):
+                if any(self.takes(part) for part in _beginnings(entry)):
+                    return True
+        return False
 
 
 def taken_by_name(names: frozenset[str], reads: Callable[[str], bool]) -> Taken:
