@@ -838,12 +838,28 @@ def test_messages_that_cannot_be_asked_are_one_error_of_their_line(
     [
         *(
             (name, "Be brief.", "column 'messages'")
-            for name in ("system", "System_Prompt", "history", "context")
+            for name in (
+                "system",
+                "System_Prompt",
+                "history",
+                "context",
+                "persona",
+                "prompt",
+                "turns",
+            )
         ),
         ("history", ["First?"], "column 'messages'"),
         *(
             (name, "a.png", "only texts are asked")
-            for name in ("image", "images", "audio", "video", "attachments")
+            for name in (
+                "image",
+                "images",
+                "image_url",
+                "audio",
+                "video",
+                "attachments",
+                "functions",
+            )
         ),
         ("tools", [{"name": "search"}], "only texts are asked"),
     ],

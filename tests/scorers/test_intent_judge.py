@@ -14,6 +14,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 from inspect_ai.model import (
+    ChatCompletionChoice,
     ChatMessage,
     ChatMessageAssistant,
     ChatMessageSystem,
@@ -893,6 +894,28 @@ def test_what_a_judge_cannot_see_is_named_counted_and_warned_of_once(
     assert metric_values(log, "intent_judge")["not shown"] == 3
     [warning] = [line.message for line in caplog.records if "cannot see" in line.message]
     assert "image 2" in warning
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("Here it is:", "Here it is:\n[image: not shown]"), ("", "[image: not shown]")],
+)
+def test_an_image_in_an_answer_is_named_and_counted_and_no_empty_answer(
+    text: str, shown: str, tmp_path: Path
+):
+    picture = ContentImage(image="data:image/png;base64,AAAA")
+    message = ChatMessageAssistant(content=[ContentText(text=text), picture] if text else [picture])
+    answer = output("")
+    answer.choices = [ChatCompletionChoice(message=message, stop_reason="stop")]
+    judge = Script(record(7))
+    log = run(
+        many(generate(), one_case()),
+        tmp_path,
+        model=Script(answer).model("answers"),
+        grader=judge.model(),
+    )
+    assert between(judge.seen[0][-1].text, "<answer_to_rate>", "</answer_to_rate>").strip() == shown
+    assert facts_of(log)["not_shown"] == {"image": 1}
 
 
 def test_calls_of_tools_and_their_results_are_named_at_their_place(tmp_path: Path):

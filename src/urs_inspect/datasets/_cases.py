@@ -161,7 +161,7 @@ def read_cases(
     if cluster is not None:
         required.append((cluster,))
     rows, unparsed = read_table(path, required)
-    refuse_ignored(path, rows, hint_of("question"))
+    refuse_ignored(path, rows, hint_of("question"), also=("prompt", "instruction"))
     cases, invalid = build_cases(path, rows, build, id_prefix)
     errors = unparsed + invalid
     if not lenient:

@@ -486,44 +486,71 @@ def read_own(
     return _valid_cases(path, (rows, unparsed), build, path.stem)
 
 
-_TEXT_BESIDE = {
-    *("system", "system_prompt", "system_message"),
-    *("history", "chat_history", "conversation", "dialogue", "dialog", "context"),
-}
-_NO_TEXT = {
-    "image",
-    "images",
-    "audio",
-    "video",
-    "videos",
-    "attachment",
-    "attachments",
-    "tools",
-    "tool_calls",
-}
+_TEXT_BESIDE = frozenset(
+    [
+        "system",
+        "system_prompt",
+        "system_message",
+        "sys_prompt",
+        "developer",
+        "developer_message",
+        "instructions",
+        "persona",
+        "history",
+        "chat_history",
+        "previous_messages",
+        "turns",
+        "chat",
+        "conversation",
+        "dialogue",
+        "dialog",
+        "context",
+        "document",
+        "documents",
+        "passage",
+        "passages",
+    ]
+)
+_NO_TEXT = frozenset(
+    [
+        "image",
+        "images",
+        "image_url",
+        "image_urls",
+        "image_path",
+        "audio",
+        "video",
+        "videos",
+        "attachment",
+        "attachments",
+        "files",
+        "tools",
+        "tool_calls",
+        "functions",
+    ]
+)
 """Columns that are part of what a user asks, as other tools name them.
 
 To ask without them is another question.
 """
 
 
-def refuse_ignored(path: Path, rows: Iterable[Row], hint: str) -> None:
-    """Refuse a file with a column that would change what is asked, and that is not read; once for
-    each column.
+def refuse_ignored(path: Path, rows: Iterable[Row], hint: str, also: Collection[str] = ()) -> None:
+    """Refuse a file with a column that would change what is asked, and that is not read.
 
-    `hint` says where such a text belongs.
+    Each column is named once. `hint` says where such a text belongs; `also` are further names of
+    columns of text.
     """
+    texts = _TEXT_BESIDE | set(also)
     errors: dict[str, str] = {}
     for row in rows:
         for column, value in row.values.items():
             name = column.strip().casefold()
-            if name not in _TEXT_BESIDE | _NO_TEXT or column in errors or not _has_content([value]):
+            if name not in texts | _NO_TEXT or column in errors or not _has_content([value]):
                 continue
-            help_ = (
-                hint
-                if name in _TEXT_BESIDE
-                else "only texts are asked; remove the column if it may be left out"
-            )
+            help_ = hint
+            if name in _NO_TEXT:
+                help_ = "only texts are asked; remove the column if it may be left out"
             errors[column] = (
                 f"{path}: {row.place}: column '{column}' changes what is asked, and is not read:"
                 f" {help_}"

@@ -41,6 +41,7 @@ class Answer:
         text: The answer; None if the model gave none at all.
         stop_reason: Why it ended.
         error: Why there is none, if that is known.
+        parts: The answer where some of it is no text, such as an image; else None.
     """
 
     intent: str
@@ -50,6 +51,7 @@ class Answer:
     text: str | None
     stop_reason: str = "unknown"
     error: str = ""
+    parts: Conversation | None = None
 
 
 @dataclass(frozen=True)
@@ -162,10 +164,15 @@ class _Case:
     prompt: JudgePrompt
 
     def metadata(self) -> dict[str, Any]:
-        question = self.answer.question
-        not_shown = question.not_shown if isinstance(question, Conversation) else {}
+        not_shown: Counter[str] = Counter()
+        for part in (self.answer.question, self.answer.parts):
+            if isinstance(part, Conversation):
+                not_shown.update(part.not_shown)
+        facts: dict[str, Any] = {}
+        if not_shown:
+            facts[NOT_SHOWN] = dict(not_shown)
         return {
-            **({NOT_SHOWN: not_shown} if not_shown else {}),
+            **facts,
             "answer_length": len(self.answer.text or ""),
             "answer_stop_reason": self.answer.stop_reason,
             "prompt_version": self.prompt.version,
@@ -233,7 +240,7 @@ class AnswerJudging:
             metadata = {"outcome": outcome, "failure_mode": case.mode, "answer_length": length}
             return Judged(None, "scoring_failed", case.detail, metadata)
         panel = judges()
-        if is_blank(answer.text or ""):
+        if is_blank(answer.text or "") and answer.parts is None:
             return self._no_response(case, [judge.name for judge in panel])
         calls = [self._ask(judge, case) for judge in panel]
         # A panel is asked at once; a single judge is spared what that costs.
@@ -256,15 +263,18 @@ class AnswerJudging:
         if answer.question is None:
             return JudgeFailure("prompt_failed", "The case has no question in words.")
         question = answer.question
+        text = answer.text or ""
         try:
             if isinstance(question, Conversation):
                 question = question.text(language)
+            if answer.parts is not None:
+                text = answer.parts.text(language)
             prompt = self._builder.build(
                 intent,
                 language,
                 question=question,
                 reference=answer.reference,
-                answer=answer.text or "",
+                answer=text,
             )
         except Exception as error:  # whatever a text did to it, the answer must not be lost
             return JudgeFailure(

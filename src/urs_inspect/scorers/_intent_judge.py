@@ -28,7 +28,7 @@ from urs_inspect.scorers._metrics import (
     outcome_counts,
     scores_named,
 )
-from urs_inspect.solvers._conversations import asked
+from urs_inspect.solvers._conversations import asked, not_all_text
 from urs_inspect.solvers._model_calls import SCORE_LATER, JudgeCalls, chat_messages
 from urs_inspect.solvers._role_models import bound_models
 
@@ -258,9 +258,9 @@ class AnswerJudge:
         warnings: dict[str, str] = {}
         if not_shown := judged.metadata.get(NOT_SHOWN):
             warnings["not shown"] = (
-                f"A question holds what the judge cannot see ({named_kinds(not_shown)}), for the"
-                " first time in this run. The prompt names it at its place; such answers are"
-                " counted as 'not shown'."
+                "A question or an answer holds what the judge cannot see"
+                f" ({named_kinds(not_shown)}), for the first time in this run. The prompt names it"
+                " at its place; such answers are counted as 'not shown'."
             )
         for judgement in judged.metadata.get("judges", ()):
             if judgement.get("failure_mode") == "call_failed":
@@ -327,6 +327,7 @@ def _answer(state: TaskState, target: Target) -> Answer:
         text=output.completion if output.choices else None,
         stop_reason=output.stop_reason if output.choices else "unknown",
         error=output.error or "",
+        parts=not_all_text(output.message) if output.choices else None,
     )
 
 

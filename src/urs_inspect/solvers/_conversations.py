@@ -71,6 +71,18 @@ def conversation_of(messages: Sequence[ChatMessage]) -> Conversation:
     return Conversation(tuple(map(_turn, messages)))
 
 
+def not_all_text(answer: ChatMessage) -> Conversation | None:
+    """An answer that holds images, sounds or the like beside its text; None for one of text alone.
+
+    Calls of tools do not count: an answer that is nothing else is empty.
+    """
+    turn = _turn(answer)
+    parts = tuple(part for part in turn.parts if part != NotShown("tool_call"))
+    if all(isinstance(part, str) for part in parts):
+        return None
+    return Conversation((Turn(turn.role, parts),))
+
+
 def _turn(message: ChatMessage) -> Turn:
     if isinstance(message, ChatMessageTool):
         return Turn("tool", (NotShown("tool_result"),))
