@@ -102,7 +102,9 @@ def test_that_two_models_gave_the_same_answers_is_said(tmp_path: Path, run: Run)
     long = [f"answer {n} " + "x" * 3000 for n in range(20)]
     partly = [*long[:5], *(f"{text[:-1]}y" * 2 for text in long[5:])]
     finals = [float(3 + n % 5) for n in range(20)]
-    texts = {"p/a": long, "p/b": long, "p/c": partly}
+    long[0] = "short"
+    partly[0] = "short"
+    texts = {"p/a": long, "p/b": ["short\n", *long[1:]], "p/c": partly}
     write(tmp_path, dict.fromkeys(texts, finals), texts)
     printed = start_of(run, tmp_path, "report")
     assert (
@@ -189,9 +191,24 @@ def test_a_lead_that_needs_every_question_does_not_rest_on_one_intent() -> None:
 
 
 def test_another_leader_without_one_intent_is_named() -> None:
+    ranking = ranking_by_intent({"leisure": 3.0, "factual_qa": -0.2, "api": -0.1})
+    assert ranking.names[0] == "p/first" and ranking.beside_best("all")[0].significant
+    assert ["second without Leisure" in said for said in intent_notes(ranking)] == [True]
+
+
+def test_another_leader_of_models_that_cannot_be_distinguished_is_chance() -> None:
     ranking = ranking_by_intent({"leisure": 0.5, "factual_qa": -0.2, "api": -0.1})
     assert ranking.names[0] == "p/first" and not ranking.beside_best("all")[0].significant
-    assert ["second without Leisure" in said for said in intent_notes(ranking)] == [True]
+    assert intent_notes(ranking) == []
+
+
+def test_a_lead_of_the_same_size_in_every_question_of_one_intent_rests_on_it() -> None:
+    names = [f"{INTENTS[n % 3]}-en-{n:02}" for n in range(42)]
+    base = [float(3 + n % 5) for n in range(42)]
+    lead = [3.0 * name.startswith("leisure") for name in names]
+    better = [low + more for low, more in zip(base, lead, strict=True)]
+    ranking = ranking_of(answers_of({"p/first": better, "p/second": base}, names), rounds=2)
+    assert "RESTS ON ONE INTENT, Leisure" in more_cautions(ranking)[0]
 
 
 def test_uniform_leads_are_seldom_said_to_rest_on_one_intent_and_planted_ones_mostly() -> None:

@@ -69,6 +69,8 @@ _LIMITS = (
     "token_limit",
     "time_limit",
 )
+_SHORTENED = 1024
+"""Characters from which on the summary of a log has only the beginning of an answer."""
 _LOGIN = re.compile(r"(?<=//)[^/@\s]+@")
 
 
@@ -407,15 +409,19 @@ def _structured_share(facts: Mapping[str, Any], judges: int) -> float:
 
 
 def _answer_digest(sample: EvalSampleSummary) -> str:
-    """Digest of an answer's length and first 1,024 characters, as its summary has them; empty
-    without text.
+    """Digest of an answer without blanks around it; empty without text.
+
+    The summary of a log has the first 1,024 characters of an answer; a longer one counts by these
+    and by its length.
     """
     score = last_judgement(sample)
     text = (score.answer or "").strip() if score else ""
     length = _number((score.metadata or {}).get("answer_length")) if score else math.nan
     if not text or math.isnan(length):
         return ""
-    return hashlib.sha256(f"{length:.0f} {text}".encode("utf-8", "replace")).hexdigest()[:16]
+    if length >= _SHORTENED:
+        text = f"{length:.0f} {text}"
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _needs_whole(sample: EvalSampleSummary, log: EvalLog) -> bool:

@@ -167,14 +167,17 @@ def without_intents(
 
 
 def _welch(first: Floats, second: Floats) -> float:
-    """Two-sided p-value of Welch's t-test for equal means; 1 where it cannot be computed."""
+    """Two-sided p-value of Welch's t-test for equal means; 1 where one group has fewer than two.
+
+    Without any spread within the groups, means that differ are certain to: 0.
+    """
     from scipy.special import stdtr
 
     if min(len(first), len(second)) < 2:
         return 1.0
     parts = np.array([first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)])
     if parts.sum() <= 0:
-        return 1.0
+        return float(first.mean() == second.mean())
     t = (first.mean() - second.mean()) / math.sqrt(parts.sum())
     freedom = parts.sum() ** 2 / (parts**2 / [len(first) - 1, len(second) - 1]).sum()
     return float(2 * stdtr(freedom, -abs(t)))
@@ -215,7 +218,9 @@ def intent_notes(ranking: "Ranking") -> list[str]:
                 f"The lead of {first} over {ranking.short[worse]} is not significant without"
                 f" {one_of}, as fewer questions alone may explain."
             )
-    cases = [case for case in ranking.without_intents if case.leader != ranking.names[0]]
+    # Which of two models that cannot be distinguished has the higher mean is chance in any case.
+    leads = {worse for better, worse in ranking.leads if better == ranking.names[0]}
+    cases = [case for case in ranking.without_intents if case.leader in leads]
     parts = [f"{ranking.short[case.leader]} without {ranking.title(case.intent)}" for case in cases]
     if parts:
         notes.append(
