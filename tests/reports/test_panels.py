@@ -1,7 +1,7 @@
 """Panels of judges of which one fails: what counts, what is claimed, and what is shown."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ from scipy import stats
 
 from tests.reports.answer_rows import answers, model_of, ranking_of, row
 from tests.reports.judged_logs import answered, judgement, write_judged
+from urs_inspect._util import InputError
 from urs_inspect.logs._samples import read_sample_scores
 from urs_inspect.reports._answers import Answers
+from urs_inspect.reports._comparison import compare
 from urs_inspect.reports._comparison_report import best_sentence
 from urs_inspect.reports._gate import make_gate
 from urs_inspect.reports._leaderboard import make_leaderboard
@@ -162,32 +164,71 @@ def test_a_judge_that_scored_nothing_is_said_to_be_no_part_of_the_ranking() -> N
     assert model_of(ranking, "a").all.value == pytest.approx(finals[:, 0, 0].mean())
 
 
-def test_compare_and_gate_say_that_scores_are_by_a_part_of_a_panel(tmp_path: Path) -> None:
-    for name, failed in (("a", 3), ("b", 0)):
-        given = [{LENIENT: 8.0, STRICT: None if number < failed else 5.0} for number in range(8)]
-        samples = [
-            answered(
-                f"q{number}",
-                judgement(
-                    8.0, outcome="partial_panel" if number < failed else "judged", panel=panel
-                ),
-            )
-            for number, panel in enumerate(given)
-        ]
-        write_judged(
-            tmp_path / f"{name}.eval",
-            *samples,
-            model=f"p/{name}",
-            roles={"grader": [LENIENT, STRICT]},
-        )
-    logs = [str(tmp_path / f"{name}.eval") for name in "ab"]
-    how: Any = {"scorer": "intent_judge", "value": "final"}
-    read = read_sample_scores(logs, **how)
+Panel = dict[str, float | None]
+OF_PANELS: Any = {"scorer": "intent_judge", "value": "final"}
+
+
+def panel_log(path: Path, given: Sequence[Panel]) -> str:
+    """A log in which a lenient and a strict judge gave these scores, None where one failed."""
+    samples = []
+    for number, panel in enumerate(given):
+        known = [final for final in panel.values() if final is not None]
+        outcome = "judged" if len(known) == len(panel) else "partial_panel"
+        scored = judgement(sum(known) / len(known), outcome=outcome, panel=panel)
+        samples.append(answered(f"q{number:03}", scored))
+    roles = {"grader": [LENIENT, STRICT]}
+    write_judged(path, *samples, model=f"p/{path.stem}", roles=roles)
+    return str(path)
+
+
+def test_scores_by_a_part_of_a_panel_are_missing_for_compare_and_gate(tmp_path: Path) -> None:
+    whole: Panel = {LENIENT: 8.0, STRICT: 5.0}
+    part: Panel = {LENIENT: 8.0, STRICT: None}
+    logs = [
+        panel_log(tmp_path / "a.eval", [*[part] * 3, *[whole] * 5]),
+        panel_log(tmp_path / "b.eval", [whole] * 8),
+    ]
+    read = read_sample_scores(logs, **OF_PANELS)
     assert "3 scores" in read.chosen and "3 in a.eval" in read.chosen
-    base, new = (read_sample_scores([log], **how) for log in logs)
+    assert read.table.groupby("model")["value"].count().to_dict() == {"p/a": 5, "p/b": 8}
+    base, new = (read_sample_scores([log], **OF_PANELS) for log in logs)
     notes = make_gate(base, new, margin=1.0, scale=(1.0, 10.0)).report.sections[0].notes
     assert any("part of the panel" in note and "a.eval" in note for note in notes)
     assert "panel" not in new.chosen
+
+
+def test_a_judge_that_gave_no_score_in_any_log_is_no_part_of_the_panel(tmp_path: Path) -> None:
+    alone: Panel = {LENIENT: 8.0, STRICT: None}
+    logs = [panel_log(tmp_path / f"{name}.eval", [alone] * 8) for name in "ab"]
+    assert read_sample_scores(logs, **OF_PANELS).table["value"].notna().all()
+    whole = panel_log(tmp_path / "c.eval", [{LENIENT: 8.0, STRICT: 5.0}] * 8)
+    base, new = (read_sample_scores([log], **OF_PANELS) for log in (whole, logs[0]))
+    with pytest.raises(InputError, match="of the panel of judges"):
+        make_gate(base, new, margin=1.0, scale=(1.0, 10.0))
+
+
+def test_compare_and_gate_claim_nothing_because_a_strict_judge_failed(tmp_path: Path) -> None:
+    """Equal models; the strict judge fails on every third answer of b."""
+    generator = np.random.default_rng(7)
+    claims = 0
+    passed = 0
+    for number in range(20):
+        finals = judged(generator, 60)
+        finals[::3, 1, 1] = NAN
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        logs = []
+        for place, name in enumerate("ab"):
+            given: list[Panel] = [
+                {LENIENT: lenient, STRICT: None if math.isnan(strict) else strict}
+                for lenient, strict in finals[:, place].tolist()
+            ]
+            logs.append(panel_log(folder / f"{name}.eval", given))
+        compared = compare(read_sample_scores(logs, **OF_PANELS).answers, rounds=200)
+        claims += bool(compared.leads)
+        base, new = (read_sample_scores([log], **OF_PANELS) for log in logs)
+        passed += make_gate(base, new, margin=0.3, scale=(1.0, 10.0)).code == 0
+    assert (claims, passed) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ class SampleScores:
     left_out: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
     version: str = ""  # of the task; empty if not known
     dataset: str = ""
+    scored_by: frozenset[str] = frozenset()  # judges of a panel that gave any score
     judge: str = ""  # models in the role of a judge, the same for all runs; empty if none is known
     structured: str = "false"  # whether judges were asked by a schema: "true", "in part", "false"
     simulated: bool = False  # whether a model, or a model in any role, is simulated
@@ -154,6 +155,7 @@ def read_sample_scores(
         version=read.version,
         dataset=read.dataset,
         judge=judge,
+        scored_by=frozenset[str]().union(*(run.scored_by for run in kept)),
         structured=" and ".join(sorted({run.arguments.get(STRUCTURED, "false") for run in kept})),
         simulated=any(run.simulated for run in kept),
     )
@@ -208,9 +210,9 @@ def _about_panels(runs: Sequence[ScoredRun]) -> list[str]:
         return []
     by_log = ", ".join(f"{run.partial:,} in {short_name(run.file)}" for run in runs)
     return [
-        f"Only a part of the panel of judges gave {counted(partial, 'score')} ({by_log}): such a"
-        " score rises or falls with how lenient the remaining judges are, which no interval here"
-        " covers. `urs-inspect report` compares models by the same judges."
+        f"Only a part of the panel of judges gave {counted(partial, 'score')} ({by_log}). Such a"
+        " score rises or falls with how lenient the remaining judges are; here it counts as"
+        " missing. `urs-inspect report` uses what the same judges gave."
     ]
 
 

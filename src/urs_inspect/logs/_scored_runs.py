@@ -85,7 +85,8 @@ class ScoredRun:
     simulated: bool = False
     reducer: str = ""  # of epochs; empty for one epoch
     key: str = ""  # of a dictionary score
-    partial: int = 0  # answers that only a part of a panel of judges scored
+    partial: int = 0  # answers that only a part of a panel of judges scored, which have no score
+    scored_by: frozenset[str] = frozenset()  # judges of a panel with a score in any of the logs
     reply_counts: Counts = field(default_factory=dict)  # of the judges' replies, by judge
     raters: Mapping[str, int] = field(
         default_factory=dict
@@ -252,7 +253,17 @@ def runs_of_inspect(
     dataset = refuse_different("datasets", ((_dataset(log), log.location) for log in headers))
     choice = _choice(headers[-1], query)
     skipped: list[str] = []
-    runs = [run for log in headers if (run := _read_log(log, choice, query, skipped)) is not None]
+    read: list[tuple[EvalLog, list[_Sample]]] = []
+    for log in headers:
+        samples = _samples(log, query, skipped)
+        if samples is not None:
+            read.append((log, samples))
+    judges = _judges_with_scores(samples for _, samples in read)
+    runs: list[ScoredRun] = []
+    for log, samples in read:
+        run = _read_log(log, samples, judges, choice, query, skipped)
+        if run is not None:
+            runs.append(run)
     left_out += first_few(skipped)
     key = refuse_different("keys", ((run.key, run.file) for run in runs))
     what = f"{choice.scorer}: {key}" if key else choice.scorer
@@ -294,15 +305,22 @@ def _choice(log: EvalLog, query: Query) -> _Choice:
     return _Choice(what, first_key if first_key != what else "", False, metric)
 
 
-def _read_log(log: EvalLog, choice: _Choice, query: Query, left_out: list[str]) -> ScoredRun | None:
-    """The scores of a log; None, with a sentence in `left_out`, if it has none or they cannot be
-    read.
+def _read_log(
+    log: EvalLog,
+    samples: Sequence[_Sample],
+    judges: Mapping[str, frozenset[str]],
+    choice: _Choice,
+    query: Query,
+    left_out: list[str],
+) -> ScoredRun | None:
+    """The scores of a log; None, with a sentence in `left_out`, if it has none.
+
+    `judges` are the judges of panels with a score in any log, by scorer. A score to which one of
+    them did not contribute is none: it rises or falls with how lenient the others are.
     """
     name = short_name(log.location)
     what = choice.scorer
     spec = log.eval
-    if (samples := _samples(log, query, left_out)) is None:
-        return None
     scorers = {scorer for sample in samples for scorer in sample.scores or ()}
     if what not in scorers:
         left_out.append(
@@ -311,6 +329,9 @@ def _read_log(log: EvalLog, choice: _Choice, query: Query, left_out: list[str]) 
         )
         return None
     values, key = _values(samples, choice, name)
+    panel = judges.get(what, frozenset())
+    in_part = [_is_in_part(_facts(sample, what), panel) for sample in samples]
+    values = [None if lacks else value for value, lacks in zip(values, in_part, strict=True)]
     scored = zip(samples, values, strict=True)
     rows = pd.DataFrame(
         [_row(s.id, value, s.metadata or {}, text_of(s), query) for s, value in scored],
@@ -330,8 +351,8 @@ def _read_log(log: EvalLog, choice: _Choice, query: Query, left_out: list[str]) 
         table.loc[table["scored"] < epochs, "value"] = math.nan
         reducer += "" if reducer.startswith(_OF_ANY_EPOCHS) else f" of {epochs}"
     roles = {role: ", ".join(models) for role, models in role_models(log).items()}
-    judges = {role: models for role, models in roles.items() if _JUDGE_ROLE.search(role)}
-    others = {role: models for role, models in roles.items() if role not in judges}
+    judge_roles = {role: models for role, models in roles.items() if _JUDGE_ROLE.search(role)}
+    others = {role: models for role, models in roles.items() if role not in judge_roles}
     arguments = {
         **spec.task_args,
         "solver": spec.solver,
@@ -350,14 +371,42 @@ def _read_log(log: EvalLog, choice: _Choice, query: Query, left_out: list[str]) 
         run_id=spec.eval_id or "",
         settings=_texts(model_settings(log)),
         arguments=_texts(arguments),
-        judge="" if what in _UNJUDGED else ", ".join(judges.values()),
+        judge="" if what in _UNJUDGED else ", ".join(judge_roles.values()),
         simulated=any(SIMULATED in name for name in [spec.model, *roles.values()]),
         reducer=reducer,
         key=key,
-        partial=sum(_facts(sample, what).get("outcome") == PARTIAL_PANEL for sample in samples),
+        partial=sum(in_part),
+        scored_by=panel,
         reply_counts=summed(_facts(sample, what) for sample in samples),
         raters=Counter(str(rater) for sample in samples for rater in _raters(sample, what)),
     )
+
+
+def _judges_with_scores(logs: Iterable[Sequence[_Sample]]) -> dict[str, frozenset[str]]:
+    """The judges of panels that gave any score, by scorer."""
+    judges: dict[str, set[str]] = defaultdict(set)
+    for samples in logs:
+        for sample in samples:
+            for scorer in sample.scores or ():
+                for judge, final in _panel_finals(_facts(sample, scorer)):
+                    if final is not None:
+                        judges[scorer].add(str(judge))
+    return {scorer: frozenset(names) for scorer, names in judges.items()}
+
+
+def _panel_finals(facts: Mapping[str, Any]) -> Sequence[tuple[str, float | None]]:
+    """The final score of each judge of a panel, None where it failed; empty for other scorers."""
+    finals = facts.get("judge_finals")
+    return finals if isinstance(finals, list) else ()
+
+
+def _is_in_part(facts: Mapping[str, Any], panel: frozenset[str]) -> bool:
+    """Whether a judge of the panel failed on an answer that others scored."""
+    if facts.get("outcome") != PARTIAL_PANEL:
+        return False
+    finals = _panel_finals(facts)
+    missing = {str(judge) for judge, final in finals if final is None}
+    return not finals or not missing.isdisjoint(panel)
 
 
 def _facts(sample: _Sample, scorer: str) -> Mapping[str, Any]:

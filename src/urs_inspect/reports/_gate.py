@@ -268,6 +268,12 @@ def _refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool
             f"BASE and NEW: the judge is {judges}; scores of two judges compare with --equivalent"
             " only"
         )
+    if base.scored_by != new.scored_by and not equivalent:
+        gave = [choices(sorted(side.scored_by)) or "no judge" for side in (base, new)]
+        raise InputError(
+            f"BASE and NEW: of the panel of judges, {gave[0]} gave scores in BASE and {gave[1]} in"
+            " NEW; scores of two panels do not compare"
+        )
     for fact in ("task", "version", "dataset", "scorer", "higher_is_better"):
         facts = getattr(base, fact), getattr(new, fact)
         if facts[0] != facts[1] and not {"", None} & {*facts}:
