@@ -256,7 +256,7 @@ def sample_scores(table: pd.DataFrame, **facts: Any) -> SampleScores:
     known: dict[str, Any] = {
         "task": "package/task",
         "scorer": "match",
-        "chosen": "",
+        "notes": (),
         "scale": (0.0, 1.0),
         "higher_is_better": True,
         "runs": (SampleRun("a.eval", "lab/model-0", "2026-01-01T00:00:00+00:00", 60),),

@@ -481,3 +481,4 @@ def test_leniency_is_taken_out_where_raters_rated_several_models(
     assert "3 people" in note and "taken out" in note
     assert known.facts["raters"] == 3
     assert any("names no raters" in text for text in blind.start)
+    assert "file without raters" in blind.start[0]

@@ -21,7 +21,7 @@ def scores(values, *, model="a", ids=None, clusters=None, scale=(0.0, 1.0), high
     table["epochs"], table["scored"] = 1, table["value"].notna().astype(int)
     runs = (SampleRun(f"{id(table)}.eval", model, "2026-01-01T00:00:00+00:00", len(names)),)
     simulated = model.startswith("urs_simulation/")
-    return SampleScores(table, "task", "match", "", scale, higher, runs, (), simulated=simulated)
+    return SampleScores(table, "task", "match", (), scale, higher, runs, (), simulated=simulated)
 
 
 def notes(found):

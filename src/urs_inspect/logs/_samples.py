@@ -57,8 +57,8 @@ class SampleScores:
     """
     task: str
     scorer: str  # what was read: "match", "intent_judge: final", "exact_match,strict-match"
-    # sentences on how it was chosen, how epochs are reduced, and how runs differ; may be empty
-    chosen: str
+    # sentences on how it was chosen, how epochs are reduced, and how runs differ
+    notes: tuple[str, ...]
     scale: tuple[float, float] | None  # (0, 1) where all values are letters or booleans
     higher_is_better: (
         bool | None
@@ -71,6 +71,11 @@ class SampleScores:
     judge: str = ""  # models in the role of a judge, the same for all runs; empty if none is known
     structured: str = "false"  # whether judges were asked by a schema: "true", "in part", "false"
     simulated: bool = False  # whether a model, or a model in any role, is simulated
+
+    @property
+    def chosen(self) -> str:
+        """The notes as one text."""
+        return " ".join(self.notes)
 
     @property
     def answers(self) -> pd.DataFrame:
@@ -144,7 +149,7 @@ def read_sample_scores(
         table=table,
         task=read.task,
         scorer=read.scorer,
-        chosen=" ".join(chosen),
+        notes=tuple(chosen),
         scale=(0.0, 1.0) if all(run.table["is_unit"].all() for run in kept) else None,
         higher_is_better=read.higher_is_better,
         runs=tuple(

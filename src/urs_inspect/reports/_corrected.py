@@ -195,7 +195,7 @@ def correct_means(
         ),
     )
     if best:
-        headline, worth = _in_words(means[: len(best)], pairs, short, human.weighted)
+        headline, worth = _in_words(means[: len(best)], pairs, short, human.weighted, any(raters))
     elif confounded:
         headline = warnings.pop(0)
         worth = []
@@ -267,7 +267,11 @@ def _about_raters(raters: Sequence[str]) -> list[str]:
 
 
 def _in_words(
-    means: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, str], weighted: bool
+    means: pd.DataFrame,
+    pairs: pd.DataFrame,
+    short: Mapping[str, str],
+    weighted: bool,
+    raters_known: bool,
 ) -> tuple[str, list[str]]:
     """The headline; and what the judge added to the ratings, and what more of them would bring."""
     top: Any = means.iloc[0]
@@ -281,6 +285,11 @@ def _in_words(
         if round(mean.value, DIGITS) == value
     ]
     text = f"By means corrected with people's ratings of {counted(n, 'answer')}, "
+    if len(names) > 1 and not raters_known:
+        text = (
+            "If the same people rated all models, which a file without raters cannot show, then by"
+            f" means corrected with their ratings of {counted(n, 'answer')} "
+        )
     text += f"{listed([short[other] for other in equal])} {'share' if equal[1:] else 'has'} "
     text += f"{'the highest mean, ' if names[1:] else 'a mean of '}{_MEAN(top['corrected'])}"
     beaten = set(

@@ -424,7 +424,7 @@ def _decision_section(
         )
     notes += [
         f"Task {base.task}, score {base.scorer}.",
-        *dict.fromkeys(filter(None, (base.chosen, new.chosen))),
+        *dict.fromkeys((*base.notes, *new.notes)),
     ]
     data: list[tuple[str, float | Estimate]] = [
         (f"{name}: {side.runs[0].model}", float(values[both].mean()) if both.any() else math.nan)

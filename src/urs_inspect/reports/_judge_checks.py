@@ -331,12 +331,15 @@ def judge_checks(
 
 
 def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> list[JudgeFact]:
-    """Of each judge that left out or misspelled the key, or was asked again, how often."""
+    """Of each judge that left out or misspelled the key, how often, and how often it was asked
+    again.
+    """
     facts: list[JudgeFact] = []
     counts = summed({BY_JUDGE: of_answer} for of_answer in answers["reply_counts"])
     for judge in judges:
         numbers = counts.get(judge, Counter())
-        if not any(numbers[name] for name in REPLY_COUNTS):
+        about_keys = [name for name in REPLY_COUNTS if name != "asked_again"]
+        if not any(numbers[name] for name in about_keys):
             continue
         replies = numbers[REPLIES]
         each = ", ".join(f"{name.replace('_', ' ')}: {numbers[name]:,}" for name in REPLY_COUNTS)

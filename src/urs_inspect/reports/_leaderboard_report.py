@@ -243,6 +243,13 @@ def _about_means(level: float) -> str:
     return f"Means of the final score, 1 to 10, with {level_text(level)} intervals."
 
 
+def _alert(ranking: Ranking) -> str:
+    """That many answers have no score, or none of some judge of the panel."""
+    if ranking.models["unscored"].sum() > 0:
+        return ALERT
+    return f"! More than {UNSCORED_ALERT:.0%} of the scores of the panel's judges are missing."
+
+
 def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
     several = len(ranking.names) > 1
     title = f"Ranking {place}" if len(board.rankings) > 1 else "Ranking"
@@ -250,7 +257,7 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     legend = {
         _about_means(board.resampling.level): True,
         _BOUNDS: (models["unscored_share"] > 0).any(),
-        ALERT: (models["unscored_share"] > UNSCORED_ALERT).any(),
+        _alert(ranking): (models["unscored_share"] > UNSCORED_ALERT).any(),
         _LENGTH: several and models["length_ratio"].notna().any(),
         _NO_COST: models["cost"].isna().all(),
         _BEST: ranked,
