@@ -73,18 +73,26 @@ class Rating:
         """The rating as one line of a file, without the line break."""
         scores = {"rating": self.final, "criteria": dict(self.criteria)}
         drawn = {"weight": round(1 / self.rate, 6), "threshold": self.threshold}
-        given = {
-            **({"cannot_tell": True} if self.cannot_tell else scores),
-            **drawn,
-            **({"questions": self.questions} if self.questions else {}),
-            "seconds": None if math.isnan(self.seconds) else round(self.seconds, 2),
+        columns: dict[str, Any] = {
+            "id": self.question,
+            "model": self.model,
+            "epoch": self.epoch,
+            "rater": self.annotator,
+            "answer": self.answer,
         }
-        return event_line(
-            {"id": self.question, "model": self.model, "epoch": self.epoch, "rater": self.annotator}
-            | {"answer": self.answer, **({"check": True} if self.check else {})}
-            | ({"undo": True} if self.undone else given)
-            | {"time": self.time}
-        )
+        if self.check:
+            columns["check"] = True
+        if self.undone:
+            columns["undo"] = True
+        else:
+            columns |= {"cannot_tell": True} if self.cannot_tell else scores
+            columns |= drawn
+            if self.questions:
+                columns["questions"] = self.questions
+            known = not math.isnan(self.seconds)
+            columns["seconds"] = round(self.seconds, 2) if known else None
+        columns["time"] = self.time
+        return event_line(columns)
 
 
 def parse_rating(line: bytes) -> Rating:
@@ -108,13 +116,15 @@ def parse_rating(line: bytes) -> Rating:
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    given = {"cannot_tell": True} if values.get("cannot_tell") else _scores(values)
+    threshold = None
+    if values.get("threshold") is not None:
+        threshold = _positive(values["threshold"], "threshold")
     return {
-        **({"cannot_tell": True} if values.get("cannot_tell") else _scores(values)),
+        **given,
         "questions": event_text(values, "questions") if values.get("questions") else "",
         "rate": 1 / _positive(values.get("weight", 1), "weight"),
-        "threshold": (
-            None if values.get("threshold") is None else _positive(values["threshold"], "threshold")
-        ),
+        "threshold": threshold,
         "seconds": event_seconds(values.get("seconds")),
     }
 

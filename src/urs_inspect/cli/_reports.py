@@ -42,12 +42,9 @@ def _report_command(
                     output, getattr(import_module(f"urs_inspect.reports._{module}"), name)
                 )
             without = options.pop("no_figures", False)
-            words = [
-                "urs-inspect",
-                make.__name__,
-                *logs,
-                *([] if output is None else ["-o", str(output)]),
-            ]
+            words = ["urs-inspect", make.__name__, *logs]
+            if output is not None:
+                words += ["-o", str(output)]
             for option, value in options.items():
                 values = (
                     value
@@ -57,10 +54,9 @@ def _report_command(
                     else (value,)
                 )
                 for given in values:
-                    words += [
-                        f"--{option.replace('_', '-')}",
-                        *([] if given is True else [str(given)]),
-                    ]
+                    words.append(f"--{option.replace('_', '-')}")
+                    if given is not True:
+                        words.append(str(given))
             errors = Console(stderr=True)  # standard output may be read as JSON
             status = (
                 errors.status("Reading logs and computing intervals")

@@ -202,7 +202,9 @@ def check(named: tuple[str, ...], kind: str | None, scale: str | None, as_json: 
                 contents = _read(name, file, rubrics[0] if rubrics else None, cases, scale)
                 errors = []
             except (InputError, OSError) as error:
-                errors = [*str(error).splitlines(), *([note] if note else [])]
+                errors = str(error).splitlines()
+                if note:
+                    errors.append(note)
         errors = [
             error.removeprefix(f"{Path(file).resolve()}: ").removeprefix(f"{file}: ")
             for error in errors
@@ -417,15 +419,18 @@ def _read(
             name: choices(getattr(read, name))
             for name in ("intents", "criteria", "languages", "bands")
         }
-        return {"rubric": f"{read.name} {read.version}", **(parts if kind == "rubric" else {})}
+        about = {"rubric": f"{read.name} {read.version}"}
+        if kind == "rubric":
+            about |= parts
+        return about
     if kind == "traffic":
         return dict(read.shares)
     read = read[-1] if kind == "pool" else read
     parts_of = ("cases", "ratings", "rows", "usable", "votes", "own", "columns")
     items = next((getattr(read, name) for name in parts_of if hasattr(read, name)), read)
-    contents: dict[str, Any] = {"entries": len(items)} | (
-        {"scale": limits} if "scale" in _KINDS[kind][2] else {}
-    )
+    contents: dict[str, Any] = {"entries": len(items)}
+    if "scale" in _KINDS[kind][2]:
+        contents["scale"] = limits
     for name in ("intent", "group", "language", "label", "choice", "rater", "source"):
         if values := Counter(str(getattr(item, name)) for item in items if getattr(item, name, "")):
             contents[name] = dict(sorted(values.items()))

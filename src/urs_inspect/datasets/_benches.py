@@ -129,7 +129,9 @@ def unwrap(instruction: str) -> Unwrapped:
     response may be empty. A heading that is missing, repeated or in the wrong place raises
     `InputError`, because it is then not certain where the response ends.
     """
-    headings = [_PROMPT, _RESPONSE, *([_REFERENCE] if _REFERENCE in instruction else []), _RUBRICS]
+    headings = [_PROMPT, _RESPONSE, _RUBRICS]
+    if _REFERENCE in instruction:
+        headings.insert(2, _REFERENCE)
     for heading in headings:
         if (count := instruction.count(heading)) != 1:
             raise InputError(f"has the heading '{heading}' {count} times, must have it once")
@@ -219,9 +221,9 @@ def _alpaca_eval(fields: Fields, case_id: str) -> PairCase | str:
     )
     # The file always lists the reference model first.
     texts = (case.response_a, case.response_b)
-    first, second, better = assign_sides(
-        case_id, *(reversed(texts) if case.label == "b" else texts)
-    )
+    if case.label == "b":
+        texts = texts[::-1]
+    first, second, better = assign_sides(case_id, *texts)
     label = "tie" if case.label == "tie" else better
     return replace(case, response_a=first, response_b=second, label=label, group=group)
 

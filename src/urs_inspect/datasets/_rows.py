@@ -448,7 +448,10 @@ def build_cases(
 def refuse(errors: Sequence[str], hint: str = "") -> None:
     """Raise `InputError` with the first 20 errors of a file, if there are any."""
     if errors:
-        raise InputError("\n".join([*first_errors(errors), *([hint] if hint else [])]))
+        lines = list(first_errors(errors))
+        if hint:
+            lines.append(hint)
+        raise InputError("\n".join(lines))
 
 
 def first_errors(errors: Sequence[str]) -> list[str]:

@@ -199,7 +199,7 @@ class JudgePrior:
         counts = pair_counts(battles)
         identity = np.eye(len(self.players))
         judged = fit_normal(counts, self.strengths, self.covariance + SHIFT**2 * identity)
-        alone = fit_normal(counts, 0 * self.strengths, SPREAD**2 * identity)
+        alone = fit_normal(counts, np.zeros_like(self.strengths), SPREAD**2 * identity)
         dispersion = dispersion_of(battles, alone[0])
         early = len(battles) < _EARLY * len(self.players)
         mass = np.array([MASS, MASS if early else _LATE])

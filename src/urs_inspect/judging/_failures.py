@@ -60,15 +60,17 @@ STOPPED_AT_LIMIT = ("max_tokens", "model_length")
 
 ASK_AGAIN: frozenset[FailureMode] = frozenset(
     (
-        *(
-            "unparseable",
-            "missing_final",
-            "not_a_number",
-            "not_an_integer",
-            "out_of_range",
-            "conflicting_scores",
-        ),
-        *("wrong_key", "no_key", "refusal", "empty_reply", "truncated"),
+        "unparseable",
+        "missing_final",
+        "not_a_number",
+        "not_an_integer",
+        "out_of_range",
+        "conflicting_scores",
+        "wrong_key",
+        "no_key",
+        "refusal",
+        "empty_reply",
+        "truncated",
     )
 )
 """Failures after which a judge is asked again.

@@ -68,13 +68,13 @@ class AdditionTask(MeasuredTask):
 
 
 def _measures(lengths: Sequence[int]) -> tuple[Measure, ...]:
-    ranges = {
-        "accuracy": HEADLINE,
-        # Of shorter chains it would be the headline again, under a name that promises more.
-        **({f"accuracy_{TEXT[0]}_{TEXT[1]}": TEXT} if lengths[-1] > HEADLINE[1] else {}),
-        "accuracy_all": (lengths[0], lengths[-1]),
-        **{f"accuracy_length_{length:02d}": (length, length) for length in lengths},
-    }
+    ranges = {"accuracy": HEADLINE}
+    # Of shorter chains it would be the headline again, under a name that promises more.
+    if lengths[-1] > HEADLINE[1]:
+        ranges[f"accuracy_{TEXT[0]}_{TEXT[1]}"] = TEXT
+    ranges["accuracy_all"] = (lengths[0], lengths[-1])
+    for length in lengths:
+        ranges[f"accuracy_length_{length:02d}"] = (length, length)
     return (
         *(Measure(name, about=_within(*ends)) for name, ends in ranges.items()),
         Measure("longest", lambda items: float(longest(_trials(items))[0])),

@@ -349,7 +349,8 @@ def about_damaged(file: str, error: InputError) -> str:
 
 def about_copies(copies: Mapping[str, str]) -> str:
     """Report in one sentence which copies were skipped: file -> the one that it is a copy of."""
-    (copy, original), originals = next(iter(copies.items())), set(copies.values())
+    copy, original = next(iter(copies.items()))
+    originals = set(copies.values())
     left, right = _distinct_ends(copy, original)
     if len(copies) == 1:
         return f"{left} was left out: it is a copy of {right}."

@@ -28,15 +28,15 @@ _SETTINGS = (
     "effort",
 )
 _SPEED = {
-    *(
-        "max_connections",
-        "adaptive_connections",
-        "max_retries",
-        "timeout",
-        "attempt_timeout",
-        "stream_idle_timeout",
-    ),
-    *("batch", "cache", "cache_prompt"),
+    "max_connections",
+    "adaptive_connections",
+    "max_retries",
+    "timeout",
+    "attempt_timeout",
+    "stream_idle_timeout",
+    "batch",
+    "cache",
+    "cache_prompt",
 }
 """Settings that change how fast a run is, and not its result."""
 _SECRET = re.compile(

@@ -183,7 +183,10 @@ def _about_epochs(runs: Sequence[ScoredRun], reducer: str) -> list[str]:
         f"{missing.sum():,} of {counted(answers, 'answer')} have no score (samples with fewer"
         f" epochs: {(missing > 0).sum() - none:,}; with none: {none:,})."
     )
-    return [f"Epochs are reduced by {reducer}.", *([unscored] if missing.any() else [])]
+    about = [f"Epochs are reduced by {reducer}."]
+    if missing.any():
+        about.append(unscored)
+    return about
 
 
 def _about_arguments(runs: Sequence[ScoredRun]) -> list[str]:

@@ -541,9 +541,8 @@ def runs_of_lm_eval(
 ) -> TaskRuns:
     """The runs of a task in files of samples of lm-eval; sentences as for `runs_of_inspect`."""
     task = one_task(Counter(task_and_date(file)[0] for file in saved), query.task)
-    of_task = sorted(
-        (date, file) for file in saved for name, date in [task_and_date(file)] if name == task
-    )
+    dates = {file: task_and_date(file) for file in saved}
+    of_task = sorted((date, file) for file, (name, date) in dates.items() if name == task)
     if others := len(saved) - len(of_task):
         left_out.append(
             f"{counted(others, 'file')} of samples of other tasks than {task} were left out."

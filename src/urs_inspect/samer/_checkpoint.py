@@ -262,7 +262,9 @@ def fingerprint(folder: Path, *, heads: bool = True) -> str:
         weights = find_weights(folder).names
     except InputError:
         weights = ()
-    names = {*_TEXTS, *weights, *([HEADS_FILE] if heads else [])}
+    names = {*_TEXTS, *weights}
+    if heads:
+        names.add(HEADS_FILE)
     existing = [name for name in sorted(names) if (folder / name).is_file()]
     try:
         with ThreadPoolExecutor(_AT_ONCE) as threads:

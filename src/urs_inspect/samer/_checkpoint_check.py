@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import InputError, choices, counted
 from urs_inspect.samer._checkpoint import (
     HEADS_FILE,
     Checkpoint,
@@ -344,7 +344,7 @@ def _further_errors(
 
 
 def _describe_weights(report: Report, weights: WeightFiles) -> None:
-    files = f"{len(weights.names)} file{'s' * (len(weights.names) > 1)}"
+    files = counted(len(weights.names), "file")
     report.facts["weights"] = (
         f"{len(weights.entries)} tensors in {files}, {weights.size / 1e9:,.2f} GB"
     )
@@ -433,7 +433,8 @@ def _not_samer(shapes: Shapes) -> str | None:
 
 
 def _check_outputs(report: Report, shapes: Shapes, config: Config) -> list[str]:
-    dimensions, expected = shapes[HEAD_KEYS["scoring"][-1]][0], len(load_taxonomy().dimensions)
+    dimensions = shapes[HEAD_KEYS["scoring"][-1]][0]
+    expected = len(load_taxonomy().dimensions)
     report.facts["dimensions"] = str(dimensions)
     if dimensions != expected:
         return [

@@ -150,10 +150,14 @@ def judgement_facts(judgement: Judgement) -> dict[str, Any]:
         flags = {name: getattr(judgement, name) for name in ("shortened", "tokens", "no_response")}
         return {**score_values(judgement), **flags}
     weights = {name: short(weight) for name, _, weight in judgement.leading}
-    return {
+    facts: dict[str, Any] = {
         "overall": short(judgement.evaluation.overall),
         "selected": [name for name in load_taxonomy().dimensions if name in weights],
-        **({} if judgement.no_response else {"weights": weights}),
+    }
+    if not judgement.no_response:
+        facts["weights"] = weights
+    return {
+        **facts,
         "raw": {
             name: [short(value) for value in getattr(judgement.raw, name)]
             for name in ("scores", "gates", "weights")

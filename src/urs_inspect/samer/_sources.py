@@ -303,7 +303,9 @@ SOURCES: Mapping[str, tuple[Columns, ...]] = {
     # The preference is a model's, on one criterion.
     "preference_collection": (
         Columns(
-            *("orig_instruction", "orig_response_A", "orig_response_B"),
+            "orig_instruction",
+            "orig_response_A",
+            "orig_response_B",
             _coded("orig_preference", {"A": "a", "B": "b"}),
         ),
     ),

@@ -125,7 +125,7 @@ def crossval_cell() -> Scorer:
             },
             answer=judged.answer,
             reason=judged.reason,
-            metadata={name: facts[name] for name in (BY_JUDGE,) if facts.get(name)},
+            metadata={BY_JUDGE: facts[BY_JUDGE]} if facts.get(BY_JUDGE) else {},
         )
 
     return score

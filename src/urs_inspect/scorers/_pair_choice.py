@@ -73,21 +73,22 @@ def competition_report() -> Metric:
         lacking: Mapping[str, Mapping[str, int]] = next(
             (fact["lacking"] for fact in facts if fact.get("lacking")), {}
         )
-        return {
+        rows = {
             "comparisons": float(outcomes["judged"]),
             "unread": float(outcomes["unread"]),
             "awaiting votes": float(outcomes[AWAITING]),
             **_habits(facts),
-            **({} if ranking is None else _rows(ranking)),
-            **count_rows("failures", (mode for fact in facts for mode in fact.get("failures", ()))),
-            **header_rows(summed(facts)),
-            **{
-                f"{name} {kind} answers": float(count)
-                for name, counts in lacking.items()
-                for kind, count in counts.items()
-                if count
-            },
         }
+        if ranking is not None:
+            rows |= _rows(ranking)
+        modes = (mode for fact in facts for mode in fact.get("failures", ()))
+        rows |= count_rows("failures", modes)
+        rows |= header_rows(summed(facts))
+        for name, counts in lacking.items():
+            for kind, count in counts.items():
+                if count:
+                    rows[f"{name} {kind} answers"] = float(count)
+        return {**rows}
 
     return compute
 

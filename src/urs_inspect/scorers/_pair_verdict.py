@@ -193,6 +193,11 @@ def pair_verdict() -> Scorer:
             ),
             "prompt_sha256": list(dict.fromkeys(reply["prompt_sha256"] for reply in prompted)),
         }
+        if not prompted:
+            prompts = {}
+        of_samer: dict[str, Any] = {}
+        if evaluations:
+            of_samer = {**pair_facts(evaluations), "evaluations": evaluations}
         return Score(
             value={
                 GROUP: str(facts.get(GROUP, "")),
@@ -209,9 +214,9 @@ def pair_verdict() -> Scorer:
                 "failure_details": [reading.to_metadata() for reading in failed],
                 **counts,
                 "unknown_dimensions": [name for reading in readings for name in reading.unknown],
-                **(prompts if prompted else {}),
+                **prompts,
                 **call_facts(kept),
-                **({**pair_facts(evaluations), "evaluations": evaluations} if evaluations else {}),
+                **of_samer,
             },
         )
 

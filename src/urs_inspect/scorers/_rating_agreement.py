@@ -122,7 +122,8 @@ def rated_item(score: SampleScore) -> RatedItem | None:
 
 def _rescaled(rating: float, scale: Sequence[float], label_scale: Sequence[float]) -> float:
     """A rating on the scale of the labels."""
-    (low, high), (label_low, label_high) = scale, label_scale
+    low, high = scale
+    label_low, label_high = label_scale
     return label_low + (rating - low) * (label_high - label_low) / (high - low)
 
 
@@ -192,6 +193,10 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
         rating = math.nan if isinstance(result, JudgeFailure) else float(result.final)
         criteria = {} if isinstance(result, JudgeFailure) else result.criteria
         call: dict[str, Any] = state.store.get(CALL, {})
+        more: dict[str, Any] = {"criteria": criteria} if criteria else {}
+        more |= _call_facts(call)
+        if failed:
+            more |= {"failure_mode": failed.mode, "failure_detail": failed.detail}
         return Score(
             value={
                 GROUP: str(facts.get(GROUP, "")),
@@ -206,11 +211,7 @@ def rating_agreement(lowest: int = 1, highest: int = 5, rubric: str | None = Non
                 "label_scale": facts["label_scale"],
                 "scale": list(scale),
                 **counts,
-                **({"criteria": criteria} if criteria else {}),
-                **_call_facts(call),
-                **(
-                    {"failure_mode": failed.mode, "failure_detail": failed.detail} if failed else {}
-                ),
+                **more,
             },
         )
 

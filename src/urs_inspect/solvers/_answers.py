@@ -130,7 +130,9 @@ def evolve_instruction() -> Solver:
                 output = second_output
                 result = second_result
         state.output = output
-        state.messages = [*messages, *([output.message] if output.choices else [])]
+        state.messages = list(messages)
+        if output.choices:
+            state.messages.append(output.message)
         facts = {
             "generator": str(model),
             "prompt_version": prompt.version,

@@ -237,19 +237,14 @@ async def _judge_by_models(
     language: str | None,
     judge_calls: JudgeCalls,
 ) -> None:
-    calls = [
+    calls: list[PairCall] = []
+    for model in models_with(GRADER):
         # A judge's role may set a temperature of its own.
-        PairCall(
-            model,
-            first,
-            (OVERALL,),
-            _prompt(ballot, first, language),
-            GenerateConfig(temperature=temperature),
-        )
-        for model in models_with(GRADER)
-        for temperature in [0 if model.config.temperature is None else None]
-        for first in firsts
-    ]
+        temperature = 0 if model.config.temperature is None else None
+        config = GenerateConfig(temperature=temperature)
+        for first in firsts:
+            prompt = _prompt(ballot, first, language)
+            calls.append(PairCall(model, first, (OVERALL,), prompt, config))
     names = [str(call.model) for call in calls]
     replies = await ask_pairs(state, calls, judge_calls, names)
     state.output = ModelOutput.from_content(names[0], "\n\n".join(reply.reply for reply in replies))
@@ -258,10 +253,8 @@ async def _judge_by_models(
 
 def _prompt(ballot: Ballot, first: First, language: str | None) -> JudgePrompt:
     responses = (ballot.response_a, ballot.response_b)
-    return choice_prompt(
-        ballot.scenario if ballot.scenario in comparison_scenarios() else "general",
-        language or (ballot.language if ballot.language in comparison_languages() else "en"),
-        ballot.instruction,
-        *(responses if first == "a" else reversed(responses)),
-        reference=ballot.reference,
-    )
+    scenario = ballot.scenario if ballot.scenario in comparison_scenarios() else "general"
+    if not language:
+        language = ballot.language if ballot.language in comparison_languages() else "en"
+    shown = responses if first == "a" else responses[::-1]
+    return choice_prompt(scenario, language, ballot.instruction, *shown, reference=ballot.reference)

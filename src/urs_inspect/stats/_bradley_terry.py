@@ -101,13 +101,11 @@ def fit_counts(counts: PairCounts, players: int, prior: float = PRIOR) -> Floats
     if not prior > 0:
         raise ValueError(f"prior must be above 0, got {prior}")
     size = max(1, _BLOCK // max(1, players * players))
-    return np.concatenate(
-        [
-            _fit(counts, counts.wins[rows], counts.battles[rows], players, prior)
-            for start in range(0, len(counts.wins), size)
-            for rows in [slice(start, start + size)]
-        ]
-    )
+    parts = []
+    for start in range(0, len(counts.wins), size):
+        rows = slice(start, start + size)
+        parts.append(_fit(counts, counts.wins[rows], counts.battles[rows], players, prior))
+    return np.concatenate(parts)
 
 
 def _fit(counts: PairCounts, wins: Floats, battles: Floats, players: int, prior: float) -> Floats:

@@ -399,9 +399,10 @@ class Competition(SampleSource):
         known = {
             name: round(value, 6) for name, value in similarities.items() if not math.isnan(value)
         }
-        return _ballot_sample(
-            ballot, {"selection": known, **({"lacking": opened.lacking} if opened.lacking else {})}
-        )
+        facts: dict[str, Any] = {"selection": known}
+        if opened.lacking:
+            facts["lacking"] = opened.lacking
+        return _ballot_sample(ballot, facts)
 
     def _battles(self) -> Battles | None:
         outcomes = [

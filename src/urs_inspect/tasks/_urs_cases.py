@@ -49,17 +49,16 @@ class ChosenCases:
         """What identifies data, rubric and references of a run, for the log."""
         data = self.data
         references = self.references
-        return {
+        facts = {
             "dataset": data.name,
             "dataset_sha256": data.sha256,
             "dataset_skipped_rows": len(data.skipped),
             **rubric_facts(self.rubric),
-            **(
-                {}
-                if references is None
-                else {"references": references.label, "references_sha256": references.sha256}
-            ),
         }
+        if references is not None:
+            facts["references"] = references.label
+            facts["references_sha256"] = references.sha256
+        return facts
 
 
 def rubric_facts(rubric: Rubric) -> dict[str, object]:
@@ -111,17 +110,20 @@ def case_to_sample(case: UrsCase, rubric: Rubric) -> Sample:
     """Map a case to a sample; the model is asked the question without edge whitespace, a
     conversation as messages.
     """
+    metadata = {
+        "intent": case.intent,
+        "intent_group": rubric.intents[case.intent].group,
+        "language": case.language,
+    }
+    if case.country:
+        metadata["country"] = case.country
+    if case.cluster:
+        metadata[CLUSTER] = case.cluster
     return Sample(
         id=case.id,
         input=case.question.strip() if case.conversation is None else chat_of(case.conversation),
         target=case.reference.strip(),
-        metadata={
-            "intent": case.intent,
-            "intent_group": rubric.intents[case.intent].group,
-            "language": case.language,
-            **({"country": case.country} if case.country else {}),
-            **({CLUSTER: case.cluster} if case.cluster else {}),
-        },
+        metadata=metadata,
     )
 
 

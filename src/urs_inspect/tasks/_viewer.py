@@ -214,7 +214,9 @@ def pair_viewer(name: str, *, group: str, dimensions: bool) -> ViewerConfig:
     """Group, label (the target), verdict (the answer) and whether it is right, wrong verdicts
     first.
     """
-    shares = {"overall": _wide("Overall"), **({"dimensions": _wide("Dims")} if dimensions else {})}
+    shares = {"overall": _wide("Overall")}
+    if dimensions:
+        shares["dimensions"] = _wide("Dims")
     columns = [f"pair_verdict.{key}" for key in shares]
     return sample_list(
         name,

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from logging import getLogger
+from typing import Any
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -39,25 +40,24 @@ def pair_to_sample(case: PairCase, taxonomy: Taxonomy | None = None) -> Sample:
     Input and target are for readers, the metadata for solver and scorer.
     """
     scenario = taxonomy.scenarios.get(case.group) if taxonomy else None
-    return Sample(
-        id=case.id,
-        input=(
-            f"{case.prompt}\n\n--- response a ---\n{case.response_a}\n\n--- response b"
-            f" ---\n{case.response_b}"
-        ),
-        target=case.label,
-        metadata={
-            "group": case.group,
-            "scenario": case.group,
-            "need": scenario.need if scenario else "",
-            "prompt": case.prompt,
-            "response_a": case.response_a,
-            "response_b": case.response_b,
-            "label": case.label,
-            "dimensions": dict(case.dimensions),
-            **({} if case.conversation is None else {QUERY: case.conversation.query}),
-        },
-    )
+    metadata: dict[str, Any] = {
+        "group": case.group,
+        "scenario": case.group,
+        "need": scenario.need if scenario else "",
+        "prompt": case.prompt,
+        "response_a": case.response_a,
+        "response_b": case.response_b,
+        "label": case.label,
+        "dimensions": dict(case.dimensions),
+    }
+    if case.conversation is not None:
+        metadata[QUERY] = case.conversation.query
+    parts = [
+        case.prompt,
+        f"--- response a ---\n{case.response_a}",
+        f"--- response b ---\n{case.response_b}",
+    ]
+    return Sample(id=case.id, input="\n\n".join(parts), target=case.label, metadata=metadata)
 
 
 def bench_facts(data: PairData | RatingData) -> dict[str, object]:

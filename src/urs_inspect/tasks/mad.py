@@ -236,6 +236,19 @@ def mad(
     )
     _check_early(plan, taken, chosen, earlier, answering, check)
     asked = [GRADER] * (judge == GRADER) + [SIMILARITY] * isinstance(chosen, AskedSimilarity)
+    metadata: dict[str, Any] = {
+        "dataset": taken.name,
+        "dataset_sha256": taken.sha256,
+        "instructions": len(taken.instructions),
+        "answered_in_logs": list(taken.contestants),
+        "notes": list(taken.notes),
+        "similarity": chosen.name,
+        "previous_comparisons": len(earlier),
+    }
+    if plan.only is not None:
+        metadata["only"] = list(plan.only)
+    if voting is not None:
+        metadata[VOTING_KEY] = voting.to_dict()
     return Task(
         dataset=Competition(
             plan, taken, answering=answering, check_roles=check, similarity=chosen, previous=earlier
@@ -244,17 +257,7 @@ def mad(
         scorer=pair_choice(judge),
         version=MAD_VERSION,
         display_name=f"MAD: {taken.name}",
-        metadata={
-            "dataset": taken.name,
-            "dataset_sha256": taken.sha256,
-            "instructions": len(taken.instructions),
-            "answered_in_logs": list(taken.contestants),
-            "notes": list(taken.notes),
-            "similarity": chosen.name,
-            "previous_comparisons": len(earlier),
-            **({} if plan.only is None else {"only": list(plan.only)}),
-            **({} if voting is None else {VOTING_KEY: voting.to_dict()}),
-        },
+        metadata=metadata,
         viewer=competition_viewer(),
         setup=preflight_setup(preflight, [CONTESTANT, *asked], structured=structured),
     )

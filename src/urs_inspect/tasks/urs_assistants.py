@@ -109,6 +109,9 @@ def urs_assistants(
         )
     given = search if search is not None else translator
     number = 14 if kind == "factual" else 15
+    asked = ["grader"]
+    if assistant == "translator":
+        asked.append("translator")
     return Task(
         dataset=MemoryDataset(
             [case_to_sample(case, loaded) for case in taken], name=chosen.data.name
@@ -129,9 +132,7 @@ def urs_assistants(
             ),
         },
         viewer=intent_viewer(loaded, "URS assistants"),
-        setup=preflight_setup(
-            preflight, ["grader", *(["translator"] if assistant == "translator" else [])]
-        ),
+        setup=preflight_setup(preflight, asked),
     )
 
 

@@ -104,8 +104,9 @@ class Grid:
                 "evaluator": evaluator,
                 "source": source.name,
                 "model": model,
-                **({} if answer is None else {ANSWER: answer}),
             }
+            if answer is not None:
+                facts[ANSWER] = answer
             if source.name == model and answer is not None and answer.strip() == reference:
                 facts[COPY] = True
             yield Sample(

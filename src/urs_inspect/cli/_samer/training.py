@@ -402,4 +402,5 @@ def assemble(backbone: str, heads: str, out: str) -> None:
         facts["reads"] = f"weights at the {done.weights_at}, by itself"
     if done.dtype is not None:
         facts["dtype"] = f"{done.dtype} made the vectors"
-    print_export(done, *(["--dtype", done.dtype] if done.dtype else []), **facts)
+    options = ["--dtype", done.dtype] if done.dtype else []
+    print_export(done, *options, **facts)

@@ -55,22 +55,22 @@ def datasheet(
     these are known.
     """
     name = escaped(described.name)
-    return "\n".join(
-        [
-            f"# Datasheet of {Path(name).name}",
-            "",
-            f"{counted(len(described.cases), 'case')}; sha256 of the file `{described.sha256}`.",
-            *_intents(described),
-            *_examples(described),
-            *_services(described),
-            *_countries(described),
-            *_lengths(described),
-            *([] if dropped is None else _dropped(dropped)),
-            *([] if removed is None else _removed(removed)),
-            *_account(described, dropped, removed),
-            "",
-        ]
-    )
+    lines = [
+        f"# Datasheet of {Path(name).name}",
+        "",
+        f"{counted(len(described.cases), 'case')}; sha256 of the file `{described.sha256}`.",
+        *_intents(described),
+        *_examples(described),
+        *_services(described),
+        *_countries(described),
+        *_lengths(described),
+    ]
+    if dropped is not None:
+        lines += _dropped(dropped)
+    if removed is not None:
+        lines += _removed(removed)
+    lines += _account(described, dropped, removed)
+    return "\n".join([*lines, ""])
 
 
 def _languages(described: Described) -> dict[str, str]:
@@ -234,4 +234,7 @@ def _section(
 ) -> list[str]:
     lines = [f"| {' | '.join(escaped(str(cell)) for cell in line)} |" for line in (header, *rows)]
     lines.insert(1, f"| {' | '.join('---' for _ in header)} |")
-    return ["", f"## {title}", "", *lines, *(["", *notes] if notes else [])]
+    section = ["", f"## {title}", "", *lines]
+    if notes:
+        section += ["", *notes]
+    return section

@@ -158,10 +158,10 @@ def _cut(text: str) -> Sequence[Turn]:
     if form is None:
         found = _clear().search(body)
         cut = found.start() if found else len(body)
-        return [
-            Turn("user", body[:cut].strip()),
-            *(_turns(body[cut:], _forms()[0].marks) if found else []),
-        ]
+        turns = [Turn("user", body[:cut].strip())]
+        if found:
+            turns += _turns(body[cut:], _forms()[0].marks)
+        return turns
     turns = _turns(body, form.marks)
     if any(turn.role == "assistant" for turn in turns) or not turns or turns[0].role != "user":
         return turns

@@ -172,7 +172,8 @@ def selection_loss(gates: Tensor, known: Tensor, spec: LossSpec) -> Tensor:
     """Loss of the predictor, mean over pairs with a labelled dimension; 0 if there is none."""
     rows = known.any(dim=1)
     if not bool(rows.any()):
-        return gates.sum() * 0.0  # keeps the graph, where a mean over nothing would be NaN
+        # Zero, with the graph that a constant would not have; a mean over nothing would be NaN.
+        return gates[:0].sum()
     if spec.selection == "zlpr":
         return zlpr(gates[rows], known[rows]).mean()
     return binary_cross_entropy_with_logits(gates[rows], known[rows].to(gates.dtype))
