@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import transcript
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -13,10 +15,6 @@ from inspect_ai.model import (
     ContentText,
     ContentToolUse,
 )
-
-# Neither name is public, and nothing public tells a scorer how the model was called.
-from inspect_ai.model._generate_config import active_generate_config
-from inspect_ai.model._model import active_model
 from inspect_ai.solver import TaskState
 
 from urs_inspect.datasets._conversations import Conversation, Kind, NotShown, Turn
@@ -42,14 +40,15 @@ def asked(state: TaskState) -> Conversation | None:
 
 
 def _system_message_of_run() -> str | None:
-    """What `--system-message` or the model's config says.
+    """What `--system-message`, or the model's config, says.
 
-    The harness sends it with each call and keeps it in none.
+    The harness sends it with each call and adds it to no message of the sample; the record of the
+    call has it.
     """
-    model = active_model()
-    if model is None:
-        return None
-    return model.config.merge(active_generate_config()).system_message
+    for event in reversed(transcript().events):
+        if isinstance(event, ModelEvent) and event.role is None:
+            return event.config.system_message
+    return None
 
 
 def _has_user(messages: Sequence[ChatMessage]) -> bool:
