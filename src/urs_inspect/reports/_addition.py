@@ -43,9 +43,16 @@ TASK = "urs_addition"
 _TABLES = ("addition", "addition_lengths")
 ADDITION = ReportKind("urs-inspect addition", 2, "urs-inspect addition", "addition", _TABLES)
 
-_COUNTED = {"right": "right", "wrong": "wrong", "no_number": "no number", "no_response": "empty"}
+_COUNTED = {
+    "right": "right",
+    "wrong": "wrong",
+    "no_number": "no number",
+    "no_response": "empty",
+}
 _REASONS: Reasons = (
-    {"task_version": "Another version of the task: {task_version}, not {first[task_version]}."},
+    {
+        "task_version": "Another version of the task: {task_version}, not {first[task_version]}.",
+    },
     {
         "language": "Asked in another language: {language}, not {first[language]}.",
         "prompt_sha256": (
@@ -143,8 +150,20 @@ def report_addition(logs: Iterable[str], command: str = "") -> Report:
         }
         for place, block in enumerate(blocks, start=1)
     ]
-    about = {"skipped": skipped, "simulated": simulated, "command": command}
-    return Report(ADDITION, "Addition", sections, {"blocks": facts, **about})
+    about = {
+        "skipped": skipped,
+        "simulated": simulated,
+        "command": command,
+    }
+    return Report(
+        ADDITION,
+        "Addition",
+        sections,
+        {
+            "blocks": facts,
+            **about,
+        },
+    )
 
 
 def _read(log: EvalLog, skipped: list[str]) -> _Run | None:
@@ -224,9 +243,18 @@ def _sections(
     )
     kinds = [*_COUNTED, *(name for name in outcomes if name not in _COUNTED and ended[name].any())]
     by_outcome = ended.reindex(columns=kinds, fill_value=0).rename(columns=_words)
-    by_outcome = pd.DataFrame({"model": models, "answers": by_outcome.sum(axis=1), **by_outcome})
+    by_outcome = pd.DataFrame(
+        {
+            "model": models,
+            "answers": by_outcome.sum(axis=1),
+            **by_outcome,
+        }
+    )
     by_length = pd.DataFrame(
-        {"model": models, "summands: right": [_lengths(_by_length(run)) for run in runs]}
+        {
+            "model": models,
+            "summands: right": [_lengths(_by_length(run)) for run in runs],
+        }
     )
     shown = data.assign(interval=data["accuracy"], n=[found.n for found in data["accuracy"]])
     notes = [
@@ -256,11 +284,15 @@ def _sections(
 def _row(place: int, name: str, run: _Run) -> dict[str, Any]:
     any_length, unbroken = longest(run.trials)
     return {
-        **{"table": place, "model": name, "longest": any_length, "unbroken": unbroken},
+        "table": place,
+        "model": name,
+        "longest": any_length,
+        "unbroken": unbroken,
         "at_longest": accuracy(between(run.trials, any_length, any_length)),
         "accuracy": accuracy(between(run.trials, *HEADLINE)),
         "accuracy_to_ten": accuracy(between(run.trials, *TEXT)),
-        **{"epochs": run.epochs, "unscored": sum(run.outcomes.values()) - len(run.trials)},
+        "epochs": run.epochs,
+        "unscored": sum(run.outcomes.values()) - len(run.trials),
     }
 
 
@@ -326,7 +358,11 @@ def _with_interval(found: Estimate) -> str:
     return f"{share(found.value)} ({_interval(found)})" if found.n else DASH
 
 
-_HEADINGS = {"longest": "Max L", "at_longest": "right at Max L", "n": "chains"}
+_HEADINGS = {
+    "longest": "Max L",
+    "at_longest": "right at Max L",
+    "n": "chains",
+}
 _FORMATS: dict[str, Format] = {
     "longest": lambda length: str(length or DASH),
     "at_longest": _with_interval,

@@ -87,8 +87,9 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
             " within a pair the ballots with votes were not chosen by how they would end."
         ),
         _brackets(places),
-        *([f"Not counted: {not_counted}."] if not_counted else []),
     ]
+    if not_counted:
+        notes.append(f"Not counted: {not_counted}.")
     columns = {
         "corrected": places.ratings,
         "people alone": _before(places),
@@ -129,13 +130,11 @@ def controlled_section(found: ControlledRanking) -> Adjusted:
             f"{origin}."
         ),
         _brackets(places),
-        *([_GIVEN] if found.given else []),
-        *(
-            [
-                f"Skipped, since no comparison has a difference in it: {name}."
-                for name in found.skipped
-            ]
-        ),
+    ]
+    if found.given:
+        notes.append(_GIVEN)
+    notes += [
+        f"Skipped, since no comparison has a difference in it: {name}." for name in found.skipped
     ]
     columns = {
         f"at equal {style}": places.ratings,

@@ -419,12 +419,11 @@ def intent_level(
     )
     points = [
         {
-            **{"group": group, "score": score.reported((LOWEST, HIGHEST))},
-            **{
-                "satisfaction": value.reported(satisfaction.scale),
-                "questions": score.n,
-                "people": people[group],
-            },
+            "group": group,
+            "score": score.reported((LOWEST, HIGHEST)),
+            "satisfaction": value.reported(satisfaction.scale),
+            "questions": score.n,
+            "people": people[group],
         }
         for group, score, value in means
     ]
@@ -479,7 +478,10 @@ def _shared(table: ScoreTable, satisfaction: Satisfaction) -> tuple[list[str], l
         if not np.isnan(_of(table, str(group))).all()
     }
     said = set(satisfaction.groups)
-    lacking = {"satisfaction": scored - said, "a score": said - scored}
+    lacking = {
+        "satisfaction": scored - said,
+        "a score": said - scored,
+    }
     notes = [
         f"Intents without {what} were skipped: {', '.join(sorted(names))}."
         for what, names in lacking.items()
@@ -543,7 +545,10 @@ def model_names(answers: pd.DataFrame) -> dict[str, str]:
     single = {
         str(base): str(model) for model, base in pairs.itertuples(index=False) if bare[base] == 1
     }
-    return {**single, **{str(model): str(model) for model in pairs["model"]}}
+    return {
+        **single,
+        **{str(model): str(model) for model in pairs["model"]},
+    }
 
 
 def model_level(
@@ -586,7 +591,9 @@ def model_level(
     questions = dict(zip(models, scores.n.tolist(), strict=True))
     behind: dict[str, Mapping[str, int]] = {
         "questions with a score of": questions,
-        "instructions": {"with votes": ranking.clusters},
+        "instructions": {
+            "with votes": ranking.clusters,
+        },
     }
     if table.clusters is not None:
         behind["clusters of questions with a score of"] = dict(
@@ -607,7 +614,11 @@ def model_level(
     means = zip(models, mean_estimates(scores, resampling.level), rated, strict=True)
     return ModelLevel(
         points=tuple(
-            {"model": model, "score": score.reported((LOWEST, HIGHEST)), "rating": rating}
+            {
+                "model": model,
+                "score": score.reported((LOWEST, HIGHEST)),
+                "rating": rating,
+            }
             for model, score, rating in means
         ),
         correlation=_correlated(scores, ratings, behind, resampling),
@@ -639,10 +650,11 @@ def agreement_of(
     how = resampling or Resampling()
     blocks = blocks_of(answers.table)
     matched = match_blocks(answers.table, blocks, human) if human else []
-    notes = [
-        *(votes.notes if votes else ()),
-        *((*unused(human, matched), *human.repeats) if human else ()),
-    ]
+    notes: list[str] = []
+    if votes:
+        notes += votes.notes
+    if human:
+        notes += [*unused(human, matched), *human.repeats]
     found = []
     for place, block in enumerate(blocks):
         table = score_table(block.table, block.models)
@@ -689,7 +701,11 @@ def panel_of(answers: pd.DataFrame, human: HumanRatings) -> list[Section]:
     if len(blocks) < FEWEST_JUDGES:
         return []
     rated = [
-        found.answers.set_index(["model", "question", "epoch"]).rename(columns={"score": name})
+        found.answers.set_index(["model", "question", "epoch"]).rename(
+            columns={
+                "score": name,
+            }
+        )
         for name, found in zip(names, match_blocks(answers, blocks, human), strict=True)
     ]
     scores = pd.concat([rows[name] for name, rows in zip(names, rated, strict=True)], axis=1)

@@ -123,7 +123,11 @@ def report_agreement(
     blocks, notes = agreement_of(
         answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how
     )
-    given = {"ratings of answers": [human], "satisfaction": [satisfaction], "votes": votes}
+    given = {
+        "ratings of answers": [human],
+        "satisfaction": [satisfaction],
+        "votes": votes,
+    }
     sources = {
         kind: [str(file) for file in files if file] for kind, files in given.items() if any(files)
     }
@@ -163,18 +167,22 @@ def agreement_report(
         sections += _sections(place, block)
     sections += panel
     sections += [Section("Skipped", skipped)] if skipped else []
-    published = {"intents": PUBLISHED_INTENTS, "models": PUBLISHED_MODELS}
+    published = {
+        "intents": PUBLISHED_INTENTS,
+        "models": PUBLISHED_MODELS,
+    }
     facts = {
         "blocks": blocks,
-        **{
-            "sources": sources,
-            "notes": notes,
-            "skipped": skipped,
-            "command": command,
-            **how.options,
-        },
+        "sources": sources,
+        "notes": notes,
+        "skipped": skipped,
+        "command": command,
+        **how.options,
         "published_in_the_urs_paper": {
-            name: {**asdict(found), "over_points": found.over_points}
+            name: {
+                **asdict(found),
+                "over_points": found.over_points,
+            }
             for name, found in published.items()
         },
     }
@@ -191,18 +199,23 @@ def _sections(place: int, block: AgreementBlock) -> list[Section]:
     simulation = [_SIMULATION] if block.simulated else []
     differs = [f"Not compared with the first block: {reason}" for reason in block.apart_because]
     short = short_names(block.models)
-    return [
-        Section(title, (*simulation, *differs, *block.notes), warnings=simulation),
-        *([_intents(block.intents, short)] if block.intents else []),
-        *([_models(block.ratings, short)] if block.ratings else []),
-        *([_cases(block.cases, short)] if block.cases else []),
-    ]
+    sections = [Section(title, (*simulation, *differs, *block.notes), warnings=simulation)]
+    if block.intents:
+        sections.append(_intents(block.intents, short))
+    if block.ratings:
+        sections.append(_models(block.ratings, short))
+    if block.cases:
+        sections.append(_cases(block.cases, short))
+    return sections
 
 
 def _numbers(block: AgreementBlock) -> Iterator[tuple[str, str, str, Estimate]]:
     """Level, scope and statistic of every number, with its interval where there is one."""
     if block.intents:
-        for scope, found in {"all": block.intents.correlation, **block.intents.by_model}.items():
+        for scope, found in {
+            "all": block.intents.correlation,
+            **block.intents.by_model,
+        }.items():
             yield from _correlation_numbers("intents", scope, found)
         for point in block.intents.points:
             yield from (
@@ -261,8 +274,21 @@ def _intents(level: IntentLevel, short: Mapping[str, str]) -> Section:
     )
     notes = _about_means(level, "intents", resampled, PUBLISHED_INTENTS)
     tables = (
-        Table(points, formats, headings={"group": "intent"}),
-        Table(by_model, {"Pearson": _NUMBER, "without noise": str, "Spearman": _NUMBER}),
+        Table(
+            points,
+            formats,
+            headings={
+                "group": "intent",
+            },
+        ),
+        Table(
+            by_model,
+            {
+                "Pearson": _NUMBER,
+                "without noise": str,
+                "Spearman": _NUMBER,
+            },
+        ),
     )
     return Section("Score and satisfaction by intent", notes, tables, 3)
 
@@ -279,7 +305,14 @@ def _models(level: ModelLevel, short: Mapping[str, str]) -> Section:
         *_about_means(level, "models", "instructions and questions", PUBLISHED_MODELS),
     )
     table = Table(
-        points, {"score": _NUMBER, "rating": rating_text}, headings={"rating": "Bradley-Terry"}
+        points,
+        {
+            "score": _NUMBER,
+            "rating": rating_text,
+        },
+        headings={
+            "rating": "Bradley-Terry",
+        },
     )
     return Section("Score and votes by model", notes, (table,), 3)
 
@@ -305,11 +338,11 @@ def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
         **level.by_group,
         **{short[model]: found for model, found in level.by_model.items()},
     }
-    rows = [
-        (name, one.answers, r.spearman, r.kendall, r.pearson, one.alpha, one.difference)
-        for name, one in named.items()
-        for r in [one.correlations]
-    ]
+    rows = []
+    for name, one in named.items():
+        by = one.correlations
+        correlations = (by.spearman, by.kendall, by.pearson)
+        rows.append((name, one.answers, *correlations, one.alpha, one.difference))
     formats = {
         "answers": number(0),
         **dict.fromkeys(("Spearman", "Kendall", "Pearson", "alpha"), _NUMBER),

@@ -75,7 +75,11 @@ class Alternative:
         if "rank_from" in self.means and self.means["rank_from"].notna().any():
             hidden = {"column"} if (self.means["column"] == ALL).all() else set()
             hidden |= set() if (self.pairs["p_worst"] > self.pairs["p_holm"]).any() else {"p_worst"}
-            words = {**short, **VERDICTS, "": DASH}
+            words = {
+                **short,
+                **VERDICTS,
+                "": DASH,
+            }
             differences = f"Differences {self.title.lower()}"
             for frame, title in (
                 (self.means.assign(rank=ranks_text(self.means)), ""),
@@ -89,30 +93,28 @@ class Alternative:
         return Section(self.title, self.notes, [] if self.means.empty else tables, 3)
 
 
-VERDICTS = {"not distinguishable": "cannot be distinguished"}
+VERDICTS = {
+    "not distinguishable": "cannot be distinguished",
+}
 """Verdicts in files that reports show in other words."""
 _HEADINGS = {  # of the columns that are shown, in order
-    **{"model": "Model", "column": "Questions of", "rank": "Rank"},
-    **{
-        "first": "First",
-        "second": "Second",
-        "better_by_judge": "Better by the judge",
-        "verdict": "Verdict",
-    },
-    **{
-        "mean": "Judge's mean",
-        "corrected": "Corrected by people",
-        "people": "People alone",
-        "rated": "Rated answers",
-        "worth": "Worth",
-    },
-    **{
-        "more": "More to halve",
-        "difference": "Difference",
-        "p": "p",
-        "p_holm": "p (Holm)",
-        "p_worst": "p, worst case",
-    },
+    "model": "Model",
+    "column": "Questions of",
+    "rank": "Rank",
+    "first": "First",
+    "second": "Second",
+    "better_by_judge": "Better by the judge",
+    "verdict": "Verdict",
+    "mean": "Judge's mean",
+    "corrected": "Corrected by people",
+    "people": "People alone",
+    "rated": "Rated answers",
+    "worth": "Worth",
+    "more": "More to halve",
+    "difference": "Difference",
+    "p": "p",
+    "p_holm": "p (Holm)",
+    "p_worst": "p, worst case",
 }
 _FORMATS: dict[str, Format] = {
     **dict.fromkeys(("mean", "corrected", "people"), _MEAN),
@@ -168,7 +170,8 @@ def compare(
     better = {frozenset(lead): lead[0] for lead in judged.leads}
     rows = [
         {
-            **{"first": models[pair.first], "second": models[pair.second]},
+            "first": models[pair.first],
+            "second": models[pair.second],
             "better_by_judge": better.get(frozenset((models[pair.first], models[pair.second])), ""),
             "verdict": verdict_of(pair),
             **{part: getattr(pair, part) for part in ("difference", "p", "p_holm", "p_worst")},

@@ -115,7 +115,8 @@ def report_with_answers(
             }
             (output / ANSWERS.json).write_text(json.dumps(facts) + "\n", encoding="utf-8")
             pages.mkdir(exist_ok=True)
-            for name in [*names, *(["view"] if bundle else [])]:
+            written = [*names, "view"] if bundle else names
+            for name in written:
                 (Path(folder) / name).rename(output / name)
     except OSError as error:
         raise InputError(

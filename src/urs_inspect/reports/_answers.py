@@ -252,7 +252,9 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
             f"{len(rows) - len(kept)} of {len(rows)} answers of {name} were left out: they were"
             " judged with another prompt than the others of their intent and language."
         )
-    settings = {**model_settings(log), **({"solver": spec.solver} if spec.solver else {})}
+    settings = dict(model_settings(log))
+    if spec.solver:
+        settings["solver"] = spec.solver
     facts = spec.metadata or {}
     same = {
         "log": log.location,
@@ -584,12 +586,14 @@ def _pairs(flag: str, values: Mapping[str, Any]) -> list[str]:
 
 
 def _flags(values: Mapping[str, Any]) -> list[str]:
-    return [
-        word
-        for name, value in values.items()
-        if value is not None and value is not False and _clean(value) != {}
-        for word in (f"--{name.replace('_', '-')}", *([] if value is True else [_shown(value)]))
-    ]
+    words: list[str] = []
+    for name, value in values.items():
+        if value is None or value is False or _clean(value) == {}:
+            continue
+        words.append(f"--{name.replace('_', '-')}")
+        if value is not True:
+            words.append(_shown(value))
+    return words
 
 
 def _model(model: ModelConfig) -> str:

@@ -62,7 +62,10 @@ _TITLES = {
     TRANSLATION: "Translation (laid out as Table 15)",
     CHOSEN: "Cases chosen by their ids",
 }
-_PUBLISHED = {FACTUAL: 14, TRANSLATION: 15}
+_PUBLISHED = {
+    FACTUAL: 14,
+    TRANSLATION: 15,
+}
 
 
 def service_of(log: EvalLog) -> tuple[str, Mapping[str, str]]:
@@ -87,7 +90,9 @@ def service_of(log: EvalLog) -> tuple[str, Mapping[str, str]]:
         short = f"{backend}:{PurePath(rest).name}"
     name = f"{assistant} ({short})"
     if assistant in _NO_MODEL:
-        return name, {key: given}
+        return name, {
+            key: given,
+        }
     return f"{log.eval.model}, {name}", {
         **settings,
         key: given,
@@ -186,7 +191,14 @@ def _read(header: EvalLog, skipped: list[str]) -> _Log | None:
         return None
     cases = _cases(header, list(summaries.values()))
     table = pd.DataFrame(rows).assign(cases=cases)
-    return _Log(**{**vars(judged), "table": table}, service=service_of(header), cases=cases)
+    return _Log(
+        **{
+            **vars(judged),
+            "table": table,
+        },
+        service=service_of(header),
+        cases=cases,
+    )
 
 
 def _became(outcome: str, unscored: bool, sample: EvalSampleSummary) -> str:
@@ -284,7 +296,17 @@ def _compare(
     lowest = answers[FINAL].mask(answers["became"] == NOTHING, LOWEST)
     table = score_table(answers, block.models)
     compared = _over_common(table, resampling)
-    nothing = _over_common(score_table(answers.assign(**{FINAL: lowest}), block.models), resampling)
+    nothing = _over_common(
+        score_table(
+            answers.assign(
+                **{
+                    FINAL: lowest,
+                }
+            ),
+            block.models,
+        ),
+        resampling,
+    )
     names = (compared if compared.asked else nothing).names
     rows = []
     for name in names:
@@ -314,7 +336,12 @@ def _over_common(table: ScoreTable, resampling: Resampling) -> ComparedModels:
     """Models compared over the questions that all have a score for."""
     common = table.of(np.flatnonzero(~np.isnan(table.finals).any(axis=1)), range(len(table.models)))
     return compare_table(
-        order_models(common), {ALL: np.arange(len(common.finals))}, [ALL], resampling
+        order_models(common),
+        {
+            ALL: np.arange(len(common.finals)),
+        },
+        [ALL],
+        resampling,
     )
 
 
@@ -396,21 +423,36 @@ def report_assistants(
     facts = [
         {
             **{name: getattr(one, name) for name in names},
-            **{
-                "conditions": asdict(one.block.conditions),
-                "differs_from_first": one.block.differs_from_first,
-            },
-            **{"without": one.without[0], "common_without": one.without[1] or None},
+            "conditions": asdict(one.block.conditions),
+            "differs_from_first": one.block.differs_from_first,
+            "without": one.without[0],
+            "common_without": one.without[1] or None,
             "self_judged": dict(
                 zip(one.services["service"], one.services["self_judged"], strict=True)
             ),
         }
         for one in comparisons
     ]
-    about = {"simulated": answers.simulated, "skipped": skipped, "command": command}
-    about |= {"level": level, "rounds": rounds, "seed": seed}
+    about = {
+        "simulated": answers.simulated,
+        "skipped": skipped,
+        "command": command,
+    }
+    about |= {
+        "level": level,
+        "rounds": rounds,
+        "seed": seed,
+    }
     sections.append(Section("Method", method))
-    return Report(ASSISTANTS, "Models and assistants", sections, {"comparisons": facts, **about})
+    return Report(
+        ASSISTANTS,
+        "Models and assistants",
+        sections,
+        {
+            "comparisons": facts,
+            **about,
+        },
+    )
 
 
 def _sections(found: Comparison, key: int, title: str) -> list[Section]:
@@ -426,8 +468,9 @@ def _sections(found: Comparison, key: int, title: str) -> list[Section]:
         f"Judge: {judges or 'none'}.",
         f"Data: {facts.data}. Rubric: {facts.rubric}. Prompts: {facts.prompts}.{references}",
         *_in_common(found),
-        *([best_sentence(found.compared, ALL)] if found.pairs else []),
     ]
+    if found.pairs:
+        lines.append(best_sentence(found.compared, ALL))
     rows: list[Any] = list(services.itertuples())
     became = [row.became for row in rows]
     there = {what for counts in became for what in counts}
@@ -436,23 +479,35 @@ def _sections(found: Comparison, key: int, title: str) -> list[Section]:
             "answered by": services["service"],
             "score": services["mean"],
             "scored": [f"{row.scored} of {row.questions}" for row in rows],
-            **({"nothing = 1": services["with_nothing"]} if NOTHING in there else {}),
         }
     )
-    formats: dict[str, Format] = {"score": number(2), "scored": str, "nothing = 1": number(2)}
+    if NOTHING in there:
+        shown["nothing = 1"] = services["with_nothing"]
+    formats: dict[str, Format] = {
+        "score": number(2),
+        "scored": str,
+        "nothing = 1": number(2),
+    }
     kinds = [
         what for what in (SCORED, EMPTY, NOTHING, NO_RESULT) if what in there or what == SCORED
     ]
     kinds += sorted(there - set(kinds))
     ended = pd.DataFrame(
-        {"answered by": services["service"], "answers": [sum(counts.values()) for counts in became]}
+        {
+            "answered by": services["service"],
+            "answers": [sum(counts.values()) for counts in became],
+        }
     )
     ended = ended.assign(**{what: [counts.get(what, 0) for counts in became] for what in kinds})
     words = [", ".join(f"{what} {count}" for what, count in counts.items()) for counts in became]
     numbers = services.assign(became=words).drop(columns="self_judged")
 
     def csv(name: str, data: pd.DataFrame, main: str) -> Table:
-        same: dict[str, Any] = {"comparison": key, "cases": found.cases, "judge": judges}
+        same: dict[str, Any] = {
+            "comparison": key,
+            "cases": found.cases,
+            "judge": judges,
+        }
         return Table(data.assign(**same)[[*same, *data]], name=name, shown=(), main=main)
 
     tested = [
@@ -467,15 +522,13 @@ def _sections(found: Comparison, key: int, title: str) -> list[Section]:
         csv("assistants_differences", differences, "difference"),
     )
     pairs = pairs_table(found.compared, [("", pair) for pair in found.pairs], number(2, sign=True))
-    return [
+    sections = [
         Section(title, lines, (Table(shown, formats), csv("assistants", numbers, "mean"))),
         Section("Outcomes of the answers", _about_answers(found, there), outcomes, 3),
-        *(
-            [Section("Differences on the common questions", tables=(pairs,), level=3)]
-            if found.pairs
-            else []
-        ),
     ]
+    if found.pairs:
+        sections.append(Section("Differences on the common questions", tables=(pairs,), level=3))
+    return sections
 
 
 def _in_common(found: Comparison) -> list[str]:
@@ -524,8 +577,6 @@ def _about_answers(found: Comparison, there: Collection[str]) -> list[str]:
     for row in rows:
         if row.because:
             times = row.became[NO_RESULT]
-            notes.append(
-                f"{row.service} failed {counted(times, 'time')}{', most often' * (times > 1)}:"
-                f" {row.because}"
-            )
+            often = ", most often" if times > 1 else ""
+            notes.append(f"{row.service} failed {counted(times, 'time')}{often}: {row.because}")
     return notes

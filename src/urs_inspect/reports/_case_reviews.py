@@ -116,8 +116,11 @@ def rows_of(
         data = load_urs(place, vocabulary, need_references=False)
         return {
             case.id: {
-                **{"id": case.id, "question": case.question, "reference_ans": case.reference},
-                **{"user_intent": case.intent, "language": case.language},
+                "id": case.id,
+                "question": case.question,
+                "reference_ans": case.reference,
+                "user_intent": case.intent,
+                "language": case.language,
             }
             for case in data.cases
         }

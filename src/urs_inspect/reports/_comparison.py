@@ -364,7 +364,8 @@ def compare_table(
     whether p-values of all tested columns but `all` are corrected together, or each column by
     itself; `noun` what a question is called.
     """
-    table, names = scores.table, scores.table.models
+    table = scores.table
+    names = table.models
     wanted = columns_of_means(scores, columns)
     pairs, means = compare_models(
         scores,
@@ -458,7 +459,9 @@ def _negated(compared: ComparedModels) -> ComparedModels:
 
 def _missing_notes(scores: OrderedScores, noun: str) -> list[str]:
     """What missing scores take away, one sentence each."""
-    table, asked, common = scores.table, len(scores.table.finals), len(scores.common)
+    table = scores.table
+    asked = len(table.finals)
+    common = len(scores.common)
     by_panel = _panel_notes(scores)
     unscored = int(table.unscored.sum())
     if not unscored:

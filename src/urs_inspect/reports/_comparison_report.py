@@ -71,23 +71,25 @@ def report_comparison(
         *simulation_section(scores.simulated),
         _summary(compared, scores, first, formats[0], ranked=baseline is None),
         _differences(compared, formats[1], difference),
-        *([_groups(compared, groups, formats, baseline)] if groups else []),
-        *([Section("Left out", scores.left_out)] if scores.left_out else []),
+    ]
+    if groups:
+        sections.append(_groups(compared, groups, formats, baseline))
+    if scores.left_out:
+        sections.append(Section("Left out", scores.left_out))
+    sections.append(
         Section(
             "Runs",
             [f"This report was made by: {command}"] if command else (),
             [runs],
             appendix=True,
-        ),
-    ]
+        )
+    )
     told = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
     facts = {
-        **{
-            "headline": first,
-            "baseline": baseline,
-            "lower_is_better": compared.lower_is_better,
-            "command": command,
-        },
+        "headline": first,
+        "baseline": baseline,
+        "lower_is_better": compared.lower_is_better,
+        "command": command,
         **{name: getattr(scores, name) for name in told},
         **{name: getattr(compared, name) for name in ("asked", "question_counts", "notes")},
     }
@@ -120,17 +122,30 @@ def _summary(
             f"{about}. Means are over those for which all ranked models have a score, with {level}"
             f" intervals. {direction}"
         ),
-        *([f"Judge: {scores.judge}."] if scores.judge else []),
-        *([scores.chosen] if scores.chosen else []),
-        *compared.notes,
-        *([ALERT] if (models["unscored_share"] > UNSCORED_ALERT).any() else []),
     ]
-    data = pd.DataFrame({"Model": compared.names, "Rank": ranks_text(models), "Mean": means})
+    if scores.judge:
+        notes.append(f"Judge: {scores.judge}.")
+    if scores.chosen:
+        notes.append(scores.chosen)
+    notes += compared.notes
+    if (models["unscored_share"] > UNSCORED_ALERT).any():
+        notes.append(ALERT)
+    data = pd.DataFrame(
+        {
+            "Model": compared.names,
+            "Rank": ranks_text(models),
+            "Mean": means,
+        }
+    )
     data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
     if (models["unscored"] > 0).any():
         bounds = zip(models["mean_lowest"], models["mean_highest"], strict=True)
         data["At worst and best"] = [f"{plain(low)} to {plain(high)}" for low, high in bounds]
-    formats: dict[str, Format] = {"Mean": plain, "Without a score": str, "At worst and best": str}
+    formats: dict[str, Format] = {
+        "Mean": plain,
+        "Without a score": str,
+        "At worst and best": str,
+    }
     marked = [
         (row, "Mean") for row, name in enumerate(compared.names) if name in compared.marked(ALL)
     ]
@@ -156,7 +171,12 @@ def _groups(
     baseline: str | None,
 ) -> Section:
     headings = {key: f"{key} ({compared.question_counts[key]:,})" for key in groups}
-    means = pd.DataFrame({"Model": compared.names, **{key: compared.means[key] for key in groups}})
+    means = pd.DataFrame(
+        {
+            "Model": compared.names,
+            **{key: compared.means[key] for key in groups},
+        }
+    )
     tests = [(key, pair) for key in groups for pair in compared.comparisons[key]]
     tested = "the best model is compared with each other one"
     if baseline:
@@ -285,9 +305,17 @@ def pairs_table(
         }
         for title, pair in tests
     ]
-    formats: dict[str, Format] = {"Significant": str, "Difference": signed, "p (Holm)": p_value}
+    formats: dict[str, Format] = {
+        "Significant": str,
+        "Difference": signed,
+        "p (Holm)": p_value,
+    }
     formats |= dict.fromkeys(more, str)
-    columns = [*([group] if group else []), "First", "Second", *formats] if rows else []
+    columns: list[str] = []
+    if rows and group:
+        columns.append(group)
+    if rows:
+        columns += ["First", "Second", *formats]
     return Table(pd.DataFrame(rows).assign(**more), formats, shown=columns)
 
 
@@ -310,18 +338,21 @@ def differences_table(compared: ComparedModels, block: int | None = None) -> Tab
     )
     rows = [
         (
-            *(
-                block,
-                key,
-                pair.first,
-                pair.second,
-                pair.difference.value,
-                pair.difference.low,
-                pair.difference.high,
-            ),
-            *(pair.p, pair.p_holm, pair.p_worst, pair.verdict),
+            block,
+            key,
+            pair.first,
+            pair.second,
+            pair.difference.value,
+            pair.difference.low,
+            pair.difference.high,
+            pair.p,
+            pair.p_holm,
+            pair.p_worst,
+            pair.verdict,
             "; ".join(f"{name} ({count})" for name, count in pair.depends_on.items()),
-            *(pair.difference.n, pair.error, compared.detectable(pair) if key == ALL else None),
+            pair.difference.n,
+            pair.error,
+            compared.detectable(pair) if key == ALL else None,
         )
         for key, pairs in compared.comparisons.items()
         for pair in pairs

@@ -23,17 +23,27 @@ Prompts = dict[tuple[str, str], str]
 _Name = TypeVar("_Name")
 _Results = TypeVar("_Results")
 _REASONS: Reasons = (
-    {"task": "Another task: {task}, not {first[task]}."},
+    {
+        "task": "Another task: {task}, not {first[task]}.",
+    },
     {
         "version": (
             "Another version of the task, whose scores do not compare: {task_version}, not"
             " {first[task_version]}."
-        )
+        ),
     },
-    {"content": "Other data: {data}, not {first[data]}."},
-    {"rubric": "Another rubric: {rubric}, not {first[rubric]}."},
-    {"panel": "Other judges: {judges}, not {first[judges]}."},
-    {"references": "Other references: {references}, not {first[references]}."},
+    {
+        "content": "Other data: {data}, not {first[data]}.",
+    },
+    {
+        "rubric": "Another rubric: {rubric}, not {first[rubric]}.",
+    },
+    {
+        "panel": "Other judges: {judges}, not {first[judges]}.",
+    },
+    {
+        "references": "Other references: {references}, not {first[references]}.",
+    },
 )
 
 
@@ -72,17 +82,15 @@ class Conditions:
 
     def _facts(self) -> dict[str, Any]:
         return {
-            **{
-                "task": self.task,
-                "version": version_number(self.task_version),
-                "task_version": self.task_version,
-            },
-            **{"content": self.dataset_sha256 or self.dataset, "data": self.data},
-            **{
-                "rubric": self.rubric or "not known",
-                "references": self.references or "those of the data",
-            },
-            **{"panel": tuple(sorted(self.judges)), "judges": ", ".join(self.judges) or "none"},
+            "task": self.task,
+            "version": version_number(self.task_version),
+            "task_version": self.task_version,
+            "content": self.dataset_sha256 or self.dataset,
+            "data": self.data,
+            "rubric": self.rubric or "not known",
+            "references": self.references or "those of the data",
+            "panel": tuple(sorted(self.judges)),
+            "judges": ", ".join(self.judges) or "none",
         }
 
 

@@ -203,21 +203,24 @@ def correct_means(
         few_rated = f"No model has {FEWEST_RATED} answers rated by people that count: {fewer}"
         headline = f"{few_rated}. Nothing is corrected."
         worth = []
+    start = [headline, *warnings]
+    if best:
+        start += _about_raters(raters)
+    start += worth
+    if few and best:
+        start += lacking
+    if human.scale != _SCALE:
+        start.append(mapped)
+    if confounded and not best:
+        warnings.insert(0, headline)
     return Alternative(
         name="corrected",
         title="Corrected by people",
         means=means,
         pairs=pairs,
-        notes=(*(explained if best else [headline]), *notes),
-        start=(
-            headline,
-            *warnings,
-            *(_about_raters(raters) if best else []),
-            *worth,
-            *(lacking if few and best else []),
-            *([mapped] if human.scale != _SCALE else []),
-        ),
-        warnings=tuple(warnings if best or not confounded else [headline, *warnings]),
+        notes=(*explained, *notes) if best else (headline, *notes),
+        start=tuple(start),
+        warnings=tuple(warnings),
         facts={"coefficients_of_the_judge": coefficients, "raters": len(raters)},
     )
 
@@ -463,7 +466,8 @@ def _unlike_all(
     off = MeanDraws(
         value, draws, found.n[:1], found.seed, None if found.drawn is None else found.drawn[:1]
     )
-    [estimate], p = mean_estimates(off), float(p_values(off)[0])
+    [estimate] = mean_estimates(off)
+    p = float(p_values(off)[0])
     deviations = abs(estimate.value) / own.std() if own.std() > 0 else 0.0
     figures = (
         f"the judge's mean score of them is {_SIGNED(estimate)} from that of all answers of the"

@@ -50,41 +50,50 @@ _COLUMNS = ["case", "fold", *KEY, "outcome", "final", "copy"]
 word its reference.
 """
 _PREFERENCES = [
-    *(
-        "evaluator",
-        "source",
-        "others",
-        "own_mean",
-        "others_mean",
-        "preference",
-        "leniency",
-        "beyond",
-        "p",
-        "p_beyond",
-    )
+    "evaluator",
+    "source",
+    "others",
+    "own_mean",
+    "others_mean",
+    "preference",
+    "leniency",
+    "beyond",
+    "p",
+    "p_beyond",
 ]
 _CONDITIONS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(
         ("dataset", "dataset_sha256", "cases_sha256", "rubric", "rubric_sha256", "prompts_sha256"),
         str,
     ),
-    **{"cases": int, "folds": int, "reference_score": float},
+    "cases": int,
+    "folds": int,
+    "reference_score": float,
 }
-_OF_A_LOG = {"log": "log", "model": "base_model"}
+_OF_A_LOG = {
+    "log": "log",
+    "model": "base_model",
+}
 _REASONS: Reasons = (
-    {"task_version": "Another version of the task: {task_version}, not {first[task_version]}."},
+    {
+        "task_version": "Another version of the task: {task_version}, not {first[task_version]}.",
+    },
     {
         "dataset_sha256": "Other data: {dataset}, not {first[dataset]}.",
         "cases_sha256": (
             "Other cases: {cases} of another choice than the {first[cases]} of the first grid."
         ),
     },
-    {"folds": "Another number of folds: {folds}, not {first[folds]}."},
+    {
+        "folds": "Another number of folds: {folds}, not {first[folds]}.",
+    },
     dict.fromkeys(
         ("rubric_sha256", "reference_score"),
         "Another rubric: {rubric}, not {first[rubric]} (or of another content).",
     ),
-    {"prompts_sha256": "Judged with other prompts, or in another language."},
+    {
+        "prompts_sha256": "Judged with other prompts, or in another language.",
+    },
 )
 
 
@@ -199,10 +208,16 @@ def read_grid_log(log: EvalLog) -> GridLog:
     conditions: dict[str, Any] = {
         name: convert(facts[name]) for name, convert in _CONDITIONS.items()
     }
-    named = {"references by": facts["sources"], "answers of": facts["models"]}
+    named = {
+        "references by": facts["sources"],
+        "answers of": facts["models"],
+    }
     return GridLog(
         short_name(log.location),
-        conditions | {"task_version": version_number(str(log.eval.task_version))},
+        conditions
+        | {
+            "task_version": version_number(str(log.eval.task_version)),
+        },
         (list(facts["evaluators"]), list(facts["sources"]), list(facts["models"])),
         {
             f"{what} {name}": value
@@ -272,7 +287,14 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
         clusters |= log.clusters
     scores = _scores(judgements, clusters, *axes)
     notes += _cluster_notes(scores)
-    notes += sentences(summed({BY_JUDGE: log.reply_counts} for log in logs))
+    notes += sentences(
+        summed(
+            {
+                BY_JUDGE: log.reply_counts,
+            }
+            for log in logs
+        )
+    )
 
     def worst_last(model: int) -> float:
         settings = scores.values[..., model].reshape(len(scores.values), -1).T
@@ -337,7 +359,8 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
     not the error of the mean. `outcomes` are counts of how the judging ended, `missing` among them
     for what no log has.
     """
-    scores, cases = grid.scores, len(grid.scores.values)
+    scores = grid.scores
+    cases = len(scores.values)
     fold_of = dict(zip(grid.judgements["case"], grid.judgements["fold"], strict=True))
     fold_of_case = np.array([fold_of[case] for case in sorted(fold_of)])
     folds = range(1, grid.conditions["folds"] + 1)
@@ -358,7 +381,11 @@ def mean_table(grid: Grid, how: Resampling) -> pd.DataFrame:
         part = judged.get(key, grid.judgements[:0])
         missing = cases - part["case"].nunique()
         outcomes = dict(sorted(Counter(part["outcome"]).items())) | (
-            {"missing": missing} if missing else {}
+            {
+                "missing": missing,
+            }
+            if missing
+            else {}
         )
         rows.append(
             (*key, outcomes, estimate, int(np.isnan(column).sum()), fold_mean, deviation, *by_fold)
@@ -405,9 +432,22 @@ def preference_table(scores: Scores, how: Resampling) -> pd.DataFrame:
                     by_setting, judge, own, models, clusters=scores.clusters, **vars(how)
                 )
             )
-            key = {"evaluator": scores.evaluators[judge], "source": source}
-            means = {"others": others, "own_mean": found["own"], "others_mean": found["others"]}
-            rows.append({**found, **key, **means})
+            key = {
+                "evaluator": scores.evaluators[judge],
+                "source": source,
+            }
+            means = {
+                "others": others,
+                "own_mean": found["own"],
+                "others_mean": found["others"],
+            }
+            rows.append(
+                {
+                    **found,
+                    **key,
+                    **means,
+                }
+            )
     return pd.DataFrame(rows, columns=_PREFERENCES)
 
 
@@ -419,7 +459,11 @@ def with_holm(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
     for name in ("p", "p_beyond"):
         parts = np.split(np.array(holm([p for table in tables for p in table[name]])), ends[:-1])
         tables = [
-            table.assign(**{f"{name}_holm": part})
+            table.assign(
+                **{
+                    f"{name}_holm": part,
+                }
+            )
             for table, part in zip(tables, parts, strict=True)
         ]
     return list(tables)
@@ -471,9 +515,21 @@ def reversals_of(pairs: pd.DataFrame) -> list[dict[str, Any]]:
             for name in names
         )
         if ahead and behind:
-            counts = {"ahead": len(ahead), "ahead_significant": sum(ahead)}
-            counts |= {"behind": len(behind), "behind_significant": sum(behind)}
-            found.append({"first": names[0], "second": names[1], **counts})
+            counts = {
+                "ahead": len(ahead),
+                "ahead_significant": sum(ahead),
+            }
+            counts |= {
+                "behind": len(behind),
+                "behind_significant": sum(behind),
+            }
+            found.append(
+                {
+                    "first": names[0],
+                    "second": names[1],
+                    **counts,
+                }
+            )
     return found
 
 
@@ -557,7 +613,12 @@ def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
         for case, epoch, finals in zip(
             rows["question"], rows["epoch"], rows["judge_finals"], strict=True
         )
-        for judge, final in (finals or {"": math.nan}).items()
+        for judge, final in (
+            finals
+            or {
+                "": math.nan,
+            }
+        ).items()
     ]
     table = pd.DataFrame(judgements, columns=["case", "epoch", "evaluator", "final", "copy"])
     return table.assign(**same, run=spec.eval_id, source="")

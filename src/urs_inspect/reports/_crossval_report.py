@@ -151,7 +151,12 @@ def crossval_report(
         means = mean_table(grid, how)
         biases = bias_table(own, grid.conditions["reference_score"], how)
         orders, pairs = order_tables(grid.scores, how)
-        tables = {"means": means, "orders": orders, "differences": pairs, "rating_bias": biases}
+        tables = {
+            "means": means,
+            "orders": orders,
+            "differences": pairs,
+            "rating_bias": biases,
+        }
         short = short_names(grid.scores.names)
         sections.append(Section("Grid" if len(grids) == 1 else f"Grid {place}", _about(grid)))
         sections += _sections(place, grid, short, tables, preference)
@@ -161,11 +166,9 @@ def crossval_report(
         figures[f"figure_10{suffix}.svg"] = partial(draw_settings, means, biases, *drawn)
         facts.append(
             {
-                **{
-                    "conditions": grid.conditions,
-                    "differs_from_first": grid.differs,
-                    "notes": grid.notes,
-                },
+                "conditions": grid.conditions,
+                "differs_from_first": grid.differs,
+                "notes": grid.notes,
                 **dict(zip(("evaluators", "sources", "models"), grid.scores.axes, strict=True)),
                 "copies": {model: len(cases) for model, cases in grid.copies.items()},
                 "outcomes": means[[*KEY, "outcomes"]].to_dict("records"),
@@ -187,12 +190,22 @@ def crossval_report(
         "logs": logs,
         "skipped": skipped,
     }
-    runs_facts = [{**runs.facts, "notes": runs.notes} for runs in judged]
+    runs_facts = [
+        {
+            **runs.facts,
+            "notes": runs.notes,
+        }
+        for runs in judged
+    ]
     return Report(
         CROSSVAL,
         "Cross-validation",
         sections,
-        {**about, "grids": facts, "runs": runs_facts},
+        {
+            **about,
+            "grids": facts,
+            "runs": runs_facts,
+        },
         figures,
     )
 
@@ -380,7 +393,10 @@ def _order_table(orders: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, 
         for better, worse in pairwise(row.model for row in ranked):
             text += f" {'>' if (*setting, better, worse) in significant else '≥'} {short[worse]}"
         rows.append((*(short[name] for name in setting), text, ranked[0].share, ranked[0].cases))
-    formats: dict[str, Format] = {"resamples with it": share, "cases": number(0)}
+    formats: dict[str, Format] = {
+        "resamples with it": share,
+        "cases": number(0),
+    }
     return Table(
         pd.DataFrame(rows, columns=["evaluator", "references by", "order", *formats]), formats
     )
@@ -393,7 +409,12 @@ def _bias_table(biases: pd.DataFrame, short: Mapping[str, str]) -> Table:
     rows: dict[str, dict[str, Any]] = {}
     for row in rows_of(biases):
         heading = "rating bias" if row.model == ALL else f"B = {short[row.model]}"
-        rows.setdefault(row.evaluator, {"evaluator": short[row.evaluator]})[heading] = row.bias
+        rows.setdefault(
+            row.evaluator,
+            {
+                "evaluator": short[row.evaluator],
+            },
+        )[heading] = row.bias
     data = pd.DataFrame(list(rows.values()))
     return Table(data, dict.fromkeys(map(str, data.columns[1:]), _DIFFERENCE))
 
@@ -402,10 +423,17 @@ def _preference_tables(
     data: pd.DataFrame, origin: str, short: Mapping[str, str], judge: str, *, sources: bool
 ) -> tuple[Table, Table]:
     """Self-preference as shown, and for CSV."""
-    names = {ALL: "all, evenly", **short}
+    names = {
+        ALL: "all, evenly",
+        **short,
+    }
     shown = data.assign(evaluator=data["evaluator"].map(short), source=data["source"].map(names))
     differences = ("preference", "leniency", "beyond")
-    formats = {"own_mean": _SCORE, "others_mean": _SCORE, **dict.fromkeys(differences, _DIFFERENCE)}
+    formats = {
+        "own_mean": _SCORE,
+        "others_mean": _SCORE,
+        **dict.fromkeys(differences, _DIFFERENCE),
+    }
     formats["p_beyond_holm"] = p_value
     headings = {
         "evaluator": judge,
@@ -413,9 +441,16 @@ def _preference_tables(
         "own_mean": "own",
         "others_mean": "others",
     }
-    headings |= {"beyond": "beyond leniency", "p_beyond_holm": "p (Holm)"}
+    headings |= {
+        "beyond": "beyond leniency",
+        "p_beyond_holm": "p (Holm)",
+    }
     keys = ("evaluator", "source") if sources else ("evaluator",)
-    csv = data.assign(**{"from": origin})[["from", *data]]
+    csv = data.assign(
+        **{
+            "from": origin,
+        }
+    )[["from", *data]]
     return (
         Table(shown, formats, headings=headings, shown=(*keys, *formats)),
         Table(csv, name="self_preference", shown=(), estimates=differences),
@@ -529,7 +564,13 @@ def _settings(means: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
         for name in means["source"]
     ]
     group = "Evaluator " + means["evaluator"].map(names)
-    return pd.DataFrame({"group": group, "row": row, "model": means["model"].map(names)})
+    return pd.DataFrame(
+        {
+            "group": group,
+            "row": row,
+            "model": means["model"].map(names),
+        }
+    )
 
 
 def _parts(estimates: "pd.Series[Any]") -> pd.DataFrame:
@@ -551,15 +592,18 @@ def _panel(
     """
     import altair as alt
 
-    domain = [*([ALL] if signed else []), *models]
-    colours = [
-        *([_INK] if signed else []),
-        *(_COLOURS[place % len(_COLOURS)] for place in range(len(models))),
-    ]
-    shapes = [
-        *(["circle"] if signed else []),
-        *(_SHAPES[place // len(_COLOURS) % len(_SHAPES)] for place in range(len(models))),
-    ]
+    domain = []
+    if signed:
+        domain.append(ALL)
+    domain += models
+    colours = []
+    if signed:
+        colours.append(_INK)
+    colours += (_COLOURS[place % len(_COLOURS)] for place in range(len(models)))
+    shapes = []
+    if signed:
+        shapes.append("circle")
+    shapes += (_SHAPES[place // len(_COLOURS) % len(_SHAPES)] for place in range(len(models)))
     show = number(2, sign=signed)
     texts = pd.Series(
         ["no score" if show(value) == DASH else show(value) for value in data["value"]], data.index
@@ -585,17 +629,21 @@ def _panel(
     layers = [
         alt.Chart(data).mark_rule(color=_INK, strokeWidth=1.2).encode(x="mean(line):Q"),
         base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", color=colour),
-        *(
-            [base.mark_tick(size=9, thickness=1.2).encode(x="part:Q", color=colour)]
-            if "part" in data
-            else []
-        ),
+    ]
+    if "part" in data:
+        layers.append(base.mark_tick(size=9, thickness=1.2).encode(x="part:Q", color=colour))
+    layers += [
         base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=colour, shape=shape),
         base.mark_text(align="right", color=_INK)
         .encode(x=alt.value(_WIDTH + 55), text="text:N")
         .transform_filter("isValid(datum.text)"),
     ]
-    step: Any = alt.Step(_ROW, **{"for": "offset"})
+    step: Any = alt.Step(
+        _ROW,
+        **{
+            "for": "offset",
+        },
+    )
     header = alt.Header(
         title=None, orient="top", labelAnchor="start", labelFontWeight="bold", labelLimit=500
     )

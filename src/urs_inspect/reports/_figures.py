@@ -111,14 +111,15 @@ def dumbbell_plot(
         tooltip=_tooltips("model", "language", "mean", "low", "high"),
     )
     shape = alt.Shape("language:N", scale=alt.Scale(domain=languages, range=_SHAPES), legend=legend)
-    layers = [
-        base.mark_rule(color=LINE, opacity=0.15, strokeWidth=5).encode(
-            x=alt.X("min(mean):Q", **x), x2="max(mean):Q"
-        ),
-        marks.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **x), x2="high:Q"),
-        marks.mark_point(filled=True, size=55, opacity=1).encode(shape, x=alt.X("mean:Q", **x)),
-    ]
-    chart = alt.layer(*(layers if means["low"].notna().any() else layers[::2]))
+    ranges = base.mark_rule(color=LINE, opacity=0.15, strokeWidth=5).encode(
+        x=alt.X("min(mean):Q", **x), x2="max(mean):Q"
+    )
+    intervals = marks.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **x), x2="high:Q")
+    dots = marks.mark_point(filled=True, size=55, opacity=1).encode(shape, x=alt.X("mean:Q", **x))
+    layers = [ranges, dots]
+    if means["low"].notna().any():
+        layers.insert(1, intervals)
+    chart = alt.layer(*layers)
     height = means["model"].nunique() * (10 + 8 * len(languages))
     return _specification(
         chart.properties(width=_room(width, means["model"]), height=height), means, width

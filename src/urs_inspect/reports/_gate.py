@@ -240,9 +240,10 @@ def make_gate(
         *simulation_section(base.simulated or new.simulated),
         _decision_section(base, new, scores, decision),
         _power_section(power, len(rows), decision),
-        *([_anchor_section(scores, decision, series)] if equivalent else []),
-        *_other_sections(base, new, scores, [*one_sided, *left_out]),
     ]
+    if equivalent:
+        sections.append(_anchor_section(scores, decision, series))
+    sections += _other_sections(base, new, scores, [*one_sided, *left_out])
     outcome = decision.reason.partition(":")[0].lower()
     facts = {"code": decision.code, "decision": outcome, "difference": decision.estimate().value}
     facts |= {"low": decision.low, "high": decision.high, "task": base.task, "scorer": base.scorer}
@@ -529,8 +530,12 @@ def _other_sections(
         for name, side in (("BASE", base), ("NEW", new))
         for run in side.runs
     ]
-    return [
-        *([Section("Missing scores", [missing])] if scores.incomplete else []),
-        *([Section("Left out", left_out)] if left_out else []),
-        Section("Runs", (), [Table(pd.DataFrame(runs), {"samples": number(0)}, "runs")]),
-    ]
+    sections = []
+    if scores.incomplete:
+        sections.append(Section("Missing scores", [missing]))
+    if left_out:
+        sections.append(Section("Left out", left_out))
+    sections.append(
+        Section("Runs", (), [Table(pd.DataFrame(runs), {"samples": number(0)}, "runs")])
+    )
+    return sections

@@ -182,10 +182,15 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
         raise InputError("\n".join([f"{path}: no rating", *first_errors(reading.errors)]))
     ratings = tuple(
         HumanRating(
-            each.question, each.model, each.epoch, each.annotator, each.final, str(path), weight
+            rating.question,
+            rating.model,
+            rating.epoch,
+            rating.annotator,
+            rating.final,
+            str(path),
+            reading.weights[rating.answer_id],
         )
-        for each in reading.ratings
-        for weight in [reading.weights[each.answer_id]]
+        for rating in reading.ratings
     )
     replaced = (
         f"{counted(reading.replaced, 'rating')} replaced later by the same person, {reading.undone}"
@@ -195,11 +200,12 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
         "Without a rating, because the person could not tell:"
         f" {counted(len(reading.cannot_tell), 'answer')}."
     )
-    notes = [
-        *([untold] if reading.cannot_tell else []),
-        *([replaced] if reading.replaced or reading.undone else []),
-        *(f"Not a rating: {error}" for error in first_errors(reading.errors)),
-    ]
+    notes = []
+    if reading.cannot_tell:
+        notes.append(untold)
+    if reading.replaced or reading.undone:
+        notes.append(replaced)
+    notes += (f"Not a rating: {error}" for error in first_errors(reading.errors))
     repeats = (
         f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference of"
         f" {rater.from_own:.1f}; only the first ratings count."

@@ -285,11 +285,9 @@ def judge_checks(
     """The checks of the judge of a ranking, in the columns of `JudgeFact`; `runs` are those of its
     logs, by log.
     """
-    judges, rubric, panel = (
-        ranking.conditions.judges,
-        ranking.conditions.rubric,
-        ", ".join(ranking.conditions.judges),
-    )
+    judges = ranking.conditions.judges
+    rubric = ranking.conditions.rubric
+    panel = ", ".join(judges)
     rows = list[JudgeFact]()
     here = "this ranking"
     scored = answers.dropna(subset=FINAL)

@@ -43,7 +43,10 @@ NUMBERS = "numbers"
 """Name of the table of all details."""
 
 _SIMULATION = "SIMULATION: simulated judges; the numbers mean nothing."
-_VERDICTS = {"overall": "verdicts as a whole", "dimensions": "verdicts on dimensions"}
+_VERDICTS = {
+    "overall": "verdicts as a whole",
+    "dimensions": "verdicts on dimensions",
+}
 
 
 def _percent(value: Any, *, sign: bool = False) -> str:
@@ -92,7 +95,14 @@ def pair_details(judge: JudgeResult) -> list[Detail]:
         details += _details(level, "all", "", estimates)
         for place in ("scenario", "need", "dimension"):
             for group, estimate in accuracies_by(items, place).items():
-                details += _details(level, place, group, {"accuracy": estimate})
+                details += _details(
+                    level,
+                    place,
+                    group,
+                    {
+                        "accuracy": estimate,
+                    },
+                )
     facts = [score.score.metadata or {} for score in scores]
     failures = Counter(mode for metadata in facts for mode in metadata.get("failures", ()))
     if unknown := sum(len(metadata.get("unknown_dimensions", ())) for metadata in facts):
@@ -124,7 +134,14 @@ def _agreement(by: str, group: str, found: RatingAgreement) -> list[Detail]:
     estimates = {kind: getattr(found.correlations, kind) for kind in CORRELATIONS}
     unparsed = Estimate(found.unread, math.nan, math.nan, found.n, 0)
     return _details(
-        "ratings", by, group, {**estimates, "mean difference": found.difference, "unread": unparsed}
+        "ratings",
+        by,
+        group,
+        {
+            **estimates,
+            "mean difference": found.difference,
+            "unread": unparsed,
+        },
     )
 
 
@@ -146,7 +163,15 @@ def _failures(counts: Counter[str]) -> list[Detail]:
 
 def _reply_counts(judge: LoggedJudge) -> list[Detail]:
     """How many replies were without the key, asked again and so on, where there are any."""
-    rows = header_rows({judge.name: Counter(judge.reply_counts)}) if judge.reply_counts else {}
+    rows = (
+        header_rows(
+            {
+                judge.name: Counter(judge.reply_counts),
+            }
+        )
+        if judge.reply_counts
+        else {}
+    )
     return [
         Detail("", "replies", name, "count", Estimate(number, math.nan, math.nan, int(number), 0))
         for name, number in rows.items()
@@ -186,7 +211,11 @@ def judges_report(
     sections += [Section("Logs", skipped)] if skipped else []
     everything = load_published()
     names = [dataset.dataset for dataset in pairs] + [dataset.dataset for dataset in ratings]
-    tables = {"all": everything.tables, "matching": everything.about(names), "none": ()}[published]
+    tables = {
+        "all": everything.tables,
+        "matching": everything.about(names),
+        "none": (),
+    }[published]
     if tables:
         title = f"PUBLISHED, NOT MEASURED HERE: {everything.source}"
         sections.append(Section(title, tables=[_published_table(table) for table in tables]))
@@ -219,7 +248,10 @@ def _detail_sections(
         }
         levels = dict.fromkeys(detail.level for of_judge in chosen.values() for detail in of_judge)
         tables = [_details_table(what, level, chosen) for level in levels]
-        none = {"failure": "Failures: none.", "measure": "No measures: no judgement counts."}
+        none = {
+            "failure": "Failures: none.",
+            "measure": "No measures: no judgement counts.",
+        }
         nothing = none.get(
             what, f"No figures by {what}: the logs have no such groups, or only one."
         )
@@ -227,8 +259,15 @@ def _detail_sections(
         sections.append(Section(title, () if tables else (nothing,), tables, level=3))
     rows = [
         (
-            *(dataset.dataset, judge.name, getattr(judge, "orders", "")),
-            *(one.level, one.by, one.group, one.measure, one.estimate, one.estimate.clusters),
+            dataset.dataset,
+            judge.name,
+            getattr(judge, "orders", ""),
+            one.level,
+            one.by,
+            one.group,
+            one.measure,
+            one.estimate,
+            one.estimate.clusters,
         )
         for judge in (wanted if numbers else ())
         for one in details[judge]
@@ -251,9 +290,10 @@ def _details_table(what: str, level: str, chosen: Mapping[str, Sequence[Detail]]
     named = [place for place in (0, 1) if len({key[place] for key in keys}) > 1] or [0]
     names: _Columns = {(what, "measure")[place]: [key[place] for key in keys] for place in named}
     share = "Shares in %, alpha from -1 to 1" if what == "measure" else "Accuracy in %"
-    title = {"ratings": "Agreement with the labels", "": ""}.get(
-        level, f"{share}: {_VERDICTS.get(level, '')}"
-    )
+    title = {
+        "ratings": "Agreement with the labels",
+        "": "",
+    }.get(level, f"{share}: {_VERDICTS.get(level, '')}")
     return _table(
         names | {n: ([of_judge.get(k, DASH) for k in keys], str) for n, of_judge in cells.items()},
         title,
@@ -305,8 +345,9 @@ def _pair_sections(
         "flips": (habit("flips"), _percent),
         "prefers longer": (habit("longer_preference"), _percent),
         "prefers first": (habit("first_preference"), _percent),
-        **({"halo": (habit("halo", "dimensions"), _percent)} if len(levels) > 1 else {}),
     }
+    if len(levels) > 1:
+        habits["halo"] = (habit("halo", "dimensions"), _percent)
     title = (
         "Every two judges, and each against the best baseline, on the same pairs; difference in"
         " points"
@@ -379,7 +420,10 @@ def _judged(judge: LoggedJudge, dataset: DatasetJudges[Any]) -> str:
 def _effort(judges: Sequence[LoggedJudge]) -> _Columns:
     costs = [judge.cost for judge in judges]
     seconds = [judge.seconds for judge in judges]
-    return {"$ per 1,000": (costs, number(2)), "s per 1,000": (seconds, number(0))}
+    return {
+        "$ per 1,000": (costs, number(2)),
+        "s per 1,000": (seconds, number(0)),
+    }
 
 
 def _measure(judge: JudgeResult, level: Level, name: str) -> Estimate:
@@ -473,7 +517,10 @@ def _tests_table(dataset: DatasetJudges[Any], level: str, show: Format, title: s
             f"{test.better.name} is better" if test.better else "not significant" for test in tests
         ],
         "difference": ([test.difference for test in tests], show),
-        **({"only one right": (right, str)} if right else {}),
+    }
+    if right:
+        columns["only one right"] = (right, str)
+    columns |= {
         "p": ([test.p for test in tests], p_value),
         "p (Holm)": ([test.adjusted_p for test in tests], p_value),
         "n": ([test.difference.n for test in tests], str),
@@ -489,7 +536,9 @@ def _rating_sections(
         "judge": [judge.name for judge in judges],
         "rubric": [judge.rubric or None for judge in judges],
     }
-    rows |= {"n": ([_judged(judge, dataset) for judge in judges], str)}
+    rows |= {
+        "n": ([_judged(judge, dataset) for judge in judges], str),
+    }
     rows |= _agreements([judge.agreement for judge in judges], 3) | _effort(judges)
     tables = [_table(rows)]
     for judge in judges:
@@ -539,7 +588,9 @@ def _agreements(found: Collection[RatingAgreement], digits: int) -> _Columns:
 
 def _published_table(published: PublishedTable) -> Table:
     unit, digits = ("%", 2) if published.unit == "percent" else ("-1 to 1", 3)
-    columns: _Columns = {"judge": list(published.judges)}
+    columns: _Columns = {
+        "judge": list(published.judges),
+    }
     for place, column in enumerate(published.columns):
         columns[column.name] = (
             [numbers[place] for numbers in published.judges.values()],

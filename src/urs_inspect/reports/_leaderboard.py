@@ -46,7 +46,10 @@ from urs_inspect.stats._means import effective_number
 _BINS = 10
 _CORRELATION_ROUNDS = 1000
 """Ranks must be computed again in every round, which takes a hundred times as long as a mean."""
-_LANGUAGES = {"en": "English", "zh": "Chinese"}
+_LANGUAGES = {
+    "en": "English",
+    "zh": "Chinese",
+}
 WITHOUT = "without/"
 """Prefix of the columns with the share of answers that a judge of a panel did not score."""
 _USAGE = (
@@ -192,14 +195,12 @@ def _ranking(
 ) -> Ranking:
     notes = list(block.notes)
     scores = order_models(with_shares(score_table(block.table, block.models), mix, notes), mix)
-    table, names = scores.table, scores.table.models
+    table = scores.table
+    names = table.models
     columns = columns_of(table.facts, rubric, countries)
-    tested = (
-        ALL,
-        *columns.groups,
-        *columns.languages,
-        *(columns.cells if len(columns.languages) > 1 else ()),
-    )
+    tested = [ALL, *columns.groups, *columns.languages]
+    if len(columns.languages) > 1:
+        tested += columns.cells
     compared = compare_table(scores, columns.questions, tested, resampling, together=False)
     answers = block.table[block.table["question"].isin(table.facts.index)]
     rows = dict(iter(answers.groupby("model", sort=False)))
@@ -217,7 +218,8 @@ def _ranking(
     facts = {
         "models": _object_frame(models, names),
         "notes": (
-            *(*notes, *compared.notes),
+            *notes,
+            *compared.notes,
             *_cluster_notes(answers, table),
             *_answer_notes(answers, table.facts),
             *_silent_judges(answers, block.conditions.judges),
@@ -455,7 +457,11 @@ def _titles(
     parts = {part: part.rpartition(": ") for part in columns.parts}
     named_languages = {code: language.name for code, language in rubric.languages.items()}
     languages = {
-        code: {**known, **named_languages, **_LANGUAGES}.get(code, code)
+        code: {
+            **known,
+            **named_languages,
+            **_LANGUAGES,
+        }.get(code, code)
         for code in columns.languages
     }
     return {

@@ -55,8 +55,15 @@ from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import fewest_clusters
 
 _FILES = (
-    *("leaderboard", "differences", "models", "lengths", "equal_length", "noise"),
-    *("corrected", "corrected_differences", "judge"),
+    "leaderboard",
+    "differences",
+    "models",
+    "lengths",
+    "equal_length",
+    "noise",
+    "corrected",
+    "corrected_differences",
+    "judge",
 )
 LEADERBOARD = ReportKind(
     "urs-inspect intent report", 4, "urs-inspect report", "report", _FILES, ("report.html",)
@@ -105,10 +112,13 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
         "criteria",
         "titles",
     )
-    return {
+    facts: dict[str, Any] = {
         "block": place,
         "headline": " ".join(filter(None, _start(ranking))),
-        **({"length": ranking.regression.facts} if ranking.regression else {}),
+    }
+    if ranking.regression:
+        facts["length"] = ranking.regression.facts
+    facts |= {
         "judge": judge_sentence(ranking),
         "models": ranking.names,
         **{name: getattr(ranking, name) for name in (*same, "traffic", "notes")},
@@ -116,8 +126,10 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
             name: getattr(ranking.columns, name)
             for name in ("groups", "parts", "languages", "countries")
         },
-        **(ranking.corrected.facts if ranking.corrected else {}),
     }
+    if ranking.corrected:
+        facts |= ranking.corrected.facts
+    return facts
 
 
 # --- sentences ---
@@ -253,7 +265,8 @@ def _alert(ranking: Ranking) -> str:
 def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[Section]:
     several = len(ranking.names) > 1
     title = f"Ranking {place}" if len(board.rankings) > 1 else "Ranking"
-    models, ranked = ranking.models, ranking.models["rank_from"].notna().sum() > 1
+    models = ranking.models
+    ranked = models["rank_from"].notna().sum() > 1
     legend = {
         _about_means(board.resampling.level): True,
         _BOUNDS: (models["unscored_share"] > 0).any(),
@@ -273,15 +286,15 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         more,
         length_sentence(ranking),
     ]
-    notes += [
-        judge_sentence(ranking),
-        *intent_notes(ranking),
-        *(corrected.start[1:] if corrected else ()),
-    ]
+    notes += [judge_sentence(ranking), *intent_notes(ranking)]
+    if corrected:
+        notes += corrected.start[1:]
     notes += [*_notes(ranking), *(text for text, holds in legend.items() if holds)]
     best = [_best(ranking)] if ranked else []
     means = Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=())
-    warnings = [*first_cautions(ranking), *cautions, *(corrected.warnings if corrected else ())]
+    warnings = [*first_cautions(ranking), *cautions]
+    if corrected:
+        warnings += corrected.warnings
     warnings += [judge_sentence(ranking)] if judge_failed(ranking) else []
     tables = [*best, _summary(ranking), means, differences_table(ranking, place)]
     sections = [Section(title, list(filter(None, notes)), tables, warnings=warnings)]
@@ -308,17 +321,17 @@ def _best(ranking: Ranking) -> Table:
     rows: list[list[str]] = []
     marked: list[tuple[int, str]] = []
     for group in (ALL, *ranking.columns.groups):
-        keys = {"": group} | {
-            name: name if group == ALL else f"{group}/{name}" for name in languages
-        }
+        keys = {
+            "": group,
+        } | {name: name if group == ALL else f"{group}/{name}" for name in languages}
         marked += [
             (len(rows), column) for column, key in keys.items() if len(ranking.marked(key)) == 1
         ]
         title = "All" if group == ALL else ranking.title(group)
         rows.append([title, *(best_text(ranking, key) for key in keys.values())])
-    headings = {"": "All languages" if languages else "Best"} | {
-        name: ranking.title(name) for name in languages
-    }
+    headings = {
+        "": "All languages" if languages else "Best",
+    } | {name: ranking.title(name) for name in languages}
     data = pd.DataFrame(rows, columns=["Questions of", "", *languages])
     by = " by the judge's scores" if ranking.corrected else ""
     title = f"The best for each intent{' and language' if languages else ''}{by}"
@@ -329,9 +342,24 @@ def _best(ranking: Ranking) -> Table:
 def _summary(ranking: Ranking) -> Table:
     models = ranking.models
     several = models["rank_from"].notna().sum() > 1
-    ranks_shown = {"Rank": ranks_text(models)} if several else {}
-    data = pd.DataFrame({"Model": ranking.names, **ranks_shown, "Mean": ranking.means[ALL]})
-    formats: dict[str, Format] = {"Mean": _MEAN, "Without a score": str}
+    ranks_shown = (
+        {
+            "Rank": ranks_text(models),
+        }
+        if several
+        else {}
+    )
+    data = pd.DataFrame(
+        {
+            "Model": ranking.names,
+            **ranks_shown,
+            "Mean": ranking.means[ALL],
+        }
+    )
+    formats: dict[str, Format] = {
+        "Mean": _MEAN,
+        "Without a score": str,
+    }
     corrected = ranking.corrected
     known = corrected is not None and corrected.over_all["rank_from"].notna().any()
     bars = ["Mean"]
@@ -365,7 +393,10 @@ def _summary(ranking: Ranking) -> Table:
     order = list(ranking.names)
     headings = {}
     if corrected and known:
-        headings = {"Rank": "Rank by the judge", "Mean": "Judge's mean"}
+        headings = {
+            "Rank": "Rank by the judge",
+            "Mean": "Judge's mean",
+        }
         if (
             corrected.over_all.loc[list(models.index[models["rank_from"].notna()]), "rank_from"]
             .notna()
@@ -394,7 +425,12 @@ def _means(ranking: Ranking, keys: Sequence[str], title: str = "") -> Table:
         for row, name in enumerate(ranking.names)
         if name in ranking.marked(key)
     ]
-    data = pd.DataFrame({"Model": ranking.names, **{key: ranking.means[key] for key in keys}})
+    data = pd.DataFrame(
+        {
+            "Model": ranking.names,
+            **{key: ranking.means[key] for key in keys},
+        }
+    )
     return Table(
         data,
         dict.fromkeys(keys, _MEAN),
@@ -481,7 +517,8 @@ def _differences(ranking: Ranking) -> Section:
             "That two models cannot be distinguished does not make them equal: with more questions"
             " they might be distinguished."
         ),
-        *(MATRIX, *verdict_notes(ranking)),
+        MATRIX,
+        *verdict_notes(ranking),
     ]
     title = "Differences by the judge's scores" if ranking.corrected else "Differences"
     return Section(title, notes, [difference_matrix(ranking, _SIGNED)], 3)
@@ -557,7 +594,9 @@ def _model_table(
     data: pd.DataFrame, columns: _Columns, name: str = "", estimates: Sequence[str] = ()
 ) -> Table:
     """A table with the column of models and then these."""
-    headings = {"model": "Model"} | {column: heading for column, (heading, _) in columns.items()}
+    headings = {
+        "model": "Model",
+    } | {column: heading for column, (heading, _) in columns.items()}
     formats = {column: shown for column, (_, shown) in columns.items()}
     return Table(data, formats, name, headings, list(headings), estimates=estimates)
 
@@ -643,7 +682,12 @@ def _runs(board: Leaderboard) -> Section:
         for run in board.runs
     ]
     notes = [f"This report was made by: {board.command}"] if board.command else []
-    table = Table(pd.DataFrame(rows), {"Samples": _COUNT})
+    table = Table(
+        pd.DataFrame(rows),
+        {
+            "Samples": _COUNT,
+        },
+    )
     return Section("Runs", notes, [table], appendix=True)
 
 

@@ -152,7 +152,9 @@ def _row(
     }
     # Adding 0 times a component leaves out what needs a component that was not measured.
     return {
-        **{"kind": kind, "first": first, "second": second},
+        "kind": kind,
+        "first": first,
+        "second": second,
         **{name: getattr(split, name) for name in ("questions", "epochs", "judges")},
         **{f"variance_{name}": value for name, value in of.items()},
         **{
@@ -165,10 +167,15 @@ def _row(
         },
         "margin": split.margin(level),
         "twice_the_questions": split.margin(level, questions=2 * split.questions),
-        "one_more_epoch": split.margin(level, epochs=split.epochs + 1) + 0 * of["answer"],
-        "one_more_judge": split.margin(level, judges=split.judges + 1) + 0 * of["judge"],
-        "judged_once_more": split.margin(level, judgements=2) + 0 * of["judgement"],
+        "one_more_epoch": _if_known(of["answer"], split.margin(level, epochs=split.epochs + 1)),
+        "one_more_judge": _if_known(of["judge"], split.margin(level, judges=split.judges + 1)),
+        "judged_once_more": _if_known(of["judgement"], split.margin(level, judgements=2)),
     }
+
+
+def _if_known(variance: float, margin: float) -> float:
+    """A margin, NaN where the variance that it would lessen is not known."""
+    return math.nan if math.isnan(variance) else margin
 
 
 _CLUSTERS = (
@@ -201,7 +208,15 @@ def noise_section(noise: Noise, short: Mapping[str, str], place: int, weighted: 
         notes.append(f"The interval of {what} is {_margin(row['margin'])}; it would be {buys}.")
     notes += [_READING] if "one_more_judge" in more else []
     notes += ["Questions have equal weight here, not that of the mix."] if weighted else []
-    headings = {"first": "Model", "second": "Less", "margin": "Now"} | more | shares
+    headings = (
+        {
+            "first": "Model",
+            "second": "Less",
+            "margin": "Now",
+        }
+        | more
+        | shares
+    )
     formats: dict[str, Format] = {
         **dict.fromkeys(("margin", *more), _margin),
         **dict.fromkeys(shares, share),
@@ -291,14 +306,13 @@ def panel_section(values: pd.DataFrame, labels: Floats | None, prompts: Clusters
             f" {number(2)(worth.correlation)} on average."
         ),
         _error_of_all(errors_of, judges, rule, labels is None),
-        *(
-            [
-                f"Judges that never differ ({alike}): {twins}. Both in a panel are one judge with"
-                " two votes."
-            ]
-            if same
-            else []
-        ),
+    ]
+    if same:
+        notes.append(
+            f"Judges that never differ ({alike}): {twins}. Both in a panel are one judge with two"
+            " votes."
+        )
+    notes += [
         f"An error is {error}; a wrong label is an error of all judges.",
         (
             f"Best {rule} of {len(best.panel)}:"
@@ -325,7 +339,16 @@ def panel_section(values: pd.DataFrame, labels: Floats | None, prompts: Clusters
     return Section(
         title,
         notes,
-        [Table(pd.DataFrame(columns), {alone: shown, without: shown, heading: number(2)})],
+        [
+            Table(
+                pd.DataFrame(columns),
+                {
+                    alone: shown,
+                    without: shown,
+                    heading: number(2),
+                },
+            )
+        ],
         3,
     )
 

@@ -40,18 +40,17 @@ def ranking_report(
     facts = ranking_dict(ranking, leaderboard) | {
         key: fact for _, more in adjusted for key, fact in more.items()
     }
-    sections = [
-        *([Section("Votes of people", people_notes(people))] if people else []),
+    sections = []
+    if people:
+        sections.append(Section("Votes of people", people_notes(people)))
+    sections += [
         _ratings_section(ranking),
         _neighbours_section(ranking),
         *(section for section, _ in adjusted),
         _win_rates_section(ranking),
-        *(
-            [Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard))]
-            if leaderboard
-            else []
-        ),
     ]
+    if leaderboard:
+        sections.append(Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard)))
     return Report(RANK, "Ranking", sections, facts)
 
 
@@ -82,7 +81,10 @@ def ranking_dict(
     }
     if leaderboard is None:
         return facts
-    measures = {"spearman": leaderboard.spearman, "kendall": leaderboard.kendall}
+    measures = {
+        "spearman": leaderboard.spearman,
+        "kendall": leaderboard.kendall,
+    }
     return facts | {
         "leaderboard": {
             **{
@@ -93,7 +95,7 @@ def ranking_dict(
             "models": list(leaderboard.players),
             "only_ranked": list(leaderboard.only_ranked),
             "only_leaderboard": list(leaderboard.only_leaderboard),
-        }
+        },
     }
 
 
@@ -118,34 +120,38 @@ def order_facts(
     }
     gaps = [
         {
-            **{"better": gap.better, "other": gap.other, "difference": gap.estimate.value},
-            **{"interval": interval_fact(gap.estimate), "verdict": gap.verdict},
+            "better": gap.better,
+            "other": gap.other,
+            "difference": gap.estimate.value,
+            "interval": interval_fact(gap.estimate),
+            "verdict": gap.verdict,
         }
         for gap in differences
     ]
-    return {
+    facts: dict[str, Any] = {
         "models": list(players),
         **{kind: named(rating.value for rating in values) for kind, values in ratings.items()},
         "ranks": named(place.rank for place in ranks),
-        "intervals": {**intervals, "ranks": named([place.low, place.high] for place in ranks)},
-        **({"differences": gaps} if gaps else {}),
+        "intervals": {
+            **intervals,
+            "ranks": named([place.low, place.high] for place in ranks),
+        },
     }
+    if gaps:
+        facts["differences"] = gaps
+    return facts
 
 
 def _pairs(ranking: Ranking) -> list[dict[str, Any]]:
     rates = ranking.win_rates
     return [
         {
-            **{
-                "model_a": rates.players[i],
-                "model_b": rates.players[j],
-                "battles": int(rates.battles[i, j]),
-            },
-            **{
-                "wins_a": int(rates.wins[i, j]),
-                "wins_b": int(rates.wins[j, i]),
-                "ties": int(rates.ties[i, j]),
-            },
+            "model_a": rates.players[i],
+            "model_b": rates.players[j],
+            "battles": int(rates.battles[i, j]),
+            "wins_a": int(rates.wins[i, j]),
+            "wins_b": int(rates.wins[j, i]),
+            "ties": int(rates.ties[i, j]),
             "win_rate_a": float(rates.rates[i, j]),
         }
         for i, j in combinations(range(len(rates.players)), 2)
@@ -242,7 +248,12 @@ def rank_texts(ranks: Iterable[Rank]) -> list[str]:
 def _neighbours_section(ranking: Ranking) -> Section:
     rows = [(gap.better, gap.other, gap.verdict, gap.estimate) for gap in ranking.differences]
     data = pd.DataFrame(rows, columns=["model", "next", "result", "difference"])
-    table = Table(data, {"difference": number(0, sign=True)})
+    table = Table(
+        data,
+        {
+            "difference": number(0, sign=True),
+        },
+    )
     return Section("Neighbours, difference in Bradley-Terry", tables=[table])
 
 
@@ -251,7 +262,9 @@ def _win_rates_section(ranking: Ranking) -> Section:
     headings = {
         str(place): model for place, model in enumerate(rates.players)
     }  # models may have any names
-    columns: dict[str, list[str]] = {"model": list(rates.players)}
+    columns: dict[str, list[str]] = {
+        "model": list(rates.players),
+    }
     for place in range(len(rates.players)):
         won = rates.rates[:, place]
         met = rates.battles[:, place]
@@ -259,7 +272,12 @@ def _win_rates_section(ranking: Ranking) -> Section:
             f"{100 * w:.0f} ({m})" if m else "–" for w, m in zip(won, met, strict=True)
         ]
     table = Table(
-        pd.DataFrame(columns), dict.fromkeys(headings, str), headings={"model": "", **headings}
+        pd.DataFrame(columns),
+        dict.fromkeys(headings, str),
+        headings={
+            "model": "",
+            **headings,
+        },
     )
     return Section(
         "Wins of the row over the column in %, ties as half, and number of battles", tables=[table]
@@ -273,7 +291,10 @@ def _leaderboard_notes(found: LeaderboardAgreement) -> list[str]:
         f"Agreement with the leaderboard over {len(found.players)} models: Spearman {spearman},"
         f" Kendall {kendall}."
     ]
-    only = {"the votes": found.only_ranked, "the leaderboard": found.only_leaderboard}
+    only = {
+        "the votes": found.only_ranked,
+        "the leaderboard": found.only_leaderboard,
+    }
     return notes + [
         f"Only in {where}: {', '.join(names)}" for where, names in only.items() if names
     ]
@@ -296,7 +317,14 @@ def read_leaderboard(path: Path) -> dict[str, float]:
     is_json = path.suffix.lower() == ".json" and path.is_file()
     if is_json and (ratings := _mapping(path)) is not None:
         rows = [
-            Row(n, {_MODEL: model, _RATING: value}, "row")
+            Row(
+                n,
+                {
+                    _MODEL: model,
+                    _RATING: value,
+                },
+                "row",
+            )
             for n, (model, value) in enumerate(ratings.items(), 1)
         ]
         errors: list[str] = []

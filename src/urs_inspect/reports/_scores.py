@@ -618,10 +618,8 @@ def _worst(
             plain = p_values(drawn)
         else:
             clusters = _part(table.clusters, chosen)
-            values, plain = (
-                clustered_means(column.values, clusters).values,
-                paired_p_values(column.values, clusters),
-            )
+            values = clustered_means(column.values, clusters).values
+            plain = paired_p_values(column.values, clusters)
         p[key] = worst_p_values(values, plain)
     return p
 
