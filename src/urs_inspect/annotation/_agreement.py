@@ -150,7 +150,11 @@ def _majority(ballot: str, cast: Sequence[Vote]) -> Majority:
 def _report(annotator: str, by_ballot: Mapping[str, Sequence[Vote]]) -> AnnotatorReport:
     from scipy.stats import binomtest
 
-    own = [vote for cast in by_ballot.values() for vote in cast if vote.annotator == annotator]
+    own = []
+    for cast in by_ballot.values():
+        for vote in cast:
+            if vote.annotator == annotator:
+                own.append(vote)
     sided = [vote for vote in own if vote.choice in {"a", "b"}]
     left = sum(vote.choice == vote.left for vote in sided)
     unplaced = sum(vote.left is None for vote in sided)

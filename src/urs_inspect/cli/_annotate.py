@@ -216,7 +216,9 @@ def _voting(
     if report:
         _print_votes(voting, console)
     if plan is not None and plan.prior is not None:
-        models = {model for ballot in ballots for model in (ballot.model_a, ballot.model_b)}
+        models: set[str] = set()
+        for ballot in ballots:
+            models.update((ballot.model_a, ballot.model_b))
         for sentence in judges_among(plan.prior.judges, sorted(models)):
             console.print(f"Prior: {sentence}", markup=False)
     if voting.queue is not None:

@@ -77,7 +77,10 @@ def judges(
             " rating_agreement"
         )
         raise nothing_left(what, logs, skipped)
-    used = {judge.location for dataset in pairs for judge in dataset.judges}
+    used = set()
+    for dataset in pairs:
+        for judge in dataset.judges:
+            used.add(judge.location)
     used |= {judge.location for dataset in ratings for judge in dataset.judges}
     tasks = Counter(log.eval.task for log in found if log.location not in used)
     if tasks:

@@ -154,12 +154,11 @@ def check_pool(
 
 def _why(pool: Pool, one: str, other: str) -> str:
     lacking = pool.lacking()
-    parts = [
-        f"{count} {kind} of {name}"
-        for name in (one, other)
-        for kind, count in lacking[name].items()
-        if count
-    ]
+    parts = []
+    for name in (one, other):
+        for kind, number in lacking[name].items():
+            if number:
+                parts.append(f"{number} {kind} of {name}")
     pairs = zip(pool.answers(one), pool.answers(other), strict=True)
     same = sum(bool(mine.strip()) and mine.strip() == theirs.strip() for mine, theirs in pairs)
     parts += [f"{same} answered with equal words"] if same else []

@@ -128,7 +128,9 @@ def taken_by_name(names: frozenset[str], reads: Callable[[str], bool]) -> Taken:
 
     def find(text: str) -> Sequence[Span]:
         places = [entry.place for entry in entries(text) if entry.is_whole and entry.name in names]
-        candidates = {span for inside in (False, True) for span in spans(text, inside)}
+        candidates = set()
+        for inside in (False, True):
+            candidates.update(spans(text, inside))
         return [
             span
             for span in candidates

@@ -117,7 +117,9 @@ def _read_one(
     for span, values in _objects(text, keys, height, keep):
         if chosen is None or span.end >= chosen.end:
             chosen = span
-            written = [value for given in values.values() for value in given]
+            written = []
+            for given in values.values():
+                written.extend(given)
     if not written:
         return without_record(text, f"a {what}")
     result = _agreed(f"{what}s", written, parse)

@@ -59,11 +59,10 @@ def read_options(
 
 def _check_spelling(kind: type[Options], prefixes: tuple[str, ...], others: Iterable[str]) -> None:
     """Refuse what is almost an option, and warn of what is one without its prefix."""
-    bare = {
-        name.removeprefix(f"{prefix.rstrip('_')}_"): name
-        for name in kind.model_fields
-        for prefix in prefixes
-    }
+    bare = {}
+    for name in kind.model_fields:
+        for prefix in prefixes:
+            bare[name.removeprefix(f"{prefix.rstrip('_')}_")] = name
     for key in others:
         if alike := get_close_matches(key.casefold(), kind.model_fields, n=1, cutoff=_ALIKE):
             raise InputError(f"--metadata: unknown '{key}'; did you mean '{alike[0]}'?")

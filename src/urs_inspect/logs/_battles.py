@@ -472,11 +472,10 @@ def read_human_battles(
     """
     named = [str(path) for path in paths]
     skipped = list[str]()
-    objects = [
-        (file, ballot.to_dict())
-        for file in _distinct(named, skipped)
-        for ballot in load_ballots(Path(file))
-    ]
+    objects = []
+    for file in _distinct(named, skipped):
+        for ballot in load_ballots(Path(file)):
+            objects.append((file, ballot.to_dict()))
     ballots = {ballot.id: ballot for ballot in collect_ballots(objects)}
     if not ballots:
         raise InputError("\n".join([f"no ballot in: {choices(named)}", *skipped]))

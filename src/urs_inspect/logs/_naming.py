@@ -67,11 +67,10 @@ def facts_of(log: EvalLog) -> dict[str, str]:
         n: value for n, value in log.eval.model_args.items() if isinstance(value, (str, int, float))
     } | facts
     facts |= {"rubric": (log.eval.metadata or {}).get("rubric"), "version": log.eval.task_version}
-    about = [
-        score.metadata or {}
-        for sample in log.samples or []
-        for score in (sample.scores or {}).values()
-    ]
+    about = []
+    for sample in log.samples or []:
+        for score in (sample.scores or {}).values():
+            about.append(score.metadata or {})
     facts["prompts"] = next(
         (version for each in about if (version := each.get("prompt_version"))), None
     )

@@ -321,7 +321,9 @@ def _read_log(
     name = short_name(log.location)
     what = choice.scorer
     spec = log.eval
-    scorers = {scorer for sample in samples for scorer in sample.scores or ()}
+    scorers: set[str] = set()
+    for sample in samples:
+        scorers.update(sample.scores or ())
     if what not in scorers:
         left_out.append(
             f"{name} was left out: no score of '{what}'; it has:"

@@ -290,12 +290,10 @@ def simulate_answer(question: str, model: str) -> str:
     if known is None:
         return f"{_LABEL} This simulated model has nothing to say about: {question.strip()[:200]}"
     language, reference = known
-    others = [
-        sentence
-        for other_language, text in _references().values()
-        if other_language == language and text != reference
-        for sentence in _SENTENCE.findall(text)
-    ]
+    others = []
+    for other_language, text in _references().values():
+        if other_language == language and text != reference:
+            others.extend(_SENTENCE.findall(text))
     sentences = _SENTENCE.findall(reference)
     wrong = round(len(sentences) * (1 - _RIGHT_SHARE[model]))
     order = sorted(

@@ -150,11 +150,10 @@ def _summary(
         (row, "Mean") for row, name in enumerate(compared.names) if name in compared.marked(ALL)
     ]
     every = models.assign(mean=pd.Series(means, models.index)).reset_index(names="model")
-    rows = [
-        (key, *pair)
-        for key, found in compared.means.items()
-        for pair in zip(compared.names, found, strict=True)
-    ]
+    rows = []
+    for key, found in compared.means.items():
+        for pair in zip(compared.names, found, strict=True):
+            rows.append((key, *pair))
     by_column = pd.DataFrame(rows, columns=["column", "model", "mean"])
     tables = [
         Table(data if ranked else data.drop(columns="Rank"), formats, marked=marked, bars=["Mean"]),
@@ -177,7 +176,10 @@ def _groups(
             **{key: compared.means[key] for key in groups},
         }
     )
-    tests = [(key, pair) for key in groups for pair in compared.comparisons[key]]
+    tests = []
+    for key in groups:
+        for pair in compared.comparisons[key]:
+            tests.append((key, pair))
     tested = "the best model is compared with each other one"
     if baseline:
         tested = f"{compared.short[baseline]} is compared with each other model"
@@ -336,27 +338,28 @@ def differences_table(compared: ComparedModels, block: int | None = None) -> Tab
         "p_worst",
         "verdict",
     )
-    rows = [
-        (
-            block,
-            key,
-            pair.first,
-            pair.second,
-            pair.difference.value,
-            pair.difference.low,
-            pair.difference.high,
-            pair.p,
-            pair.p_holm,
-            pair.p_worst,
-            pair.verdict,
-            "; ".join(f"{name} ({count})" for name, count in pair.depends_on.items()),
-            pair.difference.n,
-            pair.error,
-            compared.detectable(pair) if key == ALL else None,
-        )
-        for key, pairs in compared.comparisons.items()
-        for pair in pairs
-    ]
+    rows = []
+    for key, pairs in compared.comparisons.items():
+        for pair in pairs:
+            rows.append(
+                (
+                    block,
+                    key,
+                    pair.first,
+                    pair.second,
+                    pair.difference.value,
+                    pair.difference.low,
+                    pair.difference.high,
+                    pair.p,
+                    pair.p_holm,
+                    pair.p_worst,
+                    pair.verdict,
+                    "; ".join(f"{name} ({count})" for name, count in pair.depends_on.items()),
+                    pair.difference.n,
+                    pair.error,
+                    compared.detectable(pair) if key == ALL else None,
+                )
+            )
     data = pd.DataFrame(
         rows, columns=[*columns, "depends_on", "n", "error", "detectable"], dtype=object
     )
@@ -399,7 +402,10 @@ def difference_matrix(compared: ComparedModels, signed: Format) -> Table:
 
 def verdict_notes(compared: ComparedModels) -> list[str]:
     """What the verdicts that missing scores leave open mean, those that occur."""
-    verdicts = {pair.verdict for tested in compared.comparisons.values() for pair in tested}
+    verdicts = set()
+    for tested in compared.comparisons.values():
+        for pair in tested:
+            verdicts.add(pair.verdict)
     meanings = {
         "depends on unscored answers": (
             "Depends: significant only if the answers without a score are like the others."

@@ -204,7 +204,9 @@ def judges_report(
     skipped; `numbers` says whether the report has the table `NUMBERS` of all details, which takes
     time.
     """
-    sections = [section for dataset in pairs for section in _pair_sections(dataset, by, numbers)]
+    sections = []
+    for dataset in pairs:
+        sections.extend(_pair_sections(dataset, by, numbers))
     sections += [
         section for dataset in ratings for section in _rating_sections(dataset, by, numbers)
     ]
@@ -257,21 +259,22 @@ def _detail_sections(
         )
         title = "Failures by mode" if what == "failure" else f"By {what}"
         sections.append(Section(title, () if tables else (nothing,), tables, level=3))
-    rows = [
-        (
-            dataset.dataset,
-            judge.name,
-            getattr(judge, "orders", ""),
-            one.level,
-            one.by,
-            one.group,
-            one.measure,
-            one.estimate,
-            one.estimate.clusters,
-        )
-        for judge in (wanted if numbers else ())
-        for one in details[judge]
-    ]
+    rows = []
+    for judge in wanted if numbers else ():
+        for one in details[judge]:
+            rows.append(
+                (
+                    dataset.dataset,
+                    judge.name,
+                    getattr(judge, "orders", ""),
+                    one.level,
+                    one.by,
+                    one.group,
+                    one.measure,
+                    one.estimate,
+                    one.estimate.clusters,
+                )
+            )
     columns = ("dataset", "judge", "orders", "level", "by", "group", "measure", "value", "clusters")
     table = Table(pd.DataFrame(rows, columns=columns), name=NUMBERS, shown=(), main="value")
     return [*sections, Section("All numbers", tables=[table], level=3)] if numbers else sections

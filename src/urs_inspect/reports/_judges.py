@@ -71,9 +71,11 @@ class Effort:
 
 def effort(samples: Sequence[EvalSample]) -> Effort:
     """Cost and time of all model calls of some samples."""
-    calls = [
-        event for sample in samples for event in sample.events if isinstance(event, ModelEvent)
-    ]
+    calls = []
+    for sample in samples:
+        for event in sample.events:
+            if isinstance(event, ModelEvent):
+                calls.append(event)
     fresh = [None if call.cache == "read" else call for call in calls]
     costs = [call.output.usage.total_cost if call and call.output.usage else None for call in fresh]
     # A failed call took time as well, but not the time of a reply.
@@ -278,7 +280,9 @@ def _pairs(
         name = f"{baseline.judge} (computed)" if baseline.judge in logged else baseline.judge
         same = (judge for judge in ordered if _agrees(judge, baseline))
         baselines.append(next(same, replace(baseline, name=name)))
-    tests = [test for level in LEVELS for test in _paired_tests(ordered, baselines, level)]
+    tests = []
+    for level in LEVELS:
+        tests.extend(_paired_tests(ordered, baselines, level))
     computed = tuple(baseline for baseline in baselines if not baseline.location)
     return DatasetJudges(dataset, sha256, tuple(ordered), tuple(tests), computed)
 

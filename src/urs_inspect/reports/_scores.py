@@ -341,23 +341,23 @@ def columns_of(facts: pd.DataFrame, rubric: Rubric, countries: int | None = None
     languages = in_order(facts["language"], rubric.languages)
     intents = in_order(facts["intent"], rubric.intents)
     pairs = set(zip(facts["group"], facts["intent"], strict=True))
-    parts = {
-        f"{group}: {intent}": (facts["group"] == group) & (facts["intent"] == intent)
-        for group in groups
-        if sum(first == group for first, _ in pairs) > 1
-        for intent in intents
-        if (group, intent) in pairs
-    }
+    parts = {}
+    for group in groups:
+        if sum(first == group for first, _ in pairs) > 1:
+            for intent in intents:
+                if (group, intent) in pairs:
+                    parts[f"{group}: {intent}"] = (facts["group"] == group) & (
+                        facts["intent"] == intent
+                    )
     masks = {ALL: facts["group"].notna()}
     masks |= {group: facts["group"] == group for group in groups}
     masks |= parts
     masks |= {language: facts["language"] == language for language in languages}
-    cells = {
-        f"{g}/{c}": masks[g] & masks[c]
-        for g in groups
-        for c in languages
-        if (masks[g] & masks[c]).any()
-    }
+    cells = {}
+    for g in groups:
+        for c in languages:
+            if (masks[g] & masks[c]).any():
+                cells[f"{g}/{c}"] = masks[g] & masks[c]
     masks |= cells
     shown = {
         f"{name} (country)" if name in masks else name: members

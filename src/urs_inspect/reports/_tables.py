@@ -418,11 +418,10 @@ def check_directory(directory: Path, kind: ReportKind) -> None:
     if directory.is_file():
         raise InputError(f"output: '{directory}' is a file; name a directory")
     check_folder(directory, make=True)
-    there = [
-        file.name
-        for pattern in (*kind.others, kind.json)
-        for file in sorted(directory.glob(pattern))
-    ]
+    there = []
+    for pattern in (*kind.others, kind.json):
+        for file in sorted(directory.glob(pattern)):
+            there.append(file.name)
     try:
         found = json.loads((directory / kind.json).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -130,15 +130,16 @@ def _rows(ranking: Ranking) -> dict[str, float]:
 
 
 def _habits(facts: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    orders = [given for fact in facts for given in fact.get("orders", {}).values()]
+    orders = []
+    for fact in facts:
+        orders.extend(fact.get("orders", {}).values())
     both = [given for given in orders if len(given) == 2 and None not in given.values()]
     flips = sum(len(set(given.values())) > 1 for given in both)
-    firsts = [
-        verdict == first
-        for given in orders
-        for first, verdict in given.items()
-        if verdict in ("a", "b")
-    ]
+    firsts = []
+    for given in orders:
+        for first, verdict in given.items():
+            if verdict in ("a", "b"):
+                firsts.append(verdict == first)
     rows: dict[str, float] = {}
     if both:
         rows["flips"] = flips / len(both)
@@ -298,12 +299,11 @@ def _judged(
     }
     single = {name: final_verdict(list(verdicts.values())) for name, verdicts in orders.items()}
     outcome = _of_panel([verdict for verdict in single.values() if verdict is not None])
-    failed = [
-        {"judge": name, **reading.to_metadata()}
-        for name, given in readings.items()
-        for reading in given
-        if reading.mode
-    ]
+    failed = []
+    for name, given in readings.items():
+        for reading in given:
+            if reading.mode:
+                failed.append({"judge": name, **reading.to_metadata()})
     facts = {
         "judges": list(readings),
         "outcome": "unread" if math.isnan(outcome) else "judged",

@@ -191,7 +191,9 @@ def accuracies_by(items: JudgedItems, place: str) -> dict[str, Estimate]:
 
 def judged_items(scores: Sequence[SampleScore], *, dimensions: bool) -> JudgedItems | None:
     """All verdicts of a run, on dimensions or as a whole; None if none was asked for."""
-    rows = [row for score in scores for row in _rows(score, dimensions)]
+    rows = []
+    for score in scores:
+        rows.extend(_rows(score, dimensions))
     if not rows:
         return None
     columns = {key: [row[key] for row in rows] for key in rows[0]}

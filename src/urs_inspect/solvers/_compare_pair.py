@@ -113,11 +113,10 @@ def compare_pair(
             state.output = ModelOutput.from_content(judge, str(replies[0].verdicts))
         else:
             model = judge_model()
-            calls = [
-                PairCall(model, *call, GenerateConfig())
-                for first in firsts
-                for call in pair_calls(protocol, facts, first, ties)
-            ]
+            calls = []
+            for first in firsts:
+                for call in pair_calls(protocol, facts, first, ties):
+                    calls.append(PairCall(model, *call, GenerateConfig()))
             replies = await ask_pairs(state, calls, judge_calls)
             state.output = ModelOutput.from_content(
                 str(model), "\n\n".join(reply.reply for reply in replies)

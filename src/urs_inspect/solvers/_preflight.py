@@ -118,7 +118,10 @@ def preflight(
 
 def _models(roles: Sequence[str], under_test: bool) -> list[tuple[str, Model]]:
     """Roles and models of the run."""
-    bound = [(role, model) for role in roles for model in bound_models(role)]
+    bound = []
+    for role in roles:
+        for model in bound_models(role):
+            bound.append((role, model))
     return [*bound, (_UNDER_TEST, get_model())] if under_test else bound
 
 

@@ -275,7 +275,9 @@ def best_panel(
     both.
     """
     sizes = (1, 3) if labels is None else (1, 2, 3, 4)
-    panels = [panel for size in sizes for panel in combinations(range(len(values)), size)]
+    panels: list[tuple[int, ...]] = []
+    for size in sizes:
+        panels.extend(combinations(range(len(values)), size))
     rated = np.array([values[list(panel)].mean(axis=0) for panel in panels])
     columns: list[npt.NDArray[Any]] = [np.ones((1, values.shape[1])), rated > 0.5]
     if labels is not None:

@@ -150,7 +150,9 @@ def asked_cases(cases: Sequence[UrsCase]) -> list[UrsCase]:
     if not choices or not all(limit or ids for limit, ids in choices):
         return list(cases)
     stop = max(limit for limit, _ in choices)
-    patterns = [pattern for _, ids in choices for pattern in ids]
+    patterns: list[str] = []
+    for _, ids in choices:
+        patterns.extend(ids)
     return [
         case
         for place, case in enumerate(cases)

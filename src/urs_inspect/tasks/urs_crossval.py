@@ -393,13 +393,14 @@ def _announce(grid: Grid, attempts: int) -> None:
 def _prompts_sha256(rubric: Rubric, judge_language: str | None) -> str:
     """Hash of all prompts without their material, and of the language in which judges are asked."""
     builder = PromptBuilder(rubric)
-    prompts = [
-        [
-            intent,
-            language,
-            builder.build(intent, language, question="", reference="", answer="").sha256,
-        ]
-        for intent in rubric.intents
-        for language in rubric.languages
-    ]
+    prompts = []
+    for intent in rubric.intents:
+        for language in rubric.languages:
+            prompts.append(
+                [
+                    intent,
+                    language,
+                    builder.build(intent, language, question="", reference="", answer="").sha256,
+                ]
+            )
     return _sha256([prompts, judge_language])

@@ -210,7 +210,10 @@ class VllmEngine:
 
     def _encode(self, batch: Sequence[Encoded]) -> list[list[Array]]:
         """Ask vLLM; for each item one array for each of its readings."""
-        prompts = [reading.ids for encoded in batch for reading in readings(encoded)]
+        prompts = []
+        for encoded in batch:
+            for reading in readings(encoded):
+                prompts.append(reading.ids)
         params = import_module("vllm").PoolingParams
         outputs = iter(
             self._llm.encode(

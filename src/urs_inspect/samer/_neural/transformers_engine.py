@@ -195,7 +195,9 @@ class _Backbone:
 
     def pairs(self, items: Sequence[Encoded]) -> Array:
         """Vectors at the end of each query and of each response, shape (n, 2, hidden), float32."""
-        wanted = [reading for item in items for reading in readings(item)]
+        wanted = []
+        for item in items:
+            wanted.extend(readings(item))
         starts = np.cumsum([0, *(len(reading.positions) for reading in wanted)])
         vectors = np.empty((int(starts[-1]), self._width), np.float32)
         for batch in batches([len(reading.ids) for reading in wanted], self._batch_tokens):
@@ -224,9 +226,10 @@ def _gathered(model: Any, batch: Sequence[Reading], device: str) -> Array:
     states = model.base_model(
         input_ids=torch.tensor(padded, device=device), use_cache=False
     ).last_hidden_state
-    places = [
-        (row, position) for row, reading in enumerate(batch) for position in reading.positions
-    ]
+    places = []
+    for row, reading in enumerate(batch):
+        for position in reading.positions:
+            places.append((row, position))
     rows, positions = torch.tensor(places, device=device).T
     vectors = states[rows, positions].float()
     head = getattr(model, "score", None)  # a classifier's, in float32 like SaMer's

@@ -177,9 +177,10 @@ def fill_cache(
 def pair_vectors(pairs: Sequence[TrainingPair], cache: VectorCache) -> PairVectors:
     """Find the vectors of pairs, not read yet; `InputError` if one is missing."""
     queries = cache.find([_key(pair.prompt) for pair in pairs])
-    keys = [
-        _key(pair.prompt, text) for pair in pairs for text in (pair.response_a, pair.response_b)
-    ]
+    keys = []
+    for pair in pairs:
+        for text in (pair.response_a, pair.response_b):
+            keys.append(_key(pair.prompt, text))
     responses = cache.find(keys).reshape(-1, 2)
     if missing := int((queries < 0).sum() + (responses < 0).sum()):
         raise InputError(
