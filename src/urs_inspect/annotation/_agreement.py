@@ -115,6 +115,11 @@ def krippendorff_alpha(
     Returns:
         1 for full agreement, 0 for chance, below 0 for systematic disagreement; NaN with fewer than
         two units. When only one class occurs, alpha is 1 by convention.
+
+    Example:
+        >>> from urs_inspect.annotation import krippendorff_alpha
+        >>> krippendorff_alpha([[2, 0], [0, 2], [2, 0]])
+        1.0
     """
     units = np.array([counts for counts in tables if sum(counts) >= 2], dtype=np.float64)
     if len(units) < 2:

@@ -319,6 +319,11 @@ class TranslationRequest:
 def asks_for_translation(question: str) -> bool:
     """Whether a request asks for a translation, in English or Chinese: 8 of URS' Text Assistant, as
     in Table 15.
+
+    Example:
+        >>> from urs_inspect.assistants import asks_for_translation
+        >>> asks_for_translation("Translate into French: Good morning")
+        True
     """
     return _ASKS.search(question) is not None
 
@@ -330,6 +335,11 @@ def read_request(question: str) -> TranslationRequest:
     ...`, and a Chinese order with a text in Latin letters behind it. The language is the one that
     the order names, else Chinese for a text that is mostly in Latin letters, and English for
     others.
+
+    Example:
+        >>> from urs_inspect.assistants import read_request
+        >>> read_request("Translate into French: Good morning").text
+        'Good morning'
     """
     asked = question.strip()
     for form in _FORMS:

@@ -118,6 +118,12 @@ def parse_similarity(spec: str) -> SimilaritySpec:
 
     Raises:
         InputError: If there is no similarity of that name.
+
+    Example:
+        >>> from urs_inspect.discrepancy import parse_similarity
+        >>> spec = parse_similarity("openai/text-embedding-3-small")
+        >>> spec.name, spec.argument
+        ('openai', 'text-embedding-3-small')
     """
     name, _, argument = spec.partition("/")
     if name not in _MAKERS:

@@ -80,6 +80,11 @@ def read_rating(text: str, lowest: int, highest: int) -> int | JudgeFailure:
 
     Returns:
         The rating, or the failure with its mode.
+
+    Example:
+        >>> from urs_inspect.judging import read_rating
+        >>> read_rating('Good. {"score": 4}', 1, 5)
+        4
     """
     # Reasons may be objects themselves; what is deeper hides a score from its object.
     return _read_one(

@@ -144,6 +144,12 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
 
     Returns:
         The record, or the failure with its mode.
+
+    Example:
+        >>> from urs_inspect.judging import read_reply
+        >>> from urs_inspect.rubrics import load_rubric
+        >>> read_reply('{"Factuality": 7, "Final Score": 8}', load_rubric(), ["factuality"]).final
+        8
     """
     objects = list(score_objects(text, rubric))
     if complete := [(span, scored) for span, scored in objects if scored.is_complete]:

@@ -111,6 +111,11 @@ def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
 
     Returns:
         The verdict, or the failure.
+
+    Example:
+        >>> from urs_inspect.judging import read_verdict
+        >>> read_verdict('{"winner": "1"}')
+        '1'
     """
     names = {normalise_key(name)} | (_OVERALL_SPELLINGS if name == OVERALL else set())
     words = _single_words(text, names)

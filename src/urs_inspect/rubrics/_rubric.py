@@ -244,7 +244,13 @@ def _singly_and_in_pairs(names: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def normalise_key(text: str) -> str:
-    """Fold a key for comparison: width, case, blanks and punctuation do not matter."""
+    """Fold a key for comparison: width, case, blanks and punctuation do not matter.
+
+    Example:
+        >>> from urs_inspect.rubrics import normalise_key
+        >>> normalise_key("Final Score：")
+        'finalscore'
+    """
     if text.isascii():
         return re.sub(r"[^a-z0-9]+", "", text.lower())
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
@@ -268,6 +274,12 @@ def load_rubric(rubric: str | None = None, prompt: str | None = None) -> Rubric:
     Raises:
         InputError: If a file cannot be read or does not fit; the message names file, key and what
             is allowed.
+
+    Example:
+        >>> from urs_inspect.rubrics import load_rubric
+        >>> rubric = load_rubric()
+        >>> rubric.intents["leisure"].criteria
+        ('user_satisfaction', 'engagement', 'appropriateness', 'creativity', 'factuality')
     """
     if not rubric and not prompt:
         return _load_built_in()

@@ -88,5 +88,12 @@ class Taxonomy(BaseModel):
 
 @lru_cache(maxsize=1)
 def load_taxonomy() -> Taxonomy:
-    """Load the taxonomy that comes with the package."""
+    """Load the taxonomy that comes with the package.
+
+    Example:
+        >>> from urs_inspect.samer import load_taxonomy
+        >>> taxonomy = load_taxonomy()
+        >>> len(taxonomy.scenarios), len(taxonomy.dimensions)
+        (36, 42)
+    """
     return Taxonomy.model_validate(yaml.safe_load(_FILE.read_text(encoding="utf-8")))

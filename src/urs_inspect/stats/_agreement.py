@@ -44,6 +44,11 @@ def interval_alpha(ratings: Sequence[Sequence[float]]) -> float:
         1 for perfect agreement, 0 for agreement by chance, below 0 for systematic disagreement; NaN
         if fewer than two units have two ratings. When all ratings are equal, alpha is 1 by
         convention.
+
+    Example:
+        >>> from urs_inspect.stats import interval_alpha
+        >>> interval_alpha([[1, 2, 3], [1, 2, 3]])
+        1.0
     """
     pairable = [
         values

@@ -143,6 +143,12 @@ def mean_interval(
 
     Raises:
         ValueError: If `level` is not between 0 and 1.
+
+    Example:
+        >>> from urs_inspect.stats import mean_interval
+        >>> mean = mean_interval([5.0, 6.0, 7.0, 8.0])
+        >>> round(mean.value, 2), mean.n
+        (6.5, 4)
     """
     return student_interval(values, level, clusters=clusters).reported(scale)
 

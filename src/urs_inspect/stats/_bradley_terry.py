@@ -55,6 +55,13 @@ def fit_bradley_terry(
 
     Raises:
         ValueError: If `prior` is not above 0.
+
+    Example:
+        >>> from urs_inspect.stats import Battle, battles_of, fit_bradley_terry
+        >>> won = [Battle("a", "b", 1.0, f"q{n}") for n in range(3)]
+        >>> fought = [*won, Battle("a", "b", 0.0, "q3")]
+        >>> fit_bradley_terry(battles_of(fought)).round(1).tolist()
+        [1082.4, 917.6]
     """
     strengths = fit_counts(pair_counts(battles), len(battles.players), prior)
     return on_scale(strengths[0], scale, mean)

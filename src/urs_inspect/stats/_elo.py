@@ -50,6 +50,11 @@ def fit_elo(
 
     Returns:
         Ratings in the order of the players, shape (P,).
+
+    Example:
+        >>> from urs_inspect.stats import Battle, battles_of, fit_elo
+        >>> fit_elo(battles_of([Battle("a", "b", 1.0, "q1")])).tolist()
+        [1002.0, 998.0]
     """
     ratings = [float(start)] * len(battles.players)
     sides = zip(
