@@ -421,7 +421,10 @@ def test_a_judge_that_leaves_out_the_key_fails_a_check(
     unkeyed: int, verdict: str, tmp_path: Path
 ) -> None:
     def score(number: int) -> Score:
-        counts = {"replies": 1} | ({"unkeyed": 1} if number < unkeyed else {})
+        # That it was asked again, as after a reply that could not be read, says nothing of keys.
+        counts = {"replies": 1, "asked_again": 1}
+        if number < unkeyed:
+            counts["unkeyed"] = 1
         return judgement(float(1 + number % 9), reply_counts={JUDGE: counts})
 
     for model in ("p/a", "p/b"):
@@ -443,5 +446,5 @@ def test_a_judge_that_leaves_out_the_key_fails_a_check(
     chosen = read_sample_scores(
         [str(tmp_path / "logs")], scorer="intent_judge", value="final"
     ).chosen
-    assert f"Replies of {JUDGE}: 50; of these unkeyed {2 * unkeyed}." in chosen
+    assert f"Replies of {JUDGE}: 50; of these unkeyed {2 * unkeyed}," in chosen
     assert ("left out the key" in chosen) == (verdict == "FAILED")

@@ -151,6 +151,10 @@ def test_the_share_that_a_judge_did_not_score_is_shown_by_model_and_judge() -> N
     assert f"No score by {STRICT}" in shown.tables[0].text().headings
     [table] = [table for table in report.sections[0].tables if table.title == "Leaderboard"]
     assert sorted(table.data["Without a score"]) == ["0%", "17% !"]
+    # Every answer has a score from one judge at least.
+    notes = [note for section in report.sections for note in section.notes]
+    assert any("panel's judges are missing" in note for note in notes)
+    assert not any("of the answers have no score" in note for note in notes)
     assert "From 1 to 10" in table.data
 
 
@@ -194,6 +198,7 @@ def test_scores_by_a_part_of_a_panel_are_missing_for_compare_and_gate(tmp_path: 
     base, new = (read_sample_scores([log], **OF_PANELS) for log in logs)
     notes = make_gate(base, new, margin=1.0, scale=(1.0, 10.0)).report.sections[0].notes
     assert any("part of the panel" in note and "a.eval" in note for note in notes)
+    assert len(notes) == len(set(notes))
     assert "panel" not in new.chosen
 
 
