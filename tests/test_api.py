@@ -40,7 +40,7 @@ def first_sentence(value: Any) -> str:
     ):
         return "constant" if not callable(value) else "type"
     paragraph = " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split())
-    return re.split(r"(?<=[.!?])\s", paragraph)[0]
+    return re.split(r"(?<=[.!?])(?<!Eq\.)\s", paragraph)[0]
 
 
 def page() -> str:
@@ -76,6 +76,14 @@ def test_the_page_lists_what_a_package_exports(package: str) -> None:
 def test_every_exported_name_is_documented(package: str) -> None:
     for name, value in exported(package).items():
         assert first_sentence(value), name
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_exported_function_says_what_it_takes(package: str) -> None:
+    for name, value in exported(package).items():
+        if inspect.isfunction(value) and inspect.signature(value).parameters:
+            text = inspect.getdoc(value) or ""
+            assert "Args:" in text or "arguments are those of" in text.lower(), name
 
 
 if __name__ == "__main__":

@@ -74,14 +74,26 @@ class Agreement:
 
 
 def majorities(votes: Iterable[Vote]) -> tuple[Majority, ...]:
-    """The majority of each ballot, by ballot id; `votes` has at most one per annotator and
-    ballot.
+    """The majority of each ballot.
+
+    Args:
+        votes: The votes, at most one per annotator and ballot.
+
+    Returns:
+        The majorities, in the order of the ballots' ids.
     """
     return tuple(_majority(ballot, cast) for ballot, cast in sorted(_by_ballot(votes).items()))
 
 
 def agreement(votes: Iterable[Vote]) -> Agreement:
-    """Measure agreement; `votes` has at most one per annotator and ballot."""
+    """Measure how far people agree.
+
+    Args:
+        votes: The votes, at most one per annotator and ballot.
+
+    Returns:
+        The agreement of all of them, and of each two.
+    """
     by_ballot = _by_ballot(votes)
     found = [_majority(ballot, cast) for ballot, cast in by_ballot.items()]
     tables = [majority.counts for majority in found if sum(majority.counts) >= 2]
@@ -108,9 +120,11 @@ def krippendorff_alpha(
     over `sum_ck n_c n_k d_ck / (n - 1)` (Krippendorff, "Computing Krippendorff's
     Alpha-Reliability", 2011).
 
-    `tables` are counts of classes, shape (units, classes); units with fewer than two choices do not
-    count. The disagreements d_ck are squared distances of the classes' `places`, or 1 without
-    places.
+    Args:
+        tables: Counts of classes, shape (units, classes); units with fewer than two choices do not
+            count.
+        places: Numbers of the classes, whose squared distances are the disagreements d_ck; without
+            them d_ck is 1 between any two classes.
 
     Returns:
         1 for full agreement, 0 for chance, below 0 for systematic disagreement; NaN with fewer than

@@ -34,11 +34,17 @@ SideChoice = Literal["left", "right", "tie", "cannot_tell"]
 
 
 def load_ballots(path: Path) -> tuple[Ballot, ...]:
-    """Read ballots to vote on, each once: from a log of the task `mad` (.eval, .json), or a .jsonl
-    file, one per line.
+    """Read ballots to vote on, each once.
 
-    `InputError` if there is no such file, it cannot be read, its run did not finish, or it has no
-    ballots.
+    Args:
+        path: A log of the task `mad` (.eval, .json), or a .jsonl file with one ballot a line.
+
+    Returns:
+        The ballots in their order.
+
+    Raises:
+        InputError: If there is no such file, it cannot be read, its run did not finish, or it has
+            no ballots.
     """
     if not path.is_file():
         raise InputError(f"no file '{path}' with ballots")

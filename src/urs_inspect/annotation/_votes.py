@@ -228,8 +228,13 @@ def read_votes(paths: Iterable[Path]) -> VoteReading:
     """Read votes from several files.
 
     Of the lines of an annotator about a ballot the last one counts. If two files hold such lines,
-    the later `time` counts; without times, the file that is named later. A line that is no vote is
-    listed in `errors`.
+    the later `time` counts; without times, the file that is named later.
+
+    Args:
+        paths: The files.
+
+    Returns:
+        The votes that count, how many were replaced or undone, and the lines that are no votes.
     """
     final, replaced, undone, errors = read_events(paths, parse_line, "votes")
     return VoteReading(

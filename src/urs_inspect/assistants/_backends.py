@@ -206,14 +206,22 @@ _TRANSLATORS: dict[str, Callable[[str], Translator]] = {"glossary": GlossaryTran
 def register_search(name: str, make: Callable[[str], SearchBackend]) -> None:
     """Make a search engine available as `<name>` or `<name>:<what it needs>`.
 
-    `make` gets what follows `<name>:`, empty if nothing does, and raises `InputError` if that
-    cannot be used.
+    Args:
+        name: Its name.
+        make: Makes it from what follows `<name>:`, empty if nothing does, and raises `InputError`
+            if that cannot be used.
     """
     _SEARCH[name] = make
 
 
 def register_translator(name: str, make: Callable[[str], Translator]) -> None:
-    """Make a translator available; arguments as for `register_search`."""
+    """Make a translator available as `<name>` or `<name>:<what it needs>`.
+
+    Args:
+        name: Its name.
+        make: Makes it from what follows `<name>:`, empty if nothing does, and raises `InputError`
+            if that cannot be used.
+    """
     _TRANSLATORS[name] = make
 
 
@@ -317,8 +325,15 @@ class TranslationRequest:
 
 
 def asks_for_translation(question: str) -> bool:
-    """Whether a request asks for a translation, in English or Chinese: 8 of URS' Text Assistant, as
-    in Table 15.
+    """Whether a request asks for a translation, in English or Chinese.
+
+    Of URS' Text Assistant 8 questions do, as in Table 15 of the URS paper.
+
+    Args:
+        question: What a user asks.
+
+    Returns:
+        Whether it asks for a translation.
 
     Example:
         >>> from urs_inspect.assistants import asks_for_translation
@@ -332,9 +347,14 @@ def read_request(question: str) -> TranslationRequest:
     """Separate the text from the order to translate it, as a person would who uses a translator.
 
     The rules know an order before a colon or a line break, one on the last line, `translate ... to
-    ...`, and a Chinese order with a text in Latin letters behind it. The language is the one that
-    the order names, else Chinese for a text that is mostly in Latin letters, and English for
-    others.
+    ...`, and a Chinese order with a text in Latin letters behind it.
+
+    Args:
+        question: What a user asks.
+
+    Returns:
+        The text, and the language that the order names; else Chinese for a text that is mostly in
+        Latin letters, and English for others.
 
     Example:
         >>> from urs_inspect.assistants import read_request

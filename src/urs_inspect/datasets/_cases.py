@@ -55,7 +55,19 @@ def select(
     languages: Sequence[str] | None = None,
     intents: Sequence[str] | None = None,
 ) -> list[UrsCase]:
-    """Keep the cases of some languages and intents; `InputError` if none is left."""
+    """Keep the cases of some languages and intents.
+
+    Args:
+        cases: The cases.
+        languages: Codes of languages to keep; None for all.
+        intents: Ids of intents to keep; None for all.
+
+    Returns:
+        The cases that are kept, in their order.
+
+    Raises:
+        InputError: If none is left.
+    """
     kept = [
         case
         for case in cases
@@ -74,7 +86,14 @@ def in_proportion(cases: Sequence[UrsCase], seed: int) -> list[UrsCase]:
     intent and language, cases are shuffled with the seed; the k-th of n then stands at (k + 1/2) /
     n of the list. A prefix of m of the N cases therefore holds m * n / N cases of a kind, give or
     take (1 + (K - 2) * n / N) / 2 where there are K kinds; over the published cases that stays near
-    one case. The same seed gives the same order on every machine.
+    one case.
+
+    Args:
+        cases: The cases.
+        seed: Seed of the order; the same one gives the same order on every machine.
+
+    Returns:
+        All cases in the new order.
     """
     kinds: dict[tuple[str, str], list[UrsCase]] = defaultdict(list)
     for case in cases:

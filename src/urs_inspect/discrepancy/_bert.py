@@ -39,9 +39,9 @@ class TokenEncoder(Protocol):
 
 
 class BertEncoder:
-    """BERT (Devlin et al.
+    """BERT (Devlin et al. 2019) from a folder.
 
-    2019) from a folder with `config.json`, `model.safetensors` and `tokenizer.json`.
+    The folder has `config.json`, `model.safetensors` and `tokenizer.json`.
 
     Runs on the processor, text by text: fit for pools of thousands of short texts, not for
     millions.

@@ -68,11 +68,35 @@ def select(
     allowed: Mask | Mapping[Pair, Mask] | None = None,
     pairs: Sequence[Pair] | None = None,
 ) -> Selection:
-    """Select from vectors; see `Selector.from_vectors` and `Selector.select` for the arguments.
+    """Select instructions for pairs of models, from vectors (MAD paper, Eq. 1 and 2).
+
+    Args:
+        responses: Model -> vectors of its answers, shape (n, d), row by row as `ids`. A zero vector
+            stands for a blank answer: the instruction is no candidate for the model's pairs.
+        instructions: Vectors of the instructions, shape (n, e); one with a zero vector is no
+            candidate.
+        ids: Ids of the instructions, shape (n,), each once.
+        k: How many, for all pairs or by pair; 0 is allowed.
+        lam: Lambda of Eq. (2): 0 or more; 0 is Eq. (1).
+        set_similarity: Similarity to a set: the maximum over its members, or their mean.
+        allowed: Which instructions may be selected, shape (n,), for all pairs or by pair.
+        pairs: Pairs to select for; by default all.
+
+    Returns:
+        The instructions of each pair in the order in which they were selected, and the settings.
 
     Raises:
         InputError: For fewer than two models, vectors or ids that do not fit each other, or k above
             the candidates.
+
+    Example:
+        >>> import numpy as np
+        >>> from urs_inspect.discrepancy import select
+        >>> first = np.array([[1.0, 0.0], [1.0, 0.0]])
+        >>> second = np.array([[1.0, 0.1], [0.0, 1.0]])
+        >>> selection = select({"a": first, "b": second}, np.eye(2), ["q1", "q2"], k=1)
+        >>> [chosen.id for chosen in selection.selected["a", "b"]]
+        ['q2']
     """
     selector = Selector.from_vectors(
         responses,

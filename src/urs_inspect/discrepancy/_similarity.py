@@ -113,8 +113,13 @@ def register_similarity(name: str, maker: Maker) -> None:
 
 
 def parse_similarity(spec: str) -> SimilaritySpec:
-    """Split a spec such as `lexical`, `openai/text-embedding-3-small` or `model2vec/<folder or
-    name>`.
+    """Split the spec of a similarity into its name and its argument.
+
+    Args:
+        spec: `lexical`, `openai/text-embedding-3-small`, `model2vec/<folder or name>`, or the like.
+
+    Returns:
+        Name and argument; the argument is empty if there is none.
 
     Raises:
         InputError: If there is no similarity of that name.

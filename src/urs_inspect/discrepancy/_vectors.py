@@ -149,15 +149,12 @@ class ResponseSimilarities:
 def response_similarities(
     responses: Mapping[str, Vectors], pairs: Sequence[Pair], *, workers: int | None = None
 ) -> ResponseSimilarities:
-    """Compute the cosine of the two answers to every instruction, for every pair at once (MAD
-    paper, Eq.
-
-    1).
+    """Compute the cosine of the two answers to every instruction, by pair (MAD paper, Eq. 1).
 
     Takes instructions in blocks and multiplies all models' vectors of one instruction with each
     other, so that each vector is read once. `responses` has the vectors of each model's answers,
-    shape (n, d), which need not have length
-    1. Results have the rounding of float32; by default there is one thread per processor.
+    shape (n, d), of any length. Results have the rounding of float32; by default there is one
+    thread per processor.
     """
     models = tuple(sorted({name for pair in pairs for name in pair}))
     size, width = check_shapes(responses, models)

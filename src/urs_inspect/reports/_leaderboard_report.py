@@ -77,8 +77,14 @@ _BY_JUDGE = "By the judge's scores alone"
 
 
 def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Report:
-    """The report of a leaderboard, to print or to write; `linked` links the sections of a ranking
-    to its answers.
+    """The report of a leaderboard, to print or to write.
+
+    Args:
+        board: The leaderboard, as `make_leaderboard` gives it.
+        linked: Links the sections of a ranking to its answers; None for no links.
+
+    Returns:
+        The report.
     """
     sections = list(simulation_section(board.simulated))
     for place, ranking in enumerate(board.rankings, start=1):

@@ -34,8 +34,22 @@ _MOST_NAMES = 4
 
 
 def number(digits: int = 2, *, sign: bool = False, percent: bool = False) -> Format:
-    """A format of numbers and estimates: `0.83`, `0.83 (0.70 to 0.91)`, `+0.83`, `83%`, or a dash
-    for NaN and None.
+    """A format of numbers and estimates.
+
+    It writes `0.83`, `0.83 (0.70 to 0.91)`, `+0.83`, `83%`, or a dash for NaN and None.
+
+    Args:
+        digits: Number of decimals.
+        sign: Whether a number above 0 has a plus.
+        percent: Whether a share is written in percent.
+
+    Returns:
+        A function from a value to its text.
+
+    Example:
+        >>> from urs_inspect.reports import number
+        >>> number(0, percent=True)(0.83)
+        '83%'
     """
 
     def digits_of(value: float) -> str:

@@ -246,6 +246,12 @@ def _singly_and_in_pairs(names: Iterable[str]) -> list[str]:
 def normalise_key(text: str) -> str:
     """Fold a key for comparison: width, case, blanks and punctuation do not matter.
 
+    Args:
+        text: The key.
+
+    Returns:
+        Its letters and digits, lower case; empty if it has none.
+
     Example:
         >>> from urs_inspect.rubrics import normalise_key
         >>> normalise_key("Final Score：")

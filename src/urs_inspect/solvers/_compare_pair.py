@@ -128,8 +128,13 @@ def compare_pair(
 
 
 def check_judge(judge: str) -> str | None:
-    """The kind of baseline of `model`, a local judge or `baseline/<kind>`; None for all but the
-    last.
+    """The kind of baseline that a judge is.
+
+    Args:
+        judge: `model`, a local judge, or `baseline/<kind>`.
+
+    Returns:
+        The kind; None for all but a baseline.
 
     Raises:
         InputError: If there is no such judge, or there is known to be no model where one is to

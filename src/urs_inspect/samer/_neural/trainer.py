@@ -180,9 +180,9 @@ def selection_loss(gates: Tensor, known: Tensor, spec: LossSpec) -> Tensor:
 
 
 def zlpr(gates: Tensor, wanted: Tensor) -> Tensor:
-    """Zero-bounded log-sum-exp and pairwise rank-based loss (Equation 1; Su et al.
+    """Zero-bounded log-sum-exp and pairwise rank-based loss, shape (n,).
 
-    2022), shape (n,).
+    It is Equation 1 of the SaMer paper, after Su et al. 2022.
 
     log(1 + sum over the wanted dimensions P of exp(-gate)) + log(1 + sum over the others of
     exp(gate)).
