@@ -240,6 +240,15 @@ def compare(
         InputError: If the frame lacks a column, has one model only, values that are no numbers or
             beyond the scale, a sample of two clusters or groups, or no sample that all models have
             a score for.
+
+    Example:
+        >>> import pandas as pd
+        >>> from urs_inspect import compare
+        >>> samples = list(range(12))
+        >>> better = pd.DataFrame({"sample": samples, "model": "a", "value": 1.0})
+        >>> worse = pd.DataFrame({"sample": samples, "model": "b", "value": [1.0] * 2 + [0.0] * 10})
+        >>> compare(pd.concat([better, worse]), scale=(0, 1)).leads
+        [('a', 'b')]
     """
     answers = _checked(frame)
     names = list(dict.fromkeys(frame["model"].astype(str)))

@@ -161,6 +161,12 @@ def rank(
 
     Returns:
         The ranking; models with equal ratings in the order of the players.
+
+    Example:
+        >>> from urs_inspect.stats import Battle, battles_of, rank
+        >>> won = [Battle("b", "a", 1.0, f"q{n}") for n in range(9)]
+        >>> rank(battles_of([*won, Battle("b", "a", 0.0, "q9")]), rounds=50).players
+        ('b', 'a')
     """
     given = fit_bradley_terry(battles, prior=prior, scale=scale, mean=start)
     order = np.argsort(-np.round(given, DIGITS), kind="stable")
