@@ -95,8 +95,8 @@ def select(
         >>> first = np.array([[1.0, 0.0], [1.0, 0.0]])
         >>> second = np.array([[1.0, 0.1], [0.0, 1.0]])
         >>> selection = select({"a": first, "b": second}, np.eye(2), ["q1", "q2"], k=1)
-        >>> [chosen.id for chosen in selection.selected["a", "b"]]
-        ['q2']
+        >>> selection.selected["a", "b"][0].id
+        'q2'
     """
     selector = Selector.from_vectors(
         responses,
