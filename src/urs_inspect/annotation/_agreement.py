@@ -130,7 +130,7 @@ def krippendorff_alpha(
         1 for full agreement, 0 for chance, below 0 for systematic disagreement; NaN with fewer than
         two units. When only one class occurs, alpha is 1 by convention.
 
-    Example:
+    Examples:
         >>> from urs_inspect.annotation import krippendorff_alpha
         >>> krippendorff_alpha([[2, 0], [0, 2], [2, 0]])
         1.0

@@ -335,7 +335,7 @@ def asks_for_translation(question: str) -> bool:
     Returns:
         Whether it asks for a translation.
 
-    Example:
+    Examples:
         >>> from urs_inspect.assistants import asks_for_translation
         >>> asks_for_translation("Translate into French: Good morning")
         True
@@ -356,7 +356,7 @@ def read_request(question: str) -> TranslationRequest:
         The text, and the language that the order names; else Chinese for a text that is mostly in
         Latin letters, and English for others.
 
-    Example:
+    Examples:
         >>> from urs_inspect.assistants import read_request
         >>> read_request("Translate into French: Good morning").text
         'Good morning'

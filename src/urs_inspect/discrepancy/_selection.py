@@ -89,7 +89,7 @@ def select(
         InputError: For fewer than two models, vectors or ids that do not fit each other, or k above
             the candidates.
 
-    Example:
+    Examples:
         >>> import numpy as np
         >>> from urs_inspect.discrepancy import select
         >>> first = np.array([[1.0, 0.0], [1.0, 0.0]])

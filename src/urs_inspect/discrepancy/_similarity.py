@@ -124,7 +124,7 @@ def parse_similarity(spec: str) -> SimilaritySpec:
     Raises:
         InputError: If there is no similarity of that name.
 
-    Example:
+    Examples:
         >>> from urs_inspect.discrepancy import parse_similarity
         >>> spec = parse_similarity("openai/text-embedding-3-small")
         >>> spec.name, spec.argument

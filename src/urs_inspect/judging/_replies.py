@@ -81,7 +81,7 @@ def read_rating(text: str, lowest: int, highest: int) -> int | JudgeFailure:
     Returns:
         The rating, or the failure with its mode.
 
-    Example:
+    Examples:
         >>> from urs_inspect.judging import read_rating
         >>> read_rating('Good. {"score": 4}', 1, 5)
         4

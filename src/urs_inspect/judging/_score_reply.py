@@ -145,7 +145,7 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
     Returns:
         The record, or the failure with its mode.
 
-    Example:
+    Examples:
         >>> from urs_inspect.judging import read_reply
         >>> from urs_inspect.rubrics import load_rubric
         >>> read_reply('{"Factuality": 7, "Final Score": 8}', load_rubric(), ["factuality"]).final

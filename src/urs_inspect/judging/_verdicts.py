@@ -112,7 +112,7 @@ def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
     Returns:
         The verdict, or the failure.
 
-    Example:
+    Examples:
         >>> from urs_inspect.judging import read_verdict
         >>> read_verdict('{"winner": "1"}')
         '1'

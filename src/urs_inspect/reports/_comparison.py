@@ -241,7 +241,7 @@ def compare(
             beyond the scale, a sample of two clusters or groups, or no sample that all models have
             a score for.
 
-    Example:
+    Examples:
         >>> import pandas as pd
         >>> from urs_inspect import compare
         >>> samples = list(range(12))

@@ -46,7 +46,7 @@ def number(digits: int = 2, *, sign: bool = False, percent: bool = False) -> For
     Returns:
         A function from a value to its text.
 
-    Example:
+    Examples:
         >>> from urs_inspect.reports import number
         >>> number(0, percent=True)(0.83)
         '83%'

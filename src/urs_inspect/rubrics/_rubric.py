@@ -252,7 +252,7 @@ def normalise_key(text: str) -> str:
     Returns:
         Its letters and digits, lower case; empty if it has none.
 
-    Example:
+    Examples:
         >>> from urs_inspect.rubrics import normalise_key
         >>> normalise_key("Final Score：")
         'finalscore'
@@ -281,7 +281,7 @@ def load_rubric(rubric: str | None = None, prompt: str | None = None) -> Rubric:
         InputError: If a file cannot be read or does not fit; the message names file, key and what
             is allowed.
 
-    Example:
+    Examples:
         >>> from urs_inspect.rubrics import load_rubric
         >>> rubric = load_rubric()
         >>> rubric.intents["leisure"].criteria

@@ -90,7 +90,7 @@ class Taxonomy(BaseModel):
 def load_taxonomy() -> Taxonomy:
     """Load the taxonomy that comes with the package.
 
-    Example:
+    Examples:
         >>> from urs_inspect.samer import load_taxonomy
         >>> taxonomy = load_taxonomy()
         >>> len(taxonomy.scenarios), len(taxonomy.dimensions)

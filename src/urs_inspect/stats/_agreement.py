@@ -45,7 +45,7 @@ def interval_alpha(ratings: Sequence[Sequence[float]]) -> float:
         if fewer than two units have two ratings. When all ratings are equal, alpha is 1 by
         convention.
 
-    Example:
+    Examples:
         >>> from urs_inspect.stats import interval_alpha
         >>> interval_alpha([[1, 2, 3], [1, 2, 3]])
         1.0

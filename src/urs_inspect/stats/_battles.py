@@ -100,7 +100,7 @@ def battles_of(fought: Iterable[Battle], players: Sequence[str] | None = None) -
         InputError: If there are none, or naming the first battle (counted from 1) with an outcome
             that is unknown, a model that meets itself, or one that is not among `players`.
 
-    Example:
+    Examples:
         >>> from urs_inspect.stats import Battle, battles_of
         >>> fought = [Battle("a", "b", 1.0, "q1"), Battle("b", "c", 0.5, "q2")]
         >>> battles_of(fought).players

@@ -144,7 +144,7 @@ def mean_interval(
     Raises:
         ValueError: If `level` is not between 0 and 1.
 
-    Example:
+    Examples:
         >>> from urs_inspect.stats import mean_interval
         >>> mean = mean_interval([5.0, 6.0, 7.0, 8.0])
         >>> round(mean.value, 2), mean.n

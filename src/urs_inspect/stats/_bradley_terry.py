@@ -56,7 +56,7 @@ def fit_bradley_terry(
     Raises:
         ValueError: If `prior` is not above 0.
 
-    Example:
+    Examples:
         >>> from urs_inspect.stats import Battle, battles_of, fit_bradley_terry
         >>> won = [Battle("a", "b", 1.0, f"q{n}") for n in range(3)]
         >>> fought = [*won, Battle("a", "b", 0.0, "q3")]

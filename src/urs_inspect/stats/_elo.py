@@ -51,7 +51,7 @@ def fit_elo(
     Returns:
         Ratings in the order of the players, shape (P,).
 
-    Example:
+    Examples:
         >>> from urs_inspect.stats import Battle, battles_of, fit_elo
         >>> fit_elo(battles_of([Battle("a", "b", 1.0, "q1")])).tolist()
         [1002.0, 998.0]

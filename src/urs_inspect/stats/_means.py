@@ -43,7 +43,7 @@ def clustered_mean(
     Returns:
         The mean in the unit of the values; NaN if there are none.
 
-    Example:
+    Examples:
         >>> from urs_inspect.stats import clustered_mean
         >>> round(clustered_mean([1.0, 0.0, 1.0], ["p", "p", "q"]).value, 3)
         0.667

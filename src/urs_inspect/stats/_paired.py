@@ -58,7 +58,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
         Adjusted p-values in the same order, 0 to 1. Calling those below 0.05 real keeps the chance
         of even one false claim below 5%.
 
-    Example:
+    Examples:
         >>> from urs_inspect.stats import holm
         >>> holm([0.01, 0.04, 0.03])
         (0.03, 0.06, 0.06)

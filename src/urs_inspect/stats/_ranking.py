@@ -162,7 +162,7 @@ def rank(
     Returns:
         The ranking; models with equal ratings in the order of the players.
 
-    Example:
+    Examples:
         >>> from urs_inspect.stats import Battle, battles_of, rank
         >>> won = [Battle("b", "a", 1.0, f"q{n}") for n in range(9)]
         >>> rank(battles_of([*won, Battle("b", "a", 0.0, "q9")]), rounds=50).players
