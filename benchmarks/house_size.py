@@ -15,21 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "urs_inspect"
-TASKS = (
-    "evolve",
-    "judge_pairwise",
-    "judge_rating",
-    "mad",
-    "md_eval",
-    "samer_annotate",
-    "urs",
-    "urs_addition",
-    "urs_assistants",
-    "urs_case_review",
-    "urs_crossval",
-    "urs_probe",
-    "urs_references",
-)
 MAX_BRANCHES = 12
 
 _NO_CODE = {
@@ -172,7 +157,7 @@ def print_options() -> None:
     """Print how many options the commands have and how many arguments the tasks."""
     import click
 
-    import urs_inspect
+    from urs_inspect import tasks
     from urs_inspect.cli import main as command
 
     def options(group: click.Command) -> int:
@@ -188,8 +173,8 @@ def print_options() -> None:
         return own
 
     arguments = 0
-    for task in TASKS:
-        arguments += len(inspect.signature(getattr(urs_inspect, task)).parameters)
+    for task in tasks.__all__:
+        arguments += len(inspect.signature(getattr(tasks, task)).parameters)
     print(f"  {'options of commands':38}{options(command):>9,}")
     print(f"  {'arguments of tasks':38}{arguments:>9,}")
 

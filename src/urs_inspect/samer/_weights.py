@@ -198,7 +198,7 @@ def write_tensors(
 ) -> None:
     """Write float32 tensors as a safetensors file, whole or not at all.
 
-    Into `reserved_room` if there is some.
+    They are written into the room that `reserved_room` has taken, if it has.
     """
     arrays = {name: np.ascontiguousarray(array, "<f4") for name, array in tensors.items()}
     head = header_bytes(

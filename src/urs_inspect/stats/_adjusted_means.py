@@ -275,9 +275,9 @@ def _without_raters(scores: RatedScores, weights: Floats, predictions: Floats) -
 
 
 def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, float], Floats]:
-    """Coefficients of two parts, shape (2, Q, M), by all questions.
+    """Coefficients of two parts, shape (2, Q, M), by all questions, and without each of them.
 
-    And without each question, shape (Q, 2).
+    The latter have shape (Q, 2).
     """
     # The variance of a weighted mean is the sum of squared weights times squared residuals.
     squared = (weights / weights.max(initial=1.0)) ** 2

@@ -339,9 +339,10 @@ def _loaded(folder: Path, dtype: str, device: str, architecture: Any = _Llama) -
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Only the command line shows progress.
+    """Keep transformers quiet while a model is loaded.
 
-    And tensors that are left over, such as heads, are expected.
+    Only the command line shows progress, and tensors that are left over, such as heads, are
+    expected.
     """
     shown = transformers_logging.is_progress_bar_enabled()
     verbosity = transformers_logging.get_verbosity()

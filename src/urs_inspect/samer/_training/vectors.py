@@ -1,6 +1,6 @@
 """Vectors of queries and of queries with responses, computed once and kept on disk.
 
-What heads make of them.
+Also what trained heads predict from these vectors.
 """
 
 import json
