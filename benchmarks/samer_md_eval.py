@@ -19,7 +19,7 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.samer_scenarios import expected_dimensions, related_scenarios, scenario_view
-from urs_inspect.cli._samer.training import load_embedder
+from urs_inspect.samer._training_commands import load_embedder
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.discrepancy._vector_cache import VectorCache
 from urs_inspect.samer import load_taxonomy

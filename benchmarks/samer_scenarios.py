@@ -12,7 +12,7 @@ import numpy.typing as npt
 import yaml
 
 from urs_inspect._util import InputError
-from urs_inspect.samer._taxonomy import Taxonomy
+from urs_inspect.rubrics._taxonomy import Taxonomy
 
 _RELATED = Path(__file__).parent / "related_scenarios.yaml"
 

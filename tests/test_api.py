@@ -21,7 +21,7 @@ PACKAGES = (
     "urs_inspect.datasets",
     "urs_inspect.rubrics",
     "urs_inspect.reports",
-    "urs_inspect.assistants",
+    "urs_inspect.studies",
     "urs_inspect.annotation",
     "urs_inspect.scorers",
     "urs_inspect.solvers",

@@ -8,10 +8,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from urs_inspect.reports._addition import report_addition
     from urs_inspect.reports._agreement_report import report_agreement
     from urs_inspect.reports._answers import read_answers
-    from urs_inspect.reports._assistants import report_assistants
     from urs_inspect.reports._comparison import compare
     from urs_inspect.reports._crossval_report import report_crossval
     from urs_inspect.reports._leaderboard import make_leaderboard
@@ -20,16 +18,11 @@ if TYPE_CHECKING:
     from urs_inspect.rubrics import load_rubric
     from urs_inspect.scorers import intent_judge
     from urs_inspect.tasks import (
-        evolve,
         judge_pairwise,
         judge_rating,
         mad,
         md_eval,
-        samer_annotate,
         urs,
-        urs_addition,
-        urs_assistants,
-        urs_case_review,
         urs_crossval,
         urs_probe,
         urs_references,
@@ -37,10 +30,8 @@ if TYPE_CHECKING:
 
 __version__ = version("urs-inspect")
 _ELSEWHERE = {
-    "report_addition": "urs_inspect.reports._addition",
     "report_agreement": "urs_inspect.reports._agreement_report",
     "read_answers": "urs_inspect.reports._answers",
-    "report_assistants": "urs_inspect.reports._assistants",
     "compare": "urs_inspect.reports._comparison",
     "report_crossval": "urs_inspect.reports._crossval_report",
     "make_leaderboard": "urs_inspect.reports._leaderboard",
@@ -54,7 +45,6 @@ __all__ = [
     "Report",
     "__version__",
     "compare",
-    "evolve",
     "intent_judge",
     "judge_pairwise",
     "judge_rating",
@@ -63,16 +53,10 @@ __all__ = [
     "make_leaderboard",
     "md_eval",
     "read_answers",
-    "report_addition",
     "report_agreement",
-    "report_assistants",
     "report_crossval",
     "report_leaderboard",
-    "samer_annotate",
     "urs",
-    "urs_addition",
-    "urs_assistants",
-    "urs_case_review",
     "urs_crossval",
     "urs_probe",
     "urs_references",

@@ -85,6 +85,10 @@ def escaped(text: str) -> str:
     return " ".join(text.split()).translate(_MARKDOWN)
 
 
+class CallFailed(Exception):  # noqa: N818 - of a call; the program is in order
+    """A call of something outside that gave nothing; the message is the reason, in one line."""
+
+
 class InputError(click.ClickException):
     """Something the user gave cannot be used; raised before any model is called wherever that can
     be known.

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.assistants import (
+from urs_inspect.studies import (
     AssistantError,
     Page,
     asks_for_translation,
     read_request,
     register_search,
 )
-from urs_inspect.assistants._backends import (
+from urs_inspect.studies._backends import (
     FolderSearch,
     GlossaryTranslator,
     open_search,

@@ -22,7 +22,7 @@ from tests.samer.checkpoints import CHAT_TEMPLATE, head_tensors, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import pair
 from urs_inspect.cli import main
-from urs_inspect.cli._samer import training as training_command
+from urs_inspect.samer._commands import training as training_command
 from urs_inspect.discrepancy import _similarity as similarity
 from urs_inspect.discrepancy._vector_cache import VectorCache
 from urs_inspect.samer import _evaluation as heads_module
@@ -152,7 +152,7 @@ def test_the_released_codes_losses_and_a_picture_that_fails(
         [pair(number, dimensions={"Style": "tie"}) for number in range(20)],
     )
     monkeypatch.setattr(
-        "urs_inspect.reports._samer.draw_learning_curves",
+        "urs_inspect.samer._report.draw_learning_curves",
         Mock(side_effect=RuntimeError("no [fonts]")),
     )
     result = call(
@@ -309,7 +309,7 @@ def test_no_altair_is_said_before_and_costs_nothing(
     letters: Letters, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(
-        import_module("urs_inspect.cli._samer.training"), "find_spec", lambda name: None
+        import_module("urs_inspect.samer._training_commands"), "find_spec", lambda name: None
     )
     monkeypatch.setitem(sys.modules, "altair", None)
     out = tmp_path / "out"

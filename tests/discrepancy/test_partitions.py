@@ -25,7 +25,7 @@ from urs_inspect.discrepancy import (
     select_partitions,
 )
 from urs_inspect.discrepancy._greedy import Selected, contenders
-from urs_inspect.discrepancy._partitions import _Worker
+from urs_inspect.scale._partitions import _Worker
 from urs_inspect.discrepancy._vector_cache import cached_vectors
 
 PAIR = ("m0", "m1")

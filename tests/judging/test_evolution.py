@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.judging._evolution`."""
+"""Tests of `urs_inspect.studies._evolution`."""
 
 import json
 import time
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
 from urs_inspect.judging import _evolution as evolution
-from urs_inspect.judging._evolution import (
+from urs_inspect.studies._evolution import (
     EvolutionFailure,
     EvolutionMode,
     NewInstruction,

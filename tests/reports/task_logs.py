@@ -10,7 +10,7 @@ from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import Score
 
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
-from urs_inspect.solvers._assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
+from urs_inspect.studies._assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
 
 _OUTCOMES = {
     "+": "right",

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports._assistants`."""
+"""Tests of `urs_inspect.studies._assistants_report`."""
 
 import math
 from pathlib import Path
@@ -24,7 +24,7 @@ from tests.reports.task_logs import (
 )
 from urs_inspect._util import InputError
 from urs_inspect.logs._naming import model_names
-from urs_inspect.reports._assistants import (
+from urs_inspect.studies._assistants_report import (
     CHOSEN,
     FACTUAL,
     TRANSLATION,

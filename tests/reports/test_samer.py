@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports._samer`: mean weights by scenario, the picture of a training."""
+"""Tests of `urs_inspect.samer._report`: mean weights by scenario, the picture of a training."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from inspect_ai.solver import TaskState
 
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
-from urs_inspect.reports._samer import differing, draw_learning_curves, read_weights
+from urs_inspect.samer._report import differing, draw_learning_curves, read_weights
 from urs_inspect.samer._training.vectors import Accuracy, EpochRecord
 
 

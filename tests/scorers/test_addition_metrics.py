@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inspect_ai.scorer import SampleScore, Score
 
-from urs_inspect.scorers._exact_sum import addition_report
+from urs_inspect.studies._exact_sum import addition_report
 from urs_inspect.stats._agreement import wilson_interval
 from urs_inspect.stats._chain_lengths import Trial, accuracy, longest
 

@@ -42,7 +42,7 @@ from urs_inspect.samer import load_taxonomy
 from urs_inspect.scorers import intent_judge
 from urs_inspect.solvers import _model_calls as model_calls
 from urs_inspect.solvers import _preflight as preflight
-from urs_inspect.tasks.samer_annotate import samer_annotate
+from urs_inspect.samer.samer_annotate import samer_annotate
 
 FINAL_7 = says(json.dumps({"Final Score": 7}))
 

@@ -1,71 +1,89 @@
 """The command `urs-inspect`; the module of a command is imported when the command is used."""
 
 import gc
-from importlib import import_module
+from functools import cache
 
 import click
 
+from urs_inspect._satellites import at, satellites
+
 _GROUPS = {
     "Results": {
-        "report": ("reports", "Report on runs of urs: one page, CSV, Markdown, JSON."),
-        "table": ("reports", "Scores by intent, language and criterion."),
-        "compare": ("reports", "Compare models by logs of any task, paired by sample."),
-        "robustness": ("reports", "Whether scores hold for other judges and references."),
-        "assistants": ("reports", "Compare models, search engines and translators."),
-        "addition": ("reports", "How long a chain of numbers models add up right."),
-        "gate": ("reports", "Whether a new run may replace a base, as an exit code."),
-        "rank": ("rank", "Rank models by pairwise comparisons or votes."),
+        "report": ("cli._reports", "Report on runs of urs: one page, CSV, Markdown, JSON."),
+        "table": ("cli._reports", "Scores by intent, language and criterion."),
+        "compare": ("cli._reports", "Compare models by logs of any task, paired by sample."),
+        "robustness": ("cli._reports", "Whether scores hold for other judges and references."),
+        "gate": ("cli._reports", "Whether a new run may replace a base, as an exit code."),
+        "rank": ("cli._rank", "Rank models by pairwise comparisons or votes."),
     },
     "Before a run": {
-        "demo": ("start", "Run URS with simulated models: no key, network or cost."),
-        "new": ("start", "Write a rubric, cases or pairs of your own to start from."),
-        "check": ("start", "Say what is wrong with your files, without a model."),
-        "estimate": ("estimate", "Tokens and cost of a run, before anything is spent."),
+        "demo": ("cli._start", "Run URS with simulated models: no key, network or cost."),
+        "new": ("cli._start", "Write a rubric, cases or pairs of your own to start from."),
+        "check": ("cli._start", "Say what is wrong with your files, without a model."),
+        "estimate": ("cli._estimate", "Tokens and cost of a run, before anything is spent."),
     },
     "Judges": {
-        "judges": ("judges", "Compare judges: md_eval, judge_pairwise, judge_rating."),
-        "probe": ("judges", "Check a judge with answers that deserve a low score."),
+        "judges": ("cli._judges", "Compare judges: md_eval, judge_pairwise, judge_rating."),
+        "probe": ("cli._judges", "Check a judge with answers that deserve a low score."),
     },
     "People": {
-        "annotate": ("annotate", "Vote on pairs of answers, or rate answers, in a browser."),
-        "agreement": ("reports", "Agreement of a judge's scores with those of people."),
+        "annotate": ("cli._annotate", "Vote on pairs of answers, or rate answers, in a browser."),
+        "agreement": ("cli._reports", "Agreement of a judge's scores with those of people."),
     },
     "Data": {
-        "data": ("data", "List, fetch and verify the published data."),
-        "cases": ("cases", "Cases of your own: import a survey, review, describe."),
-        "references": ("data", "Write the answers of a model as reference answers."),
-    },
-    "SaMer": {
-        "samer": ("samer", "SaMer: check, export, score with and train checkpoints."),
+        "data": ("cli._data", "List, fetch and verify the published data."),
+        "references": ("cli._data", "Write the answers of a model as reference answers."),
     },
 }
 """Purpose -> command -> the module that holds it, and its line in the help, which fits 80
 columns.
 """
-_COMMANDS = {command: entry for group in _GROUPS.values() for command, entry in group.items()}
 _RENAMED = {"crossval": "robustness"}
 """Old names, which work for one more release with a hint."""
 
 
+@cache
+def _groups() -> dict[str, dict[str, tuple[str, str]]]:
+    """Purpose -> command -> its address and its line in the help, of core and satellites."""
+    groups: dict[str, dict[str, tuple[str, str]]] = {}
+    for purpose, commands in _GROUPS.items():
+        groups[purpose] = {
+            name: (f"{module}:{name}", line) for name, (module, line) in commands.items()
+        }
+    for satellite in satellites():
+        for purpose, added in satellite.commands.items():
+            groups.setdefault(purpose, {}).update(added)
+    return groups
+
+
+@cache
+def _commands() -> dict[str, str]:
+    """Command -> its address."""
+    addresses: dict[str, str] = {}
+    for commands in _groups().values():
+        for name, (address, _) in commands.items():
+            addresses[name] = address
+    return addresses
+
+
 class _CommandsOnUse(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(_commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if (name := _RENAMED.get(cmd_name, cmd_name)) not in _COMMANDS:
+        if (name := _RENAMED.get(cmd_name, cmd_name)) not in _commands():
             return None
         if name != cmd_name:
             click.echo(
                 f"`urs-inspect {cmd_name}` is now `urs-inspect {name}`; the old name will go.",
                 err=True,
             )
-        module, _ = _COMMANDS[name]
-        command: click.Command = getattr(import_module(f"{__name__}._{module}"), name)
+        command: click.Command = at(_commands()[name])
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, _COMMANDS))  # the same column of lines in all groups
-        for purpose, commands in _GROUPS.items():
+        width = max(map(len, _commands()))  # the same column of lines in all groups
+        for purpose, commands in _groups().items():
             with formatter.section(purpose):
                 formatter.write_dl(
                     [(command.ljust(width), line) for command, (_, line) in commands.items()]

@@ -12,6 +12,7 @@ import click
 import yaml
 from rich.console import Console
 
+from urs_inspect._satellites import at, satellites
 from urs_inspect._util import InputError, choices, counted, read_yaml
 from urs_inspect.cli._output import PRICES_HELP, print_text_table
 
@@ -170,10 +171,12 @@ def _maker(name: str) -> "Callable[[Mapping[str, Any]], Task]":
     """What makes the task of that name of its arguments."""
     from urs_inspect import tasks
 
-    names = list(tasks.__all__)
-    if name not in names:
-        raise InputError(f"no task '{name}'; allowed: {choices(names)}")
-    task = getattr(tasks, name)
+    addresses = {own: f"tasks:{own}" for own in tasks.__all__}
+    for satellite in satellites():
+        addresses.update(satellite.tasks)
+    if name not in addresses:
+        raise InputError(f"no task '{name}'; allowed: {choices(addresses)}")
+    task = at(addresses[name])
 
     def make(arguments: Mapping[str, Any]) -> "Task":
         allowed = list(signature(task).parameters)

@@ -260,7 +260,7 @@ def addition(logs: tuple[str, ...], **options: Any) -> Any:
     are right, and the accuracy over chains of 2 to 9 numbers. Models that were asked other chains,
     or in another language, have a table of their own.
     """
-    from urs_inspect.reports._addition import report_addition
+    from urs_inspect.studies._addition_report import report_addition
 
     return report_addition(logs, **options)
 
@@ -274,7 +274,7 @@ def assistants(logs: tuple[str, ...], **options: Any) -> Any:
     all have a score for, beside how many each has and the outcomes of its other answers. Scores of
     other judges, prompts, references or data have a table of their own.
     """
-    from urs_inspect.reports._assistants import report_assistants
+    from urs_inspect.studies._assistants_report import report_assistants
 
     return report_assistants(logs, **options)
 

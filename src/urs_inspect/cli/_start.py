@@ -21,12 +21,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from urs_inspect._util import InputError, choices, counted, read_yaml
-from urs_inspect.cli._cases import vocabulary_of
 from urs_inspect.cli._reports import parse_scale, print_tables
 from urs_inspect.datasets import UrsData, Vocabulary, load_urs
 from urs_inspect.datasets._rows import SURPLUS, Row, read_records, read_table, refuse
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.rubrics import Rubric, load_rubric
+from urs_inspect.survey._commands import vocabulary_of
 
 
 @click.command()

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from urs_inspect.discrepancy._allocation import Allocator, register_allocation
     from urs_inspect.discrepancy._greedy import Selected
     from urs_inspect.discrepancy._matchmaking import AnswerFilter
-    from urs_inspect.discrepancy._partitions import embed_partitions, select_partitions
     from urs_inspect.discrepancy._selection import Selection, Selector, select
     from urs_inspect.discrepancy._similarity import (
         load_similarity,
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 _MODULES = {
     "allocation": ("Allocator", "register_allocation"),
     "matchmaking": ("AnswerFilter",),
-    "partitions": ("embed_partitions", "select_partitions"),
     "selection": ("Selected", "Selection", "Selector", "select"),
     "similarity": (
         "load_similarity",
@@ -38,13 +36,11 @@ __all__ = [
     "Selected",
     "Selection",
     "Selector",
-    "embed_partitions",
     "load_similarity",
     "parse_similarity",
     "register_allocation",
     "register_similarity",
     "select",
-    "select_partitions",
     "similarity_names",
 ]
 

@@ -25,7 +25,7 @@ from urs_inspect.judging._replies import (
 from urs_inspect.judging._score_reply import SCORED_NAMES, read_number, score_objects
 from urs_inspect.judging._verdicts import OVERALL, Shown, read_word, verdict_names
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric, normalise_key
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 
 _HERE = Path(__file__).parent
 

@@ -39,7 +39,7 @@ from urs_inspect.lmeval_tasks._measured_task import (
     ratio_low,
 )
 from urs_inspect.lmeval_tasks._settings import Options, read_options
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.stats import longer_response
 from urs_inspect.stats._bootstrap import number_clusters
 

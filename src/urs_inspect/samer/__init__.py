@@ -5,7 +5,7 @@ of heads.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from urs_inspect.samer._taxonomy import Scenario, Taxonomy, load_taxonomy
+from urs_inspect.rubrics._taxonomy import Scenario, Taxonomy, load_taxonomy
 
 if TYPE_CHECKING:
     from urs_inspect.samer._bulk import check_rows, score_file

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from urs_inspect._util import InputError, choices, counted
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.samer._checkpoint import (
     HEADS_FILE,
     Checkpoint,
@@ -21,7 +22,6 @@ from urs_inspect.samer._checkpoint import (
 from urs_inspect.samer._conversation import END_OF_TURN, Conversations
 from urs_inspect.samer._evaluation import HEAD_KEYS, HEAD_NAMES, PUBLISHED_WIDTHS, head_errors
 from urs_inspect.samer._reward import HEAD, load_description, unsupported_head
-from urs_inspect.samer._taxonomy import load_taxonomy
 from urs_inspect.samer._weights import (
     INTEGER_TYPES,
     TensorEntry,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from urs_inspect._util import InputError
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.samer._checkpoint import (
     BACKBONE,
     BACKBONE_DTYPE,
@@ -25,7 +26,6 @@ from urs_inspect.samer._checkpoint import (
 )
 from urs_inspect.samer._checkpoint_check import open_backbone, open_checkpoint
 from urs_inspect.samer._evaluation import Heads, load_heads, save_heads
-from urs_inspect.samer._taxonomy import load_taxonomy
 from urs_inspect.samer._weights import (
     INDEX,
     TensorEntry,

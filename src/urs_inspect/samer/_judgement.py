@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from urs_inspect._util import InputError, is_blank
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.samer._engines.protocol import (
     Engine,
     EngineFailure,
@@ -20,7 +21,6 @@ from urs_inspect.samer._engines.protocol import (
 )
 from urs_inspect.samer._evaluation import Evaluation, RawOutputs, evaluate
 from urs_inspect.samer._reward import REWARD, Description
-from urs_inspect.samer._taxonomy import load_taxonomy
 
 # key of a sample's store under which the evaluations of compared responses are kept
 EVALUATIONS = "samer_evaluations"

@@ -1,14 +1,12 @@
 """How an answer becomes a score; metrics stand in the modules."""
 
-from urs_inspect.scorers._evolved import evolved
+from urs_inspect.samer._scorer import reward_model, samer, samer_outcome
 from urs_inspect.scorers._intent_judge import intent_judge, judge_outcome
 from urs_inspect.scorers._pair_choice import human_choice, pair_choice
 from urs_inspect.scorers._pair_verdict import pair_verdict
 from urs_inspect.scorers._rating_agreement import rating_agreement
-from urs_inspect.scorers._samer import reward_model, samer, samer_outcome
 
 __all__ = [
-    "evolved",
     "human_choice",
     "intent_judge",
     "judge_outcome",

@@ -1,6 +1,6 @@
 """How a sample gets its answer."""
 
-from urs_inspect.solvers._answers import NULL_ANSWERS, NullAnswer, evolve_instruction, null_answer
+from urs_inspect.solvers._answers import NULL_ANSWERS, NullAnswer, null_answer
 from urs_inspect.solvers._compare_pair import check_judge, compare_pair
 from urs_inspect.solvers._contest import contest
 from urs_inspect.solvers._give_rating import give_rating
@@ -11,7 +11,6 @@ __all__ = [
     "check_judge",
     "compare_pair",
     "contest",
-    "evolve_instruction",
     "give_rating",
     "null_answer",
 ]

@@ -26,8 +26,7 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError
 
 from urs_inspect._arguments import Structured
-from urs_inspect._util import InputError
-from urs_inspect.assistants._backends import AssistantError
+from urs_inspect._util import CallFailed, InputError
 from urs_inspect.judging._ask import (
     UNKNOWN,
     CallsStopped,
@@ -61,7 +60,7 @@ async def attempt(call: Awaitable[ResultT]) -> ResultT | CallError:
         InputError,
     ):  # a limit of the sample, which the harness ends, or a wrong argument
         raise
-    except (CallsStopped, AssistantError) as error:  # their message is the reason
+    except (CallsStopped, CallFailed) as error:  # their message is the reason
         return CallError(error)
     except Exception as error:
         return CallError(describe_error(error))

@@ -22,7 +22,7 @@ from urs_inspect._arguments import (
 from urs_inspect._util import choices
 from urs_inspect.datasets import PAIR_BENCHES, PairCase, PairData, RatingData, load_pairs
 from urs_inspect.judging._prompts import Orders
-from urs_inspect.samer import Taxonomy, load_taxonomy
+from urs_inspect.rubrics._taxonomy import Taxonomy, load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers._pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair

@@ -19,7 +19,7 @@ from urs_inspect._arguments import (
 )
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.judging._prompts import Orders, Protocol
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers._pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair

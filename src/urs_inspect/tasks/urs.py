@@ -21,12 +21,13 @@ from urs_inspect._arguments import (
     samer_arguments,
 )
 from urs_inspect.rubrics import load_rubric
+from urs_inspect.samer._viewer import samer_viewer, with_samer
 from urs_inspect.scorers import intent_judge, judge_outcome, samer_outcome
 from urs_inspect.scorers import samer as samer_scorer
 from urs_inspect.scorers._metrics import HEADLINE
 from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.tasks._urs_cases import choose_cases
-from urs_inspect.tasks._viewer import intent_viewer, samer_viewer, with_samer
+from urs_inspect.tasks._viewer import intent_viewer
 
 URS_VERSION = "3-C"
 """Comparability and interface of the task: the number changes when scores do, the letter when

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urs_inspect.datasets._survey.near_duplicates import (
+from urs_inspect.survey._near_duplicates import (
     Duplicate,
     bands,
     find_duplicates,

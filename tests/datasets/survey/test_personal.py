@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.datasets._survey import personal as libraries
-from urs_inspect.datasets._survey.personal import Finding, find_personal, kinds, mask
+from urs_inspect.survey import personal as libraries
+from urs_inspect.survey._personal import Finding, find_personal, kinds, mask
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.datasets._survey.questions`."""
+"""Tests of `urs_inspect.survey._questions`."""
 
 import contextlib
 import json
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.datasets._survey.questions import (
+from urs_inspect.survey._questions import (
     NoQuestion,
     Turn,
     detect_language,

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer._taxonomy import Taxonomy
+from urs_inspect.rubrics._taxonomy import Taxonomy
 
 Preference = Literal["a", "b", "tie"]  # which of two responses is better
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)

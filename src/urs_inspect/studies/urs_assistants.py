@@ -19,7 +19,6 @@ from urs_inspect._arguments import (
     split_names,
 )
 from urs_inspect._util import InputError
-from urs_inspect.assistants import asks_for_translation
 from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets._published import load_published_urs
 from urs_inspect.datasets._references import named
@@ -27,8 +26,9 @@ from urs_inspect.logs._scores import ASSISTANT
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.scorers._metrics import HEADLINE
-from urs_inspect.solvers._assistants import answer_from_pages, first_page, translation
 from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.studies import asks_for_translation
+from urs_inspect.studies._assistants import answer_from_pages, first_page, translation
 from urs_inspect.tasks._urs_cases import case_to_sample, choose_cases
 from urs_inspect.tasks._viewer import intent_viewer
 from urs_inspect.tasks.urs import URS_VERSION

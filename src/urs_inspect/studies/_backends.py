@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import CallFailed, InputError, choices
 from urs_inspect.datasets._rows import read_records
 from urs_inspect.judging._frames import Frame, JudgePrompt, build_frame
 
@@ -25,7 +25,7 @@ class Page:
     text: str
 
 
-class AssistantError(Exception):
+class AssistantError(CallFailed):
     """A search or a translation that did not work; the message gives the reason, in one line."""
 
 
@@ -336,7 +336,7 @@ def asks_for_translation(question: str) -> bool:
         Whether it asks for a translation.
 
     Examples:
-        >>> from urs_inspect.assistants import asks_for_translation
+        >>> from urs_inspect.studies import asks_for_translation
         >>> asks_for_translation("Translate into French: Good morning")
         True
     """
@@ -357,7 +357,7 @@ def read_request(question: str) -> TranslationRequest:
         Latin letters, and English for others.
 
     Examples:
-        >>> from urs_inspect.assistants import read_request
+        >>> from urs_inspect.studies import read_request
         >>> read_request("Translate into French: Good morning").text
         'Good morning'
     """

@@ -32,10 +32,10 @@ from urs_inspect.samer._conversation import Bos, Overlong
 from urs_inspect.samer._evaluation import WeightsAt
 
 if TYPE_CHECKING:
-    from urs_inspect.reports._samer import DimensionScore, ScenarioWeights
     from urs_inspect.samer._bulk import BulkReport
     from urs_inspect.samer._export import Export
     from urs_inspect.samer._partitions import Partition, Scorer
+    from urs_inspect.samer._report import DimensionScore, ScenarioWeights
 
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -405,8 +405,8 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
     Models, and ways of running one, have a table each.
     """
     from urs_inspect.logs._files import finished_logs, nothing_left
-    from urs_inspect.reports._samer import read_dimensions, read_weights
     from urs_inspect.reports._tables import plain
+    from urs_inspect.samer._report import read_dimensions, read_weights
 
     skipped: list[str] = []
     finished = finished_logs(logs, skipped)
@@ -447,7 +447,7 @@ def _scores_table(found: "Mapping[str, DimensionScore]") -> Table:
 
 def _print_weights(found: "list[ScenarioWeights]", top: int) -> None:
     """A table for each model: scenarios with their heaviest dimensions, mean weights in percent."""
-    from urs_inspect.reports._samer import differing
+    from urs_inspect.samer._report import differing
 
     names = differing(found)
     for _, group in groupby(found, key=lambda row: row.samer):

@@ -1,6 +1,6 @@
 """What people use beside language models: search engines and translators. No harness."""
 
-from urs_inspect.assistants._backends import (
+from urs_inspect.studies._backends import (
     AssistantError,
     Page,
     SearchBackend,

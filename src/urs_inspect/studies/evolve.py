@@ -8,6 +8,7 @@ import anyio
 from inspect_ai import SampleSource, Task, task
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
+from inspect_ai.viewer import ViewerConfig
 
 from urs_inspect._arguments import Cosine, Count, Flag, Natural, Text, checked
 from urs_inspect._util import check_new_file
@@ -19,13 +20,12 @@ from urs_inspect.discrepancy._pools import (
     load_seeds,
     write_pool_file,
 )
-from urs_inspect.judging._evolution import EVOLUTION, evolution_intent
-from urs_inspect.scorers import evolved
-from urs_inspect.solvers import evolve_instruction
-from urs_inspect.solvers._answers import GENERATOR
 from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.solvers._role_models import models_with, roles_known
-from urs_inspect.tasks._viewer import evolution_viewer
+from urs_inspect.studies._evolution import EVOLUTION, evolution_intent
+from urs_inspect.studies._evolve_instruction import GENERATOR, evolve_instruction
+from urs_inspect.studies._evolved import evolved
+from urs_inspect.tasks._viewer import SHARE, sample_list
 
 logger = getLogger(__name__)
 
@@ -206,6 +206,18 @@ def evolve(
         headline_metric="evolved.usable",
         display_name=f"Evolve: {scenario}",
         metadata={"seeds": len(drawn), "scenario": scenario},
-        viewer=evolution_viewer(),
+        viewer=_viewer(),
         setup=preflight_setup(preflight, [GENERATOR]),
+    )
+
+
+def _viewer() -> ViewerConfig:
+    """The given instruction beside the new one, and whether that is usable."""
+    return sample_list(
+        "Evolution",
+        ["input", "answer", "evolved.usable"],
+        labels={"usable": "Usable"},
+        scales={"usable": SHARE},
+        sort=[],
+        compact=True,
     )

@@ -19,7 +19,9 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import web_search
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.assistants._backends import (
+from urs_inspect.solvers._model_calls import CallError, attempt, error_of, messages_of
+from urs_inspect.solvers._role_models import models_with, roles_known
+from urs_inspect.studies._backends import (
     AssistantError,
     Page,
     open_search,
@@ -29,8 +31,6 @@ from urs_inspect.assistants._backends import (
     register_search,
     register_translator,
 )
-from urs_inspect.solvers._model_calls import CallError, attempt, error_of, messages_of
-from urs_inspect.solvers._role_models import models_with, roles_known
 
 PROVIDERS = ("tavily", "google", "exa")
 """Those that search by themselves; the others of the harness are tools of a model."""

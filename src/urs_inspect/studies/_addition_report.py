@@ -35,9 +35,9 @@ from urs_inspect.reports._tables import (
     share,
     simulation_section,
 )
-from urs_inspect.scorers._exact_sum import RIGHT, SUMMANDS
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._chain_lengths import HEADLINE, TEXT, Trial, accuracy, between, longest
+from urs_inspect.studies._exact_sum import RIGHT, SUMMANDS
 
 TASK = "urs_addition"
 _TABLES = ("addition", "addition_lengths")

@@ -2,8 +2,8 @@
 duplicates, describing.
 """
 
-from urs_inspect.datasets._survey.case_file import REASONS, Dropped, Survey, SurveyCase
-from urs_inspect.datasets._survey.survey import ColumnMap, SurveyOptions, read_mapping, read_survey
+from urs_inspect.survey._case_file import REASONS, Dropped, Survey, SurveyCase
+from urs_inspect.survey._survey import ColumnMap, SurveyOptions, read_mapping, read_survey
 
 __all__ = [
     "REASONS",

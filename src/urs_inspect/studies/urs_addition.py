@@ -4,6 +4,7 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.solver import generate
+from inspect_ai.viewer import ViewerConfig
 
 from urs_inspect._arguments import Count, Lengths, Natural, Text, checked
 from urs_inspect.datasets._addition import (
@@ -14,8 +15,8 @@ from urs_inspect.datasets._addition import (
     addition_prompt,
 )
 from urs_inspect.datasets._published import load_published_urs
-from urs_inspect.scorers._exact_sum import exact_sum
-from urs_inspect.tasks._viewer import addition_viewer
+from urs_inspect.studies._exact_sum import RIGHT, SUMMANDS, exact_sum
+from urs_inspect.tasks._viewer import SHARE, sample_list, wide
 
 URS_ADDITION_VERSION = "2-A"
 """Comparability and interface of the task: the number changes when scores do, the letter when
@@ -52,7 +53,7 @@ def urs_addition(
         headline_metric=HeadlineMetric(scorer="exact_sum", metric="accuracy"),
         display_name="Addition",
         metadata={"prompt_version": prompt.version, "prompt_sha256": prompt.sha256, **_published()},
-        viewer=addition_viewer(),
+        viewer=_viewer(),
     )
 
 
@@ -72,3 +73,16 @@ def _published() -> dict[str, object]:
         for model, (length, share) in table.rows.items()
     }
     return {"published in the URS paper, Table 7": rows}
+
+
+def _viewer() -> ViewerConfig:
+    """Chains, the shortest first, with the sum (the target), the number that was read, and whether
+    it is right.
+    """
+    return sample_list(
+        "Addition",
+        [f"exact_sum.{SUMMANDS}", "target", "answer", f"exact_sum.{RIGHT}", "input"],
+        labels={SUMMANDS: wide("Numbers"), RIGHT: "Right"},
+        scales={RIGHT: SHARE},
+        sort=[f"exact_sum.{SUMMANDS}"],
+    )

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from urs_inspect.datasets._survey.personal import library
+from urs_inspect.survey._personal import library
 
 _SHINGLE = 3  # characters and not words, so that Chinese works
 _PERMUTATIONS = 128

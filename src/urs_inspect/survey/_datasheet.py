@@ -10,7 +10,7 @@ from pathlib import Path
 from urs_inspect._util import counted, escaped
 from urs_inspect.datasets._cases import UrsCase, Vocabulary, load_urs
 from urs_inspect.datasets._rows import READABLE, read_table
-from urs_inspect.datasets._survey.case_file import REASONS, Dropped, Removed
+from urs_inspect.survey._case_file import REASONS, Dropped, Removed
 
 _UNIT = re.compile("[\u3400-\u9fff]|[^\\W\u3400-\u9fff]+")
 _LONGEST_EXAMPLE = 160

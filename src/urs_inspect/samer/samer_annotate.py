@@ -7,17 +7,18 @@ from typing import Annotated, Any, Literal
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.viewer import ViewerConfig
 
 from urs_inspect._arguments import Flag, Text, checked, one_of
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer import load_taxonomy
+from urs_inspect.samer._annotate_pair import CLASSIFIER, annotate_pair, second_answer
+from urs_inspect.samer._annotated_pair import annotated_pair
 from urs_inspect.samer._sources import SOURCES, Mapped, Skipped, map_records
 from urs_inspect.samer._training.pairs import TrainingPair, read_rows, read_training
-from urs_inspect.scorers._annotated_pair import annotated_pair
-from urs_inspect.solvers._annotate_pair import CLASSIFIER, annotate_pair, second_answer
 from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.solvers._role_models import GRADER
-from urs_inspect.tasks._viewer import annotation_viewer
+from urs_inspect.tasks._viewer import SHARE, sample_list
 
 logger = getLogger(__name__)
 
@@ -71,7 +72,7 @@ def samer_annotate(
         headline_metric="annotated_pair.agrees",
         display_name=f"SaMer annotation: {source}",
         metadata={"source": source, "skipped": len(skipped), "taxonomy": load_taxonomy().version},
-        viewer=annotation_viewer(),
+        viewer=_viewer(),
         setup=preflight_setup(preflight, [GRADER, CLASSIFIER]),
     )
 
@@ -103,3 +104,17 @@ def _sample(item: Mapped) -> Sample:
     else:
         facts["response"] = item.response
     return Sample(id=item.id, input=item.prompt, target=facts["label"], metadata=facts)
+
+
+def _viewer() -> ViewerConfig:
+    """Annotated pairs, the known winner (the target), the annotated one (the answer), and what is
+    kept.
+    """
+    labels = {"agrees": "Agrees", "kept": "Kept"}
+    return sample_list(
+        "Annotation",
+        ["input", "target", "answer", *(f"annotated_pair.{key}" for key in labels)],
+        labels=labels,
+        scales=dict.fromkeys(labels, SHARE),
+        sort=[],
+    )

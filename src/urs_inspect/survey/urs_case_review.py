@@ -2,15 +2,16 @@
 
 from inspect_ai import Task, task
 from inspect_ai.log import HeadlineMetric
+from inspect_ai.viewer import ViewerConfig
 
 from urs_inspect._arguments import ALL, Count, Flag, Names, Natural, Temperature, Text, checked
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.scorers._case_review import case_review, the_judge
 from urs_inspect.solvers._answers import recorded_answer
 from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.solvers._role_models import roles_known
+from urs_inspect.survey._case_review import CRITERIA, case_review, the_judge
 from urs_inspect.tasks._urs_cases import choose_cases
-from urs_inspect.tasks._viewer import case_review_viewer
+from urs_inspect.tasks._viewer import sample_list
 
 URS_CASE_REVIEW_VERSION = "3-B"
 """Comparability and interface of the task: the number changes when reviews do, the letter when
@@ -74,6 +75,37 @@ def urs_case_review(
         headline_metric=HeadlineMetric(scorer="case_review", metric="passed"),
         display_name="URS case review",
         metadata=chosen.facts(),
-        viewer=case_review_viewer(),
+        viewer=_viewer(),
         setup=preflight_setup(preflight, ["grader"]),
+    )
+
+
+def _viewer() -> ViewerConfig:
+    """The judge's verdicts on each question; questions that did not pass come first."""
+    labels = {
+        "passed": "Passed",
+        "understandable": "Clear",
+        "self_contained": "Complete",
+        "personal_data": "Personal",
+        "harmful": "Harmful",
+        "plausible_intent": "Intent plausible",
+        "intent_agrees": "Intent the same",
+        "outcome": "Outcome",
+        "user_intent": "User's intent",
+        "judge_intent": "Judge's intent",
+        "language": "Language",
+    }
+    verdicts = ("passed", *CRITERIA, "intent_agrees")
+    texts = ("outcome", "user_intent", "judge_intent", "language")
+    faults = ("personal_data", "harmful")
+    return sample_list(
+        "URS case review",
+        ["input", *(f"case_review.{key}" for key in (*verdicts, *texts)), "answer"],
+        labels=labels,
+        scales={
+            key: {"0": "good", "1": "bad"} if key in faults else {"0": "bad", "1": "good"}
+            for key in verdicts
+        },
+        sort=["case_review.passed"],
+        compact=True,
     )

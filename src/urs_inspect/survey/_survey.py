@@ -13,7 +13,7 @@ from urs_inspect._util import InputError, choices, read_yaml
 from urs_inspect.datasets._cases import Vocabulary
 from urs_inspect.datasets._rows import Fields, Row, read_table, shown
 from urs_inspect.datasets._sources import sha256_of
-from urs_inspect.datasets._survey.case_file import (
+from urs_inspect.survey._case_file import (
     AMBIGUOUS_INTENT,
     ATTENTION,
     DUPLICATE,
@@ -28,9 +28,9 @@ from urs_inspect.datasets._survey.case_file import (
     Survey,
     SurveyCase,
 )
-from urs_inspect.datasets._survey.near_duplicates import find_duplicates
-from urs_inspect.datasets._survey.personal import check_libraries, find_personal, kinds, mask
-from urs_inspect.datasets._survey.questions import (
+from urs_inspect.survey._near_duplicates import find_duplicates
+from urs_inspect.survey._personal import check_libraries, find_personal, kinds, mask
+from urs_inspect.survey._questions import (
     NoQuestion,
     detect_language,
     first_question,

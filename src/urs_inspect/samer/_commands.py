@@ -2,8 +2,8 @@
 
 import click
 
-from urs_inspect.cli._samer.scoring import check, export, score, weights
-from urs_inspect.cli._samer.training import annotate, assemble, embed, train
+from urs_inspect.samer._scoring_commands import check, export, score, weights
+from urs_inspect.samer._training_commands import annotate, assemble, embed, train
 
 
 @click.group()

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from urs_inspect._util import InputError
-from urs_inspect.datasets._survey.questions import load
+from urs_inspect.survey._questions import load
 
 _DISTRIBUTIONS = {
     "datasketch": "datasketch",

@@ -15,10 +15,10 @@ from urs_inspect.cli._output import print_text_table, table_of
 
 if TYPE_CHECKING:
     from urs_inspect.datasets import Vocabulary
-    from urs_inspect.datasets._survey import Survey
-    from urs_inspect.datasets._survey.datasheet import Described
-    from urs_inspect.reports._case_reviews import ReviewedCase
     from urs_inspect.rubrics import Rubric
+    from urs_inspect.survey import Survey
+    from urs_inspect.survey._datasheet import Described
+    from urs_inspect.survey._review_report import ReviewedCase
 
 _GROUP = "Solve Problem"  # reported name of two intents in URS
 _MAX_LABELS = 5
@@ -79,7 +79,7 @@ def vocabulary_of(rubric: "Rubric", solve_problem: str | None = None) -> "Vocabu
 def _finder(
     find: Callable[[str], str], meanings: dict[str, set[str]], fold: Callable[[str], str]
 ) -> Callable[[str], str]:
-    from urs_inspect.datasets._survey.survey import (
+    from urs_inspect.survey._survey import (
         AmbiguousNameError,
         UnknownNameError,
         did_you_mean,
@@ -105,7 +105,7 @@ def _finder(
 
 
 def _described(dataset: str, rubric: "Rubric", vocabulary: "Vocabulary") -> "Described":
-    from urs_inspect.datasets._survey.datasheet import read_described
+    from urs_inspect.survey._datasheet import read_described
 
     groups = {intent_id: intent.group for intent_id, intent in rubric.intents.items()}
     languages = {code: language.name for code, language in rubric.languages.items()}
@@ -127,9 +127,9 @@ def datasheet(
     3), services (Table 5), countries and lengths; with --report and --review also what became no
     case, and why.
     """
-    from urs_inspect.datasets._survey.case_file import read_dropped, read_removed
-    from urs_inspect.datasets._survey.datasheet import datasheet as datasheet_of
     from urs_inspect.rubrics import load_rubric
+    from urs_inspect.survey._case_file import read_dropped, read_removed
+    from urs_inspect.survey._datasheet import datasheet as datasheet_of
 
     if output is not None:
         check_new_file(output, ".md")
@@ -215,10 +215,10 @@ def import_(
     The output serves as `-T dataset=`. Cases without reference answers get them by the task
     urs_references.
     """
-    from urs_inspect.datasets._survey import ColumnMap, SurveyOptions, read_mapping, read_survey
-    from urs_inspect.datasets._survey.case_file import dropped_csv, write_cases
-    from urs_inspect.datasets._survey.datasheet import datasheet as datasheet_of
     from urs_inspect.rubrics import load_rubric
+    from urs_inspect.survey import ColumnMap, SurveyOptions, read_mapping, read_survey
+    from urs_inspect.survey._case_file import dropped_csv, write_cases
+    from urs_inspect.survey._datasheet import datasheet as datasheet_of
 
     for path, suffix, option in (
         (output, ".jsonl", "output"),
@@ -282,7 +282,7 @@ def _attention(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _print(survey: "Survey", report: Path | None) -> None:
-    from urs_inspect.datasets._survey.case_file import AMBIGUOUS_INTENT, UNKNOWN_INTENT
+    from urs_inspect.survey._case_file import AMBIGUOUS_INTENT, UNKNOWN_INTENT
 
     rows = {
         "cases": len(survey.cases),
@@ -339,10 +339,10 @@ def review(
     A case without a review (the judge failed) does not pass; `inspect score` or `inspect
     eval-retry` reviews it again.
     """
-    from urs_inspect.datasets._survey.case_file import Removed, removed_csv
-    from urs_inspect.reports._case_reviews import UNSEEN, read_case_reviews, rows_of
     from urs_inspect.reports._tables import TextTable
     from urs_inspect.rubrics import load_rubric
+    from urs_inspect.survey._case_file import Removed, removed_csv
+    from urs_inspect.survey._review_report import UNSEEN, read_case_reviews, rows_of
 
     check_new_file(output, ".jsonl")
     if report is not None:

@@ -16,7 +16,9 @@ from rich.console import Console
 
 from urs_inspect._util import InputError
 from urs_inspect.cli._output import table_of
-from urs_inspect.cli._samer.scoring import (
+from urs_inspect.samer._checkpoint import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
+from urs_inspect.samer._export import HEADS_NAME
+from urs_inspect.samer._scoring_commands import (
     above_0,
     at_least,
     one_of,
@@ -25,8 +27,6 @@ from urs_inspect.cli._samer.scoring import (
     progress_bar,
     say,
 )
-from urs_inspect.samer._checkpoint import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
-from urs_inspect.samer._export import HEADS_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ def annotate(
 ) -> None:
     """Write the pairs that were kept in LOGS of samer_annotate as training data."""
     from urs_inspect.logs._files import finished_logs, nothing_left
-    from urs_inspect.reports._samer import read_annotations
+    from urs_inspect.samer._report import read_annotations
     from urs_inspect.samer._training import balance, write_training
 
     if out.exists() and not overwrite:
@@ -375,7 +375,7 @@ def _epoch_line(record: "EpochRecord") -> str:
 
 
 def _draw(history: "Sequence[EpochRecord]", path: Path) -> None:
-    from urs_inspect.reports._samer import draw_learning_curves
+    from urs_inspect.samer._report import draw_learning_curves
 
     try:
         draw_learning_curves(history, path)

@@ -12,7 +12,6 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 
 from urs_inspect._util import counted
-from urs_inspect.assistants import asks_for_translation
 from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.logs._files import finished_headers, latest_runs, nothing_left, short_name
 from urs_inspect.logs._naming import model_names, model_settings
@@ -35,8 +34,9 @@ from urs_inspect.reports._tables import (
     simulation_section,
 )
 from urs_inspect.rubrics import FINAL, LOWEST
-from urs_inspect.solvers._assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
 from urs_inspect.stats._bootstrap import LEVEL, SEED, Floats, Resampling
+from urs_inspect.studies import asks_for_translation
+from urs_inspect.studies._assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
 
 TASK = "urs_assistants"
 _TABLES = ("assistants", "assistants_differences")

@@ -1,0 +1,57 @@
+"""The parts of this package that its core does without: a folder each, and one line here.
+
+A satellite's module `_satellite` says in names what it adds: commands, tasks, judges. Core imports
+no satellite; it looks up here what is there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+SATELLITES = (
+    "lmeval_tasks",
+    "samer",
+    "scale",
+    "studies",
+    "survey",
+)
+
+
+@dataclass(frozen=True)
+class Satellite:
+    """What a satellite adds. All values are names, so that looking imports nothing heavy.
+
+    An address is `module:name`, where `module` is below `urs_inspect`.
+    """
+
+    registers: tuple[str, ...] = ()
+    """Modules whose import makes tasks, solvers and scorers known to inspect-ai."""
+    tasks: Mapping[str, str] = field(default_factory=dict)
+    """Name of a task -> its address."""
+    commands: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
+    """Group of the help -> command -> its address and its line in the help."""
+    offers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What is offered to an extension point of core -> name -> address."""
+
+
+@cache
+def satellites() -> tuple[Satellite, ...]:
+    """What each satellite adds, in the order of their names."""
+    modules = [import_module(f"urs_inspect.{name}._satellite") for name in SATELLITES]
+    return tuple(module.SATELLITE for module in modules)
+
+
+def offered(point: str) -> dict[str, str]:
+    """Name -> address of what all satellites offer to an extension point of core."""
+    found: dict[str, str] = {}
+    for satellite in satellites():
+        found.update(satellite.offers.get(point, {}))
+    return found
+
+
+def at(address: str) -> Any:
+    """What is at an address such as `samer._commands:samer`; imports its module."""
+    module, _, name = address.partition(":")
+    return getattr(import_module(f"urs_inspect.{module}"), name)

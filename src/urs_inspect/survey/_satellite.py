@@ -1,0 +1,16 @@
+"""What the survey adds: importing, reviewing and describing one's own cases."""
+
+from urs_inspect._satellites import Satellite
+
+SATELLITE = Satellite(
+    registers=("survey._case_review", "survey.urs_case_review"),
+    tasks={"urs_case_review": "survey.urs_case_review:urs_case_review"},
+    commands={
+        "Data": {
+            "cases": (
+                "survey._commands:cases",
+                "Cases of your own: import a survey, review, describe.",
+            )
+        }
+    },
+)
