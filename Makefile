@@ -47,7 +47,7 @@ test: $(VENV)/installed-dev
 
 # Starting Ray takes longer than what is tested, so that these do not run beside the others.
 test-ray: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -m ray tests/samer/test_partitions.py tests/discrepancy/test_partitions.py
+	$(BIN)/python -m pytest -m ray tests/samer/test_partitions.py tests/scale/test_partitions.py
 
 # uv, because pip cannot leave out what a package lists. It does not read pip's settings, so a folder of wheels is handed on;
 # where that folder holds no torch for a CPU, uv knows where PyTorch keeps them.

@@ -19,7 +19,6 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.samer_scenarios import expected_dimensions, related_scenarios, scenario_view
-from urs_inspect.samer._training_commands import load_embedder
 from urs_inspect.datasets import load_md_eval
 from urs_inspect.discrepancy._vector_cache import VectorCache
 from urs_inspect.samer import load_taxonomy
@@ -36,6 +35,7 @@ from urs_inspect.samer._training import (
     predict_pairs,
     split_off,
 )
+from urs_inspect.samer._training_commands import load_embedder
 from urs_inspect.stats import (
     Verdicts,
     baseline_verdicts,

@@ -80,6 +80,16 @@ def record() -> dict[str, Any]:
 # --- tasks ---
 
 
+def _task(name: str) -> Any:
+    """A task of a satellite."""
+    from urs_inspect._satellites import at, satellites
+
+    for satellite in satellites():
+        if name in satellite.tasks:
+            return at(satellite.tasks[name])
+    raise KeyError(name)
+
+
 def _tasks() -> dict[str, Any]:
     from urs_inspect import tasks
 
@@ -130,17 +140,17 @@ def _tasks() -> dict[str, Any]:
         model_roles={"grader": PANEL},
     )
     for model in MODELS[:2]:
-        run("addition", tasks.urs_addition(lengths="2-6", per_length=4), model=model)
+        run("addition", _task("urs_addition")(lengths="2-6", per_length=4), model=model)
     _write_pages()
     run(
         "search",
-        tasks.urs_assistants("search", search="folder:pages", dataset="sample", count=4),
+        _task("urs_assistants")("search", search="folder:pages", dataset="sample", count=4),
         folder="assistants",
         model_roles=judge,
     )
     run(
         "model beside",
-        tasks.urs_assistants(dataset="sample", count=4),
+        _task("urs_assistants")(dataset="sample", count=4),
         "assistants",
         MODELS[0],
         model_roles=judge,
@@ -149,7 +159,7 @@ def _tasks() -> dict[str, Any]:
     found["command cases import"] = command(
         "cases", "import", "survey.csv", "-o", "cases.jsonl", "--report", "out.csv"
     )
-    run("case review", tasks.urs_case_review(dataset="cases.jsonl"), model_roles=judge)
+    run("case review", _task("urs_case_review")(dataset="cases.jsonl"), model_roles=judge)
     run(
         "md_eval", tasks.md_eval(orders="both"), folder="judges", model=[JUDGE, MODELS[1]], limit=30
     )
@@ -181,7 +191,9 @@ def _tasks() -> dict[str, Any]:
     _write_seeds()
     run(
         "evolve",
-        tasks.evolve(seeds="seeds.jsonl", scenario="understanding", rounds=2, output="pool.jsonl"),
+        _task("evolve")(
+            seeds="seeds.jsonl", scenario="understanding", rounds=2, output="pool.jsonl"
+        ),
         model_roles={"generator": MODELS[:2]},
     )
     from tests.samer.checkpoints import tiny_checkpoint

@@ -14,8 +14,10 @@ from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.reports.mad_logs import XY, XZ, judged, write_log
 from tests.reports.pairs import write_pairs
 from tests.reports.task_logs import write_addition
-from urs_inspect import judge_pairwise, urs, urs_addition, urs_case_review, urs_references
+from urs_inspect import judge_pairwise, urs, urs_references
 from urs_inspect.providers import SIMULATION
+from urs_inspect.studies.urs_addition import urs_addition
+from urs_inspect.survey.urs_case_review import urs_case_review
 
 JUDGE = {"grader": f"{SIMULATION}/judge"}
 ESTIMATE = (

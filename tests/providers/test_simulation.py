@@ -12,7 +12,6 @@ from tests.tasks.scripted import number, run, samples_of
 from urs_inspect import urs
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.datasets._addition import addition_chains, addition_prompt
-from urs_inspect.studies._evolution import evolution_prompt
 from urs_inspect.judging._number_reply import read_result
 from urs_inspect.providers._simulation import (
     _SENTENCE,
@@ -21,6 +20,7 @@ from urs_inspect.providers._simulation import (
     simulate_instruction,
     simulate_sum,
 )
+from urs_inspect.studies._evolution import evolution_prompt
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -19,7 +19,8 @@ from tests.servers import Request, Response, fails, says, serving
 from tests.tasks.killed import kill_and_retry
 from tests.tasks.scripted import metric_values, run, samples_of
 from tests.tasks.test_urs_crossval import answer_log, cells, reference_log
-from urs_inspect.tasks import evolve, urs
+from urs_inspect.studies.evolve import evolve
+from urs_inspect.tasks import urs
 
 
 def test_a_run_of_urs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

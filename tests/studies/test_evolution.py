@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
 from urs_inspect.judging import _evolution as evolution
+from urs_inspect.rubrics import load_rubric
 from urs_inspect.studies._evolution import (
     EvolutionFailure,
     EvolutionMode,
@@ -20,7 +21,6 @@ from urs_inspect.studies._evolution import (
     has_answers,
     read_evolution,
 )
-from urs_inspect.rubrics import load_rubric
 
 # The scenarios of the MAD paper, Tables 10 to 13.
 SCENARIOS = ("understanding", "reasoning", "writing", "coding")

@@ -22,10 +22,10 @@ from tests.samer.checkpoints import CHAT_TEMPLATE, head_tensors, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import pair
 from urs_inspect.cli import main
-from urs_inspect.samer._commands import training as training_command
 from urs_inspect.discrepancy import _similarity as similarity
 from urs_inspect.discrepancy._vector_cache import VectorCache
 from urs_inspect.samer import _evaluation as heads_module
+from urs_inspect.samer import _training_commands as training_command
 from urs_inspect.samer import _weights as tensor_file
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._checkpoint_check import open_checkpoint

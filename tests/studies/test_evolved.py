@@ -13,8 +13,7 @@ from inspect_ai.scorer import SampleScore, Score, Value
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.tasks.scripted import metric_values, samples_of
-from urs_inspect.scorers import evolved
-from urs_inspect.studies._evolved import evolution_report
+from urs_inspect.studies._evolved import evolution_report, evolved
 
 WINDS, BATS, AMBER = (
     "What drives the trade winds?",

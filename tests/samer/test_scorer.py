@@ -25,11 +25,11 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from tests.samer.stubs import DIMENSIONS, Opening, raw
 from tests.tasks.scripted import metric_values, output, run, run_all, say, score_of, value_of
 from urs_inspect._util import InputError
-from urs_inspect.samer._report import DimensionScore, read_dimensions
 from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored, shared
 from urs_inspect.samer._judgement import score_keys
-from urs_inspect.scorers import pair_verdict, samer, samer_outcome
+from urs_inspect.samer._report import DimensionScore, read_dimensions
 from urs_inspect.samer._scorer import samer_report
+from urs_inspect.scorers import pair_verdict, samer, samer_outcome
 from urs_inspect.solvers import compare_pair
 from urs_inspect.stats._bootstrap import student_interval
 
@@ -109,7 +109,7 @@ def test_nobody_is_told_of_hooks(tmp_path: Path) -> None:
         "import sys\n"
         "from pathlib import Path\n"
         "from tests.samer.stubs import Opening\n"
-        "from tests.scorers.test_samer import scoring\n"
+        "from tests.samer.test_scorer import scoring\n"
         "from tests.tasks.scripted import run\n"
         "from urs_inspect.samer._engines import register_engine\n"
         "opening, folder = Opening(), Path(sys.argv[1])\n"

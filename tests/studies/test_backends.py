@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
+from urs_inspect.datasets import Vocabulary, load_urs
+from urs_inspect.rubrics import load_rubric
 from urs_inspect.studies import (
     AssistantError,
     Page,
@@ -21,8 +23,6 @@ from urs_inspect.studies._backends import (
     open_translator,
     page_prompt,
 )
-from urs_inspect.datasets import Vocabulary, load_urs
-from urs_inspect.rubrics import load_rubric
 
 
 @pytest.fixture

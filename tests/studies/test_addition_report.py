@@ -12,10 +12,10 @@ from tests.reports.golden_files import check_golden
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.reports.task_logs import chains, write_addition
 from urs_inspect._util import InputError
-from urs_inspect.studies._addition_report import report_addition
 from urs_inspect.reports._tables import Report
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._agreement import wilson_interval
+from urs_inspect.studies._addition_report import report_addition
 
 
 def report(folder: Path) -> Report:

@@ -12,8 +12,8 @@ from inspect_ai.model import ContentText, UrlCitation
 
 from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Script
-from urs_inspect.studies import Page, read_request, register_search
 from urs_inspect.logs._scores import answered_by
+from urs_inspect.studies import Page, read_request, register_search
 from urs_inspect.studies._assistants import pages_of
 from urs_inspect.studies.urs_assistants import urs_assistants
 

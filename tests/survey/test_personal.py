@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.survey import personal as libraries
+from urs_inspect.survey import _personal as libraries
 from urs_inspect.survey._personal import Finding, find_personal, kinds, mask
 
 

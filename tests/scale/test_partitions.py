@@ -25,8 +25,8 @@ from urs_inspect.discrepancy import (
     select_partitions,
 )
 from urs_inspect.discrepancy._greedy import Selected, contenders
-from urs_inspect.scale._partitions import _Worker
 from urs_inspect.discrepancy._vector_cache import cached_vectors
+from urs_inspect.scale._partitions import _Worker
 
 PAIR = ("m0", "m1")
 

@@ -20,10 +20,10 @@ from tests.tasks.contests import Field, compete, outcomes, pool_file, rows
 from tests.tasks.scripted import judge_numbers, metric_values, run, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.reports._judges import read_judge
-from urs_inspect.samer._report import read_weights
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._conversation import Conversations
 from urs_inspect.samer._evaluation import RawOutputs, evaluate
+from urs_inspect.samer._report import read_weights
 from urs_inspect.tasks import judge_pairwise, mad, md_eval, urs
 
 DIMENSIONS = load_taxonomy().dimensions

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inspect_ai.scorer import SampleScore, Score
 
-from urs_inspect.studies._exact_sum import addition_report
 from urs_inspect.stats._agreement import wilson_interval
 from urs_inspect.stats._chain_lengths import Trial, accuracy, longest
+from urs_inspect.studies._exact_sum import addition_report
 
 
 def trials(**rights: str) -> list[Trial]:
