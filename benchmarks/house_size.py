@@ -158,6 +158,7 @@ def print_options() -> None:
     import click
 
     from urs_inspect import tasks
+    from urs_inspect._satellites import at, satellites
     from urs_inspect.cli import main as command
 
     def options(group: click.Command) -> int:
@@ -173,8 +174,11 @@ def print_options() -> None:
         return own
 
     arguments = 0
-    for task in tasks.__all__:
-        arguments += len(inspect.signature(getattr(tasks, task)).parameters)
+    made = [getattr(tasks, name) for name in tasks.__all__]
+    for satellite in satellites():
+        made += [at(address) for address in satellite.tasks.values()]
+    for task in made:
+        arguments += len(inspect.signature(task).parameters)
     print(f"  {'options of commands':38}{options(command):>9,}")
     print(f"  {'arguments of tasks':38}{arguments:>9,}")
 

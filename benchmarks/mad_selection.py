@@ -29,7 +29,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks import Row, in_process, timed
-from urs_inspect.discrepancy import Selector, select_partitions
+from urs_inspect.discrepancy import Selector
+from urs_inspect.scale import select_partitions
 
 Halves = npt.NDArray[np.float16]
 TOPICS = 200

@@ -21,10 +21,12 @@ PACKAGES = (
     "urs_inspect.datasets",
     "urs_inspect.rubrics",
     "urs_inspect.reports",
-    "urs_inspect.studies",
     "urs_inspect.annotation",
     "urs_inspect.scorers",
     "urs_inspect.solvers",
+    "urs_inspect.scale",
+    "urs_inspect.studies",
+    "urs_inspect.survey",
 )
 
 

@@ -14,14 +14,17 @@ import pytest
 from click.testing import CliRunner
 from inspect_ai import eval as inspect_eval
 
-import urs_inspect
 from urs_inspect import tasks
+from urs_inspect._satellites import at, satellites
 from urs_inspect.cli import main
 from urs_inspect.tasks import urs
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TASKS = list(tasks.__all__)
+ADDRESSES = {name: f"tasks:{name}" for name in tasks.__all__}
+for _satellite in satellites():
+    ADDRESSES.update(_satellite.tasks)
+TASKS = list(ADDRESSES)
 
 
 def lines_of_code(page: Path) -> Iterator[str]:
@@ -121,7 +124,7 @@ def test_tasks_and_their_arguments_exist(page: str, line: str) -> None:
     assert named or "--run-config" in words or any(".py@" in word for word in words), line
     for task in named:
         assert task in TASKS, f"{page}: {line}"
-        allowed = inspect.signature(getattr(urs_inspect, task)).parameters
+        allowed = inspect.signature(at(ADDRESSES[task])).parameters
         given = {value.partition("=")[0] for option, value in pairwise(words) if option == "-T"}
         assert given <= set(allowed), f"{page}: {line}"
 

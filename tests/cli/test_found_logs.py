@@ -16,8 +16,8 @@ from tests.reports.pairs import write_pairs
 from tests.reports.task_logs import write_addition
 from urs_inspect import judge_pairwise, urs, urs_references
 from urs_inspect.providers import SIMULATION
-from urs_inspect.studies.urs_addition import urs_addition
-from urs_inspect.survey.urs_case_review import urs_case_review
+from urs_inspect.studies._addition_task import urs_addition
+from urs_inspect.survey._review_task import urs_case_review
 
 JUDGE = {"grader": f"{SIMULATION}/judge"}
 ESTIMATE = (

@@ -12,7 +12,7 @@ from tests.reports.golden_files import rows_of
 from tests.tasks.scripted import Script, metric_values, run
 from urs_inspect._util import InputError
 from urs_inspect.studies._addition_report import report_addition
-from urs_inspect.studies.urs_addition import urs_addition
+from urs_inspect.studies._addition_task import urs_addition
 
 _OPTIONS = {"addition_lengths": "2-4,12", "addition_per_length": 5}
 

@@ -44,8 +44,8 @@ from urs_inspect.reports._estimate import (
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats._power import smallest_difference
-from urs_inspect.studies.urs_addition import urs_addition
-from urs_inspect.survey.urs_case_review import urs_case_review
+from urs_inspect.studies._addition_task import urs_addition
+from urs_inspect.survey._review_task import urs_case_review
 from urs_inspect.tasks import mad, md_eval, urs, urs_references
 
 BUILDER = PromptBuilder(load_rubric())

@@ -22,13 +22,13 @@ from tests.samer.pooling_server import pooling_server, replies, says
 from tests.samer.reward_models import PLAIN, SlowReference, describe, tiny_reward_model
 from tests.tasks.scripted import metric_values, run, say
 from urs_inspect._util import InputError
-from urs_inspect.samer import check_rows, judge, load_engine, score_file
+from urs_inspect.samer import check_rows, judge, load_engine, reward_model, samer, score_file
 from urs_inspect.samer._checkpoint import fingerprint
 from urs_inspect.samer._checkpoint_check import check_model, open_model
 from urs_inspect.samer._engines import EngineFailure, QueryResponse, registry
 from urs_inspect.samer._engines.shared import EngineChoice, check_engine
 from urs_inspect.samer._judgement import Judgement, score_values
-from urs_inspect.scorers import pair_verdict, reward_model, samer
+from urs_inspect.scorers import pair_verdict
 from urs_inspect.solvers import compare_pair
 
 WORDS = ["the", "a", "in", "hello\n\n", "other", "<|", "42", "é", "你好", "answer"]

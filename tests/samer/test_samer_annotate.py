@@ -14,9 +14,9 @@ from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Reply, Script, metric_values, run, samples_of
 from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
+from urs_inspect.samer._annotate_task import samer_annotate
 from urs_inspect.samer._training import read_training
 from urs_inspect.samer._training_commands import annotate
-from urs_inspect.samer.samer_annotate import samer_annotate
 
 CHITCHAT = tuple(load_taxonomy().scenarios["chitchat"].dimensions)
 

@@ -25,11 +25,12 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from tests.samer.stubs import DIMENSIONS, Opening, raw
 from tests.tasks.scripted import metric_values, output, run, run_all, say, score_of, value_of
 from urs_inspect._util import InputError
+from urs_inspect.samer import samer, samer_outcome
 from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored, shared
 from urs_inspect.samer._judgement import score_keys
 from urs_inspect.samer._report import DimensionScore, read_dimensions
 from urs_inspect.samer._scorer import samer_report
-from urs_inspect.scorers import pair_verdict, samer, samer_outcome
+from urs_inspect.scorers import pair_verdict
 from urs_inspect.solvers import compare_pair
 from urs_inspect.stats._bootstrap import student_interval
 

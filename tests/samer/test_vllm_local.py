@@ -20,6 +20,7 @@ from tests.samer.pooling_server import HIDDEN, check_equal, expected, step_rows
 from urs_inspect._arguments import Samer, check, samer_arguments
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
+from urs_inspect.samer import samer
 from urs_inspect.samer._checkpoint_check import open_checkpoint
 from urs_inspect.samer._engines import shared
 from urs_inspect.samer._engines.protocol import EngineFailure, QueryResponse, Scored
@@ -28,7 +29,6 @@ from urs_inspect.samer._engines.shared import EngineChoice, check_engine
 from urs_inspect.samer._engines.vllm_local import VllmEngine, make_vllm
 from urs_inspect.samer._export import exported_folder
 from urs_inspect.samer._weights import Array
-from urs_inspect.scorers import samer
 
 ITEMS = [QueryResponse(f"question {n}", f"answer {n}") for n in range(12)]
 

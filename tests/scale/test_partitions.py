@@ -16,16 +16,11 @@ from hypothesis import strategies as st
 
 from tests.discrepancy.small_pools import pool
 from urs_inspect._util import InputError
-from urs_inspect.discrepancy import _partitions as partitions
-from urs_inspect.discrepancy import (
-    embed_partitions,
-    load_similarity,
-    register_similarity,
-    select,
-    select_partitions,
-)
+from urs_inspect.discrepancy import load_similarity, register_similarity, select
 from urs_inspect.discrepancy._greedy import Selected, contenders
 from urs_inspect.discrepancy._vector_cache import cached_vectors
+from urs_inspect.scale import _partitions as partitions
+from urs_inspect.scale import embed_partitions, select_partitions
 from urs_inspect.scale._partitions import _Worker
 
 PAIR = ("m0", "m1")

@@ -39,7 +39,7 @@ from urs_inspect import mad, md_eval, urs
 from urs_inspect._util import InputError
 from urs_inspect.judging._ask import GIVE_UP, CircuitBreaker
 from urs_inspect.samer import load_taxonomy
-from urs_inspect.samer.samer_annotate import samer_annotate
+from urs_inspect.samer._annotate_task import samer_annotate
 from urs_inspect.scorers import intent_judge
 from urs_inspect.solvers import _model_calls as model_calls
 from urs_inspect.solvers import _preflight as preflight

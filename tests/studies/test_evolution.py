@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from urs_inspect._util import InputError
-from urs_inspect.judging import _evolution as evolution
 from urs_inspect.rubrics import load_rubric
+from urs_inspect.studies import _evolution as evolution
 from urs_inspect.studies._evolution import (
     EvolutionFailure,
     EvolutionMode,

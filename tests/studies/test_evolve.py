@@ -19,7 +19,7 @@ from urs_inspect._util import InputError
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.discrepancy._pools import PoolItem, load_pool_file
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.studies.evolve import EvolutionSource, evolve
+from urs_inspect.studies._evolve_task import EvolutionSource, evolve
 
 SEEDS = {
     "tide": "Why does the sea rise and fall twice a day?",

@@ -9,7 +9,7 @@ from inspect_ai.model import ChatMessage
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.tasks.scripted import Reply, Script, metric_values, output, run, samples_of
-from urs_inspect.studies.urs_addition import URS_ADDITION_VERSION, urs_addition
+from urs_inspect.studies._addition_task import URS_ADDITION_VERSION, urs_addition
 
 
 def answered(log_dir: Path, reply: "Script | Reply", **arguments: object) -> EvalLog:

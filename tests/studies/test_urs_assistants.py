@@ -15,7 +15,7 @@ from tests.tasks.scripted import Script
 from urs_inspect.logs._scores import answered_by
 from urs_inspect.studies import Page, read_request, register_search
 from urs_inspect.studies._assistants import pages_of
-from urs_inspect.studies.urs_assistants import urs_assistants
+from urs_inspect.studies._assistants_task import urs_assistants
 
 
 def run(task: Task, model: Any = "none", **roles: str) -> EvalLog:

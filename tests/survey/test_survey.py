@@ -10,8 +10,8 @@ import pytest
 from urs_inspect._util import InputError
 from urs_inspect.datasets import UrsCase, Vocabulary, read_cases
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.survey import ColumnMap, Survey, SurveyOptions, read_mapping, read_survey
-from urs_inspect.survey._case_file import dropped_csv, read_dropped, write_cases
+from urs_inspect.survey._case_file import Survey, dropped_csv, read_dropped, write_cases
+from urs_inspect.survey._survey import ColumnMap, SurveyOptions, read_mapping, read_survey
 
 GOOD = {
     "conversation": "Question: Why is the sky blue?\nAnswer: Scattering.",

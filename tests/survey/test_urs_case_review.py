@@ -14,7 +14,7 @@ from tests.cli.conftest import run as run_command
 from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Reply, Script, between, metric_values, output, run, samples_of
 from urs_inspect.providers._simulated_judgement import key_in
-from urs_inspect.survey.urs_case_review import urs_case_review
+from urs_inspect.survey._review_task import urs_case_review
 
 command = run_command
 

@@ -19,7 +19,7 @@ from tests.servers import Request, Response, fails, says, serving
 from tests.tasks.killed import kill_and_retry
 from tests.tasks.scripted import metric_values, run, samples_of
 from tests.tasks.test_urs_crossval import answer_log, cells, reference_log
-from urs_inspect.studies.evolve import evolve
+from urs_inspect.studies._evolve_task import evolve
 from urs_inspect.tasks import urs
 
 

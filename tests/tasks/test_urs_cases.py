@@ -20,7 +20,7 @@ from urs_inspect.cli._estimate import estimate
 from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets._references import question_sha256
 from urs_inspect.rubrics import Rubric
-from urs_inspect.studies.urs_assistants import urs_assistants
+from urs_inspect.studies._assistants_task import urs_assistants
 from urs_inspect.tasks._urs_cases import asked_cases, case_to_sample
 from urs_inspect.tasks.urs_references import urs_references
 

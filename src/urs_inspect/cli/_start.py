@@ -117,7 +117,7 @@ _KINDS = {
         "text",
     ),
     "prices": ("input output", "reports._costs.load_prices", "path"),
-    "survey_columns": ("columns", "datasets._survey.read_mapping", "path"),
+    "survey_columns": ("columns", "survey._survey.read_mapping", "path"),
     "traffic": (
         "intents|languages|countries",
         "reports._traffic.read_traffic",
@@ -146,7 +146,7 @@ _KINDS = {
     ),
     "survey": (
         "conversation|messages|transcript intent|user_intent",
-        "datasets._survey.read_survey",
+        "survey._survey.read_survey",
         "path vocabulary",
     ),
     "satisfaction": (

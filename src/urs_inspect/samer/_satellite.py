@@ -7,9 +7,9 @@ SATELLITE = Satellite(
         "samer._annotate_pair",
         "samer._annotated_pair",
         "samer._scorer",
-        "samer.samer_annotate",
+        "samer._annotate_task",
     ),
-    tasks={"samer_annotate": "samer.samer_annotate:samer_annotate"},
+    tasks={"samer_annotate": "samer._annotate_task:samer_annotate"},
     commands={
         "SaMer": {
             "samer": (

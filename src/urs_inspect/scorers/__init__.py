@@ -1,6 +1,5 @@
 """How an answer becomes a score; metrics stand in the modules."""
 
-from urs_inspect.samer._scorer import reward_model, samer, samer_outcome
 from urs_inspect.scorers._intent_judge import intent_judge, judge_outcome
 from urs_inspect.scorers._pair_choice import human_choice, pair_choice
 from urs_inspect.scorers._pair_verdict import pair_verdict
@@ -13,7 +12,4 @@ __all__ = [
     "pair_choice",
     "pair_verdict",
     "rating_agreement",
-    "reward_model",
-    "samer",
-    "samer_outcome",
 ]

@@ -35,8 +35,8 @@ from urs_inspect.reports._tables import (
 )
 from urs_inspect.rubrics import FINAL, LOWEST
 from urs_inspect.stats._bootstrap import LEVEL, SEED, Floats, Resampling
-from urs_inspect.studies import asks_for_translation
 from urs_inspect.studies._assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
+from urs_inspect.studies._backends import asks_for_translation
 
 TASK = "urs_assistants"
 _TABLES = ("assistants", "assistants_differences")

@@ -8,14 +8,14 @@ SATELLITE = Satellite(
         "studies._evolve_instruction",
         "studies._evolved",
         "studies._exact_sum",
-        "studies.evolve",
-        "studies.urs_addition",
-        "studies.urs_assistants",
+        "studies._evolve_task",
+        "studies._addition_task",
+        "studies._assistants_task",
     ),
     tasks={
-        "evolve": "studies.evolve:evolve",
-        "urs_addition": "studies.urs_addition:urs_addition",
-        "urs_assistants": "studies.urs_assistants:urs_assistants",
+        "evolve": "studies._evolve_task:evolve",
+        "urs_addition": "studies._addition_task:urs_addition",
+        "urs_assistants": "studies._assistants_task:urs_assistants",
     },
     commands={
         "Results": {

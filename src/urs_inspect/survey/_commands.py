@@ -16,7 +16,7 @@ from urs_inspect.cli._output import print_text_table, table_of
 if TYPE_CHECKING:
     from urs_inspect.datasets import Vocabulary
     from urs_inspect.rubrics import Rubric
-    from urs_inspect.survey import Survey
+    from urs_inspect.survey._case_file import Survey
     from urs_inspect.survey._datasheet import Described
     from urs_inspect.survey._review_report import ReviewedCase
 
@@ -216,9 +216,9 @@ def import_(
     urs_references.
     """
     from urs_inspect.rubrics import load_rubric
-    from urs_inspect.survey import ColumnMap, SurveyOptions, read_mapping, read_survey
     from urs_inspect.survey._case_file import dropped_csv, write_cases
     from urs_inspect.survey._datasheet import datasheet as datasheet_of
+    from urs_inspect.survey._survey import ColumnMap, SurveyOptions, read_mapping, read_survey
 
     for path, suffix, option in (
         (output, ".jsonl", "output"),

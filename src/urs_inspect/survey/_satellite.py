@@ -3,8 +3,8 @@
 from urs_inspect._satellites import Satellite
 
 SATELLITE = Satellite(
-    registers=("survey._case_review", "survey.urs_case_review"),
-    tasks={"urs_case_review": "survey.urs_case_review:urs_case_review"},
+    registers=("survey._case_review", "survey._review_task"),
+    tasks={"urs_case_review": "survey._review_task:urs_case_review"},
     commands={
         "Data": {
             "cases": (

@@ -21,9 +21,10 @@ from urs_inspect._arguments import (
     samer_arguments,
 )
 from urs_inspect.rubrics import load_rubric
+from urs_inspect.samer import samer as samer_scorer
+from urs_inspect.samer import samer_outcome
 from urs_inspect.samer._viewer import samer_viewer, with_samer
-from urs_inspect.scorers import intent_judge, judge_outcome, samer_outcome
-from urs_inspect.scorers import samer as samer_scorer
+from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.scorers._metrics import HEADLINE
 from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.tasks._urs_cases import choose_cases

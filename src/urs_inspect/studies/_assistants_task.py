@@ -27,8 +27,8 @@ from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.scorers._metrics import HEADLINE
 from urs_inspect.solvers._preflight import preflight_setup
-from urs_inspect.studies import asks_for_translation
 from urs_inspect.studies._assistants import answer_from_pages, first_page, translation
+from urs_inspect.studies._backends import asks_for_translation
 from urs_inspect.tasks._urs_cases import case_to_sample, choose_cases
 from urs_inspect.tasks._viewer import intent_viewer
 from urs_inspect.tasks.urs import URS_VERSION
