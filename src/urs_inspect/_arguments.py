@@ -27,10 +27,8 @@ from pydantic import (
     model_validator,
 )
 
+from urs_inspect._satellites import at, offered
 from urs_inspect._util import InputError, choices, is_blank
-from urs_inspect.samer._checkpoint import Dtype
-from urs_inspect.samer._conversation import Bos, Overlong
-from urs_inspect.samer._evaluation import WeightsAt
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -231,7 +229,7 @@ def required(value: _T | None, argument: str, allowed: str) -> _T:
     return value
 
 
-class _Options(BaseModel):
+class Options(BaseModel):
     """An argument with options; a text stands for the first of them."""
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -251,24 +249,7 @@ class _Options(BaseModel):
         raise ValueError(f"must be a text, or options: {choices(cls.model_fields)}; got {value!r}")
 
 
-class SamerOptions(_Options):
-    """A SaMer model and how it is run."""
-
-    model: Text  # folder of a checkpoint, or address of a vLLM server
-    engine: Text = "auto"
-    weights_at: WeightsAt | None = None  # by default where the heads' file says, else `response`
-    bos: Bos = "single"
-    overlong: Overlong = "shorten"
-    max_length: Count | None = None  # tokens; by default the model's limit
-    folder: Text | None = None  # for a server on another machine: its tokeniser and heads
-    dtype: Dtype = "auto"
-    description: Text | None = None  # of a reward model: a file that says what its outputs mean
-    engine_options: dict[str, Any] | None = (
-        None  # of vLLM in this process, such as `gpu_memory_utilization`
-    )
-
-
-class SimilarityOptions(_Options):
+class SimilarityOptions(Options):
     """A similarity, and for `openai/<model>` the address of an embeddings API in place of the
     environment's.
     """
@@ -277,15 +258,25 @@ class SimilarityOptions(_Options):
     url: Text | None = None
 
 
-class TargetOptions(_Options):
+class TargetOptions(Options):
     """A model of an earlier ranking, and how many places above and below it count."""
 
     model: Text
     width: Count = 2
 
 
-Samer = Annotated[str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(SamerOptions))]
-"""Becomes `SamerOptions`."""
+@cache
+def _samer_options() -> type[Options] | None:
+    """The options of the satellite `samer`; None where it is not there."""
+    address = offered("options").get("samer")
+    return at(address) if address else None
+
+
+Samer = Annotated[
+    str | dict[str, Any],
+    GetPydanticSchema(lambda _, handler: handler(_samer_options() or dict[str, Any])),
+]
+"""Becomes `SamerOptions` of the satellite `samer`."""
 
 Similarities = Annotated[
     str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(SimilarityOptions))
@@ -313,14 +304,27 @@ def samer_arguments(samer: object, *, wanted: bool, condition: str) -> dict[str,
         return None
     if not wanted:
         raise InputError(f"samer: only with {condition}")
-    given = SamerOptions.model_validate(samer).model_dump()
+    options = _samer_options()
+    if options is None:
+        raise InputError("samer: this installation has no part `samer`")
+    given = options.model_validate(samer).model_dump()
     optional = {"description", "engine_options"}
     return {
         name: value for name, value in given.items() if name not in optional or value is not None
     }
 
 
-_SAMER_OPTIONS = [name for name in SamerOptions.model_fields if name != "model"]
+_SAMER_OPTIONS = (
+    "engine",
+    "weights_at",
+    "bos",
+    "overlong",
+    "max_length",
+    "folder",
+    "dtype",
+    "description",
+    "engine_options",
+)
 _MOVED = {
     **{name: ("samer", f"-T samer='{{model: DIR, {name}: ...}}'") for name in _SAMER_OPTIONS},
     "similarity_url": ("similarity", "-T similarity='{name: openai/<model>, url: ...}'"),

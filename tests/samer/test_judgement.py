@@ -18,10 +18,10 @@ from urs_inspect.samer._judgement import (
     judge,
     judged,
     judgement_facts,
-    pair_facts,
     score_keys,
     score_values,
 )
+from urs_inspect.solvers._local_judges import pair_facts
 
 
 def one(outcome: Scored, *, no_response: bool = False) -> Judgement:

@@ -16,9 +16,10 @@ from urs_inspect.datasets import PairCase
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored
 from urs_inspect.samer._judgement import Judgement, judged
+from urs_inspect.samer._pair_judge import SamerPair
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.solvers import compare_pair
-from urs_inspect.solvers._pair_asking import SamerPair, samer_choice
+from urs_inspect.solvers._local_judges import local_judge
 from urs_inspect.tasks.judge_pairwise import pair_to_sample
 
 StubEngine = Callable[..., Opening]
@@ -147,12 +148,12 @@ def test_a_failure_is_no_verdict_and_is_named(tmp_path: Path, stub_engine: StubE
 
 
 def test_samer_and_its_options_belong_together(tmp_path: Path) -> None:
-    assert samer_choice("model", None) is None
+    assert local_judge("model", None) is None
     with pytest.raises(
         InputError, match="samer: only with judge=samer, reward_model, not with judge=model"
     ):
-        samer_choice("model", {"model": str(tmp_path)})
+        local_judge("model", {"model": str(tmp_path)})
     with pytest.raises(InputError, match="judge=samer needs samer: the folder of a checkpoint"):
-        samer_choice("samer", None)
+        local_judge("samer", None)
     with pytest.raises(InputError, match="no such folder"):
-        samer_choice("samer", {"model": str(tmp_path / "absent")})
+        local_judge("samer", {"model": str(tmp_path / "absent")})

@@ -30,7 +30,6 @@ from urs_inspect._arguments import (
     Natural,
     Paths,
     Samer,
-    SamerOptions,
     Scale,
     Similarities,
     SimilarityOptions,
@@ -41,7 +40,9 @@ from urs_inspect._arguments import (
     names,
     one_of,
 )
+from urs_inspect._satellites import at, satellites
 from urs_inspect._util import InputError
+from urs_inspect.samer._options import SamerOptions
 from urs_inspect.tasks._viewer import sample_list
 from urs_inspect.tasks.urs import URS_VERSION
 
@@ -212,9 +213,19 @@ def test_words_that_only_the_program_knows() -> None:
 # ## Tasks
 
 
-@pytest.mark.parametrize("name", tasks.__all__)
+ADDRESSES = {name: f"tasks:{name}" for name in tasks.__all__}
+for _satellite in satellites():
+    ADDRESSES.update(_satellite.tasks)
+
+
+def task_named(name: str) -> Any:
+    """The task of that name, of core or a satellite."""
+    return at(ADDRESSES[name])
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
 def test_every_task_is_checked_and_has_docs_for_each_argument(name: str) -> None:
-    task = getattr(tasks, name)
+    task = task_named(name)
     with pytest.raises(InputError, match="unexpected keyword argument 'nonsense'"):
         task(**dict.fromkeys([*_required(task), "nonsense"], "x"))
     for parameter in signature(task).parameters:
@@ -239,8 +250,8 @@ def test_a_task_has_the_version_and_size_that_are_declared(
     declared: dict[str, Any], data_dir: Path
 ) -> None:
     name = declared["name"]
-    task = getattr(tasks, name)(**({"bench": BENCHES[name]} if name in BENCHES else {}))
-    module = import_module(f"urs_inspect.tasks.{name}")
+    task = task_named(name)(**({"bench": BENCHES[name]} if name in BENCHES else {}))
+    module = import_module(task_named(name).__module__)
     assert task.version == getattr(module, f"{name.upper()}_VERSION", URS_VERSION)
     assert task.version <= DECLARED["version"]
     assert len(task.dataset) == declared["dataset_samples"]
@@ -483,7 +494,7 @@ def test_a_task_refuses_what_only_it_can_judge(
     )
     given = {**USUAL.get(name, {}), **arguments}
     with pytest.raises(InputError) as caught:
-        getattr(tasks, name)(**given)
+        task_named(name)(**given)
     assert message in str(caught.value)
 
 

@@ -22,9 +22,6 @@ from urs_inspect.samer._engines.protocol import (
 from urs_inspect.samer._evaluation import Evaluation, RawOutputs, evaluate
 from urs_inspect.samer._reward import REWARD, Description
 
-# key of a sample's store under which the evaluations of compared responses are kept
-EVALUATIONS = "samer_evaluations"
-
 _PLACES = 4  # of a score that people look at
 _MOST_ROWS = 10
 
@@ -190,20 +187,6 @@ def facts_of(name: str, spec: EngineSpec) -> dict[str, Any]:
         key: value
         for key, value in facts.items()
         if key != ("weights_at" if facts["reward"] else "reward")
-    }
-
-
-def pair_facts(kept: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Metadata of a score of compared responses from what is kept under `EVALUATIONS`; empty if
-    nothing is.
-
-    `weights` of each response that has any, and under `samer` how the engine was set up.
-    """
-    if not kept:
-        return {}
-    return {
-        "weights": [facts["weights"] for facts in kept if facts.get("weights")],
-        "samer": kept[0]["samer"],
     }
 
 

@@ -10,6 +10,14 @@ SATELLITE = Satellite(
         "samer._annotate_task",
     ),
     tasks={"samer_annotate": "samer._annotate_task:samer_annotate"},
+    offers={
+        "judges of pairs": {
+            "samer": "samer._pair_judge:samer_judge",
+            "reward_model": "samer._pair_judge:reward_judge",
+        },
+        "options": {"samer": "samer._options:SamerOptions"},
+        "scorers": {"samer": "samer._beside_judge:samer_scorer"},
+    },
     commands={
         "SaMer": {
             "samer": (

@@ -20,9 +20,9 @@ from urs_inspect.judging._pair_reply import (
 )
 from urs_inspect.judging._reply_counts import UnkeyedWatch
 from urs_inspect.judging._verdicts import OVERALL
-from urs_inspect.samer._judgement import EVALUATIONS, pair_facts
 from urs_inspect.scorers._metrics import mean, reason_of
 from urs_inspect.scorers._pair_metrics import judge_report
+from urs_inspect.solvers._local_judges import EVALUATIONS, pair_facts
 from urs_inspect.solvers._pair_asking import call_facts
 
 logger = getLogger(__name__)

@@ -10,22 +10,23 @@ from urs_inspect._arguments import Structured, checked
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging._prompts import Orders, Protocol, orders_of, pair_calls
 from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.solvers._local_judges import (
+    LocalFailure,
+    local_judge,
+    local_judges,
+    local_pair,
+    local_replies,
+)
 from urs_inspect.solvers._model_calls import JudgeCalls
 from urs_inspect.solvers._pair_asking import (
     PairCall,
-    SamerPair,
     ask_pairs,
     baseline_reply,
     keep_replies,
-    samer_choice,
-    samer_pair,
-    samer_replies,
 )
 from urs_inspect.solvers._role_models import (
     BASELINE_PREFIX,
-    LOCAL_JUDGES,
     MODEL_JUDGE,
-    REWARD_JUDGE,
     is_none,
     judge_model,
     refuse_no_model,
@@ -73,11 +74,9 @@ def compare_pair(
             judge.
     """
     baseline = check_judge(judge)
-    if judge == REWARD_JUDGE and protocol != "overall":
-        raise InputError(
-            f"judge={REWARD_JUDGE} gives no verdicts on dimensions; use protocol=overall"
-        )
-    choice = samer_choice(judge, samer)
+    local = local_judge(judge, samer)
+    if local is not None and not local.dimensions and protocol != "overall":
+        raise InputError(f"judge={judge} gives no verdicts on dimensions; use protocol=overall")
     unused: set[str] = set()
     judge_calls = JudgeCalls(structured=structured)
 
@@ -92,17 +91,17 @@ def compare_pair(
             logger.warning(
                 f"judge={judge} judges without a model: {model} is not called; use --model none"
             )
-        if choice is not None:
+        if local is not None:
             query = facts.get(QUERY, facts["prompt"])
-            pair = await samer_pair(state, choice, query, facts["response_a"], facts["response_b"])
+            pair = await local_pair(state, local, query, facts["response_a"], facts["response_b"])
             names = (*judged.get("dimensions", {}), OVERALL)
-            if isinstance(pair, SamerPair):
-                table = pair.table(names)
-                text = pair.explained(("response a", "response b"))
-            else:
+            if isinstance(pair, LocalFailure):
                 table = ""
                 text = pair.detail
-            keep_replies(state, samer_replies(pair, names, firsts, table))
+            else:
+                table = pair.table(names)
+                text = pair.explained(("response a", "response b"))
+            keep_replies(state, local_replies(pair, names, firsts, table))
             state.output = ModelOutput.from_content(judge, text)
         elif baseline is not None:
             replies = [
@@ -143,12 +142,12 @@ def check_judge(judge: str) -> str | None:
     if judge == MODEL_JUDGE:
         refuse_no_model()
         return None
-    if judge in LOCAL_JUDGES:
+    if judge in local_judges():
         return None
     baseline = str(judge).removeprefix(BASELINE_PREFIX)
     if baseline == judge or baseline not in BASELINES:
         raise InputError(
-            f"judge: unknown judge '{judge}'; allowed: {choices((MODEL_JUDGE, *LOCAL_JUDGES))}, "
+            f"judge: unknown judge '{judge}'; allowed: {choices((MODEL_JUDGE, *local_judges()))}, "
             f"{choices(BASELINE_PREFIX + kind for kind in BASELINES)}"
         )
     return baseline

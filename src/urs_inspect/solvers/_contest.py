@@ -21,22 +21,24 @@ from urs_inspect.judging._prompts import (
     orders_of,
 )
 from urs_inspect.judging._verdicts import OVERALL
-from urs_inspect.samer._engines.shared import EngineChoice
+from urs_inspect.solvers._local_judges import (
+    LocalFailure,
+    LocalJudge,
+    local_judge,
+    local_judges,
+    local_pair,
+    local_replies,
+)
 from urs_inspect.solvers._model_calls import CallError, JudgeCalls, attempt, error_of
 from urs_inspect.solvers._pair_asking import (
     PairCall,
-    SamerPair,
     ask_pairs,
     baseline_reply,
     keep_replies,
-    samer_choice,
-    samer_pair,
-    samer_replies,
 )
 from urs_inspect.solvers._role_models import (
     BASELINE_PREFIX,
     GRADER,
-    LOCAL_JUDGES,
     bound_models,
     models_with,
 )
@@ -87,7 +89,7 @@ def contest(
     """
     check_contest_judge(judge)
     judge_calls = JudgeCalls(structured=structured)
-    choice = samer_choice(judge, samer)
+    local = local_judge(judge, samer)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         if state.metadata["phase"] == "answer":
@@ -100,8 +102,8 @@ def contest(
             judge_calls.begin(state)
             ballot = Ballot.from_dict(state.metadata["ballot"], f"sample {state.sample_id}")
             firsts = orders_of(orders, ballot.id, seed)
-            if choice is not None:
-                await _judge_by_samer(state, ballot, choice, firsts, judge)
+            if local is not None:
+                await _judge_locally(state, ballot, local, firsts, judge)
             elif judge == GRADER:
                 await _judge_by_models(state, ballot, firsts, judge_language, judge_calls)
             else:
@@ -113,7 +115,7 @@ def contest(
 
 def check_contest_judge(judge: object) -> None:
     """Refuse an unknown judge, by an `InputError` that names the allowed ones."""
-    allowed = (GRADER, HUMAN, *LOCAL_JUDGES, *(BASELINE_PREFIX + kind for kind in _BLIND))
+    allowed = (GRADER, HUMAN, *local_judges(), *(BASELINE_PREFIX + kind for kind in _BLIND))
     if judge not in allowed:
         raise InputError(f"judge: unknown judge '{judge}'; allowed: {choices(allowed)}")
 
@@ -210,12 +212,14 @@ def _text(reply: dict[str, Any]) -> str:
     )
 
 
-async def _judge_by_samer(
-    state: TaskState, ballot: Ballot, choice: EngineChoice, firsts: Sequence[First], judge: str
+async def _judge_locally(
+    state: TaskState, ballot: Ballot, local: LocalJudge, firsts: Sequence[First], judge: str
 ) -> None:
-    pair = await samer_pair(state, choice, ballot.instruction, ballot.response_a, ballot.response_b)
-    text = pair.explained((ballot.model_a, ballot.model_b)) if isinstance(pair, SamerPair) else ""
-    replies = samer_replies(pair, (OVERALL,), firsts, text)
+    pair = await local_pair(state, local, ballot.instruction, ballot.response_a, ballot.response_b)
+    text = ""
+    if not isinstance(pair, LocalFailure):
+        text = pair.explained((ballot.model_a, ballot.model_b))
+    replies = local_replies(pair, (OVERALL,), firsts, text)
     keep_replies(state, replies, [judge] * len(replies))
     state.output = ModelOutput.from_content(judge, text or replies[0].error)
 

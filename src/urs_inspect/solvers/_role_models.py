@@ -9,10 +9,6 @@ GRADER = "grader"
 """Role of the models that judge."""
 BASELINE_PREFIX = "baseline/"
 MODEL_JUDGE = "model"
-SAMER_JUDGE = "samer"
-REWARD_JUDGE = "reward_model"
-LOCAL_JUDGES = (SAMER_JUDGE, REWARD_JUDGE)
-"""Judges that evaluate each response by itself, by an engine and not a model of the harness."""
 
 
 def bound_models(role: str) -> list[Model]:

@@ -27,8 +27,8 @@ from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers._pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair
 from urs_inspect.solvers._compare_pair import QUERY
+from urs_inspect.solvers._local_judges import local_judges
 from urs_inspect.solvers._preflight import preflight_setup
-from urs_inspect.solvers._role_models import LOCAL_JUDGES
 from urs_inspect.tasks._viewer import pair_viewer
 
 logger = getLogger(__name__)
@@ -118,7 +118,7 @@ def judge_pairwise(
     # Everything is checked before the data is fetched, so that a mistake costs neither time nor
     # traffic.
     options = samer_arguments(
-        samer, wanted=judge in LOCAL_JUDGES, condition="judge=samer or reward_model"
+        samer, wanted=judge in local_judges(), condition="judge=samer or reward_model"
     )
     compare_pair("overall", orders, judge, seed=seed, samer=options)
     data = _overall(load_pairs(bench, dimension=load_taxonomy().dimension))
@@ -126,7 +126,7 @@ def judge_pairwise(
         case.conversation is not None and bool(case.conversation.not_in_query)
         for case in data.cases
     )
-    if talks and judge in LOCAL_JUDGES:
+    if talks and judge in local_judges():
         logger.warning(
             f"{data.name}: {talks} of {len(data.cases)} prompts are conversations; judge={judge}"
             " sees the last message of the user only"

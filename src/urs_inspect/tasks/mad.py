@@ -53,9 +53,10 @@ from urs_inspect.solvers._contest import (
     contestants,
     has_contestants,
 )
+from urs_inspect.solvers._local_judges import local_judges
 from urs_inspect.solvers._model_calls import JudgeCalls
 from urs_inspect.solvers._preflight import preflight_setup
-from urs_inspect.solvers._role_models import GRADER, LOCAL_JUDGES, roles_known
+from urs_inspect.solvers._role_models import GRADER, roles_known
 from urs_inspect.stats import rank
 from urs_inspect.tasks._competition import (
     UNIFORM,
@@ -216,7 +217,7 @@ def mad(
         least=MIN_CONTESTANTS if answering else 1,
         seed=seed,
         samer=samer_arguments(
-            samer, wanted=judge in LOCAL_JUDGES, condition="judge=samer or reward_model"
+            samer, wanted=judge in local_judges(), condition="judge=samer or reward_model"
         ),
         structured=structured,
     )

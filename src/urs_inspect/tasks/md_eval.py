@@ -23,8 +23,8 @@ from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers._pair_metrics import HEADLINE
 from urs_inspect.solvers import compare_pair
+from urs_inspect.solvers._local_judges import local_judges
 from urs_inspect.solvers._preflight import preflight_setup
-from urs_inspect.solvers._role_models import LOCAL_JUDGES
 from urs_inspect.tasks._viewer import pair_viewer
 from urs_inspect.tasks.judge_pairwise import bench_facts, pair_to_sample
 
@@ -77,7 +77,7 @@ def md_eval(
     # traffic.
     chosen = names(scenarios, "scenarios", taxonomy.scenario_id)
     options = samer_arguments(
-        samer, wanted=judge in LOCAL_JUDGES, condition="judge=samer or reward_model"
+        samer, wanted=judge in local_judges(), condition="judge=samer or reward_model"
     )
     compare = compare_pair(protocol, orders, judge, seed=seed, samer=options, structured=structured)
     data = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios))

@@ -3,7 +3,6 @@
 from typing import Literal
 
 from inspect_ai import Task, task
-from inspect_ai.log import HeadlineMetric
 from inspect_ai.scorer import Scorer
 from inspect_ai.solver import generate
 
@@ -21,12 +20,10 @@ from urs_inspect._arguments import (
     samer_arguments,
 )
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.samer import samer as samer_scorer
-from urs_inspect.samer import samer_outcome
-from urs_inspect.samer._viewer import samer_viewer, with_samer
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.scorers._metrics import HEADLINE
 from urs_inspect.solvers._preflight import preflight_setup
+from urs_inspect.tasks._local_scorer import local_scorer
 from urs_inspect.tasks._urs_cases import choose_cases
 from urs_inspect.tasks._viewer import intent_viewer
 
@@ -109,8 +106,9 @@ def urs(
             structured=structured,
         )
         scorers += [judge, judge_outcome()]
-    if options is not None:
-        scorers += [samer_scorer(**options), samer_outcome()]
+    local = None if options is None else local_scorer("samer", options)
+    if local is not None:
+        scorers += local.scorers
     chosen = choose_cases(
         loaded,
         dataset,
@@ -122,17 +120,21 @@ def urs(
         only_asked=True,
         cluster=cluster,
     )
-    viewer = intent_viewer(loaded, "URS") if with_judge else samer_viewer("URS")
+    viewer = intent_viewer(loaded, "URS")
+    headline = HEADLINE
+    if local is not None and with_judge:
+        viewer = local.beside(viewer)
+    elif local is not None:
+        viewer = local.viewer("URS")
+        headline = local.headline
     return Task(
         dataset=chosen.dataset(),
         solver=generate(),
         scorer=scorers,
         version=URS_VERSION,
-        headline_metric=(
-            HEADLINE if with_judge else HeadlineMetric(scorer="samer", metric="overall")
-        ),
+        headline_metric=headline,
         display_name="URS",
         metadata=chosen.facts(),
-        viewer=with_samer(viewer) if scorer == "both" else viewer,
+        viewer=viewer,
         setup=preflight_setup(preflight, ["grader"] if with_judge else [], structured=structured),
     )

@@ -1,0 +1,100 @@
+"""SaMer and reward models as judges of pairs: each response is evaluated by itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspect_ai.util import concurrency
+
+from urs_inspect.judging._verdicts import OVERALL
+from urs_inspect.samer._engines import EngineFailure, QueryResponse
+from urs_inspect.samer._engines.shared import EngineChoice, check_engine, shared_engine
+from urs_inspect.samer._judgement import (
+    Judgement,
+    engine_facts,
+    explain_judgements,
+    judge,
+    judgement_facts,
+)
+from urs_inspect.samer._reward import Kind
+from urs_inspect.solvers._local_judges import LocalFailure
+
+
+@dataclass(frozen=True)
+class SamerPair:
+    """Judgements of responses a and b: the larger number is the better one."""
+
+    a: Judgement
+    b: Judgement
+    engine: Mapping[str, Any] = field(default_factory=dict)  # how the engine was set up
+
+    @property
+    def kept(self) -> list[dict[str, Any]]:
+        """What the log keeps of each response."""
+        return [{**judgement_facts(each), "samer": dict(self.engine)} for each in (self.a, self.b)]
+
+    def numbers(self, name: str) -> tuple[float, float]:
+        """The numbers that are compared: the overall scores, or those on a dimension, selected or
+        not, 0 to 1.
+        """
+        if name == OVERALL:
+            return self.a.evaluation.overall, self.b.evaluation.overall
+        at = self.a.names.index(name)
+        return float(self.a.evaluation.scores[at]), float(self.b.evaluation.scores[at])
+
+    def verdict(self, name: str) -> str:
+        """`a`, `b`, or `tie` where both numbers are equal."""
+        a, b = self.numbers(name)
+        if a == b:
+            return "tie"
+        return "a" if a > b else "b"
+
+    def table(self, names: Sequence[str]) -> str:
+        """The verdicts with their numbers, as a list in Markdown."""
+        return "\n".join(
+            f"- **{name}: {self.verdict(name)}.** "
+            + "{:.3f} against {:.3f}".format(*self.numbers(name))
+            for name in names
+        )
+
+    def explained(self, names: tuple[str, str]) -> str:
+        """Both judgements as Markdown, under the names of the responses."""
+        return explain_judgements(dict(zip(names, (self.a, self.b), strict=True)))
+
+
+class PairJudge:
+    """Judges pairs by an engine, which is checked at once and opened when it is first needed."""
+
+    def __init__(self, options: Mapping[str, Any], kind: Kind) -> None:
+        """Take the fields of `EngineChoice`; `InputError` if they could only fail in a run."""
+        self.dimensions = kind == "samer"
+        self._choice = EngineChoice(**options, kind=kind)
+        check_engine(self._choice, concurrency)
+
+    async def compare(
+        self, query: str, response_a: str, response_b: str
+    ) -> SamerPair | LocalFailure:
+        """Evaluate two responses; never raises for what an engine does."""
+        engine = await shared_engine(self._choice, concurrency)
+        if isinstance(engine, EngineFailure):
+            return LocalFailure(engine.mode, engine.detail)
+        results = await judge(
+            engine, [QueryResponse(query, response_a), QueryResponse(query, response_b)]
+        )
+        judgements: list[Judgement] = []
+        for response, result in zip("ab", results, strict=True):
+            if isinstance(result, EngineFailure):
+                return LocalFailure(result.mode, f"response {response}: {result.detail}")
+            judgements.append(result)
+        judged_a, judged_b = judgements
+        return SamerPair(judged_a, judged_b, engine_facts(engine))
+
+
+def samer_judge(options: Mapping[str, Any]) -> PairJudge:
+    """SaMer as the judge of pairs."""
+    return PairJudge(options, "samer")
+
+
+def reward_judge(options: Mapping[str, Any]) -> PairJudge:
+    """A reward model as the judge of pairs."""
+    return PairJudge(options, "reward_model")
