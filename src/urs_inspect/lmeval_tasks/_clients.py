@@ -88,9 +88,8 @@ async def _ask_openai(
         if error.code == _TOO_LONG:
             return Reply("", "model_length", error.message)
         raise
-    if not isinstance(
-        completion, ChatCompletion
-    ):  # a page, of a server that has it for every address
+    # a page, of a server that has it for every address
+    if not isinstance(completion, ChatCompletion):
         return Reply("", "unknown", _NO_COMPLETION)
     if not completion.choices:
         return Reply("", "unknown", "the reply had no choices")

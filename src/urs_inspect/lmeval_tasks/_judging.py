@@ -36,9 +36,8 @@ class Record:
     """A judged answer, as the samples keep it."""
 
     response: str
-    scores: (
-        dict[str, float] | None
-    )  # `final` and criteria, 1 to 10, or SaMer's `overall` and dimensions, 0 to 1
+    # `final` and criteria, 1 to 10, or SaMer's `overall` and dimensions, 0 to 1
+    scores: dict[str, float] | None
     judge: str
     outcome: str
     explanation: str  # reasons, or what went wrong

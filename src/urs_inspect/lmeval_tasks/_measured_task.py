@@ -30,9 +30,8 @@ class Measure:
     """A metric."""
 
     name: str
-    aggregate: Callable[[Sequence[Any]], float] = (
-        mean  # for `mean`, lm-eval knows the standard error
-    )
+    # for `mean`, lm-eval knows the standard error
+    aggregate: Callable[[Sequence[Any]], float] = mean
     about: Callable[[Mapping[str, Any]], bool] = _always  # whether it may apply to a case
     sure: bool = True  # whether a case that it may apply to has it, whatever the reply
     higher_is_better: bool | None = True  # None for a habit, of which neither is better

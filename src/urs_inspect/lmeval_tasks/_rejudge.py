@@ -202,9 +202,8 @@ def _asked(line: Mapping[str, Any], place: str) -> dict[str, Any]:
         target = str(line.get("target"))
         prompt = arguments["arg_0"]
         options = arguments.get("arg_1")
-        text = str(
-            prompt[0] if isinstance(prompt, list) else prompt
-        )  # a chat by an API is a list of one text
+        # a chat by an API is a list of one text
+        text = str(prompt[0] if isinstance(prompt, list) else prompt)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise InputError(
             f"{place}: no prompt in arguments.gen_args_0.arg_0, where lm-eval saves it"

@@ -38,9 +38,8 @@ _AHEAD = 2  # blocks under way, so that the engine has work while one is written
 # rows of a block that are asked for together, so that the others need not wait for one that hangs
 _TOGETHER = 32
 _PATIENCE = 10.0  # seconds for what is under way when the run is about to stop
-_UNANSWERED = frozenset(
-    {"unreachable", "timeout", "wrong_model"}
-)  # failures that depend on the server, not on the row
+# failures that depend on the server, not on the row
+_UNANSWERED = frozenset({"unreachable", "timeout", "wrong_model"})
 _PROBE = QueryResponse("What is two and two?", "Four.")
 _PROBE_DIGITS = 5
 

@@ -64,9 +64,8 @@ _TRIAL = ("Why is the sky blue?", "Because of the way light scatters.")
 class Report:
     """What was found in a folder."""
 
-    facts: dict[str, str] = field(
-        default_factory=dict
-    )  # what was looked at -> what was found, in order
+    # what was looked at -> what was found, in order
+    facts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # unusual, but no error
     errors: list[str] = field(default_factory=list)
     checkpoint: Checkpoint | None = None  # if there is no error

@@ -31,9 +31,8 @@ Overlong = Literal["shorten", "error"]
 """What happens to more tokens than fit: the response's end is cut, or the item is refused."""
 
 END_OF_TURN = "<|eot_id|>"  # the token that closes a turn; the model is read at it
-ANY_END = (
-    -1
-)  # in place of its id for a reward model, which is read at the last token, whatever it is
+# in place of its id for a reward model, which is read at the last token, whatever it is
+ANY_END = -1
 
 SPARE = 1
 """Tokens of a length that query and response leave free, with every engine, so that numbers agree.
@@ -197,9 +196,8 @@ class Conversations:
         return self._ids([query])
 
     def _ids(self, contents: list[str]) -> list[int]:
-        if not any(
-            token in content for content in contents for token in self._special
-        ):  # faster than a pattern
+        # faster than a pattern
+        if not any(token in content for content in contents for token in self._special):
             return list(
                 self._tokenizer.encode(self.render(*contents), add_special_tokens=False).ids
             )

@@ -39,9 +39,8 @@ class Heads:
     """Weights of the three bias-free SiLU networks, each layer of shape (out, in), float32."""
 
     scoring: tuple[Array, ...]  # five layers: a logit of quality per dimension
-    predictor: tuple[
-        Array, ...
-    ]  # four layers: a logit per dimension, above 0 if the dimension matters
+    # four layers: a logit per dimension, above 0 if the dimension matters
+    predictor: tuple[Array, ...]
     weighter: tuple[Array, ...]  # four layers: a logit of importance per dimension
 
     def __post_init__(self) -> None:
@@ -241,9 +240,8 @@ class Evaluation:
     selected: NDArray[np.bool_]
     scores: NDArray[np.float64]  # of every dimension, selected or not, 0 to 1
     weights: NDArray[np.float64]  # 0 where not selected, sum 1
-    empty_selection: (
-        bool  # whether the predictor selected nothing, so that its largest output had to stand in
-    )
+    # whether the predictor selected nothing, so that its largest output had to stand in
+    empty_selection: bool
 
 
 def evaluate(raw: RawOutputs) -> Evaluation:

@@ -54,9 +54,8 @@ class Export:
     linked: tuple[str, ...]  # need no room of their own
     rewritten: tuple[str, ...]  # held heads
     copied: tuple[str, ...]  # could not be linked
-    dtype: str | None = (
-        None  # in which the backbone made the vectors that the heads were trained on, if declared
-    )
+    # in which the backbone made the vectors that the heads were trained on, if declared
+    dtype: str | None = None
     weights_at: str | None = None  # where the heads were trained to read weights, if declared
 
 
@@ -148,9 +147,8 @@ def _check_origin(file: Path, texts: dict[str, str], folder: Path) -> None:
 
 
 def _free_folder(out: str | Path) -> Path:
-    out = (
-        Path(out).expanduser().absolute()
-    )  # the printed path is used in other working directories as well
+    # the printed path is used in other working directories as well
+    out = Path(out).expanduser().absolute()
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise InputError(f"{out}: already there; expected a new or an empty folder")
     return out

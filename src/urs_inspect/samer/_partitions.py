@@ -144,9 +144,8 @@ class Scorer:
         self.options = options
         self.facts = facts
         self.how = how
-        self._runner = (
-            asyncio.Runner()
-        )  # one event loop for all files, to which a server's connections belong
+        # one event loop for all files, to which a server's connections belong
+        self._runner = asyncio.Runner()
         self._engine: Engine | None = None
 
     def load(self) -> Engine:
@@ -178,9 +177,8 @@ class Scorer:
             # too
             stops = True
             self.load()
-            if (
-                _other((source, out), self.facts) != ""
-            ):  # else by a worker that was killed before it could say so
+            # else by a worker that was killed before it could say so
+            if _other((source, out), self.facts) != "":
                 report = asdict(self.score(rows, out, wait=_WAIT, ahead=1))
         except Exception as problem:
             error = (
@@ -252,9 +250,8 @@ def _on_ray(
     names: list[Any], scorer: Scorer, address: str | None, workers: int
 ) -> Generator[Mapping[str, Any]]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = (
-        "1" if address else "0"
-    )  # 0: it listens on loopback alone
+    # 0: it listens on loopback alone
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "1" if address else "0"
     ray = import_module("ray")
     data = import_module("ray.data")
     try:

@@ -77,12 +77,10 @@ class Description(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     outputs: tuple[Output, ...] = Field(min_length=1)  # in the order of the model's labels
-    overall: (
-        str | dict[str, float]
-    )  # the name of an output, or weights by name, of which it is the weighted sum
-    template: str | None = Field(
-        None, min_length=1
-    )  # of Jinja, in place of the tokenizer's chat template
+    # the name of an output, or weights by name, of which it is the weighted sum
+    overall: str | dict[str, float]
+    # of Jinja, in place of the tokenizer's chat template
+    template: str | None = Field(None, min_length=1)
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:

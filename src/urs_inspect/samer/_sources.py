@@ -213,9 +213,8 @@ class Columns:
     second: Reader | str | None  # None for a source without a second response
     winner: Judge = lambda _: None
     has: str = ""  # the column by which this layout of a source is recognised
-    toss: bool = (
-        False  # whether the sides are tossed, for data that always put the better response first
-    )
+    # whether the sides are tossed, for data that always put the better response first
+    toss: bool = False
     prepare: Callable[[Record], Record] = lambda record: record
 
 

@@ -41,9 +41,8 @@ _WIDTHS = {
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 # Bits of the exponent: all set in NaN and infinity, and in nothing else.
 _EXPONENTS = {"F64": 0x7FF0_0000_0000_0000, "F32": 0x7F80_0000, "F16": 0x7C00, "BF16": 0x7F80}
-INTEGER_TYPES = frozenset(
-    {"I64", "I32", "I16", "I8", "U8", "BOOL"}
-)  # types that quantised weights have
+# types that quantised weights have
+INTEGER_TYPES = frozenset({"I64", "I32", "I16", "I8", "U8", "BOOL"})
 
 
 @dataclass(frozen=True)

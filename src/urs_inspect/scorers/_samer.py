@@ -122,9 +122,8 @@ def samer_report(headline: str = OVERALL) -> Metric:
                     for group in sorted(groups)
                 }
         facts = list(map(facts_of, scores))
-        titles = list(_COUNTS)[
-            : None if headline == OVERALL else -1
-        ]  # a reward model selects nothing
+        # a reward model selects nothing
+        titles = list(_COUNTS)[: None if headline == OVERALL else -1]
         rows |= {
             title: float(sum(bool(fact.get(_COUNTS[title])) for fact in facts)) for title in titles
         }

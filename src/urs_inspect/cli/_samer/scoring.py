@@ -283,9 +283,8 @@ def score(
     console = Console(stderr=True, soft_wrap=True)
     if many := on_ray or source.is_dir() or (not source.exists() and has_magic(str(source))):
         partitions = find_partitions(source, out)
-        model = (
-            model if "://" in model else str(Path(model).expanduser().absolute())
-        )  # the same for every worker
+        # the same for every worker
+        model = model if "://" in model else str(Path(model).expanduser().absolute())
     else:
         check_output(out)
         if out.exists() and not overwrite and not partial_path(out).exists():

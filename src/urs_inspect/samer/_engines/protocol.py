@@ -76,12 +76,10 @@ class EngineSpec:
     model: str  # folder or address
     weights_at: WeightsAt = "response"
     bos: Bos = "single"
-    dtype: str = (
-        "auto"  # that the backbone computes in, as the engine resolved it; `as served` by a server
-    )
-    max_length: int = (
-        8192  # that the model is run with; query + response have one token less at most
-    )
+    # that the backbone computes in, as the engine resolved it; `as served` by a server
+    dtype: str = "auto"
+    # that the model is run with; query + response have one token less at most
+    max_length: int = 8192
     overlong: Overlong = "shorten"
     reward: Description | None = None  # what a reward model's outputs mean; None for SaMer
 
@@ -290,9 +288,8 @@ class StepPooling:
                 raise ReplyError(
                     "not_finite", "a result has NaN or infinity; expected finite numbers"
                 )
-            rows_of = reply.reshape(
-                -1, self.hidden_size
-            )  # of logits a single row, which is the last one
+            # of logits a single row, which is the last one
+            rows_of = reply.reshape(-1, self.hidden_size)
             rows += [
                 rows_of[reading.ids[: at + 1].count(self.end_of_turn) - 1]
                 for at in reading.positions

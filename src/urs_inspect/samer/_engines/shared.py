@@ -48,9 +48,8 @@ class EngineChoice:
     bos: Bos = "single"
     overlong: Overlong = "shorten"
     max_length: int | None = None
-    folder: str | None = (
-        None  # for a server on another machine: a folder with its tokenizer and heads
-    )
+    # for a server on another machine: a folder with its tokenizer and heads
+    folder: str | None = None
     dtype: Dtype = "auto"  # of an engine in this process; a server chooses its own
     description: str | None = None  # of a reward model: a file that says what its outputs mean
     kind: Kind | None = None  # what the model must be

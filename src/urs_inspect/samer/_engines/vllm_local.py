@@ -192,14 +192,12 @@ class VllmEngine:
         """Both vectors of each item, or why there are none."""
         try:
             replies = self._encode(batch) if batch else []
-        except (
-            Exception
-        ) as error:  # vLLM raises many kinds, and none may lose what else is in the batch
+        # vLLM raises many kinds, and none may lose what else is in the batch
+        except Exception as error:
             if len(batch) == 1:
                 return [ReplyError("error", f"vLLM: {one_line(error)}")]
-            return [
-                self._pairs([item])[0] for item in batch
-            ]  # so that an item's fault stays its own
+            # so that an item's fault stays its own
+            return [self._pairs([item])[0] for item in batch]
         return [self._pair(item, reply) for item, reply in zip(batch, replies, strict=True)]
 
     def _pair(self, encoded: Encoded, replies: list[Array]) -> Array | ReplyError:

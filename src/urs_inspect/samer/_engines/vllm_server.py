@@ -57,9 +57,8 @@ from urs_inspect.samer._weights import Array
 _LENGTH = 8192  # of the published model; a server's own limit, if less, counts
 _AT_ONCE = 32  # requests without a limit of the caller's
 _LONGEST_WAIT = 30.0  # seconds between two attempts
-_TRANSIENT = frozenset(
-    {408, 409, 425, 429, 500, 502, 503, 504, 529}
-)  # after these the same request may succeed
+# after these the same request may succeed
+_TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 # most seconds for each of the two questions to a server before a run, all attempts together
 _OPENING = 60.0
 _MOST_TEXT = 200  # characters of a server's own message that go into an error

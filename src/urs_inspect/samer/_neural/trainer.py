@@ -94,13 +94,11 @@ class LossSpec:
     """Which losses are added up."""
 
     name: str
-    selection: Literal[
-        "zlpr", "bce"
-    ]  # of the predictor: Equation 1, or the mean binary cross-entropy
+    # of the predictor: Equation 1, or the mean binary cross-entropy
+    selection: Literal["zlpr", "bce"]
     ties: Literal["absolute", "squared"]  # the norm in Equations 2 and 3 is `absolute`
-    overall_of: Literal[
-        "logits", "sigmoid"
-    ]  # what the overall score sums up; section 4.3 has logits
+    # what the overall score sums up; section 4.3 has logits
+    overall_of: Literal["logits", "sigmoid"]
     # `pair`: sum over the dimensions of a pair, mean over pairs (Equation 2); `element`: mean over
     # all labels.
     reduction: Literal["pair", "element"]
@@ -264,9 +262,8 @@ class TrainingSpec:
 
     loss: LossSpec = PAPER  # which losses
     epochs: int = 3  # epochs over all pairs
-    predictor_epochs: int = (
-        1  # epochs of the predictor alone before; section 5.1 has them, but not how many
-    )
+    # epochs of the predictor alone before; section 5.1 has them, but not how many
+    predictor_epochs: int = 1
     batch: int = 32  # pairs per step
     learning_rate: float = 5e-5  # highest learning rate
     betas: tuple[float, float] = (0.9, 0.95)  # of AdamW
@@ -277,9 +274,8 @@ class TrainingSpec:
     # epochs without a better accuracy on held-out pairs before training ends; None to run all
     # epochs
     patience: int | None = 2
-    narrowing: int = (
-        1  # divides the published widths of the layers, for few data; 1 is as published
-    )
+    # divides the published widths of the layers, for few data; 1 is as published
+    narrowing: int = 1
     seed: int = 0  # seed of weights, order and dropout
 
 

@@ -273,9 +273,8 @@ def plain_classifier(folder: Path) -> PlainClassifier:
             with torch.device("meta"):
                 make: Any = AutoModelForSequenceClassification.from_config
                 model = make(config, trust_remote_code=False)
-    except (
-        Exception
-    ) as error:  # of a configuration's values, which the library reads without checking all of them
+    # of a configuration's values, which the library reads without checking all of them
+    except Exception as error:
         raise InputError(f"{folder}: transformers cannot load it: {one_line(error)}") from error
     parameters = dict(model.named_parameters())
     # From version 5 on, the library joins some weights, such as those of experts, while it reads

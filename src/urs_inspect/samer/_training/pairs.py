@@ -34,9 +34,8 @@ class TrainingPair:
     response_b: str
     winner: Preference | None = None  # which is better overall; None if not known
     scenario: str = ""  # its id in the taxonomy; empty if not known
-    dimensions: Mapping[str, Preference] = field(
-        default_factory=dict
-    )  # which is better on each; empty if not known
+    # which is better on each; empty if not known
+    dimensions: Mapping[str, Preference] = field(default_factory=dict)
     source: str = ""  # data set that it comes from
 
 
@@ -222,9 +221,8 @@ class Balance:
     pairs: tuple[TrainingPair, ...]  # what was kept, in the given order
     found: dict[str, int]  # scenario -> pairs before
     kept: dict[str, int]  # scenario -> pairs after
-    short: tuple[
-        str, ...
-    ]  # scenarios with fewer pairs than wanted; they are kept whole, since no more can be made
+    # scenarios with fewer pairs than wanted; they are kept whole, since no more can be made
+    short: tuple[str, ...]
 
 
 def balance(

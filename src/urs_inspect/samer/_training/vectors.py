@@ -30,9 +30,8 @@ class PairEmbedder(Protocol):
     """Gives the two vectors of a query and a response."""
 
     name: str  # that vectors are cached under; another model or preparation needs another name
-    facts: Mapping[
-        str, str
-    ]  # what the file of heads that are trained on its vectors declares about it
+    # what the file of heads that are trained on its vectors declares about it
+    facts: Mapping[str, str]
 
     def embed(self, queries: Sequence[str], responses: Sequence[str]) -> tuple[Vectors, Vectors]:
         """Vectors of each query and of each query with its response, shape (n, h) each."""
@@ -215,9 +214,8 @@ class PairPredictions:
 
     overall: _Floats  # of responses a and b, 0 to 1, shape (n, 2)
     scores: _Floats  # on every dimension, selected or not, 0 to 1, shape (n, 2, D)
-    selected: npt.NDArray[
-        np.bool_
-    ]  # dimensions that the predictor selects for the query, shape (n, D)
+    # dimensions that the predictor selects for the query, shape (n, D)
+    selected: npt.NDArray[np.bool_]
     weights: _Floats  # mean over both responses, shape (n, D)
 
     @property
@@ -310,6 +308,5 @@ class EpochRecord:
     selection: float  # the predictor's loss
     dimensions: float = math.nan  # NaN in the predictor's phase, as is `overall`
     overall: float = math.nan
-    held_out: Accuracy | None = (
-        None  # after the epoch; None without held-out pairs, or in the predictor's phase
-    )
+    # after the epoch; None without held-out pairs, or in the predictor's phase
+    held_out: Accuracy | None = None
