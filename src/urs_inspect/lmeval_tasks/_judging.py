@@ -4,6 +4,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from logging import getLogger
@@ -218,21 +219,10 @@ def run_async(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(coroutine)
-    outcome: list[_Result] = []
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            outcome.append(asyncio.run(coroutine))
-        except BaseException as error:  # handed over to the caller's thread
-            errors.append(error)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return outcome[0]
+    thread = ThreadPoolExecutor(1)
+    outcome = thread.submit(asyncio.run, coroutine)
+    thread.shutdown(wait=False)  # an interrupt of the caller does not wait for the thread
+    return outcome.result()
 
 
 async def _judged(

@@ -2,7 +2,7 @@
 the overall score.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, choices
 from urs_inspect.samer._weights import Array, not_finite, read_header, read_tensor, write_tensors
 
 # The gaps in the numbers are activations and dropout slots of the released state dict.
@@ -138,31 +138,33 @@ def head_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None =
         return [f"{key} is missing" for key in missing]
     if wrong := [key for key in HEAD_NAMES if len(shapes[key]) != 2]:
         return [f"{key} has {len(shapes[key])} axes; expected 2" for key in wrong]
+    return [*_width_errors(shapes, hidden_size), *_output_errors(shapes)]
+
+
+def _width_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None) -> Iterator[str]:
+    """A line for each layer that does not take what the one before it gives."""
     first = HEAD_KEYS["scoring"][0]
-    known = (
-        (hidden_size, "hidden_size")
-        if hidden_size
-        else (shapes[first][1], f"the input of {_layer(first)}")
-    )
-    errors = []
+    origin_of_all = "hidden_size" if hidden_size else f"the input of {_layer(first)}"
     for keys in HEAD_KEYS.values():
-        before, origin = known
+        before = hidden_size or shapes[first][1]
+        origin = origin_of_all
         for key in keys:
             out, inside = shapes[key]
             if inside != before:
-                errors.append(
+                yield (
                     f"{key} has shape {(out, inside)}; expected ({out}, {before}), since {origin}"
                     f" is {before}"
                 )
             before = out
             origin = f"the width of {_layer(key)}"
+
+
+def _output_errors(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
+    """A line if the heads are not all for the same number of dimensions."""
     outputs = {keys[-1]: shapes[keys[-1]][0] for keys in HEAD_KEYS.values()}
     if len(set(outputs.values())) > 1:
-        errors.append(
-            "the heads differ in dimensions: "
-            + ", ".join(f"{key}: {out}" for key, out in outputs.items())
-        )
-    return errors
+        listed = choices(f"{key}: {out}" for key, out in outputs.items())
+        yield f"the heads differ in dimensions: {listed}"
 
 
 def _layer(key: str) -> str:

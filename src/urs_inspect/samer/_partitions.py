@@ -44,15 +44,7 @@ def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
     """The files of a folder or a pattern, each checked by its first row, and for each its results
     in `folder`.
     """
-    whole = pattern.absolute()
-    names = (
-        whole.iterdir()
-        if whole.is_dir()
-        else Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))
-    )
-    paths = sorted(
-        path for path in names if path.suffix.lower() in SUFFIXES and path.name[0] not in "._"
-    )
+    paths = _files_of_rows(pattern)
     if not paths:
         raise InputError(
             f"'{pattern}': no file {' or '.join(SUFFIXES)}; expected a folder or a quoted pattern"
@@ -63,7 +55,7 @@ def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
     if twice := [str(path) for path in paths if names_out[path.stem] > 1]:
         raise InputError(f"{' and '.join(twice[:2])} would be written to the same file in {folder}")
     with ThreadPoolExecutor(_READERS) as threads:
-        faults = [fault for fault in threads.map(_first_row_fault, paths) if fault]
+        faults = list(filter(None, threads.map(_first_row_fault, paths)))
     if len(faults) == 1:
         raise InputError(faults[0])
     if faults:
@@ -71,6 +63,18 @@ def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
             f"{len(faults):,} of {len(paths):,} files cannot be used: {'; '.join(faults)}"
         )
     return [(path, folder.absolute() / f"{path.stem}.parquet") for path in paths]
+
+
+def _files_of_rows(pattern: Path) -> list[Path]:
+    """The files of rows in a folder, or of a pattern, without hidden ones."""
+    whole = pattern.absolute()
+    if whole.is_dir():
+        names = whole.iterdir()
+    else:
+        names = Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))
+    return sorted(
+        path for path in names if path.suffix.lower() in SUFFIXES and path.name[0] not in "._"
+    )
 
 
 def _first_row_fault(path: Path) -> str:

@@ -7,11 +7,12 @@ there.
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,11 @@ class TensorEntry:
     shape: tuple[int, ...]
     start: int  # first byte in the file
     size: int  # bytes
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number; JSON and YAML have true and false besides."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def read_header(path: Path) -> dict[str, TensorEntry]:
@@ -242,10 +248,10 @@ class WeightFiles:
     @property
     def dtypes(self) -> tuple[str, ...]:
         """Types, the one with most bytes first."""
-        sizes: dict[str, int] = {}
+        sizes = Counter[str]()
         for entry in self.entries.values():
-            sizes[entry.dtype] = sizes.get(entry.dtype, 0) + entry.size
-        return tuple(sorted(sizes, key=lambda dtype: -sizes[dtype]))
+            sizes[entry.dtype] += entry.size
+        return tuple(dtype for dtype, _ in sizes.most_common())
 
     @property
     def size(self) -> int:
@@ -281,16 +287,7 @@ def find_weights(folder: Path) -> WeightFiles:
 
 
 def _indexed(folder: Path, index: Path) -> WeightFiles:
-    try:
-        files = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(
-            f"{index}: not an index; expected JSON with a mapping `weight_map`"
-        ) from error
-    if not isinstance(files, dict) or not all(
-        isinstance(n, str) and Path(n).name == n for n in files.values()
-    ):
-        raise InputError(f"{index}: `weight_map` must name files of this folder")
+    files = _read_index(index)
     names = sorted(set(files.values()))
     if names != [_SINGLE] and (folder / _SINGLE).is_file():
         raise InputError(
@@ -307,9 +304,23 @@ def _indexed(folder: Path, index: Path) -> WeightFiles:
         raise InputError(
             f"{index}: its files do not hold {shortened_list(misplaced)}; download the folder again"
         )
-    return WeightFiles(
-        folder, {tensor: held[name][tensor] for tensor, name in files.items()}, files, indexed=True
-    )
+    entries = {tensor: held[name][tensor] for tensor, name in files.items()}
+    return WeightFiles(folder, entries, files, indexed=True)
+
+
+def _read_index(index: Path) -> dict[str, str]:
+    """Name of a tensor -> name of its file."""
+    try:
+        files = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(
+            f"{index}: not an index; expected JSON with a mapping `weight_map`"
+        ) from error
+    if isinstance(files, dict) and all(
+        isinstance(name, str) and Path(name).name == name for name in files.values()
+    ):
+        return files
+    raise InputError(f"{index}: `weight_map` must name files of this folder")
 
 
 def _why_none(folder: Path) -> str:

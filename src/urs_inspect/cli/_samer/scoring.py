@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, redirect_stdout
 from dataclasses import asdict
+from functools import partial
 from glob import has_magic
 from itertools import groupby
 from pathlib import Path
@@ -33,7 +34,7 @@ from urs_inspect.samer._evaluation import WeightsAt
 
 if TYPE_CHECKING:
     from urs_inspect.reports._samer import DimensionScore, ScenarioWeights
-    from urs_inspect.samer._bulk import BulkReport
+    from urs_inspect.samer._bulk import BulkInput, BulkReport
     from urs_inspect.samer._export import Export
     from urs_inspect.samer._partitions import Partition, Scorer
 
@@ -254,8 +255,6 @@ _engine_options = options(
 def score(
     source: Path,
     out: Path,
-    model: str,
-    engine: str,
     block: int,
     timeout: float | None,
     keep_failures: bool,
@@ -273,53 +272,58 @@ def score(
     be evaluated. If IN is a folder or a pattern in quotes, such as 'parts/*.parquet', OUT is a
     folder with one Parquet file for each.
     """
-    from urs_inspect.samer._bulk import check_output, check_rows
-    from urs_inspect.samer._bulk_results import partial_path
     from urs_inspect.samer._engines.shared import EngineChoice
     from urs_inspect.samer._partitions import Scorer, arguments, find_partitions
 
     if (address or workers > 1) and not on_ray:
         raise click.UsageError("--address and --workers need --ray")
     console = Console(stderr=True, soft_wrap=True)
-    if many := on_ray or source.is_dir() or (not source.exists() and has_magic(str(source))):
+    many = on_ray or source.is_dir() or (not source.exists() and has_magic(str(source)))
+    if many:
         partitions = find_partitions(source, out)
-        # the same for every worker
-        model = model if "://" in model else str(Path(model).expanduser().absolute())
+        if "://" not in options["model"]:
+            # the same for every worker
+            options["model"] = str(Path(options["model"]).expanduser().absolute())
     else:
-        check_output(out)
-        if out.exists() and not overwrite and not partial_path(out).exists():
-            raise InputError(f"{out}: already there; name another file, or add --overwrite")
-        rows = check_rows(source)
-    choice = EngineChoice(model, engine, **options)
+        rows = _rows_to_score(source, out, overwrite)
+    choice = EngineChoice(**options)
     more = {"timeout": timeout} if timeout else {}
-    scorer = Scorer(
-        *arguments(choice, on_ray, **more), {"block": block, "keep_failures": keep_failures}
-    )
-    with closing(scorer):
+    settings = {"block": block, "keep_failures": keep_failures}
+    with closing(Scorer(*arguments(choice, on_ray, **more), settings)) as scorer:
         if not on_ray:
-            with console.status(f"opening {escape(model)}"):
+            with console.status(f"opening {escape(choice.model)}"):
                 scorer.load()
-        facts = scorer.facts
-        reward = facts.get("reward")
-        what = (
-            f"reward = {reward['overall']}"
-            if reward
-            else f"weights read at the {facts['weights_at']}"
-        )
-        say(f"{facts['engine']}: {facts['dtype']}, {what}", err=True)
+        _say_facts(scorer.facts)
         if many:
-            report = _score_many(
-                partitions, scorer, (address, workers) if on_ray else None, overwrite, console
-            )
+            ray = (address, workers) if on_ray else None
+            report = _score_many(partitions, scorer, ray, overwrite, console)
         else:
             with progress_bar(console) as bar:
-                task = bar.add_task("rows", total=rows.rows)
-                report = scorer.score(
-                    rows, out, progress=lambda done: bar.update(task, completed=done)
-                )
+                show = partial(bar.update, bar.add_task("rows", total=rows.rows))
+                report = scorer.score(rows, out, progress=lambda done: show(completed=done))
     _print_summary(report, out)
     if report.rows and sum(report.failures.values()) == report.rows:
         raise SystemExit(1)
+
+
+def _rows_to_score(source: Path, out: Path, overwrite: bool) -> "BulkInput":
+    """The rows of one file, once it is known that their scores can be written."""
+    from urs_inspect.samer._bulk import check_output, check_rows
+    from urs_inspect.samer._bulk_results import partial_path
+
+    check_output(out)
+    if out.exists() and not overwrite and not partial_path(out).exists():
+        raise InputError(f"{out}: already there; name another file, or add --overwrite")
+    return check_rows(source)
+
+
+def _say_facts(facts: "Mapping[str, Any]") -> None:
+    """Print what scores, and where it reads or what its numbers are."""
+    if reward := facts.get("reward"):
+        reading = f"reward = {reward['overall']}"
+    else:
+        reading = f"weights read at the {facts['weights_at']}"
+    say(f"{facts['engine']}: {facts['dtype']}, {reading}", err=True)
 
 
 def _score_many(
@@ -335,7 +339,8 @@ def _score_many(
         task = bar.add_task("files", total=len(partitions), completed=there)
         for report, error in score_partitions(left, scorer, ray):
             bar.advance(task)
-            reports += [report] if report else []
+            if report:
+                reports.append(report)
             if error:
                 failed += 1
                 shown.print(f"[bold red]not scored:[/] {escape(error)}", highlight=False)
@@ -380,12 +385,11 @@ def _print_summary(report: "BulkReport", out: Path) -> None:
             say(f"{name}: {count:,}", err=True)
     if failed:
         modes = ", ".join(f"{mode} {count:,}" for mode, count in report.failures.items())
-        what, style = (
-            ("not evaluated:", "yellow")
-            if failed < report.rows
-            else ("no row was evaluated:", "bold red")
-        )
-        say(f"{failed:,} ({modes}); see the column failure", label=what, style=style, err=True)
+        sentence = f"{failed:,} ({modes}); see the column failure"
+        if failed < report.rows:
+            say(sentence, label="not evaluated:", style="yellow", err=True)
+        else:
+            say(sentence, label="no row was evaluated:", style="bold red", err=True)
 
 
 @click.command()
@@ -409,22 +413,21 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
 
     skipped: list[str] = []
     finished = finished_logs(logs, skipped)
-    by_log = (
-        [(log, of_log) for log in finished if (of_log := read_dimensions(log))] if scores else []
-    )
+    by_log = {log.location: read_dimensions(log) for log in finished} if scores else {}
     by_scenario = [] if scores else read_weights(finished)
-    if not by_log and not by_scenario:
+    if not any(by_log.values()) and not by_scenario:
         raise nothing_left("no log with scores of SaMer", logs, skipped)
     for sentence in skipped:
         click.echo(sentence, err=True)  # standard output may be read as JSON
-    for log, of_log in by_log:
+    for log, dimensions in by_log.items():
+        if not dimensions:
+            continue
         if as_json:
-            click.echo(
-                json.dumps({"log": log.location, "dimensions": plain(of_log)}, ensure_ascii=False)
-            )
+            record = {"log": log, "dimensions": plain(dimensions)}
+            click.echo(json.dumps(record, ensure_ascii=False))
         else:
-            say("", label=log.location, style="italic")
-            Console().print(_scores_table(of_log))
+            say("", label=log, style="italic")
+            Console().print(_scores_table(dimensions))
     if by_scenario and as_json:
         click.echo(json.dumps([asdict(row) for row in by_scenario], ensure_ascii=False, indent=1))
     elif by_scenario:
