@@ -137,14 +137,18 @@ def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = F
     """
     folder = Path(folder).expanduser()
     report = Report()
-    if not folder.is_dir():
-        report.errors.append(
-            f"{folder}: no such folder; expected {'a SaMer checkpoint' if heads else 'a Llama'}"
-        )
-        return report
+    if folder.is_dir():
+        _check_folder(report, folder, heads, values)
+    else:
+        expected = "a SaMer checkpoint" if heads else "a Llama"
+        report.errors.append(f"{folder}: no such folder; expected {expected}")
+    return report
+
+
+def _check_folder(report: Report, folder: Path, heads: bool, values: bool) -> None:
     weights = report.attempt(lambda: find_weights(folder))
     if weights is None and (folder / "adapter_config.json").is_file():
-        return report  # everything else is with its base
+        return  # everything else is with its base
     config = report.attempt(lambda: read_config(folder))
     usable = config is not None and _check_config(report, folder, config)
     if weights is not None:
@@ -158,7 +162,6 @@ def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = F
         _check_heads(report, checkpoint)
     if weights is not None and values:
         report.attempt(lambda: _check_values(report, weights))
-    return report
 
 
 def _check_heads(report: Report, checkpoint: Checkpoint) -> None:

@@ -278,7 +278,7 @@ def score(
     if (address or workers > 1) and not on_ray:
         raise click.UsageError("--address and --workers need --ray")
     console = Console(stderr=True, soft_wrap=True)
-    many = on_ray or source.is_dir() or (not source.exists() and has_magic(str(source)))
+    many = on_ray or _names_many(source)
     if many:
         partitions = find_partitions(source, out)
         if "://" not in options["model"]:
@@ -304,6 +304,11 @@ def score(
     _print_summary(report, out)
     if report.rows and sum(report.failures.values()) == report.rows:
         raise SystemExit(1)
+
+
+def _names_many(source: Path) -> bool:
+    """Whether a folder is named, or a pattern of files."""
+    return source.is_dir() or (not source.exists() and has_magic(str(source)))
 
 
 def _rows_to_score(source: Path, out: Path, overwrite: bool) -> "BulkInput":
@@ -409,7 +414,6 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
     """
     from urs_inspect.logs._files import finished_logs, nothing_left
     from urs_inspect.reports._samer import read_dimensions, read_weights
-    from urs_inspect.reports._tables import plain
 
     skipped: list[str] = []
     finished = finished_logs(logs, skipped)
@@ -419,6 +423,18 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
         raise nothing_left("no log with scores of SaMer", logs, skipped)
     for sentence in skipped:
         click.echo(sentence, err=True)  # standard output may be read as JSON
+    if scores:
+        _print_scores(by_log, as_json)
+    elif as_json:
+        click.echo(json.dumps([asdict(row) for row in by_scenario], ensure_ascii=False, indent=1))
+    else:
+        _print_weights(by_scenario, top)
+
+
+def _print_scores(by_log: "Mapping[str, Mapping[str, DimensionScore]]", as_json: bool) -> None:
+    """Print the scores of each log that has any."""
+    from urs_inspect.reports._tables import plain
+
     for log, dimensions in by_log.items():
         if not dimensions:
             continue
@@ -428,10 +444,6 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
         else:
             say("", label=log, style="italic")
             Console().print(_scores_table(dimensions))
-    if by_scenario and as_json:
-        click.echo(json.dumps([asdict(row) for row in by_scenario], ensure_ascii=False, indent=1))
-    elif by_scenario:
-        _print_weights(by_scenario, top)
 
 
 def _scores_table(found: "Mapping[str, DimensionScore]") -> Table:
