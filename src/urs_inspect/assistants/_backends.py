@@ -149,27 +149,21 @@ class FolderSearch:
 
     async def search(self, query: str, count: int) -> Sequence[Page]:
         """Find the pages that share words with the query, the best first."""
-        # Words that no page has are unknown to the index.
-        words = [word for word in _words(query) if word in self._vocabulary]
+        known, index = self._index
+        words = [word for word in _words(query) if word in known]
         if not words:
             return []
-        scores = self._index.get_scores(words)
+        scores = index.get_scores(words)
         order = sorted(range(len(self._pages)), key=lambda place: (-scores[place], place))
         return [self._pages[place] for place in order[:count] if scores[place] > 0]
 
     @cached_property
-    def _vocabulary(self) -> set[str]:
-        return {word for page in self._pages for word in _words(_searched(page))}
-
-    @cached_property
-    def _index(self) -> Any:
+    def _index(self) -> tuple[set[str], Any]:
+        """The words of all pages, which are those that an index knows, and the index."""
+        words = [_words(f"{page.title}\n{page.text}") for page in self._pages]
         index = self._library.BM25()
-        index.index([_words(_searched(page)) for page in self._pages], show_progress=False)
-        return index
-
-
-def _searched(page: Page) -> str:
-    return f"{page.title}\n{page.text}"
+        index.index(words, show_progress=False)
+        return set().union(*words), index
 
 
 def _words(text: str) -> list[str]:
@@ -376,6 +370,5 @@ def _language(order: str, text: str) -> str:
         for name, pattern in _TARGET:
             if pattern.search(part):
                 return name
-    return (
-        "Chinese" if len(_LATIN.findall(text)) > len(_WIDE_CHARACTER.findall(text)) else "English"
-    )
+    mostly_latin = len(_LATIN.findall(text)) > len(_WIDE_CHARACTER.findall(text))
+    return "Chinese" if mostly_latin else "English"

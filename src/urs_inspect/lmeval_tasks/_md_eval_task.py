@@ -5,6 +5,7 @@ of three letters.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from lm_eval.api.instance import Instance
 from pydantic import Field
 
@@ -73,9 +74,12 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
     needs = {name: scenario.need for name, scenario in taxonomy.scenarios.items() if name in wanted}
     data = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios))
     cases = [
-        case for case in data.cases if case.group in needs and need in (None, needs[case.group])
+        case
+        for case in data.cases
+        if case.group in needs
+        and need in (None, needs[case.group])
+        and (ties or case.label != "tie")
     ]
-    cases = [case for case in cases if ties or case.label != "tie"]
     if not cases:
         raise InputError(
             f"--metadata: md_eval_scenarios: no pair of the need '{need}' has one of"
@@ -104,12 +108,11 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
 
 def _scenarios(value: str | list[str]) -> set[str]:
     taxonomy = load_taxonomy()
-    names = [name.strip() for name in (value.split(",") if isinstance(value, str) else value)]
-    return (
-        set(taxonomy.scenarios)
-        if names == ["all"]
-        else {taxonomy.scenario_id(name) for name in names}
-    )
+    given = value.split(",") if isinstance(value, str) else value
+    names = [name.strip() for name in given]
+    if names == ["all"]:
+        return set(taxonomy.scenarios)
+    return {taxonomy.scenario_id(name) for name in names}
 
 
 class PairTask(MeasuredTask):
@@ -126,13 +129,11 @@ class PairTask(MeasuredTask):
     def fewshot_context(self, doc: dict[str, Any], num_fewshot: int, **kwargs: Any) -> list[str]:
         """What the model is shown, prompt by prompt; instructions are a message of the system."""
         # The task's file takes `instructions` as description and `prompt` as text of the case.
-        asked = [
-            {**doc, "instructions": each.instructions, "prompt": each.case}
-            for each in self.prompts(doc)
-        ]
-        return [
-            super(PairTask, self).fewshot_context(each, num_fewshot, **kwargs) for each in asked
-        ]
+        contexts = []
+        for prompt in self.prompts(doc):
+            asked = {**doc, "instructions": prompt.instructions, "prompt": prompt.case}
+            contexts.append(super().fewshot_context(asked, num_fewshot, **kwargs))
+        return contexts
 
     def construct_requests(
         self, doc: dict[str, Any], ctx: list[str], **kwargs: Any
@@ -167,7 +168,7 @@ def _serves(need: str) -> Callable[[Mapping[str, Any]], bool]:
 
 
 def _measures(dimensions: bool, both: bool) -> tuple[Measure, ...]:
-    found = [
+    measures = [
         Measure("overall_accuracy_all", about=_no_tie),
         Measure("overall_accuracy", about=_no_tie, sure=False),
         Measure("overall_three_way_all"),
@@ -176,20 +177,24 @@ def _measures(dimensions: bool, both: bool) -> tuple[Measure, ...]:
         Measure("overall_first_preference", ratio, higher_is_better=None),
         Measure("baseline_longest_overall_accuracy", about=_no_tie, higher_is_better=None),
     ]
-    found += [
+    measures += [
         Measure(f"overall_accuracy_all_need_{need}", about=_serves(need))
         for need in load_taxonomy().needs
     ]
     if dimensions:
-        for name, higher in (("accuracy_all", True), ("accuracy", True), ("unread", False)):
-            found.append(Measure(f"dimension_{name}", ratio, higher_is_better=higher))
-        found.append(Measure("dimension_accuracy_all_ci_lower", ratio_low))
-        found.append(Measure("dimension_accuracy_all_ci_upper", ratio_high))
-        found.append(Measure("baseline_longest_dimension_accuracy", ratio, higher_is_better=None))
+        measures += [
+            Measure("dimension_accuracy_all", ratio),
+            Measure("dimension_accuracy", ratio),
+            Measure("dimension_unread", ratio, higher_is_better=False),
+            Measure("dimension_accuracy_all_ci_lower", ratio_low),
+            Measure("dimension_accuracy_all_ci_upper", ratio_high),
+            Measure("baseline_longest_dimension_accuracy", ratio, higher_is_better=None),
+        ]
     if both:
-        found.append(Measure("overall_flips", sure=False, higher_is_better=False))
-        found += [Measure("dimension_flips", ratio, higher_is_better=False)] if dimensions else []
-    return tuple(found)
+        measures.append(Measure("overall_flips", sure=False, higher_is_better=False))
+    if both and dimensions:
+        measures.append(Measure("dimension_flips", ratio, higher_is_better=False))
+    return tuple(measures)
 
 
 class MdEvalTask(PairTask):
@@ -227,7 +232,10 @@ class MdEvalTask(PairTask):
         orders = self.options.md_eval_orders
         facts = {**doc, "dimensions": dict(zip(doc["names"], doc["labels"], strict=True))}
         firsts = orders_of(orders, doc["id"], self.options.md_eval_seed)
-        return [call for first in firsts for call in pair_calls(protocol, facts, first, ties=True)]
+        calls: list[_Call] = []
+        for first in firsts:
+            calls += pair_calls(protocol, facts, first, ties=True)
+        return calls
 
 
 def _overall(doc: Mapping[str, Any], outcome: PairOutcome) -> dict[str, Any]:
@@ -306,7 +314,7 @@ class MdEvalChoiceTask(PairTask):
         """The prompts about a pair."""
         responses = (doc["response_a"], doc["response_b"])
         return [
-            letter_prompt(doc["prompt"], *responses[:: 1 if first == "a" else -1])
+            letter_prompt(doc["prompt"], *(responses if first == "a" else reversed(responses)))
             for first in self._firsts(doc)
         ]
 
@@ -315,11 +323,8 @@ class MdEvalChoiceTask(PairTask):
     ) -> Mapping[str, Any]:
         """The metrics of a pair."""
         firsts = self._firsts(doc)
-        size = len(LETTERS)
-        chances = [
-            [chance for chance, _ in results[place * size :][:size]] for place in range(len(firsts))
-        ]
-        verdicts = [_verdict(each, first) for each, first in zip(chances, firsts, strict=True)]
+        chances = np.reshape([chance for chance, _ in results], (len(firsts), len(LETTERS)))
+        verdicts = list(map(_verdict, chances.tolist(), firsts))
         final = final_verdict(verdicts)
         found = {
             "acc": float(final == doc["label"]),
@@ -327,7 +332,9 @@ class MdEvalChoiceTask(PairTask):
             "chose_first": sum(map(str.__eq__, verdicts, firsts)) / len(firsts),
             "chose_tie": verdicts.count("tie") / len(firsts),
         }
-        return {**found, "flipped": float(len(set(verdicts)) > 1)} if len(firsts) > 1 else found
+        if len(firsts) > 1:
+            found["flipped"] = float(len(set(verdicts)) > 1)
+        return found
 
     def _firsts(self, doc: Mapping[str, Any]) -> list[First]:
         return orders_of(self.options.md_eval_orders, doc["id"], self.options.md_eval_seed)

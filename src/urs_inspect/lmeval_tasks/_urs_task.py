@@ -3,6 +3,7 @@ generated.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import starmap
 from logging import getLogger
 from typing import Any
 
@@ -160,11 +161,9 @@ class UrsTask(MeasuredTask):
             return judge_answers(answers, self._settings, self._judging, progress)
         except Exception as error:  # lm-eval has saved nothing yet: all answers would be lost
             logger.exception("The answers could not be judged")
-            text = f"{type(error).__name__}: {error}"
-            return [
-                call_failed(answer.text or "", self._settings.judge_name, text)
-                for answer in answers
-            ]
+            name = self._settings.judge_name
+            why = f"{type(error).__name__}: {error}"
+            return [call_failed(answer.text or "", name, why) for answer in answers]
 
     def _report_failures(self, records: Sequence[Record]) -> None:
         if warning := about_replies(records):
@@ -185,11 +184,8 @@ def failures(records: Sequence[Record]) -> str:
     left = sum(record.not_asked for record in failed)
     asked = f" (the judge was not asked for {left} of them)" if left else ""
     # Of those that were left out the reason tells more: that judging ended, and why.
-    why = (
-        next((record for record in failed if record.not_asked), failed[0])
-        .why[:_MOST_OF_A_REASON]
-        .rstrip(".")
-    )
+    example = next((record for record in failed if record.not_asked), failed[0])
+    why = example.why[:_MOST_OF_A_REASON].rstrip(".")
     empty = sum(record.is_empty for record in records)
     rest = f"; of the others {empty} are empty, with the lowest score" if empty else ""
     return (
@@ -261,10 +257,8 @@ def _reply_metrics(settings: JudgeSettings) -> dict[str, str]:
 
 def about_replies(records: Sequence[Record]) -> str:
     """The warning about a judge that leaves out the key too often, in one line; else empty."""
-    warnings = (
-        unkeyed_warning(*judge) for judge in summed(record.facts for record in records).items()
-    )
-    return " ".join(filter(None, warnings))
+    counts = summed(record.facts for record in records)
+    return " ".join(filter(None, starmap(unkeyed_warning, counts.items())))
 
 
 def _parts(rubric: Rubric, settings: JudgeSettings) -> list[Measure]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mappin
 from contextlib import aclosing
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import count, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -100,23 +100,25 @@ def check_rows(path: Path, *, least: int = 1) -> BulkInput:
 def read_rows(path: Path, start: int = 0) -> Iterator[BulkRow]:
     """Read rows one at a time, from row number `start` (0 is the first)."""
     if path.suffix.lower() == ".parquet":
-        return islice(_parquet_rows(path), start, None)
-    rows = (_row(found, number, f"{path}: line {number}") for number, found in read_objects(path))
+        kind = "row"
+        objects = _parquet_objects(path)
+    else:
+        kind = "line"
+        objects = read_objects(path)
+    rows = (_row(found, number, f"{path}: {kind} {number}") for number, found in objects)
     return islice(rows, start, None)
 
 
-def _parquet_rows(path: Path) -> Iterator[BulkRow]:
+def _parquet_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     pyarrow, parquet = _pyarrow()
-    number = count(1)
     try:
         with parquet.ParquetFile(path, buffer_size=_BUFFER) as file:
             columns = [
                 name for name in ("id", *_QUERY, *_RESPONSE) if name in file.schema_arrow.names
             ]
-            for batch in file.iter_batches(_READ, columns=columns):
-                for row in _objects(batch, path):
-                    at = next(number)
-                    yield _row(row, at, f"{path}: row {at}")
+            batches = file.iter_batches(_READ, columns=columns)
+            rows = chain.from_iterable(_objects(batch, path) for batch in batches)
+            yield from enumerate(rows, start=1)
     except (OSError, pyarrow.ArrowException) as error:
         raise InputError(f"cannot read '{path}': {one_line(error)}") from None
 
@@ -131,9 +133,8 @@ def _objects(batch: Any, path: Path) -> list[dict[str, Any]]:
             raise InputError(f"{path}: the column {name} is not UTF-8 ({error.reason})") from error
     if not columns:
         return [{}] * batch.num_rows
-    return [
-        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
-    ]
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, values, strict=True)) for values in rows]
 
 
 def _row(found: Mapping[str, Any], number: int, place: str) -> BulkRow:
@@ -205,17 +206,12 @@ async def score_file(
             _evaluated(engine, _rows_to_do(source.path, partial), block, ahead, stopping)
         ) as evaluated:
             async for found in evaluated:
-                unanswered += [
-                    outcome for _, outcome in found.values() if _is_one_of(outcome, stopping)
-                ]
-                results = {
-                    number: (
-                        None
-                        if outcome is None or _is_one_of(outcome, stopping)
-                        else result_of(row, outcome, engine.spec.reward)
-                    )
-                    for number, (row, outcome) in found.items()
-                }
+                results: dict[int, Any] = dict.fromkeys(found)
+                for number, (row, outcome) in found.items():
+                    if _is_one_of(outcome, stopping):
+                        unanswered.append(outcome)
+                    elif outcome is not None:
+                        results[number] = result_of(row, outcome, engine.spec.reward)
                 partial.add(results)
                 progress(partial.done)
         if unanswered:
@@ -243,19 +239,13 @@ async def model_identity(engine: Engine) -> dict[str, Any]:
     """
     if not isinstance(engine, ServerEngine):
         folder = Path(engine.spec.model).expanduser()
-        return (
-            {"fingerprint": await to_thread.run_sync(fingerprint, folder)}
-            if folder.is_dir()
-            else {}
-        )
+        if not folder.is_dir():
+            return {}
+        return {"fingerprint": await to_thread.run_sync(fingerprint, folder)}
     [found] = await engine.score([_PROBE])
     if isinstance(found, EngineFailure):
         raise InputError(f"samer={found.detail} ({found.mode}), asked for a short text")
-    numbers = (
-        float(value)
-        for part in (found.raw.scores, found.raw.gates, found.raw.weights)
-        for value in part
-    )
+    numbers = np.concatenate([found.raw.scores, found.raw.gates, found.raw.weights]).tolist()
     return {
         "fingerprint": await to_thread.run_sync(fingerprint, engine.folder),
         "served": engine.served,
@@ -299,44 +289,41 @@ async def _evaluated(
             if await running[0].is_stopped(stopping):
                 break
             yield running.popleft().found()
-        await asyncio.wait(
-            [task for waiting in running for task in waiting.tasks], timeout=_PATIENCE
-        )
+        tasks = chain.from_iterable(waiting.parts for waiting in running)
+        await asyncio.wait(tasks, timeout=_PATIENCE)
         for waiting in running:
             yield waiting.found()
     finally:
         for waiting in running:
-            for task in waiting.tasks:
+            for task in waiting.parts:
                 task.cancel()
 
 
 class _Block:
-    """Rows under way."""
+    """Rows under way, by the task that judges them."""
 
     def __init__(self, engine: Engine, rows: Sequence[tuple[int, BulkRow]]) -> None:
-        parts = (rows[start : start + _TOGETHER] for start in range(0, len(rows), _TOGETHER))
-        self._parts = [
-            (part, asyncio.create_task(judge(engine, [row.item for _, row in part])))
-            for part in parts
-        ]
-        self.tasks = [task for _, task in self._parts]
+        self.parts: dict[asyncio.Task[list[_Outcome]], Sequence[tuple[int, BulkRow]]] = {}
+        for start in range(0, len(rows), _TOGETHER):
+            part = rows[start : start + _TOGETHER]
+            judging = judge(engine, [row.item for _, row in part])
+            self.parts[asyncio.create_task(judging)] = part
 
     async def is_stopped(self, stopping: frozenset[str]) -> bool:
         """Wait until all rows are done, or one got no answer; whether it is the latter."""
-        for task in asyncio.as_completed(self.tasks):
+        for task in asyncio.as_completed(self.parts):
             if any(_is_one_of(outcome, stopping) for outcome in await task):
                 return True
         return False
 
     def found(self) -> _Found:
         """What is known so far."""
-        return {
-            number: (row, outcome)
-            for part, task in self._parts
-            for (number, row), outcome in zip(
-                part, task.result() if task.done() else [None] * len(part), strict=True
-            )
-        }
+        found: _Found = {}
+        for task, part in self.parts.items():
+            outcomes = task.result() if task.done() else [None] * len(part)
+            for (number, row), outcome in zip(part, outcomes, strict=True):
+                found[number] = (row, outcome)
+        return found
 
 
 def _is_one_of(outcome: _Outcome | None, modes: frozenset[str]) -> TypeGuard[EngineFailure]:
@@ -352,8 +339,8 @@ def _report(results: PartialResults, resumed: int) -> BulkReport:
         if result["failure"] is not None:
             failures[str(result["failure"]).partition(":")[0]] += 1
             continue
-        total = total + result["overall" if "overall" in result else REWARD]
-        scored = scored + 1
+        total += result["overall" if "overall" in result else REWARD]
+        scored += 1
         counts.update(name for name in _FLAGS if result.get(name))
     mean = total / scored if scored else float("nan")
     flags = {name: counts[name] for name in _FLAGS}

@@ -16,7 +16,7 @@ import platformdirs
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer._conversation import Conversations, read_json
-from urs_inspect.samer._evaluation import HEAD_NAMES, Heads, WeightsAt, check_finite, load_heads
+from urs_inspect.samer._evaluation import HEAD_NAMES, Heads, WeightsAt, load_heads
 from urs_inspect.samer._reward import (
     DESCRIPTION,
     HEAD,
@@ -92,21 +92,13 @@ class Checkpoint:
 
     def heads(self) -> Heads:
         """Read SaMer's heads, in float32."""
-        return read_heads(self.weights, self.layout)
+        if self.layout == "exported":
+            return load_heads(self.folder / HEADS_FILE)
+        return Heads.from_tensors({name: self.weights.read(name) for name in HEAD_NAMES})
 
     def conversations(self) -> Conversations:
         """Its chat template and tokenizer."""
         return conversations_of(self.folder, self.reward)
-
-
-def read_heads(weights: WeightFiles, layout: Layout) -> Heads:
-    """Read the heads of either layout, in float32, all finite."""
-    if layout == "exported":
-        return load_heads(weights.folder / HEADS_FILE)
-    tensors = {name: weights.read(name) for name in HEAD_NAMES}
-    for name, array in tensors.items():
-        check_finite(array, f"{weights.path(name)}: {name}")
-    return Heads.from_tensors(tensors)
 
 
 def conversations_of(folder: Path, reward: Description | None) -> Conversations:

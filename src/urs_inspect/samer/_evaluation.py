@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from urs_inspect._util import InputError, choices
-from urs_inspect.samer._weights import Array, not_finite, read_header, read_tensor, write_tensors
+from urs_inspect.samer._weights import Array, read_finite, read_header, write_tensors
 
 # The gaps in the numbers are activations and dropout slots of the released state dict.
 HEAD_KEYS: dict[str, tuple[str, ...]] = {
@@ -95,10 +95,7 @@ def load_heads(path: Path) -> Heads:
     """
     entries = read_header(path)
     _refuse_errors(str(path), {name: entry.shape for name, entry in entries.items()})
-    tensors = {name: read_tensor(path, entries[name]) for name in HEAD_NAMES}
-    for name, array in tensors.items():
-        check_finite(array, f"{path}: {name}")
-    return Heads.from_tensors(tensors)
+    return Heads.from_tensors({name: read_finite(path, entries[name]) for name in HEAD_NAMES})
 
 
 def save_heads(heads: Heads, path: Path, *, metadata: Mapping[str, str] | None = None) -> None:
@@ -122,12 +119,6 @@ def heads_size(hidden_size: int, dimensions: int, narrowing: int = 1) -> int:
     """Bytes of the weights of heads in float32."""
     layers = ((hidden_size, *widths, dimensions) for widths in inner_widths(narrowing).values())
     return 4 * sum(inside * out for widths in layers for inside, out in pairwise(widths))
-
-
-def check_finite(array: Array, what: str) -> None:
-    """Refuse weights with NaN or infinity."""
-    if broken := int(array.size - np.count_nonzero(np.isfinite(array))):
-        raise InputError(not_finite(what, broken, array.size))
 
 
 def head_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None = None) -> list[str]:

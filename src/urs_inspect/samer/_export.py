@@ -172,11 +172,10 @@ def _make_folder(
         for path in itertools.chain.from_iterable(map(weights.folder.glob, _COMPANIONS)):
             if path.is_file() and path.name not in {INDEX, "config.json"}:
                 shutil.copyfile(path, unfinished / path.name)
-        plain = {key: value for key, value in config.items() if key != "auto_map"} | {
-            "architectures": ["LlamaModel"]
-        }
+        plain = {**config, "architectures": ["LlamaModel"]}
+        plain.pop("auto_map", None)
         _write_json(plain, unfinished / "config.json")
-        kinds = _write_weights(weights, unfinished)
+        made = _write_weights(weights, unfinished)
         (unfinished / HEADS_FILE).parent.mkdir()
         save_heads(heads, unfinished / HEADS_FILE, metadata=texts)
         try:
@@ -185,38 +184,34 @@ def _make_folder(
             raise InputError(f"{out}: cannot be made ({error.strerror})") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    names = {
-        kind: tuple(name for name in kinds if kinds[name] == kind)
-        for kind in ("linked", "rewritten", "copied")
-    }
     return Export(
         out,
         out / HEADS_FILE,
-        **names,
+        **{kind: tuple(names) for kind, names in made.items()},
         dtype=texts.get(BACKBONE_DTYPE),
         weights_at=texts.get(WEIGHTS_AT),
     )
 
 
-def _write_weights(weights: WeightFiles, out: Path) -> dict[str, str]:
-    """Write all but the heads; returns how each weight file was made."""
+def _write_weights(weights: WeightFiles, out: Path) -> dict[str, list[str]]:
+    """Write all but the heads; returns the names of weight files by how each was made."""
     kept = {tensor: name for tensor, name in weights.files.items() if tensor.startswith("model.")}
-    kinds: dict[str, str] = {}
+    made: dict[str, list[str]] = {"linked": [], "rewritten": [], "copied": []}
     for name in weights.names:
         tensors = [tensor for tensor, file in weights.files.items() if file == name]
         backbone = [weights.entries[tensor] for tensor in tensors if tensor in kept]
         if len(backbone) == len(tensors):
-            kinds[name] = _link(weights.folder / name, out / name)
+            made[_link(weights.folder / name, out / name)].append(name)
         elif backbone:
             _rewrite(weights.folder / name, out / name, backbone)
-            kinds[name] = "rewritten"
+            made["rewritten"].append(name)
     if weights.indexed:
         size = sum(weights.entries[tensor].size for tensor in kept)
         _write_json(
             {"metadata": {"total_size": size}, "weight_map": dict(sorted(kept.items()))},
             out / INDEX,
         )
-    return kinds
+    return made
 
 
 def _write_json(content: Mapping[str, Any], path: Path) -> None:
@@ -242,11 +237,7 @@ def _link(source: Path, target: Path) -> str:
 def _rewrite(source: Path, target: Path, kept: list[TensorEntry]) -> None:
     """Copy some tensors of a file byte by byte, in pieces."""
     with target.open("wb") as file:
-        file.write(
-            header_bytes(
-                [(entry.name, entry.dtype, entry.shape, entry.size) for entry in kept],
-                {"format": "pt"},
-            )
-        )
+        tensors = [(entry.name, entry.dtype, entry.shape, entry.size) for entry in kept]
+        file.write(header_bytes(tensors, {"format": "pt"}))
         for entry in kept:
             file.writelines(read_chunks(source, entry))

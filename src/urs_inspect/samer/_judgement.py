@@ -159,7 +159,7 @@ def judgement_facts(judgement: Judgement) -> dict[str, Any]:
     return {
         **facts,
         "raw": {
-            name: [short(value) for value in getattr(judgement.raw, name)]
+            name: list(map(short, getattr(judgement.raw, name)))
             for name in ("scores", "gates", "weights")
         },
         "shortened": judgement.shortened,
@@ -186,11 +186,8 @@ def facts_of(name: str, spec: EngineSpec) -> dict[str, Any]:
     facts = {"engine": name, **asdict(spec)}
     if spec.reward is not None:
         facts["reward"] = spec.reward.model_dump(mode="json")
-    return {
-        key: value
-        for key, value in facts.items()
-        if key != ("weights_at" if facts["reward"] else "reward")
-    }
+    del facts["reward" if spec.reward is None else "weights_at"]
+    return facts
 
 
 def pair_facts(kept: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

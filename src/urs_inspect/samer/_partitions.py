@@ -11,6 +11,7 @@ from dataclasses import asdict
 from importlib import import_module
 from importlib.util import find_spec
 from math import nan
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,7 @@ def merged(reports: Sequence[BulkReport]) -> BulkReport:
         report.mean_overall * count for report, count in zip(reports, scored, strict=True) if count
     )
     failures = sum((Counter(report.failures) for report in reports), Counter[str]())
-    counts = {name: sum(getattr(report, name) for report in reports) for name in _COUNTS}
+    counts = {name: sum(map(attrgetter(name), reports)) for name in _COUNTS}
     return BulkReport(
         failures=dict(failures), mean_overall=total / sum(scored) if any(scored) else nan, **counts
     )

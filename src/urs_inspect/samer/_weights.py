@@ -145,6 +145,14 @@ def read_tensor(path: Path, entry: TensorEntry) -> Array:
     return raw.astype(np.float32, copy=False).reshape(entry.shape)
 
 
+def read_finite(path: Path, entry: TensorEntry) -> Array:
+    """One tensor as float32; `InputError` if it has NaN or infinity."""
+    array = read_tensor(path, entry)
+    if broken := int(array.size - np.count_nonzero(np.isfinite(array))):
+        raise InputError(not_finite(f"{path}: {entry.name}", broken, array.size))
+    return array
+
+
 def read_chunks(path: Path, entry: TensorEntry) -> Iterator[bytes]:
     """The bytes of a tensor in pieces of at most `CHUNK`."""
     left = entry.size
@@ -263,8 +271,8 @@ class WeightFiles:
         return self.folder / self.files[name]
 
     def read(self, name: str) -> Array:
-        """A tensor as float32."""
-        return read_tensor(self.path(name), self.entries[name])
+        """A tensor as float32, all finite."""
+        return read_finite(self.path(name), self.entries[name])
 
 
 def find_weights(folder: Path) -> WeightFiles:

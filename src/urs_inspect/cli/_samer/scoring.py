@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, nullcontext, redirect_stdout
 from dataclasses import asdict
 from functools import partial
 from glob import has_magic
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -475,14 +475,11 @@ def _print_weights(found: "list[ScenarioWeights]", top: int) -> None:
         ]
         heading = ", ".join(shown) if model else "model not given"
         say("", label=f"Mean weight in %, the largest first: {heading}", style="italic")
-        cells = [
-            [
-                row.scenario,
-                str(row.responses),
-                ", ".join(f"{k} {100 * w:.1f}" for k, w in [*row.weights.items()][:top]),
-            ]
-            for row in rows
-        ]
+        cells = []
+        for row in rows:
+            heaviest = islice(row.weights.items(), top)
+            listed = ", ".join(f"{name} {100 * weight:.1f}" for name, weight in heaviest)
+            cells.append([row.scenario, str(row.responses), listed])
         table = table_of(cells, "scenario", "responses", "dimensions", text=(0, 2))
         table.columns[0].min_width = min(24, max(len(row.scenario) for row in rows))
         Console().print(table)

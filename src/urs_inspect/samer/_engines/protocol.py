@@ -197,7 +197,7 @@ class Batching:
                 raise RuntimeError(f"{len(outcomes)} outcomes for {len(items)} items")
         except Exception as error:  # a fault of an engine may not end a run
             if len(items) > 1:
-                return [outcome for item in items for outcome in self._outcomes([item])]
+                return [self._outcomes([item])[0] for item in items]
             return [EngineFailure("error", one_line(error, named=True))]
         return outcomes
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -208,28 +209,18 @@ class VllmEngine:
 
     def _encode(self, batch: Sequence[Encoded]) -> list[list[Array]]:
         """Ask vLLM; for each item one array for each of its readings."""
-        prompts = []
-        for encoded in batch:
-            for reading in readings(encoded):
-                prompts.append(reading.ids)
+        asked = [readings(encoded) for encoded in batch]
+        prompts = [{"prompt_token_ids": list(one.ids)} for one in chain.from_iterable(asked)]
+        task = self._pooling.task
         params = import_module("vllm").PoolingParams
-        outputs = iter(
-            self._llm.encode(
-                [{"prompt_token_ids": list(ids)} for ids in prompts],
-                pooling_params=[
-                    params(task=self._pooling.task, use_activation=False) for _ in prompts
-                ],
-                pooling_task=self._pooling.task,
-                use_tqdm=False,
-            )
+        outputs = self._llm.encode(
+            prompts,
+            pooling_params=[params(task=task, use_activation=False) for _ in prompts],
+            pooling_task=task,
+            use_tqdm=False,
         )
-        return [
-            [
-                np.asarray(next(outputs).outputs.data.float().cpu(), np.float32)
-                for _ in readings(encoded)
-            ]
-            for encoded in batch
-        ]
+        vectors = (np.asarray(one.outputs.data.float().cpu(), np.float32) for one in outputs)
+        return [list(islice(vectors, len(of_item))) for of_item in asked]
 
 
 def _build(spec: EngineSpec, model: Path, pooling: StepPooling, options: Mapping[str, Any]) -> Any:

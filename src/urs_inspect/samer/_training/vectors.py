@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer._checkpoint import BACKBONE
-from urs_inspect.samer._evaluation import Heads, WeightsAt, evaluate, raw_outputs
+from urs_inspect.samer._evaluation import Evaluation, Heads, WeightsAt, evaluate, raw_outputs
 from urs_inspect.samer._training.pairs import Codes, PairLabels, Rows, TrainingPair
 
 Vectors = npt.NDArray[np.floating[Any]]
@@ -98,10 +98,8 @@ class TextEmbedder:
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
         """One vector per text; zeros for blank ones, each different text computed once."""
-        once = {
-            text: place
-            for place, text in enumerate(dict.fromkeys(text for text in texts if text.strip()))
-        }
+        different = dict.fromkeys(filter(str.strip, texts))
+        once = {text: place for place, text in enumerate(different)}
         if not once:
             raise InputError(f"backbone '{self._model.name}': nothing but blank texts to embed")
         vectors = self._model.encode(list(once))
@@ -153,11 +151,7 @@ def fill_cache(
     `batch` is the number of items (a query with a response) between two writes; `progress` is
     called with the number of items done and of all that were missing, which is also returned.
     """
-    items = list(
-        dict.fromkeys(
-            (pair.prompt, text) for pair in pairs for text in (pair.response_a, pair.response_b)
-        )
-    )
+    items = list(dict.fromkeys(_items(pairs)))
     cached = cache.find([_key(*item) for item in items]) >= 0
     queries = cache.find([_key(prompt) for prompt, _ in items]) >= 0
     missing = [item for item, there in zip(items, cached & queries, strict=True) if not there]
@@ -176,16 +170,20 @@ def fill_cache(
 def pair_vectors(pairs: Sequence[TrainingPair], cache: VectorCache) -> PairVectors:
     """Find the vectors of pairs, not read yet; `InputError` if one is missing."""
     queries = cache.find([_key(pair.prompt) for pair in pairs])
-    keys = []
-    for pair in pairs:
-        for text in (pair.response_a, pair.response_b):
-            keys.append(_key(pair.prompt, text))
-    responses = cache.find(keys).reshape(-1, 2)
+    responses = cache.find([_key(*item) for item in _items(pairs)]).reshape(-1, 2)
     if missing := int((queries < 0).sum() + (responses < 0).sum()):
         raise InputError(
             f"{missing} of {3 * len(pairs)} vectors were never computed: urs-inspect samer embed"
         )
     return PairVectors(cache.rows(), queries, responses)
+
+
+def _items(pairs: Sequence[TrainingPair]) -> list[tuple[str, str]]:
+    """The prompt of each pair with either response."""
+    items: list[tuple[str, str]] = []
+    for pair in pairs:
+        items += [(pair.prompt, pair.response_a), (pair.prompt, pair.response_b)]
+    return items
 
 
 def _key(*texts: str) -> str:
@@ -234,24 +232,19 @@ def predict_pairs(
 ) -> PairPredictions:
     """Evaluate both responses of each pair, by the same rules as every engine."""
     queries, *responses = vectors.gather()
-    sides = [
-        [evaluate(raw) for raw in raw_outputs(heads, queries, side, weights_at)]
-        for side in responses
-    ]
-    shape = (len(vectors), heads.dimensions)
+    evaluations: list[Evaluation] = []
+    for side in responses:
+        evaluations += map(evaluate, raw_outputs(heads, queries, side, weights_at))
 
-    def by_pair(name: str) -> _Floats:
-        return np.array(
-            [[getattr(found, name) for found in side] for side in sides], float
-        ).reshape(2, *shape)
+    def by_side(name: str, *shape: int) -> _Floats:
+        values = [getattr(evaluation, name) for evaluation in evaluations]
+        return np.array(values, float).reshape(2, len(vectors), *shape)
 
     return PairPredictions(
-        overall=np.array([[found.overall for found in side] for side in sides], float)
-        .reshape(2, -1)
-        .T,
-        scores=by_pair("scores").swapaxes(0, 1),
-        selected=np.array([found.selected for found in sides[0]], bool).reshape(shape),
-        weights=by_pair("weights").mean(axis=0),
+        overall=by_side("overall").T,
+        scores=by_side("scores", heads.dimensions).swapaxes(0, 1),
+        selected=by_side("selected", heads.dimensions)[0].astype(bool),
+        weights=by_side("weights", heads.dimensions).mean(axis=0),
     )
 
 
