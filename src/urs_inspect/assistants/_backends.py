@@ -1,5 +1,6 @@
-"""Search engines and translators: what they must offer, those that come with the package, how users
-add one.
+"""Search engines and translators.
+
+What they must offer, those that come with the package, and how users add one.
 """
 
 import re
@@ -65,8 +66,9 @@ _LANGUAGE = "language"
 
 
 class GlossaryTranslator:
-    """Gives the translations of a file, such as the output of a translation service, and none of
-    other texts.
+    """Gives the translations of a file, and none of other texts.
+
+    The file is such as the output of a translation service.
 
     The file is JSON Lines with `text`, `translation` and, if a text has several, `language`
     (English name); an `InputError` names file and row of the first error.
@@ -116,8 +118,9 @@ _WIDE = "\u3400"
 
 
 class FolderSearch:
-    """Finds pages in a folder of `.txt`, `.md` and `.html` files by BM25 over words and, for
-    Chinese, character pairs.
+    """Finds pages in a folder of `.txt`, `.md` and `.html` files by BM25.
+
+    It goes by words and, for Chinese, character pairs.
 
     `InputError` if there is no such folder, it has no page, a page cannot be read, or bm25s is
     missing.
@@ -220,8 +223,9 @@ def register_translator(name: str, make: Callable[[str], Translator]) -> None:
 
 
 def open_search(given: str) -> SearchBackend:
-    """Open a search engine, such as `folder:pages`; `InputError` if there is none, or it cannot be
-    used.
+    """Open a search engine, such as `folder:pages`.
+
+    `InputError` if there is none, or it cannot be used.
     """
     return _open(given, "search", _SEARCH)
 
@@ -231,11 +235,11 @@ def open_translator(given: str) -> Translator:
     return _open(given, "translator", _TRANSLATORS)
 
 
-def _open(given: str, what: str, known: dict[str, Callable[[str], MadeT]]) -> MadeT:
+def _open(given: str, kind: str, known: dict[str, Callable[[str], MadeT]]) -> MadeT:
     name, _, rest = given.partition(":")
     if name not in known:
         raise InputError(
-            f"{what}: unknown backend '{name}'; allowed: {choices(known)}, or one that was"
+            f"{kind}: unknown backend '{name}'; allowed: {choices(known)}, or one that was"
             " registered"
         )
     return known[name](rest)
@@ -250,8 +254,9 @@ _FALLBACK = "en"
 
 
 def page_prompt(question: str, pages: Sequence[Page], language: str, longest: int) -> JudgePrompt:
-    """Ask for an answer from pages alone, the best first (URS paper, Appendix D.6); a page is cut
-    after `longest`.
+    """Ask for an answer from pages alone, the best first (URS paper, Appendix D.6).
+
+    A page is cut after `longest`.
 
     The prompt is in Chinese for `zh`, in English for other languages. Text that could pass for the
     end of a page is sanitized.
@@ -310,8 +315,9 @@ _FORMS = (
 
 @dataclass(frozen=True)
 class TranslationRequest:
-    """The text to translate, without the order to do so, and the English name of the language to
-    translate to.
+    """The text to translate, without the order to do so, and the target language.
+
+    The language has its English name.
     """
 
     text: str  # the whole request where the order cannot be separated

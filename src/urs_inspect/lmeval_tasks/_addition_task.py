@@ -62,7 +62,9 @@ class AdditionTask(MeasuredTask):
         outcome, _ = sum_outcome(results[0], Decimal(doc["total"]))
         length = doc["summands"]
         right = float(outcome == "right")
-        values: dict[str, Any] = {each.name: right for each in self.measures if each.about(doc)}
+        values: dict[str, Any] = {
+            measure.name: right for measure in self.measures if measure.about(doc)
+        }
         values |= {name: float(outcome == name) for name in ("no_number", "no_response")}
         return values | {name: [length, int(right)] for name in ("longest", "longest_unbroken")}
 

@@ -108,8 +108,9 @@ def call_failed(response: str, judge: str, why: str, **facts: Any) -> Record:
 
 @contextmanager
 def interruptible(stop: Callable[[], None]) -> Iterator[None]:
-    """While this lasts, the first interrupt calls `stop`, and the second one ends the program as
-    usual.
+    """While this lasts, the first interrupt calls `stop`.
+
+    The second one ends the program as usual.
 
     In another thread than the main one, and where interrupts are handled otherwise or ignored,
     nothing is changed.

@@ -1,5 +1,6 @@
-"""MD-Eval as task classes of lm-eval: verdicts that the model under test writes, or probabilities
-of three letters.
+"""MD-Eval as task classes of lm-eval.
+
+Verdicts that the model under test writes, or probabilities of three letters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,8 +62,9 @@ _PREFIXES = ("md_eval_",)
 
 
 def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> dict[str, Dataset]:
-    """The split `test`: pairs in the order of the task of inspect-ai, so that the same `--limit`
-    takes the same pairs.
+    """The split `test`: pairs in the order of the task of inspect-ai.
+
+    So the same `--limit` takes the same pairs.
 
     `need` is one that the scenarios serve, None for all; without `ties`, pairs with a tie as label
     are left out. In a row, `labels` are those of the dimensions `names`, and `cluster` is a number
@@ -198,8 +200,9 @@ def _measures(dimensions: bool, both: bool) -> tuple[Measure, ...]:
 
 
 class MdEvalTask(PairTask):
-    """Pairs of responses, judged on the dimensions of their scenario and as a whole (SaMer paper,
-    section 5.4).
+    """Pairs of responses, judged on the dimensions of their scenario and as a whole.
+
+    SaMer paper, section 5.4.
     """
 
     VERSION = 1.2
@@ -224,8 +227,8 @@ class MdEvalTask(PairTask):
         ]
         labels = dict(zip(doc["names"], doc["labels"], strict=True))
         outcome = compare_with_labels({**labels, OVERALL: doc["label"]}, readings)
-        found = {**_overall(doc, outcome), **_dimensions(doc, outcome)}
-        return {name: value for name, value in found.items() if name in self.aggregation()}
+        metrics = {**_overall(doc, outcome), **_dimensions(doc, outcome)}
+        return {name: value for name, value in metrics.items() if name in self.aggregation()}
 
     def _calls(self, doc: Mapping[str, Any]) -> list[_Call]:
         protocol = self.options.md_eval_protocol
@@ -247,7 +250,7 @@ def _overall(doc: Mapping[str, Any], outcome: PairOutcome) -> dict[str, Any]:
         for first, given in outcome.orders.items()
         if given[OVERALL] in ("a", "b")
     }
-    found: dict[str, Any] = {
+    metrics: dict[str, Any] = {
         "overall_three_way_all": float(verdict == label),
         "overall_unread": float(verdict is None),
         "overall_first_preference": part(
@@ -256,15 +259,18 @@ def _overall(doc: Mapping[str, Any], outcome: PairOutcome) -> dict[str, Any]:
     }
     if label != "tie":
         right = float(verdict == label)
-        found |= {"overall_accuracy_all": right, f"overall_accuracy_all_need_{doc['need']}": right}
-        found["baseline_longest_overall_accuracy"] = float(longer == label)
+        metrics |= {
+            "overall_accuracy_all": right,
+            f"overall_accuracy_all_need_{doc['need']}": right,
+        }
+        metrics["baseline_longest_overall_accuracy"] = float(longer == label)
         if verdict is not None:
-            found["overall_accuracy"] = right
+            metrics["overall_accuracy"] = right
     if verdict in ("a", "b"):
-        found["overall_longer_preference"] = float(longer == verdict)
+        metrics["overall_longer_preference"] = float(longer == verdict)
     if verdict is not None:
-        found["overall_flips"] = float(_flipped(outcome, OVERALL))
-    return found
+        metrics["overall_flips"] = float(_flipped(outcome, OVERALL))
+    return metrics
 
 
 def _dimensions(doc: Mapping[str, Any], outcome: PairOutcome) -> dict[str, Any]:
@@ -326,15 +332,15 @@ class MdEvalChoiceTask(PairTask):
         chances = np.reshape([chance for chance, _ in results], (len(firsts), len(LETTERS)))
         verdicts = list(map(_verdict, chances.tolist(), firsts))
         final = final_verdict(verdicts)
-        found = {
+        metrics = {
             "acc": float(final == doc["label"]),
             "baseline_longest": float(longer_of(doc) == doc["label"]),
             "chose_first": sum(map(str.__eq__, verdicts, firsts)) / len(firsts),
             "chose_tie": verdicts.count("tie") / len(firsts),
         }
         if len(firsts) > 1:
-            found["flipped"] = float(len(set(verdicts)) > 1)
-        return found
+            metrics["flipped"] = float(len(set(verdicts)) > 1)
+        return metrics
 
     def _firsts(self, doc: Mapping[str, Any]) -> list[First]:
         return orders_of(self.options.md_eval_orders, doc["id"], self.options.md_eval_seed)

@@ -103,7 +103,7 @@ class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no ty
         """Which way is up."""
         if self.predict_only:
             return dict(super().higher_is_better())
-        return {each.name: each.higher_is_better for each in self.measures}
+        return {measure.name: measure.higher_is_better for measure in self.measures}
 
     @property
     def predict_only(self) -> bool:

@@ -116,13 +116,13 @@ def read_saved(file: Path, others: Mapping[str, str] | str = "") -> list[Saved]:
         bool(sample.given) and not sample.doc["reference"].strip() for sample in judged
     )
     other = f"of filters other than '{judged[0].line.get('filter')}' skipped: the same responses"
-    for number, what in (
+    for number, sentence in (
         (len(saved) - len(judged), other),
         (several, "with several responses (repeats): the first of each is judged"),
         (unreferenced, "without a reference: `target` is empty or None"),
     ):
         if number:
-            click.echo(f"{file.name}: {counted(number, 'sample')} {what}.", err=True)
+            click.echo(f"{file.name}: {counted(number, 'sample')} {sentence}.", err=True)
     return judged
 
 
@@ -167,8 +167,9 @@ def write_saved(
 
 
 def run_of(file: Path) -> dict[str, Any]:
-    """`model`, `urs_dataset` and `version` of the run whose samples a file holds, if its results
-    are in the folder.
+    """Facts of the run whose samples a file holds, if its results are in the folder.
+
+    These are `model`, `urs_dataset` and `version`.
     """
     if not (results := saved_results(file)):
         return {}
@@ -329,8 +330,9 @@ def _settings(metadata: str, options: Mapping[str, str | None]) -> JudgeSettings
 
 
 def _others(rubric: Rubric, language: str | None, intent: str | None) -> dict[str, str] | str:
-    """Intent and language of samples that have none of their own, or what is missing to know
-    them.
+    """Intent and language of samples that have none of their own.
+
+    Or a sentence on what is missing to know them.
     """
     if intent is not None and intent not in rubric.intents:
         raise InputError(f"--intent: unknown intent '{intent}'; allowed: {choices(rubric.intents)}")
@@ -350,8 +352,9 @@ def _others(rubric: Rubric, language: str | None, intent: str | None) -> dict[st
 
 
 def _read(files: Sequence[Path], about_others: Mapping[str, str] | str) -> dict[Path, list[Saved]]:
-    """The samples of each file; those of other tasks, which a pattern may find as well, are left
-    out.
+    """The samples of each file.
+
+    Those of other tasks, which a pattern may find as well, are left out.
     """
     read: dict[Path, list[Saved]] = {}
     others: list[OtherTaskError] = []
@@ -380,8 +383,9 @@ def _judged_with(settings: JudgeSettings, judging: AnswerJudging) -> dict[str, A
 
 
 def _kept(task: _Task, settings: JudgeSettings, judging: AnswerJudging) -> dict[int, Record]:
-    """Records that stay, by place; `InputError` if another judge, other settings or another prompt
-    made them.
+    """Records that stay, by place.
+
+    `InputError` if another judge, other settings or another prompt made them.
     """
     kept: dict[int, Record] = {}
     for place, sample in enumerate(task.saved):

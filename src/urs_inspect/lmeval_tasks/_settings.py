@@ -36,8 +36,9 @@ _Options = TypeVar("_Options", bound=Options)
 def read_options(
     kind: type[_Options], prefixes: tuple[str, ...], metadata: Mapping[str, Any] | None
 ) -> _Options:
-    """Read options with one of some prefixes from the metadata, in which lm-eval puts the model's
-    arguments as well.
+    """Read options with one of some prefixes from the metadata.
+
+    lm-eval puts the model's arguments there as well.
     """
     given = {key: value for key, value in (metadata or {}).items() if key.startswith(prefixes)}
     if unknown := [key for key in given if key not in kind.model_fields]:
@@ -176,8 +177,9 @@ class Key:
 
 
 def read_settings(metadata: Mapping[str, Any] | None) -> JudgeSettings:
-    """Read settings from the metadata of a task; `InputError` as for `read_options`, or if they
-    contradict.
+    """Read settings from the metadata of a task.
+
+    `InputError` as for `read_options`, or if they contradict.
     """
     settings = read_options(JudgeSettings, _PREFIXES, metadata)
     if settings.judge == "samer" and settings.samer is None:
@@ -191,8 +193,9 @@ def read_settings(metadata: Mapping[str, Any] | None) -> JudgeSettings:
 
 
 def judge_key(settings: JudgeSettings) -> Key:
-    """The key of the judge's provider; `InputError` without a judge, or without a key for the
-    provider's endpoint.
+    """The key of the judge's provider.
+
+    `InputError` without a judge, or without a key for the provider's endpoint.
     """
     if not settings.judge_model:
         raise InputError(

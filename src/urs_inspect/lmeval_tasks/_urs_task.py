@@ -1,5 +1,6 @@
-"""URS as a data set and a task class of lm-eval: judges all answers at once, after they are
-generated.
+"""URS as a data set and a task class of lm-eval.
+
+It judges all answers at once, after they are generated.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,8 +38,9 @@ _SEED = 0
 
 
 def load_cases(language: str | None = None, **metadata: Any) -> dict[str, Dataset]:
-    """The split `test`: cases in the order of the task of inspect-ai, so that the same `--limit`
-    takes the same cases.
+    """The split `test`: cases in the order of the task of inspect-ai.
+
+    So the same `--limit` takes the same cases.
 
     `language` is one of the rubric's, None for all; of the task's metadata, `urs_dataset` and
     `judge_rubric` are used.
@@ -107,8 +109,9 @@ def preflight(settings: JudgeSettings) -> None:
 
 
 class UrsTask(MeasuredTask):
-    """Questions that real users reported, judged by the criteria of each user's intent (URS paper,
-    section 4).
+    """Questions that real users reported, judged by the criteria of each user's intent.
+
+    URS paper, section 4.
     """
 
     VERSION = 1.3
@@ -144,8 +147,9 @@ class UrsTask(MeasuredTask):
         return self._instances
 
     def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
-        """The metrics of one answer; its judgement goes into the document, which the sample
-        keeps.
+        """The metrics of one answer.
+
+        Its judgement goes into the document, which the sample keeps.
         """
         if not self.predict_only:
             # lm-eval takes every other value that is returned here for a number.

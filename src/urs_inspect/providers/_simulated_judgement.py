@@ -1,5 +1,6 @@
-"""Judgements of the simulated models: by simple rules on the text, or by the level that an answer
-contains.
+"""Judgements of the simulated models.
+
+They are by simple rules on the text, or by the level that an answer contains.
 """
 
 import hashlib
@@ -67,24 +68,26 @@ def read_quality(name: str) -> QualityModel | None:
 
     None if it is not of the form `FORM`.
     """
-    if (found := _NAME.fullmatch(name)) is None:
+    if (match := _NAME.fullmatch(name)) is None:
         return None
-    quality, lenient, partial = (float(number or 0) for number in found.groups())
+    quality, lenient, partial = (float(number or 0) for number in match.groups())
     if not 1 <= quality <= 10 or lenient > 9 or partial > 9:
         return None
     return QualityModel(name, quality, lenient, partial)
 
 
 def question_effect(question: str) -> float:
-    """How much better all models of known quality answer a question, in levels: standard normal
-    over questions.
+    """How much better all models of known quality answer a question, in levels.
+
+    It is standard normal over questions.
     """
     return _QUESTION_SPREAD * _normal("question", question.strip())
 
 
 def level_for(judge: str, answer: str, reference: str = "") -> float | None:
-    """The level that a judge sees in an answer, before it is rounded and limited to a scale; None
-    without a label.
+    """The level that a judge sees in an answer; None without a label.
+
+    It is not yet rounded and limited to a scale.
 
     If the reference has a level too, it counts as 8, as in the judge's prompt, and the answer is as
     much better or worse as its own level is.
@@ -107,8 +110,9 @@ def final_of(level: float) -> int:
 def expected_final(
     quality: float, spread: float = math.hypot(_QUESTION_SPREAD, _NOISE_SPREAD)
 ) -> float:
-    """Mean final score of normally distributed levels, 1 to 10, by the exact sum over the ten
-    scores.
+    """Mean final score of normally distributed levels, 1 to 10.
+
+    It is the exact sum over the ten scores.
     """
     levels = NormalDist(quality, spread)
     return _LOWEST + sum(1 - levels.cdf(score - 0.5) for score in range(_LOWEST + 1, _HIGHEST + 1))
@@ -233,8 +237,9 @@ def _is_record(record: dict[str, Any]) -> bool:
 def _verdicts(
     prompt: str, examples: Mapping[str, Mapping[str, Any]], model: str
 ) -> dict[str, dict[str, str]]:
-    """Verdicts by name; those of one prompt differ only by the noise, which goes with a response
-    and not its place.
+    """Verdicts by name.
+
+    Those of one prompt differ only by the noise, which goes with a response and not its place.
     """
     instructions = prompt.partition("<prompt>")[0]
     asked = between(prompt, "prompt")

@@ -64,8 +64,9 @@ _SLIP_PER_LEVEL = 0.02
 
 
 def simulate_sum(question: str, model: str) -> str | None:
-    """Add up the chain of a question of `urs_addition`, in one of several forms; None for any other
-    question.
+    """Add up the chain of a question of `urs_addition`; None for any other question.
+
+    The answer has one of several forms.
 
     A model of known quality makes (10 - quality) / 50 of the additions wrong.
     """
@@ -208,8 +209,9 @@ _CONNECTIONS = 50
 
 
 class SimulationAPI(ModelAPI):
-    """Answers with a known reference in which some sentences, more or fewer by model, are about
-    something else.
+    """Answers with a known reference in which some sentences are about something else.
+
+    How many those are depends on the model.
 
     As a judge it goes by length and shared characters.
 
@@ -271,15 +273,17 @@ class SimulationAPI(ModelAPI):
 
 @modelapi(name=SIMULATION)
 def urs_simulation() -> type[ModelAPI]:
-    """Provider of the simulated models `urs_simulation/strong`, `/weak`, `/judge` and, for example,
-    `/quality-7.2`.
+    """Provider of the simulated models.
+
+    They are `urs_simulation/strong`, `/weak`, `/judge` and, for example, `/quality-7.2`.
     """
     return SimulationAPI
 
 
 def simulate_answer(question: str, model: str) -> str:
-    """Give the embedded reference of a question with some sentences replaced, or a sentence without
-    content.
+    """Give the embedded reference of a question with some sentences replaced.
+
+    Without one, a sentence without content.
 
     A replaced sentence becomes one of another reference in the same language, whatever its length.
     How many are replaced depends on the model, which ones on the texts alone: models differ in what
@@ -306,8 +310,9 @@ def simulate_answer(question: str, model: str) -> str:
 
 
 def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
-    """Score by the share of the reference's character pairs that the answer holds, in the form that
-    the prompt wants.
+    """Score by the share of the reference's character pairs that the answer holds.
+
+    The form is the one that the prompt wants.
 
     An answer that contains a level is scored by that level. In a frame of the user's own, answer
     and reference are not known; there the level depends on the text alone. `names` are those of the

@@ -105,7 +105,7 @@ def read_rows(path: Path, start: int = 0) -> Iterator[BulkRow]:
     else:
         kind = "line"
         objects = read_objects(path)
-    rows = (_row(found, number, f"{path}: {kind} {number}") for number, found in objects)
+    rows = (_row(record, number, f"{path}: {kind} {number}") for number, record in objects)
     return islice(rows, start, None)
 
 
@@ -137,12 +137,12 @@ def _objects(batch: Any, path: Path) -> list[dict[str, Any]]:
     return [dict(zip(columns, values, strict=True)) for values in rows]
 
 
-def _row(found: Mapping[str, Any], number: int, place: str) -> BulkRow:
-    name = found.get("id", number)
+def _row(record: Mapping[str, Any], number: int, place: str) -> BulkRow:
+    name = record.get("id", number)
     if isinstance(name, bool) or not isinstance(name, (str, int)):
         raise InputError(f"{place}: id must be text or a whole number, got {type(name).__name__}")
     return BulkRow(
-        str(name), QueryResponse(_text(found, _QUERY, place), _text(found, _RESPONSE, place))
+        str(name), QueryResponse(_text(record, _QUERY, place), _text(record, _RESPONSE, place))
     )
 
 
@@ -205,9 +205,9 @@ async def score_file(
         async with aclosing(
             _evaluated(engine, _rows_to_do(source.path, partial), block, ahead, stopping)
         ) as evaluated:
-            async for found in evaluated:
-                results: dict[int, Any] = dict.fromkeys(found)
-                for number, (row, outcome) in found.items():
+            async for outcomes in evaluated:
+                results: dict[int, Any] = dict.fromkeys(outcomes)
+                for number, (row, outcome) in outcomes.items():
                     if _is_one_of(outcome, stopping):
                         unanswered.append(outcome)
                     elif outcome is not None:
@@ -229,8 +229,9 @@ async def score_file(
 
 
 async def model_identity(engine: Engine) -> dict[str, Any]:
-    """Which model an engine runs, so that another model in its place is recognised; empty without a
-    folder.
+    """Which model an engine runs, so that another one in its place is recognised.
+
+    Empty without a folder.
 
     `fingerprint` of the folder that the engine reads, which for a server is that of tokenizer and
     heads. For a server also `served`, its name for the model, and `probe`: the heads' numbers for a
@@ -242,10 +243,10 @@ async def model_identity(engine: Engine) -> dict[str, Any]:
         if not folder.is_dir():
             return {}
         return {"fingerprint": await to_thread.run_sync(fingerprint, folder)}
-    [found] = await engine.score([_PROBE])
-    if isinstance(found, EngineFailure):
-        raise InputError(f"samer={found.detail} ({found.mode}), asked for a short text")
-    numbers = np.concatenate([found.raw.scores, found.raw.gates, found.raw.weights]).tolist()
+    [outcome] = await engine.score([_PROBE])
+    if isinstance(outcome, EngineFailure):
+        raise InputError(f"samer={outcome.detail} ({outcome.mode}), asked for a short text")
+    numbers = np.concatenate([outcome.raw.scores, outcome.raw.gates, outcome.raw.weights]).tolist()
     return {
         "fingerprint": await to_thread.run_sync(fingerprint, engine.folder),
         "served": engine.served,
@@ -259,8 +260,9 @@ _Found = dict[int, tuple[BulkRow, _Outcome | None]]
 
 
 def _rows_to_do(path: Path, partial: PartialResults) -> Iterator[tuple[int, BulkRow]]:
-    """The rows that are not begun, then the gaps: a row that fails every time does not keep the
-    others waiting.
+    """The rows that are not begun, then the gaps.
+
+    A row that fails every time does not keep the others waiting.
     """
     gaps = frozenset(partial.gaps)
     yield from enumerate(read_rows(path, partial.begun), start=partial.begun)
@@ -365,7 +367,7 @@ def columns_of(reward: Description | None = None) -> list[str]:
     return ["id", "overall", "selected", *_FLAGS, *numbers, "failure"]
 
 
-def result_of(row: BulkRow, found: _Outcome, reward: Description | None = None) -> dict[str, Any]:
+def result_of(row: BulkRow, outcome: _Outcome, reward: Description | None = None) -> dict[str, Any]:
     """One row of the table.
 
     `id`; `overall` (0 to 1); `selected` (names); a score (0 to 1) of every dimension, selected or
@@ -375,16 +377,19 @@ def result_of(row: BulkRow, found: _Outcome, reward: Description | None = None) 
     `no_response`, `shortened`, `failure`.
     """
     columns = columns_of(reward)
-    if isinstance(found, EngineFailure):
-        return dict.fromkeys(columns) | {"id": row.id, "failure": f"{found.mode}: {found.detail}"}
-    flags = [found.no_response, found.shortened]
+    if isinstance(outcome, EngineFailure):
+        return dict.fromkeys(columns) | {
+            "id": row.id,
+            "failure": f"{outcome.mode}: {outcome.detail}",
+        }
+    flags = [outcome.no_response, outcome.shortened]
     if reward is not None:
-        values: list[Any] = [*score_values(found, reward).values(), *flags]
+        values: list[Any] = [*score_values(outcome, reward).values(), *flags]
     else:
-        what = found.evaluation
-        selected = [found.names[at] for at in np.flatnonzero(what.selected)]
-        values = [short(what.overall), selected, what.empty_selection, *flags]
-        values += map(short, [*what.scores, *what.weights])
+        evaluation = outcome.evaluation
+        selected = [outcome.names[at] for at in np.flatnonzero(evaluation.selected)]
+        values = [short(evaluation.overall), selected, evaluation.empty_selection, *flags]
+        values += map(short, [*evaluation.scores, *evaluation.weights])
     return dict(zip(columns, [row.id, *values, None], strict=True))
 
 

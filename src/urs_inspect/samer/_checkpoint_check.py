@@ -95,8 +95,9 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
 def check_model(
     folder: str | Path, description: str | None = None, *, values: bool = False
 ) -> Report:
-    """Look at a folder of SaMer, or of a reward model with its description there or in another
-    file.
+    """Look at a folder of SaMer or of a reward model.
+
+    The description of a reward model is in its folder or in another file.
     """
     path = Path(folder).expanduser()
     if description is None and not is_reward_model(path):
@@ -120,8 +121,9 @@ def _opened(report: Report) -> Checkpoint:
 
 
 def open_backbone(folder: Path) -> Config:
-    """Check the folder of a Llama that heads are trained on, whatever heads it has; returns its
-    `config.json`.
+    """Check the folder of a Llama that heads are trained on; returns its `config.json`.
+
+    Whatever heads it has do not matter.
     """
     if errors := check_checkpoint(folder, heads=False).errors:
         raise InputError(f"backbone {errors[0]}")
@@ -129,8 +131,9 @@ def open_backbone(folder: Path) -> Config:
 
 
 def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = False) -> Report:
-    """Look at a folder, as released or exported; bad input becomes an error in the report, never an
-    exception.
+    """Look at a folder, as released or exported.
+
+    Bad input becomes an error in the report, never an exception.
 
     A backbone to train `heads` on has none; with `values`, every weight is read to find NaN and
     infinity.
@@ -179,9 +182,7 @@ def _check_heads(report: Report, checkpoint: Checkpoint) -> None:
 def _check_reward_model(
     report: Report, folder: Path, description: str | None, values: bool
 ) -> None:
-    """Look at a folder of a decoder with a linear head that is not SaMer; see
-    `check_checkpoint`.
-    """
+    """Look at a decoder with a linear head that is not SaMer; see `check_checkpoint`."""
     config = read_config(folder)
     weights = find_weights(folder)
     name = str((config.get("architectures") or "?")[0])
@@ -308,9 +309,10 @@ def _rope_errors(name: str, value: Any) -> Iterator[str]:
         yield f"config.json has {name} of the type {kind!r}; expected {choices(_ROPE_TYPES)}"
 
 
-def _classifier_errors(folder: Path, name: str, found: Shapes, config: Config) -> Iterator[str]:
-    """A line for each way in which the weights are not those of the plain classifier that the
-    engines would run.
+def _classifier_errors(folder: Path, name: str, shapes: Shapes, config: Config) -> Iterator[str]:
+    """A line for each way in which the weights are not those of the plain classifier.
+
+    The plain classifier is what the engines would run.
     """
     try:
         engine = import_module("urs_inspect.samer._neural.transformers_engine")
@@ -323,31 +325,32 @@ def _classifier_errors(folder: Path, name: str, found: Shapes, config: Config) -
     if plain.name != name:
         yield f"config.json has the architecture {name}; transformers would run it as {plain.name}"
         return
-    missing = [tensor for tensor in plain.shapes if tensor not in found]
+    missing = [tensor for tensor in plain.shapes if tensor not in shapes]
     if missing:
         yield (
             f"{len(missing)} weights are missing: {shortened_list(missing)}; download the folder"
             " again"
         )
     for tensor, shape in plain.shapes.items():
-        if tensor in found and found[tensor] != shape:
-            yield f"{tensor} has shape {found[tensor]}; expected {shape}, as config.json says"
+        if tensor in shapes and shapes[tensor] != shape:
+            yield f"{tensor} has shape {shapes[tensor]}; expected {shape}, as config.json says"
             return
-    yield from _further_errors(found, plain.shapes, config, (*_LEFT_OUT, *plain.left_out))
+    yield from _further_errors(shapes, plain.shapes, config, (*_LEFT_OUT, *plain.left_out))
 
 
 def _further_errors(
-    found: Shapes, expected: Iterable[str], config: Config, left_out: Iterable[str]
+    shapes: Shapes, expected: Iterable[str], config: Config, left_out: Iterable[str]
 ) -> Iterator[str]:
-    """A line for tensors that no engine would use, or that only some would: the scores would be
-    another model's.
+    """A line for tensors that no engine would use, or that only some would.
+
+    Without them the scores would be another model's.
     """
     patterns = list(left_out)
     if "quantization_config" in config:
         patterns.extend(_SCALES)
     ignored = re.compile("|".join(patterns))
     known = set(expected)
-    further = [name for name in found if name not in known and not ignored.search(name)]
+    further = [name for name in shapes if name not in known and not ignored.search(name)]
     if not further:
         return
     code = (
@@ -486,8 +489,9 @@ _PREFIX = "model."
 
 
 def _backbone_errors(shapes: Shapes, config: Config) -> Iterator[str]:
-    """A line for the weights of a Llama that are missing, and one for the first of another
-    shape.
+    """A line for the weights of a Llama that are missing, and one for a wrong shape.
+
+    Of wrong shapes the first one counts.
     """
     expected = _backbone_shapes(config)
     if missing := [name for name in expected if name not in shapes]:
@@ -550,9 +554,9 @@ def _check_conversations(report: Report, conversations: Conversations, config: C
     if isinstance(limit := config.get("max_position_embeddings"), int):
         report.attempt(lambda: conversations.fitting_length(limit))
     encoded = conversations.encode(*_TRIAL, 1_000_000)
-    for ids, what in ((encoded.query_ids, "a query"), (encoded.ids, "a response")):
+    for ids, text in ((encoded.query_ids, "a query"), (encoded.ids, "a response")):
         if ids[-1] != conversations.end_of_turn:
-            fault = f"the chat template does not end {what} with {END_OF_TURN}; expected it last"
+            fault = f"the chat template does not end {text} with {END_OF_TURN}; expected it last"
             report.refuse(folder, [fault])
     if not encoded.is_prefix:
         report.notes.append(

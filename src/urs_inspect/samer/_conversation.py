@@ -167,8 +167,9 @@ class Conversations:
     def _fitted(
         self, query: str, response: str, most: int, overlong: Overlong, extra: list[int]
     ) -> tuple[list[int], int]:
-        """Ids of query and response, at most `most`, and how many were cut before those that close
-        the response.
+        """Ids of query and response, at most `most`, and how many were cut.
+
+        The cut is before the tokens that close the response.
         """
         ids = extra + self._ids([query, response])
         shortened = max(0, len(ids) - most)
@@ -206,7 +207,7 @@ class Conversations:
         # differ, so that what stands between two of them never looks like a third.
         mark = uuid4().hex  # which no text can know beforehand
         hidden = [
-            self._any_special.sub(lambda found: f"({mark}:{self._special.index(found[0])})", text)
+            self._any_special.sub(lambda match: f"({mark}:{self._special.index(match[0])})", text)
             for text in contents
         ]
         ids: list[int] = []
@@ -215,7 +216,7 @@ class Conversations:
                 ids.append(self._tokenizer.token_to_id(part))
             elif part:
                 text = re.sub(
-                    rf"\({mark}:(\d+)\)", lambda found: self._special[int(found[1])], part
+                    rf"\({mark}:(\d+)\)", lambda match: self._special[int(match[1])], part
                 )
                 ids.extend(self._plain_tokenizer.encode(text, add_special_tokens=False).ids)
         return ids
@@ -239,13 +240,13 @@ class Conversations:
 
     def _start_of_text(self) -> int:
         token = self._named_tokens.get("bos_token")
-        found = None if token is None else self._tokenizer.token_to_id(token)
-        if found is None:
+        number = None if token is None else self._tokenizer.token_to_id(token)
+        if number is None:
             raise InputError(
                 f"{self.folder}: the tokenizer has no bos_token, which bos=double needs; use"
                 " bos=single"
             )
-        return int(found)
+        return int(number)
 
     def _single_end_of_turn(self) -> int:
         ids = self._tokenizer.encode(END_OF_TURN, add_special_tokens=False).ids
@@ -419,7 +420,8 @@ def _token_text(value: Any) -> str | None:
 
 
 def _valid(text: str) -> str:
-    """Text that has an encoding: half characters, which broken JSON can hold, become question
-    marks.
+    """Text that has an encoding.
+
+    Half characters, which broken JSON can hold, become question marks.
     """
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,5 +1,6 @@
-"""SaMer's three heads in numpy, and what their outputs say: selected dimensions, scores, weights,
-the overall score.
+"""SaMer's three heads in numpy, and what their outputs say.
+
+They say which dimensions are selected, their scores and weights, and the overall score.
 """
 
 from collections.abc import Iterator, Mapping
@@ -90,8 +91,9 @@ class Heads:
 
 
 def load_heads(path: Path) -> Heads:
-    """Read heads in float32 from a safetensors file with the 13 weights under their released
-    names.
+    """Read heads in float32 from a safetensors file.
+
+    It has the 13 weights under their released names.
     """
     entries = read_header(path)
     _refuse_errors(str(path), {name: entry.shape for name, entry in entries.items()})
@@ -99,15 +101,17 @@ def load_heads(path: Path) -> Heads:
 
 
 def save_heads(heads: Heads, path: Path, *, metadata: Mapping[str, str] | None = None) -> None:
-    """Write heads in float32 under the released names, whole or not at all; `metadata` are texts
-    for the header.
+    """Write heads in float32 under the released names, whole or not at all.
+
+    `metadata` are texts for the header.
     """
     write_tensors(path, heads.tensors(), metadata=metadata)
 
 
 def inner_widths(narrowing: int = 1) -> dict[str, tuple[int, ...]]:
-    """Head -> widths between the vector and the output: the published ones divided by `narrowing`,
-    1 at least.
+    """Head -> widths between the vector and the output.
+
+    They are the published ones divided by `narrowing`, 1 at least.
     """
     return {
         head: tuple(max(1, width // narrowing) for width in widths)
@@ -122,8 +126,9 @@ def heads_size(hidden_size: int, dimensions: int, narrowing: int = 1) -> int:
 
 
 def head_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None = None) -> list[str]:
-    """What is wrong with the shapes of heads, a line per error; `hidden_size` is the backbone's
-    width, if known.
+    """What is wrong with the shapes of heads, a line per error.
+
+    `hidden_size` is the backbone's width, if known.
     """
     if missing := [key for key in HEAD_NAMES if key not in shapes]:
         return [f"{key} is missing" for key in missing]
@@ -162,9 +167,9 @@ def _layer(key: str) -> str:
     return key.removesuffix(".weight")
 
 
-def _refuse_errors(what: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
+def _refuse_errors(place: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
     if errors := head_errors(shapes):
-        raise InputError(f"{what}: {errors[0]}")
+        raise InputError(f"{place}: {errors[0]}")
 
 
 def _apply(layers: tuple[Array, ...], vectors: Array) -> Array:
@@ -262,8 +267,9 @@ def evaluate(raw: RawOutputs) -> Evaluation:
 def raw_outputs(
     heads: Heads, query_vectors: Array, response_vectors: Array, weights_at: WeightsAt = "response"
 ) -> list[RawOutputs]:
-    """Run the heads on vectors of the last tokens of n queries, and of n queries with responses,
-    shape (n, hidden).
+    """Run the heads on the vectors of n queries and of n queries with responses.
+
+    The vectors are those of the last tokens, shape (n, hidden).
     """
     outputs = (
         heads.score(response_vectors),

@@ -45,8 +45,9 @@ _COMPANIONS = ("*.json", "*.jinja", "tokenizer.model", "LICENSE*", "NOTICE*", "R
 
 @dataclass(frozen=True)
 class Export:
-    """What an export wrote: a folder that all engines take, and names of weight files by how each
-    was made.
+    """What an export wrote: a folder that all engines take.
+
+    Names of weight files are listed by how each was made.
     """
 
     folder: Path
@@ -60,8 +61,9 @@ class Export:
 
 
 def export_checkpoint(source: str | Path, out: str | Path) -> Export:
-    """Export a released checkpoint into a new or empty folder, which appears whole or not at
-    all.
+    """Export a released checkpoint into a new or empty folder.
+
+    The folder appears whole or not at all.
     """
     out = _free_folder(out)
     checkpoint = open_checkpoint(source)
@@ -73,8 +75,9 @@ def export_checkpoint(source: str | Path, out: str | Path) -> Export:
 
 
 def exported_folder(checkpoint: Checkpoint) -> Path:
-    """The folder that stock vLLM loads: the checkpoint's own if it is exported, else an export in
-    the cache.
+    """The folder that stock vLLM loads.
+
+    It is the checkpoint's own if it is exported, else an export in the cache.
 
     Of several processes that make the same export, the first to finish has made it, and the others
     use that.
@@ -100,8 +103,9 @@ def exported_folder(checkpoint: Checkpoint) -> Path:
 
 
 def assemble_checkpoint(backbone: str | Path, heads: str | Path, out: str | Path) -> Export:
-    """Make a checkpoint in the exported layout from a Llama's folder and the heads (or the folder)
-    that training wrote.
+    """Make an exported checkpoint from a Llama's folder and trained heads.
+
+    `heads` is the file, or the folder that training wrote.
 
     Heads that the backbone has are left out; large files are linked.
     """

@@ -42,8 +42,9 @@ _COUNTS = ("rows", "resumed", "no_response", "shortened", "empty_selection")
 
 
 def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
-    """The files of a folder or a pattern, each checked by its first row, and for each its results
-    in `folder`.
+    """The files of a folder or a pattern, and for each its results in `folder`.
+
+    Each file is checked by its first row.
     """
     paths = _files_of_rows(pattern)
     if not paths:
@@ -117,13 +118,14 @@ def _other(partition: Partition, facts: Mapping[str, Any]) -> str | None:
     if not out.exists():
         return None
     try:
-        found = json.loads(
+        made_from = json.loads(
             import_module("pyarrow.parquet").read_schema(out).metadata[b"urs_inspect"]
         )
     except (OSError, ValueError, TypeError, KeyError):
         return "something else, which has no facts of SaMer"
     return difference(
-        {**facts, "input": sha256_of(source)}, {"input": found.pop("input_sha256", None), **found}
+        {**facts, "input": sha256_of(source)},
+        {"input": made_from.pop("input_sha256", None), **made_from},
     )
 
 
@@ -141,14 +143,18 @@ def merged(reports: Sequence[BulkReport]) -> BulkReport:
 
 
 class Scorer:
-    """Scores files with one engine: `options` of `load_engine`, its `facts` if known, and `how` to
+    """Scores files with one engine.
+
+    It has `options` of `load_engine`, the engine's `facts` if known, and `settings` of
     `score_file`.
     """
 
-    def __init__(self, options: dict[str, Any], facts: dict[str, Any], how: dict[str, Any]) -> None:
+    def __init__(
+        self, options: dict[str, Any], facts: dict[str, Any], settings: dict[str, Any]
+    ) -> None:
         self.options = options
         self.facts = facts
-        self.how = how
+        self.settings = settings
         # one event loop for all files, to which a server's connections belong
         self._runner = asyncio.Runner()
         self._engine: Engine | None = None
@@ -166,11 +172,12 @@ class Scorer:
 
     def score(self, rows: BulkInput, out: Path, **more: Any) -> BulkReport:
         """Score a file."""
-        return self._runner.run(score_file(rows, out, self.load(), **self.how, **more))
+        return self._runner.run(score_file(rows, out, self.load(), **self.settings, **more))
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
-        """Score a batch of one partition as Ray hands it over: its source, report, error, and
-        whether that ends all.
+        """Score a batch of one partition as Ray hands it over.
+
+        Returns its source, report, error, and whether that ends all.
         """
         source, out = map(Path, batch["item"][0])
         report = None
@@ -201,12 +208,13 @@ class Scorer:
 def score_partitions(
     partitions: Sequence[Partition], scorer: Scorer, ray: Any
 ) -> Iterator[tuple[Any, str]]:
-    """The `BulkReport` of each partition as it ends, or the error; `ray`: None, or address (or
-    None) and workers.
+    """The `BulkReport` of each partition as it ends, or the error.
+
+    `ray` is None, or address (or None) and workers.
     """
     names = [[str(source), str(out)] for source, out in partitions]
     left = {source for source, _ in names}
-    alone = (scorer({"item": [each]}) for each in names)
+    alone = (scorer({"item": [pair]}) for pair in names)
     with closing(_on_ray(names, scorer, *ray) if ray and names else alone) as ends:
         for end in ends:
             source, report, error, stops = json.loads(end["result"][0])
@@ -272,7 +280,7 @@ def _on_ray(
         scored = data.from_items(names, override_num_blocks=len(names)).map_batches(
             Scorer,
             batch_size=1,
-            fn_constructor_args=(scorer.options, scorer.facts, scorer.how),
+            fn_constructor_args=(scorer.options, scorer.facts, scorer.settings),
             compute=data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1),
             max_task_retries=_RETRIES,
             **_share(ray, "GPU" if scorer.options["engine"] == "vllm" else "CPU", workers),

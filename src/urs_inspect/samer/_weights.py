@@ -186,8 +186,9 @@ def header_bytes(
 
 @contextmanager
 def reserved_room(path: Path, size: int) -> Iterator[None]:
-    """Take room on the disk until `write_tensors` uses it, so that long work does not end on a full
-    disk.
+    """Take room on the disk until `write_tensors` uses it.
+
+    So long work does not end on a full disk.
     """
     unfinished = _unfinished(path)
     try:
@@ -276,8 +277,9 @@ class WeightFiles:
 
 
 def find_weights(folder: Path) -> WeightFiles:
-    """Read the headers of a folder's safetensors files; `InputError` says what is wrong with the
-    folder.
+    """Read the headers of a folder's safetensors files.
+
+    `InputError` says what is wrong with the folder.
     """
     index = folder / INDEX
     if index.is_file():
@@ -365,8 +367,9 @@ def unscanned_types(weights: WeightFiles) -> list[str]:
 
 
 def finite_errors(weights: WeightFiles) -> Iterator[str]:
-    """Read every weight (16 GB of an 8B model) and yield a line for each tensor with NaN or
-    infinity.
+    """Yield a line for each tensor with NaN or infinity.
+
+    Reads every weight (16 GB of an 8B model).
     """
     for name, entry in weights.entries.items():
         if entry.dtype not in _EXPONENTS:
@@ -380,6 +383,6 @@ def finite_errors(weights: WeightFiles) -> Iterator[str]:
             )
 
 
-def not_finite(what: str, broken: int, values: int) -> str:
+def not_finite(tensor: str, broken: int, values: int) -> str:
     """The sentence about weights with NaN or infinity, which would make every result NaN."""
-    return f"{what} has {broken:,} values of {values:,} that are NaN or infinite; expected none"
+    return f"{tensor} has {broken:,} values of {values:,} that are NaN or infinite; expected none"

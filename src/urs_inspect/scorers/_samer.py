@@ -82,8 +82,9 @@ _COUNTS = {
 
 @metric(scores="unreduced")
 def samer_report(headline: str = OVERALL) -> Metric:
-    """The overall score or reward with its interval, its mean by intent and language, and counts of
-    everything special.
+    """The overall score or reward with its interval, means by group, and counts.
+
+    Groups are by intent and language; counts are of everything special.
 
     One metric of the whole score, because the harness copies every score once for each key that has
     metrics of its own, at every refresh of the display.
@@ -317,8 +318,9 @@ def reward_model(
     description: Text | None = None,
     engine_options: dict[str, Any] | None = None,
 ) -> Scorer:
-    """Score answers with a reward model: a decoder with a linear head at the last token; no judge
-    model is called.
+    """Score answers with a reward model: a decoder with a linear head at the last token.
+
+    No judge model is called.
 
     The value holds `reward`, which has no common scale, and each output by name if the head has
     several. An empty answer has the model's own number and the reason `no_response`. What cannot be
@@ -363,8 +365,9 @@ narrow.
 
 @scorer(metrics=[])
 def samer_outcome() -> Scorer:
-    """Repeat what `samer` left in the metadata of its score as values, because the viewer's columns
-    are scores.
+    """Repeat what `samer` left in the metadata of its score as values.
+
+    The viewer's columns are scores.
 
     Runs after `samer`; calls no model. It is a scorer of its own because the harness makes numbers
     of all values that stand beside one whose mean is taken.

@@ -140,8 +140,9 @@ def export(source: str, out: str) -> None:
 
 
 def print_export(done: "Export", *server_options: str, **facts: str) -> None:
-    """Print what was written and how, further facts, and the command that starts a vLLM server of
-    it.
+    """Print what was written and how, and the command that starts a vLLM server of it.
+
+    `facts` are further lines.
     """
     from urs_inspect.samer._conversation import Conversations
     from urs_inspect.samer._engines.vllm_server import stock_options
@@ -155,13 +156,13 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
     lines = {
         "backbone": str(done.folder),
         "heads": str(done.heads),
-        **{what: ", ".join(getattr(done, what)) for what in ("linked", "rewritten", "copied")},
+        **{name: ", ".join(getattr(done, name)) for name in ("linked", "rewritten", "copied")},
         **facts,
         "serve": shlex.join((*command, *server_options)),
     }
-    for what, text in lines.items():
+    for name, text in lines.items():
         if text:
-            say(f"{what + ':':<11}{text}")
+            say(f"{name + ':':<11}{text}")
 
 
 def _read_engine_options(
@@ -446,12 +447,13 @@ def _print_scores(by_log: "Mapping[str, Mapping[str, DimensionScore]]", as_json:
             Console().print(_scores_table(dimensions))
 
 
-def _scores_table(found: "Mapping[str, DimensionScore]") -> Table:
-    """One row for each dimension: its mean score, interval, and the share of answers it was
-    selected for.
+def _scores_table(dimensions: "Mapping[str, DimensionScore]") -> Table:
+    """One row for each dimension.
+
+    It has the mean score, its interval, and the share of answers it was selected for.
     """
     rows = []
-    for name, score in found.items():
+    for name, score in dimensions.items():
         mean = score.mean
         interval = "-" if math.isnan(mean.low) else f"{mean.low:.3f} to {mean.high:.3f}"
         rows.append([name, f"{mean.value:.3f}", interval, str(mean.n), f"{score.selected:.0%}"])
@@ -459,12 +461,12 @@ def _scores_table(found: "Mapping[str, DimensionScore]") -> Table:
     return table_of(rows, *headings, title="Mean score where selected, 0 to 1")
 
 
-def _print_weights(found: "list[ScenarioWeights]", top: int) -> None:
+def _print_weights(by_scenario: "list[ScenarioWeights]", top: int) -> None:
     """A table for each model: scenarios with their heaviest dimensions, mean weights in percent."""
     from urs_inspect.reports._samer import differing
 
-    names = differing(found)
-    for _, group in groupby(found, key=lambda row: row.samer):
+    names = differing(by_scenario)
+    for _, group in groupby(by_scenario, key=lambda row: row.samer):
         rows = list(group)
         model = rows[0].samer
         # The model's name, where it reads weights, and the settings in which it differs from the

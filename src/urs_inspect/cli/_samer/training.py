@@ -61,10 +61,10 @@ def annotate(
     if out.exists() and not overwrite:
         raise InputError(f"{out}: already there; name another file, or add --overwrite")
     skipped: list[str] = []
-    found = read_annotations(finished_logs(logs, skipped, "samer_annotate"))
-    if not found.pairs:
+    annotations = read_annotations(finished_logs(logs, skipped, "samer_annotate"))
+    if not annotations.pairs:
         raise nothing_left("no log of samer_annotate", logs, skipped)
-    balanced = balance(found.kept, least=least, most=most, seed=seed)
+    balanced = balance(annotations.kept, least=least, most=most, seed=seed)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         count = write_training(out, balanced.pairs)
@@ -76,10 +76,14 @@ def annotate(
         for scenario, kept in balanced.kept.items()
     ]
     Console().print(table_of(rows, "scenario", "kept by the filter", "written"))
-    share = f"{found.agreeing / found.labelled:.1%}" if found.labelled else "not known"
+    share = (
+        f"{annotations.agreeing / annotations.labelled:.1%}"
+        if annotations.labelled
+        else "not known"
+    )
     say(
-        f"{found.pairs} pairs, {found.annotated} annotated; of {found.labelled} with a known winner"
-        f" the annotation agrees on {share} (the paper kept 78%)."
+        f"{annotations.pairs} pairs, {annotations.annotated} annotated; of {annotations.labelled}"
+        f" with a known winner the annotation agrees on {share} (the paper kept 78%)."
     )
     for sentence in skipped:
         say(sentence)
@@ -308,8 +312,9 @@ def train(
 
 
 def _say_equal_weights(overall: float, overall_with_equal_weights: float) -> None:
-    """Compare the trained weights with equal ones, by the held-out pairs that have an overall
-    label.
+    """Compare the trained weights with equal ones.
+
+    The held-out pairs that have an overall label decide.
     """
     if math.isnan(overall):
         return
@@ -343,8 +348,9 @@ def _new_folder(out: Path) -> "Iterator[None]":
 
 
 def _save(heads: "Heads", file: Path, facts: "Mapping[str, str]") -> None:
-    """Write trained heads; if that fails, although room was taken for them, among the temporary
-    files.
+    """Write trained heads.
+
+    If that fails, although room was taken for them, they go among the temporary files.
     """
     from urs_inspect.samer._evaluation import save_heads
 

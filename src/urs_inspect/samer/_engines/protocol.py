@@ -1,5 +1,6 @@
-"""What an engine offers, and what all engines share: batches of requests, vectors at two positions,
-outcomes.
+"""What an engine offers, and what all engines share.
+
+They share batches of requests, vectors at two positions, and outcomes.
 """
 
 from collections.abc import Callable, Sequence
@@ -95,8 +96,9 @@ def open_with_spec(
     *,
     on_cpu: bool = False,
 ) -> tuple[Checkpoint, EngineSpec]:
-    """Check a model's folder, and settle how an engine in this process runs it; `on_cpu`, `auto` is
-    float32.
+    """Check a model's folder, and settle how an engine in this process runs it.
+
+    If it runs `on_cpu`, the type `auto` is float32.
     """
     checkpoint = open_model(samer, description)
     resolved = "float32" if on_cpu and dtype == "auto" else resolve_dtype(checkpoint, dtype)
@@ -160,8 +162,9 @@ class Batching:
         self._turn = anyio.Lock()
 
     async def score(self, items: Sequence[QueryResponse]) -> list[Outcome]:
-        """Get the outcomes of items, in their order; if the function raises, that is the
-        outcome.
+        """Get the outcomes of items, in their order.
+
+        If the function raises, that is the outcome.
         """
         tickets = [_Ticket(item) for item in items]
         self._waiting.extend(tickets)
@@ -188,8 +191,9 @@ class Batching:
             ticket.outcome = outcome
 
     def _outcomes(self, items: list[QueryResponse]) -> list[Outcome]:
-        """Run items together, or one by one if that raises, so that an item's fault stays its
-        own.
+        """Run items together, or one by one if that raises.
+
+        So an item's fault stays its own.
         """
         try:
             outcomes = self._run(items)
@@ -229,8 +233,9 @@ class Reading:
 
 
 def readings(encoded: Encoded) -> list[Reading]:
-    """What gives the vector at the query's end and then that at the response's end: one pass where
-    that is enough.
+    """What gives the vector at the query's end, and then that at the response's end.
+
+    It is one pass where that is enough.
     """
     query = len(encoded.query_ids) - 1
     last = len(encoded.ids) - 1
@@ -271,8 +276,9 @@ class StepPooling:
         return (*steps, self.hidden_size)
 
     def pair(self, encoded: Encoded, replies: Sequence[Array]) -> Array:
-        """Vectors at the query's and at the response's end, shape (2, hidden), from replies to
-        `readings`.
+        """Vectors at the query's and at the response's end, from replies to `readings`.
+
+        Their shape is (2, hidden).
         """
         asked = readings(encoded)
         if len(replies) != len(asked):
@@ -301,18 +307,18 @@ def encode_all(
     conversations: Conversations, spec: EngineSpec, items: Sequence[QueryResponse]
 ) -> list[Encoded | EngineFailure]:
     """Token ids of each item, or a failure if they are too many."""
-    found: list[Encoded | EngineFailure] = []
+    encoded: list[Encoded | EngineFailure] = []
     for item in items:
         try:
             given = (item.query, item.response, spec.max_length)
-            found.append(conversations.encode(*given, overlong=spec.overlong, bos=spec.bos))
+            encoded.append(conversations.encode(*given, overlong=spec.overlong, bos=spec.bos))
         except InputError as error:
-            found.append(
+            encoded.append(
                 EngineFailure(
                     "too_long" if isinstance(error, OverlongError) else "error", str(error)
                 )
             )
-    return found
+    return encoded
 
 
 def outcomes(

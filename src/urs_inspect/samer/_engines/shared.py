@@ -1,5 +1,6 @@
-"""One engine for all callers with the same options: checked before a run, opened when it is first
-needed, kept.
+"""One engine for all callers with the same options.
+
+It is checked before a run, opened when it is first needed, and kept.
 """
 
 from collections.abc import Callable, Mapping
@@ -118,8 +119,9 @@ _turn: RunVar[anyio.Lock] = RunVar("samer-engines-turn")
 def check_engine(
     choice: EngineChoice, concurrency: Concurrency | None = None
 ) -> Description | None:
-    """Refuse, before a run, an engine that could only fail in it; gives what a reward model's
-    outputs mean.
+    """Refuse, before a run, an engine that could only fail in it.
+
+    Returns what a reward model's outputs mean.
 
     A server is asked once for all callers within half a minute; of a checkpoint's folder, headers
     and heads are read and no other weights. `concurrency` limits the requests to a server.
@@ -140,9 +142,9 @@ def check_engine(
         reward = checkpoint.reward
     else:
         return None
-    found: Kind = "samer" if reward is None else "reward_model"
-    if choice.kind not in (None, found):
-        raise InputError(f"{choice.model}: {choice.kind} cannot use it; it is a model for {found}")
+    kind: Kind = "samer" if reward is None else "reward_model"
+    if choice.kind not in (None, kind):
+        raise InputError(f"{choice.model}: {choice.kind} cannot use it; it is a model for {kind}")
     return reward
 
 

@@ -77,8 +77,9 @@ def make_vllm(
     description: str | None = None,
     **vllm: Any,
 ) -> Engine:
-    """Start vLLM on a checkpoint's folder; `vllm` are more arguments of `vllm.LLM`, such as
-    `gpu_memory_utilization`.
+    """Start vLLM on a checkpoint's folder.
+
+    `vllm` are more arguments of `vllm.LLM`, such as `gpu_memory_utilization`.
 
     SaMer's released folder is exported into the cache first, which links its large files.
     """
@@ -102,8 +103,9 @@ def make_vllm(
 
 
 def check_engine_options(options: object) -> dict[str, int | float]:
-    """Check options of vLLM by name, before an engine is opened; `InputError` names the first that
-    is wrong.
+    """Check options of vLLM by name, before an engine is opened.
+
+    `InputError` names the first that is wrong.
     """
     if not isinstance(options, Mapping):
         raise InputError(f"engine_options: must be options of vLLM by name, got {options!r}")

@@ -102,8 +102,9 @@ def make_server(
     attempts: int = 5,
     connections: Connections | None = None,
 ) -> Engine:
-    """Ask a server at the address `samer` what it is, check its reply to a conversation, and make
-    an engine for it.
+    """Make an engine for a server at the address `samer`.
+
+    It is asked what it is, and its reply to a conversation is checked.
     """
     if max_length is not None and max_length < 1:
         raise InputError(f"max_length {max_length}; expected 1 or more")
@@ -254,8 +255,9 @@ class ServerEngine:
 
 
 def _wait(state: RetryCallState) -> float:
-    """Seconds until the next attempt: what the server asks for, else longer each time, with a
-    random part.
+    """Seconds until the next attempt: what the server asks for, else longer each time.
+
+    A part of it is random.
     """
     error = state.outcome.exception() if state.outcome else None
     asked = _retry_after(error)
@@ -286,8 +288,9 @@ def _wait_for_start(attempt: int, error: Exception) -> float:
 async def _ask(
     url: str, attempts: int, patience: float, method: str, path: str, **content: Any
 ) -> Any:
-    """The JSON of a reply; what may pass is asked again, and all attempts together end after
-    `patience` seconds.
+    """The JSON of a reply.
+
+    What may pass is asked again, and all attempts together end after `patience` seconds.
 
     `InputError` says why there is none. Its cause is the last attempt's error.
     """
@@ -424,8 +427,9 @@ def stock_options(end_of_turn: int) -> tuple[str, ...]:
 
 
 def base_address(url: str) -> str:
-    """Check an address such as `http://host:8000` or `https://host/samer/v1`, and drop a trailing
-    `/v1`.
+    """Check an address, and drop a trailing `/v1`.
+
+    An address is such as `http://host:8000` or `https://host/samer/v1`.
     """
     parts = urlsplit(url.strip())
     try:
@@ -468,8 +472,9 @@ def pooling_body(model: str, prompts: Sequence[Ids], task: str | None = None) ->
 
 
 def read_replies(body: Any, sizes: Sequence[tuple[int, ...]]) -> list[Array]:
-    """The float32 arrays of a reply in the order of the prompts, whose expected shapes are
-    `sizes`.
+    """The float32 arrays of a reply in the order of the prompts.
+
+    Their expected shapes are `sizes`.
     """
     return [
         _array(data, size) for data, size in zip(_read_data(body, len(sizes)), sizes, strict=True)
@@ -559,7 +564,9 @@ def _message(text: str) -> str:
     try:
         body = httpx.Response(200, text=text).json()
         error = body.get("error", body) if isinstance(body, Mapping) else body
-        found = error.get("message") or error.get("detail") if isinstance(error, Mapping) else error
+        message = (
+            error.get("message") or error.get("detail") if isinstance(error, Mapping) else error
+        )
     except (ValueError, RecursionError):
-        found = text
-    return " ".join(str(found).split())[:_MOST_TEXT] or "no message"
+        message = text
+    return " ".join(str(message).split())[:_MOST_TEXT] or "no message"

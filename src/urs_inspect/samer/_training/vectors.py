@@ -87,9 +87,9 @@ class TextEmbedder:
             responses = [
                 f"{query}\n\n{response}" for query, response in zip(queries, responses, strict=True)
             ]
-        found = self._encode([*queries, *responses])
-        of_queries = found[: len(queries)]
-        of_responses = found[len(queries) :]
+        vectors = self._encode([*queries, *responses])
+        of_queries = vectors[: len(queries)]
+        of_responses = vectors[len(queries) :]
         if self._layout == "joined":
             return of_queries, of_responses
         return np.hstack([of_queries, np.zeros_like(of_queries)]), np.hstack(
@@ -128,8 +128,9 @@ class PairVectors:
         return PairVectors(self.table, self.queries[rows], self.responses[rows])
 
     def gather(self) -> tuple[Singles, Singles, Singles]:
-        """Vectors of the queries, of queries with response a, and with response b, shape (n, h)
-        each, float32.
+        """Vectors of the queries, of queries with response a, and with response b.
+
+        Their shape is (n, h) each, in float32.
         """
         query, first, second = (
             np.asarray(self.table[rows], np.float32)
@@ -192,8 +193,9 @@ def _key(*texts: str) -> str:
 
 
 def unit_scale(vectors: PairVectors) -> float:
-    """The factor that makes the mean square of the vectors' numbers 1, as the layers' initial
-    weights expect.
+    """The factor that makes the mean square of the vectors' numbers 1.
+
+    The layers' initial weights expect that.
 
     Vectors of length 1 would otherwise vanish in the first layers, since nothing there has a bias.
     1 if all are 0.
@@ -258,8 +260,9 @@ def with_equal_weights(predictions: PairPredictions) -> PairPredictions:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How often predictions equal labels that are no ties (SaMer paper, Table 5); NaN without
-    any.
+    """How often predictions equal labels that are no ties (SaMer paper, Table 5).
+
+    NaN without any.
     """
 
     overall: float  # share of pairs, 0 to 1
