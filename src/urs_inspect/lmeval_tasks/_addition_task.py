@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from pydantic import Field
@@ -53,9 +54,10 @@ class AdditionTask(MeasuredTask):
 
     VERSION = 1.0
 
-    def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        super().__init__(config=config, **kwargs)
-        self.measures = _measures(sorted(set(self.dataset["test"]["summands"])))
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The metrics of all chains."""
+        return _measures(sorted(set(self.dataset["test"]["summands"])))
 
     def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
         """The metrics of one chain."""

@@ -4,6 +4,7 @@ Verdicts that the model under test writes, or probabilities of three letters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -207,11 +208,11 @@ class MdEvalTask(PairTask):
 
     VERSION = 1.2
 
-    def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        super().__init__(config=config, **kwargs)
-        self.measures = _measures(
-            self.options.md_eval_protocol != "overall", self.options.md_eval_orders == "both"
-        )
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The metrics of all pairs."""
+        dimensions = self.options.md_eval_protocol != "overall"
+        return _measures(dimensions, self.options.md_eval_orders == "both")
 
     def prompts(self, doc: Mapping[str, Any]) -> Sequence[JudgePrompt]:
         """The prompts about a pair."""
@@ -310,11 +311,10 @@ class MdEvalChoiceTask(PairTask):
 
     VERSION = 1.0
 
-    def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        super().__init__(config=config, **kwargs)
-        self.measures = (
-            (*_MEASURES, _FLIPPED) if self.options.md_eval_orders == "both" else _MEASURES
-        )
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The metrics of all pairs."""
+        return (*_MEASURES, _FLIPPED) if self.options.md_eval_orders == "both" else _MEASURES
 
     def prompts(self, doc: Mapping[str, Any]) -> Sequence[JudgePrompt]:
         """The prompts about a pair."""

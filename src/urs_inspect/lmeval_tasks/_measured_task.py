@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,15 @@ class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no ty
     there, under the name that lm-eval looks for.
     """
 
-    measures: tuple[Measure, ...] = ()
-
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         self._padded: dict[str, Callable[..., Any]] = {}
         own = {key: value for key, value in (config or {}).items() if key != "class"}
         super().__init__(config=own, **kwargs)
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The metrics of all cases."""
+        raise NotImplementedError
 
     def values(self, doc: Mapping[str, Any], results: Sequence[Any]) -> Mapping[str, Any]:
         """The metrics that apply to one case; `results` are the model's, request by request."""

@@ -4,6 +4,7 @@ It judges all answers at once, after they are generated.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from itertools import starmap
 from logging import getLogger
 from typing import Any
@@ -119,9 +120,14 @@ class UrsTask(MeasuredTask):
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         self._settings = read_settings((config or {}).get("metadata"))
         self._judging = judging_of(self._settings)
-        self.measures = measures_of(self._judging.rubric, self._settings)
+
         self._records: dict[tuple[str, str], Record] = {}  # by id of the case and answer
         super().__init__(config=config, **kwargs)
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The metrics of all cases."""
+        return measures_of(self._judging.rubric, self._settings)
 
     def build_all_requests(self, *, rank: int = 0, **kwargs: Any) -> None:
         """Prepare the requests, once the judge is known to be available."""

@@ -118,10 +118,14 @@ def expected_final(
     return _LOWEST + sum(1 - levels.cdf(score - 0.5) for score in range(_LOWEST + 1, _HIGHEST + 1))
 
 
+def digest_of(*parts: str) -> bytes:
+    """32 bytes that depend on the texts alone."""
+    return hashlib.sha256("\x00".join(parts).encode()).digest()
+
+
 def _uniform(*parts: str) -> float:
     """A number between 0 and 1, both excluded, that depends on the texts alone."""
-    digest = hashlib.sha256("\x00".join(parts).encode()).digest()
-    return (int.from_bytes(digest[:6]) + 0.5) / 2**48
+    return (int.from_bytes(digest_of(*parts)[:6]) + 0.5) / 2**48
 
 
 def _normal(*parts: str) -> float:
@@ -182,14 +186,12 @@ def in_schema(text: str, schema: JSONSchema) -> str:
 
     A text without a record as it is.
     """
-    start = text.find("\n{")
+    analysis, _, rest = text.partition("\n{")
     try:
-        record = json.loads(text[start:]) if start >= 0 else None
-    except ValueError:
-        record = None
-    if not isinstance(record, dict):
+        record = json.loads("{" + rest)
+    except ValueError:  # no record
         return text
-    entries = {ANALYSIS: text[:start].strip(), **record}
+    entries = {ANALYSIS: analysis.strip(), **record}
     ordered = {name: entries[name] for name in schema.properties or () if name in entries}
     return json.dumps(ordered, ensure_ascii=False)
 
@@ -245,24 +247,26 @@ def _verdicts(
     asked = between(prompt, "prompt")
     first = between(prompt, "response_1")
     second = between(prompt, "response_2")
-    levels = [level_for(model, response) for response in (first, second)]
-    if levels[0] is not None and levels[1] is not None:
-        worth = min(1.0, max(-1.0, (levels[0] - levels[1]) / _FULL_LEAD))
+    responses = (first, second)
+    level, other_level = (level_for(model, response) for response in responses)
+    if level is not None and other_level is not None:
+        worth = min(1.0, max(-1.0, (level - other_level) / _FULL_LEAD))
         why = _WHY_LEVEL
     else:
-        shared = [
-            len(character_pairs(asked) & character_pairs(response)) for response in (first, second)
-        ]
+        pairs = character_pairs(asked)
+        shared = [len(pairs & character_pairs(response)) for response in responses]
         worth = (_lead(len(first), len(second)) + _lead(*shared)) / 2
         why = _WHY
     plain = _LEAN_TO_FIRST + worth
     noise = NOISE.get(model, _NOISE_WITH_QUALITY)
     verdicts = {}
     for name, example in examples.items():
-        chances = [_chance(instructions, name, asked, response) for response in (first, second)]
-        lead = plain + noise * (chances[0] - chances[1])
-        even = example["winner"] == WINNER and abs(lead) < _EVEN
-        verdicts[name] = {"comparison": why, "winner": "tie" if even else "1" if lead > 0 else "2"}
+        chance, other_chance = (_chance(instructions, name, asked, one) for one in responses)
+        lead = plain + noise * (chance - other_chance)
+        winner = "1" if lead > 0 else "2"
+        if example["winner"] == WINNER and abs(lead) < _EVEN:
+            winner = "tie"
+        verdicts[name] = {"comparison": why, "winner": winner}
     return verdicts
 
 
@@ -289,7 +293,7 @@ def _lead(one: int, other: int) -> float:
 
 def _chance(*parts: str) -> float:
     """A number from -0.5 to 0.5 that depends on the texts alone."""
-    return hashlib.sha256("\x00".join(parts).encode()).digest()[0] / 255 - 0.5
+    return digest_of(*parts)[0] / 255 - 0.5
 
 
 _REVIEW_EXAMPLE = re.compile(r'"understandable":\s*"' + re.escape(YES_OR_NO))
