@@ -275,20 +275,21 @@ def train(
             on_epoch=lambda record: say(_epoch_line(record)),
         )
         _save(trained.heads, out / HEADS_NAME, facts)
-    shares = {"overall": math.nan, "overall_with_equal_weights": math.nan}
-    if len(held):
-        predictions = predict_pairs(trained.heads, vectors.take(held), spec.loss.weights_at)
-        equal = with_equal_weights(predictions)
-        shares["overall"] = accuracy(predictions, labels.take(held)).overall
-        shares["overall_with_equal_weights"] = accuracy(equal, labels.take(held)).overall
+    predictions = predict_pairs(trained.heads, vectors.take(held), spec.loss.weights_at)
+    equal = with_equal_weights(predictions)
+    shares = {
+        "overall": accuracy(predictions, labels.take(held)).overall,
+        "overall_with_equal_weights": accuracy(equal, labels.take(held)).overall,
+    }
     report = {
         **facts,
-        "data": str(data.name),
+        "data": data.name,
         "pairs": len(pairs),
         "best_epoch": trained.best_epoch,
+        "held_out": shares,
+        "settings": spec,
+        "history": trained.history,
     }
-    report |= {"held_out": shares}
-    report |= {"settings": spec, "history": trained.history}
     try:
         (out / REPORT).write_text(json.dumps(plain(report), indent=1) + "\n", encoding="utf-8")
     except OSError as error:

@@ -5,11 +5,12 @@ They share batches of requests, vectors at two positions, and outcomes.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import anyio
 import numpy as np
 from anyio import to_thread
+from anyio.lowlevel import RunVar
 
 from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint import (
@@ -32,6 +33,8 @@ from urs_inspect.samer._conversation import (
 from urs_inspect.samer._evaluation import Heads, RawOutputs, WeightsAt, raw_outputs
 from urs_inspect.samer._reward import Description
 from urs_inspect.samer._weights import Array
+
+_T = TypeVar("_T")
 
 FailureMode = Literal[
     "too_long",
@@ -204,6 +207,16 @@ class Batching:
                 return [self._outcomes([item])[0] for item in items]
             return [EngineFailure("error", one_line(error, named=True))]
         return outcomes
+
+
+def of_loop(variable: RunVar[_T], make: Callable[[], _T]) -> _T:
+    """What belongs to this event loop, made when it is first asked for."""
+    try:
+        return variable.get()
+    except LookupError:
+        value = make()
+        variable.set(value)
+        return value
 
 
 # ## Vectors at two positions

@@ -10,7 +10,7 @@ from functools import partial
 from importlib.util import find_spec
 from logging import getLogger
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 from anyio import to_thread
@@ -20,7 +20,7 @@ from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint import Dtype, fitting_length, resolve_dtype
 from urs_inspect.samer._checkpoint_check import open_model
 from urs_inspect.samer._conversation import Bos, Overlong
-from urs_inspect.samer._engines.protocol import Engine, EngineFailure, one_line
+from urs_inspect.samer._engines.protocol import Engine, EngineFailure, of_loop, one_line
 from urs_inspect.samer._engines.registry import engine_for, load_engine, missing_package
 from urs_inspect.samer._engines.vllm_local import check_engine_options
 from urs_inspect.samer._evaluation import WeightsAt
@@ -33,7 +33,6 @@ AT_ONCE = 32  # requests to a server at once
 
 _FRESH = 30.0  # seconds in which a server that was checked need not be asked again
 _LOG = getLogger(__name__)
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -157,8 +156,8 @@ async def shared_engine(
     and this one has not used are closed first, since two models seldom fit on one GPU. An engine
     that cannot be opened is not tried again before `check_engine` has been called again.
     """
-    used = _of_loop(_used, set)
-    async with _of_loop(_turn, anyio.Lock):
+    used = of_loop(_used, set)
+    async with of_loop(_turn, anyio.Lock):
         if choice in _failed:
             return _failed[choice]
         if choice not in used:
@@ -207,13 +206,3 @@ def _load(choice: EngineChoice, concurrency: Concurrency | None) -> Engine:
     if choice.is_server and concurrency is not None:
         options["connections"] = partial(concurrency, f"samer/{choice.model}", AT_ONCE)
     return load_engine(choice.model, engine=choice.engine, **options)
-
-
-def _of_loop(variable: RunVar[_T], make: Callable[[], _T]) -> _T:
-    """What belongs to this event loop, made when it is first asked for."""
-    try:
-        return variable.get()
-    except LookupError:
-        value = make()
-        variable.set(value)
-        return value

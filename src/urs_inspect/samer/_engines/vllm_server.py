@@ -47,6 +47,7 @@ from urs_inspect.samer._engines.protocol import (
     ReplyError,
     StepPooling,
     encode_all,
+    of_loop,
     one_line,
     outcomes,
     readings,
@@ -210,11 +211,7 @@ class ServerEngine:
     def _connection(self) -> AbstractAsyncContextManager[Any]:
         if self._options.connections is not None:
             return self._options.connections()
-        gate = self._gate.get(None)
-        if gate is None:
-            gate = anyio.Semaphore(_AT_ONCE)
-            self._gate.set(gate)
-        return gate
+        return of_loop(self._gate, lambda: anyio.Semaphore(_AT_ONCE))
 
     async def _post(self, body: Mapping[str, Any]) -> Any:
         """Send a request, again if that may help; `ReplyError` if no attempt gave a reply."""
@@ -259,8 +256,7 @@ def _wait(state: RetryCallState) -> float:
 
     A part of it is random.
     """
-    error = state.outcome.exception() if state.outcome else None
-    asked = _retry_after(error)
+    asked = _retry_after(state.outcome.exception() if state.outcome else None)
     if asked is not None:
         return asked
     return wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)(state)
