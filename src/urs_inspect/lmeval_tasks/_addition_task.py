@@ -9,7 +9,6 @@ from pydantic import Field
 
 from datasets import Dataset
 from urs_inspect.datasets._addition import (
-    AdditionChain,
     addition_chains,
     addition_lengths,
     addition_prompt,
@@ -35,8 +34,9 @@ def load_chains(**metadata: Any) -> dict[str, Dataset]:
     prompt = addition_prompt(options.addition_language)
     lengths = addition_lengths(options.addition_lengths)
 
-    def row(chain: AdditionChain) -> dict[str, Any]:
-        return {
+    chains = addition_chains(lengths, options.addition_per_length, options.addition_seed)
+    rows = [
+        {
             "id": chain.id,
             "question": prompt.fill(chain),
             "numbers": list(chain.numbers),
@@ -44,9 +44,9 @@ def load_chains(**metadata: Any) -> dict[str, Dataset]:
             "total": str(chain.total),
             "prompt_version": prompt.version,
         }
-
-    chains = addition_chains(lengths, options.addition_per_length, options.addition_seed)
-    return {"test": Dataset.from_list([row(chain) for chain in chains])}
+        for chain in chains
+    ]
+    return {"test": Dataset.from_list(rows)}
 
 
 class AdditionTask(MeasuredTask):
@@ -79,8 +79,9 @@ def _measures(lengths: Sequence[int]) -> tuple[Measure, ...]:
     ranges["accuracy_all"] = (lengths[0], lengths[-1])
     for length in lengths:
         ranges[f"accuracy_length_{length:02d}"] = (length, length)
+    accuracies = [Measure(name, about=_within(*ends)) for name, ends in ranges.items()]
     return (
-        *(Measure(name, about=_within(*ends)) for name, ends in ranges.items()),
+        *accuracies,
         Measure("longest", lambda items: float(longest(_trials(items))[0])),
         Measure("longest_unbroken", lambda items: float(longest(_trials(items))[1])),
         Measure("no_number", higher_is_better=False),

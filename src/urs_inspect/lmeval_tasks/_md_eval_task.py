@@ -13,7 +13,7 @@ from pydantic import Field
 
 from datasets import Dataset
 from urs_inspect._util import InputError
-from urs_inspect.datasets import PairCase, load_md_eval
+from urs_inspect.datasets import load_md_eval
 from urs_inspect.judging import JudgePrompt
 from urs_inspect.judging._pair_reply import (
     First,
@@ -90,8 +90,8 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
         )
     clusters = number_clusters([case.prompt for case in cases])
 
-    def row(case: PairCase, cluster: int) -> dict[str, Any]:
-        return {
+    rows = [
+        {
             "id": case.id,
             "scenario": case.group,
             "need": needs[case.group],
@@ -101,11 +101,11 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
             "label": case.label,
             "names": list(case.dimensions),
             "labels": list(case.dimensions.values()),
-            "cluster": cluster,
+            "cluster": int(cluster),
             "dataset_sha256": data.sha256,
         }
-
-    rows = [row(case, int(cluster)) for case, cluster in zip(cases, clusters, strict=True)]
+        for case, cluster in zip(cases, clusters, strict=True)
+    ]
     return {"test": Dataset.from_list(rows)}
 
 

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from datasets import Dataset
 from urs_inspect._util import InputError
-from urs_inspect.datasets import UrsCase, Vocabulary, in_proportion, load_urs, select
+from urs_inspect.datasets import Vocabulary, in_proportion, load_urs, select
 from urs_inspect.datasets._references import named
 from urs_inspect.judging import Answer
 from urs_inspect.judging._reply_counts import REPLY_COUNTS, summed, unkeyed_warning
@@ -63,8 +63,8 @@ def load_cases(language: str | None = None, **metadata: Any) -> dict[str, Datase
             " one user together."
         )
 
-    def row(case: UrsCase) -> dict[str, str]:
-        return {
+    rows = [
+        {
             "id": case.id,
             "question": case.question.strip(),
             "reference": case.reference.strip(),
@@ -73,8 +73,9 @@ def load_cases(language: str | None = None, **metadata: Any) -> dict[str, Datase
             "language": case.language,
             "dataset_sha256": data.sha256,
         }
-
-    return {"test": Dataset.from_list([row(case) for case in cases])}
+        for case in cases
+    ]
+    return {"test": Dataset.from_list(rows)}
 
 
 _MOST_OF_A_REASON = 300  # characters
@@ -207,23 +208,19 @@ def failures(records: Sequence[Record]) -> str:
 def measures_of(rubric: Rubric, settings: JudgeSettings) -> tuple[Measure, ...]:
     """All metrics, of which an answer has those of its own intent and language."""
     start = _start(settings)
-    groups = dict.fromkeys(intent.group for intent in rubric.intents.values())
     # Whether an answer could be scored, only its judging tells.
-    return (
-        Measure(f"{start}_{_head(settings)}", sure=False),
-        *(
-            Measure(f"{start}_{each}", about=_has("language", each), sure=False)
-            for each in rubric.languages
-        ),
-        *(
-            Measure(f"{start}_intent_{_short(each)}", about=_has("intent_group", each), sure=False)
-            for each in groups
-        ),
-        *_parts(rubric, settings),
-        Measure(f"{start}_judge_failed", higher_is_better=False),
-        Measure(f"{start}_no_response", higher_is_better=False),
-        *(Measure(name, higher_is_better=False) for name in _reply_metrics(settings).values()),
-    )
+    measures = [Measure(f"{start}_{_head(settings)}", sure=False)]
+    for language in rubric.languages:
+        about = _has("language", language)
+        measures.append(Measure(f"{start}_{language}", about=about, sure=False))
+    for group in dict.fromkeys(intent.group for intent in rubric.intents.values()):
+        about = _has("intent_group", group)
+        measures.append(Measure(f"{start}_intent_{_short(group)}", about=about, sure=False))
+    measures += _parts(rubric, settings)
+    replies = _reply_metrics(settings).values()
+    for name in (f"{start}_judge_failed", f"{start}_no_response", *replies):
+        measures.append(Measure(name, higher_is_better=False))
+    return tuple(measures)
 
 
 def metrics_of(doc: Mapping[str, Any], record: Record, settings: JudgeSettings) -> dict[str, float]:
@@ -237,27 +234,25 @@ def metrics_of(doc: Mapping[str, Any], record: Record, settings: JudgeSettings) 
     shares = {
         f"{start}_judge_failed": float(scores is None),
         f"{start}_no_response": float(record.is_empty),
-        **{
-            metric: float(bool(record.facts.get(name)))
-            for name, metric in _reply_metrics(settings).items()
-        },
     }
+    for name, metric in _reply_metrics(settings).items():
+        shares[metric] = float(bool(record.facts.get(name)))
     if scores is None:
         return shares
     head = _head(settings)
     kind = "crit" if settings.judge == "model" else "dim"
-    final = float(scores[head])
-    return {
-        f"{start}_{head}": final,
-        f"{start}_{doc['language']}": final,
-        f"{start}_intent_{_short(doc['intent_group'])}": final,
-        **{
-            f"{start}_{kind}_{_short(key)}": float(value)
-            for key, value in scores.items()
-            if key != head
-        },
-        **shares,
-    }
+    metrics = dict.fromkeys(
+        (
+            f"{start}_{head}",
+            f"{start}_{doc['language']}",
+            f"{start}_intent_{_short(doc['intent_group'])}",
+        ),
+        float(scores[head]),
+    )
+    for key, value in scores.items():
+        if key != head:
+            metrics[f"{start}_{kind}_{_short(key)}"] = float(value)
+    return metrics | shares
 
 
 def _reply_metrics(settings: JudgeSettings) -> dict[str, str]:
@@ -274,11 +269,8 @@ def about_replies(records: Sequence[Record]) -> str:
 def _parts(rubric: Rubric, settings: JudgeSettings) -> list[Measure]:
     start = _start(settings)
     if settings.judge == "samer":
-        return [
-            Measure(f"{start}_dim_{_short(key)}", sure=False)
-            for key in score_keys()
-            if key != _OVERALL
-        ]
+        _, *dimensions = score_keys()
+        return [Measure(f"{start}_dim_{_short(name)}", sure=False) for name in dimensions]
     return [
         Measure(f"{start}_crit_{key}", about=_judged_by(key, rubric), sure=False)
         for key in rubric.criteria

@@ -121,21 +121,16 @@ class PartialResults:
         elif application != _APPLICATION:
             raise self._foreign()
         else:
-            self._check(
-                header, json.loads(database.execute("SELECT header FROM header").fetchone()[0])
-            )
+            [kept] = database.execute("SELECT header FROM header").fetchone()
+            if other := difference(header, json.loads(kept)):
+                raise InputError(
+                    f"'{self.path}' was begun with {other}; resume it as it was begun, or delete it"
+                    " to start over"
+                )
         database.execute("COMMIT")
-        self.begun = database.execute("SELECT coalesce(max(row) + 1, 0) FROM results").fetchone()[0]
-        self.gaps = {
-            row for (row,) in database.execute("SELECT row FROM results WHERE result IS NULL")
-        }
-
-    def _check(self, header: Mapping[str, Any], kept: Mapping[str, Any]) -> None:
-        if other := difference(header, kept):
-            raise InputError(
-                f"'{self.path}' was begun with {other}; resume it as it was begun, or delete it to"
-                " start over"
-            )
+        [self.begun] = database.execute("SELECT coalesce(max(row) + 1, 0) FROM results").fetchone()
+        gaps = database.execute("SELECT row FROM results WHERE result IS NULL")
+        self.gaps = {row for (row,) in gaps}
 
     def _foreign(self) -> InputError:
         return InputError(f"'{self.path}' is no unfinished bulk evaluation; name another output")

@@ -279,9 +279,8 @@ def _number_errors(config: Config) -> Iterator[str]:
     """A line for each value of `config.json` on which the engines would stumble while they load."""
     for name in ("rms_norm_eps", "rope_theta"):
         value = config.get(name)
-        if value is not None and (
-            isinstance(value, bool) or not isinstance(value, int | float) or not value > 0
-        ):
+        is_number = is_whole(value) or isinstance(value, float)
+        if value is not None and not (is_number and value > 0):
             yield f"config.json has {name} {value!r}; expected a number above 0"
     for name in ("rope_scaling", "rope_parameters"):
         yield from _rope_errors(name, config.get(name))

@@ -158,10 +158,9 @@ class Conversations:
         or the query alone leaves no room.
         """
         extra = [self._start_of_text()] if bos == "double" else []
-        ids, shortened = self._fitted(
-            _valid(query), _valid(response), max_length - SPARE, overlong, extra
-        )
-        query_ids = extra + self._query_ids(_valid(query))
+        query = _valid(query)
+        ids, shortened = self._fitted(query, _valid(response), max_length - SPARE, overlong, extra)
+        query_ids = extra + self._query_ids(query)
         return Encoded(tuple(ids), tuple(query_ids), ids[: len(query_ids)] == query_ids, shortened)
 
     def _fitted(
@@ -233,10 +232,13 @@ class Conversations:
 
     @cached_property
     def _named_tokens(self) -> dict[str, str]:
-        values = {
-            key: _token_text(value) for key, value in self._config.items() if key.endswith("_token")
-        }
-        return {key: value for key, value in values.items() if value is not None}
+        texts = {}
+        for key, value in self._config.items():
+            # A token is a text, or a mapping with `content`.
+            text = value.get("content") if isinstance(value, dict) else value
+            if key.endswith("_token") and isinstance(text, str):
+                texts[key] = text
+        return texts
 
     def _start_of_text(self) -> int:
         token = self._named_tokens.get("bos_token")
@@ -410,13 +412,6 @@ def _refuse_widths(text: str) -> None:
 
 def _refuse(message: str) -> None:
     raise jinja2.TemplateError(message)
-
-
-def _token_text(value: Any) -> str | None:
-    """A token as configurations write it: a text, or a mapping with `content`."""
-    if isinstance(value, dict):
-        value = value.get("content")
-    return value if isinstance(value, str) else None
 
 
 def _valid(text: str) -> str:

@@ -129,13 +129,9 @@ def score_values(
         return dict.fromkeys(score_keys(reward), math.nan)
     evaluation = judgement.evaluation
     if judgement.reward is not None:
-        return {REWARD: short(evaluation.overall)} | dict(
-            zip(judgement.names, map(short, evaluation.scores), strict=True)
-        )
-    chosen = [
-        float(score) if taken else math.nan
-        for score, taken in zip(evaluation.scores, evaluation.selected, strict=True)
-    ]
+        outputs = zip(judgement.names, map(short, evaluation.scores), strict=True)
+        return {REWARD: short(evaluation.overall), **dict(outputs)}
+    chosen = np.where(evaluation.selected, evaluation.scores, math.nan).tolist()
     numbers = [round(number, _PLACES) for number in (evaluation.overall, *chosen)]
     return dict(zip(score_keys(), numbers, strict=True))
 
@@ -216,10 +212,10 @@ def explain_judgement(judgement: Judgement) -> str:
     evaluation = judgement.evaluation
     if judgement.reward is not None:
         numbers = [f"- {name}: {value:.3f}" for name, value in score_values(judgement).items()]
-        cut = (
-            f" {judgement.shortened:,} tokens were cut from its end." if judgement.shortened else ""
-        )
-        return "\n".join(["The numbers have no common scale; more is better." + cut, "", *numbers])
+        scale = "The numbers have no common scale; more is better."
+        if judgement.shortened:
+            scale += f" {judgement.shortened:,} tokens were cut from its end."
+        return "\n".join([scale, "", *numbers])
     parts = [f"**Overall: {evaluation.overall:.3f}** (0 to 1)"]
     if judgement.no_response:
         parts.append(

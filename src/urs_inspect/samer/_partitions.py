@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from math import nan
@@ -96,9 +97,8 @@ def unfinished(
     Other results are refused unless they may be replaced.
     """
     with ThreadPoolExecutor(_READERS) as threads:
-        others = dict(
-            zip(partitions, threads.map(lambda each: _other(each, facts), partitions), strict=True)
-        )
+        origins = threads.map(partial(_other, facts=facts), partitions)
+        others = dict(zip(partitions, origins, strict=True))
     for (_, out), other in others.items():
         if other and not overwrite:
             raise InputError(
@@ -118,15 +118,12 @@ def _other(partition: Partition, facts: Mapping[str, Any]) -> str | None:
     if not out.exists():
         return None
     try:
-        made_from = json.loads(
-            import_module("pyarrow.parquet").read_schema(out).metadata[b"urs_inspect"]
-        )
+        schema = import_module("pyarrow.parquet").read_schema(out)
+        made_from = json.loads(schema.metadata[b"urs_inspect"])
     except (OSError, ValueError, TypeError, KeyError):
         return "something else, which has no facts of SaMer"
-    return difference(
-        {**facts, "input": sha256_of(source)},
-        {"input": made_from.pop("input_sha256", None), **made_from},
-    )
+    made_from["input"] = made_from.pop("input_sha256", None)
+    return difference({**facts, "input": sha256_of(source)}, made_from)
 
 
 def merged(reports: Sequence[BulkReport]) -> BulkReport:
@@ -253,8 +250,10 @@ def arguments(
         choice.model, *(getattr(choice, key) for key in settled), on_cpu=on_cpu
     )
     options = {**choice.options(), "dtype": spec.dtype, "max_length": spec.max_length}
-    options |= {"device": "cpu"} if on_cpu else {}
-    options |= {"weights_at": spec.weights_at} if spec.reward is None else {}
+    if on_cpu:
+        options["device"] = "cpu"
+    if spec.reward is None:
+        options["weights_at"] = spec.weights_at
     facts = {**facts_of(name, spec), "fingerprint": fingerprint(checkpoint.folder)}
     return {**options, "engine": name, "samer": choice.model}, facts
 
@@ -267,12 +266,9 @@ def _on_ray(
     os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "1" if address else "0"
     ray = import_module("ray")
     data = import_module("ray.data")
+    own = {} if address else {"include_dashboard": False}
     try:
-        ray.init(
-            address or "local",
-            log_to_driver=False,
-            **({} if address else {"include_dashboard": False}),
-        )
+        ray.init(address or "local", log_to_driver=False, **own)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise InputError(f"Ray cannot be started or reached: {one_line(error)}") from error
     try:

@@ -256,9 +256,7 @@ _engine_options = options(
 def score(
     source: Path,
     out: Path,
-    block: int,
     timeout: float | None,
-    keep_failures: bool,
     overwrite: bool,
     on_ray: bool,
     address: str | None,
@@ -287,9 +285,9 @@ def score(
             options["model"] = str(Path(options["model"]).expanduser().absolute())
     else:
         rows = _rows_to_score(source, out, overwrite)
+    settings = {"block": options.pop("block"), "keep_failures": options.pop("keep_failures")}
     choice = EngineChoice(**options)
     more = {"timeout": timeout} if timeout else {}
-    settings = {"block": block, "keep_failures": keep_failures}
     with closing(Scorer(*arguments(choice, on_ray, **more), settings)) as scorer:
         if not on_ray:
             with console.status(f"opening {escape(choice.model)}"):

@@ -25,6 +25,7 @@ from urs_inspect.samer._engines.registry import engine_for, load_engine, missing
 from urs_inspect.samer._engines.vllm_local import check_engine_options
 from urs_inspect.samer._evaluation import WeightsAt
 from urs_inspect.samer._reward import Description, Kind
+from urs_inspect.samer._weights import is_whole
 
 Concurrency = Callable[[str, int], AbstractAsyncContextManager[Any]]
 """Limits how many do something at once: `(name, limit)`; inspect-ai's `concurrency` is one."""
@@ -65,9 +66,7 @@ class EngineChoice:
             ):
                 raise InputError(f"samer: {name} must be a text, got {value!r}")
         length = self.max_length
-        if length is not None and (
-            isinstance(length, bool) or not isinstance(length, int) or length < 1
-        ):
+        if length is not None and not (is_whole(length) and length >= 1):
             raise InputError(
                 f"samer: max_length must be a whole number of at least 1, got {length!r}"
             )

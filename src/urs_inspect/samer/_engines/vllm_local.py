@@ -34,7 +34,7 @@ from urs_inspect.samer._engines.protocol import (
 )
 from urs_inspect.samer._evaluation import WeightsAt
 from urs_inspect.samer._export import exported_folder
-from urs_inspect.samer._weights import Array
+from urs_inspect.samer._weights import Array, is_whole
 
 _FIXED = (
     "model",
@@ -122,11 +122,9 @@ def check_engine_options(options: object) -> dict[str, int | float]:
 
 
 def _fits(expected: str, value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
     if expected == _AT_LEAST_1:
-        return isinstance(value, int) and value >= 1
-    return 0 < value <= 1
+        return is_whole(value) and value >= 1
+    return (is_whole(value) or isinstance(value, float)) and 0 < value <= 1
 
 
 class VllmEngine:
