@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from pydantic import Field
 
 from datasets import Dataset
 from urs_inspect.datasets._addition import (
-    AdditionChain,
     addition_chains,
     addition_lengths,
     addition_prompt,
@@ -34,8 +34,9 @@ def load_chains(**metadata: Any) -> dict[str, Dataset]:
     prompt = addition_prompt(options.addition_language)
     lengths = addition_lengths(options.addition_lengths)
 
-    def row(chain: AdditionChain) -> dict[str, Any]:
-        return {
+    chains = addition_chains(lengths, options.addition_per_length, options.addition_seed)
+    rows = [
+        {
             "id": chain.id,
             "question": prompt.fill(chain),
             "numbers": list(chain.numbers),
@@ -43,9 +44,9 @@ def load_chains(**metadata: Any) -> dict[str, Dataset]:
             "total": str(chain.total),
             "prompt_version": prompt.version,
         }
-
-    chains = addition_chains(lengths, options.addition_per_length, options.addition_seed)
-    return {"test": Dataset.from_list([row(chain) for chain in chains])}
+        for chain in chains
+    ]
+    return {"test": Dataset.from_list(rows)}
 
 
 class AdditionTask(MeasuredTask):
@@ -53,16 +54,19 @@ class AdditionTask(MeasuredTask):
 
     VERSION = 1.0
 
-    def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        super().__init__(config=config, **kwargs)
-        self.measures = _measures(sorted(set(self.dataset["test"]["summands"])))
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The metrics of all chains."""
+        return _measures(sorted(set(self.dataset["test"]["summands"])))
 
     def values(self, doc: Mapping[str, Any], results: Sequence[str]) -> Mapping[str, Any]:
         """The metrics of one chain."""
         outcome, _ = sum_outcome(results[0], Decimal(doc["total"]))
         length = doc["summands"]
         right = float(outcome == "right")
-        values: dict[str, Any] = {each.name: right for each in self.measures if each.about(doc)}
+        values: dict[str, Any] = {
+            measure.name: right for measure in self.measures if measure.about(doc)
+        }
         values |= {name: float(outcome == name) for name in ("no_number", "no_response")}
         return values | {name: [length, int(right)] for name in ("longest", "longest_unbroken")}
 
@@ -75,8 +79,9 @@ def _measures(lengths: Sequence[int]) -> tuple[Measure, ...]:
     ranges["accuracy_all"] = (lengths[0], lengths[-1])
     for length in lengths:
         ranges[f"accuracy_length_{length:02d}"] = (length, length)
+    accuracies = [Measure(name, about=_within(*ends)) for name, ends in ranges.items()]
     return (
-        *(Measure(name, about=_within(*ends)) for name, ends in ranges.items()),
+        *accuracies,
         Measure("longest", lambda items: float(longest(_trials(items))[0])),
         Measure("longest_unbroken", lambda items: float(longest(_trials(items))[1])),
         Measure("no_number", higher_is_better=False),

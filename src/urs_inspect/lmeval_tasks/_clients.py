@@ -1,5 +1,6 @@
-"""Clients of judges: OpenAI-compatible endpoints and Anthropic, with retries and a cache of
-replies.
+"""Clients of judges, with retries and a cache of replies.
+
+There are OpenAI-compatible endpoints and Anthropic.
 """
 
 import hashlib
@@ -88,9 +89,8 @@ async def _ask_openai(
         if error.code == _TOO_LONG:
             return Reply("", "model_length", error.message)
         raise
-    if not isinstance(
-        completion, ChatCompletion
-    ):  # a page, of a server that has it for every address
+    # a page, of a server that has it for every address
+    if not isinstance(completion, ChatCompletion):
         return Reply("", "unknown", _NO_COMPLETION)
     if not completion.choices:
         return Reply("", "unknown", "the reply had no choices")
@@ -286,8 +286,9 @@ class Conversation:
         return self._with_temperature(reply)
 
     def end(self, scored: bool) -> None:
-        """Keep the replies that led to a score, whole or cut off, so that they lead to it again;
-        forget all others.
+        """Keep the replies that led to a score, and forget all others.
+
+        Whole or cut off, they lead to the score again.
 
         A reply that could not be read is asked for anew by the next run, even if a cache has it:
         what reads replies may have been another version when it was kept.
@@ -300,8 +301,9 @@ class Conversation:
                 self._cache.drop(name)
 
     def _with_temperature(self, reply: Reply) -> Reply:
-        """A reply with the temperature of its request: the clients send what is asked for, or
-        nothing for None.
+        """A reply with the temperature of its request.
+
+        The clients send what is asked for, or nothing for None.
         """
         return replace(
             reply, temperature_sent=self._endpoint.parameters.get("temperature", UNKNOWN)

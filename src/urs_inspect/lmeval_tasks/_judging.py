@@ -4,6 +4,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from logging import getLogger
@@ -36,9 +37,8 @@ class Record:
     """A judged answer, as the samples keep it."""
 
     response: str
-    scores: (
-        dict[str, float] | None
-    )  # `final` and criteria, 1 to 10, or SaMer's `overall` and dimensions, 0 to 1
+    # `final` and criteria, 1 to 10, or SaMer's `overall` and dimensions, 0 to 1
+    scores: dict[str, float] | None
     judge: str
     outcome: str
     explanation: str  # reasons, or what went wrong
@@ -108,8 +108,9 @@ def call_failed(response: str, judge: str, why: str, **facts: Any) -> Record:
 
 @contextmanager
 def interruptible(stop: Callable[[], None]) -> Iterator[None]:
-    """While this lasts, the first interrupt calls `stop`, and the second one ends the program as
-    usual.
+    """While this lasts, the first interrupt calls `stop`.
+
+    The second one ends the program as usual.
 
     In another thread than the main one, and where interrupts are handled otherwise or ignored,
     nothing is changed.
@@ -219,21 +220,10 @@ def run_async(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(coroutine)
-    outcome: list[_Result] = []
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            outcome.append(asyncio.run(coroutine))
-        except BaseException as error:  # handed over to the caller's thread
-            errors.append(error)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return outcome[0]
+    thread = ThreadPoolExecutor(1)
+    outcome = thread.submit(asyncio.run, coroutine)
+    thread.shutdown(wait=False)  # an interrupt of the caller does not wait for the thread
+    return outcome.result()
 
 
 async def _judged(

@@ -1,16 +1,19 @@
-"""MD-Eval as task classes of lm-eval: verdicts that the model under test writes, or probabilities
-of three letters.
+"""MD-Eval as task classes of lm-eval.
+
+Verdicts that the model under test writes, or probabilities of three letters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 from lm_eval.api.instance import Instance
 from pydantic import Field
 
 from datasets import Dataset
 from urs_inspect._util import InputError
-from urs_inspect.datasets import PairCase, load_md_eval
+from urs_inspect.datasets import load_md_eval
 from urs_inspect.judging import JudgePrompt
 from urs_inspect.judging._pair_reply import (
     First,
@@ -60,8 +63,9 @@ _PREFIXES = ("md_eval_",)
 
 
 def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> dict[str, Dataset]:
-    """The split `test`: pairs in the order of the task of inspect-ai, so that the same `--limit`
-    takes the same pairs.
+    """The split `test`: pairs in the order of the task of inspect-ai.
+
+    So the same `--limit` takes the same pairs.
 
     `need` is one that the scenarios serve, None for all; without `ties`, pairs with a tie as label
     are left out. In a row, `labels` are those of the dimensions `names`, and `cluster` is a number
@@ -73,9 +77,12 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
     needs = {name: scenario.need for name, scenario in taxonomy.scenarios.items() if name in wanted}
     data = load_md_eval(taxonomy.dimension, tuple(taxonomy.scenarios))
     cases = [
-        case for case in data.cases if case.group in needs and need in (None, needs[case.group])
+        case
+        for case in data.cases
+        if case.group in needs
+        and need in (None, needs[case.group])
+        and (ties or case.label != "tie")
     ]
-    cases = [case for case in cases if ties or case.label != "tie"]
     if not cases:
         raise InputError(
             f"--metadata: md_eval_scenarios: no pair of the need '{need}' has one of"
@@ -83,8 +90,8 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
         )
     clusters = number_clusters([case.prompt for case in cases])
 
-    def row(case: PairCase, cluster: int) -> dict[str, Any]:
-        return {
+    rows = [
+        {
             "id": case.id,
             "scenario": case.group,
             "need": needs[case.group],
@@ -94,22 +101,21 @@ def load_pairs(need: str | None = None, ties: bool = True, **metadata: Any) -> d
             "label": case.label,
             "names": list(case.dimensions),
             "labels": list(case.dimensions.values()),
-            "cluster": cluster,
+            "cluster": int(cluster),
             "dataset_sha256": data.sha256,
         }
-
-    rows = [row(case, int(cluster)) for case, cluster in zip(cases, clusters, strict=True)]
+        for case, cluster in zip(cases, clusters, strict=True)
+    ]
     return {"test": Dataset.from_list(rows)}
 
 
 def _scenarios(value: str | list[str]) -> set[str]:
     taxonomy = load_taxonomy()
-    names = [name.strip() for name in (value.split(",") if isinstance(value, str) else value)]
-    return (
-        set(taxonomy.scenarios)
-        if names == ["all"]
-        else {taxonomy.scenario_id(name) for name in names}
-    )
+    given = value.split(",") if isinstance(value, str) else value
+    names = [name.strip() for name in given]
+    if names == ["all"]:
+        return set(taxonomy.scenarios)
+    return {taxonomy.scenario_id(name) for name in names}
 
 
 class PairTask(MeasuredTask):
@@ -126,13 +132,11 @@ class PairTask(MeasuredTask):
     def fewshot_context(self, doc: dict[str, Any], num_fewshot: int, **kwargs: Any) -> list[str]:
         """What the model is shown, prompt by prompt; instructions are a message of the system."""
         # The task's file takes `instructions` as description and `prompt` as text of the case.
-        asked = [
-            {**doc, "instructions": each.instructions, "prompt": each.case}
-            for each in self.prompts(doc)
-        ]
-        return [
-            super(PairTask, self).fewshot_context(each, num_fewshot, **kwargs) for each in asked
-        ]
+        contexts = []
+        for prompt in self.prompts(doc):
+            asked = {**doc, "instructions": prompt.instructions, "prompt": prompt.case}
+            contexts.append(super().fewshot_context(asked, num_fewshot, **kwargs))
+        return contexts
 
     def construct_requests(
         self, doc: dict[str, Any], ctx: list[str], **kwargs: Any
@@ -167,7 +171,7 @@ def _serves(need: str) -> Callable[[Mapping[str, Any]], bool]:
 
 
 def _measures(dimensions: bool, both: bool) -> tuple[Measure, ...]:
-    found = [
+    measures = [
         Measure("overall_accuracy_all", about=_no_tie),
         Measure("overall_accuracy", about=_no_tie, sure=False),
         Measure("overall_three_way_all"),
@@ -176,34 +180,39 @@ def _measures(dimensions: bool, both: bool) -> tuple[Measure, ...]:
         Measure("overall_first_preference", ratio, higher_is_better=None),
         Measure("baseline_longest_overall_accuracy", about=_no_tie, higher_is_better=None),
     ]
-    found += [
+    measures += [
         Measure(f"overall_accuracy_all_need_{need}", about=_serves(need))
         for need in load_taxonomy().needs
     ]
     if dimensions:
-        for name, higher in (("accuracy_all", True), ("accuracy", True), ("unread", False)):
-            found.append(Measure(f"dimension_{name}", ratio, higher_is_better=higher))
-        found.append(Measure("dimension_accuracy_all_ci_lower", ratio_low))
-        found.append(Measure("dimension_accuracy_all_ci_upper", ratio_high))
-        found.append(Measure("baseline_longest_dimension_accuracy", ratio, higher_is_better=None))
+        measures += [
+            Measure("dimension_accuracy_all", ratio),
+            Measure("dimension_accuracy", ratio),
+            Measure("dimension_unread", ratio, higher_is_better=False),
+            Measure("dimension_accuracy_all_ci_lower", ratio_low),
+            Measure("dimension_accuracy_all_ci_upper", ratio_high),
+            Measure("baseline_longest_dimension_accuracy", ratio, higher_is_better=None),
+        ]
     if both:
-        found.append(Measure("overall_flips", sure=False, higher_is_better=False))
-        found += [Measure("dimension_flips", ratio, higher_is_better=False)] if dimensions else []
-    return tuple(found)
+        measures.append(Measure("overall_flips", sure=False, higher_is_better=False))
+    if both and dimensions:
+        measures.append(Measure("dimension_flips", ratio, higher_is_better=False))
+    return tuple(measures)
 
 
 class MdEvalTask(PairTask):
-    """Pairs of responses, judged on the dimensions of their scenario and as a whole (SaMer paper,
-    section 5.4).
+    """Pairs of responses, judged on the dimensions of their scenario and as a whole.
+
+    SaMer paper, section 5.4.
     """
 
     VERSION = 1.2
 
-    def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        super().__init__(config=config, **kwargs)
-        self.measures = _measures(
-            self.options.md_eval_protocol != "overall", self.options.md_eval_orders == "both"
-        )
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The metrics of all pairs."""
+        dimensions = self.options.md_eval_protocol != "overall"
+        return _measures(dimensions, self.options.md_eval_orders == "both")
 
     def prompts(self, doc: Mapping[str, Any]) -> Sequence[JudgePrompt]:
         """The prompts about a pair."""
@@ -219,15 +228,18 @@ class MdEvalTask(PairTask):
         ]
         labels = dict(zip(doc["names"], doc["labels"], strict=True))
         outcome = compare_with_labels({**labels, OVERALL: doc["label"]}, readings)
-        found = {**_overall(doc, outcome), **_dimensions(doc, outcome)}
-        return {name: value for name, value in found.items() if name in self.aggregation()}
+        metrics = {**_overall(doc, outcome), **_dimensions(doc, outcome)}
+        return {name: value for name, value in metrics.items() if name in self.aggregation()}
 
     def _calls(self, doc: Mapping[str, Any]) -> list[_Call]:
         protocol = self.options.md_eval_protocol
         orders = self.options.md_eval_orders
         facts = {**doc, "dimensions": dict(zip(doc["names"], doc["labels"], strict=True))}
         firsts = orders_of(orders, doc["id"], self.options.md_eval_seed)
-        return [call for first in firsts for call in pair_calls(protocol, facts, first, ties=True)]
+        calls: list[_Call] = []
+        for first in firsts:
+            calls += pair_calls(protocol, facts, first, ties=True)
+        return calls
 
 
 def _overall(doc: Mapping[str, Any], outcome: PairOutcome) -> dict[str, Any]:
@@ -239,7 +251,7 @@ def _overall(doc: Mapping[str, Any], outcome: PairOutcome) -> dict[str, Any]:
         for first, given in outcome.orders.items()
         if given[OVERALL] in ("a", "b")
     }
-    found: dict[str, Any] = {
+    metrics: dict[str, Any] = {
         "overall_three_way_all": float(verdict == label),
         "overall_unread": float(verdict is None),
         "overall_first_preference": part(
@@ -248,15 +260,18 @@ def _overall(doc: Mapping[str, Any], outcome: PairOutcome) -> dict[str, Any]:
     }
     if label != "tie":
         right = float(verdict == label)
-        found |= {"overall_accuracy_all": right, f"overall_accuracy_all_need_{doc['need']}": right}
-        found["baseline_longest_overall_accuracy"] = float(longer == label)
+        metrics |= {
+            "overall_accuracy_all": right,
+            f"overall_accuracy_all_need_{doc['need']}": right,
+        }
+        metrics["baseline_longest_overall_accuracy"] = float(longer == label)
         if verdict is not None:
-            found["overall_accuracy"] = right
+            metrics["overall_accuracy"] = right
     if verdict in ("a", "b"):
-        found["overall_longer_preference"] = float(longer == verdict)
+        metrics["overall_longer_preference"] = float(longer == verdict)
     if verdict is not None:
-        found["overall_flips"] = float(_flipped(outcome, OVERALL))
-    return found
+        metrics["overall_flips"] = float(_flipped(outcome, OVERALL))
+    return metrics
 
 
 def _dimensions(doc: Mapping[str, Any], outcome: PairOutcome) -> dict[str, Any]:
@@ -296,17 +311,16 @@ class MdEvalChoiceTask(PairTask):
 
     VERSION = 1.0
 
-    def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        super().__init__(config=config, **kwargs)
-        self.measures = (
-            (*_MEASURES, _FLIPPED) if self.options.md_eval_orders == "both" else _MEASURES
-        )
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The metrics of all pairs."""
+        return (*_MEASURES, _FLIPPED) if self.options.md_eval_orders == "both" else _MEASURES
 
     def prompts(self, doc: Mapping[str, Any]) -> Sequence[JudgePrompt]:
         """The prompts about a pair."""
         responses = (doc["response_a"], doc["response_b"])
         return [
-            letter_prompt(doc["prompt"], *responses[:: 1 if first == "a" else -1])
+            letter_prompt(doc["prompt"], *(responses if first == "a" else reversed(responses)))
             for first in self._firsts(doc)
         ]
 
@@ -315,19 +329,18 @@ class MdEvalChoiceTask(PairTask):
     ) -> Mapping[str, Any]:
         """The metrics of a pair."""
         firsts = self._firsts(doc)
-        size = len(LETTERS)
-        chances = [
-            [chance for chance, _ in results[place * size :][:size]] for place in range(len(firsts))
-        ]
-        verdicts = [_verdict(each, first) for each, first in zip(chances, firsts, strict=True)]
+        chances = np.reshape([chance for chance, _ in results], (len(firsts), len(LETTERS)))
+        verdicts = list(map(_verdict, chances.tolist(), firsts))
         final = final_verdict(verdicts)
-        found = {
+        metrics = {
             "acc": float(final == doc["label"]),
             "baseline_longest": float(longer_of(doc) == doc["label"]),
             "chose_first": sum(map(str.__eq__, verdicts, firsts)) / len(firsts),
             "chose_tie": verdicts.count("tie") / len(firsts),
         }
-        return {**found, "flipped": float(len(set(verdicts)) > 1)} if len(firsts) > 1 else found
+        if len(firsts) > 1:
+            metrics["flipped"] = float(len(set(verdicts)) > 1)
+        return metrics
 
     def _firsts(self, doc: Mapping[str, Any]) -> list[First]:
         return orders_of(self.options.md_eval_orders, doc["id"], self.options.md_eval_seed)

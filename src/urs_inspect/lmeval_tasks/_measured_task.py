@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,8 @@ class Measure:
     """A metric."""
 
     name: str
-    aggregate: Callable[[Sequence[Any]], float] = (
-        mean  # for `mean`, lm-eval knows the standard error
-    )
+    # for `mean`, lm-eval knows the standard error
+    aggregate: Callable[[Sequence[Any]], float] = mean
     about: Callable[[Mapping[str, Any]], bool] = _always  # whether it may apply to a case
     sure: bool = True  # whether a case that it may apply to has it, whatever the reply
     higher_is_better: bool | None = True  # None for a habit, of which neither is better
@@ -48,13 +48,15 @@ class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no ty
     there, under the name that lm-eval looks for.
     """
 
-    measures: tuple[Measure, ...] = ()
-
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
-        self._padded: dict[str, _MeanOfKnown] = {}
-        super().__init__(
-            config={key: value for key, value in (config or {}).items() if key != "class"}, **kwargs
-        )
+        self._padded: dict[str, Callable[..., Any]] = {}
+        own = {key: value for key, value in (config or {}).items() if key != "class"}
+        super().__init__(config=own, **kwargs)
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The metrics of all cases."""
+        raise NotImplementedError
 
     def values(self, doc: Mapping[str, Any], results: Sequence[Any]) -> Mapping[str, Any]:
         """The metrics that apply to one case; `results` are the model's, request by request."""
@@ -71,19 +73,19 @@ class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no ty
     ) -> None:
         """Prepare the requests, without lm-eval's cache of them, which does not know options."""
         if world_size > 1:
-            shares = [
-                [
-                    doc
-                    for _, doc in self.doc_iterator(
-                        rank=each, limit=limit, samples=samples, world_size=world_size
-                    )
-                ]
-                for each in range(world_size)
-            ]
-            means = [each for each in self.measures if each.aggregate is mean]
-            self._padded = {
-                each.name: _MeanOfKnown() for each in means if _might_lack(each, shares)
-            }
+            shares = []
+            for process in range(world_size):
+                docs = self.doc_iterator(
+                    rank=process, limit=limit, samples=samples, world_size=world_size
+                )
+                shares.append([doc for _, doc in docs])
+            self._padded = {}
+            for measure in self.measures:
+                if measure.aggregate is mean and _might_lack(measure, shares):
+                    known = _MeanOfKnown()
+                    # In this order lm-eval computes: a mean, then the error that it leaves.
+                    self._padded[measure.name] = known.mean
+                    self._padded[f"{measure.name}{_STDERR}"] = known.error
         kwargs |= {"cache_requests": False, "rewrite_requests_cache": False}
         super().build_all_requests(
             limit=limit, samples=samples, rank=rank, world_size=world_size, **kwargs
@@ -93,29 +95,19 @@ class MeasuredTask(ConfigurableTask):  # type: ignore[misc]  # lm-eval has no ty
         """The metrics of one case."""
         if self.predict_only:
             return dict(super().process_results(doc, results))
-        # lm-eval computes metrics in this order: a mean first, then the standard error that it
-        # leaves.
-        nothing = dict.fromkeys(
-            name for padded in self._padded for name in (padded, f"{padded}{_STDERR}")
-        )
-        return {**nothing, **self.values(doc, results)}
+        return {**dict.fromkeys(self._padded), **self.values(doc, results)}
 
     def aggregation(self) -> dict[str, Callable[..., Any]]:
         """How metrics become one number."""
         if self.predict_only:
             return dict(super().aggregation())
-        functions: dict[str, Callable[..., Any]] = {
-            measure.name: measure.aggregate for measure in self.measures
-        }
-        for name, known in self._padded.items():
-            functions |= {name: known.mean, f"{name}{_STDERR}": known.error}
-        return functions
+        return {measure.name: measure.aggregate for measure in self.measures} | self._padded
 
     def higher_is_better(self) -> dict[str, bool | None]:
         """Which way is up."""
         if self.predict_only:
             return dict(super().higher_is_better())
-        return {each.name: each.higher_is_better for each in self.measures}
+        return {measure.name: measure.higher_is_better for measure in self.measures}
 
     @property
     def predict_only(self) -> bool:

@@ -36,6 +36,7 @@ from urs_inspect.lmeval_tasks._judging import (
     read_record,
     run_async,
 )
+from urs_inspect.lmeval_tasks._measured_task import Measure
 from urs_inspect.lmeval_tasks._settings import JudgeSettings, read_settings
 from urs_inspect.lmeval_tasks._urs_task import (
     UrsTask,
@@ -72,11 +73,19 @@ class Saved:
     @property
     def given(self) -> dict[str, str]:
         """Intent and language of a sample that has none of its own."""
-        return (
-            {}
-            if self.doc is self.line["doc"]
-            else {name: self.doc[name] for name in ("intent", "language")}
-        )
+        if self.doc is self.line["doc"]:
+            return {}
+        return {name: self.doc[name] for name in ("intent", "language")}
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A file of samples to judge."""
+
+    file: Path
+    saved: list[Saved]
+    judged_with: dict[str, Any]  # all on which scores depend
+    target: Path
 
 
 def read_saved(file: Path, others: Mapping[str, str] | str = "") -> list[Saved]:
@@ -107,13 +116,13 @@ def read_saved(file: Path, others: Mapping[str, str] | str = "") -> list[Saved]:
         bool(sample.given) and not sample.doc["reference"].strip() for sample in judged
     )
     other = f"of filters other than '{judged[0].line.get('filter')}' skipped: the same responses"
-    for number, what in (
+    for number, sentence in (
         (len(saved) - len(judged), other),
         (several, "with several responses (repeats): the first of each is judged"),
         (unreferenced, "without a reference: `target` is empty or None"),
     ):
         if number:
-            click.echo(f"{file.name}: {counted(number, 'sample')} {what}.", err=True)
+            click.echo(f"{file.name}: {counted(number, 'sample')} {sentence}.", err=True)
     return judged
 
 
@@ -158,8 +167,9 @@ def write_saved(
 
 
 def run_of(file: Path) -> dict[str, Any]:
-    """`model`, `urs_dataset` and `version` of the run whose samples a file holds, if its results
-    are in the folder.
+    """Facts of the run whose samples a file holds, if its results are in the folder.
+
+    These are `model`, `urs_dataset` and `version`.
     """
     if not (results := saved_results(file)):
         return {}
@@ -202,9 +212,8 @@ def _asked(line: Mapping[str, Any], place: str) -> dict[str, Any]:
         target = str(line.get("target"))
         prompt = arguments["arg_0"]
         options = arguments.get("arg_1")
-        text = str(
-            prompt[0] if isinstance(prompt, list) else prompt
-        )  # a chat by an API is a list of one text
+        # a chat by an API is a list of one text
+        text = str(prompt[0] if isinstance(prompt, list) else prompt)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise InputError(
             f"{place}: no prompt in arguments.gen_args_0.arg_0, where lm-eval saves it"
@@ -276,30 +285,36 @@ def rejudge(
     read = _read(files, _others(judging.rubric, settings.judge_language, intent))
     if intent is not None and not any(saved[0].given for saved in read.values()):
         raise InputError("--intent: all samples are of urs and have an intent of their own")
-    judged_with = {
-        file: {**_judged_with(settings, judging), **saved[0].given} for file, saved in read.items()
-    }
-    targets = {
-        file: written_to(file, settings.judge_name, judged_with[file], output) for file in read
-    }
-    for file, target in targets.items():
-        if twice := [other for other in read if other != file and targets[other] == target]:
-            raise InputError(
-                f"{file} and {twice[0]} would both be written to {target}; give one of them"
-            )
-    for target in targets.values():
-        check_folder(target.parent, make=True)
-    kept = {
-        file: _kept(read[file] if failed_only else (), settings, judging, judged_with[file])
-        for file in read
-    }
+    common = _judged_with(settings, judging)
+    tasks: list[_Task] = []
+    for file, saved in read.items():
+        judged_with = {**common, **saved[0].given}
+        target = written_to(file, settings.judge_name, judged_with, output)
+        tasks.append(_Task(file, saved, judged_with, target))
+    _check_targets(tasks)
+    kept = [_kept(task, settings, judging) if failed_only else {} for task in tasks]
     preflight(settings)
-    for place, (file, saved) in enumerate(read.items()):
-        records = _judged(saved, kept[file], settings, judging)
-        _write(file, targets[file], saved, records, settings, judging, judged_with[file])
-        if any(record.not_asked for record in records) and (left := list(read)[place + 1 :]):
-            click.echo(f"Not begun: {', '.join(map(str, left))}", err=True)
+    for place, task in enumerate(tasks):
+        records = _judged(task.saved, kept[place], settings, judging)
+        _write(task, records, settings, judging)
+        left = [str(later.file) for later in tasks[place + 1 :]]
+        if left and any(record.not_asked for record in records):
+            click.echo(f"Not begun: {', '.join(left)}", err=True)
             return
+
+
+def _check_targets(tasks: Sequence[_Task]) -> None:
+    """Refuse two files that would be written to the same one; make the folders."""
+    first: dict[Path, Path] = {}
+    for task in tasks:
+        if task.target in first:
+            raise InputError(
+                f"{first[task.target]} and {task.file} would both be written to {task.target}; give"
+                " one of them"
+            )
+        first[task.target] = task.file
+    for task in tasks:
+        check_folder(task.target.parent, make=True)
 
 
 def _settings(metadata: str, options: Mapping[str, str | None]) -> JudgeSettings:
@@ -315,8 +330,9 @@ def _settings(metadata: str, options: Mapping[str, str | None]) -> JudgeSettings
 
 
 def _others(rubric: Rubric, language: str | None, intent: str | None) -> dict[str, str] | str:
-    """Intent and language of samples that have none of their own, or what is missing to know
-    them.
+    """Intent and language of samples that have none of their own.
+
+    Or a sentence on what is missing to know them.
     """
     if intent is not None and intent not in rubric.intents:
         raise InputError(f"--intent: unknown intent '{intent}'; allowed: {choices(rubric.intents)}")
@@ -336,8 +352,9 @@ def _others(rubric: Rubric, language: str | None, intent: str | None) -> dict[st
 
 
 def _read(files: Sequence[Path], about_others: Mapping[str, str] | str) -> dict[Path, list[Saved]]:
-    """The samples of each file; those of other tasks, which a pattern may find as well, are left
-    out.
+    """The samples of each file.
+
+    Those of other tasks, which a pattern may find as well, are left out.
     """
     read: dict[Path, list[Saved]] = {}
     others: list[OtherTaskError] = []
@@ -365,17 +382,13 @@ def _judged_with(settings: JudgeSettings, judging: AnswerJudging) -> dict[str, A
     }
 
 
-def _kept(
-    saved: Sequence[Saved],
-    settings: JudgeSettings,
-    judging: AnswerJudging,
-    judged_with: Mapping[str, Any],
-) -> dict[int, Record]:
-    """Records that stay, by place; `InputError` if another judge, other settings or another prompt
-    made them.
+def _kept(task: _Task, settings: JudgeSettings, judging: AnswerJudging) -> dict[int, Record]:
+    """Records that stay, by place.
+
+    `InputError` if another judge, other settings or another prompt made them.
     """
     kept: dict[int, Record] = {}
-    for place, sample in enumerate(saved):
+    for place, sample in enumerate(task.saved):
         record = sample.record
         if record is None or record.scores is None:
             continue
@@ -385,7 +398,7 @@ def _kept(
                 f" {settings.judge_name}; scores of two judges do not mix"
             )
         if settings.judge == "model":
-            _check_call(record, judged_with)
+            _check_call(record, task.judged_with)
             prompt = judging.prompt(answer_of(sample.doc, sample.response))
             if (
                 isinstance(prompt, JudgeFailure)
@@ -431,52 +444,18 @@ def _judged(
 
 
 def _write(
-    file: Path,
-    target: Path,
-    saved: Sequence[Saved],
-    records: Sequence[Record],
-    settings: JudgeSettings,
-    judging: AnswerJudging,
-    judged_with: Mapping[str, Any],
+    task: _Task, records: Sequence[Record], settings: JudgeSettings, judging: AnswerJudging
 ) -> None:
     metrics = [
         metrics_of(sample.doc, record, settings)
-        for sample, record in zip(saved, records, strict=True)
+        for sample, record in zip(task.saved, records, strict=True)
     ]
-    task = task_and_date(file)[0]
-    results = results_of(metrics)
-    run = run_of(file)
-    of_urs = not saved[0].given
+    target = task.target
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_saved(target, saved, records, metrics)
-    upwards = {
-        measure.name: measure.higher_is_better for measure in measures_of(judging.rubric, settings)
-    }
+        write_saved(target, task.saved, records, metrics)
     facts = {
-        "results": {task: results},
-        "versions": (
-            {task: UrsTask.VERSION}
-            if of_urs
-            else {task: run["version"]}
-            if "version" in run
-            else {}
-        ),
-        "n-shot": {task: 0} if of_urs else {},
-        "higher_is_better": {
-            task: {name: up for name, up in upwards.items() if f"{name},none" in results}
-        },
-        "n-samples": {task: {"original": len(saved), "effective": len(saved)}},
-        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "urs_inspect": version("urs-inspect"),
-        "judged_with": dict(judged_with),
-        "answers": {
-            "samples": file.name,
-            "dataset_sha256": sorted(
-                {str(sha) for sample in saved if (sha := sample.doc.get("dataset_sha256"))}
-            ),
-            **{name: value for name, value in run.items() if of_urs or name != "urs_dataset"},
-        },
+        **_results(task, results_of(metrics), measures_of(judging.rubric, settings)),
         # The cases are described under `answers`.
         "judge": settings.model_dump(exclude={"urs_dataset"}),
     }
@@ -484,14 +463,51 @@ def _write(
         target.with_suffix(".json").write_text(
             json.dumps(facts, ensure_ascii=False, indent=2), encoding="utf-8"
         )
-    click.echo(f"{len(saved)} answers of {file.name}, judged by {settings.judge_name} -> {target}")
+    name = task.file.name
+    click.echo(f"{len(records)} answers of {name}, judged by {settings.judge_name} -> {target}")
     click.echo(make_table(facts))
-    for sentence in _not_all_seen(records):
-        click.echo(sentence, err=True)
-    if warning := about_replies(records):
-        click.echo(warning, err=True)
+    warnings = [*_not_all_seen(records), about_replies(records)]
     if summary := failures(records):
-        click.echo(f"{summary} Once more: --failed-only {target}", err=True)
+        warnings.append(f"{summary} Once more: --failed-only {target}")
+    for sentence in filter(None, warnings):
+        click.echo(sentence, err=True)
+
+
+def _results(
+    task: _Task, results: Mapping[str, Any], measures: Sequence[Measure]
+) -> dict[str, Any]:
+    """What lm-eval writes about a run, and what the answers are."""
+    name = task_and_date(task.file)[0]
+    run = run_of(task.file)
+    versions = {name: run["version"]} if "version" in run else {}
+    shots: dict[str, int] = {}
+    if task.saved[0].given:
+        run.pop("urs_dataset", None)
+    else:
+        versions = {name: UrsTask.VERSION}
+        shots = {name: 0}
+    number = len(task.saved)
+    upwards = {
+        measure.name: measure.higher_is_better
+        for measure in measures
+        if f"{measure.name},none" in results
+    }
+    digests = {str(sample.doc.get("dataset_sha256") or "") for sample in task.saved}
+    return {
+        "results": {name: results},
+        "versions": versions,
+        "n-shot": shots,
+        "higher_is_better": {name: upwards},
+        "n-samples": {name: {"original": number, "effective": number}},
+        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "urs_inspect": version("urs-inspect"),
+        "judged_with": task.judged_with,
+        "answers": {
+            "samples": task.file.name,
+            "dataset_sha256": sorted(digests - {""}),
+            **run,
+        },
+    }
 
 
 def _not_all_seen(records: Sequence[Record]) -> list[str]:

@@ -36,8 +36,9 @@ _Options = TypeVar("_Options", bound=Options)
 def read_options(
     kind: type[_Options], prefixes: tuple[str, ...], metadata: Mapping[str, Any] | None
 ) -> _Options:
-    """Read options with one of some prefixes from the metadata, in which lm-eval puts the model's
-    arguments as well.
+    """Read options with one of some prefixes from the metadata.
+
+    lm-eval puts the model's arguments there as well.
     """
     given = {key: value for key, value in (metadata or {}).items() if key.startswith(prefixes)}
     if unknown := [key for key in given if key not in kind.model_fields]:
@@ -50,9 +51,8 @@ def read_options(
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
-        if (
-            first["type"] == "value_error"
-        ):  # our own words, which say what was given where that may be shown
+        # our own words, which say what was given where that may be shown
+        if first["type"] == "value_error":
             raise InputError(f"--metadata: {name}: {first['ctx']['error']}") from None
         raise InputError(f"--metadata: {name}: {first['msg']}, got {given[name]!r}") from error
 
@@ -88,35 +88,29 @@ class JudgeSettings(Options):
 
     judge: Literal["model", "samer"] = "model"
     judge_model: str | None = None  # its name at the provider
-    judge_provider: Provider | None = (
-        None  # `openai` (and whatever has its protocol); by default by the judge's name
-    )
+    # `openai` (and whatever has its protocol); by default by the judge's name
+    judge_provider: Provider | None = None
     judge_base_url: str | None = None  # address of the endpoint; by default the provider's own
     judge_concurrency: int = Field(default=16, ge=1, le=1024)
-    judge_temperature: float | None = Field(
-        default=0.0, ge=0, le=2
-    )  # null for the provider's default
+    # null for the provider's default
+    judge_temperature: float | None = Field(default=0.0, ge=0, le=2)
     judge_max_tokens: int = Field(default=4096, ge=1)
     judge_attempts: int = Field(default=2, ge=1)  # when a reply cannot be read
     judge_retries: int = Field(default=5, ge=0)  # of a call that failed
     judge_timeout: float = Field(default=120.0, gt=0)  # seconds
-    judge_give_up: int = Field(
-        default=20, ge=0
-    )  # consecutive answers without a call that succeeds; 0 for never
-    judge_cache: bool | str = (
-        True  # file of replies; true for one in the user's cache folder, false for none
-    )
+    # consecutive answers without a call that succeeds; 0 for never
+    judge_give_up: int = Field(default=20, ge=0)
+    # file of replies; true for one in the user's cache folder, false for none
+    judge_cache: bool | str = True
     judge_language: str | None = None  # of the judge's prompt; by default that of each case
     judge_rubric: str | None = None  # path of a rubric of the user's own
     judge_prompt: str | None = None  # path of a frame of the user's own
-    judge_preflight: bool = (
-        True  # whether the judge is asked for one short reply before anything is generated
-    )
+    # whether the judge is asked for one short reply before anything is generated
+    judge_preflight: bool = True
     samer: str | None = None  # folder of a checkpoint, or address of a vLLM server
     samer_engine: str = "auto"
-    samer_folder: str | None = (
-        None  # for a server on another machine: a folder with tokenizer and heads
-    )
+    # for a server on another machine: a folder with tokenizer and heads
+    samer_folder: str | None = None
     urs_dataset: str = "urs"  # as `dataset` of the task `urs` in inspect-ai
 
     @field_validator("judge_cache")
@@ -183,8 +177,9 @@ class Key:
 
 
 def read_settings(metadata: Mapping[str, Any] | None) -> JudgeSettings:
-    """Read settings from the metadata of a task; `InputError` as for `read_options`, or if they
-    contradict.
+    """Read settings from the metadata of a task.
+
+    `InputError` as for `read_options`, or if they contradict.
     """
     settings = read_options(JudgeSettings, _PREFIXES, metadata)
     if settings.judge == "samer" and settings.samer is None:
@@ -198,8 +193,9 @@ def read_settings(metadata: Mapping[str, Any] | None) -> JudgeSettings:
 
 
 def judge_key(settings: JudgeSettings) -> Key:
-    """The key of the judge's provider; `InputError` without a judge, or without a key for the
-    provider's endpoint.
+    """The key of the judge's provider.
+
+    `InputError` without a judge, or without a key for the provider's endpoint.
     """
     if not settings.judge_model:
         raise InputError(

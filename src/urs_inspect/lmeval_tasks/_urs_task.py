@@ -1,8 +1,11 @@
-"""URS as a data set and a task class of lm-eval: judges all answers at once, after they are
-generated.
+"""URS as a data set and a task class of lm-eval.
+
+It judges all answers at once, after they are generated.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import starmap
 from logging import getLogger
 from typing import Any
 
@@ -10,7 +13,7 @@ from tqdm import tqdm
 
 from datasets import Dataset
 from urs_inspect._util import InputError
-from urs_inspect.datasets import UrsCase, Vocabulary, in_proportion, load_urs, select
+from urs_inspect.datasets import Vocabulary, in_proportion, load_urs, select
 from urs_inspect.datasets._references import named
 from urs_inspect.judging import Answer
 from urs_inspect.judging._reply_counts import REPLY_COUNTS, summed, unkeyed_warning
@@ -36,8 +39,9 @@ _SEED = 0
 
 
 def load_cases(language: str | None = None, **metadata: Any) -> dict[str, Dataset]:
-    """The split `test`: cases in the order of the task of inspect-ai, so that the same `--limit`
-    takes the same cases.
+    """The split `test`: cases in the order of the task of inspect-ai.
+
+    So the same `--limit` takes the same cases.
 
     `language` is one of the rubric's, None for all; of the task's metadata, `urs_dataset` and
     `judge_rubric` are used.
@@ -59,8 +63,8 @@ def load_cases(language: str | None = None, **metadata: Any) -> dict[str, Datase
             " one user together."
         )
 
-    def row(case: UrsCase) -> dict[str, str]:
-        return {
+    rows = [
+        {
             "id": case.id,
             "question": case.question.strip(),
             "reference": case.reference.strip(),
@@ -69,8 +73,9 @@ def load_cases(language: str | None = None, **metadata: Any) -> dict[str, Datase
             "language": case.language,
             "dataset_sha256": data.sha256,
         }
-
-    return {"test": Dataset.from_list([row(case) for case in cases])}
+        for case in cases
+    ]
+    return {"test": Dataset.from_list(rows)}
 
 
 _MOST_OF_A_REASON = 300  # characters
@@ -106,8 +111,9 @@ def preflight(settings: JudgeSettings) -> None:
 
 
 class UrsTask(MeasuredTask):
-    """Questions that real users reported, judged by the criteria of each user's intent (URS paper,
-    section 4).
+    """Questions that real users reported, judged by the criteria of each user's intent.
+
+    URS paper, section 4.
     """
 
     VERSION = 1.3
@@ -115,9 +121,14 @@ class UrsTask(MeasuredTask):
     def __init__(self, config: dict[str, Any] | None = None, **kwargs: Any) -> None:
         self._settings = read_settings((config or {}).get("metadata"))
         self._judging = judging_of(self._settings)
-        self.measures = measures_of(self._judging.rubric, self._settings)
+
         self._records: dict[tuple[str, str], Record] = {}  # by id of the case and answer
         super().__init__(config=config, **kwargs)
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The metrics of all cases."""
+        return measures_of(self._judging.rubric, self._settings)
 
     def build_all_requests(self, *, rank: int = 0, **kwargs: Any) -> None:
         """Prepare the requests, once the judge is known to be available."""
@@ -143,8 +154,9 @@ class UrsTask(MeasuredTask):
         return self._instances
 
     def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
-        """The metrics of one answer; its judgement goes into the document, which the sample
-        keeps.
+        """The metrics of one answer.
+
+        Its judgement goes into the document, which the sample keeps.
         """
         if not self.predict_only:
             # lm-eval takes every other value that is returned here for a number.
@@ -160,11 +172,9 @@ class UrsTask(MeasuredTask):
             return judge_answers(answers, self._settings, self._judging, progress)
         except Exception as error:  # lm-eval has saved nothing yet: all answers would be lost
             logger.exception("The answers could not be judged")
-            text = f"{type(error).__name__}: {error}"
-            return [
-                call_failed(answer.text or "", self._settings.judge_name, text)
-                for answer in answers
-            ]
+            name = self._settings.judge_name
+            why = f"{type(error).__name__}: {error}"
+            return [call_failed(answer.text or "", name, why) for answer in answers]
 
     def _report_failures(self, records: Sequence[Record]) -> None:
         if warning := about_replies(records):
@@ -185,11 +195,8 @@ def failures(records: Sequence[Record]) -> str:
     left = sum(record.not_asked for record in failed)
     asked = f" (the judge was not asked for {left} of them)" if left else ""
     # Of those that were left out the reason tells more: that judging ended, and why.
-    why = (
-        next((record for record in failed if record.not_asked), failed[0])
-        .why[:_MOST_OF_A_REASON]
-        .rstrip(".")
-    )
+    example = next((record for record in failed if record.not_asked), failed[0])
+    why = example.why[:_MOST_OF_A_REASON].rstrip(".")
     empty = sum(record.is_empty for record in records)
     rest = f"; of the others {empty} are empty, with the lowest score" if empty else ""
     return (
@@ -201,23 +208,19 @@ def failures(records: Sequence[Record]) -> str:
 def measures_of(rubric: Rubric, settings: JudgeSettings) -> tuple[Measure, ...]:
     """All metrics, of which an answer has those of its own intent and language."""
     start = _start(settings)
-    groups = dict.fromkeys(intent.group for intent in rubric.intents.values())
     # Whether an answer could be scored, only its judging tells.
-    return (
-        Measure(f"{start}_{_head(settings)}", sure=False),
-        *(
-            Measure(f"{start}_{each}", about=_has("language", each), sure=False)
-            for each in rubric.languages
-        ),
-        *(
-            Measure(f"{start}_intent_{_short(each)}", about=_has("intent_group", each), sure=False)
-            for each in groups
-        ),
-        *_parts(rubric, settings),
-        Measure(f"{start}_judge_failed", higher_is_better=False),
-        Measure(f"{start}_no_response", higher_is_better=False),
-        *(Measure(name, higher_is_better=False) for name in _reply_metrics(settings).values()),
-    )
+    measures = [Measure(f"{start}_{_head(settings)}", sure=False)]
+    for language in rubric.languages:
+        about = _has("language", language)
+        measures.append(Measure(f"{start}_{language}", about=about, sure=False))
+    for group in dict.fromkeys(intent.group for intent in rubric.intents.values()):
+        about = _has("intent_group", group)
+        measures.append(Measure(f"{start}_intent_{_short(group)}", about=about, sure=False))
+    measures += _parts(rubric, settings)
+    replies = _reply_metrics(settings).values()
+    for name in (f"{start}_judge_failed", f"{start}_no_response", *replies):
+        measures.append(Measure(name, higher_is_better=False))
+    return tuple(measures)
 
 
 def metrics_of(doc: Mapping[str, Any], record: Record, settings: JudgeSettings) -> dict[str, float]:
@@ -231,27 +234,25 @@ def metrics_of(doc: Mapping[str, Any], record: Record, settings: JudgeSettings) 
     shares = {
         f"{start}_judge_failed": float(scores is None),
         f"{start}_no_response": float(record.is_empty),
-        **{
-            metric: float(bool(record.facts.get(name)))
-            for name, metric in _reply_metrics(settings).items()
-        },
     }
+    for name, metric in _reply_metrics(settings).items():
+        shares[metric] = float(bool(record.facts.get(name)))
     if scores is None:
         return shares
     head = _head(settings)
     kind = "crit" if settings.judge == "model" else "dim"
-    final = float(scores[head])
-    return {
-        f"{start}_{head}": final,
-        f"{start}_{doc['language']}": final,
-        f"{start}_intent_{_short(doc['intent_group'])}": final,
-        **{
-            f"{start}_{kind}_{_short(key)}": float(value)
-            for key, value in scores.items()
-            if key != head
-        },
-        **shares,
-    }
+    metrics = dict.fromkeys(
+        (
+            f"{start}_{head}",
+            f"{start}_{doc['language']}",
+            f"{start}_intent_{_short(doc['intent_group'])}",
+        ),
+        float(scores[head]),
+    )
+    for key, value in scores.items():
+        if key != head:
+            metrics[f"{start}_{kind}_{_short(key)}"] = float(value)
+    return metrics | shares
 
 
 def _reply_metrics(settings: JudgeSettings) -> dict[str, str]:
@@ -261,20 +262,15 @@ def _reply_metrics(settings: JudgeSettings) -> dict[str, str]:
 
 def about_replies(records: Sequence[Record]) -> str:
     """The warning about a judge that leaves out the key too often, in one line; else empty."""
-    warnings = (
-        unkeyed_warning(*judge) for judge in summed(record.facts for record in records).items()
-    )
-    return " ".join(filter(None, warnings))
+    counts = summed(record.facts for record in records)
+    return " ".join(filter(None, starmap(unkeyed_warning, counts.items())))
 
 
 def _parts(rubric: Rubric, settings: JudgeSettings) -> list[Measure]:
     start = _start(settings)
     if settings.judge == "samer":
-        return [
-            Measure(f"{start}_dim_{_short(key)}", sure=False)
-            for key in score_keys()
-            if key != _OVERALL
-        ]
+        _, *dimensions = score_keys()
+        return [Measure(f"{start}_dim_{_short(name)}", sure=False) for name in dimensions]
     return [
         Measure(f"{start}_crit_{key}", about=_judged_by(key, rubric), sure=False)
         for key in rubric.criteria

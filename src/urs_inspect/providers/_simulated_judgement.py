@@ -1,5 +1,6 @@
-"""Judgements of the simulated models: by simple rules on the text, or by the level that an answer
-contains.
+"""Judgements of the simulated models.
+
+They are by simple rules on the text, or by the level that an answer contains.
 """
 
 import hashlib
@@ -67,24 +68,26 @@ def read_quality(name: str) -> QualityModel | None:
 
     None if it is not of the form `FORM`.
     """
-    if (found := _NAME.fullmatch(name)) is None:
+    if (match := _NAME.fullmatch(name)) is None:
         return None
-    quality, lenient, partial = (float(number or 0) for number in found.groups())
+    quality, lenient, partial = (float(number or 0) for number in match.groups())
     if not 1 <= quality <= 10 or lenient > 9 or partial > 9:
         return None
     return QualityModel(name, quality, lenient, partial)
 
 
 def question_effect(question: str) -> float:
-    """How much better all models of known quality answer a question, in levels: standard normal
-    over questions.
+    """How much better all models of known quality answer a question, in levels.
+
+    It is standard normal over questions.
     """
     return _QUESTION_SPREAD * _normal("question", question.strip())
 
 
 def level_for(judge: str, answer: str, reference: str = "") -> float | None:
-    """The level that a judge sees in an answer, before it is rounded and limited to a scale; None
-    without a label.
+    """The level that a judge sees in an answer; None without a label.
+
+    It is not yet rounded and limited to a scale.
 
     If the reference has a level too, it counts as 8, as in the judge's prompt, and the answer is as
     much better or worse as its own level is.
@@ -107,17 +110,22 @@ def final_of(level: float) -> int:
 def expected_final(
     quality: float, spread: float = math.hypot(_QUESTION_SPREAD, _NOISE_SPREAD)
 ) -> float:
-    """Mean final score of normally distributed levels, 1 to 10, by the exact sum over the ten
-    scores.
+    """Mean final score of normally distributed levels, 1 to 10.
+
+    It is the exact sum over the ten scores.
     """
     levels = NormalDist(quality, spread)
     return _LOWEST + sum(1 - levels.cdf(score - 0.5) for score in range(_LOWEST + 1, _HIGHEST + 1))
 
 
+def digest_of(*parts: str) -> bytes:
+    """32 bytes that depend on the texts alone."""
+    return hashlib.sha256("\x00".join(parts).encode()).digest()
+
+
 def _uniform(*parts: str) -> float:
     """A number between 0 and 1, both excluded, that depends on the texts alone."""
-    digest = hashlib.sha256("\x00".join(parts).encode()).digest()
-    return (int.from_bytes(digest[:6]) + 0.5) / 2**48
+    return (int.from_bytes(digest_of(*parts)[:6]) + 0.5) / 2**48
 
 
 def _normal(*parts: str) -> float:
@@ -178,14 +186,12 @@ def in_schema(text: str, schema: JSONSchema) -> str:
 
     A text without a record as it is.
     """
-    start = text.find("\n{")
+    analysis, _, rest = text.partition("\n{")
     try:
-        record = json.loads(text[start:]) if start >= 0 else None
-    except ValueError:
-        record = None
-    if not isinstance(record, dict):
+        record = json.loads("{" + rest)
+    except ValueError:  # no record
         return text
-    entries = {ANALYSIS: text[:start].strip(), **record}
+    entries = {ANALYSIS: analysis.strip(), **record}
     ordered = {name: entries[name] for name in schema.properties or () if name in entries}
     return json.dumps(ordered, ensure_ascii=False)
 
@@ -233,31 +239,34 @@ def _is_record(record: dict[str, Any]) -> bool:
 def _verdicts(
     prompt: str, examples: Mapping[str, Mapping[str, Any]], model: str
 ) -> dict[str, dict[str, str]]:
-    """Verdicts by name; those of one prompt differ only by the noise, which goes with a response
-    and not its place.
+    """Verdicts by name.
+
+    Those of one prompt differ only by the noise, which goes with a response and not its place.
     """
     instructions = prompt.partition("<prompt>")[0]
     asked = between(prompt, "prompt")
     first = between(prompt, "response_1")
     second = between(prompt, "response_2")
-    levels = [level_for(model, response) for response in (first, second)]
-    if levels[0] is not None and levels[1] is not None:
-        worth = min(1.0, max(-1.0, (levels[0] - levels[1]) / _FULL_LEAD))
+    responses = (first, second)
+    level, other_level = (level_for(model, response) for response in responses)
+    if level is not None and other_level is not None:
+        worth = min(1.0, max(-1.0, (level - other_level) / _FULL_LEAD))
         why = _WHY_LEVEL
     else:
-        shared = [
-            len(character_pairs(asked) & character_pairs(response)) for response in (first, second)
-        ]
+        pairs = character_pairs(asked)
+        shared = [len(pairs & character_pairs(response)) for response in responses]
         worth = (_lead(len(first), len(second)) + _lead(*shared)) / 2
         why = _WHY
     plain = _LEAN_TO_FIRST + worth
     noise = NOISE.get(model, _NOISE_WITH_QUALITY)
     verdicts = {}
     for name, example in examples.items():
-        chances = [_chance(instructions, name, asked, response) for response in (first, second)]
-        lead = plain + noise * (chances[0] - chances[1])
-        even = example["winner"] == WINNER and abs(lead) < _EVEN
-        verdicts[name] = {"comparison": why, "winner": "tie" if even else "1" if lead > 0 else "2"}
+        chance, other_chance = (_chance(instructions, name, asked, one) for one in responses)
+        lead = plain + noise * (chance - other_chance)
+        winner = "1" if lead > 0 else "2"
+        if example["winner"] == WINNER and abs(lead) < _EVEN:
+            winner = "tie"
+        verdicts[name] = {"comparison": why, "winner": winner}
     return verdicts
 
 
@@ -284,7 +293,7 @@ def _lead(one: int, other: int) -> float:
 
 def _chance(*parts: str) -> float:
     """A number from -0.5 to 0.5 that depends on the texts alone."""
-    return hashlib.sha256("\x00".join(parts).encode()).digest()[0] / 255 - 0.5
+    return digest_of(*parts)[0] / 255 - 0.5
 
 
 _REVIEW_EXAMPLE = re.compile(r'"understandable":\s*"' + re.escape(YES_OR_NO))

@@ -3,11 +3,10 @@
 They are no language models. Their scores show that the machinery works and mean nothing else.
 """
 
-import hashlib
 import json
 import re
 from contextvars import copy_context
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from inspect_ai.model import (
     ChatMessage,
@@ -29,6 +28,7 @@ from urs_inspect.providers._simulated_judgement import (
     LABEL,
     between,
     character_pairs,
+    digest_of,
     final_of,
     in_schema,
     key_in,
@@ -64,8 +64,9 @@ _SLIP_PER_LEVEL = 0.02
 
 
 def simulate_sum(question: str, model: str) -> str | None:
-    """Add up the chain of a question of `urs_addition`, in one of several forms; None for any other
-    question.
+    """Add up the chain of a question of `urs_addition`; None for any other question.
+
+    The answer has one of several forms.
 
     A model of known quality makes (10 - quality) / 50 of the additions wrong.
     """
@@ -79,7 +80,7 @@ def simulate_sum(question: str, model: str) -> str | None:
     steps = []
     for place, number in enumerate(numbers[1:], start=1):
         before = total
-        total = total + number
+        total += number
         if _chance(model, question, f"slip {place}") < slip:
             total += _ERRORS[int(_chance(model, question, f"error {place}") * len(_ERRORS))]
         steps.append(f"{before} + {number} = {total}")
@@ -100,7 +101,7 @@ def _asked(question: str) -> tuple[str, list[int]] | None:
 
 def _chance(*parts: str) -> float:
     """A number from 0 to below 1 that depends on the texts alone."""
-    return int.from_bytes(hashlib.sha256("\x00".join(parts).encode()).digest()[:6]) / 2**48
+    return int.from_bytes(digest_of(*parts)[:6]) / 2**48
 
 
 _FRAMES = (
@@ -181,7 +182,7 @@ def simulate_instruction(prompt: str, model: str) -> str | None:
     given = between(prompt, "given_instruction")
     if not given:
         return None
-    digits = iter(hashlib.sha256(f"{model}\x00{given}".encode()).digest())
+    digits = iter(digest_of(model, given))
     frame = _FRAMES[next(digits) % len(_FRAMES)]
     made = {
         "instruction": frame.format(
@@ -208,8 +209,9 @@ _CONNECTIONS = 50
 
 
 class SimulationAPI(ModelAPI):
-    """Answers with a known reference in which some sentences, more or fewer by model, are about
-    something else.
+    """Answers with a known reference in which some sentences are about something else.
+
+    How many those are depends on the model.
 
     As a judge it goes by length and shared characters.
 
@@ -271,15 +273,17 @@ class SimulationAPI(ModelAPI):
 
 @modelapi(name=SIMULATION)
 def urs_simulation() -> type[ModelAPI]:
-    """Provider of the simulated models `urs_simulation/strong`, `/weak`, `/judge` and, for example,
-    `/quality-7.2`.
+    """Provider of the simulated models.
+
+    They are `urs_simulation/strong`, `/weak`, `/judge` and, for example, `/quality-7.2`.
     """
     return SimulationAPI
 
 
 def simulate_answer(question: str, model: str) -> str:
-    """Give the embedded reference of a question with some sentences replaced, or a sentence without
-    content.
+    """Give the embedded reference of a question with some sentences replaced.
+
+    Without one, a sentence without content.
 
     A replaced sentence becomes one of another reference in the same language, whatever its length.
     How many are replaced depends on the model, which ones on the texts alone: models differ in what
@@ -293,21 +297,20 @@ def simulate_answer(question: str, model: str) -> str:
     others = []
     for other_language, text in _references().values():
         if other_language == language and text != reference:
-            others.extend(_SENTENCE.findall(text))
+            others += _SENTENCE.findall(text)
     sentences = _SENTENCE.findall(reference)
     wrong = round(len(sentences) * (1 - _RIGHT_SHARE[model]))
-    order = sorted(
-        range(len(sentences)), key=lambda place: _chance(model, question.strip(), f"order {place}")
-    )
+    chance = partial(_chance, model, question.strip())
+    order = sorted(range(len(sentences)), key=lambda place: chance(f"order {place}"))
     for place in order[:wrong]:
-        drawn = _chance(model, question.strip(), f"sentence {place}")
-        sentences[place] = others[int(drawn * len(others))]
+        sentences[place] = others[int(chance(f"sentence {place}") * len(others))]
     return f"{_LABEL} {''.join(sentences).strip()}"
 
 
 def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
-    """Score by the share of the reference's character pairs that the answer holds, in the form that
-    the prompt wants.
+    """Score by the share of the reference's character pairs that the answer holds.
+
+    The form is the one that the prompt wants.
 
     An answer that contains a level is scored by that level. In a frame of the user's own, answer
     and reference are not known; there the level depends on the text alone. `names` are those of the
@@ -323,33 +326,25 @@ def simulate_judge(prompt: str, names: list[str], judge: str = "judge") -> str:
         shared = character_pairs(reference) & character_pairs(answer)
         level = 1 + 8 * len(shared) / max(1, len(character_pairs(reference)))
     else:
-        level = 1 + hashlib.sha256(prompt.encode()).digest()[0] % 9
+        level = 1 + digest_of(prompt)[0] % 9
     scores: dict[str, object] = {}
     for name in names[:-1]:
-        shift = hashlib.sha256(f"{name}/{answer}".encode()).digest()[0] % 3 - 1
+        shift = digest_of(f"{name}/{answer}")[0] % 3 - 1
         scores[name] = min(10, max(1, round(level) + shift))
     scores[names[-1]] = round(level)
     reasons = [f"### {name}\nSimulated: {why}.\nScore: {score}" for name, score in scores.items()]
-    return (
-        f"{LABEL}\n\n"
-        + "\n\n".join(reasons)
-        + "\n\n"
-        + json.dumps({**key_in(prompt), **scores}, ensure_ascii=False)
-    )
+    record = json.dumps({**key_in(prompt), **scores}, ensure_ascii=False)
+    return "\n\n".join([LABEL, *reasons, record])
 
 
 def _epoch() -> int:
     """Number of the repetition; 1 outside a run."""
     # A provider is told the epoch nowhere. The harness keeps it in a context variable for its
     # cache.
-    return next(
-        (
-            value
-            for key, value in copy_context().items()
-            if key.name == "epoch" and isinstance(value, int)
-        ),
-        1,
-    )
+    for variable, value in copy_context().items():
+        if variable.name == "epoch" and isinstance(value, int):
+            return value
+    return 1
 
 
 def _names_to_score(prompt: str) -> list[str]:

@@ -1,5 +1,6 @@
-"""Scenarios, needs and dimensions of SaMer (paper, Tables A1 and A2), with definitions in our own
-words.
+"""Scenarios, needs and dimensions of SaMer (paper, Tables A1 and A2).
+
+The definitions are in our own words.
 """
 
 from functools import cached_property, lru_cache

@@ -1,6 +1,4 @@
-"""SaMer: the taxonomy of scenarios and dimensions, engines, judgements, bulk scoring and training
-of heads.
-"""
+"""SaMer: its taxonomy, engines, judgements, bulk scoring and training of heads."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

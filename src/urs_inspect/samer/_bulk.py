@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mappin
 from contextlib import aclosing
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import count, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -38,9 +38,8 @@ _AHEAD = 2  # blocks under way, so that the engine has work while one is written
 # rows of a block that are asked for together, so that the others need not wait for one that hangs
 _TOGETHER = 32
 _PATIENCE = 10.0  # seconds for what is under way when the run is about to stop
-_UNANSWERED = frozenset(
-    {"unreachable", "timeout", "wrong_model"}
-)  # failures that depend on the server, not on the row
+# failures that depend on the server, not on the row
+_UNANSWERED = frozenset({"unreachable", "timeout", "wrong_model"})
 _PROBE = QueryResponse("What is two and two?", "Four.")
 _PROBE_DIGITS = 5
 
@@ -101,23 +100,25 @@ def check_rows(path: Path, *, least: int = 1) -> BulkInput:
 def read_rows(path: Path, start: int = 0) -> Iterator[BulkRow]:
     """Read rows one at a time, from row number `start` (0 is the first)."""
     if path.suffix.lower() == ".parquet":
-        return islice(_parquet_rows(path), start, None)
-    rows = (_row(found, number, f"{path}: line {number}") for number, found in read_objects(path))
+        kind = "row"
+        objects = _parquet_objects(path)
+    else:
+        kind = "line"
+        objects = read_objects(path)
+    rows = (_row(record, number, f"{path}: {kind} {number}") for number, record in objects)
     return islice(rows, start, None)
 
 
-def _parquet_rows(path: Path) -> Iterator[BulkRow]:
+def _parquet_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     pyarrow, parquet = _pyarrow()
-    number = count(1)
     try:
         with parquet.ParquetFile(path, buffer_size=_BUFFER) as file:
             columns = [
                 name for name in ("id", *_QUERY, *_RESPONSE) if name in file.schema_arrow.names
             ]
-            for batch in file.iter_batches(_READ, columns=columns):
-                for row in _objects(batch, path):
-                    at = next(number)
-                    yield _row(row, at, f"{path}: row {at}")
+            batches = file.iter_batches(_READ, columns=columns)
+            rows = chain.from_iterable(_objects(batch, path) for batch in batches)
+            yield from enumerate(rows, start=1)
     except (OSError, pyarrow.ArrowException) as error:
         raise InputError(f"cannot read '{path}': {one_line(error)}") from None
 
@@ -132,17 +133,16 @@ def _objects(batch: Any, path: Path) -> list[dict[str, Any]]:
             raise InputError(f"{path}: the column {name} is not UTF-8 ({error.reason})") from error
     if not columns:
         return [{}] * batch.num_rows
-    return [
-        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
-    ]
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, values, strict=True)) for values in rows]
 
 
-def _row(found: Mapping[str, Any], number: int, place: str) -> BulkRow:
-    name = found.get("id", number)
+def _row(record: Mapping[str, Any], number: int, place: str) -> BulkRow:
+    name = record.get("id", number)
     if isinstance(name, bool) or not isinstance(name, (str, int)):
         raise InputError(f"{place}: id must be text or a whole number, got {type(name).__name__}")
     return BulkRow(
-        str(name), QueryResponse(_text(found, _QUERY, place), _text(found, _RESPONSE, place))
+        str(name), QueryResponse(_text(record, _QUERY, place), _text(record, _RESPONSE, place))
     )
 
 
@@ -205,18 +205,13 @@ async def score_file(
         async with aclosing(
             _evaluated(engine, _rows_to_do(source.path, partial), block, ahead, stopping)
         ) as evaluated:
-            async for found in evaluated:
-                unanswered += [
-                    outcome for _, outcome in found.values() if _is_one_of(outcome, stopping)
-                ]
-                results = {
-                    number: (
-                        None
-                        if outcome is None or _is_one_of(outcome, stopping)
-                        else result_of(row, outcome, engine.spec.reward)
-                    )
-                    for number, (row, outcome) in found.items()
-                }
+            async for outcomes in evaluated:
+                results: dict[int, Any] = dict.fromkeys(outcomes)
+                for number, (row, outcome) in outcomes.items():
+                    if _is_one_of(outcome, stopping):
+                        unanswered.append(outcome)
+                    elif outcome is not None:
+                        results[number] = result_of(row, outcome, engine.spec.reward)
                 partial.add(results)
                 progress(partial.done)
         if unanswered:
@@ -234,8 +229,9 @@ async def score_file(
 
 
 async def model_identity(engine: Engine) -> dict[str, Any]:
-    """Which model an engine runs, so that another model in its place is recognised; empty without a
-    folder.
+    """Which model an engine runs, so that another one in its place is recognised.
+
+    Empty without a folder.
 
     `fingerprint` of the folder that the engine reads, which for a server is that of tokenizer and
     heads. For a server also `served`, its name for the model, and `probe`: the heads' numbers for a
@@ -244,19 +240,13 @@ async def model_identity(engine: Engine) -> dict[str, Any]:
     """
     if not isinstance(engine, ServerEngine):
         folder = Path(engine.spec.model).expanduser()
-        return (
-            {"fingerprint": await to_thread.run_sync(fingerprint, folder)}
-            if folder.is_dir()
-            else {}
-        )
-    [found] = await engine.score([_PROBE])
-    if isinstance(found, EngineFailure):
-        raise InputError(f"samer={found.detail} ({found.mode}), asked for a short text")
-    numbers = (
-        float(value)
-        for part in (found.raw.scores, found.raw.gates, found.raw.weights)
-        for value in part
-    )
+        if not folder.is_dir():
+            return {}
+        return {"fingerprint": await to_thread.run_sync(fingerprint, folder)}
+    [outcome] = await engine.score([_PROBE])
+    if isinstance(outcome, EngineFailure):
+        raise InputError(f"samer={outcome.detail} ({outcome.mode}), asked for a short text")
+    numbers = np.concatenate([outcome.raw.scores, outcome.raw.gates, outcome.raw.weights]).tolist()
     return {
         "fingerprint": await to_thread.run_sync(fingerprint, engine.folder),
         "served": engine.served,
@@ -270,8 +260,9 @@ _Found = dict[int, tuple[BulkRow, _Outcome | None]]
 
 
 def _rows_to_do(path: Path, partial: PartialResults) -> Iterator[tuple[int, BulkRow]]:
-    """The rows that are not begun, then the gaps: a row that fails every time does not keep the
-    others waiting.
+    """The rows that are not begun, then the gaps.
+
+    A row that fails every time does not keep the others waiting.
     """
     gaps = frozenset(partial.gaps)
     yield from enumerate(read_rows(path, partial.begun), start=partial.begun)
@@ -300,44 +291,41 @@ async def _evaluated(
             if await running[0].is_stopped(stopping):
                 break
             yield running.popleft().found()
-        await asyncio.wait(
-            [task for waiting in running for task in waiting.tasks], timeout=_PATIENCE
-        )
+        tasks = chain.from_iterable(waiting.parts for waiting in running)
+        await asyncio.wait(tasks, timeout=_PATIENCE)
         for waiting in running:
             yield waiting.found()
     finally:
         for waiting in running:
-            for task in waiting.tasks:
+            for task in waiting.parts:
                 task.cancel()
 
 
 class _Block:
-    """Rows under way."""
+    """Rows under way, by the task that judges them."""
 
     def __init__(self, engine: Engine, rows: Sequence[tuple[int, BulkRow]]) -> None:
-        parts = (rows[start : start + _TOGETHER] for start in range(0, len(rows), _TOGETHER))
-        self._parts = [
-            (part, asyncio.create_task(judge(engine, [row.item for _, row in part])))
-            for part in parts
-        ]
-        self.tasks = [task for _, task in self._parts]
+        self.parts: dict[asyncio.Task[list[_Outcome]], Sequence[tuple[int, BulkRow]]] = {}
+        for start in range(0, len(rows), _TOGETHER):
+            part = rows[start : start + _TOGETHER]
+            judging = judge(engine, [row.item for _, row in part])
+            self.parts[asyncio.create_task(judging)] = part
 
     async def is_stopped(self, stopping: frozenset[str]) -> bool:
         """Wait until all rows are done, or one got no answer; whether it is the latter."""
-        for task in asyncio.as_completed(self.tasks):
+        for task in asyncio.as_completed(self.parts):
             if any(_is_one_of(outcome, stopping) for outcome in await task):
                 return True
         return False
 
     def found(self) -> _Found:
         """What is known so far."""
-        return {
-            number: (row, outcome)
-            for part, task in self._parts
-            for (number, row), outcome in zip(
-                part, task.result() if task.done() else [None] * len(part), strict=True
-            )
-        }
+        found: _Found = {}
+        for task, part in self.parts.items():
+            outcomes = task.result() if task.done() else [None] * len(part)
+            for (number, row), outcome in zip(part, outcomes, strict=True):
+                found[number] = (row, outcome)
+        return found
 
 
 def _is_one_of(outcome: _Outcome | None, modes: frozenset[str]) -> TypeGuard[EngineFailure]:
@@ -353,8 +341,8 @@ def _report(results: PartialResults, resumed: int) -> BulkReport:
         if result["failure"] is not None:
             failures[str(result["failure"]).partition(":")[0]] += 1
             continue
-        total = total + result["overall" if "overall" in result else REWARD]
-        scored = scored + 1
+        total += result["overall" if "overall" in result else REWARD]
+        scored += 1
         counts.update(name for name in _FLAGS if result.get(name))
     mean = total / scored if scored else float("nan")
     flags = {name: counts[name] for name in _FLAGS}
@@ -379,7 +367,7 @@ def columns_of(reward: Description | None = None) -> list[str]:
     return ["id", "overall", "selected", *_FLAGS, *numbers, "failure"]
 
 
-def result_of(row: BulkRow, found: _Outcome, reward: Description | None = None) -> dict[str, Any]:
+def result_of(row: BulkRow, outcome: _Outcome, reward: Description | None = None) -> dict[str, Any]:
     """One row of the table.
 
     `id`; `overall` (0 to 1); `selected` (names); a score (0 to 1) of every dimension, selected or
@@ -389,16 +377,19 @@ def result_of(row: BulkRow, found: _Outcome, reward: Description | None = None) 
     `no_response`, `shortened`, `failure`.
     """
     columns = columns_of(reward)
-    if isinstance(found, EngineFailure):
-        return dict.fromkeys(columns) | {"id": row.id, "failure": f"{found.mode}: {found.detail}"}
-    flags = [found.no_response, found.shortened]
+    if isinstance(outcome, EngineFailure):
+        return dict.fromkeys(columns) | {
+            "id": row.id,
+            "failure": f"{outcome.mode}: {outcome.detail}",
+        }
+    flags = [outcome.no_response, outcome.shortened]
     if reward is not None:
-        values: list[Any] = [*score_values(found, reward).values(), *flags]
+        values: list[Any] = [*score_values(outcome, reward).values(), *flags]
     else:
-        what = found.evaluation
-        selected = [found.names[at] for at in np.flatnonzero(what.selected)]
-        values = [short(what.overall), selected, what.empty_selection, *flags]
-        values += map(short, [*what.scores, *what.weights])
+        evaluation = outcome.evaluation
+        selected = [outcome.names[at] for at in np.flatnonzero(evaluation.selected)]
+        values = [short(evaluation.overall), selected, evaluation.empty_selection, *flags]
+        values += map(short, [*evaluation.scores, *evaluation.weights])
     return dict(zip(columns, [row.id, *values, None], strict=True))
 
 

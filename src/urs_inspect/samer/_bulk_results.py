@@ -73,7 +73,7 @@ class PartialResults:
                 begun += 1
             elif row not in self.gaps:
                 raise ValueError(f"row {row} after {begun} rows")
-        rows = [(row, None if found is None else _text(found)) for row, found in results.items()]
+        rows = [(row, None if result is None else _text(result)) for row, result in results.items()]
         try:
             self._database.execute("BEGIN")
             self._database.executemany("INSERT OR REPLACE INTO results VALUES (?, ?)", rows)
@@ -86,7 +86,7 @@ class PartialResults:
             ) from error
         self.begun = begun
         self.gaps = (self.gaps - results.keys()) | {
-            row for row, found in results.items() if found is None
+            row for row, result in results.items() if result is None
         }
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -121,21 +121,16 @@ class PartialResults:
         elif application != _APPLICATION:
             raise self._foreign()
         else:
-            self._check(
-                header, json.loads(database.execute("SELECT header FROM header").fetchone()[0])
-            )
+            [kept] = database.execute("SELECT header FROM header").fetchone()
+            if other := difference(header, json.loads(kept)):
+                raise InputError(
+                    f"'{self.path}' was begun with {other}; resume it as it was begun, or delete it"
+                    " to start over"
+                )
         database.execute("COMMIT")
-        self.begun = database.execute("SELECT coalesce(max(row) + 1, 0) FROM results").fetchone()[0]
-        self.gaps = {
-            row for (row,) in database.execute("SELECT row FROM results WHERE result IS NULL")
-        }
-
-    def _check(self, header: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-        if other := difference(header, found):
-            raise InputError(
-                f"'{self.path}' was begun with {other}; resume it as it was begun, or delete it to"
-                " start over"
-            )
+        [self.begun] = database.execute("SELECT coalesce(max(row) + 1, 0) FROM results").fetchone()
+        gaps = database.execute("SELECT row FROM results WHERE result IS NULL")
+        self.gaps = {row for (row,) in gaps}
 
     def _foreign(self) -> InputError:
         return InputError(f"'{self.path}' is no unfinished bulk evaluation; name another output")
@@ -164,14 +159,12 @@ def remove_partial(path: Path) -> None:
         path.with_name(name).unlink(missing_ok=True)
 
 
-def difference(header: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """What results with the facts `found` were made from that `header` does not have; empty if
-    nothing.
-    """
+def difference(header: Mapping[str, Any], kept: Mapping[str, Any]) -> str:
+    """What results with the facts `kept` were made from that `header` lacks; empty if nothing."""
     expected = json.loads(_text(header))
-    other = [key for key in {**expected, **found} if not _same(expected.get(key), found.get(key))]
+    other = [key for key in {**expected, **kept} if not _same(expected.get(key), kept.get(key))]
     if signs := [_MODEL[key] for key in other if key in _MODEL]:
-        return f"another model at {found.get('model')}: {' and '.join(signs)}"
+        return f"another model at {kept.get('model')}: {' and '.join(signs)}"
     return f"another {other[0]}" if other else ""
 
 

@@ -1,4 +1,5 @@
-"""A SaMer checkpoint folder: its heads, what its files declare, and its fingerprint;
+"""A SaMer checkpoint folder: its heads, what its files declare, and its fingerprint.
+
 `checkpoint_check` opens one.
 """
 
@@ -16,7 +17,7 @@ import platformdirs
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer._conversation import Conversations, read_json
-from urs_inspect.samer._evaluation import HEAD_NAMES, Heads, WeightsAt, check_finite, load_heads
+from urs_inspect.samer._evaluation import HEAD_NAMES, Heads, WeightsAt, load_heads
 from urs_inspect.samer._reward import (
     DESCRIPTION,
     HEAD,
@@ -58,8 +59,9 @@ _LOG = getLogger(__name__)
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder that passed `check_checkpoint`. Weights other than the heads' are never read
-    here.
+    """A folder that passed `check_checkpoint`.
+
+    Weights other than the heads' are never read here.
     """
 
     folder: Path
@@ -92,21 +94,13 @@ class Checkpoint:
 
     def heads(self) -> Heads:
         """Read SaMer's heads, in float32."""
-        return read_heads(self.weights, self.layout)
+        if self.layout == "exported":
+            return load_heads(self.folder / HEADS_FILE)
+        return Heads.from_tensors({name: self.weights.read(name) for name in HEAD_NAMES})
 
     def conversations(self) -> Conversations:
         """Its chat template and tokenizer."""
         return conversations_of(self.folder, self.reward)
-
-
-def read_heads(weights: WeightFiles, layout: Layout) -> Heads:
-    """Read the heads of either layout, in float32, all finite."""
-    if layout == "exported":
-        return load_heads(weights.folder / HEADS_FILE)
-    tensors = {name: weights.read(name) for name in HEAD_NAMES}
-    for name, array in tensors.items():
-        check_finite(array, f"{weights.path(name)}: {name}")
-    return Heads.from_tensors(tensors)
 
 
 def conversations_of(folder: Path, reward: Description | None) -> Conversations:
@@ -117,8 +111,9 @@ def conversations_of(folder: Path, reward: Description | None) -> Conversations:
 
 
 def labels_of(config: Mapping[str, Any]) -> int:
-    """How many outputs a classifier has by `config.json`; 2 if it says nothing, as transformers has
-    it.
+    """How many outputs a classifier has by `config.json`.
+
+    2 if it says nothing, as transformers has it.
     """
     labels = config.get("id2label")
     return len(labels) if isinstance(labels, dict) else int(config.get("num_labels", 2))
@@ -132,8 +127,9 @@ def description_of(folder: Path, file: str | None) -> Description | None:
 
 
 def is_reward_model(folder: Path) -> bool:
-    """Whether a folder is to be read as a reward model's and not as SaMer's; it may be broken all
-    the same.
+    """Whether a folder is to be read as a reward model's and not as SaMer's.
+
+    It may be broken all the same.
 
     A Llama without weights, for a server, is one if it has a description or one label.
     """
@@ -198,15 +194,18 @@ def declared_weights_at(folder: Path) -> WeightsAt | None:
     The released one declares nothing.
     """
     file = find_heads_file(folder)
-    found = None if file is None else read_metadata(file).get(WEIGHTS_AT)
-    if found is not None and found not in get_args(WeightsAt):
-        raise InputError(f"{file}: {WEIGHTS_AT} '{found}'; allowed: {choices(get_args(WeightsAt))}")
-    return cast("WeightsAt | None", found)
+    declared = None if file is None else read_metadata(file).get(WEIGHTS_AT)
+    if declared is not None and declared not in get_args(WeightsAt):
+        raise InputError(
+            f"{file}: {WEIGHTS_AT} '{declared}'; allowed: {choices(get_args(WeightsAt))}"
+        )
+    return cast("WeightsAt | None", declared)
 
 
 def resolve_weights_at(folder: Path, wanted: WeightsAt | None) -> WeightsAt:
-    """Where weights are read: the user's choice, else what the heads' file declares, else as the
-    released code.
+    """Where weights are read: the user's choice, else what the heads' file declares.
+
+    If it declares nothing, as the released code does.
     """
     declared = declared_weights_at(folder)
     if wanted is None:
@@ -249,8 +248,9 @@ def cache_folder() -> Path:
 
 
 def fingerprint(folder: Path, *, heads: bool = True) -> str:
-    """Hash all that decides a model's numbers: weights, heads, tokenizer, chat template and
-    configuration.
+    """Hash all that decides a model's numbers.
+
+    That is weights, heads, tokenizer, chat template and configuration.
 
     Every byte counts and no time of writing does. The digest of a large file is cached as long as
     the file is the same one and was not written to, so that the 16 GB of an 8B model are read once.

@@ -1,7 +1,7 @@
 """Whether a folder is a SaMer checkpoint, and exactly what is wrong if not; no model is loaded."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,6 @@ from urs_inspect.samer._checkpoint import (
     is_reward_model,
     labels_of,
     read_config,
-    read_heads,
 )
 from urs_inspect.samer._conversation import END_OF_TURN, Conversations
 from urs_inspect.samer._evaluation import HEAD_KEYS, HEAD_NAMES, PUBLISHED_WIDTHS, head_errors
@@ -28,6 +27,7 @@ from urs_inspect.samer._weights import (
     WeightFiles,
     find_weights,
     finite_errors,
+    is_whole,
     read_header,
     shortened_list,
     unscanned_types,
@@ -57,6 +57,7 @@ _WRAPPED = ("module.", "_orig_mod.", "base_model.model.")
 # computed anyway.
 _LEFT_OUT = (r"^lm_head\.", r"\.rotary_emb\.inv_freq$")
 _SCALES = (r"_scale(_inv)?$",)  # of quantised weights
+_OWN_CODE = "config.json names code of its own (auto_map); it is never run"
 _TRIAL = ("Why is the sky blue?", "Because of the way light scatters.")
 
 
@@ -64,12 +65,15 @@ _TRIAL = ("Why is the sky blue?", "Because of the way light scatters.")
 class Report:
     """What was found in a folder."""
 
-    facts: dict[str, str] = field(
-        default_factory=dict
-    )  # what was looked at -> what was found, in order
+    # what was looked at -> what was found, in order
+    facts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # unusual, but no error
     errors: list[str] = field(default_factory=list)
     checkpoint: Checkpoint | None = None  # if there is no error
+
+    def refuse(self, folder: Path, faults: Iterable[str]) -> None:
+        """Note what is wrong with a folder."""
+        self.errors.extend(f"{folder}: {fault}" for fault in faults)
 
     def attempt(self, look: Callable[[], _T]) -> _T | None:
         """The result of a look, or None after noting its error."""
@@ -91,8 +95,9 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
 def check_model(
     folder: str | Path, description: str | None = None, *, values: bool = False
 ) -> Report:
-    """Look at a folder of SaMer, or of a reward model with its description there or in another
-    file.
+    """Look at a folder of SaMer or of a reward model.
+
+    The description of a reward model is in its folder or in another file.
     """
     path = Path(folder).expanduser()
     if description is None and not is_reward_model(path):
@@ -110,16 +115,15 @@ def open_model(folder: str | Path, description: str | None = None) -> Checkpoint
 def _opened(report: Report) -> Checkpoint:
     if report.checkpoint is None:
         rest = len(report.errors) - 1
-        raise InputError(
-            report.errors[0]
-            + (f" (and {rest} more; see `urs-inspect samer check`)" if rest else "")
-        )
+        more = f" (and {rest} more; see `urs-inspect samer check`)" if rest else ""
+        raise InputError(report.errors[0] + more)
     return report.checkpoint
 
 
 def open_backbone(folder: Path) -> Config:
-    """Check the folder of a Llama that heads are trained on, whatever heads it has; returns its
-    `config.json`.
+    """Check the folder of a Llama that heads are trained on; returns its `config.json`.
+
+    Whatever heads it has do not matter.
     """
     if errors := check_checkpoint(folder, heads=False).errors:
         raise InputError(f"backbone {errors[0]}")
@@ -127,103 +131,116 @@ def open_backbone(folder: Path) -> Config:
 
 
 def check_checkpoint(folder: str | Path, *, heads: bool = True, values: bool = False) -> Report:
-    """Look at a folder, as released or exported; bad input becomes an error in the report, never an
-    exception.
+    """Look at a folder, as released or exported.
+
+    Bad input becomes an error in the report, never an exception.
 
     A backbone to train `heads` on has none; with `values`, every weight is read to find NaN and
     infinity.
     """
     folder = Path(folder).expanduser()
     report = Report()
-    if not folder.is_dir():
-        report.errors.append(
-            f"{folder}: no such folder; expected {'a SaMer checkpoint' if heads else 'a Llama'}"
-        )
-        return report
+    if folder.is_dir():
+        _check_folder(report, folder, heads, values)
+    else:
+        expected = "a SaMer checkpoint" if heads else "a Llama"
+        report.errors.append(f"{folder}: no such folder; expected {expected}")
+    return report
+
+
+def _check_folder(report: Report, folder: Path, heads: bool, values: bool) -> None:
     weights = report.attempt(lambda: find_weights(folder))
     if weights is None and (folder / "adapter_config.json").is_file():
-        return report  # everything else is with its base
+        return  # everything else is with its base
     config = report.attempt(lambda: read_config(folder))
     usable = config is not None and _check_config(report, folder, config)
     if weights is not None:
         _describe_weights(report, weights)
-    layout = None
+    checkpoint = None
     if weights is not None and config is not None and usable:
-        if heads:
-            layout = _check_weights(report, weights, config)
-        else:
-            errors = [
-                *_backbone_errors(weights.shapes, config),
-                *_further_backbone_errors(weights.shapes, config),
-            ]
-            report.errors.extend(f"{folder}: {error}" for error in errors)
-    conversations = report.attempt(lambda: Conversations(folder))
-    if conversations is not None:
-        report.attempt(lambda: _check_conversations(report, conversations, config or {}))
-    if weights is not None and config is not None and layout is not None and not report.errors:
-        declared = report.attempt(lambda: declared_weights_at(folder))
-        if declared:
-            report.facts["weights read at"] = declared
-        report.attempt(lambda: read_heads(weights, layout))
-        if not report.errors:
-            report.checkpoint = Checkpoint(folder, layout, config, weights)
+        check = _check_weights if heads else _check_backbone
+        checkpoint = check(report, weights, config)
+    report.attempt(lambda: _check_conversations(report, Conversations(folder), config or {}))
+    if checkpoint is not None:
+        _check_heads(report, checkpoint)
     if weights is not None and values:
         report.attempt(lambda: _check_values(report, weights))
-    return report
+
+
+def _check_heads(report: Report, checkpoint: Checkpoint) -> None:
+    """Read the heads, and what their file declares; keep the checkpoint if nothing is wrong."""
+    if report.errors:
+        return
+    declared = report.attempt(lambda: declared_weights_at(checkpoint.folder))
+    if declared:
+        report.facts["weights read at"] = declared
+    report.attempt(checkpoint.heads)
+    if not report.errors:
+        report.checkpoint = checkpoint
 
 
 def _check_reward_model(
     report: Report, folder: Path, description: str | None, values: bool
 ) -> None:
-    """Look at a folder of a decoder with a linear head that is not SaMer; see
-    `check_checkpoint`.
-    """
+    """Look at a decoder with a linear head that is not SaMer; see `check_checkpoint`."""
     config = read_config(folder)
     weights = find_weights(folder)
     name = str((config.get("architectures") or "?")[0])
     report.facts["architecture"] = f"{name} ({config.get('model_type')})"
     _describe_weights(report, weights)
-    if kind := unsupported_head(weights.shapes):
+    outputs = _outputs_of(folder, name, weights.shapes, config)
+    report.refuse(folder, _number_errors(config))
+    if report.errors:
+        return
+    report.refuse(folder, _classifier_errors(folder, name, weights.shapes, config))
+    if "auto_map" in config:
+        report.notes.append(_OWN_CODE)
+    reward = load_description(folder, description, outputs)
+    report.facts["outputs"] = ", ".join(reward.names)
+    report.facts["reward"] = " + ".join(
+        f"{weight:g} x {output}" for output, weight in reward.weights.items()
+    )
+    checkpoint = Checkpoint(folder, "released", config, weights, reward)
+    _check_template(report, checkpoint)
+    if report.errors:
+        return
+    report.checkpoint = checkpoint
+    if values:
+        _check_values(report, weights)
+
+
+def _outputs_of(folder: Path, name: str, shapes: Shapes, config: Config) -> int:
+    """How many outputs the linear head of a classifier has; `InputError` if it has no such head."""
+    if kind := unsupported_head(shapes):
         raise InputError(f"{folder}: {kind}")
     if not name.endswith("ForSequenceClassification"):
         raise InputError(
             f"{folder}: {name} is no ...ForSequenceClassification; a model's own code is never run"
         )
-    shape = weights.shapes.get(HEAD, ())
+    shape = shapes.get(HEAD, ())
     labels = labels_of(config)
     if len(shape) != 2 or shape[0] != labels:
         raise InputError(
             f"{folder}: {HEAD} has shape {shape or 'none'}; expected a decoder's linear head for"
             f" the {labels} labels of config.json (encoders are not run)"
         )
-    report.errors.extend(f"{folder}: {error}" for error in _number_errors(config))
-    if report.errors:
-        return
-    report.errors.extend(
-        f"{folder}: {error}" for error in _classifier_errors(folder, name, weights.shapes, config)
-    )
-    if "auto_map" in config:
-        report.notes.append("config.json names code of its own (auto_map); it is never run")
-    found = load_description(folder, description, shape[0])
-    report.facts["outputs"] = ", ".join(found.names)
-    report.facts["reward"] = " + ".join(
-        f"{weight:g} x {output}" for output, weight in found.weights.items()
-    )
-    checkpoint = Checkpoint(folder, "released", config, weights, found)
+    return labels
+
+
+def _check_template(report: Report, checkpoint: Checkpoint) -> None:
+    """Look at a reward model's template and tokenizer; `InputError` if they do not fit it."""
     conversations = checkpoint.conversations()
     report.facts["template"] = f"{conversations.template_tokens} tokens besides query and response"
     limit = conversations.fitting_length(checkpoint.max_length)
-    if conversations.vocabulary > config.get("vocab_size", 0):
+    if conversations.vocabulary > checkpoint.config.get("vocab_size", 0):
         raise InputError(
-            f"{folder}: the tokenizer has {conversations.vocabulary:,} tokens; the model has fewer"
+            f"{checkpoint.folder}: the tokenizer has {conversations.vocabulary:,} tokens; the model"
+            " has fewer"
         )
     if cut := conversations.template_tokens - len(conversations.encode("", "", limit).ids):
         report.notes.append(
             f"the template ends with {cut} tokens that pad; the model is read before them"
         )
-    report.checkpoint = None if report.errors else checkpoint
-    if values and report.checkpoint is not None:
-        _check_values(report, weights)
 
 
 def _check_config(report: Report, folder: Path, config: Config) -> bool:
@@ -232,36 +249,38 @@ def _check_config(report: Report, folder: Path, config: Config) -> bool:
         f"{', '.join(config.get('architectures') or ['not given'])} ({kind})"
     )
     if kind != "llama":
-        report.errors.append(f"{folder}: config.json has model_type '{kind}'; expected 'llama'")
+        report.refuse(folder, [f"config.json has model_type '{kind}'; expected 'llama'"])
         return False
     for name in _SIZES:
         value = config.get(name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            report.errors.append(
-                f"{folder}: config.json has {name} {value!r}; expected a whole number above 0"
-            )
+        if not is_whole(value) or value < 1:
+            fault = f"config.json has {name} {value!r}; expected a whole number above 0"
+            report.refuse(folder, [fault])
             return False
         report.facts[name] = f"{value:,}"
-    for name, values in _VALUES.items():
-        if (value := config.get(name)) is not None and value not in values:
-            report.errors.append(
-                f"{folder}: config.json has {name} {value!r}; expected {choices(values)}"
-            )
-    report.errors.extend(f"{folder}: {error}" for error in _number_errors(config))
+    report.refuse(folder, _value_errors(config))
+    report.refuse(folder, _number_errors(config))
     if "auto_map" in config:
-        report.notes.append("config.json names code of its own (auto_map); it is never run")
+        report.notes.append(_OWN_CODE)
     if "quantization_config" in config:
         report.notes.append("config.json declares quantised weights; these were not tried")
     return True
+
+
+def _value_errors(config: Config) -> Iterator[str]:
+    """A line for each setting of `config.json` that a Llama cannot have."""
+    for name, values in _VALUES.items():
+        value = config.get(name)
+        if value is not None and value not in values:
+            yield f"config.json has {name} {value!r}; expected {choices(values)}"
 
 
 def _number_errors(config: Config) -> Iterator[str]:
     """A line for each value of `config.json` on which the engines would stumble while they load."""
     for name in ("rms_norm_eps", "rope_theta"):
         value = config.get(name)
-        if value is not None and (
-            isinstance(value, bool) or not isinstance(value, int | float) or not value > 0
-        ):
+        is_number = is_whole(value) or isinstance(value, float)
+        if value is not None and not (is_number and value > 0):
             yield f"config.json has {name} {value!r}; expected a number above 0"
     for name in ("rope_scaling", "rope_parameters"):
         yield from _rope_errors(name, config.get(name))
@@ -269,7 +288,7 @@ def _number_errors(config: Config) -> Iterator[str]:
     rows = config.get("vocab_size")
     if padding is None or not isinstance(rows, int):
         return
-    if isinstance(padding, bool) or not isinstance(padding, int) or not -1 <= padding < rows:
+    if not is_whole(padding) or not -1 <= padding < rows:
         yield (
             f"config.json has pad_token_id {padding!r}; expected a token's id, 0 to {rows - 1:,},"
             " or none"
@@ -289,9 +308,10 @@ def _rope_errors(name: str, value: Any) -> Iterator[str]:
         yield f"config.json has {name} of the type {kind!r}; expected {choices(_ROPE_TYPES)}"
 
 
-def _classifier_errors(folder: Path, name: str, found: Shapes, config: Config) -> Iterator[str]:
-    """A line for each way in which the weights are not those of the plain classifier that the
-    engines would run.
+def _classifier_errors(folder: Path, name: str, shapes: Shapes, config: Config) -> Iterator[str]:
+    """A line for each way in which the weights are not those of the plain classifier.
+
+    The plain classifier is what the engines would run.
     """
     try:
         engine = import_module("urs_inspect.samer._neural.transformers_engine")
@@ -304,31 +324,32 @@ def _classifier_errors(folder: Path, name: str, found: Shapes, config: Config) -
     if plain.name != name:
         yield f"config.json has the architecture {name}; transformers would run it as {plain.name}"
         return
-    missing = [tensor for tensor in plain.shapes if tensor not in found]
+    missing = [tensor for tensor in plain.shapes if tensor not in shapes]
     if missing:
         yield (
             f"{len(missing)} weights are missing: {shortened_list(missing)}; download the folder"
             " again"
         )
     for tensor, shape in plain.shapes.items():
-        if tensor in found and found[tensor] != shape:
-            yield f"{tensor} has shape {found[tensor]}; expected {shape}, as config.json says"
+        if tensor in shapes and shapes[tensor] != shape:
+            yield f"{tensor} has shape {shapes[tensor]}; expected {shape}, as config.json says"
             return
-    yield from _further_errors(found, plain.shapes, config, (*_LEFT_OUT, *plain.left_out))
+    yield from _further_errors(shapes, plain.shapes, config, (*_LEFT_OUT, *plain.left_out))
 
 
 def _further_errors(
-    found: Shapes, expected: Iterable[str], config: Config, left_out: Iterable[str]
+    shapes: Shapes, expected: Iterable[str], config: Config, left_out: Iterable[str]
 ) -> Iterator[str]:
-    """A line for tensors that no engine would use, or that only some would: the scores would be
-    another model's.
+    """A line for tensors that no engine would use, or that only some would.
+
+    Without them the scores would be another model's.
     """
     patterns = list(left_out)
     if "quantization_config" in config:
         patterns.extend(_SCALES)
     ignored = re.compile("|".join(patterns))
     known = set(expected)
-    further = [name for name in found if name not in known and not ignored.search(name)]
+    further = [name for name in shapes if name not in known and not ignored.search(name)]
     if not further:
         return
     code = (
@@ -349,42 +370,51 @@ def _describe_weights(report: Report, weights: WeightFiles) -> None:
         f"{len(weights.entries)} tensors in {files}, {weights.size / 1e9:,.2f} GB"
     )
     report.facts["dtype"] = ", ".join(weights.dtypes)
-    entries = weights.entries.values()
-    integers = [
-        entry
-        for entry in entries
-        if entry.dtype in INTEGER_TYPES and entry.name.endswith(".weight")
-    ]
+
+    report.refuse(weights.folder, _type_errors(weights.entries))
+
+
+def _type_errors(entries: Mapping[str, TensorEntry]) -> Iterator[str]:
+    """A line for integers, as quantisation writes, and one for 8-bit floats without a scale."""
+    integers = {
+        name: entry.dtype
+        for name, entry in entries.items()
+        if entry.dtype in INTEGER_TYPES and name.endswith(".weight")
+    }
     if integers:
-        types = choices(dict.fromkeys(entry.dtype for entry in integers))
-        report.errors.append(
-            f"{weights.folder}: {len(integers)} weights are of the type {types}, as quantisation"
-            f" writes them: {shortened_list(entry.name for entry in integers)}; expected"
-            " floating-point weights"
+        yield (
+            f"{len(integers)} weights are of the type {choices(dict.fromkeys(integers.values()))},"
+            f" as quantisation writes them: {shortened_list(integers)}; expected floating-point"
+            " weights"
         )
-    names = set(weights.entries)
-    unscaled = [entry.name for entry in entries if _is_unscaled(entry, names)]
+    unscaled = [
+        name
+        for name, entry in entries.items()
+        if entry.dtype.startswith("F8_")
+        and not {f"{name}_scale", f"{name}_scale_inv"} & entries.keys()
+    ]
     if unscaled:
-        report.errors.append(
-            f"{weights.folder}: {len(unscaled)} weights are 8-bit floats without a scale:"
-            f" {shortened_list(unscaled)}; expected a tensor ..._scale or ..._scale_inv beside"
-            " each, or weights of 16 or 32 bits"
+        yield (
+            f"{len(unscaled)} weights are 8-bit floats without a scale: {shortened_list(unscaled)};"
+            " expected a tensor ..._scale or ..._scale_inv beside each, or weights of 16 or 32 bits"
         )
 
 
-def _is_unscaled(entry: TensorEntry, names: Collection[str]) -> bool:
-    if not entry.dtype.startswith("F8_"):
-        return False
-    return f"{entry.name}_scale" not in names and f"{entry.name}_scale_inv" not in names
+def _check_backbone(report: Report, weights: WeightFiles, config: Config) -> None:
+    """Look at the tensors of a Llama to train heads on; heads beside it do not count."""
+    shapes = weights.shapes
+    own = {name: shape for name, shape in shapes.items() if name.startswith(_PREFIX)}
+    report.refuse(weights.folder, _backbone_errors(shapes, config))
+    report.refuse(weights.folder, _further_errors(own, _backbone_shapes(config), config, _LEFT_OUT))
 
 
-def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Layout | None:
+def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Checkpoint | None:
     folder = weights.folder
     shapes = weights.shapes
     layout: Layout = "exported" if (folder / HEADS_FILE).is_file() else "released"
     report.facts["layout"] = layout
     if layout == "released" and (wrong := _not_samer(shapes)):
-        report.errors.append(f"{folder}: {wrong}")
+        report.refuse(folder, [wrong])
         return None
     heads: Shapes | None = shapes
     if layout == "exported":
@@ -392,13 +422,13 @@ def _check_weights(report: Report, weights: WeightFiles, config: Config) -> Layo
         heads = None if entries is None else {name: entry.shape for name, entry in entries.items()}
     if heads is None:
         return None
-    errors = head_errors(heads, config["hidden_size"]) or _check_outputs(report, heads, config)
-    errors.extend(_backbone_errors(shapes, config))
-    errors.extend(
-        _further_errors(shapes, [*_backbone_shapes(config), *HEAD_NAMES], config, _LEFT_OUT)
-    )
-    report.errors.extend(f"{folder}: {error}" for error in errors)
-    return None if errors else layout
+    errors = [
+        *(head_errors(heads, config["hidden_size"]) or _check_outputs(report, heads, config)),
+        *_backbone_errors(shapes, config),
+        *_further_errors(shapes, [*_backbone_shapes(config), *HEAD_NAMES], config, _LEFT_OUT),
+    ]
+    report.refuse(folder, errors)
+    return None if errors else Checkpoint(folder, layout, config, weights)
 
 
 def _not_samer(shapes: Shapes) -> str | None:
@@ -458,8 +488,9 @@ _PREFIX = "model."
 
 
 def _backbone_errors(shapes: Shapes, config: Config) -> Iterator[str]:
-    """A line for the weights of a Llama that are missing, and one for the first of another
-    shape.
+    """A line for the weights of a Llama that are missing, and one for a wrong shape.
+
+    Of wrong shapes the first one counts.
     """
     expected = _backbone_shapes(config)
     if missing := [name for name in expected if name not in shapes]:
@@ -474,15 +505,6 @@ def _backbone_errors(shapes: Shapes, config: Config) -> Iterator[str]:
         if name in shapes and shapes[name] != shape:
             yield f"{name} has shape {shapes[name]}; expected {shape}, as config.json says"
             return
-
-
-def _further_backbone_errors(shapes: Shapes, config: Config) -> Iterator[str]:
-    """A line for tensors of the backbone that a plain Llama does not have.
-
-    Heads beside it do not count.
-    """
-    own = {name: shape for name, shape in shapes.items() if name.startswith(_PREFIX)}
-    yield from _further_errors(own, _backbone_shapes(config), config, _LEFT_OUT)
 
 
 def _backbone_shapes(config: Config) -> dict[str, tuple[int, ...]]:
@@ -525,19 +547,16 @@ def _check_conversations(report: Report, conversations: Conversations, config: C
     report.facts["end of turn"] = f"{END_OF_TURN} = {conversations.end_of_turn}"
     rows = config.get("vocab_size")
     if isinstance(rows, int) and conversations.vocabulary > rows:
-        report.errors.append(
-            f"{folder}: the tokenizer has {conversations.vocabulary:,} tokens, the model {rows:,}"
-        )
+        fault = f"the tokenizer has {conversations.vocabulary:,} tokens, the model {rows:,}"
+        report.refuse(folder, [fault])
     report.facts["template"] = f"{conversations.template_tokens} tokens besides query and response"
     if isinstance(limit := config.get("max_position_embeddings"), int):
         report.attempt(lambda: conversations.fitting_length(limit))
     encoded = conversations.encode(*_TRIAL, 1_000_000)
-    for ids, what in ((encoded.query_ids, "a query"), (encoded.ids, "a response")):
+    for ids, text in ((encoded.query_ids, "a query"), (encoded.ids, "a response")):
         if ids[-1] != conversations.end_of_turn:
-            report.errors.append(
-                f"{folder}: the chat template does not end {what} with {END_OF_TURN}; expected it"
-                " last"
-            )
+            fault = f"the chat template does not end {text} with {END_OF_TURN}; expected it last"
+            report.refuse(folder, [fault])
     if not encoded.is_prefix:
         report.notes.append(
             "the template writes a query differently before a response; two passes are needed"

@@ -31,9 +31,8 @@ Overlong = Literal["shorten", "error"]
 """What happens to more tokens than fit: the response's end is cut, or the item is refused."""
 
 END_OF_TURN = "<|eot_id|>"  # the token that closes a turn; the model is read at it
-ANY_END = (
-    -1
-)  # in place of its id for a reward model, which is read at the last token, whatever it is
+# in place of its id for a reward model, which is read at the last token, whatever it is
+ANY_END = -1
 
 SPARE = 1
 """Tokens of a length that query and response leave free, with every engine, so that numbers agree.
@@ -159,17 +158,17 @@ class Conversations:
         or the query alone leaves no room.
         """
         extra = [self._start_of_text()] if bos == "double" else []
-        ids, shortened = self._fitted(
-            _valid(query), _valid(response), max_length - SPARE, overlong, extra
-        )
-        query_ids = extra + self._query_ids(_valid(query))
+        query = _valid(query)
+        ids, shortened = self._fitted(query, _valid(response), max_length - SPARE, overlong, extra)
+        query_ids = extra + self._query_ids(query)
         return Encoded(tuple(ids), tuple(query_ids), ids[: len(query_ids)] == query_ids, shortened)
 
     def _fitted(
         self, query: str, response: str, most: int, overlong: Overlong, extra: list[int]
     ) -> tuple[list[int], int]:
-        """Ids of query and response, at most `most`, and how many were cut before those that close
-        the response.
+        """Ids of query and response, at most `most`, and how many were cut.
+
+        The cut is before the tokens that close the response.
         """
         ids = extra + self._ids([query, response])
         shortened = max(0, len(ids) - most)
@@ -197,9 +196,8 @@ class Conversations:
         return self._ids([query])
 
     def _ids(self, contents: list[str]) -> list[int]:
-        if not any(
-            token in content for content in contents for token in self._special
-        ):  # faster than a pattern
+        # faster than a pattern
+        if not any(token in content for content in contents for token in self._special):
             return list(
                 self._tokenizer.encode(self.render(*contents), add_special_tokens=False).ids
             )
@@ -208,7 +206,7 @@ class Conversations:
         # differ, so that what stands between two of them never looks like a third.
         mark = uuid4().hex  # which no text can know beforehand
         hidden = [
-            self._any_special.sub(lambda found: f"({mark}:{self._special.index(found[0])})", text)
+            self._any_special.sub(lambda match: f"({mark}:{self._special.index(match[0])})", text)
             for text in contents
         ]
         ids: list[int] = []
@@ -217,7 +215,7 @@ class Conversations:
                 ids.append(self._tokenizer.token_to_id(part))
             elif part:
                 text = re.sub(
-                    rf"\({mark}:(\d+)\)", lambda found: self._special[int(found[1])], part
+                    rf"\({mark}:(\d+)\)", lambda match: self._special[int(match[1])], part
                 )
                 ids.extend(self._plain_tokenizer.encode(text, add_special_tokens=False).ids)
         return ids
@@ -234,20 +232,23 @@ class Conversations:
 
     @cached_property
     def _named_tokens(self) -> dict[str, str]:
-        values = {
-            key: _token_text(value) for key, value in self._config.items() if key.endswith("_token")
-        }
-        return {key: value for key, value in values.items() if value is not None}
+        texts = {}
+        for key, value in self._config.items():
+            # A token is a text, or a mapping with `content`.
+            text = value.get("content") if isinstance(value, dict) else value
+            if key.endswith("_token") and isinstance(text, str):
+                texts[key] = text
+        return texts
 
     def _start_of_text(self) -> int:
         token = self._named_tokens.get("bos_token")
-        found = None if token is None else self._tokenizer.token_to_id(token)
-        if found is None:
+        number = None if token is None else self._tokenizer.token_to_id(token)
+        if number is None:
             raise InputError(
                 f"{self.folder}: the tokenizer has no bos_token, which bos=double needs; use"
                 " bos=single"
             )
-        return int(found)
+        return int(number)
 
     def _single_end_of_turn(self) -> int:
         ids = self._tokenizer.encode(END_OF_TURN, add_special_tokens=False).ids
@@ -413,15 +414,9 @@ def _refuse(message: str) -> None:
     raise jinja2.TemplateError(message)
 
 
-def _token_text(value: Any) -> str | None:
-    """A token as configurations write it: a text, or a mapping with `content`."""
-    if isinstance(value, dict):
-        value = value.get("content")
-    return value if isinstance(value, str) else None
-
-
 def _valid(text: str) -> str:
-    """Text that has an encoding: half characters, which broken JSON can hold, become question
-    marks.
+    """Text that has an encoding.
+
+    Half characters, which broken JSON can hold, become question marks.
     """
     return text.encode("utf-8", "replace").decode("utf-8")

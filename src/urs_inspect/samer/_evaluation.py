@@ -1,8 +1,9 @@
-"""SaMer's three heads in numpy, and what their outputs say: selected dimensions, scores, weights,
-the overall score.
+"""SaMer's three heads in numpy, and what their outputs say.
+
+They say which dimensions are selected, their scores and weights, and the overall score.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from urs_inspect._util import InputError
-from urs_inspect.samer._weights import Array, not_finite, read_header, read_tensor, write_tensors
+from urs_inspect._util import InputError, choices
+from urs_inspect.samer._weights import Array, read_finite, read_header, write_tensors
 
 # The gaps in the numbers are activations and dropout slots of the released state dict.
 HEAD_KEYS: dict[str, tuple[str, ...]] = {
@@ -39,9 +40,8 @@ class Heads:
     """Weights of the three bias-free SiLU networks, each layer of shape (out, in), float32."""
 
     scoring: tuple[Array, ...]  # five layers: a logit of quality per dimension
-    predictor: tuple[
-        Array, ...
-    ]  # four layers: a logit per dimension, above 0 if the dimension matters
+    # four layers: a logit per dimension, above 0 if the dimension matters
+    predictor: tuple[Array, ...]
     weighter: tuple[Array, ...]  # four layers: a logit of importance per dimension
 
     def __post_init__(self) -> None:
@@ -91,27 +91,27 @@ class Heads:
 
 
 def load_heads(path: Path) -> Heads:
-    """Read heads in float32 from a safetensors file with the 13 weights under their released
-    names.
+    """Read heads in float32 from a safetensors file.
+
+    It has the 13 weights under their released names.
     """
     entries = read_header(path)
     _refuse_errors(str(path), {name: entry.shape for name, entry in entries.items()})
-    tensors = {name: read_tensor(path, entries[name]) for name in HEAD_NAMES}
-    for name, array in tensors.items():
-        check_finite(array, f"{path}: {name}")
-    return Heads.from_tensors(tensors)
+    return Heads.from_tensors({name: read_finite(path, entries[name]) for name in HEAD_NAMES})
 
 
 def save_heads(heads: Heads, path: Path, *, metadata: Mapping[str, str] | None = None) -> None:
-    """Write heads in float32 under the released names, whole or not at all; `metadata` are texts
-    for the header.
+    """Write heads in float32 under the released names, whole or not at all.
+
+    `metadata` are texts for the header.
     """
     write_tensors(path, heads.tensors(), metadata=metadata)
 
 
 def inner_widths(narrowing: int = 1) -> dict[str, tuple[int, ...]]:
-    """Head -> widths between the vector and the output: the published ones divided by `narrowing`,
-    1 at least.
+    """Head -> widths between the vector and the output.
+
+    They are the published ones divided by `narrowing`, 1 at least.
     """
     return {
         head: tuple(max(1, width // narrowing) for width in widths)
@@ -125,54 +125,51 @@ def heads_size(hidden_size: int, dimensions: int, narrowing: int = 1) -> int:
     return 4 * sum(inside * out for widths in layers for inside, out in pairwise(widths))
 
 
-def check_finite(array: Array, what: str) -> None:
-    """Refuse weights with NaN or infinity."""
-    if broken := int(array.size - np.count_nonzero(np.isfinite(array))):
-        raise InputError(not_finite(what, broken, array.size))
-
-
 def head_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None = None) -> list[str]:
-    """What is wrong with the shapes of heads, a line per error; `hidden_size` is the backbone's
-    width, if known.
+    """What is wrong with the shapes of heads, a line per error.
+
+    `hidden_size` is the backbone's width, if known.
     """
     if missing := [key for key in HEAD_NAMES if key not in shapes]:
         return [f"{key} is missing" for key in missing]
     if wrong := [key for key in HEAD_NAMES if len(shapes[key]) != 2]:
         return [f"{key} has {len(shapes[key])} axes; expected 2" for key in wrong]
+    return [*_width_errors(shapes, hidden_size), *_output_errors(shapes)]
+
+
+def _width_errors(shapes: Mapping[str, tuple[int, ...]], hidden_size: int | None) -> Iterator[str]:
+    """A line for each layer that does not take what the one before it gives."""
     first = HEAD_KEYS["scoring"][0]
-    known = (
-        (hidden_size, "hidden_size")
-        if hidden_size
-        else (shapes[first][1], f"the input of {_layer(first)}")
-    )
-    errors = []
+    origin_of_all = "hidden_size" if hidden_size else f"the input of {_layer(first)}"
     for keys in HEAD_KEYS.values():
-        before, origin = known
+        before = hidden_size or shapes[first][1]
+        origin = origin_of_all
         for key in keys:
             out, inside = shapes[key]
             if inside != before:
-                errors.append(
+                yield (
                     f"{key} has shape {(out, inside)}; expected ({out}, {before}), since {origin}"
                     f" is {before}"
                 )
             before = out
             origin = f"the width of {_layer(key)}"
+
+
+def _output_errors(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
+    """A line if the heads are not all for the same number of dimensions."""
     outputs = {keys[-1]: shapes[keys[-1]][0] for keys in HEAD_KEYS.values()}
     if len(set(outputs.values())) > 1:
-        errors.append(
-            "the heads differ in dimensions: "
-            + ", ".join(f"{key}: {out}" for key, out in outputs.items())
-        )
-    return errors
+        listed = choices(f"{key}: {out}" for key, out in outputs.items())
+        yield f"the heads differ in dimensions: {listed}"
 
 
 def _layer(key: str) -> str:
     return key.removesuffix(".weight")
 
 
-def _refuse_errors(what: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
+def _refuse_errors(place: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
     if errors := head_errors(shapes):
-        raise InputError(f"{what}: {errors[0]}")
+        raise InputError(f"{place}: {errors[0]}")
 
 
 def _apply(layers: tuple[Array, ...], vectors: Array) -> Array:
@@ -241,9 +238,8 @@ class Evaluation:
     selected: NDArray[np.bool_]
     scores: NDArray[np.float64]  # of every dimension, selected or not, 0 to 1
     weights: NDArray[np.float64]  # 0 where not selected, sum 1
-    empty_selection: (
-        bool  # whether the predictor selected nothing, so that its largest output had to stand in
-    )
+    # whether the predictor selected nothing, so that its largest output had to stand in
+    empty_selection: bool
 
 
 def evaluate(raw: RawOutputs) -> Evaluation:
@@ -271,8 +267,9 @@ def evaluate(raw: RawOutputs) -> Evaluation:
 def raw_outputs(
     heads: Heads, query_vectors: Array, response_vectors: Array, weights_at: WeightsAt = "response"
 ) -> list[RawOutputs]:
-    """Run the heads on vectors of the last tokens of n queries, and of n queries with responses,
-    shape (n, hidden).
+    """Run the heads on the vectors of n queries and of n queries with responses.
+
+    The vectors are those of the last tokens, shape (n, hidden).
     """
     outputs = (
         heads.score(response_vectors),

@@ -45,8 +45,9 @@ _COMPANIONS = ("*.json", "*.jinja", "tokenizer.model", "LICENSE*", "NOTICE*", "R
 
 @dataclass(frozen=True)
 class Export:
-    """What an export wrote: a folder that all engines take, and names of weight files by how each
-    was made.
+    """What an export wrote: a folder that all engines take.
+
+    Names of weight files are listed by how each was made.
     """
 
     folder: Path
@@ -54,15 +55,15 @@ class Export:
     linked: tuple[str, ...]  # need no room of their own
     rewritten: tuple[str, ...]  # held heads
     copied: tuple[str, ...]  # could not be linked
-    dtype: str | None = (
-        None  # in which the backbone made the vectors that the heads were trained on, if declared
-    )
+    # in which the backbone made the vectors that the heads were trained on, if declared
+    dtype: str | None = None
     weights_at: str | None = None  # where the heads were trained to read weights, if declared
 
 
 def export_checkpoint(source: str | Path, out: str | Path) -> Export:
-    """Export a released checkpoint into a new or empty folder, which appears whole or not at
-    all.
+    """Export a released checkpoint into a new or empty folder.
+
+    The folder appears whole or not at all.
     """
     out = _free_folder(out)
     checkpoint = open_checkpoint(source)
@@ -74,8 +75,9 @@ def export_checkpoint(source: str | Path, out: str | Path) -> Export:
 
 
 def exported_folder(checkpoint: Checkpoint) -> Path:
-    """The folder that stock vLLM loads: the checkpoint's own if it is exported, else an export in
-    the cache.
+    """The folder that stock vLLM loads.
+
+    It is the checkpoint's own if it is exported, else an export in the cache.
 
     Of several processes that make the same export, the first to finish has made it, and the others
     use that.
@@ -101,8 +103,9 @@ def exported_folder(checkpoint: Checkpoint) -> Path:
 
 
 def assemble_checkpoint(backbone: str | Path, heads: str | Path, out: str | Path) -> Export:
-    """Make a checkpoint in the exported layout from a Llama's folder and the heads (or the folder)
-    that training wrote.
+    """Make an exported checkpoint from a Llama's folder and trained heads.
+
+    `heads` is the file, or the folder that training wrote.
 
     Heads that the backbone has are left out; large files are linked.
     """
@@ -148,9 +151,8 @@ def _check_origin(file: Path, texts: dict[str, str], folder: Path) -> None:
 
 
 def _free_folder(out: str | Path) -> Path:
-    out = (
-        Path(out).expanduser().absolute()
-    )  # the printed path is used in other working directories as well
+    # the printed path is used in other working directories as well
+    out = Path(out).expanduser().absolute()
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise InputError(f"{out}: already there; expected a new or an empty folder")
     return out
@@ -174,11 +176,10 @@ def _make_folder(
         for path in itertools.chain.from_iterable(map(weights.folder.glob, _COMPANIONS)):
             if path.is_file() and path.name not in {INDEX, "config.json"}:
                 shutil.copyfile(path, unfinished / path.name)
-        plain = {key: value for key, value in config.items() if key != "auto_map"} | {
-            "architectures": ["LlamaModel"]
-        }
+        plain = {**config, "architectures": ["LlamaModel"]}
+        plain.pop("auto_map", None)
         _write_json(plain, unfinished / "config.json")
-        kinds = _write_weights(weights, unfinished)
+        made = _write_weights(weights, unfinished)
         (unfinished / HEADS_FILE).parent.mkdir()
         save_heads(heads, unfinished / HEADS_FILE, metadata=texts)
         try:
@@ -187,38 +188,34 @@ def _make_folder(
             raise InputError(f"{out}: cannot be made ({error.strerror})") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    names = {
-        kind: tuple(name for name in kinds if kinds[name] == kind)
-        for kind in ("linked", "rewritten", "copied")
-    }
     return Export(
         out,
         out / HEADS_FILE,
-        **names,
+        **{kind: tuple(names) for kind, names in made.items()},
         dtype=texts.get(BACKBONE_DTYPE),
         weights_at=texts.get(WEIGHTS_AT),
     )
 
 
-def _write_weights(weights: WeightFiles, out: Path) -> dict[str, str]:
-    """Write all but the heads; returns how each weight file was made."""
+def _write_weights(weights: WeightFiles, out: Path) -> dict[str, list[str]]:
+    """Write all but the heads; returns the names of weight files by how each was made."""
     kept = {tensor: name for tensor, name in weights.files.items() if tensor.startswith("model.")}
-    kinds: dict[str, str] = {}
+    made: dict[str, list[str]] = {"linked": [], "rewritten": [], "copied": []}
     for name in weights.names:
         tensors = [tensor for tensor, file in weights.files.items() if file == name]
         backbone = [weights.entries[tensor] for tensor in tensors if tensor in kept]
         if len(backbone) == len(tensors):
-            kinds[name] = _link(weights.folder / name, out / name)
+            made[_link(weights.folder / name, out / name)].append(name)
         elif backbone:
             _rewrite(weights.folder / name, out / name, backbone)
-            kinds[name] = "rewritten"
+            made["rewritten"].append(name)
     if weights.indexed:
         size = sum(weights.entries[tensor].size for tensor in kept)
         _write_json(
             {"metadata": {"total_size": size}, "weight_map": dict(sorted(kept.items()))},
             out / INDEX,
         )
-    return kinds
+    return made
 
 
 def _write_json(content: Mapping[str, Any], path: Path) -> None:
@@ -244,11 +241,7 @@ def _link(source: Path, target: Path) -> str:
 def _rewrite(source: Path, target: Path, kept: list[TensorEntry]) -> None:
     """Copy some tensors of a file byte by byte, in pieces."""
     with target.open("wb") as file:
-        file.write(
-            header_bytes(
-                [(entry.name, entry.dtype, entry.shape, entry.size) for entry in kept],
-                {"format": "pt"},
-            )
-        )
+        tensors = [(entry.name, entry.dtype, entry.shape, entry.size) for entry in kept]
+        file.write(header_bytes(tensors, {"format": "pt"}))
         for entry in kept:
             file.writelines(read_chunks(source, entry))

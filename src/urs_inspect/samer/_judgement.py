@@ -1,6 +1,4 @@
-"""Judgements of SaMer: from an engine's outcomes to scores, facts for a log, and readable
-Markdown.
-"""
+"""Judgements of SaMer: scores, facts for a log, and readable Markdown of outcomes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -46,10 +44,10 @@ class Judgement:
     def leading(self) -> list[tuple[str, float, float]]:
         """Selected dimensions with score and weight, the largest weight first, then by name."""
         names = self.names
-        found = self.evaluation
+        evaluation = self.evaluation
         rows = [
-            (names[at], float(found.scores[at]), float(found.weights[at]))
-            for at in np.flatnonzero(found.selected)
+            (names[at], float(evaluation.scores[at]), float(evaluation.weights[at]))
+            for at in np.flatnonzero(evaluation.selected)
         ]
         return sorted(rows, key=lambda row: (-row[2], row[0]))
 
@@ -92,9 +90,11 @@ def judged(
     if isinstance(outcome, EngineFailure):
         return outcome
     expected = len(load_taxonomy().dimensions if reward is None else reward.names)
-    found = outcome.raw.scores.size
-    if found != expected:
-        return EngineFailure("wrong_shape", f"outputs for {found} dimensions; expected {expected}")
+    outputs = outcome.raw.scores.size
+    if outputs != expected:
+        return EngineFailure(
+            "wrong_shape", f"outputs for {outputs} dimensions; expected {expected}"
+        )
     try:
         evaluation = evaluate(outcome.raw) if reward is None else reward.evaluate(outcome.raw)
     except InputError as error:
@@ -116,23 +116,20 @@ def score_keys(reward: Description | None = None) -> tuple[str, ...]:
 def score_values(
     judgement: Judgement | None, reward: Description | None = None
 ) -> dict[str, float]:
-    """The overall score and each selected dimension's to four places, NaN for the others; all NaN
-    for None.
+    """The overall score and each selected dimension's to four places.
+
+    Dimensions that are not selected have NaN; all have it for None.
 
     Those of a reward model have seven digits. `judgement_facts` has all digits.
     """
     if judgement is None:
         return dict.fromkeys(score_keys(reward), math.nan)
-    found = judgement.evaluation
+    evaluation = judgement.evaluation
     if judgement.reward is not None:
-        return {REWARD: short(found.overall)} | dict(
-            zip(judgement.names, map(short, found.scores), strict=True)
-        )
-    chosen = [
-        float(score) if taken else math.nan
-        for score, taken in zip(found.scores, found.selected, strict=True)
-    ]
-    numbers = [round(number, _PLACES) for number in (found.overall, *chosen)]
+        outputs = zip(judgement.names, map(short, evaluation.scores), strict=True)
+        return {REWARD: short(evaluation.overall), **dict(outputs)}
+    chosen = np.where(evaluation.selected, evaluation.scores, math.nan).tolist()
+    numbers = [round(number, _PLACES) for number in (evaluation.overall, *chosen)]
     return dict(zip(score_keys(), numbers, strict=True))
 
 
@@ -156,7 +153,7 @@ def judgement_facts(judgement: Judgement) -> dict[str, Any]:
     return {
         **facts,
         "raw": {
-            name: [short(value) for value in getattr(judgement.raw, name)]
+            name: list(map(short, getattr(judgement.raw, name)))
             for name in ("scores", "gates", "weights")
         },
         "shortened": judgement.shortened,
@@ -172,8 +169,9 @@ def short(value: float) -> float:
 
 
 def engine_facts(engine: Engine) -> dict[str, Any]:
-    """How an engine was set up, for a log: what SaMer reads where, or what a reward model's outputs
-    mean.
+    """How an engine was set up, for a log.
+
+    It says what SaMer reads where, or what a reward model's outputs mean.
     """
     return facts_of(engine.name, engine.spec)
 
@@ -183,25 +181,24 @@ def facts_of(name: str, spec: EngineSpec) -> dict[str, Any]:
     facts = {"engine": name, **asdict(spec)}
     if spec.reward is not None:
         facts["reward"] = spec.reward.model_dump(mode="json")
-    return {
-        key: value
-        for key, value in facts.items()
-        if key != ("weights_at" if facts["reward"] else "reward")
-    }
+    del facts["reward" if spec.reward is None else "weights_at"]
+    return facts
 
 
 def explain_judgement(judgement: Judgement) -> str:
-    """Markdown: the overall score, what is special about it, and a table of the dimensions with the
+    """Markdown of a judgement.
+
+    It has the overall score, what is special about it, and a table of the dimensions with the
     largest weights.
     """
-    found = judgement.evaluation
+    evaluation = judgement.evaluation
     if judgement.reward is not None:
         numbers = [f"- {name}: {value:.3f}" for name, value in score_values(judgement).items()]
-        cut = (
-            f" {judgement.shortened:,} tokens were cut from its end." if judgement.shortened else ""
-        )
-        return "\n".join(["The numbers have no common scale; more is better." + cut, "", *numbers])
-    parts = [f"**Overall: {found.overall:.3f}** (0 to 1)"]
+        scale = "The numbers have no common scale; more is better."
+        if judgement.shortened:
+            scale += f" {judgement.shortened:,} tokens were cut from its end."
+        return "\n".join([scale, "", *numbers])
+    parts = [f"**Overall: {evaluation.overall:.3f}** (0 to 1)"]
     if judgement.no_response:
         parts.append(
             "The answer is empty: 0 overall and on every dimension that the query asks for."
@@ -210,7 +207,7 @@ def explain_judgement(judgement: Judgement) -> str:
         parts.append(
             f"The answer did not fit: {judgement.shortened:,} tokens were cut from its end."
         )
-    if found.empty_selection:
+    if evaluation.empty_selection:
         parts.append("No dimension was selected for the query; the one nearest to it stands in.")
     rows = judgement.leading
     lines = ["| dimension | score | weight |", "|---|---|---|"]

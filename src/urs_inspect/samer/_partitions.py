@@ -8,9 +8,11 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from math import nan
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -41,18 +43,11 @@ _COUNTS = ("rows", "resumed", "no_response", "shortened", "empty_selection")
 
 
 def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
-    """The files of a folder or a pattern, each checked by its first row, and for each its results
-    in `folder`.
+    """The files of a folder or a pattern, and for each its results in `folder`.
+
+    Each file is checked by its first row.
     """
-    whole = pattern.absolute()
-    names = (
-        whole.iterdir()
-        if whole.is_dir()
-        else Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))
-    )
-    paths = sorted(
-        path for path in names if path.suffix.lower() in SUFFIXES and path.name[0] not in "._"
-    )
+    paths = _files_of_rows(pattern)
     if not paths:
         raise InputError(
             f"'{pattern}': no file {' or '.join(SUFFIXES)}; expected a folder or a quoted pattern"
@@ -63,7 +58,7 @@ def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
     if twice := [str(path) for path in paths if names_out[path.stem] > 1]:
         raise InputError(f"{' and '.join(twice[:2])} would be written to the same file in {folder}")
     with ThreadPoolExecutor(_READERS) as threads:
-        faults = [fault for fault in threads.map(_first_row_fault, paths) if fault]
+        faults = list(filter(None, threads.map(_first_row_fault, paths)))
     if len(faults) == 1:
         raise InputError(faults[0])
     if faults:
@@ -71,6 +66,18 @@ def find_partitions(pattern: Path, folder: Path) -> list[Partition]:
             f"{len(faults):,} of {len(paths):,} files cannot be used: {'; '.join(faults)}"
         )
     return [(path, folder.absolute() / f"{path.stem}.parquet") for path in paths]
+
+
+def _files_of_rows(pattern: Path) -> list[Path]:
+    """The files of rows in a folder, or of a pattern, without hidden ones."""
+    whole = pattern.absolute()
+    if whole.is_dir():
+        names = whole.iterdir()
+    else:
+        names = Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))
+    return sorted(
+        path for path in names if path.suffix.lower() in SUFFIXES and path.name[0] not in "._"
+    )
 
 
 def _first_row_fault(path: Path) -> str:
@@ -90,9 +97,8 @@ def unfinished(
     Other results are refused unless they may be replaced.
     """
     with ThreadPoolExecutor(_READERS) as threads:
-        others = dict(
-            zip(partitions, threads.map(lambda each: _other(each, facts), partitions), strict=True)
-        )
+        origins = threads.map(partial(_other, facts=facts), partitions)
+        others = dict(zip(partitions, origins, strict=True))
     for (_, out), other in others.items():
         if other and not overwrite:
             raise InputError(
@@ -112,14 +118,12 @@ def _other(partition: Partition, facts: Mapping[str, Any]) -> str | None:
     if not out.exists():
         return None
     try:
-        found = json.loads(
-            import_module("pyarrow.parquet").read_schema(out).metadata[b"urs_inspect"]
-        )
+        schema = import_module("pyarrow.parquet").read_schema(out)
+        made_from = json.loads(schema.metadata[b"urs_inspect"])
     except (OSError, ValueError, TypeError, KeyError):
         return "something else, which has no facts of SaMer"
-    return difference(
-        {**facts, "input": sha256_of(source)}, {"input": found.pop("input_sha256", None), **found}
-    )
+    made_from["input"] = made_from.pop("input_sha256", None)
+    return difference({**facts, "input": sha256_of(source)}, made_from)
 
 
 def merged(reports: Sequence[BulkReport]) -> BulkReport:
@@ -129,24 +133,27 @@ def merged(reports: Sequence[BulkReport]) -> BulkReport:
         report.mean_overall * count for report, count in zip(reports, scored, strict=True) if count
     )
     failures = sum((Counter(report.failures) for report in reports), Counter[str]())
-    counts = {name: sum(getattr(report, name) for report in reports) for name in _COUNTS}
+    counts = {name: sum(map(attrgetter(name), reports)) for name in _COUNTS}
     return BulkReport(
         failures=dict(failures), mean_overall=total / sum(scored) if any(scored) else nan, **counts
     )
 
 
 class Scorer:
-    """Scores files with one engine: `options` of `load_engine`, its `facts` if known, and `how` to
+    """Scores files with one engine.
+
+    It has `options` of `load_engine`, the engine's `facts` if known, and `settings` of
     `score_file`.
     """
 
-    def __init__(self, options: dict[str, Any], facts: dict[str, Any], how: dict[str, Any]) -> None:
+    def __init__(
+        self, options: dict[str, Any], facts: dict[str, Any], settings: dict[str, Any]
+    ) -> None:
         self.options = options
         self.facts = facts
-        self.how = how
-        self._runner = (
-            asyncio.Runner()
-        )  # one event loop for all files, to which a server's connections belong
+        self.settings = settings
+        # one event loop for all files, to which a server's connections belong
+        self._runner = asyncio.Runner()
         self._engine: Engine | None = None
 
     def load(self) -> Engine:
@@ -162,11 +169,12 @@ class Scorer:
 
     def score(self, rows: BulkInput, out: Path, **more: Any) -> BulkReport:
         """Score a file."""
-        return self._runner.run(score_file(rows, out, self.load(), **self.how, **more))
+        return self._runner.run(score_file(rows, out, self.load(), **self.settings, **more))
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
-        """Score a batch of one partition as Ray hands it over: its source, report, error, and
-        whether that ends all.
+        """Score a batch of one partition as Ray hands it over.
+
+        Returns its source, report, error, and whether that ends all.
         """
         source, out = map(Path, batch["item"][0])
         report = None
@@ -178,9 +186,8 @@ class Scorer:
             # too
             stops = True
             self.load()
-            if (
-                _other((source, out), self.facts) != ""
-            ):  # else by a worker that was killed before it could say so
+            # else by a worker that was killed before it could say so
+            if _other((source, out), self.facts) != "":
                 report = asdict(self.score(rows, out, wait=_WAIT, ahead=1))
         except Exception as problem:
             error = (
@@ -198,12 +205,13 @@ class Scorer:
 def score_partitions(
     partitions: Sequence[Partition], scorer: Scorer, ray: Any
 ) -> Iterator[tuple[Any, str]]:
-    """The `BulkReport` of each partition as it ends, or the error; `ray`: None, or address (or
-    None) and workers.
+    """The `BulkReport` of each partition as it ends, or the error.
+
+    `ray` is None, or address (or None) and workers.
     """
     names = [[str(source), str(out)] for source, out in partitions]
     left = {source for source, _ in names}
-    alone = (scorer({"item": [each]}) for each in names)
+    alone = (scorer({"item": [pair]}) for pair in names)
     with closing(_on_ray(names, scorer, *ray) if ray and names else alone) as ends:
         for end in ends:
             source, report, error, stops = json.loads(end["result"][0])
@@ -242,8 +250,10 @@ def arguments(
         choice.model, *(getattr(choice, key) for key in settled), on_cpu=on_cpu
     )
     options = {**choice.options(), "dtype": spec.dtype, "max_length": spec.max_length}
-    options |= {"device": "cpu"} if on_cpu else {}
-    options |= {"weights_at": spec.weights_at} if spec.reward is None else {}
+    if on_cpu:
+        options["device"] = "cpu"
+    if spec.reward is None:
+        options["weights_at"] = spec.weights_at
     facts = {**facts_of(name, spec), "fingerprint": fingerprint(checkpoint.folder)}
     return {**options, "engine": name, "samer": choice.model}, facts
 
@@ -252,17 +262,13 @@ def _on_ray(
     names: list[Any], scorer: Scorer, address: str | None, workers: int
 ) -> Generator[Mapping[str, Any]]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = (
-        "1" if address else "0"
-    )  # 0: it listens on loopback alone
+    # 0: it listens on loopback alone
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "1" if address else "0"
     ray = import_module("ray")
     data = import_module("ray.data")
+    own = {} if address else {"include_dashboard": False}
     try:
-        ray.init(
-            address or "local",
-            log_to_driver=False,
-            **({} if address else {"include_dashboard": False}),
-        )
+        ray.init(address or "local", log_to_driver=False, **own)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise InputError(f"Ray cannot be started or reached: {one_line(error)}") from error
     try:
@@ -270,7 +276,7 @@ def _on_ray(
         scored = data.from_items(names, override_num_blocks=len(names)).map_batches(
             Scorer,
             batch_size=1,
-            fn_constructor_args=(scorer.options, scorer.facts, scorer.how),
+            fn_constructor_args=(scorer.options, scorer.facts, scorer.settings),
             compute=data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1),
             max_task_retries=_RETRIES,
             **_share(ray, "GPU" if scorer.options["engine"] == "vllm" else "CPU", workers),

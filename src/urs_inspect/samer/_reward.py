@@ -1,5 +1,6 @@
-"""Reward models besides SaMer: a linear head at the last token, what its outputs mean, and the
-prompt it reads.
+"""Reward models besides SaMer.
+
+A linear head at the last token, what its outputs mean, and the prompt that it reads.
 """
 
 import re
@@ -39,8 +40,9 @@ _OTHER_HEADS = (  # a pattern of tensor names -> what they are, and a published 
 
 
 def unsupported_head(names: Iterable[str]) -> str | None:
-    """What a folder without SaMer's heads is, if its tensors are those of a reward model of another
-    kind.
+    """What a folder without SaMer's heads is, if it is a reward model of another kind.
+
+    Its tensors tell.
     """
     tensors = list(names)
     if HEAD in tensors:
@@ -55,8 +57,9 @@ def unsupported_head(names: Iterable[str]) -> str | None:
 
 
 class Output(BaseModel):
-    """One output of a head, also given by its name alone: `offset + scale * logit` is the number
-    that is reported.
+    """One output of a head, also given by its name alone.
+
+    `offset + scale * logit` is the number that is reported.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -77,12 +80,10 @@ class Description(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     outputs: tuple[Output, ...] = Field(min_length=1)  # in the order of the model's labels
-    overall: (
-        str | dict[str, float]
-    )  # the name of an output, or weights by name, of which it is the weighted sum
-    template: str | None = Field(
-        None, min_length=1
-    )  # of Jinja, in place of the tokenizer's chat template
+    # the name of an output, or weights by name, of which it is the weighted sum
+    overall: str | dict[str, float]
+    # of Jinja, in place of the tokenizer's chat template
+    template: str | None = Field(None, min_length=1)
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -109,8 +110,9 @@ class Description(BaseModel):
 
     @property
     def hidden_size(self) -> int:
-        """Numbers of what an engine gives for a text: the logits, since engines run the head
-        themselves.
+        """Numbers of what an engine gives for a text.
+
+        They are the logits, since engines run the head themselves.
         """
         return len(self.outputs)
 
@@ -129,8 +131,9 @@ class Description(BaseModel):
 
 
 def load_description(folder: Path, file: str | None, outputs: int) -> Description:
-    """The description in a file or in the model's folder; one output needs none. `outputs`: how
-    many the head has.
+    """The description in a file or in the model's folder; one output needs none.
+
+    `outputs` is how many the head has.
     """
     path = Path(file).expanduser() if file else folder / DESCRIPTION
     if not file and not path.is_file():
@@ -142,7 +145,7 @@ def load_description(folder: Path, file: str | None, outputs: int) -> Descriptio
             " good], overall: {good: 1, bad: -1}}"
         )
     try:
-        found = Description.model_validate(read_yaml(path.read_text(encoding="utf-8")))
+        description = Description.model_validate(read_yaml(path.read_text(encoding="utf-8")))
     except ValidationError as error:
         first = error.errors()[0]
         place = ": ".join([str(path), *map(str, first["loc"])])
@@ -151,11 +154,11 @@ def load_description(folder: Path, file: str | None, outputs: int) -> Descriptio
         raise InputError(
             f"{path}: cannot be read as YAML: {' '.join(str(error).split())[:200]}"
         ) from error
-    if len(found.outputs) != outputs:
+    if len(description.outputs) != outputs:
         raise InputError(
-            f"{path}: describes {len(found.outputs)} outputs; the model's head has {outputs}"
+            f"{path}: describes {len(description.outputs)} outputs; the model's head has {outputs}"
         )
-    return found
+    return description
 
 
 class RewardConversations(Conversations):
@@ -194,11 +197,11 @@ class RewardConversations(Conversations):
         bos: Bos = "single",
     ) -> Encoded:
         """Encode a query and a response; see `Conversations.encode`."""
-        found = super().encode(query, response, max_length, overlong=overlong, bos=bos)
-        kept = list(found.ids)
+        encoded = super().encode(query, response, max_length, overlong=overlong, bos=bos)
+        kept = list(encoded.ids)
         while len(kept) > 1 and kept[-1] == self._padding:
             kept.pop()
-        return replace(found, ids=tuple(kept), query_ids=tuple(kept), is_prefix=True)
+        return replace(encoded, ids=tuple(kept), query_ids=tuple(kept), is_prefix=True)
 
     def _query_ids(self, query: str) -> list[int]:
         return []  # nothing is read there, and a template may refuse it

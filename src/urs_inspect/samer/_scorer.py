@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from logging import getLogger
 from pathlib import Path
@@ -45,6 +45,7 @@ from urs_inspect.scorers._metrics import (
     last_score,
     mean,
     number_of,
+    value_of,
 )
 from urs_inspect.solvers._conversations import asked
 
@@ -81,8 +82,9 @@ _COUNTS = {
 
 @metric(scores="unreduced")
 def samer_report(headline: str = OVERALL) -> Metric:
-    """The overall score or reward with its interval, its mean by intent and language, and counts of
-    everything special.
+    """The overall score or reward with its interval, means by group, and counts.
+
+    Groups are by intent and language; counts are of everything special.
 
     One metric of the whole score, because the harness copies every score once for each key that has
     metrics of its own, at every refresh of the display.
@@ -102,47 +104,55 @@ def samer_report(headline: str = OVERALL) -> Metric:
         means = [value for _, value in samples]
         rows = interval_rows(headline, means, SCALE if headline == OVERALL else None, clusters)
         if headline == REWARD:
-            names = {
-                name: 0
-                for score in scores
-                if isinstance(score.score.value, dict)
-                for name in score.score.value
-            }
-            rows |= {name: mean(_sample_means(scores, name)) for name in names}
+            rows |= _output_rows(scores)
         for key in ("intent_group", "language"):
-            groups: dict[str, list[SampleScore]] = defaultdict(list)
-            for score in scores:
-                if not math.isnan(number_of(score, headline)) and (
-                    group := (score.sample_metadata or {}).get(key)
-                ):
-                    groups[str(group)].append(score)
-            if len(groups) > 1:
-                rows |= {
-                    f"{headline} {key}={group}": mean(_sample_means(groups[group], headline))
-                    for group in sorted(groups)
-                }
-        facts = list(map(facts_of, scores))
-        titles = list(_COUNTS)[
-            : None if headline == OVERALL else -1
-        ]  # a reward model selects nothing
-        rows |= {
-            title: float(sum(bool(fact.get(_COUNTS[title])) for fact in facts)) for title in titles
-        }
-        unseen = sum(bool(fact.get(TURNS_NOT_SEEN) or fact.get(NOT_SHOWN)) for fact in facts)
-        rows |= {"not all seen": float(unseen)} if unseen else {}
-        return {
-            **rows,
-            **count_rows(
-                "failures", (str(mode) for fact in facts if (mode := fact.get("failure_mode")))
-            ),
-        }
+            rows |= _group_rows(scores, headline, key)
+        return {**rows, **_special_rows(list(map(facts_of, scores)), headline)}
 
     return compute
 
 
-def _sample_means(scores: Iterable[SampleScore], key: str) -> list[float]:
-    """One number per sample: the mean over its epochs that have one."""
-    return [value for _, value in _by_sample(scores, key)]
+def _output_rows(scores: Sequence[SampleScore]) -> dict[str, float]:
+    """The mean of each output of a reward model."""
+    names: dict[str, Any] = {}
+    for score in scores:
+        names |= value_of(score)
+    return {name: _sample_mean(scores, name) for name in names}
+
+
+def _group_rows(scores: Sequence[SampleScore], headline: str, key: str) -> dict[str, float]:
+    """The mean of each group of samples, if there are several."""
+    groups: dict[str, list[SampleScore]] = defaultdict(list)
+    for score in scores:
+        group = (score.sample_metadata or {}).get(key)
+        if group and not math.isnan(number_of(score, headline)):
+            groups[str(group)].append(score)
+    if len(groups) < 2:
+        return {}
+    return {
+        f"{headline} {key}={group}": _sample_mean(groups[group], headline)
+        for group in sorted(groups)
+    }
+
+
+def _special_rows(facts: Sequence[Mapping[str, Any]], headline: str) -> dict[str, float]:
+    """Counts of everything special, and of failures by mode."""
+    flags = dict(_COUNTS)
+    if headline != OVERALL:
+        del flags["empty selection"]  # a reward model selects nothing
+    rows = {
+        title: float(sum(bool(fact.get(flag)) for fact in facts)) for title, flag in flags.items()
+    }
+    unseen = sum(bool(fact.get(TURNS_NOT_SEEN) or fact.get(NOT_SHOWN)) for fact in facts)
+    if unseen:
+        rows["not all seen"] = float(unseen)
+    modes = filter(None, (fact.get("failure_mode") for fact in facts))
+    return rows | count_rows("failures", map(str, modes))
+
+
+def _sample_mean(scores: Iterable[SampleScore], key: str) -> float:
+    """The mean over samples, of the mean over the epochs of each that have a number."""
+    return mean([value for _, value in _by_sample(scores, key)])
 
 
 def _by_sample(scores: Iterable[SampleScore], key: str) -> list[tuple[str, float]]:
@@ -150,7 +160,8 @@ def _by_sample(scores: Iterable[SampleScore], key: str) -> list[tuple[str, float
     samples: dict[str, list[float]] = defaultdict(list)
     clusters: dict[str, str] = {}
     for score in scores:
-        if not math.isnan(value := number_of(score, key)):
+        value = number_of(score, key)
+        if not math.isnan(value):
             samples[str(score.sample_id)].append(value)
             clusters[str(score.sample_id)] = cluster_of(score)
     return [(clusters[name], mean(values)) for name, values in samples.items()]
@@ -307,8 +318,9 @@ def reward_model(
     description: Text | None = None,
     engine_options: dict[str, Any] | None = None,
 ) -> Scorer:
-    """Score answers with a reward model: a decoder with a linear head at the last token; no judge
-    model is called.
+    """Score answers with a reward model: a decoder with a linear head at the last token.
+
+    No judge model is called.
 
     The value holds `reward`, which has no common scale, and each output by name if the head has
     several. An empty answer has the model's own number and the reason `no_response`. What cannot be
@@ -353,8 +365,9 @@ narrow.
 
 @scorer(metrics=[])
 def samer_outcome() -> Scorer:
-    """Repeat what `samer` left in the metadata of its score as values, because the viewer's columns
-    are scores.
+    """Repeat what `samer` left in the metadata of its score as values.
+
+    The viewer's columns are scores.
 
     Runs after `samer`; calls no model. It is a scorer of its own because the harness makes numbers
     of all values that stand beside one whose mean is taken.
@@ -371,14 +384,11 @@ def samer_outcome() -> Scorer:
         if last is None:
             return None
         facts = last.metadata or {}
+        overall = facts.get("overall")
         return Score(
             value={
                 "evaluation": str(facts.get("outcome", "unknown")),
-                "percent": (
-                    round(100 * overall)
-                    if (overall := facts.get("overall")) is not None
-                    else math.nan
-                ),
+                "percent": math.nan if overall is None else round(100 * overall),
                 **_leading(facts.get("weights") or {}),
                 **groups_of(state.metadata),
             },

@@ -7,8 +7,9 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, redirect_stdout
 from dataclasses import asdict
+from functools import partial
 from glob import has_magic
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -32,7 +33,7 @@ from urs_inspect.samer._conversation import Bos, Overlong
 from urs_inspect.samer._evaluation import WeightsAt
 
 if TYPE_CHECKING:
-    from urs_inspect.samer._bulk import BulkReport
+    from urs_inspect.samer._bulk import BulkInput, BulkReport
     from urs_inspect.samer._export import Export
     from urs_inspect.samer._partitions import Partition, Scorer
     from urs_inspect.samer._report import DimensionScore, ScenarioWeights
@@ -139,8 +140,9 @@ def export(source: str, out: str) -> None:
 
 
 def print_export(done: "Export", *server_options: str, **facts: str) -> None:
-    """Print what was written and how, further facts, and the command that starts a vLLM server of
-    it.
+    """Print what was written and how, and the command that starts a vLLM server of it.
+
+    `facts` are further lines.
     """
     from urs_inspect.samer._conversation import Conversations
     from urs_inspect.samer._engines.vllm_server import stock_options
@@ -154,13 +156,13 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
     lines = {
         "backbone": str(done.folder),
         "heads": str(done.heads),
-        **{what: ", ".join(getattr(done, what)) for what in ("linked", "rewritten", "copied")},
+        **{name: ", ".join(getattr(done, name)) for name in ("linked", "rewritten", "copied")},
         **facts,
         "serve": shlex.join((*command, *server_options)),
     }
-    for what, text in lines.items():
+    for name, text in lines.items():
         if text:
-            say(f"{what + ':':<11}{text}")
+            say(f"{name + ':':<11}{text}")
 
 
 def _read_engine_options(
@@ -254,11 +256,7 @@ _engine_options = options(
 def score(
     source: Path,
     out: Path,
-    model: str,
-    engine: str,
-    block: int,
     timeout: float | None,
-    keep_failures: bool,
     overwrite: bool,
     on_ray: bool,
     address: str | None,
@@ -273,54 +271,63 @@ def score(
     be evaluated. If IN is a folder or a pattern in quotes, such as 'parts/*.parquet', OUT is a
     folder with one Parquet file for each.
     """
-    from urs_inspect.samer._bulk import check_output, check_rows
-    from urs_inspect.samer._bulk_results import partial_path
     from urs_inspect.samer._engines.shared import EngineChoice
     from urs_inspect.samer._partitions import Scorer, arguments, find_partitions
 
     if (address or workers > 1) and not on_ray:
         raise click.UsageError("--address and --workers need --ray")
     console = Console(stderr=True, soft_wrap=True)
-    if many := on_ray or source.is_dir() or (not source.exists() and has_magic(str(source))):
+    many = on_ray or _names_many(source)
+    if many:
         partitions = find_partitions(source, out)
-        model = (
-            model if "://" in model else str(Path(model).expanduser().absolute())
-        )  # the same for every worker
+        if "://" not in options["model"]:
+            # the same for every worker
+            options["model"] = str(Path(options["model"]).expanduser().absolute())
     else:
-        check_output(out)
-        if out.exists() and not overwrite and not partial_path(out).exists():
-            raise InputError(f"{out}: already there; name another file, or add --overwrite")
-        rows = check_rows(source)
-    choice = EngineChoice(model, engine, **options)
+        rows = _rows_to_score(source, out, overwrite)
+    settings = {"block": options.pop("block"), "keep_failures": options.pop("keep_failures")}
+    choice = EngineChoice(**options)
     more = {"timeout": timeout} if timeout else {}
-    scorer = Scorer(
-        *arguments(choice, on_ray, **more), {"block": block, "keep_failures": keep_failures}
-    )
-    with closing(scorer):
+    with closing(Scorer(*arguments(choice, on_ray, **more), settings)) as scorer:
         if not on_ray:
-            with console.status(f"opening {escape(model)}"):
+            with console.status(f"opening {escape(choice.model)}"):
                 scorer.load()
-        facts = scorer.facts
-        reward = facts.get("reward")
-        what = (
-            f"reward = {reward['overall']}"
-            if reward
-            else f"weights read at the {facts['weights_at']}"
-        )
-        say(f"{facts['engine']}: {facts['dtype']}, {what}", err=True)
+        _say_facts(scorer.facts)
         if many:
-            report = _score_many(
-                partitions, scorer, (address, workers) if on_ray else None, overwrite, console
-            )
+            ray = (address, workers) if on_ray else None
+            report = _score_many(partitions, scorer, ray, overwrite, console)
         else:
             with progress_bar(console) as bar:
-                task = bar.add_task("rows", total=rows.rows)
-                report = scorer.score(
-                    rows, out, progress=lambda done: bar.update(task, completed=done)
-                )
+                show = partial(bar.update, bar.add_task("rows", total=rows.rows))
+                report = scorer.score(rows, out, progress=lambda done: show(completed=done))
     _print_summary(report, out)
     if report.rows and sum(report.failures.values()) == report.rows:
         raise SystemExit(1)
+
+
+def _names_many(source: Path) -> bool:
+    """Whether a folder is named, or a pattern of files."""
+    return source.is_dir() or (not source.exists() and has_magic(str(source)))
+
+
+def _rows_to_score(source: Path, out: Path, overwrite: bool) -> "BulkInput":
+    """The rows of one file, once it is known that their scores can be written."""
+    from urs_inspect.samer._bulk import check_output, check_rows
+    from urs_inspect.samer._bulk_results import partial_path
+
+    check_output(out)
+    if out.exists() and not overwrite and not partial_path(out).exists():
+        raise InputError(f"{out}: already there; name another file, or add --overwrite")
+    return check_rows(source)
+
+
+def _say_facts(facts: "Mapping[str, Any]") -> None:
+    """Print what scores, and where it reads or what its numbers are."""
+    if reward := facts.get("reward"):
+        reading = f"reward = {reward['overall']}"
+    else:
+        reading = f"weights read at the {facts['weights_at']}"
+    say(f"{facts['engine']}: {facts['dtype']}, {reading}", err=True)
 
 
 def _score_many(
@@ -336,7 +343,8 @@ def _score_many(
         task = bar.add_task("files", total=len(partitions), completed=there)
         for report, error in score_partitions(left, scorer, ray):
             bar.advance(task)
-            reports += [report] if report else []
+            if report:
+                reports.append(report)
             if error:
                 failed += 1
                 shown.print(f"[bold red]not scored:[/] {escape(error)}", highlight=False)
@@ -381,12 +389,11 @@ def _print_summary(report: "BulkReport", out: Path) -> None:
             say(f"{name}: {count:,}", err=True)
     if failed:
         modes = ", ".join(f"{mode} {count:,}" for mode, count in report.failures.items())
-        what, style = (
-            ("not evaluated:", "yellow")
-            if failed < report.rows
-            else ("no row was evaluated:", "bold red")
-        )
-        say(f"{failed:,} ({modes}); see the column failure", label=what, style=style, err=True)
+        sentence = f"{failed:,} ({modes}); see the column failure"
+        if failed < report.rows:
+            say(sentence, label="not evaluated:", style="yellow", err=True)
+        else:
+            say(sentence, label="no row was evaluated:", style="bold red", err=True)
 
 
 @click.command()
@@ -410,34 +417,42 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
 
     skipped: list[str] = []
     finished = finished_logs(logs, skipped)
-    by_log = (
-        [(log, of_log) for log in finished if (of_log := read_dimensions(log))] if scores else []
-    )
+    by_log = {log.location: read_dimensions(log) for log in finished} if scores else {}
     by_scenario = [] if scores else read_weights(finished)
-    if not by_log and not by_scenario:
+    if not any(by_log.values()) and not by_scenario:
         raise nothing_left("no log with scores of SaMer", logs, skipped)
     for sentence in skipped:
         click.echo(sentence, err=True)  # standard output may be read as JSON
-    for log, of_log in by_log:
-        if as_json:
-            click.echo(
-                json.dumps({"log": log.location, "dimensions": plain(of_log)}, ensure_ascii=False)
-            )
-        else:
-            say("", label=log.location, style="italic")
-            Console().print(_scores_table(of_log))
-    if by_scenario and as_json:
+    if scores:
+        _print_scores(by_log, as_json)
+    elif as_json:
         click.echo(json.dumps([asdict(row) for row in by_scenario], ensure_ascii=False, indent=1))
-    elif by_scenario:
+    else:
         _print_weights(by_scenario, top)
 
 
-def _scores_table(found: "Mapping[str, DimensionScore]") -> Table:
-    """One row for each dimension: its mean score, interval, and the share of answers it was
-    selected for.
+def _print_scores(by_log: "Mapping[str, Mapping[str, DimensionScore]]", as_json: bool) -> None:
+    """Print the scores of each log that has any."""
+    from urs_inspect.reports._tables import plain
+
+    for log, dimensions in by_log.items():
+        if not dimensions:
+            continue
+        if as_json:
+            record = {"log": log, "dimensions": plain(dimensions)}
+            click.echo(json.dumps(record, ensure_ascii=False))
+        else:
+            say("", label=log, style="italic")
+            Console().print(_scores_table(dimensions))
+
+
+def _scores_table(dimensions: "Mapping[str, DimensionScore]") -> Table:
+    """One row for each dimension.
+
+    It has the mean score, its interval, and the share of answers it was selected for.
     """
     rows = []
-    for name, score in found.items():
+    for name, score in dimensions.items():
         mean = score.mean
         interval = "-" if math.isnan(mean.low) else f"{mean.low:.3f} to {mean.high:.3f}"
         rows.append([name, f"{mean.value:.3f}", interval, str(mean.n), f"{score.selected:.0%}"])
@@ -445,12 +460,12 @@ def _scores_table(found: "Mapping[str, DimensionScore]") -> Table:
     return table_of(rows, *headings, title="Mean score where selected, 0 to 1")
 
 
-def _print_weights(found: "list[ScenarioWeights]", top: int) -> None:
+def _print_weights(by_scenario: "list[ScenarioWeights]", top: int) -> None:
     """A table for each model: scenarios with their heaviest dimensions, mean weights in percent."""
     from urs_inspect.samer._report import differing
 
-    names = differing(found)
-    for _, group in groupby(found, key=lambda row: row.samer):
+    names = differing(by_scenario)
+    for _, group in groupby(by_scenario, key=lambda row: row.samer):
         rows = list(group)
         model = rows[0].samer
         # The model's name, where it reads weights, and the settings in which it differs from the
@@ -461,14 +476,11 @@ def _print_weights(found: "list[ScenarioWeights]", top: int) -> None:
         ]
         heading = ", ".join(shown) if model else "model not given"
         say("", label=f"Mean weight in %, the largest first: {heading}", style="italic")
-        cells = [
-            [
-                row.scenario,
-                str(row.responses),
-                ", ".join(f"{k} {100 * w:.1f}" for k, w in [*row.weights.items()][:top]),
-            ]
-            for row in rows
-        ]
+        cells = []
+        for row in rows:
+            heaviest = islice(row.weights.items(), top)
+            listed = ", ".join(f"{name} {100 * weight:.1f}" for name, weight in heaviest)
+            cells.append([row.scenario, str(row.responses), listed])
         table = table_of(cells, "scenario", "responses", "dimensions", text=(0, 2))
         table.columns[0].min_width = min(24, max(len(row.scenario) for row in rows))
         Console().print(table)

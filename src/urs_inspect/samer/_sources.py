@@ -52,10 +52,10 @@ Mapped = TrainingPair | Unpaired
 
 def _value(record: Record, column: str) -> Any:
     """A value by its path, such as `rated.0.response`."""
-    found: Any = record
+    value: Any = record
     for key in column.split("."):
-        found = found[int(key)] if isinstance(found, list) else found.get(key)
-    return found
+        value = value[int(key)] if isinstance(value, list) else value.get(key)
+    return value
 
 
 def _read(reader: Reader | str, record: Record) -> str:
@@ -76,16 +76,17 @@ def _one_turn(column: str) -> Reader:
     """A text that HelpSteer2 writes its turns into, behind a mark."""
 
     def read(record: Record) -> str:
-        if _NEXT_TURN in (found := _read(column, record)):
+        if _NEXT_TURN in (text := _read(column, record)):
             raise SkipError(f"'{column}' has more than one turn")
-        return found
+        return text
 
     return read
 
 
 def _message(column: str, place: int, *, only: bool = True) -> Reader:
-    """The question (0) or answer (1) that a list of messages begins with; `only` refuses further
-    turns.
+    """The question (0) or answer (1) that a list of messages begins with.
+
+    `only` refuses further turns.
     """
 
     def read(record: Record) -> str:
@@ -128,17 +129,17 @@ def _rating(record: Record, column: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
-        found = float(value)
+        number = float(value)
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def _number(record: Record, column: str) -> float:
-    found = _rating(record, column)
-    if found is None:
+    number = _rating(record, column)
+    if number is None:
         raise InputError(f"'{column}' must be a number, is {_shown(record.get(column))}")
-    return found
+    return number
 
 
 # ## Who is better
@@ -148,11 +149,11 @@ def _coded(column: str, codes: Mapping[Any, Preference], number: bool = False) -
     """A column of codes."""
 
     def judge(record: Record) -> Preference:
-        found = _number(record, column) if number else record.get(column)
-        if not isinstance(found, (str, float)) or found not in codes:
-            shown = f"{found:g}" if isinstance(found, float) else repr(found)
+        code = _number(record, column) if number else record.get(column)
+        if not isinstance(code, (str, float)) or code not in codes:
+            shown = f"{code:g}" if isinstance(code, float) else repr(code)
             raise InputError(f"'{column}' is {shown}; allowed: {choices(codes)}")
-        return codes[found]
+        return codes[code]
 
     return judge
 
@@ -213,9 +214,8 @@ class Columns:
     second: Reader | str | None  # None for a source without a second response
     winner: Judge = lambda _: None
     has: str = ""  # the column by which this layout of a source is recognised
-    toss: bool = (
-        False  # whether the sides are tossed, for data that always put the better response first
-    )
+    # whether the sides are tossed, for data that always put the better response first
+    toss: bool = False
     prepare: Callable[[Record], Record] = lambda record: record
 
 
@@ -363,8 +363,9 @@ def second_response(first: Unpaired, response: str) -> TrainingPair:
 
 
 def _paired_ratings(records: Iterable[Record]) -> Iterator[tuple[int, Record]]:
-    """Put HelpSteer2's ratings of one prompt together, two and two, at the first one's place;
-    preferences pass.
+    """Put HelpSteer2's ratings of one prompt together, two and two.
+
+    They stand at the first one's place; preferences pass.
     """
     for prompt, group in groupby(
         enumerate(records, start=1), key=lambda placed: placed[1].get("prompt")

@@ -61,10 +61,10 @@ def annotate(
     if out.exists() and not overwrite:
         raise InputError(f"{out}: already there; name another file, or add --overwrite")
     skipped: list[str] = []
-    found = read_annotations(finished_logs(logs, skipped, "samer_annotate"))
-    if not found.pairs:
+    annotations = read_annotations(finished_logs(logs, skipped, "samer_annotate"))
+    if not annotations.pairs:
         raise nothing_left("no log of samer_annotate", logs, skipped)
-    balanced = balance(found.kept, least=least, most=most, seed=seed)
+    balanced = balance(annotations.kept, least=least, most=most, seed=seed)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         count = write_training(out, balanced.pairs)
@@ -76,10 +76,14 @@ def annotate(
         for scenario, kept in balanced.kept.items()
     ]
     Console().print(table_of(rows, "scenario", "kept by the filter", "written"))
-    share = f"{found.agreeing / found.labelled:.1%}" if found.labelled else "not known"
+    share = (
+        f"{annotations.agreeing / annotations.labelled:.1%}"
+        if annotations.labelled
+        else "not known"
+    )
     say(
-        f"{found.pairs} pairs, {found.annotated} annotated; of {found.labelled} with a known winner"
-        f" the annotation agrees on {share} (the paper kept 78%)."
+        f"{annotations.pairs} pairs, {annotations.annotated} annotated; of {annotations.labelled}"
+        f" with a known winner the annotation agrees on {share} (the paper kept 78%)."
     )
     for sentence in skipped:
         say(sentence)
@@ -271,20 +275,21 @@ def train(
             on_epoch=lambda record: say(_epoch_line(record)),
         )
         _save(trained.heads, out / HEADS_NAME, facts)
-    shares = {"overall": math.nan, "overall_with_equal_weights": math.nan}
-    if len(held):
-        predictions = predict_pairs(trained.heads, vectors.take(held), spec.loss.weights_at)
-        equal = with_equal_weights(predictions)
-        shares["overall"] = accuracy(predictions, labels.take(held)).overall
-        shares["overall_with_equal_weights"] = accuracy(equal, labels.take(held)).overall
+    predictions = predict_pairs(trained.heads, vectors.take(held), spec.loss.weights_at)
+    equal = with_equal_weights(predictions)
+    shares = {
+        "overall": accuracy(predictions, labels.take(held)).overall,
+        "overall_with_equal_weights": accuracy(equal, labels.take(held)).overall,
+    }
     report = {
         **facts,
-        "data": str(data.name),
+        "data": data.name,
         "pairs": len(pairs),
         "best_epoch": trained.best_epoch,
+        "held_out": shares,
+        "settings": spec,
+        "history": trained.history,
     }
-    report |= {"held_out": shares}
-    report |= {"settings": spec, "history": trained.history}
     try:
         (out / REPORT).write_text(json.dumps(plain(report), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
@@ -308,8 +313,9 @@ def train(
 
 
 def _say_equal_weights(overall: float, overall_with_equal_weights: float) -> None:
-    """Compare the trained weights with equal ones, by the held-out pairs that have an overall
-    label.
+    """Compare the trained weights with equal ones.
+
+    The held-out pairs that have an overall label decide.
     """
     if math.isnan(overall):
         return
@@ -343,8 +349,9 @@ def _new_folder(out: Path) -> "Iterator[None]":
 
 
 def _save(heads: "Heads", file: Path, facts: "Mapping[str, str]") -> None:
-    """Write trained heads; if that fails, although room was taken for them, among the temporary
-    files.
+    """Write trained heads.
+
+    If that fails, although room was taken for them, they go among the temporary files.
     """
     from urs_inspect.samer._evaluation import save_heads
 

@@ -7,11 +7,12 @@ there.
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +42,8 @@ _WIDTHS = {
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 # Bits of the exponent: all set in NaN and infinity, and in nothing else.
 _EXPONENTS = {"F64": 0x7FF0_0000_0000_0000, "F32": 0x7F80_0000, "F16": 0x7C00, "BF16": 0x7F80}
-INTEGER_TYPES = frozenset(
-    {"I64", "I32", "I16", "I8", "U8", "BOOL"}
-)  # types that quantised weights have
+# types that quantised weights have
+INTEGER_TYPES = frozenset({"I64", "I32", "I16", "I8", "U8", "BOOL"})
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,11 @@ class TensorEntry:
     shape: tuple[int, ...]
     start: int  # first byte in the file
     size: int  # bytes
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number; JSON and YAML have true and false besides."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def read_header(path: Path) -> dict[str, TensorEntry]:
@@ -140,6 +145,14 @@ def read_tensor(path: Path, entry: TensorEntry) -> Array:
     return raw.astype(np.float32, copy=False).reshape(entry.shape)
 
 
+def read_finite(path: Path, entry: TensorEntry) -> Array:
+    """One tensor as float32; `InputError` if it has NaN or infinity."""
+    array = read_tensor(path, entry)
+    if broken := int(array.size - np.count_nonzero(np.isfinite(array))):
+        raise InputError(not_finite(f"{path}: {entry.name}", broken, array.size))
+    return array
+
+
 def read_chunks(path: Path, entry: TensorEntry) -> Iterator[bytes]:
     """The bytes of a tensor in pieces of at most `CHUNK`."""
     left = entry.size
@@ -173,8 +186,9 @@ def header_bytes(
 
 @contextmanager
 def reserved_room(path: Path, size: int) -> Iterator[None]:
-    """Take room on the disk until `write_tensors` uses it, so that long work does not end on a full
-    disk.
+    """Take room on the disk until `write_tensors` uses it.
+
+    So long work does not end on a full disk.
     """
     unfinished = _unfinished(path)
     try:
@@ -243,10 +257,10 @@ class WeightFiles:
     @property
     def dtypes(self) -> tuple[str, ...]:
         """Types, the one with most bytes first."""
-        sizes: dict[str, int] = {}
+        sizes = Counter[str]()
         for entry in self.entries.values():
-            sizes[entry.dtype] = sizes.get(entry.dtype, 0) + entry.size
-        return tuple(sorted(sizes, key=lambda dtype: -sizes[dtype]))
+            sizes[entry.dtype] += entry.size
+        return tuple(dtype for dtype, _ in sizes.most_common())
 
     @property
     def size(self) -> int:
@@ -258,13 +272,14 @@ class WeightFiles:
         return self.folder / self.files[name]
 
     def read(self, name: str) -> Array:
-        """A tensor as float32."""
-        return read_tensor(self.path(name), self.entries[name])
+        """A tensor as float32, all finite."""
+        return read_finite(self.path(name), self.entries[name])
 
 
 def find_weights(folder: Path) -> WeightFiles:
-    """Read the headers of a folder's safetensors files; `InputError` says what is wrong with the
-    folder.
+    """Read the headers of a folder's safetensors files.
+
+    `InputError` says what is wrong with the folder.
     """
     index = folder / INDEX
     if index.is_file():
@@ -282,16 +297,7 @@ def find_weights(folder: Path) -> WeightFiles:
 
 
 def _indexed(folder: Path, index: Path) -> WeightFiles:
-    try:
-        files = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(
-            f"{index}: not an index; expected JSON with a mapping `weight_map`"
-        ) from error
-    if not isinstance(files, dict) or not all(
-        isinstance(n, str) and Path(n).name == n for n in files.values()
-    ):
-        raise InputError(f"{index}: `weight_map` must name files of this folder")
+    files = _read_index(index)
     names = sorted(set(files.values()))
     if names != [_SINGLE] and (folder / _SINGLE).is_file():
         raise InputError(
@@ -308,9 +314,23 @@ def _indexed(folder: Path, index: Path) -> WeightFiles:
         raise InputError(
             f"{index}: its files do not hold {shortened_list(misplaced)}; download the folder again"
         )
-    return WeightFiles(
-        folder, {tensor: held[name][tensor] for tensor, name in files.items()}, files, indexed=True
-    )
+    entries = {tensor: held[name][tensor] for tensor, name in files.items()}
+    return WeightFiles(folder, entries, files, indexed=True)
+
+
+def _read_index(index: Path) -> dict[str, str]:
+    """Name of a tensor -> name of its file."""
+    try:
+        files = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(
+            f"{index}: not an index; expected JSON with a mapping `weight_map`"
+        ) from error
+    if isinstance(files, dict) and all(
+        isinstance(name, str) and Path(name).name == name for name in files.values()
+    ):
+        return files
+    raise InputError(f"{index}: `weight_map` must name files of this folder")
 
 
 def _why_none(folder: Path) -> str:
@@ -347,8 +367,9 @@ def unscanned_types(weights: WeightFiles) -> list[str]:
 
 
 def finite_errors(weights: WeightFiles) -> Iterator[str]:
-    """Read every weight (16 GB of an 8B model) and yield a line for each tensor with NaN or
-    infinity.
+    """Yield a line for each tensor with NaN or infinity.
+
+    Reads every weight (16 GB of an 8B model).
     """
     for name, entry in weights.entries.items():
         if entry.dtype not in _EXPONENTS:
@@ -362,6 +383,6 @@ def finite_errors(weights: WeightFiles) -> Iterator[str]:
             )
 
 
-def not_finite(what: str, broken: int, values: int) -> str:
+def not_finite(tensor: str, broken: int, values: int) -> str:
     """The sentence about weights with NaN or infinity, which would make every result NaN."""
-    return f"{what} has {broken:,} values of {values:,} that are NaN or infinite; expected none"
+    return f"{tensor} has {broken:,} values of {values:,} that are NaN or infinite; expected none"

@@ -1,5 +1,6 @@
-"""Search engines and translators: what they must offer, those that come with the package, how users
-add one.
+"""Search engines and translators.
+
+What they must offer, those that come with the package, and how users add one.
 """
 
 import re
@@ -65,8 +66,9 @@ _LANGUAGE = "language"
 
 
 class GlossaryTranslator:
-    """Gives the translations of a file, such as the output of a translation service, and none of
-    other texts.
+    """Gives the translations of a file, and none of other texts.
+
+    The file is such as the output of a translation service.
 
     The file is JSON Lines with `text`, `translation` and, if a text has several, `language`
     (English name); an `InputError` names file and row of the first error.
@@ -116,8 +118,9 @@ _WIDE = "\u3400"
 
 
 class FolderSearch:
-    """Finds pages in a folder of `.txt`, `.md` and `.html` files by BM25 over words and, for
-    Chinese, character pairs.
+    """Finds pages in a folder of `.txt`, `.md` and `.html` files by BM25.
+
+    It goes by words and, for Chinese, character pairs.
 
     `InputError` if there is no such folder, it has no page, a page cannot be read, or bm25s is
     missing.
@@ -149,27 +152,21 @@ class FolderSearch:
 
     async def search(self, query: str, count: int) -> Sequence[Page]:
         """Find the pages that share words with the query, the best first."""
-        # Words that no page has are unknown to the index.
-        words = [word for word in _words(query) if word in self._vocabulary]
+        known, index = self._index
+        words = [word for word in _words(query) if word in known]
         if not words:
             return []
-        scores = self._index.get_scores(words)
+        scores = index.get_scores(words)
         order = sorted(range(len(self._pages)), key=lambda place: (-scores[place], place))
         return [self._pages[place] for place in order[:count] if scores[place] > 0]
 
     @cached_property
-    def _vocabulary(self) -> set[str]:
-        return {word for page in self._pages for word in _words(_searched(page))}
-
-    @cached_property
-    def _index(self) -> Any:
+    def _index(self) -> tuple[set[str], Any]:
+        """The words of all pages, which are those that an index knows, and the index."""
+        words = [_words(f"{page.title}\n{page.text}") for page in self._pages]
         index = self._library.BM25()
-        index.index([_words(_searched(page)) for page in self._pages], show_progress=False)
-        return index
-
-
-def _searched(page: Page) -> str:
-    return f"{page.title}\n{page.text}"
+        index.index(words, show_progress=False)
+        return set().union(*words), index
 
 
 def _words(text: str) -> list[str]:
@@ -226,8 +223,9 @@ def register_translator(name: str, make: Callable[[str], Translator]) -> None:
 
 
 def open_search(given: str) -> SearchBackend:
-    """Open a search engine, such as `folder:pages`; `InputError` if there is none, or it cannot be
-    used.
+    """Open a search engine, such as `folder:pages`.
+
+    `InputError` if there is none, or it cannot be used.
     """
     return _open(given, "search", _SEARCH)
 
@@ -237,11 +235,11 @@ def open_translator(given: str) -> Translator:
     return _open(given, "translator", _TRANSLATORS)
 
 
-def _open(given: str, what: str, known: dict[str, Callable[[str], MadeT]]) -> MadeT:
+def _open(given: str, kind: str, known: dict[str, Callable[[str], MadeT]]) -> MadeT:
     name, _, rest = given.partition(":")
     if name not in known:
         raise InputError(
-            f"{what}: unknown backend '{name}'; allowed: {choices(known)}, or one that was"
+            f"{kind}: unknown backend '{name}'; allowed: {choices(known)}, or one that was"
             " registered"
         )
     return known[name](rest)
@@ -256,8 +254,9 @@ _FALLBACK = "en"
 
 
 def page_prompt(question: str, pages: Sequence[Page], language: str, longest: int) -> JudgePrompt:
-    """Ask for an answer from pages alone, the best first (URS paper, Appendix D.6); a page is cut
-    after `longest`.
+    """Ask for an answer from pages alone, the best first (URS paper, Appendix D.6).
+
+    A page is cut after `longest`.
 
     The prompt is in Chinese for `zh`, in English for other languages. Text that could pass for the
     end of a page is sanitized.
@@ -316,8 +315,9 @@ _FORMS = (
 
 @dataclass(frozen=True)
 class TranslationRequest:
-    """The text to translate, without the order to do so, and the English name of the language to
-    translate to.
+    """The text to translate, without the order to do so, and the target language.
+
+    The language has its English name.
     """
 
     text: str  # the whole request where the order cannot be separated
@@ -376,6 +376,5 @@ def _language(order: str, text: str) -> str:
         for name, pattern in _TARGET:
             if pattern.search(part):
                 return name
-    return (
-        "Chinese" if len(_LATIN.findall(text)) > len(_WIDE_CHARACTER.findall(text)) else "English"
-    )
+    mostly_latin = len(_LATIN.findall(text)) > len(_WIDE_CHARACTER.findall(text))
+    return "Chinese" if mostly_latin else "English"

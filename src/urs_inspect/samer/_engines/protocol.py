@@ -1,14 +1,16 @@
-"""What an engine offers, and what all engines share: batches of requests, vectors at two positions,
-outcomes.
+"""What an engine offers, and what all engines share.
+
+They share batches of requests, vectors at two positions, and outcomes.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import anyio
 import numpy as np
 from anyio import to_thread
+from anyio.lowlevel import RunVar
 
 from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint import (
@@ -31,6 +33,8 @@ from urs_inspect.samer._conversation import (
 from urs_inspect.samer._evaluation import Heads, RawOutputs, WeightsAt, raw_outputs
 from urs_inspect.samer._reward import Description
 from urs_inspect.samer._weights import Array
+
+_T = TypeVar("_T")
 
 FailureMode = Literal[
     "too_long",
@@ -76,12 +80,10 @@ class EngineSpec:
     model: str  # folder or address
     weights_at: WeightsAt = "response"
     bos: Bos = "single"
-    dtype: str = (
-        "auto"  # that the backbone computes in, as the engine resolved it; `as served` by a server
-    )
-    max_length: int = (
-        8192  # that the model is run with; query + response have one token less at most
-    )
+    # that the backbone computes in, as the engine resolved it; `as served` by a server
+    dtype: str = "auto"
+    # that the model is run with; query + response have one token less at most
+    max_length: int = 8192
     overlong: Overlong = "shorten"
     reward: Description | None = None  # what a reward model's outputs mean; None for SaMer
 
@@ -97,8 +99,9 @@ def open_with_spec(
     *,
     on_cpu: bool = False,
 ) -> tuple[Checkpoint, EngineSpec]:
-    """Check a model's folder, and settle how an engine in this process runs it; `on_cpu`, `auto` is
-    float32.
+    """Check a model's folder, and settle how an engine in this process runs it.
+
+    If it runs `on_cpu`, the type `auto` is float32.
     """
     checkpoint = open_model(samer, description)
     resolved = "float32" if on_cpu and dtype == "auto" else resolve_dtype(checkpoint, dtype)
@@ -162,8 +165,9 @@ class Batching:
         self._turn = anyio.Lock()
 
     async def score(self, items: Sequence[QueryResponse]) -> list[Outcome]:
-        """Get the outcomes of items, in their order; if the function raises, that is the
-        outcome.
+        """Get the outcomes of items, in their order.
+
+        If the function raises, that is the outcome.
         """
         tickets = [_Ticket(item) for item in items]
         self._waiting.extend(tickets)
@@ -190,8 +194,9 @@ class Batching:
             ticket.outcome = outcome
 
     def _outcomes(self, items: list[QueryResponse]) -> list[Outcome]:
-        """Run items together, or one by one if that raises, so that an item's fault stays its
-        own.
+        """Run items together, or one by one if that raises.
+
+        So an item's fault stays its own.
         """
         try:
             outcomes = self._run(items)
@@ -199,9 +204,19 @@ class Batching:
                 raise RuntimeError(f"{len(outcomes)} outcomes for {len(items)} items")
         except Exception as error:  # a fault of an engine may not end a run
             if len(items) > 1:
-                return [outcome for item in items for outcome in self._outcomes([item])]
+                return [self._outcomes([item])[0] for item in items]
             return [EngineFailure("error", one_line(error, named=True))]
         return outcomes
+
+
+def of_loop(variable: RunVar[_T], make: Callable[[], _T]) -> _T:
+    """What belongs to this event loop, made when it is first asked for."""
+    try:
+        return variable.get()
+    except LookupError:
+        value = make()
+        variable.set(value)
+        return value
 
 
 # ## Vectors at two positions
@@ -231,8 +246,9 @@ class Reading:
 
 
 def readings(encoded: Encoded) -> list[Reading]:
-    """What gives the vector at the query's end and then that at the response's end: one pass where
-    that is enough.
+    """What gives the vector at the query's end, and then that at the response's end.
+
+    It is one pass where that is enough.
     """
     query = len(encoded.query_ids) - 1
     last = len(encoded.ids) - 1
@@ -273,8 +289,9 @@ class StepPooling:
         return (*steps, self.hidden_size)
 
     def pair(self, encoded: Encoded, replies: Sequence[Array]) -> Array:
-        """Vectors at the query's and at the response's end, shape (2, hidden), from replies to
-        `readings`.
+        """Vectors at the query's and at the response's end, from replies to `readings`.
+
+        Their shape is (2, hidden).
         """
         asked = readings(encoded)
         if len(replies) != len(asked):
@@ -290,9 +307,8 @@ class StepPooling:
                 raise ReplyError(
                     "not_finite", "a result has NaN or infinity; expected finite numbers"
                 )
-            rows_of = reply.reshape(
-                -1, self.hidden_size
-            )  # of logits a single row, which is the last one
+            # of logits a single row, which is the last one
+            rows_of = reply.reshape(-1, self.hidden_size)
             rows += [
                 rows_of[reading.ids[: at + 1].count(self.end_of_turn) - 1]
                 for at in reading.positions
@@ -304,18 +320,18 @@ def encode_all(
     conversations: Conversations, spec: EngineSpec, items: Sequence[QueryResponse]
 ) -> list[Encoded | EngineFailure]:
     """Token ids of each item, or a failure if they are too many."""
-    found: list[Encoded | EngineFailure] = []
+    encoded: list[Encoded | EngineFailure] = []
     for item in items:
         try:
             given = (item.query, item.response, spec.max_length)
-            found.append(conversations.encode(*given, overlong=spec.overlong, bos=spec.bos))
+            encoded.append(conversations.encode(*given, overlong=spec.overlong, bos=spec.bos))
         except InputError as error:
-            found.append(
+            encoded.append(
                 EngineFailure(
                     "too_long" if isinstance(error, OverlongError) else "error", str(error)
                 )
             )
-    return found
+    return encoded
 
 
 def outcomes(

@@ -92,13 +92,13 @@ def engine_for(samer: str, *, engine: str = "auto", **options: Any) -> str:
     return name
 
 
-def missing_package(what: str, error: ImportError) -> InputError:
+def missing_package(needing: str, error: ImportError) -> InputError:
     """The error for a package that is not installed, with the command that installs it."""
     package = (error.name or "").partition(".")[0]
     if package not in _EXTRAS:
-        return InputError(f"{what} cannot be loaded: {' '.join(str(error).split())[:200]}")
+        return InputError(f"{needing} cannot be loaded: {' '.join(str(error).split())[:200]}")
     return InputError(
-        f"{what} needs the package {package}: pip install 'urs-inspect[{_EXTRAS[package]}]'"
+        f"{needing} needs the package {package}: pip install 'urs-inspect[{_EXTRAS[package]}]'"
     )
 
 

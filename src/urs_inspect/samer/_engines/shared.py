@@ -1,5 +1,6 @@
-"""One engine for all callers with the same options: checked before a run, opened when it is first
-needed, kept.
+"""One engine for all callers with the same options.
+
+It is checked before a run, opened when it is first needed, and kept.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,7 +10,7 @@ from functools import partial
 from importlib.util import find_spec
 from logging import getLogger
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 from anyio import to_thread
@@ -19,11 +20,12 @@ from urs_inspect._util import InputError
 from urs_inspect.samer._checkpoint import Dtype, fitting_length, resolve_dtype
 from urs_inspect.samer._checkpoint_check import open_model
 from urs_inspect.samer._conversation import Bos, Overlong
-from urs_inspect.samer._engines.protocol import Engine, EngineFailure, one_line
+from urs_inspect.samer._engines.protocol import Engine, EngineFailure, of_loop, one_line
 from urs_inspect.samer._engines.registry import engine_for, load_engine, missing_package
 from urs_inspect.samer._engines.vllm_local import check_engine_options
 from urs_inspect.samer._evaluation import WeightsAt
 from urs_inspect.samer._reward import Description, Kind
+from urs_inspect.samer._weights import is_whole
 
 Concurrency = Callable[[str, int], AbstractAsyncContextManager[Any]]
 """Limits how many do something at once: `(name, limit)`; inspect-ai's `concurrency` is one."""
@@ -32,7 +34,6 @@ AT_ONCE = 32  # requests to a server at once
 
 _FRESH = 30.0  # seconds in which a server that was checked need not be asked again
 _LOG = getLogger(__name__)
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,8 @@ class EngineChoice:
     bos: Bos = "single"
     overlong: Overlong = "shorten"
     max_length: int | None = None
-    folder: str | None = (
-        None  # for a server on another machine: a folder with its tokenizer and heads
-    )
+    # for a server on another machine: a folder with its tokenizer and heads
+    folder: str | None = None
     dtype: Dtype = "auto"  # of an engine in this process; a server chooses its own
     description: str | None = None  # of a reward model: a file that says what its outputs mean
     kind: Kind | None = None  # what the model must be
@@ -66,9 +66,7 @@ class EngineChoice:
             ):
                 raise InputError(f"samer: {name} must be a text, got {value!r}")
         length = self.max_length
-        if length is not None and (
-            isinstance(length, bool) or not isinstance(length, int) or length < 1
-        ):
+        if length is not None and not (is_whole(length) and length >= 1):
             raise InputError(
                 f"samer: max_length must be a whole number of at least 1, got {length!r}"
             )
@@ -119,8 +117,9 @@ _turn: RunVar[anyio.Lock] = RunVar("samer-engines-turn")
 def check_engine(
     choice: EngineChoice, concurrency: Concurrency | None = None
 ) -> Description | None:
-    """Refuse, before a run, an engine that could only fail in it; gives what a reward model's
-    outputs mean.
+    """Refuse, before a run, an engine that could only fail in it.
+
+    Returns what a reward model's outputs mean.
 
     A server is asked once for all callers within half a minute; of a checkpoint's folder, headers
     and heads are read and no other weights. `concurrency` limits the requests to a server.
@@ -141,9 +140,9 @@ def check_engine(
         reward = checkpoint.reward
     else:
         return None
-    found: Kind = "samer" if reward is None else "reward_model"
-    if choice.kind not in (None, found):
-        raise InputError(f"{choice.model}: {choice.kind} cannot use it; it is a model for {found}")
+    kind: Kind = "samer" if reward is None else "reward_model"
+    if choice.kind not in (None, kind):
+        raise InputError(f"{choice.model}: {choice.kind} cannot use it; it is a model for {kind}")
     return reward
 
 
@@ -156,8 +155,8 @@ async def shared_engine(
     and this one has not used are closed first, since two models seldom fit on one GPU. An engine
     that cannot be opened is not tried again before `check_engine` has been called again.
     """
-    used = _of_loop(_used, set)
-    async with _of_loop(_turn, anyio.Lock):
+    used = of_loop(_used, set)
+    async with of_loop(_turn, anyio.Lock):
         if choice in _failed:
             return _failed[choice]
         if choice not in used:
@@ -206,13 +205,3 @@ def _load(choice: EngineChoice, concurrency: Concurrency | None) -> Engine:
     if choice.is_server and concurrency is not None:
         options["connections"] = partial(concurrency, f"samer/{choice.model}", AT_ONCE)
     return load_engine(choice.model, engine=choice.engine, **options)
-
-
-def _of_loop(variable: RunVar[_T], make: Callable[[], _T]) -> _T:
-    """What belongs to this event loop, made when it is first asked for."""
-    try:
-        return variable.get()
-    except LookupError:
-        value = make()
-        variable.set(value)
-        return value

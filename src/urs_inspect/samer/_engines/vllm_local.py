@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from urs_inspect.samer._engines.protocol import (
 )
 from urs_inspect.samer._evaluation import WeightsAt
 from urs_inspect.samer._export import exported_folder
-from urs_inspect.samer._weights import Array
+from urs_inspect.samer._weights import Array, is_whole
 
 _FIXED = (
     "model",
@@ -76,8 +77,9 @@ def make_vllm(
     description: str | None = None,
     **vllm: Any,
 ) -> Engine:
-    """Start vLLM on a checkpoint's folder; `vllm` are more arguments of `vllm.LLM`, such as
-    `gpu_memory_utilization`.
+    """Start vLLM on a checkpoint's folder.
+
+    `vllm` are more arguments of `vllm.LLM`, such as `gpu_memory_utilization`.
 
     SaMer's released folder is exported into the cache first, which links its large files.
     """
@@ -101,8 +103,9 @@ def make_vllm(
 
 
 def check_engine_options(options: object) -> dict[str, int | float]:
-    """Check options of vLLM by name, before an engine is opened; `InputError` names the first that
-    is wrong.
+    """Check options of vLLM by name, before an engine is opened.
+
+    `InputError` names the first that is wrong.
     """
     if not isinstance(options, Mapping):
         raise InputError(f"engine_options: must be options of vLLM by name, got {options!r}")
@@ -119,11 +122,9 @@ def check_engine_options(options: object) -> dict[str, int | float]:
 
 
 def _fits(expected: str, value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
     if expected == _AT_LEAST_1:
-        return isinstance(value, int) and value >= 1
-    return 0 < value <= 1
+        return is_whole(value) and value >= 1
+    return (is_whole(value) or isinstance(value, float)) and 0 < value <= 1
 
 
 class VllmEngine:
@@ -192,14 +193,12 @@ class VllmEngine:
         """Both vectors of each item, or why there are none."""
         try:
             replies = self._encode(batch) if batch else []
-        except (
-            Exception
-        ) as error:  # vLLM raises many kinds, and none may lose what else is in the batch
+        # vLLM raises many kinds, and none may lose what else is in the batch
+        except Exception as error:
             if len(batch) == 1:
                 return [ReplyError("error", f"vLLM: {one_line(error)}")]
-            return [
-                self._pairs([item])[0] for item in batch
-            ]  # so that an item's fault stays its own
+            # so that an item's fault stays its own
+            return [self._pairs([item])[0] for item in batch]
         return [self._pair(item, reply) for item, reply in zip(batch, replies, strict=True)]
 
     def _pair(self, encoded: Encoded, replies: list[Array]) -> Array | ReplyError:
@@ -210,28 +209,18 @@ class VllmEngine:
 
     def _encode(self, batch: Sequence[Encoded]) -> list[list[Array]]:
         """Ask vLLM; for each item one array for each of its readings."""
-        prompts = []
-        for encoded in batch:
-            for reading in readings(encoded):
-                prompts.append(reading.ids)
+        asked = [readings(encoded) for encoded in batch]
+        prompts = [{"prompt_token_ids": list(one.ids)} for one in chain.from_iterable(asked)]
+        task = self._pooling.task
         params = import_module("vllm").PoolingParams
-        outputs = iter(
-            self._llm.encode(
-                [{"prompt_token_ids": list(ids)} for ids in prompts],
-                pooling_params=[
-                    params(task=self._pooling.task, use_activation=False) for _ in prompts
-                ],
-                pooling_task=self._pooling.task,
-                use_tqdm=False,
-            )
+        outputs = self._llm.encode(
+            prompts,
+            pooling_params=[params(task=task, use_activation=False) for _ in prompts],
+            pooling_task=task,
+            use_tqdm=False,
         )
-        return [
-            [
-                np.asarray(next(outputs).outputs.data.float().cpu(), np.float32)
-                for _ in readings(encoded)
-            ]
-            for encoded in batch
-        ]
+        vectors = (np.asarray(one.outputs.data.float().cpu(), np.float32) for one in outputs)
+        return [list(islice(vectors, len(of_item))) for of_item in asked]
 
 
 def _build(spec: EngineSpec, model: Path, pooling: StepPooling, options: Mapping[str, Any]) -> Any:

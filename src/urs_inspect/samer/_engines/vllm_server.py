@@ -47,6 +47,7 @@ from urs_inspect.samer._engines.protocol import (
     ReplyError,
     StepPooling,
     encode_all,
+    of_loop,
     one_line,
     outcomes,
     readings,
@@ -57,9 +58,8 @@ from urs_inspect.samer._weights import Array
 _LENGTH = 8192  # of the published model; a server's own limit, if less, counts
 _AT_ONCE = 32  # requests without a limit of the caller's
 _LONGEST_WAIT = 30.0  # seconds between two attempts
-_TRANSIENT = frozenset(
-    {408, 409, 425, 429, 500, 502, 503, 504, 529}
-)  # after these the same request may succeed
+# after these the same request may succeed
+_TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 # most seconds for each of the two questions to a server before a run, all attempts together
 _OPENING = 60.0
 _MOST_TEXT = 200  # characters of a server's own message that go into an error
@@ -103,8 +103,9 @@ def make_server(
     attempts: int = 5,
     connections: Connections | None = None,
 ) -> Engine:
-    """Ask a server at the address `samer` what it is, check its reply to a conversation, and make
-    an engine for it.
+    """Make an engine for a server at the address `samer`.
+
+    It is asked what it is, and its reply to a conversation is checked.
     """
     if max_length is not None and max_length < 1:
         raise InputError(f"max_length {max_length}; expected 1 or more")
@@ -210,11 +211,7 @@ class ServerEngine:
     def _connection(self) -> AbstractAsyncContextManager[Any]:
         if self._options.connections is not None:
             return self._options.connections()
-        gate = self._gate.get(None)
-        if gate is None:
-            gate = anyio.Semaphore(_AT_ONCE)
-            self._gate.set(gate)
-        return gate
+        return of_loop(self._gate, lambda: anyio.Semaphore(_AT_ONCE))
 
     async def _post(self, body: Mapping[str, Any]) -> Any:
         """Send a request, again if that may help; `ReplyError` if no attempt gave a reply."""
@@ -255,11 +252,11 @@ class ServerEngine:
 
 
 def _wait(state: RetryCallState) -> float:
-    """Seconds until the next attempt: what the server asks for, else longer each time, with a
-    random part.
+    """Seconds until the next attempt: what the server asks for, else longer each time.
+
+    A part of it is random.
     """
-    error = state.outcome.exception() if state.outcome else None
-    asked = _retry_after(error)
+    asked = _retry_after(state.outcome.exception() if state.outcome else None)
     if asked is not None:
         return asked
     return wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)(state)
@@ -287,8 +284,9 @@ def _wait_for_start(attempt: int, error: Exception) -> float:
 async def _ask(
     url: str, attempts: int, patience: float, method: str, path: str, **content: Any
 ) -> Any:
-    """The JSON of a reply; what may pass is asked again, and all attempts together end after
-    `patience` seconds.
+    """The JSON of a reply.
+
+    What may pass is asked again, and all attempts together end after `patience` seconds.
 
     `InputError` says why there is none. Its cause is the last attempt's error.
     """
@@ -425,8 +423,9 @@ def stock_options(end_of_turn: int) -> tuple[str, ...]:
 
 
 def base_address(url: str) -> str:
-    """Check an address such as `http://host:8000` or `https://host/samer/v1`, and drop a trailing
-    `/v1`.
+    """Check an address, and drop a trailing `/v1`.
+
+    An address is such as `http://host:8000` or `https://host/samer/v1`.
     """
     parts = urlsplit(url.strip())
     try:
@@ -469,8 +468,9 @@ def pooling_body(model: str, prompts: Sequence[Ids], task: str | None = None) ->
 
 
 def read_replies(body: Any, sizes: Sequence[tuple[int, ...]]) -> list[Array]:
-    """The float32 arrays of a reply in the order of the prompts, whose expected shapes are
-    `sizes`.
+    """The float32 arrays of a reply in the order of the prompts.
+
+    Their expected shapes are `sizes`.
     """
     return [
         _array(data, size) for data, size in zip(_read_data(body, len(sizes)), sizes, strict=True)
@@ -560,7 +560,9 @@ def _message(text: str) -> str:
     try:
         body = httpx.Response(200, text=text).json()
         error = body.get("error", body) if isinstance(body, Mapping) else body
-        found = error.get("message") or error.get("detail") if isinstance(error, Mapping) else error
+        message = (
+            error.get("message") or error.get("detail") if isinstance(error, Mapping) else error
+        )
     except (ValueError, RecursionError):
-        found = text
-    return " ".join(str(found).split())[:_MOST_TEXT] or "no message"
+        message = text
+    return " ".join(str(message).split())[:_MOST_TEXT] or "no message"

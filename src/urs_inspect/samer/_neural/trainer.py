@@ -94,13 +94,11 @@ class LossSpec:
     """Which losses are added up."""
 
     name: str
-    selection: Literal[
-        "zlpr", "bce"
-    ]  # of the predictor: Equation 1, or the mean binary cross-entropy
+    # of the predictor: Equation 1, or the mean binary cross-entropy
+    selection: Literal["zlpr", "bce"]
     ties: Literal["absolute", "squared"]  # the norm in Equations 2 and 3 is `absolute`
-    overall_of: Literal[
-        "logits", "sigmoid"
-    ]  # what the overall score sums up; section 4.3 has logits
+    # what the overall score sums up; section 4.3 has logits
+    overall_of: Literal["logits", "sigmoid"]
     # `pair`: sum over the dimensions of a pair, mean over pairs (Equation 2); `element`: mean over
     # all labels.
     reduction: Literal["pair", "element"]
@@ -116,8 +114,9 @@ _SPECS = {spec.name: spec for spec in (PAPER, RELEASED)}
 
 
 def loss_spec(name: str, weights_at: WeightsAt | None = None) -> LossSpec:
-    """Losses by name (`paper` or `released`), with the weighter elsewhere if `weights_at` is
-    given.
+    """Losses by name, `paper` or `released`.
+
+    The weighter reads elsewhere if `weights_at` is given.
     """
     if name not in _SPECS:
         raise InputError(f"unknown loss '{name}'; allowed: {choices(_SPECS)}")
@@ -195,8 +194,9 @@ def zlpr(gates: Tensor, wanted: Tensor) -> Tensor:
 
 
 def preference_loss(difference: Tensor, labels: Tensor, spec: LossSpec) -> Tensor:
-    """Margin ranking where a response is better, closeness where there is a tie (Equations 2 and
-    3).
+    """Margin ranking where a response is better, closeness where there is a tie.
+
+    These are Equations 2 and 3.
 
     Differences (score of response a less that of response b) and labels have the shape (n, K); each
     entry is masked by its own label. 0 if every label is absent.
@@ -249,8 +249,9 @@ class Optimiser:
 
 
 def rate(step: int, steps: int, warmup: float) -> float:
-    """Share of the highest learning rate at a step, from 0: a linear rise in the share `warmup`,
-    then half a cosine.
+    """Share of the highest learning rate at a step, from 0.
+
+    It is a linear rise in the share `warmup`, then half a cosine.
     """
     rising = math.ceil(warmup * steps)
     if step < rising:
@@ -264,9 +265,8 @@ class TrainingSpec:
 
     loss: LossSpec = PAPER  # which losses
     epochs: int = 3  # epochs over all pairs
-    predictor_epochs: int = (
-        1  # epochs of the predictor alone before; section 5.1 has them, but not how many
-    )
+    # epochs of the predictor alone before; section 5.1 has them, but not how many
+    predictor_epochs: int = 1
     batch: int = 32  # pairs per step
     learning_rate: float = 5e-5  # highest learning rate
     betas: tuple[float, float] = (0.9, 0.95)  # of AdamW
@@ -277,9 +277,8 @@ class TrainingSpec:
     # epochs without a better accuracy on held-out pairs before training ends; None to run all
     # epochs
     patience: int | None = 2
-    narrowing: int = (
-        1  # divides the published widths of the layers, for few data; 1 is as published
-    )
+    # divides the published widths of the layers, for few data; 1 is as published
+    narrowing: int = 1
     seed: int = 0  # seed of weights, order and dropout
 
 
@@ -379,25 +378,28 @@ class _Trainer:
         for epoch in range(1, spec.epochs + 1):
             loss, selection, dimensions, overall = self._epoch(optimiser, joint=True)
             heads = self._heads.export(self._scale)
-            found = None
+            reached_accuracy = None
             if held_out is not None and len(held_out):
                 predictions = predict_pairs(
                     heads, self._vectors.take(held_out), spec.loss.weights_at
                 )
-                found = accuracy(predictions, self._labels.take(held_out))
-            history.append(EpochRecord(epoch, "joint", loss, selection, dimensions, overall, found))
+                reached_accuracy = accuracy(predictions, self._labels.take(held_out))
+            history.append(
+                EpochRecord(epoch, "joint", loss, selection, dimensions, overall, reached_accuracy)
+            )
             on_epoch(history[-1])
-            reached = found.mean if found else epoch
+            reached = reached_accuracy.mean if reached_accuracy else epoch
             if best is None or reached > best[0]:
                 best = (reached, epoch, heads)
-            if found and spec.patience is not None and epoch - best[1] >= spec.patience:
+            if reached_accuracy and spec.patience is not None and epoch - best[1] >= spec.patience:
                 break
         assert best is not None  # noqa: S101 - there is at least one epoch
         return Trained(best[2], best[1], tuple(history), spec)
 
     def _epoch(self, optimiser: Optimiser, *, joint: bool) -> list[float]:
-        """A step for every batch; means of the loss and its parts, of which the predictor alone has
-        one.
+        """A step for every batch; means of the loss and its parts.
+
+        The predictor alone has one part.
         """
         sums = np.zeros(4 if joint else 2)
         order = self._fit[self._random.permutation(len(self._fit))]

@@ -64,8 +64,9 @@ def make_transformers(
     batch_tokens: int | None = None,
     description: str | None = None,
 ) -> Engine:
-    """Load a checkpoint into torch; `dtype` `auto` is that of its weights on a GPU, float32 on a
-    CPU.
+    """Load a checkpoint into torch.
+
+    The `dtype` `auto` is that of its weights on a GPU, float32 on a CPU.
     """
     device = _usable_device(device)
     if batch_tokens is not None and batch_tokens < 1:
@@ -161,8 +162,9 @@ class BackboneEmbedder:
         self._backbone = _Backbone(_loaded(folder, dtype, device), device)
 
     def embed(self, queries: Sequence[str], responses: Sequence[str]) -> tuple[Vectors, Vectors]:
-        """Vectors at the last tokens of each query and of each query with its response, shape (n,
-        h) each.
+        """Vectors at the last tokens of each query and of each query with its response.
+
+        Their shape is (n, h) each.
         """
         texts = zip(queries, responses, strict=True)
         pairs = self._backbone.pairs(
@@ -181,8 +183,9 @@ class _Llama(LlamaModel):  # type: ignore[no-untyped-call]
 
 
 class _Backbone:
-    """A frozen Llama that gives vectors at two positions of each item, or a classifier that gives
-    logits there.
+    """A frozen Llama that gives vectors at two positions of each item.
+
+    Or a classifier that gives logits there.
     """
 
     def __init__(self, model: Any, device: str, batch_tokens: int | None = None) -> None:
@@ -262,8 +265,9 @@ class PlainClassifier:
 
 
 def plain_classifier(folder: Path) -> PlainClassifier:
-    """The classifier that a folder's `config.json` describes, without reading a weight or taking
-    memory for one.
+    """The classifier that a folder's `config.json` describes.
+
+    No weight is read, and no memory taken for one.
     """
     try:
         with _quiet():
@@ -273,9 +277,8 @@ def plain_classifier(folder: Path) -> PlainClassifier:
             with torch.device("meta"):
                 make: Any = AutoModelForSequenceClassification.from_config
                 model = make(config, trust_remote_code=False)
-    except (
-        Exception
-    ) as error:  # of a configuration's values, which the library reads without checking all of them
+    # of a configuration's values, which the library reads without checking all of them
+    except Exception as error:
         raise InputError(f"{folder}: transformers cannot load it: {one_line(error)}") from error
     parameters = dict(model.named_parameters())
     # From version 5 on, the library joins some weights, such as those of experts, while it reads
@@ -309,8 +312,9 @@ def _loaded_classifier(folder: Path, dtype: str, device: str) -> Any:
 
 
 def _loaded(folder: Path, dtype: str, device: str, architecture: Any = _Llama) -> Any:
-    """A frozen Llama; the folder was checked before, since the library fills in what is missing at
-    random.
+    """A frozen Llama.
+
+    The folder was checked before, since the library fills in what is missing at random.
     """
     # Where nothing is named, the library takes `sdpa` if the model can, else `eager`. Older
     # versions took `sdpa` for models that cap the logits of attention, such as Gemma 2, and did not
@@ -318,7 +322,7 @@ def _loaded(folder: Path, dtype: str, device: str, architecture: Any = _Llama) -
     capped = read_config(folder).get("attn_logit_softcapping") is not None
     try:
         with _quiet():
-            model, found = architecture.from_pretrained(
+            model, loading = architecture.from_pretrained(
                 folder,
                 dtype=_TYPES[dtype],
                 attn_implementation="eager" if capped else None,
@@ -330,7 +334,7 @@ def _loaded(folder: Path, dtype: str, device: str, architecture: Any = _Llama) -
             model = model.eval().requires_grad_(False).to(device)
     except Exception as error:  # unknown to the library, unfit, or too large: it raises many kinds
         raise InputError(f"{folder}: transformers cannot load it: {one_line(error)}") from error
-    if missing := sorted(found["missing_keys"]):
+    if missing := sorted(loading["missing_keys"]):
         raise InputError(
             f"{folder}: no numbers for {shortened_list(missing)}; expected all weights of the model"
         )

@@ -1,5 +1,6 @@
-"""What heads are trained on: labelled pairs, their vectors, and how predictions are compared with
-labels.
+"""What heads are trained on: labelled pairs and their vectors.
+
+Also how predictions are compared with labels.
 """
 
 from urs_inspect.samer._training.pairs import (

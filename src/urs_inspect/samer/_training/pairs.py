@@ -34,9 +34,8 @@ class TrainingPair:
     response_b: str
     winner: Preference | None = None  # which is better overall; None if not known
     scenario: str = ""  # its id in the taxonomy; empty if not known
-    dimensions: Mapping[str, Preference] = field(
-        default_factory=dict
-    )  # which is better on each; empty if not known
+    # which is better on each; empty if not known
+    dimensions: Mapping[str, Preference] = field(default_factory=dict)
     source: str = ""  # data set that it comes from
 
 
@@ -112,8 +111,9 @@ _LABELS: Mapping[str, Preference] = {
 
 
 def read_training(path: Path, taxonomy: Taxonomy) -> list[TrainingPair]:
-    """Read JSON Lines with `prompt`, `response_a`, `response_b` and optionally the other fields of
-    `TrainingPair`.
+    """Read pairs in the training format, JSON Lines.
+
+    `prompt`, `response_a`, `response_b` and optionally the other fields of `TrainingPair`.
 
     Aliases of the taxonomy's dimensions are resolved.
     """
@@ -222,16 +222,16 @@ class Balance:
     pairs: tuple[TrainingPair, ...]  # what was kept, in the given order
     found: dict[str, int]  # scenario -> pairs before
     kept: dict[str, int]  # scenario -> pairs after
-    short: tuple[
-        str, ...
-    ]  # scenarios with fewer pairs than wanted; they are kept whole, since no more can be made
+    # scenarios with fewer pairs than wanted; they are kept whole, since no more can be made
+    short: tuple[str, ...]
 
 
 def balance(
     pairs: Sequence[TrainingPair], *, least: int = 2000, most: int = 5500, seed: int = 0
 ) -> Balance:
-    """Keep at most `most` pairs of each scenario, chosen by seed and id alone, and name scenarios
-    below `least`.
+    """Keep at most `most` pairs of each scenario, and name scenarios below `least`.
+
+    They are chosen by seed and id alone.
     """
     if most < 1 or least < 0 or least > most:
         raise InputError(
@@ -245,10 +245,10 @@ def balance(
     for members in by_scenario.values():
         ranked = sorted(members, key=lambda pair: sha256(f"{seed}/{pair.id}".encode()).digest())
         kept.update(pair.id for pair in ranked[:most])
-    found = {scenario: len(members) for scenario, members in by_scenario.items()}
-    counts = {scenario: min(count, most) for scenario, count in found.items()}
+    counts_before = {scenario: len(members) for scenario, members in by_scenario.items()}
+    counts = {scenario: min(count, most) for scenario, count in counts_before.items()}
     short = tuple(scenario for scenario, count in counts.items() if count < least)
-    return Balance(tuple(pair for pair in pairs if pair.id in kept), found, counts, short)
+    return Balance(tuple(pair for pair in pairs if pair.id in kept), counts_before, counts, short)
 
 
 def fold_numbers(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer._checkpoint import BACKBONE
-from urs_inspect.samer._evaluation import Heads, WeightsAt, evaluate, raw_outputs
+from urs_inspect.samer._evaluation import Evaluation, Heads, WeightsAt, evaluate, raw_outputs
 from urs_inspect.samer._training.pairs import Codes, PairLabels, Rows, TrainingPair
 
 Vectors = npt.NDArray[np.floating[Any]]
@@ -30,9 +30,8 @@ class PairEmbedder(Protocol):
     """Gives the two vectors of a query and a response."""
 
     name: str  # that vectors are cached under; another model or preparation needs another name
-    facts: Mapping[
-        str, str
-    ]  # what the file of heads that are trained on its vectors declares about it
+    # what the file of heads that are trained on its vectors declares about it
+    facts: Mapping[str, str]
 
     def embed(self, queries: Sequence[str], responses: Sequence[str]) -> tuple[Vectors, Vectors]:
         """Vectors of each query and of each query with its response, shape (n, h) each."""
@@ -88,9 +87,9 @@ class TextEmbedder:
             responses = [
                 f"{query}\n\n{response}" for query, response in zip(queries, responses, strict=True)
             ]
-        found = self._encode([*queries, *responses])
-        of_queries = found[: len(queries)]
-        of_responses = found[len(queries) :]
+        vectors = self._encode([*queries, *responses])
+        of_queries = vectors[: len(queries)]
+        of_responses = vectors[len(queries) :]
         if self._layout == "joined":
             return of_queries, of_responses
         return np.hstack([of_queries, np.zeros_like(of_queries)]), np.hstack(
@@ -99,10 +98,8 @@ class TextEmbedder:
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
         """One vector per text; zeros for blank ones, each different text computed once."""
-        once = {
-            text: place
-            for place, text in enumerate(dict.fromkeys(text for text in texts if text.strip()))
-        }
+        different = dict.fromkeys(filter(str.strip, texts))
+        once = {text: place for place, text in enumerate(different)}
         if not once:
             raise InputError(f"backbone '{self._model.name}': nothing but blank texts to embed")
         vectors = self._model.encode(list(once))
@@ -131,8 +128,9 @@ class PairVectors:
         return PairVectors(self.table, self.queries[rows], self.responses[rows])
 
     def gather(self) -> tuple[Singles, Singles, Singles]:
-        """Vectors of the queries, of queries with response a, and with response b, shape (n, h)
-        each, float32.
+        """Vectors of the queries, of queries with response a, and with response b.
+
+        Their shape is (n, h) each, in float32.
         """
         query, first, second = (
             np.asarray(self.table[rows], np.float32)
@@ -154,11 +152,7 @@ def fill_cache(
     `batch` is the number of items (a query with a response) between two writes; `progress` is
     called with the number of items done and of all that were missing, which is also returned.
     """
-    items = list(
-        dict.fromkeys(
-            (pair.prompt, text) for pair in pairs for text in (pair.response_a, pair.response_b)
-        )
-    )
+    items = list(dict.fromkeys(_items(pairs)))
     cached = cache.find([_key(*item) for item in items]) >= 0
     queries = cache.find([_key(prompt) for prompt, _ in items]) >= 0
     missing = [item for item, there in zip(items, cached & queries, strict=True) if not there]
@@ -177,16 +171,20 @@ def fill_cache(
 def pair_vectors(pairs: Sequence[TrainingPair], cache: VectorCache) -> PairVectors:
     """Find the vectors of pairs, not read yet; `InputError` if one is missing."""
     queries = cache.find([_key(pair.prompt) for pair in pairs])
-    keys = []
-    for pair in pairs:
-        for text in (pair.response_a, pair.response_b):
-            keys.append(_key(pair.prompt, text))
-    responses = cache.find(keys).reshape(-1, 2)
+    responses = cache.find([_key(*item) for item in _items(pairs)]).reshape(-1, 2)
     if missing := int((queries < 0).sum() + (responses < 0).sum()):
         raise InputError(
             f"{missing} of {3 * len(pairs)} vectors were never computed: urs-inspect samer embed"
         )
     return PairVectors(cache.rows(), queries, responses)
+
+
+def _items(pairs: Sequence[TrainingPair]) -> list[tuple[str, str]]:
+    """The prompt of each pair with either response."""
+    items: list[tuple[str, str]] = []
+    for pair in pairs:
+        items += [(pair.prompt, pair.response_a), (pair.prompt, pair.response_b)]
+    return items
 
 
 def _key(*texts: str) -> str:
@@ -195,8 +193,9 @@ def _key(*texts: str) -> str:
 
 
 def unit_scale(vectors: PairVectors) -> float:
-    """The factor that makes the mean square of the vectors' numbers 1, as the layers' initial
-    weights expect.
+    """The factor that makes the mean square of the vectors' numbers 1.
+
+    The layers' initial weights expect that.
 
     Vectors of length 1 would otherwise vanish in the first layers, since nothing there has a bias.
     1 if all are 0.
@@ -215,9 +214,8 @@ class PairPredictions:
 
     overall: _Floats  # of responses a and b, 0 to 1, shape (n, 2)
     scores: _Floats  # on every dimension, selected or not, 0 to 1, shape (n, 2, D)
-    selected: npt.NDArray[
-        np.bool_
-    ]  # dimensions that the predictor selects for the query, shape (n, D)
+    # dimensions that the predictor selects for the query, shape (n, D)
+    selected: npt.NDArray[np.bool_]
     weights: _Floats  # mean over both responses, shape (n, D)
 
     @property
@@ -236,24 +234,19 @@ def predict_pairs(
 ) -> PairPredictions:
     """Evaluate both responses of each pair, by the same rules as every engine."""
     queries, *responses = vectors.gather()
-    sides = [
-        [evaluate(raw) for raw in raw_outputs(heads, queries, side, weights_at)]
-        for side in responses
-    ]
-    shape = (len(vectors), heads.dimensions)
+    evaluations: list[Evaluation] = []
+    for side in responses:
+        evaluations += map(evaluate, raw_outputs(heads, queries, side, weights_at))
 
-    def by_pair(name: str) -> _Floats:
-        return np.array(
-            [[getattr(found, name) for found in side] for side in sides], float
-        ).reshape(2, *shape)
+    def by_side(name: str, *shape: int) -> _Floats:
+        values = [getattr(evaluation, name) for evaluation in evaluations]
+        return np.array(values, float).reshape(2, len(vectors), *shape)
 
     return PairPredictions(
-        overall=np.array([[found.overall for found in side] for side in sides], float)
-        .reshape(2, -1)
-        .T,
-        scores=by_pair("scores").swapaxes(0, 1),
-        selected=np.array([found.selected for found in sides[0]], bool).reshape(shape),
-        weights=by_pair("weights").mean(axis=0),
+        overall=by_side("overall").T,
+        scores=by_side("scores", heads.dimensions).swapaxes(0, 1),
+        selected=by_side("selected", heads.dimensions)[0].astype(bool),
+        weights=by_side("weights", heads.dimensions).mean(axis=0),
     )
 
 
@@ -267,8 +260,9 @@ def with_equal_weights(predictions: PairPredictions) -> PairPredictions:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How often predictions equal labels that are no ties (SaMer paper, Table 5); NaN without
-    any.
+    """How often predictions equal labels that are no ties (SaMer paper, Table 5).
+
+    NaN without any.
     """
 
     overall: float  # share of pairs, 0 to 1
@@ -310,6 +304,5 @@ class EpochRecord:
     selection: float  # the predictor's loss
     dimensions: float = math.nan  # NaN in the predictor's phase, as is `overall`
     overall: float = math.nan
-    held_out: Accuracy | None = (
-        None  # after the epoch; None without held-out pairs, or in the predictor's phase
-    )
+    # after the epoch; None without held-out pairs, or in the predictor's phase
+    held_out: Accuracy | None = None
