@@ -12,8 +12,8 @@ from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 
 from urs_inspect.judging._failures import CUT_OFF, STOPPED_AT_LIMIT
-from urs_inspect.scorers._metrics import as_number, scores_of
-from urs_inspect.scorers._metrics import last_score as last_score
+from urs_inspect.judging._scores import as_number, scores_named
+from urs_inspect.judging._scores import last_score as last_score
 
 ASSISTANT = "assistant"
 """Key of a log's metadata that names what answered, where it is not the model alone."""
@@ -45,7 +45,7 @@ def last_judgement(sample: EvalSample | EvalSampleSummary) -> Score | None:
 
 def judgements(sample: EvalSample | EvalSampleSummary) -> list[Score]:
     """All scores that `intent_judge` gave a sample, the first one first."""
-    return scores_of(sample, "intent_judge")
+    return scores_named(sample.scores, "intent_judge")
 
 
 def value_of(score: Score | None, key: str) -> float:
