@@ -75,13 +75,17 @@ def log_files(logs: Iterable[str]) -> list[str]:
 
 
 def _files_of(name: str) -> list[Path]:
-    path = Path(unquote(urlparse(name).path) if name.startswith("file://") else name).absolute()
+    path = _path(name).absolute()
     if not path.exists():
         raise InputError(f"no log '{name}'")
     if not path.is_dir():
         return [path]
     # The harness's own listing reads the header of each file that it has not named.
     return sorted(filter(_is_log, path.rglob("*.*")))
+
+
+def _path(name: str) -> Path:
+    return Path(unquote(urlparse(name).path) if name.startswith("file://") else name)
 
 
 def _distinct_files(files: Iterable[Path]) -> list[str]:
