@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from inspect_ai import score
 from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 from inspect_ai.scorer import Scorer
@@ -23,13 +22,12 @@ from urs_inspect._util import (
     choices,
     counted,
     file_kind,
-    read_yaml,
     writing,
 )
 from urs_inspect.annotation._agreement import Agreement, agreement, majorities
 from urs_inspect.annotation._campaign import BALLOT_KEY, LOG_SUFFIXES, load_ballots
 from urs_inspect.annotation._votes import read_votes, vote_files
-from urs_inspect.datasets._rows import Row, read_records, read_table, shown
+from urs_inspect.datasets._rows import Row, read_columns_file, read_records, read_table, shown
 from urs_inspect.discrepancy._ballots import Ballot, collect_ballots
 from urs_inspect.logs._comparisons import choice_of, judged_by_people, judges_of, read_comparisons
 from urs_inspect.logs._files import (
@@ -124,12 +122,7 @@ AS_THEY_ARE = VoteColumns({}, {})
 
 def read_vote_columns(path: Path) -> VoteColumns:
     """Read a YAML file with the keys `columns` and `winners`, each optional."""
-    try:
-        raw = read_yaml(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError(f"columns: no file '{path}'") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"columns: cannot read '{path}' as YAML in UTF-8: {error}") from error
+    raw = read_columns_file(path)
     if not isinstance(raw, dict) or not raw.keys() <= {"columns", "winners"}:
         raise InputError(f"{path}: must hold a mapping with the keys columns and winners")
     columns = _texts(raw.get("columns"), f"{path}: columns")
@@ -386,13 +379,13 @@ class JudgeVerdicts:
 def read_battles(
     paths: Iterable[str | Path], say: Callable[[str], None] = logger.warning
 ) -> Battles:
-    """Read battles from logs and plain votes, in the order of the paths; files of a directory by
-    name.
+    """Read battles from logs and plain votes, in the order of the paths.
 
-    An unparsed verdict is no battle. If a log was judged several times, the last judgement counts;
-    if it has people's choices, only these do. A comparison that a run took over from an earlier one
-    counts once, and so do a file that is named or copied twice and a vote or verdict that several
-    files hold; two equal votes of one file are two.
+    Files of a directory are read by name. An unparsed verdict is no battle. If a log was judged
+    several times, the last judgement counts; if it has people's choices, only these do. A
+    comparison that a run took over from an earlier one counts once, and so do a file that is named
+    or copied twice and a vote or verdict that several files hold; two equal votes of one file are
+    two.
     """
     return read_styled_battles(paths, (), say)[0]
 
