@@ -7,7 +7,7 @@ from typing import Any
 from inspect_ai.model import ModelOutput
 
 from tests.reports.judged_logs import answered, judgement, write_judged
-from urs_inspect.annotation._rating_campaign import RatingCampaign
+from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingPlan
 from urs_inspect.annotation._rating_queue import Answer, draw
 from urs_inspect.annotation._ratings import Rating
 from urs_inspect.annotation._votes import now
@@ -140,7 +140,7 @@ def campaign(
 ) -> RatingCampaign:
     """A campaign by the built-in rubric."""
     queue = draw(answers(6) if of is None else of)
-    return RatingCampaign(queue, load_rubric(), directory, annotators, **options)
+    return RatingCampaign(queue, load_rubric(), directory, annotators, RatingPlan(**options))
 
 
 def shown_logs(folder: Path, texts: dict[str, tuple[str, str, str]] | None = None) -> Path:

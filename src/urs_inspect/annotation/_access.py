@@ -1,6 +1,4 @@
-"""Access to the voting page: hosts, origin, token, and headers that keep answers of models from
-doing anything.
-"""
+"""Access to the voting page: hosts, origin, token, and headers that keep answers harmless."""
 
 import hashlib
 import hmac
@@ -45,8 +43,9 @@ def is_loopback(host: str) -> bool:
 
 
 def choose_token(host: str) -> str:
-    """The token of the page: `URS_INSPECT_TOKEN` if set, else a random one, or none for loopback
-    addresses.
+    """The token of the page: `URS_INSPECT_TOKEN` if set, else a random one.
+
+    None for loopback addresses.
     """
     given = os.environ.get(TOKEN_VARIABLE, "")
     if given and len(given) < _SHORTEST_TOKEN:
@@ -79,16 +78,11 @@ class Guard:
     @property
     def cookie_value(self) -> str:
         """What the cookie holds: not the token itself."""
-        return hashlib.sha256(
-            b"urs-inspect annotate\n" + self.token.encode("utf-8", "surrogateescape")
-        ).hexdigest()
+        return hashlib.sha256(b"urs-inspect annotate\n" + _bytes(self.token)).hexdigest()
 
     def is_token(self, offered: str) -> bool:
         """Compare a token in constant time."""
-        return hmac.compare_digest(
-            offered.encode("utf-8", "surrogateescape"),
-            self.token.encode("utf-8", "surrogateescape"),
-        )
+        return hmac.compare_digest(_bytes(offered), _bytes(self.token))
 
     def refusal(
         self, method: str, headers: Mapping[str, str], cookies: Mapping[str, str]
@@ -102,9 +96,8 @@ class Guard:
         """
         if not self._is_ours(headers.get("host", "")):
             return "host"
-        if self.token and not hmac.compare_digest(
-            cookies.get(self.cookie, "").encode(), self.cookie_value.encode()
-        ):
+        cookie = cookies.get(self.cookie, "").encode()
+        if self.token and not hmac.compare_digest(cookie, self.cookie_value.encode()):
             return "token"
         if method in {"GET", "HEAD"}:
             return None
@@ -129,6 +122,10 @@ class Guard:
         if origin is not None and urlsplit(origin).netloc.lower() != headers["host"].lower():
             return False
         return headers.get("sec-fetch-site", "same-origin") == "same-origin"
+
+
+def _bytes(token: str) -> bytes:
+    return token.encode("utf-8", "surrogateescape")
 
 
 def _name(host: str) -> str:

@@ -5,6 +5,7 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -54,21 +55,18 @@ class Agreement:
 
     ballots: int  # with at least one vote
     votes: int  # "cannot tell" included
-    compared: (
-        int  # ballots with two choices or more, "cannot tell" aside; only they tell about agreement
-    )
+    # ballots with two choices or more, "cannot tell" aside; only they tell about agreement
+    compared: int
     most_chosen: Estimate
     """Share of the votes of a ballot that went to its most chosen option, mean over the compared
     ballots with the Student-t interval (MAD paper, appendix E.4).
 
     1 is full agreement; it is not corrected for chance.
     """
-    alpha: (
-        float  # Krippendorff's, of the options as names; NaN with fewer than two compared ballots
-    )
-    ordered_alpha: (
-        float  # with a, tie, b as places on a line, so that a and b disagree more than a and tie
-    )
+    # Krippendorff's, of the options as names; NaN with fewer than two compared ballots
+    alpha: float
+    # with a, tie, b as places on a line, so that a and b disagree more than a and tie
+    ordered_alpha: float
     shared: int  # ballots without a single most chosen option; they count as ties
     annotators: tuple[AnnotatorReport, ...]  # by name
 
@@ -94,13 +92,14 @@ def agreement(votes: Iterable[Vote]) -> Agreement:
     Returns:
         The agreement of all of them, and of each two.
     """
+    votes = list(votes)
     by_ballot = _by_ballot(votes)
     found = [_majority(ballot, cast) for ballot, cast in by_ballot.items()]
     tables = [majority.counts for majority in found if sum(majority.counts) >= 2]
-    people = sorted({vote.annotator for cast in by_ballot.values() for vote in cast})
+    people = sorted({vote.annotator for vote in votes})
     return Agreement(
         ballots=len(by_ballot),
-        votes=sum(len(cast) for cast in by_ballot.values()),
+        votes=len(votes),
         compared=len(tables),
         most_chosen=mean_interval([max(counts) / sum(counts) for counts in tables], scale=(0, 1)),
         alpha=krippendorff_alpha(tables),
@@ -138,9 +137,10 @@ def krippendorff_alpha(
     units = np.array([counts for counts in tables if sum(counts) >= 2], dtype=np.float64)
     if len(units) < 2:
         return math.nan
-    distances = (
-        1 - np.eye(units.shape[1]) if places is None else np.subtract.outer(places, places) ** 2
-    )
+    if places is None:
+        distances = 1 - np.eye(units.shape[1])
+    else:
+        distances = np.subtract.outer(places, places) ** 2
     totals = units.sum(axis=0)
     expected = totals @ distances @ totals / (totals.sum() - 1)
     observed = ((units @ distances * units).sum(axis=1) / (units.sum(axis=1) - 1)).sum()
@@ -157,23 +157,19 @@ def _by_ballot(votes: Iterable[Vote]) -> dict[str, list[Vote]]:
 def _majority(ballot: str, cast: Sequence[Vote]) -> Majority:
     chosen = Counter(vote.choice for vote in cast)
     counts = (chosen["a"], chosen["tie"], chosen["b"])
+    most = max(counts)
     top = [
-        outcome
-        for outcome, count in zip(OUTCOMES.values(), counts, strict=True)
-        if count == max(counts)
+        outcome for outcome, count in zip(OUTCOMES.values(), counts, strict=True) if count == most
     ]
-    outcome = math.nan if not any(counts) else top[0] if len(top) == 1 else 0.5
-    return Majority(ballot, outcome, counts, chosen["cannot_tell"], any(counts) and len(top) > 1)
+    shared = most > 0 and len(top) > 1
+    outcome = 0.5 if shared else top[0]
+    return Majority(ballot, outcome if most else math.nan, counts, chosen["cannot_tell"], shared)
 
 
 def _report(annotator: str, by_ballot: Mapping[str, Sequence[Vote]]) -> AnnotatorReport:
     from scipy.stats import binomtest
 
-    own = []
-    for cast in by_ballot.values():
-        for vote in cast:
-            if vote.annotator == annotator:
-                own.append(vote)
+    own = [vote for vote in chain(*by_ballot.values()) if vote.annotator == annotator]
     sided = [vote for vote in own if vote.choice in {"a", "b"}]
     left = sum(vote.choice == vote.left for vote in sided)
     unplaced = sum(vote.left is None for vote in sided)
@@ -198,10 +194,8 @@ def _report(annotator: str, by_ballot: Mapping[str, Sequence[Vote]]) -> Annotato
 def _with_others(own: Sequence[Vote], by_ballot: Mapping[str, Sequence[Vote]]) -> float:
     equal = []
     for vote in own:
-        others = _majority(
-            vote.ballot,
-            [each for each in by_ballot[vote.ballot] if each.annotator != vote.annotator],
-        )
+        by_others = [other for other in by_ballot[vote.ballot] if other.annotator != vote.annotator]
+        others = _majority(vote.ballot, by_others)
         if vote.choice in OUTCOMES and any(others.counts) and not others.shared:
             equal.append(OUTCOMES[vote.choice] == others.outcome)
     return sum(equal) / len(equal) if equal else math.nan

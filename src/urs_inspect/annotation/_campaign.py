@@ -102,9 +102,7 @@ ItemT = TypeVar("ItemT", bound=_HasId)
 
 
 class OwnItems(Generic[ItemT]):
-    """What one person decides about, in the order in which this person gets it, and the
-    decisions.
-    """
+    """What one person decides about, in this person's own order, and the decisions."""
 
     noun: ClassVar[str]
 
@@ -131,17 +129,14 @@ class OwnItems(Generic[ItemT]):
 
     @property
     def elsewhere(self) -> int:
-        """How many decisions in the file are about other things; they stay there and do not
-        count.
-        """
+        """How many decisions in the file are about other things; they do not count."""
         return len(self.store.events) - self.done
 
     @property
     def last(self) -> str | None:
         """Id of the item decided about last, which an undo takes back; None without decisions."""
-        return next(
-            (item for item in reversed(list(self.store.events)) if item in self._by_id), None
-        )
+        decided = (item for item in reversed(self.store.events) if item in self._by_id)
+        return next(decided, None)
 
     def _find(self, item_id: str, outcome: str) -> ItemT:
         if item_id not in self._by_id:
@@ -164,9 +159,7 @@ class Session(OwnItems[Ballot]):
 
     @property
     def progress(self) -> tuple[int, int]:
-        """Ballots done and wanted: this person's own, or, where an allocation serves them,
-        everybody's together.
-        """
+        """Ballots done and wanted: this person's own, or everybody's under an allocation."""
         if self.queue is None:
             return super().progress
         state = self.queue.state()
@@ -180,19 +173,18 @@ class Session(OwnItems[Ballot]):
         """
         if self.queue is not None:
             return self.queue.next(self.annotator, self._again)
-        open_ballots = [ballot for ballot in self.items if ballot.id not in self.store.events]
-        return next(
-            (ballot for ballot in open_ballots if ballot.id == self._again),
-            next(iter(open_ballots), None),
-        )
+        pending = [ballot for ballot in self.items if ballot.id not in self.store.events]
+        pending.sort(key=lambda ballot: ballot.id != self._again)
+        return next(iter(pending), None)
 
     def left(self, ballot: str) -> Side:
         """Which response of a ballot is on the left."""
         return left_side(self.annotator, ballot)
 
     def cast(self, ballot: str, choice: SideChoice, seconds: float) -> None:
-        """Record a vote; `InputError` if there is no such ballot, `OSError` if it could not be
-        written.
+        """Record a vote.
+
+        `InputError` if there is no such ballot, `OSError` if it could not be written.
         """
         self._find(ballot, "the vote was not recorded")
         left = self.left(ballot)
@@ -229,9 +221,7 @@ class People(ABC, Generic[SessionT]):
     language = "en"  # of the page, unless another is asked for
 
     def __init__(self, directory: Path, annotators: Sequence[str] = ()) -> None:
-        """Open the sessions of the annotators; without any, anybody may take part under a name of
-        their own.
-        """
+        """Open the sessions of the annotators; without any, anybody may take part."""
         self.directory = directory
         self.annotators = tuple(dict.fromkeys(annotator_name(name) for name in annotators))
         self._sessions: dict[str, SessionT] = {}
@@ -248,8 +238,9 @@ class People(ABC, Generic[SessionT]):
         """Open the session of a person."""
 
     def session(self, annotator: str) -> SessionT:
-        """The session of a person, opened on the first call; `InputError` if this person may not
-        take part.
+        """The session of a person, opened on the first call.
+
+        `InputError` if this person may not take part.
         """
         name = annotator_name(annotator)
         if self.annotators and name not in self.annotators:
@@ -291,8 +282,7 @@ class Campaign(People[Session]):
         shuffled: bool = False,
         plan: VotingPlan | None = None,
     ) -> None:
-        """Open the sessions of the annotators; without any, anybody may vote under a name of their
-        own.
+        """Open the sessions of the annotators; without any, anybody may vote.
 
         With a plan, everybody gets the ballots that its allocation asks for next, given all votes
         in the directory.
@@ -301,9 +291,8 @@ class Campaign(People[Session]):
         self._shuffled = shuffled
         self.queue: BallotQueue | None = None
         if plan is not None:
-            self.queue = BallotQueue(
-                self.ballots, plan, read_votes(sorted(directory.glob("*.jsonl"))).votes
-            )
+            votes = read_votes(sorted(directory.glob("*.jsonl"))).votes
+            self.queue = BallotQueue(self.ballots, plan, votes)
         super().__init__(directory, annotators)
 
     def _open(self, annotator: str) -> Session:
@@ -311,8 +300,7 @@ class Campaign(People[Session]):
         return Session(VoteStore(self.directory, annotator), ballots, self.queue)
 
     def report(self) -> tuple[Agreement, VoteReading]:
-        """Agreement about these ballots, and the reading of the votes files, votes about other
-        ballots included.
-        """
+        """Agreement about these ballots, and all votes in the files."""
         reading = read_votes(sorted(self.directory.glob("*.jsonl")))
-        return agreement(reading.about({ballot.id for ballot in self.ballots})[0]), reading
+        here, _ = reading.about([ballot.id for ballot in self.ballots])
+        return agreement(here), reading

@@ -18,17 +18,18 @@ from markupsafe import Markup
 from urs_inspect._util import InputError, choices
 from urs_inspect.annotation._campaign import Campaign, Session
 from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingSession
-from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
+from urs_inspect.annotation._rating_queue import ToRate
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
 
 _DEEPEST_HEADING = 6
-_HEADINGS_BELOW = (
-    3  # level of the page's heading above an answer; headings of the answer are below it
-)
+# level of the page's heading above an answer; headings of the answer are below it
+_HEADINGS_BELOW = 3
 
 
 class _InertRenderer(RendererHTML):
-    """Renders addresses as text and leaves out what needs an inline style, which the page's policy
-    forbids.
+    """Renders addresses as text, and nothing that needs an inline style.
+
+    The page's policy forbids these.
     """
 
     def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
@@ -112,10 +113,10 @@ _CODE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 @cache
 def texts(language: str) -> dict[str, Any]:
-    """Texts of the page by name; `criteria` is a list of `name` and `text`, `rules` a list of
-    texts.
+    """Texts of the page by name.
 
-    `rating` has those that are different on the rating page.
+    `criteria` is a list of `name` and `text`, `rules` a list of texts. `rating` has those that are
+    different on the rating page.
     """
     if language not in LANGUAGES:
         raise InputError(f"language '{language}' of the voting page; allowed: {choices(LANGUAGES)}")
@@ -134,30 +135,27 @@ def session_page(session: Session | RatingSession, language: str) -> str:
 
 
 def _material_language(session: Session | RatingSession, language: str) -> str:
-    """Language of the document: that of the questions in the log, where the page has no texts in
-    it.
+    """Language of the document.
+
+    That of the questions in the log, where the page has no texts in it.
     """
-    if isinstance(session, RatingSession):
-        read = session.current.answer.language if session.current else ""
-    else:
-        read = session.current.language if session.current else ""
+    current = session.current
+    item = current.answer if isinstance(current, ToRate) else current
+    read = item.language if item else ""
     return language if read in LANGUAGES or not _CODE.fullmatch(read) else read
 
 
 def session_fragment(session: Session | RatingSession, language: str) -> str:
     """The part of the page that changes from pair to pair, or from answer to answer."""
     kind, shown = _shown(session, language)
-    return _render(
-        "answer.html.jinja" if kind == "rate" else "pair.html.jinja", language, kind, **shown
-    )
+    template = "answer.html.jinja" if kind == "rate" else "pair.html.jinja"
+    return _render(template, language, kind, **shown)
 
 
 def _shown(session: Session | RatingSession, language: str) -> tuple[str, dict[str, Any]]:
-    return (
-        ("rate", _to_rate(session, language))
-        if isinstance(session, RatingSession)
-        else ("vote", _pair(session))
-    )
+    if isinstance(session, RatingSession):
+        return "rate", _to_rate(session, language)
+    return "vote", _pair(session)
 
 
 def sign_in_page(campaign: Campaign | RatingCampaign, language: str, name: str = "") -> str:
@@ -202,13 +200,13 @@ def report_page(campaign: Campaign | RatingCampaign, language: str, back: str) -
     if isinstance(campaign, RatingCampaign):
         rated, ratings = campaign.report()
         shown |= {"found": rated, "total": len(campaign.queue), "faults": len(ratings.errors)}
-        others = len(ratings.ratings) - rated.ratings
-        return _render("rating_report.html.jinja", language, "rate", others=others, **shown)
+        shown["others"] = len(ratings.ratings) - rated.ratings
+        return _render("rating_report.html.jinja", language, "rate", **shown)
     found, reading = campaign.report()
     shown |= {"found": found, "total": len(campaign.ballots), "faults": len(reading.errors)}
-    others = len(reading.about({ballot.id for ballot in campaign.ballots})[1])
-    voting = campaign.queue.state() if campaign.queue else None
-    return _render("report.html.jinja", language, others=others, voting=voting, **shown)
+    shown["others"] = len(reading.votes) - found.votes
+    shown["voting"] = campaign.queue.state() if campaign.queue else None
+    return _render("report.html.jinja", language, **shown)
 
 
 def _pair(session: Session) -> dict[str, Any]:
@@ -238,33 +236,43 @@ def _to_rate(session: RatingSession, language: str) -> dict[str, Any]:
         return shown
     rubric = campaign.rubric
     answer = item.answer
-    before = session.taken_back
     code = language if language in rubric.languages else next(iter(rubric.languages))
-    terms = [(name, rubric.criteria[name][code]) for name in campaign.criteria(answer)]
-    reference = _material(answer.reference) if campaign.reference else None
-    bands = rubric.languages[code].bands
-    if reference is None and code in LANGUAGES:
-        without = {
-            text["band"]: text["instead"]
-            for text in texts(code)["rating"]["bands_without_reference"]
-        }
-        bands = tuple(without.get(band, band) for band in bands)
-    scored_before = before is not None and before.about == item.id and not before.cannot_tell
+    scales = []
+    for name in campaign.criteria(answer):
+        term = rubric.criteria[name][code]
+        scales.append((name, term.name, term.definition))
+    scales.append((FINAL, rubric.languages[code].final.name, ""))
+    reference = _material(answer.reference) if campaign.plan.reference else None
     return shown | {
         "instruction": _material(answer.instruction),
         "answer": _material(answer.text),
         "reference": reference,
         "intent": rubric.intents[answer.intent].text[code],
-        "scales": [
-            *((name, term.name, term.definition) for name, term in terms),
-            (FINAL, rubric.languages[code].final.name, ""),
-        ],
-        "bands": list(zip(rubric.bands, bands, strict=True)),
+        "scales": scales,
+        "bands": list(zip(rubric.bands, _bands(rubric, code, reference), strict=True)),
         "rubric_language": code,
         "scores": range(LOWEST, HIGHEST + 1),
-        # The scores of a rating that was just taken back, so that one can be changed.
-        "given": {FINAL: before.final, **before.criteria} if before and scored_before else {},
+        "given": _scores_before(session, item),
     }
+
+
+def _bands(rubric: Rubric, code: str, reference: Markup | None) -> Sequence[str]:
+    """What the bands of scores mean, in the words for answers without a reference if it is None."""
+    bands = rubric.languages[code].bands
+    if reference is not None or code not in LANGUAGES:
+        return bands
+    others = {
+        text["band"]: text["instead"] for text in texts(code)["rating"]["bands_without_reference"]
+    }
+    return [others.get(band, band) for band in bands]
+
+
+def _scores_before(session: RatingSession, item: ToRate) -> dict[str, int]:
+    """The scores of a rating that was just taken back, so that one can be changed."""
+    before = session.taken_back
+    if before is None or before.about != item.id or before.cannot_tell:
+        return {}
+    return {FINAL: before.final, **before.criteria}
 
 
 def _material(text: str) -> Markup | None:
@@ -280,11 +288,16 @@ def _decimal(value: float, digits: int = 2) -> str:
 
 
 def _render(template: str, language: str, kind: str = "vote", **values: Any) -> str:
-    other = next(each for each in LANGUAGES if each != language)
     said = texts(language)
-    said = {**said, **said["rating"]} if kind == "rate" else said
-    known = {"t": said, "language": language, "other": other, "material_language": language}
-    return _environment().get_template(template).render({**known, **values})
+    if kind == "rate":
+        said = said | said["rating"]
+    known = {
+        "t": said,
+        "language": language,
+        "other": next(other for other in LANGUAGES if other != language),
+        "material_language": language,
+    }
+    return _environment().get_template(template).render(known | values)
 
 
 @cache

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -24,9 +24,7 @@ VOTING_KEY = "voting"
 """Key of a log's metadata that holds the `VotingPlan`."""
 
 _HELD = 900.0
-"""Seconds after which a ballot that somebody has in view without a vote may go to another person as
-well.
-"""
+"""Seconds after which a ballot in view without a vote may go to another person as well."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +60,12 @@ class VotingState:
     sure: int  # neighbours in the ranking whose order is as sure as the confidence asks
     neighbours: int
     stopped: Stop | None  # why no more ballots are served; None as long as some are
-    weight: float = (
-        math.nan
-    )  # probability that people see the models as the judge does; NaN without a prior
+    # probability that people see the models as the judge does; NaN without a prior
+    weight: float = math.nan
 
 
 class BallotQueue:
-    """Serves the ballots of a log in the order that an allocation asks for, to any number of people
-    at once.
+    """Serves the ballots of a log to people in the order that an allocation asks for.
 
     The next ballot is the first one without a vote of the pair that is worth most, given all votes.
     One that somebody has in view counts as under way, and is served to nobody else unless no vote
@@ -81,7 +77,7 @@ class BallotQueue:
     ) -> None:
         self._ballots = {ballot.id: ballot for ballot in ballots}
         items = self._count(self._ballots)
-        players = sorted({name for pair in items for name in pair})
+        players = sorted(set(chain(*items)))
         self._allocator = Allocator(
             players,
             rule=plan.allocation,
@@ -94,13 +90,11 @@ class BallotQueue:
         self._votes = {
             (vote.ballot, vote.annotator): vote for vote in votes if vote.ballot in self._ballots
         }
-        self._views: dict[
-            str, tuple[str, float]
-        ] = {}  # annotator -> the ballot in view, and since when
+        # annotator -> the ballot in view, and since when
+        self._views: dict[str, tuple[str, float]] = {}
         self._mutex = threading.Lock()
-        self.on_change: Callable[[BallotQueue], None] = lambda queue: (
-            None
-        )  # called after each vote or undo
+        # called after each vote or undo
+        self.on_change: Callable[[BallotQueue], None] = lambda queue: None
 
     def next(self, annotator: str, wanted: str | None = None) -> Ballot | None:
         """The ballot for a person: the one in view, the `wanted` one, or the next.
@@ -108,14 +102,16 @@ class BallotQueue:
         None if there is none for now.
         """
         with self._mutex:
-            held = wanted or self._views.get(annotator, ("", 0.0))[0]
-            if held not in self._ballots or (held, annotator) in self._votes:
+            held, since = self._views.get(annotator, ("", time.monotonic()))
+            served = wanted or held
+            if served not in self._ballots or (served, annotator) in self._votes:
                 self._views.pop(annotator, None)
-                held = self._choose()
-            if not held:
+                served = self._choose()
+                since = time.monotonic()
+            if not served:
                 return None
-            self._views[annotator] = (held, self._views.get(annotator, (held, time.monotonic()))[1])
-            return self._ballots[held]
+            self._views[annotator] = (served, since)
+            return self._ballots[served]
 
     def cast(self, vote: Vote) -> None:
         """Count a vote; an earlier one of the same person about the ballot no longer counts."""
@@ -157,14 +153,10 @@ class BallotQueue:
         pending = [self._pair(ballot) for ballot in sorted(viewed)]
         self._allocator.resume(self._count(taken))
         chosen = self._allocator.ask(self._battles(), 1, pending).pairs
-        return next(
-            (
-                ballot
-                for ballot in self._ballots
-                if ballot not in taken and self._pair(ballot) in chosen
-            ),
-            "",
-        )
+        for ballot in self._ballots:
+            if ballot not in taken and self._pair(ballot) in chosen:
+                return ballot
+        return ""
 
     def _pair(self, ballot: str) -> Pair:
         return self._ballots[ballot].model_a, self._ballots[ballot].model_b

@@ -3,7 +3,7 @@
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from urs_inspect._util import InputError, choices
@@ -53,11 +53,7 @@ class RatingSession(OwnItems[ToRate]):
     def _own(self) -> list[ToRate]:
         """All items but those of answers that others have rated for this person."""
         with self.campaign.mutex:
-            rated = [
-                item
-                for answer in self.campaign.raters_of
-                if (item := self._by_id.get(answer)) is not None
-            ]
+            rated = filter(None, map(self._by_id.get, self.campaign.raters_of))
             by_others = {
                 item.id
                 for item in rated
@@ -76,15 +72,13 @@ class RatingSession(OwnItems[ToRate]):
             return item
 
     def _in_order(self) -> Iterator[ToRate]:
-        """Checks that are due, answers that lack ratings, last those on other people's pages, and
-        all other checks.
+        """Checks that are due, answers that lack ratings, and all other checks.
+
+        Answers on other people's pages come last of those that lack ratings.
         """
         rated = {answer: place for place, answer in enumerate(self.store.events, start=1)}
-        checks = [
-            item
-            for answer in rated
-            if (item := self._by_id.get(answer + CHECK)) and self._is_left(item)
-        ]
+        checkable = filter(None, (self._by_id.get(answer + CHECK) for answer in rated))
+        checks = [item for item in checkable if self._is_left(item)]
         yield from (item for item in checks if len(rated) - rated[item.answer.id] >= _BETWEEN)
         held = Counter(other.shown for other in self.campaign.sessions if other is not self)
         yield from (
@@ -95,15 +89,18 @@ class RatingSession(OwnItems[ToRate]):
 
     def _is_left(self, item: ToRate, held: int = 0) -> bool:
         """Whether this person can still rate it, when so many others have it on their pages."""
-        if item.id in self.store.events or item.check:
+        if item.id in self.store.events:
+            return False
+        if item.check:
             first = self.store.events.get(item.answer.id)
-            return item.id not in self.store.events and first is not None and not first.cannot_tell
-        raters = self.campaign.raters_of.get(item.id, ())
-        return len(raters) - (self.annotator in raters) + held < self.campaign.raters
+            return first is not None and not first.cannot_tell
+        others = self.campaign.raters_of.get(item.id, set()) - {self.annotator}
+        return len(others) + held < self.campaign.plan.raters
 
     def rate(self, item_id: str, final: int, criteria: Mapping[str, int], seconds: float) -> None:
-        """Record a rating; `InputError` if it is none of the answers or criteria, `OSError` if it
-        cannot be written.
+        """Record a rating.
+
+        `InputError` if it is none of the answers or criteria, `OSError` if it cannot be written.
         """
         item = self._find(item_id, "the rating was not recorded")
         wanted = self.campaign.criteria(item.answer)
@@ -125,8 +122,9 @@ class RatingSession(OwnItems[ToRate]):
             self.shown = self.taken_back = None
 
     def cannot_tell(self, item_id: str, seconds: float) -> None:
-        """Record that this person cannot rate an answer, which others may still rate; errors as for
-        `rate`.
+        """Record that this person cannot rate an answer, which others may still rate.
+
+        Errors as for `rate`.
         """
         item = self._find(item_id, "the decision was not recorded")
         with self.campaign.mutex:
@@ -149,7 +147,7 @@ class RatingSession(OwnItems[ToRate]):
             threshold=item.threshold,
             seconds=seconds,
             time=now(),
-            questions=self.campaign.questions,
+            questions=self.campaign.plan.questions,
         )
 
     def undo(self, item_id: str) -> None:
@@ -164,10 +162,19 @@ class RatingSession(OwnItems[ToRate]):
                 self.taken_back = before
 
 
+@dataclass(frozen=True)
+class RatingPlan:
+    """How answers are rated."""
+
+    raters: int = 1  # how many people rate an answer
+    checks: float = 0.0  # share of answers that a person rates twice
+    final_only: bool = False
+    reference: bool = True  # whether the page shows the reference answer
+    questions: str = ""  # language of the questions, where the queue has only those of one
+
+
 class RatingCampaign(People[RatingSession]):
-    """The answers in the order in which they are to be rated, and the sessions of the people who
-    rate them.
-    """
+    """The answers in the order in which they are to be rated, and the sessions of the raters."""
 
     kind = "rate"
 
@@ -177,29 +184,14 @@ class RatingCampaign(People[RatingSession]):
         rubric: Rubric,
         directory: Path,
         annotators: Sequence[str] = (),
-        *,
-        raters: int = 1,
-        checks: float = 0.0,
-        final_only: bool = False,
-        reference: bool = True,
-        questions: str = "",
+        plan: RatingPlan | None = None,
     ) -> None:
-        """Open the sessions of the annotators; without any, anybody may rate under a name of their
-        own.
-
-        `raters` is how many people rate an answer, `checks` the share of answers that a person
-        rates twice, `reference` whether the page shows the reference answer, and `questions` the
-        language of the questions where the queue has only those of one.
-        """
-        self.questions = questions
+        """Open the sessions of the annotators; without any, anybody may rate."""
         self.queue = tuple(queue)
         self.rubric = rubric
-        self.raters = raters
-        self.reference = reference
+        self.plan = plan or RatingPlan()
         self.language = "zh" if {item.answer.language for item in queue} == {"zh"} else "en"
         self.mutex = threading.RLock()
-        self._checks = checks
-        self._final_only = final_only
         self.raters_of: dict[str, set[str]] = defaultdict(set)
         for rating in read_ratings(sorted(directory.glob("*.jsonl"))).ratings:
             self.raters_of[rating.answer_id].add(rating.annotator)
@@ -210,17 +202,14 @@ class RatingCampaign(People[RatingSession]):
 
     def criteria(self, answer: Answer) -> tuple[str, ...]:
         """Ids of the criteria on which an answer is rated."""
-        return () if self._final_only else self.rubric.intents[answer.intent].criteria
+        return () if self.plan.final_only else self.rubric.intents[answer.intent].criteria
 
     def is_check(self, annotator: str, item: ToRate) -> bool:
-        """Whether a person rates an answer twice: by a hash, so that it stays the same after a
-        restart.
-        """
-        return int.from_bytes(digest("check", annotator, item.answer.id)[:6]) < self._checks * 2**48
+        """Whether a person rates an answer twice: by a hash, which is the same after a restart."""
+        chance = int.from_bytes(digest("check", annotator, item.answer.id)[:6])
+        return chance < self.plan.checks * 2**48
 
     def report(self) -> tuple[RatingAgreement, RatingReading]:
-        """Agreement about these answers, and the reading of the files, ratings of other answers
-        included.
-        """
+        """Agreement about these answers, and all ratings in the files."""
         reading = read_ratings(sorted(self.directory.glob("*.jsonl")))
         return rating_agreement(reading.about({item.answer.id for item in self.queue})), reading

@@ -1,6 +1,4 @@
-"""The order in which people rate answers: random, with known rates, so that the ratings so far
-speak for all.
-"""
+"""The order in which people rate answers: random, with known rates, so that few speak for all."""
 
 import json
 import math
@@ -8,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from operator import itemgetter
 
 import numpy as np
 
 from urs_inspect.annotation._votes import digest
+from urs_inspect.stats._bootstrap import number_clusters
 
 CHECK = "-check"
 """Follows the id of an answer that the same person rates again."""
@@ -70,9 +69,7 @@ class ToRate:
     answer: Answer
     rate: float  # 1 to 3: how often it is drawn, relative to others, while few are
     threshold: float | None  # key of the model's next answer; None for its last one
-    check: bool = (
-        False  # whether it is to be rated again by somebody who rated it, without being told
-    )
+    check: bool = False  # whether somebody who rated it is to rate it again, without being told
 
     @property
     def id(self) -> str:
@@ -97,20 +94,18 @@ def draw(answers: Sequence[Answer]) -> tuple[ToRate, ...]:
     strata: dict[str, dict[str, list[Answer]]] = defaultdict(lambda: defaultdict(list))
     for answer in sorted(answers, key=lambda answer: digest("order", answer.id)):
         strata[answer.model][answer.intent].append(answer)
-    models = sorted(
-        strata, key=lambda model: digest("model", model)
-    )  # not by name, which would tell
-    orders = [_of_model(strata[model].values(), rates) for model in models]
-    return tuple(drawn for turn in zip_longest(*orders) for drawn in turn if drawn is not None)
+    # not by name, which would tell
+    models = sorted(strata, key=lambda model: digest("model", model))
+    turns = zip_longest(*(_of_model(strata[model].values(), rates) for model in models))
+    return tuple(filter(None, chain.from_iterable(turns)))
 
 
 def _of_model(intents: Iterable[Sequence[Answer]], rates: Mapping[str, float]) -> Iterator[ToRate]:
     keyed = []
     for group in intents:
         for place, answer in enumerate(group):
-            chance = (
-                int.from_bytes(digest("within", answer.id)[:6]) + 1
-            ) / 2**48  # uniform in (0, 1]
+            # uniform in (0, 1]
+            chance = (int.from_bytes(digest("within", answer.id)[:6]) + 1) / 2**48
             keyed.append((-math.log((place + chance) / len(group)) / rates[answer.id], answer))
     keyed.sort(key=itemgetter(0))
     for (_, answer), following in zip_longest(keyed, keyed[1:]):
@@ -118,27 +113,25 @@ def _of_model(intents: Iterable[Sequence[Answer]], rates: Mapping[str, float]) -
 
 
 def sampling_rates(answers: Sequence[Answer]) -> list[float]:
-    """How often each answer is drawn, relative to others: 1 and a point more per point of surprise,
-    at most 3.
+    """How often each answer is drawn, relative to others: 1 and a point more per point of surprise.
 
-    The surprise is how far the judge's score is from what question and model alone predict: the
-    additive fit `mean + model + question`, where a question's effect is shrunk by one observation
-    of 0. An answer without a score has the rate 1.
+    It is at most 3. The surprise is how far the judge's score is from what question and model alone
+    predict: the additive fit `mean + model + question`, where a question's effect is shrunk by one
+    observation of 0. An answer without a score has the rate 1.
     """
     scores = np.array([answer.score for answer in answers], dtype=np.float64)
     known = ~np.isnan(scores)
     rates = np.ones(len(answers))
     if known.any():
-        of = [[getattr(answer, name) for answer in answers] for name in ("model", "question")]
-        model, question = (np.unique(names, return_inverse=True)[1][known] for names in of)
-        models = np.bincount(model)
+        model = number_clusters([answer.model for answer in answers])[known]
+        question = number_clusters([answer.question for answer in answers])[known]
+        models = np.maximum(1, np.bincount(model))
         questions = np.bincount(question)
         values = scores[known] - scores[known].mean()
         by_question = np.zeros(len(questions))
         for _ in range(_ROUNDS):
-            by_model = np.bincount(model, values - by_question[question]) / np.maximum(1, models)
+            by_model = np.bincount(model, values - by_question[question]) / models
             by_question = np.bincount(question, values - by_model[model]) / (1 + questions)
-        rates[known] = np.minimum(
-            _HIGHEST_RATE, 1 + np.abs(values - by_model[model] - by_question[question])
-        )
+        surprise = np.abs(values - by_model[model] - by_question[question])
+        rates[known] = np.minimum(_HIGHEST_RATE, 1 + surprise)
     return [float(rate) for rate in rates]

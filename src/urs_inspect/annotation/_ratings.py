@@ -1,6 +1,4 @@
-"""Ratings of single answers by people: their files, what they stand for, and how far the people
-agree.
-"""
+"""Ratings of single answers by people: their files, their weights, and how far people agree."""
 
 import math
 from collections import Counter, defaultdict
@@ -11,7 +9,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Self
 
-import numpy as np
+import pandas as pd
 
 from urs_inspect._util import InputError
 from urs_inspect.annotation._rating_queue import CHECK, answer_id
@@ -44,13 +42,11 @@ class Rating:
     epoch: int
     annotator: str
     answer: str  # digest of the text
-    check: bool = (
-        False  # whether the person rated this answer before, and is asked again without being told
-    )
+    # whether the person rated this answer before, and is asked again without being told
+    check: bool = False
     final: int = LOWEST
-    criteria: Mapping[str, int] = field(
-        default_factory=dict
-    )  # by id; empty where only the final score was asked
+    # by id; empty where only the final score was asked
+    criteria: Mapping[str, int] = field(default_factory=dict)
     rate: float = 1.0  # as in `ToRate`
     threshold: float | None = None  # as in `ToRate`
     seconds: float = math.nan  # how long the answer was in view; NaN if not known
@@ -172,18 +168,15 @@ class RatingReading:
     """Ratings of several files."""
 
     ratings: tuple[Rating, ...]  # that count, at most one per person and answer
-    weights: Mapping[
-        str, float
-    ]  # id of an answer -> how many it stands for, up to a common factor per model
-    checks: tuple[
-        tuple[Rating, Rating], ...
-    ]  # two of one answer by one person; the second counts for nothing else
+    # id of an answer -> how many it stands for, up to a common factor per model
+    weights: Mapping[str, float]
+    # two of one answer by one person; the second counts for nothing else
+    checks: tuple[tuple[Rating, Rating], ...]
     replaced: int  # ratings that the same person replaced later
     undone: int  # ratings that were taken back and not made again
     cannot_tell: tuple[Rating, ...]  # answers that a person could not rate, which are no ratings
-    errors: tuple[
-        str, ...
-    ]  # lines that are no ratings, with their place; they stay in their files and do not count
+    # lines that are no ratings, with their place; they stay in their files and do not count
+    errors: tuple[str, ...]
 
     def about(self, answers: Collection[str]) -> Self:
         """The reading without ratings of answers other than those of these ids."""
@@ -221,27 +214,25 @@ def read_ratings(paths: Iterable[str | Path]) -> RatingReading:
     cannot_tell = tuple(rating for rating in decisions if rating.cannot_tell and not rating.check)
     given = [rating for rating in decisions if not rating.cannot_tell]
     first = {(rating.annotator, rating.answer_id): rating for rating in given if not rating.check}
-    checks = [
-        (first.get((rating.annotator, rating.answer_id)), rating)
-        for rating in given
-        if rating.check
-    ]
+    checks = []
+    for rating in given:
+        before = first.get((rating.annotator, rating.answer_id))
+        if rating.check and before:
+            checks.append((before, rating))
     ratings = tuple(first.values())
-    known = tuple((before, again) for before, again in checks if before)
     weights = inclusion_weights([*ratings, *cannot_tell])
-    return RatingReading(ratings, weights, known, replaced, undone, cannot_tell, errors)
+    return RatingReading(ratings, weights, tuple(checks), replaced, undone, cannot_tell, errors)
 
 
 def inclusion_weights(ratings: Iterable[Rating]) -> dict[str, float]:
-    """Inverse inclusion probabilities by answer, given how far each model's answers have been drawn
-    (see `ToRate`).
+    """Inverse inclusion probabilities by answer, given how far each model's answers were drawn.
 
-    Where only questions of one language were drawn, these count by themselves.
+    `ToRate` says how they are drawn. Where only questions of one language were drawn, these count
+    by themselves.
     """
     reached: dict[tuple[str, str], float] = defaultdict(float)
-    first: dict[
-        str, Rating
-    ] = {}  # where logs were added in between, so that an answer has one weight
+    # where logs were added in between, so that an answer has one weight
+    first: dict[str, Rating] = {}
     for rating in ratings:
         first.setdefault(rating.answer_id, rating)
         threshold = math.inf if rating.threshold is None else rating.threshold
@@ -286,34 +277,32 @@ class RatingAgreement:
 
 def rating_agreement(reading: RatingReading) -> RatingAgreement:
     """Measure how far people agree with each other, and each with themselves."""
-    by_answer: dict[str, dict[str, Rating]] = defaultdict(dict)
+    finals: dict[str, dict[str, int]] = defaultdict(dict)
+    questions: dict[str, str] = {}
     for rating in reading.ratings:
-        by_answer[rating.answer_id][rating.annotator] = rating
-    given = list(by_answer.values())
+        finals[rating.answer_id][rating.annotator] = rating.final
+        questions.setdefault(rating.answer_id, rating.question)
     raters = sorted({rating.annotator for rating in (*reading.ratings, *reading.cannot_tell)})
-    table = np.array(
-        [[each[name].final if name in each else math.nan for each in given] for name in raters]
-    )
-    table = table.reshape(len(raters), len(given))
-    questions = [next(iter(each.values())).question for each in given]
-    alpha = clustered_interval_alpha(table, questions).reported()
-    counts = Counter(map(len, given))
+    table = pd.DataFrame(finals, index=raters).to_numpy(float)
+    alpha = clustered_interval_alpha(table, list(questions.values())).reported()
+    counts = Counter(map(len, finals.values()))
     return RatingAgreement(
         len(reading.ratings),
         dict(sorted(counts.items())),
         alpha,
-        tuple(_rater(name, given, reading) for name in raters),
+        tuple(_rater(name, finals.values(), reading) for name in raters),
     )
 
 
-def _rater(name: str, given: Sequence[Mapping[str, Rating]], reading: RatingReading) -> RaterReport:
-    own = [each[name] for each in given if name in each]
-    others = [
-        abs(each[name].final - fmean(rating.final for who, rating in each.items() if who != name))
-        for each in given
-        if name in each and len(each) > 1
-    ]
-    twice = [
+def _rater(name: str, finals: Iterable[Mapping[str, int]], reading: RatingReading) -> RaterReport:
+    """`finals` are the final scores of each answer, by rater."""
+    from_others = []
+    for scores in finals:
+        others = [final for rater, final in scores.items() if rater != name]
+        if name in scores and others:
+            from_others.append(abs(scores[name] - fmean(others)))
+    own = [rating for rating in reading.ratings if rating.annotator == name]
+    from_own = [
         abs(before.final - again.final)
         for before, again in reading.checks
         if before.annotator == name
@@ -322,10 +311,14 @@ def _rater(name: str, given: Sequence[Mapping[str, Rating]], reading: RatingRead
     return RaterReport(
         rater=name,
         ratings=len(own),
-        mean=fmean(rating.final for rating in own) if own else math.nan,
-        from_others=fmean(others) if others else math.nan,
-        checks=len(twice),
-        from_own=fmean(twice) if twice else math.nan,
+        mean=_mean([rating.final for rating in own]),
+        from_others=_mean(from_others),
+        checks=len(from_own),
+        from_own=_mean(from_own),
         seconds=median(times) if times else math.nan,
-        cannot_tell=sum(one.annotator == name for one in reading.cannot_tell),
+        cannot_tell=sum(rating.annotator == name for rating in reading.cannot_tell),
     )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fmean(values) if values else math.nan

@@ -16,9 +16,9 @@ from starlette.exceptions import HTTPException
 from urs_inspect._util import InputError
 from urs_inspect.annotation import _pages as pages
 from urs_inspect.annotation._access import SECURITY_HEADERS, Guard
-from urs_inspect.annotation._campaign import Campaign, SideChoice
+from urs_inspect.annotation._campaign import Campaign, Session, SideChoice
 from urs_inspect.annotation._pages import LANGUAGES, texts
-from urs_inspect.annotation._rating_campaign import RatingCampaign
+from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingSession
 from urs_inspect.rubrics import HIGHEST, LOWEST
 
 logger = getLogger(__name__)
@@ -34,6 +34,7 @@ _DAY = 86_400.0
 _STATUS = {"host": 421, "token": 401, "origin": 403, "size": 413}
 
 Score = Annotated[int, Field(strict=True, ge=LOWEST, le=HIGHEST)]
+Seconds = Annotated[float, Field(ge=0, le=_DAY * 365, allow_inf_nan=False)]
 Annotator = Annotated[str, Query(max_length=200)]
 Next = Callable[[Request], Awaitable[Response]]
 
@@ -43,7 +44,7 @@ class CastBody(BaseModel):
 
     ballot: str = Field(max_length=100)
     choice: SideChoice
-    seconds: float = Field(ge=0, le=_DAY * 365, allow_inf_nan=False)
+    seconds: Seconds
 
 
 class UndoBody(BaseModel):
@@ -58,14 +59,14 @@ class RateBody(BaseModel):
     answer: str = Field(max_length=100)
     final: Score
     criteria: dict[str, Score] = Field(default_factory=dict, max_length=100)
-    seconds: float = Field(ge=0, le=_DAY * 365, allow_inf_nan=False)
+    seconds: Seconds
 
 
 class CannotTellBody(BaseModel):
     """That an answer cannot be rated by this person, as the page sends it."""
 
     answer: str = Field(max_length=100)
-    seconds: float = Field(ge=0, le=_DAY * 365, allow_inf_nan=False)
+    seconds: Seconds
 
 
 class EnterBody(BaseModel):
@@ -77,8 +78,9 @@ class EnterBody(BaseModel):
 def create_app(
     campaign: Campaign | RatingCampaign, *, language: str = "en", guard: Guard | None = None
 ) -> FastAPI:
-    """The web application of a campaign, in one of `LANGUAGES`; by default only this machine may
-    use it.
+    """The web application of a campaign, in one of `LANGUAGES`.
+
+    By default only this machine may use it.
     """
     texts(language)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
@@ -95,9 +97,8 @@ def _protect(app: FastAPI, guard: Guard) -> None:
     async def protect(request: Request, call_next: Next) -> Response:
         try:
             response = _refused(request, guard) or await call_next(request)
-        except (
-            Exception
-        ):  # whatever fails, the person gets a page, with the headers that protect it
+        except Exception:
+            # Whatever fails, the person gets a page, with the headers that protect it.
             logger.exception("the voting page failed")
             response = _problem(request, 500, texts(_language(request))["problem"])
         response.headers.update(SECURITY_HEADERS)
@@ -121,11 +122,9 @@ def _protect(app: FastAPI, guard: Guard) -> None:
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: HTTPException) -> Response:
-        reason = (
-            texts(_language(request))["not_found"]
-            if error.status_code == 404
-            else str(error.detail)
-        )
+        reason = str(error.detail)
+        if error.status_code == 404:
+            reason = texts(_language(request))["not_found"]
         return _problem(request, error.status_code, reason)
 
 
@@ -134,9 +133,8 @@ def _add_pages(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
     def start(request: Request, annotator: Annotator = "") -> Response:
         language = _language(request)
         if len(campaign.annotators) == 1:
-            return RedirectResponse(
-                _session_address(campaign, campaign.annotators[0], language), 303
-            )
+            address = _session_address(campaign, campaign.annotators[0], language)
+            return RedirectResponse(address, 303)
         return HTMLResponse(pages.sign_in_page(campaign, language, annotator))
 
     @app.get(f"/{campaign.kind}/{{annotator}}")
@@ -150,11 +148,9 @@ def _add_pages(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
     @app.get("/report")
     def report(request: Request, annotator: Annotator = "") -> Response:
         language = _language(request)
-        back = (
-            _session_address(campaign, annotator, language)
-            if annotator
-            else f"/?language={language}"
-        )
+        back = f"/?language={language}"
+        if annotator:
+            back = _session_address(campaign, annotator, language)
         return HTMLResponse(pages.report_page(campaign, language, back))
 
     @app.post("/enter")
@@ -171,19 +167,22 @@ def _add_pages(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
 
 
 def _add_decisions(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
+    def page_part(request: Request, session: Session | RatingSession) -> Response:
+        return HTMLResponse(pages.session_fragment(session, _language(request)))
+
     if isinstance(campaign, RatingCampaign):
 
         @app.post("/rate/{annotator}/cast")
         def rate(request: Request, annotator: str, body: RateBody) -> Response:
             session = campaign.session(annotator)
             session.rate(body.answer, body.final, body.criteria, body.seconds)
-            return HTMLResponse(pages.session_fragment(session, _language(request)))
+            return page_part(request, session)
 
         @app.post("/rate/{annotator}/cannot_tell")
         def cannot_tell(request: Request, annotator: str, body: CannotTellBody) -> Response:
             session = campaign.session(annotator)
             session.cannot_tell(body.answer, body.seconds)
-            return HTMLResponse(pages.session_fragment(session, _language(request)))
+            return page_part(request, session)
 
     else:
 
@@ -191,13 +190,13 @@ def _add_decisions(app: FastAPI, campaign: Campaign | RatingCampaign) -> None:
         def cast(request: Request, annotator: str, body: CastBody) -> Response:
             session = campaign.session(annotator)
             session.cast(body.ballot, body.choice, body.seconds)
-            return HTMLResponse(pages.session_fragment(session, _language(request)))
+            return page_part(request, session)
 
     @app.post(f"/{campaign.kind}/{{annotator}}/undo")
     def undo(request: Request, annotator: str, body: UndoBody) -> Response:
         session = campaign.session(annotator)
         session.undo(body.item)
-        return HTMLResponse(pages.session_fragment(session, _language(request)))
+        return page_part(request, session)
 
 
 def _refused(request: Request, guard: Guard) -> Response | None:
@@ -207,10 +206,10 @@ def _refused(request: Request, guard: Guard) -> Response | None:
     language = _language(request)
     if reason != "token":
         return _problem(request, _STATUS[reason], texts(language)[f"refused_{reason}"])
-    offered = request.query_params.get("token", "") if request.method == "GET" else ""
+    if request.method != "GET":
+        return _problem(request, 401, texts(language)["token_title"])
+    offered = request.query_params.get("token", "")
     if not (offered and guard.is_token(offered)):
-        if request.method != "GET":
-            return _problem(request, 401, texts(language)["token_title"])
         return HTMLResponse(pages.token_page(language, wrong=bool(offered)), 401)
     response = HTMLResponse(pages.entered_page(language))
     response.set_cookie(

@@ -41,9 +41,8 @@ class Vote:
     ballot: str  # id
     annotator: str  # name
     choice: Choice
-    left: Side | None = (
-        None  # which response was on the left (on a phone: above); None if not known
-    )
+    # which response was on the left (on a phone: above); None if not known
+    left: Side | None = None
     seconds: float = math.nan  # how long the pair was in view; NaN if not known
     time: str = ""  # ISO 8601 in UTC; empty if not known
 
@@ -54,12 +53,8 @@ class Vote:
 
     def to_line(self) -> str:
         """The vote as one line of a file, without the line break."""
-        return event_line(
-            {
-                **asdict(self),
-                "seconds": None if math.isnan(self.seconds) else round(self.seconds, 2),
-            }
-        )
+        seconds = None if math.isnan(self.seconds) else round(self.seconds, 2)
+        return event_line(asdict(self) | {"seconds": seconds})
 
 
 @dataclass(frozen=True)
@@ -87,14 +82,12 @@ class Undo:
 class VoteReading:
     """Votes of several files."""
 
-    votes: tuple[
-        Vote, ...
-    ]  # that count, at most one per annotator and ballot, in the order of the files
+    # that count, at most one per annotator and ballot, in the order of the files
+    votes: tuple[Vote, ...]
     replaced: int  # votes that the same person replaced later
     undone: int  # votes that were taken back and not cast again
-    errors: tuple[
-        str, ...
-    ]  # lines that are no votes, with their place; they stay in their files and do not count
+    # lines that are no votes, with their place; they stay in their files and do not count
+    errors: tuple[str, ...]
 
     def about(self, ballots: Collection[str]) -> tuple[tuple[Vote, ...], tuple[Vote, ...]]:
         """Split the votes into those about the ballots of these ids, and those about others."""
@@ -201,11 +194,11 @@ def parse_events(
 def read_events(
     paths: Iterable[Path], parse: Callable[[bytes], EventT], what: str
 ) -> tuple[list[EventT], int, int, tuple[str, ...]]:
-    """The last event of each person about each thing, how many were replaced and taken back, and
-    lines that are none.
+    """The last event of each person about each thing.
 
-    If two files hold events of a person about a thing, the later `time` counts; without times, the
-    file that is named later.
+    Then how many were replaced and taken back, and the errors of lines that are no events. If two
+    files hold events of a person about a thing, the later `time` counts; without times, the file
+    that is named later.
     """
     errors: list[str] = []
     final: dict[tuple[str, str], EventT] = {}
@@ -263,8 +256,7 @@ def vote_files(paths: Iterable[str | Path], what: str = "votes") -> list[Path]:
 
 
 class EventStore(Generic[EventT]):
-    """Appends events to the file of a person, each one written through to the disk before it
-    counts.
+    """Appends events to the file of a person; each one is on the disk before it counts.
 
     `events` are the decisions that count, by what they are about, the last one made last;
     `repaired` tells what was done about a truncated last line, and `errors` lists the lines of the
@@ -349,8 +341,9 @@ class EventStore(Generic[EventT]):
                 self.events[event.about] = event
 
     def _repair(self, data: bytes) -> str:
-        """Complete or move away a last line that a crash cut off, so that the next one does not
-        continue it.
+        """Complete or move away a last line that a crash cut off.
+
+        The next one would otherwise continue it.
         """
         start = data.rfind(b"\n") + 1
         torn = data[start:]
@@ -389,9 +382,7 @@ class EventStore(Generic[EventT]):
 
 
 class VoteStore(EventStore[Vote | Undo]):
-    """Appends votes to the file of an annotator, each one written through to the disk before it
-    counts.
-    """
+    """Appends votes to the file of an annotator."""
 
     what = "votes"
     other = A_RATING
@@ -404,16 +395,15 @@ class VoteStore(EventStore[Vote | Undo]):
 
 
 def left_side(annotator: str, ballot: str) -> Side:
-    """Which response is on the left for a person: by a hash, as good as a coin, but the same after
-    a restart.
+    """Which response is on the left for a person.
+
+    By a hash, as good as a coin, but the same after a restart.
     """
     return "a" if digest("side", annotator, ballot)[0] % 2 else "b"
 
 
 def own_order(annotator: str, ballots: Sequence[Ballot]) -> tuple[Ballot, ...]:
-    """The ballots in an order of this person's own, so that fatigue does not always meet the same
-    ones.
-    """
+    """The ballots in this person's own order, whose end is not the same for everybody."""
     return tuple(sorted(ballots, key=lambda ballot: digest("order", annotator, ballot.id)))
 
 

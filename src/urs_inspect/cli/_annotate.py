@@ -241,7 +241,7 @@ def _rating(
     **options: Any,
 ) -> "RatingCampaign | None":
     """The campaign to serve; None where the command only reports or writes a copy of a log."""
-    from urs_inspect.annotation._rating_campaign import RatingCampaign
+    from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingPlan
     from urs_inspect.annotation._rating_queue import draw
     from urs_inspect.reports._human_data import answers_to_rate, attach_ratings
     from urs_inspect.rubrics import load_rubric
@@ -258,7 +258,8 @@ def _rating(
         answers = tuple(answer for answer in answers if answer.language == questions)
     queue = draw(answers)[:limit]
     people = () if report else annotators
-    campaign = RatingCampaign(queue, loaded, ratings, people, questions=questions or "", **options)
+    plan = RatingPlan(questions=questions or "", **options)
+    campaign = RatingCampaign(queue, loaded, ratings, people, plan)
     if report:
         _print_ratings(campaign, console)
         return None

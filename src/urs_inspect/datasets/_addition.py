@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 import yaml
@@ -52,16 +53,15 @@ class AdditionPrompt:
         """SHA-256 of the frame."""
         return hashlib.sha256(self.frame.encode()).hexdigest()
 
-    def fill(self, chain: AdditionChain) -> str:
+    def fill(self, shown: AdditionChain) -> str:
         """Insert a chain."""
-        return self.frame.replace("{chain}", chain.text)
+        return self.frame.replace("{chain}", shown.text)
 
 
 def addition_chains(
     lengths: Sequence[int], per_length: int, seed: int
 ) -> tuple[AdditionChain, ...]:
-    """Draw chains; their numbers are uniform from 10 to 99, with replacement, and chains of one
-    length all differ.
+    """Draw chains of numbers, uniform from 10 to 99, with replacement; those of one length differ.
 
     Chains of a length depend on the seed and the length alone: more of them, or other lengths,
     leave the first ones unchanged. The first chain of each length comes first, then the second of
@@ -73,20 +73,17 @@ def addition_chains(
     if not 1 <= per_length <= MOST:
         raise InputError(f"per_length: must be from 1 to {MOST}, got {per_length}")
     by_length = [_chains(length, per_length, seed) for length in dict.fromkeys(lengths)]
-    return tuple(chain for place in zip(*by_length, strict=True) for chain in place)
+    return tuple(chain.from_iterable(zip(*by_length, strict=True)))
 
 
 def addition_lengths(value: object) -> list[int]:
-    """Read lengths of chains: a number, ranges and numbers separated by commas, or a list of
-    either; each once.
+    """Read lengths of chains, each once.
+
+    They are a number, ranges and numbers separated by commas, or a list of either.
     """
-    parts = (
-        value.split(",")
-        if isinstance(value, str)
-        else value
-        if isinstance(value, (list, tuple))
-        else [value]
-    )
+    if isinstance(value, str):
+        value = value.split(",")
+    parts = value if isinstance(value, (list, tuple)) else [value]
     lengths: dict[int, None] = {}
     for part in parts:
         match = None if isinstance(part, bool) else _PART.fullmatch(str(part).strip())
@@ -109,8 +106,8 @@ def _chains(length: int, count: int, seed: int) -> list[AdditionChain]:
     while len(found) < count:
         found.setdefault(tuple(drawn.randint(_LOWEST, _HIGHEST) for _ in range(length)))
     return [
-        AdditionChain(f"add_{length:02d}_{place:02d}", chain)
-        for place, chain in enumerate(found, start=1)
+        AdditionChain(f"add_{length:02d}_{place:02d}", numbers)
+        for place, numbers in enumerate(found, start=1)
     ]
 
 

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
@@ -31,12 +32,10 @@ class PairCase:
     response_b: str
     label: Preference  # which is better overall
     group: str  # subset or scenario that it is reported in
-    dimensions: Mapping[str, Preference] = field(
-        default_factory=dict
-    )  # labels by dimension, where there are any
-    conversation: Conversation | None = (
-        None  # of several messages; `prompt` is then what a judge is shown of it
-    )
+    # labels by dimension, where there are any
+    dimensions: Mapping[str, Preference] = field(default_factory=dict)
+    # of several messages; `prompt` is then what a judge is shown of it
+    conversation: Conversation | None = None
 
 
 @dataclass(frozen=True)
@@ -241,9 +240,8 @@ def _preference_bench(fields: Fields, case_id: str) -> PairCase:
 
 def _hhh(fields: Fields, case_id: str) -> PairCase:
     """The groups are the columns of the SaMer paper's Table 3."""
-    return _wrapped_pair(
-        fields, case_id, fields.one_of("source", ("helpful", "harmless", "honest", "other"))
-    )
+    group = fields.one_of("source", ("helpful", "harmless", "honest", "other"))
+    return _wrapped_pair(fields, case_id, group)
 
 
 def _llmbar(subset: str) -> _PairColumns:
@@ -266,13 +264,11 @@ PAIR_BENCHES: Mapping[str, _ReadPair | None] = MappingProxyType(
     {
         "hhh": _hhh,  # 221 pairs without ties
         "llmbar": None,  # all five: 419 pairs without ties
-        **{
-            name: _llmbar(name.removeprefix("llmbar/")) for name in _LLMBAR
-        },  # 100, 134, 92, 47 and 46 pairs
+        # 100, 134, 92, 47 and 46 pairs
+        **{name: _llmbar(name.removeprefix("llmbar/")) for name in _LLMBAR},
         "autoj": _AUTOJ,  # 1,392 pairs in 58 scenarios (SaMer paper, Table 3, `w/ TIE`)
-        f"autoj{_NO_TIES}": (
-            _AUTOJ
-        ),  # the 1,019 of them that are no tie (`w/o TIE`), under the same ids
+        # the 1,019 of them that are no tie (`w/o TIE`), under the same ids
+        f"autoj{_NO_TIES}": _AUTOJ,
         "preference_bench": _preference_bench,
         "alpaca_eval": _alpaca_eval,
     }
@@ -306,7 +302,7 @@ def load_pairs(bench: str, *, dimension: Callable[[str], str] | None = None) -> 
         return _published_pairs(bench, read)
     parts = [load_pairs(name) for name in _LLMBAR]
     sha256 = hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
-    return PairData(bench, sha256, tuple(case for part in parts for case in part.cases))
+    return PairData(bench, sha256, tuple(chain(*(part.cases for part in parts))))
 
 
 def load_md_eval(dimension: Callable[[str], str], scenarios: Collection[str]) -> PairData:
@@ -337,10 +333,8 @@ def load_md_eval(dimension: Callable[[str], str], scenarios: Collection[str]) ->
     )
 
     def read(fields: Fields, case_id: str) -> PairCase | str:
-        if (
-            fields.values.get("response_a", "") is None
-            and fields.values.get("response_b", "") is None
-        ):
+        responses = [fields.values.get(name, "") for name in ("response_a", "response_b")]
+        if responses == [None, None]:
             return "both responses are null"
         return columns(fields, case_id)
 
@@ -428,9 +422,7 @@ def _feedback_bench(fields: Fields, case_id: str) -> RatingCase:
 
 
 def _mt_bench(fields: Fields, case_id: str) -> RatingCase:
-    """As Vicuna; the prompt is the dialogue with the model's own reply, so the cluster is what the
-    user says.
-    """
+    """As Vicuna; the prompt is a dialogue, and the cluster what the user says in it."""
     case = _vicuna(fields, case_id)
     dialogue = _DIALOGUE.fullmatch(case.prompt)
     if dialogue is None:
@@ -495,16 +487,12 @@ def _own_ratings(
         )
 
     def build(fields: Fields, default_id: str) -> RatingCase:
-        intent = (
-            fields.resolved(vocabulary.intent, "intent")
-            if vocabulary
-            else fields.optional("intent")
-        )
-        language = (
-            fields.resolved(vocabulary.language, "language")
-            if vocabulary
-            else fields.optional("language")
-        )
+        if vocabulary:
+            intent = fields.resolved(vocabulary.intent, "intent")
+            language = fields.resolved(vocabulary.language, "language")
+        else:
+            intent = fields.optional("intent")
+            language = fields.optional("language")
         prompt, _ = question_of(fields, "prompt", language if vocabulary else _PROMPT_LANGUAGE)
         return RatingCase(
             id=fields.identifier(default_id),
@@ -525,13 +513,12 @@ def _own_ratings(
 
 
 def _own_path(bench: str, published: Mapping[str, object]) -> Path:
-    if Path(bench).suffix and Path(bench).is_file() and not bench.lower().endswith(READABLE):
-        raise InputError(
-            f"{bench}: cannot read {file_kind(Path(bench))}; allowed: {choices(READABLE)}"
-        )
-    if not bench.lower().endswith(READABLE):
-        allowed = choices(published)
-        raise InputError(
-            f"unknown benchmark '{bench}'; allowed: {allowed}, or the path of a .csv or .jsonl file"
-        )
-    return Path(bench).expanduser()
+    path = Path(bench)
+    if bench.lower().endswith(READABLE):
+        return path.expanduser()
+    if path.suffix and path.is_file():
+        raise InputError(f"{bench}: cannot read {file_kind(path)}; allowed: {choices(READABLE)}")
+    raise InputError(
+        f"unknown benchmark '{bench}'; allowed: {choices(published)}, or the path of a .csv or"
+        " .jsonl file"
+    )

@@ -29,12 +29,10 @@ class UrsCase:
     intent: str  # intent id of the rubric
     language: str  # language code of the rubric
     country: str = ""  # that the user came from, as the file names it
-    conversation: Conversation | None = (
-        None  # of several messages; `question` is then what a judge is shown of it
-    )
-    cluster: str = (
-        ""  # what cases that belong together share, such as their user; empty for a case by itself
-    )
+    # of several messages; `question` is then what a judge is shown of it
+    conversation: Conversation | None = None
+    # what cases that belong together share, such as their user; empty for a case by itself
+    cluster: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,9 +42,8 @@ class UrsData:
     name: str  # `urs`, `sample`, or the path of a file
     sha256: str  # of the file
     cases: tuple[UrsCase, ...]  # in the order of the file
-    skipped: tuple[
-        str, ...
-    ] = ()  # a line per row that was left out because the user asked for leniency
+    # a line per row that was left out because the user asked for leniency
+    skipped: tuple[str, ...] = ()
 
 
 def select(
@@ -117,8 +114,9 @@ _SAMPLE = Path(__file__).parent / "urs_sample.jsonl"
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """How labels in a file become ids of the rubric; both raise `InputError` for an unknown
-    label.
+    """How labels in a file become ids of the rubric.
+
+    Both raise `InputError` for an unknown label.
     """
 
     intent: Callable[[str], str]

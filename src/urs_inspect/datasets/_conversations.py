@@ -1,6 +1,4 @@
-"""Conversations as a judge is shown them: every turn with its role, and what is no text named at
-its place.
-"""
+"""Conversations as a judge is shown them: turns with their roles, and what is no text named."""
 
 import re
 import unicodedata
@@ -8,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -72,7 +71,7 @@ class Conversation:
     @property
     def not_shown(self) -> dict[str, int]:
         """How much of each kind a judge of texts cannot see; empty where it sees everything."""
-        parts = [part for turn in self.turns for part in turn.parts]
+        parts = chain.from_iterable(turn.parts for turn in self.turns)
         return dict(Counter(part.kind for part in parts if isinstance(part, NotShown)))
 
     @property
@@ -180,9 +179,10 @@ def _folded(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _folded_headings() -> frozenset[str]:
-    return frozenset(
-        _folded(name) for words in _all_words().values() for name in words["roles"].values()
-    )
+    headings: set[str] = set()
+    for words in _all_words().values():
+        headings.update(map(_folded, words["roles"].values()))
+    return frozenset(headings)
 
 
 @lru_cache(maxsize=1)
@@ -269,9 +269,7 @@ def hint_of(column: str) -> str:
 
 
 def question_of(fields: Fields, column: str, language: str) -> tuple[str, Conversation | None]:
-    """The question of a row, from its column or from `messages` in its place: its text, and the
-    conversation if any.
-    """
+    """The text of the question of a row, and its conversation if `messages` hold one."""
     if fields.blank(MESSAGES):
         return fields.text(column), None
     if not fields.blank(column):

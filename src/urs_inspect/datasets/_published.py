@@ -22,10 +22,9 @@ class _Strict(BaseModel):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a YAML file; by way of JSON, so that lists are tuples though the types are
-        strict.
-        """
-        return cls.model_validate_json(json.dumps(yaml.safe_load(path.read_text(encoding="utf-8"))))
+        """Read a YAML file; by way of JSON, so that lists are tuples though types are strict."""
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return cls.model_validate_json(json.dumps(content))
 
 
 class PublishedColumn(_Strict):
@@ -42,9 +41,8 @@ class PublishedTable(_Strict):
     title: str  # what it shows
     unit: Literal["percent", "correlation"]  # `percent`, or `correlation` from -1 to 1
     columns: tuple[PublishedColumn, ...]
-    judges: dict[
-        str, tuple[float | None, ...]
-    ]  # judge -> one number a column, None where none was printed
+    # judge -> one number a column, None where none was printed
+    judges: dict[str, tuple[float | None, ...]]
 
     @model_validator(mode="after")
     def _rows_fit(self) -> "PublishedTable":
@@ -67,17 +65,17 @@ class Published(_Strict):
     tables: tuple[PublishedTable, ...]
 
     def about(self, datasets: Collection[str]) -> tuple[PublishedTable, ...]:
-        """The tables with a column about one of the datasets; `llmbar` stands for `llmbar/<subset>`
-        as well.
+        """The tables with a column about one of the datasets.
+
+        `llmbar` stands for `llmbar/<subset>` as well.
         """
-        return tuple(
-            table
-            for table in self.tables
-            if any(
-                {column.dataset, column.dataset.partition("/")[0]} & set(datasets)
-                for column in table.columns
-            )
-        )
+        tables = []
+        for table in self.tables:
+            measured = {column.dataset for column in table.columns}
+            measured |= {dataset.partition("/")[0] for dataset in measured}
+            if not measured.isdisjoint(datasets):
+                tables.append(table)
+        return tuple(tables)
 
 
 @lru_cache(maxsize=1)
@@ -92,9 +90,7 @@ class UrsColumn(_Strict):
     name: str  # what stands over it; often a reported intent
     language: str = ""  # code of the language of its cases; empty for all
     cases: int | None = None  # number of cases as printed; None where none was
-    unit: Literal["score", "percent", "count"] = (
-        "score"  # `score` from 1 to 10, `percent`, or `count`
-    )
+    unit: Literal["score", "percent", "count"] = "score"  # from 1 to 10, in percent, or a number
 
 
 class UrsTable(_Strict):
@@ -154,9 +150,8 @@ class PublishedUrs(_Strict):
         for table in self.tables:
             if table.number == number:
                 return table
-        raise KeyError(
-            f"no table {number}; there are {', '.join(str(table.number) for table in self.tables)}"
-        )
+        numbers = ", ".join(str(table.number) for table in self.tables)
+        raise KeyError(f"no table {number}; there are {numbers}")
 
 
 @lru_cache(maxsize=1)

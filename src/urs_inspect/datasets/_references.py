@@ -64,9 +64,7 @@ class References:
 
     @property
     def sha256(self) -> str:
-        """Hash of the usable answers and their questions, the same for a log and for the file made
-        of it.
-        """
+        """Hash of the usable answers and their questions, the same for a log and its file."""
         rows = sorted((item.id, item.question_sha256, item.text) for item in self.usable)
         return hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()
 
@@ -174,8 +172,9 @@ def named(ids: Sequence[str]) -> str:
 
 
 def with_references(cases: Sequence[UrsCase], references: References) -> list[UrsCase]:
-    """Replace the reference of every case; `InputError` counts and names the cases without a usable
-    one.
+    """Replace the reference of every case.
+
+    `InputError` counts and names the cases without a usable one.
     """
     if errors := unusable(cases, references):
         reasons = "; ".join(f"{named(ids)} {_REASONS[reason]}" for reason, ids in errors.items())

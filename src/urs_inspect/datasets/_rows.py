@@ -1,6 +1,4 @@
-"""Rows of CSV, JSON and JSON Lines files: reading, checking, and errors with file, line and
-column.
-"""
+"""Rows of CSV, JSON and JSON Lines files: reading, checking, and errors with their place."""
 
 import csv
 import io
@@ -14,7 +12,9 @@ from logging import getLogger
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from urs_inspect._util import InputError, choices, counted, file_kind
+import yaml
+
+from urs_inspect._util import InputError, choices, counted, file_kind, read_yaml
 from urs_inspect.datasets._sources import PinnedFile, fetch, is_pinned, sha256_of
 
 logger = getLogger(__name__)
@@ -46,11 +46,9 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a file: the line that it begins at (or its position in a JSON list), and its
-    values by column.
-    """
+    """One row of a file: where it begins, and its values by column."""
 
-    number: int  # from 1
+    number: int  # from 1: of the line that it begins at, or its position in a JSON list
     values: dict[str, Any]
     unit: str = "line"  # what `number` counts: `line` or `row`
 
@@ -61,10 +59,10 @@ class Row:
 
 
 def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row], list[str]]:
-    """Read a user's `.csv` file with a header or `.jsonl` file with one object per line; UTF-8,
-    with or without BOM.
+    """Read a user's `.csv` file with a header, or `.jsonl` file with one object per line.
 
-    Of each sequence in `required` the file must have a column; the first name is that of the error.
+    Both are in UTF-8, with or without BOM. Of each sequence in `required` the file must have a
+    column; the first name is that of the error.
     """
     suffix = path.suffix.lower()
     if suffix not in READABLE:
@@ -88,6 +86,16 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
         csv.field_size_limit(before)
 
 
+def read_columns_file(path: Path) -> Any:
+    """Read a YAML file that says what columns mean."""
+    try:
+        return read_yaml(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(f"columns: no file '{path}'") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"columns: cannot read '{path}' as YAML in UTF-8: {error}") from error
+
+
 def read_records(path: Path) -> tuple[list[Row], list[str]]:
     """Read a `.json` file, which holds a list of objects or one object per line.
 
@@ -99,15 +107,14 @@ def read_records(path: Path) -> tuple[list[Row], list[str]]:
     value, error = parse_json(text)
     if error:
         raise InputError(f"{path}: {error}")
-    elements = list(enumerate(value, start=1))
-    rows = [
-        Row(number, element, "row") for number, element in elements if isinstance(element, dict)
-    ]
-    return rows, [
-        f"{path}: row {n}: not a JSON object"
-        for n, element in elements
-        if not isinstance(element, dict)
-    ]
+    rows: list[Row] = []
+    errors: list[str] = []
+    for number, element in enumerate(value, start=1):
+        if isinstance(element, dict):
+            rows.append(Row(number, element, "row"))
+        else:
+            errors.append(f"{path}: row {number}: not a JSON object")
+    return rows, errors
 
 
 def parse_json(text: str) -> tuple[Any, str]:
@@ -129,9 +136,8 @@ def shown(value: object) -> str:
 def _json_lines(path: Path, text: str) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
     errors: list[str] = []
-    for number, line in enumerate(
-        text.split("\n"), start=1
-    ):  # splitlines() would also cut inside strings
+    # splitlines() would also cut inside strings
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         value, error = parse_json(line)
@@ -161,12 +167,9 @@ def _csv_rows(path: Path, text: str, required: Iterable[Sequence[str]]) -> Itera
                 yield Row(line, {**dict(zip(header, cells, strict=False)), SURPLUS: surplus})
             line = reader.line_num + 1
     except csv.Error as error:
-        too_long = str(error).startswith("field larger than field limit")
-        problem = (
-            f"a cell has more than {_LONGEST_CELL:,} characters"
-            if too_long
-            else f"not readable as CSV: {error}"
-        )
+        problem = f"not readable as CSV: {error}"
+        if str(error).startswith("field larger than field limit"):
+            problem = f"a cell has more than {_LONGEST_CELL:,} characters"
         raise InputError(f"{path}: line {line}: {problem}") from error
 
 
@@ -194,12 +197,8 @@ def _check_header(path: Path, header: list[str], required: Iterable[Sequence[str
 
 
 def _check_rows(path: Path, rows: Sequence[Row], required: Iterable[Sequence[str]]) -> None:
-    """Refuse JSON Lines of which no row has a required column, as a header without it is refused:
-    once per file.
-    """
-    present: dict[str, None] = {}
-    for row in rows:
-        present |= dict.fromkeys(row.values)
+    """Refuse JSON Lines of which no row has a required column, once per file."""
+    present = dict.fromkeys(chain.from_iterable(row.values for row in rows))
     missing = [columns[0] for columns in required if present.keys().isdisjoint(columns)]
     if rows and missing:
         names = choices(f"'{column}'" for column in missing)
@@ -215,10 +214,8 @@ def _read_text(path: Path) -> str:
     for signature, kind in _SIGNATURES.items():
         if data.startswith(signature):
             raise InputError(f"{path}: is {kind}")
-    if b"\x00\x00" in (
-        data[:4:2],
-        data[1:4:2],
-    ):  # Latin letters in UTF-16 without a byte order mark
+    # Latin letters in UTF-16 without a byte order mark
+    if b"\x00\x00" in (data[:4:2], data[1:4:2]):
         raise InputError(f"{path}: is text in UTF-16; save it in UTF-8")
     try:
         text = data.decode("utf-8-sig")
@@ -307,15 +304,14 @@ class Fields:
         return default if value is None or not str(value).strip() else str(value).strip()
 
     def resolved(self, find: Callable[[str], str], *columns: str) -> str:
-        """Read a text and turn it into an id with a function that raises `InputError` for unknown
-        ones.
-        """
+        """Read a text and turn it into an id by a function that refuses unknown ones."""
         name = self.text(*columns)
         return self._resolve(self._column(columns), name, find) if name else ""
 
     def label(self, column: str, allowed: Mapping[str, ValueT]) -> ValueT:
-        """Read a label, a text or a number; `allowed` maps what may be written, in lower case, to
-        its meaning.
+        """Read a label, a text or a number.
+
+        `allowed` maps what may be written, in lower case, to its meaning.
         """
         if column not in self.values:
             self.note(column, f"missing; allowed: {choices(allowed)}")
@@ -325,8 +321,9 @@ class Fields:
     def labels(
         self, column: str, allowed: Mapping[str, ValueT], find: Callable[[str], str] | None = None
     ) -> dict[str, ValueT]:
-        """Read an object of names and labels, in CSV written as JSON; `find` turns a name into an
-        id, if given.
+        """Read an object of names and labels, in CSV written as JSON.
+
+        `find` turns a name into an id, if given.
         """
         value = self.values.get(column)
         if isinstance(value, str):
@@ -347,13 +344,10 @@ class Fields:
         return read
 
     def rating(self, column: str, low: float, high: float) -> float:
-        """Read a number of a scale, or the mean of a list of them, each written as a number or a
-        text.
-        """
+        """Read a number of a scale, or the mean of a list of them, also written as texts."""
         value = self.values.get(column)
-        numbers = [
-            _number(part) for part in (value if isinstance(value, list) and value else [value])
-        ]
+        parts = value if isinstance(value, list) and value else [value]
+        numbers = [_number(part) for part in parts]
         if column not in self.values:
             self.note(column, "missing")
         elif not all(low <= number <= high for number in numbers):
@@ -370,8 +364,8 @@ class Fields:
     def name(self, column: str) -> str:
         """Read a text or whole number that may be missing or blank, as a text."""
         value = self.values.get(column)
-        if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-            return "" if value is None else str(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
         return self.optional(column).strip()
 
     def one_of(self, column: str, allowed: Collection[str]) -> str:
@@ -394,8 +388,11 @@ class Fields:
     def _label(
         self, column: str, value: object, allowed: Mapping[str, ValueT], prefix: str = ""
     ) -> ValueT:
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        key = f"{value:g}" if number else value.strip().lower() if isinstance(value, str) else ""
+        key = ""
+        if isinstance(value, str):
+            key = value.strip().lower()
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            key = f"{value:g}"
         if key not in allowed:
             self.note(column, f"{prefix}unknown label {shown(value)}; allowed: {choices(allowed)}")
             return next(iter(allowed.values()))
@@ -432,12 +429,10 @@ def build_cases(
     for position, row in enumerate(rows, start=1):
         fields = Fields(row)
         case = build(fields, f"{prefix}_{position:04d}")
-        if (
-            case is not None
-            and not fields.problems
-            and (first := seen.setdefault(case.id, row.place)) != row.place
-        ):
-            fields.note("id", f"'{case.id}' is taken by {first}")
+        if case is not None and not fields.problems:
+            first = seen.setdefault(case.id, row.place)
+            if first != row.place:
+                fields.note("id", f"'{case.id}' is taken by {first}")
         if fields.problems:
             errors.append(f"{path}: {row.place}: {'; '.join(fields.problems)}")
         elif case is not None:
@@ -448,10 +443,7 @@ def build_cases(
 def refuse(errors: Sequence[str], hint: str = "") -> None:
     """Raise `InputError` with the first 20 errors of a file, if there are any."""
     if errors:
-        lines = list(first_errors(errors))
-        if hint:
-            lines.append(hint)
-        raise InputError("\n".join(lines))
+        raise InputError("\n".join(filter(None, [*first_errors(errors), hint])))
 
 
 def first_errors(errors: Sequence[str]) -> list[str]:
@@ -478,10 +470,10 @@ def read_published(
 def read_own(
     path: Path, required: Iterable[Sequence[str]], build: Build[CaseT], *, hint: str = ""
 ) -> tuple[tuple[CaseT, ...], str]:
-    """Read the cases of a user's file, called `<name of the file>_0001` and so on, and the file's
-    hash.
+    """Read the cases of a user's file, called `<name of the file>_0001` and so on.
 
-    With a `hint`, columns that would change what is asked are refused as by `refuse_ignored`.
+    Returns them, and the file's hash. With a `hint`, columns that would change what is asked are
+    refused as by `refuse_ignored`.
     """
     rows, unparsed = read_table(path, required)
     if hint:

@@ -25,18 +25,15 @@ _GITHUB_RAW = (  # type by which GitHub's API sends a content unchanged
 
 @dataclass(frozen=True)
 class PinnedFile:
-    """A published file whose content is known by a hash: its SHA-256, or the id that git gives the
-    content.
-    """
+    """A published file whose content is known by its SHA-256, or the id that git gives it."""
 
     name: str  # in commands
     path: str  # below the cache and data directories
     url: str  # holds the commit, or the id of the content
     licence: str  # what its repository states
     sha256: str = ""
-    git_id: str = (
-        ""  # SHA-1 of `blob <size>`, a NUL byte and the content; where no `sha256` is known
-    )
+    # SHA-1 of `blob <size>`, a NUL byte and the content; where no `sha256` is known
+    git_id: str = ""
     # only in this form of the data; a file without it is another form, which no hash can check
     column: str = ""
     instead: str = ""  # what a user without the file can do, for the error message
@@ -225,9 +222,9 @@ def is_pinned(source: PinnedFile, path: Path) -> bool:
 
 def actual_hash(source: PinnedFile, path: Path) -> str:
     """Hash of a copy and its kind, as `PinnedFile.expected`."""
-    return (
-        f"sha256 {sha256_of(path)}" if source.sha256 else f"git id {git_id_of(path.read_bytes())}"
-    )
+    if source.sha256:
+        return f"sha256 {sha256_of(path)}"
+    return f"git id {git_id_of(path.read_bytes())}"
 
 
 def _usable(source: PinnedFile, path: Path) -> bool:

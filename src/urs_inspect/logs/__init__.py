@@ -1,3 +1,1 @@
-"""Logs of inspect-ai: which count, how they are named, and the answers, references, comparisons and
-scores in them.
-"""
+"""Logs of inspect-ai: which count, how they are named, and what is in them."""

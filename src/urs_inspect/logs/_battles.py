@@ -1,6 +1,4 @@
-"""Battles between models, read from logs of `mad`, lists of votes, and people's votes about
-ballots.
-"""
+"""Battles between models in logs of `mad`, lists of votes, and people's votes about ballots."""
 
 import hashlib
 import json
@@ -14,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from inspect_ai import score
 from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 from inspect_ai.scorer import Scorer
@@ -25,15 +22,14 @@ from urs_inspect._util import (
     choices,
     counted,
     file_kind,
-    read_yaml,
     writing,
 )
 from urs_inspect.annotation._agreement import Agreement, agreement, majorities
 from urs_inspect.annotation._campaign import BALLOT_KEY, LOG_SUFFIXES, load_ballots
 from urs_inspect.annotation._votes import read_votes, vote_files
-from urs_inspect.datasets._rows import Row, read_records, read_table, shown
+from urs_inspect.datasets._rows import Row, read_columns_file, read_records, read_table, shown
 from urs_inspect.discrepancy._ballots import Ballot, collect_ballots
-from urs_inspect.logs._comparisons import choice_of, judged_by_people, read_comparisons
+from urs_inspect.logs._comparisons import choice_of, judged_by_people, judges_of, read_comparisons
 from urs_inspect.logs._files import (
     about_copies,
     about_damaged,
@@ -59,10 +55,8 @@ class Vote:
     identity: str = ""  # shared with the same vote in another file; empty if it is not known
     key: str = ""  # its ballot and epoch, in a log
     copied: bool = False  # whether it was taken over from an earlier run
-    responses: tuple[Any, ...] = (
-        None,
-        None,
-    )  # of the first and second model; texts where they are known
+    # of the first and second model; texts where they are known
+    responses: tuple[Any, ...] = (None, None)
 
 
 def _unrepeated(files: Iterable[Sequence[Vote]], say: Callable[[str], None]) -> Iterator[Vote]:
@@ -87,11 +81,9 @@ def _once(votes: Sequence[Vote]) -> list[Vote]:
     known = {vote.key for vote in votes if not vote.copied}
     kept: list[Vote] = []
     for vote in votes:
-        if vote.copied and vote.key in known:
-            continue
-        if vote.copied:
-            known.add(vote.key)
-        kept.append(vote)
+        if not vote.copied or vote.key not in known:
+            kept.append(vote)
+        known.add(vote.key)
     return kept
 
 
@@ -100,9 +92,8 @@ def _of_run(votes: Sequence[Vote], run: str) -> Iterator[Vote]:
 
     A log that was judged again has other verdicts, and then all of them count beside the first.
     """
-    verdicts = hashlib.sha256(
-        "\n".join(sorted(vote.identity for vote in votes)).encode()
-    ).hexdigest()
+    identities = "\n".join(sorted(vote.identity for vote in votes))
+    verdicts = hashlib.sha256(identities.encode()).hexdigest()
     for vote in votes:
         yield replace(vote, identity=f"{run}/{verdicts}/{vote.identity}" if run else "")
 
@@ -122,9 +113,8 @@ class VoteColumns:
     """What the columns and the winners of a published list of votes mean."""
 
     columns: Mapping[str, str]  # model_a, model_b or winner -> name of its column
-    winners: Mapping[
-        str, str
-    ]  # winner in the list -> model_a, model_b, tie, or none for a vote that does not count
+    # winner in the list -> model_a, model_b, tie, or none for a vote that does not count
+    winners: Mapping[str, str]
 
 
 AS_THEY_ARE = VoteColumns({}, {})
@@ -132,12 +122,7 @@ AS_THEY_ARE = VoteColumns({}, {})
 
 def read_vote_columns(path: Path) -> VoteColumns:
     """Read a YAML file with the keys `columns` and `winners`, each optional."""
-    try:
-        raw = read_yaml(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError(f"columns: no file '{path}'") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"columns: cannot read '{path}' as YAML in UTF-8: {error}") from error
+    raw = read_columns_file(path)
     if not isinstance(raw, dict) or not raw.keys() <= {"columns", "winners"}:
         raise InputError(f"{path}: must hold a mapping with the keys columns and winners")
     columns = _texts(raw.get("columns"), f"{path}: columns")
@@ -172,15 +157,15 @@ _SIDES = ((1, "a"), (2, "b"))
 def read_vote_list(
     path: Path, names: VoteColumns = AS_THEY_ARE, say: Callable[[str], None] = logger.warning
 ) -> list[Vote]:
-    """Read a file of votes: `.json` with a list or one object per line, `.jsonl`, or `.csv` with a
-    header.
+    """Read a file of votes.
 
-    Three layouts are read: rows with `model_a`, `model_b` and `winner`; the same with the
-    instruction inside `data`, as the MAD paper published its annotations; and files
-    `<model>-vs-<model>.jsonl` whose rows have the winner in `output`, as it published the votes of
-    Chatbot Arena. Votes on one instruction (the column `instruction`, the one inside `data`, else
-    `question_id`) are one cluster; without any of these each vote is a cluster of its own. `names`
-    says what other columns and winners mean.
+    It is `.json` with a list or one object per line, `.jsonl`, or `.csv` with a header. Three
+    layouts are read: rows with `model_a`, `model_b` and `winner`; the same with the instruction
+    inside `data`, as the MAD paper published its annotations; and files `<model>-vs-<model>.jsonl`
+    whose rows have the winner in `output`, as it published the votes of Chatbot Arena. Votes on one
+    instruction (the column `instruction`, the one inside `data`, else `question_id`) are one
+    cluster; without any of these each vote is a cluster of its own. `names` says what other columns
+    and winners mean.
     """
     rows, faults = read_records(path) if path.suffix.lower() == ".json" else read_table(path, ())
     votes = []
@@ -208,9 +193,7 @@ def read_vote_list(
 
 
 def _named(row: Row, names: VoteColumns) -> Row | None:
-    """A row under the names of columns and winners that are read; None if its vote does not
-    count.
-    """
+    """A row under the names of columns and winners that are read; None if it does not count."""
     values = dict(row.values)
     for key, column in names.columns.items():
         if column not in row.values:
@@ -225,9 +208,7 @@ def _named(row: Row, names: VoteColumns) -> Row | None:
 
 
 def checked_name(value: object, key: str) -> str:
-    """The name of a model, refused if it is no text, blank, longer than 200 characters, or not
-    printable.
-    """
+    """The name of a model, refused if it is no text of 1 to 200 printable characters."""
     name = _name(value) if isinstance(value, str) else ""
     if not name:
         raise InputError(
@@ -249,20 +230,11 @@ def _vote(path: Path, row: Row) -> Vote:
             "a vote about a ballot; name the log or file with the ballots, and this file with"
             " --votes"
         )
-    if arena := "output" in values and "winner" not in values:
-        names = path.stem.split(_BETWEEN)
-        if len(names) != 2:
-            raise InputError(
-                f"a vote with 'output' stands in a file named <model>{_BETWEEN}<model>.jsonl"
-            )
-        first, second = (checked_name(name, "the file name") for name in names)
-    else:
-        if missing := [key for key in _NEEDED if key not in values]:
-            raise InputError(f"'{missing[0]}' is missing; a vote needs model_a, model_b and winner")
-        first, second = (checked_name(values[key], key) for key in ("model_a", "model_b"))
-    winner = values["output" if arena else "winner"]
+    arena = "output" in values and "winner" not in values
+    first, second = _models_of_file(path) if arena else _models_of_row(values)
     if first == second:
         raise InputError(f"'{first}' is compared with itself; two models are needed")
+    winner = values["output" if arena else "winner"]
     try:
         outcome = outcome_of(winner, first, second)
     except InputError as error:
@@ -279,11 +251,30 @@ def _vote(path: Path, row: Row) -> Vote:
     return Vote(battle, _identity(battle, known, content, *responses), responses=responses)
 
 
+def _models_of_file(path: Path) -> tuple[str, str]:
+    names = path.stem.split(_BETWEEN)
+    if len(names) != 2:
+        raise InputError(
+            f"a vote with 'output' stands in a file named <model>{_BETWEEN}<model>.jsonl"
+        )
+    return checked_name(names[0], "the file name"), checked_name(names[1], "the file name")
+
+
+def _models_of_row(values: Mapping[str, Any]) -> tuple[str, str]:
+    if missing := [key for key in _NEEDED if key not in values]:
+        raise InputError(f"'{missing[0]}' is missing; a vote needs model_a, model_b and winner")
+    return _models(values)
+
+
+def _models(values: Mapping[str, Any]) -> tuple[str, str]:
+    first, second = (checked_name(values.get(key), key) for key in ("model_a", "model_b"))
+    return first, second
+
+
 def _identity(
     battle: Battle, values: dict[str, Any], content: dict[str, Any], first: object, second: object
 ) -> str:
-    """The models with their responses, the winner, the instruction, and the voter or source of a
-    vote.
+    """The models with their responses, the winner, the instruction, and the voter or source.
 
     The order of the responses and the time are no part of it, since copies of a vote differ in
     these. Empty if the file does not name the voter or the subject.
@@ -318,11 +309,9 @@ def _cluster(path: Path, row: Row) -> str:
         if isinstance(instruction, str) and instruction.strip():
             return _instruction_cluster(instruction)
     question = row.values.get("question_id")
-    return (
-        f"{path} {row.place}"
-        if question in {None, ""} or isinstance(question, float)
-        else f"question {question}"
-    )
+    if question in {None, ""} or isinstance(question, float):
+        return f"{path} {row.place}"
+    return f"question {question}"
 
 
 def _instruction_cluster(instruction: str) -> str:
@@ -354,8 +343,9 @@ class HumanBattles:
         return style_differences([_responses_of(ballot) for ballot in decided], features)
 
     def judged(self, outcomes: Mapping[str, float]) -> JudgedBallots:
-        """The ballots of the models that have votes, with people's votes and a judge's outcomes, by
-        id.
+        """The ballots of the models with votes, with people's votes and a judge's outcomes.
+
+        `outcomes` are the judge's, by id.
         """
         place = {name: number for number, name in enumerate(self.battles.players)}
         ballots = [
@@ -381,22 +371,21 @@ class JudgeVerdicts:
     judges: tuple[str, ...]  # names of the judges
     unparsed: int  # ballots whose verdict could not be parsed
     missing: int  # ballots that the logs do not have
-    other_responses: (
-        int  # ballots that have other responses in the logs, whose verdicts do not count
-    )
+    # ballots that have other responses in the logs, whose verdicts do not count
+    other_responses: int
     other_ballots: int  # verdicts about other ballots, which do not count
 
 
 def read_battles(
     paths: Iterable[str | Path], say: Callable[[str], None] = logger.warning
 ) -> Battles:
-    """Read battles from logs and plain votes, in the order of the paths; files of a directory by
-    name.
+    """Read battles from logs and plain votes, in the order of the paths.
 
-    An unparsed verdict is no battle. If a log was judged several times, the last judgement counts;
-    if it has people's choices, only these do. A comparison that a run took over from an earlier one
-    counts once, and so do a file that is named or copied twice and a vote or verdict that several
-    files hold; two equal votes of one file are two.
+    Files of a directory are read by name. An unparsed verdict is no battle. If a log was judged
+    several times, the last judgement counts; if it has people's choices, only these do. A
+    comparison that a run took over from an earlier one counts once, and so do a file that is named
+    or copied twice and a vote or verdict that several files hold; two equal votes of one file are
+    two.
     """
     return read_styled_battles(paths, (), say)[0]
 
@@ -407,25 +396,22 @@ def read_styled_battles(
     say: Callable[[str], None] = logger.warning,
     names: VoteColumns = AS_THEY_ARE,
 ) -> tuple[Battles, Floats]:
-    """`read_battles`, and the differences of style of their responses, shape (N, K), which then all
-    must have.
+    """`read_battles`, and the differences of style of their responses, shape (N, K).
 
-    `names` says what columns and winners of lists of votes mean.
+    All must have responses if there are any features. `names` says what columns and winners of
+    lists of votes mean.
     """
     named = [str(path) for path in paths]
     skipped = list[str]()
     files = _distinct(named, skipped)
     waiting: list[str] = []
-    votes = _once(
-        list(_unrepeated([list(_read(file, say, waiting, names)) for file in files], say))
-    )
+    read = [list(_read(file, say, waiting, names)) for file in files]
+    votes = _once(list(_unrepeated(read, say)))
     if not votes:
-        verb = "waits" if len(waiting) == 1 else "wait"
-        people = (
-            f"; {counted(len(waiting), 'ballot')} {verb} for people's votes: name their files with"
-            " --votes"
-        )
-        what = f"no comparison with a verdict in: {choices(named)}{people if waiting else ''}"
+        what = f"no comparison with a verdict in: {choices(named)}"
+        if waiting:
+            ballots_wait = counted(len(waiting), "ballot waits", "ballots wait")
+            what += f"; {ballots_wait} for people's votes: name their files with --votes"
         raise InputError("\n".join([what, *skipped]))
     known = [
         vote.responses for vote in votes if all(isinstance(text, str) for text in vote.responses)
@@ -442,8 +428,9 @@ def read_styled_battles(
 
 
 def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:
-    """Finished logs of `mad` and other files in the order in which they are named, each once,
-    whatever the copies.
+    """Finished logs of `mad` and other files in the order of their names, each once.
+
+    Of copies only the first one counts.
     """
     files: dict[str, str] = {}
     for file in _files(named):
@@ -474,8 +461,7 @@ def read_human_battles(
     skipped = list[str]()
     objects = []
     for file in _distinct(named, skipped):
-        for ballot in load_ballots(Path(file)):
-            objects.append((file, ballot.to_dict()))
+        objects += [(file, ballot.to_dict()) for ballot in load_ballots(Path(file))]
     ballots = {ballot.id: ballot for ballot in collect_ballots(objects)}
     if not ballots:
         raise InputError("\n".join([f"no ballot in: {choices(named)}", *skipped]))
@@ -514,11 +500,10 @@ def read_human_battles(
 
 
 def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerdicts:
-    """Read a judge's verdicts about ballots from a log of `mad` or a directory; it may be the log
-    of the ballots.
+    """Read a judge's verdicts about ballots from a log of `mad` or a directory.
 
-    Of a ballot that was judged several times, the last verdict that could be parsed counts; choices
-    of people do not.
+    It may be the log of the ballots. Of a ballot that was judged several times, the last verdict
+    that could be parsed counts; choices of people do not.
     """
     wanted = {ballot.id: ballot for ballot in ballots}
     read = [
@@ -526,9 +511,6 @@ def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerd
         for item in read_comparisons(str(log), "judge", people=False)
         if item.facts and item.facts.get("judges") != [_HUMAN]
     ]
-    judges = tuple(
-        dict.fromkeys(str(name) for item in read for name in item.facts.get("judges", ()))
-    )
     known = [(item, own) for item in read if (own := wanted.get(item.ballot.id))]
     same = [item for item, own in known if _responses_of(own) == _responses_of(item.ballot)]
     outcomes = {item.ballot.id: item.outcome for item in same if not math.isnan(item.outcome)}
@@ -540,16 +522,23 @@ def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerd
             f"no verdict of a judge in '{log}'; name a log of the task mad with a judge"
         )
     if not outcomes:
-        compared, asked = (
-            choices(sorted({name for ballot in each for name in (ballot.model_a, ballot.model_b)}))
-            for each in ([item.ballot for item in read], wanted.values())
-        )
+        compared = _listed_models(item.ballot for item in read)
+        asked = _listed_models(wanted.values())
         raise InputError(
             f"'{log}' has no verdict about the {counted(len(wanted), 'ballot')}: {unparsed} could"
             f" not be parsed, {changed} have other responses there, {others} are about other"
             f" ballots. It compares: {compared}; the ballots compare: {asked}"
         )
-    return JudgeVerdicts(outcomes, judges, unparsed, len(wanted) - len(known), changed, others)
+    return JudgeVerdicts(
+        outcomes, judges_of(read), unparsed, len(wanted) - len(known), changed, others
+    )
+
+
+def _listed_models(ballots: Iterable[Ballot]) -> str:
+    names: set[str] = set()
+    for ballot in ballots:
+        names |= {ballot.model_a, ballot.model_b}
+    return choices(sorted(names))
 
 
 def _responses_of(ballot: Ballot) -> tuple[str, str]:
@@ -573,13 +562,14 @@ def _files(names: Iterable[str]) -> Iterator[str]:
         path = Path(name)
         if not path.exists():
             raise InputError(f"no file or directory '{name}'")
-        found = [name]
-        if path.is_dir():  # its logs; if there are none, the files of votes in it
-            votes = (str(file) for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
-            found = log_files([name]) or sorted(votes)
-        if not found:
+        if not path.is_dir():
+            yield name
+            continue
+        votes = (str(file) for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
+        below = log_files([name]) or sorted(votes)  # files of votes where there are no logs
+        if not below:
             raise InputError(f"no log and no file of votes ({choices(SUFFIXES)}) in '{name}'")
-        yield from found
+        yield from below
 
 
 def _read(
@@ -595,14 +585,9 @@ def _read(
         if people := judged_by_people(log):
             say(f"{file}: people's choices count (human_choice), a judge's verdicts in it do not")
         samples = log.samples or []
-        choices_made = [choice_of(sample, people=False) for sample in samples]
-        waiting += [
-            file
-            for score in choices_made
-            if score and (score.metadata or {}).get("outcome") == AWAITING
-        ]
-        found = [vote for sample in samples if (vote := _judged(sample, people, log.location))]
-        yield from _of_run(found, log.eval.eval_id)
+        verdicts = [_judged(sample, people, log.location) for sample in samples]
+        waiting += [file for sample in samples if _awaits_people(sample)]
+        yield from _of_run([vote for vote in verdicts if vote], log.eval.eval_id)
     elif Path(file).suffix.lower() in SUFFIXES:
         yield from read_vote_list(Path(file), names, say)
     else:
@@ -612,8 +597,9 @@ def _read(
 
 
 def _is_log(file: str) -> bool:
-    """Whether a file is a log; a log in JSON is one object over many lines, which no file of votes
-    is.
+    """Whether a file is a log.
+
+    A log in JSON is one object over many lines, which no file of votes is.
     """
     suffix = Path(file).suffix.lower()
     if suffix != ".json":
@@ -623,6 +609,11 @@ def _is_log(file: str) -> bool:
     return start.startswith(b"{") and b'"version"' in start
 
 
+def _awaits_people(sample: EvalSample) -> bool:
+    score = choice_of(sample, people=False)
+    return score is not None and (score.metadata or {}).get("outcome") == AWAITING
+
+
 def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
     """The battle that a verdict makes; None without one."""
     score = choice_of(sample, people)
@@ -630,32 +621,26 @@ def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
         return None
     facts = score.metadata or {}
     try:
-        first, second = (checked_name(facts.get(key), key) for key in ("model_a", "model_b"))
+        models = _models(facts)
     except InputError as error:
         raise InputError(f"{location}: sample {sample.id}: {error}") from None
     held = sample.metadata.get(BALLOT_KEY)
     ballot = held if isinstance(held, dict) else {}
-    battle = Battle(
-        first,
-        second,
-        outcome,
-        _instruction_cluster(ballot.get("instruction") or f"of sample {sample.id}"),
-    )
+    instruction = ballot.get("instruction") or f"of sample {sample.id}"
     key = f"{ballot.get('id')}/{sample.epoch}" if isinstance(held, dict) else ""
-    identity = f"{sample.id}/{sample.epoch}/{outcome}"
-    responses = (ballot.get("response_a"), ballot.get("response_b"))
     return Vote(
-        battle,
-        identity,
+        Battle(*models, outcome, _instruction_cluster(instruction)),
+        f"{sample.id}/{sample.epoch}/{outcome}",
         key,
         copied=bool(key) and facts.get("previous") is True,
-        responses=responses,
+        responses=(ballot.get("response_a"), ballot.get("response_b")),
     )
 
 
 def attach_votes(source: Path, votes: list[str], output: Path) -> None:
-    """Write a copy of a finished log of `mad` with the score `human_choice` for every ballot, and
-    ratings from it.
+    """Write a copy of a finished log of `mad` with the score `human_choice` for every ballot.
+
+    Its ratings are from these scores.
     """
     check_new_file(output, *LOG_SUFFIXES)
     write_copy(scored_copy(read_log(str(source)), human_choice(votes), "human_choice"), output)
@@ -672,14 +657,14 @@ def write_copy(log: EvalLog, output: Path) -> None:
 
 
 def scored_copy(log: EvalLog, scorer: Scorer, name: str) -> EvalLog:
-    """A copy of a finished log with the scores of a scorer that calls no model; its results come
-    first.
+    """A copy of a finished log with the scores of a scorer that calls no model.
+
+    Its results come first.
     """
     # The models of the run are not set up, which may need keys that are missing.
-    bare = log.model_copy(
-        update={"eval": log.eval.model_copy(update={"model": "none/none", "model_roles": None})}
-    )
-    scored: EvalLog = score(bare, scorer, action="append", display="none")
+    bare = log.eval.model_copy(update={"model": "none/none", "model_roles": None})
+    without_models = log.model_copy(update={"eval": bare})
+    scored: EvalLog = score(without_models, scorer, action="append", display="none")
     scored.eval.model = log.eval.model
     scored.eval.model_roles = log.eval.model_roles
     if scored.results is not None:  # the first one is the headline

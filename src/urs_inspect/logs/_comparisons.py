@@ -1,7 +1,9 @@
 """Comparisons in logs of `mad`, with their outcomes."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from logging import getLogger
 from typing import Any
 
@@ -23,9 +25,7 @@ class Comparison:
     """One comparison of a finished competition."""
 
     ballot: Ballot
-    # 1 if response a is better, 0.5 for a tie, 0 if response b is; NaN if no verdict could be
-    # parsed
-    outcome: float
+    outcome: float  # 1 if response a is better, 0.5 for a tie, 0 if b is; NaN if none was parsed
     facts: dict[str, Any]  # the metadata of its score
 
 
@@ -42,16 +42,15 @@ def read_comparisons(
     for log in finished_logs([name], skipped, "mad"):
         by_people = people and judged_by_people(log)
         for sample in log.samples or []:
-            if "ballot" in sample.metadata:
-                ballot = Ballot.from_dict(
-                    sample.metadata["ballot"], f"{log.location}: sample {sample.id}"
-                )
-                score = choice_of(sample, by_people)
-                outcome = value_of(score, "outcome")
-                if not math.isnan(outcome) or ballot.id not in comparisons:
-                    comparisons[ballot.id] = Comparison(
-                        ballot, outcome, (score.metadata or {}) if score else {}
-                    )
+            if "ballot" not in sample.metadata:
+                continue
+            place = f"{log.location}: sample {sample.id}"
+            ballot = Ballot.from_dict(sample.metadata["ballot"], place)
+            score = choice_of(sample, by_people)
+            outcome = value_of(score, "outcome")
+            if not math.isnan(outcome) or ballot.id not in comparisons:
+                facts = (score.metadata or {}) if score else {}
+                comparisons[ballot.id] = Comparison(ballot, outcome, facts)
     if not comparisons:
         what = f"{argument}: no comparison in '{name}'; name a finished log of the task mad"
         raise InputError("\n".join([what, *skipped]))
@@ -61,11 +60,10 @@ def read_comparisons(
 
 
 def read_judge_prior(name: str) -> JudgePrior:
-    """A judge's ratings from a finished log of `mad`, as a prior for people's votes; the log's
-    ballots may be others.
+    """A judge's ratings from a finished log of `mad`, as a prior for people's votes.
 
-    `InputError` if the log has no verdict of a judge, has people's choices, or does not link all
-    models.
+    The log's ballots may be others. `InputError` if the log has no verdict of a judge, has people's
+    choices, or does not link all models.
     """
     comparisons = read_comparisons(name, "prior")
     if any(item.facts.get("judges") == ["human"] for item in comparisons):
@@ -84,8 +82,14 @@ def read_judge_prior(name: str) -> JudgePrior:
         Battle(item.ballot.model_a, item.ballot.model_b, item.outcome, item.ballot.instruction)
         for item in known
     ]
-    judges = dict.fromkeys(str(judge) for item in known for judge in item.facts.get("judges", ()))
-    return JudgePrior.of(battles_of(battles), tuple(judges), len(comparisons) - len(known))
+    unparsed = len(comparisons) - len(known)
+    return JudgePrior.of(battles_of(battles), judges_of(known), unparsed)
+
+
+def judges_of(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
+    """Names of the judges of comparisons, each once."""
+    named = chain.from_iterable(item.facts.get("judges", ()) for item in comparisons)
+    return tuple(dict.fromkeys(map(str, named)))
 
 
 def judged_by_people(log: EvalLog) -> bool:
@@ -93,10 +97,8 @@ def judged_by_people(log: EvalLog) -> bool:
 
     Then a judge's verdicts in it do not count.
     """
-    return any(
-        not math.isnan(value_of(choice_of(sample, people=True), "outcome"))
-        for sample in log.samples or []
-    )
+    chosen = (choice_of(sample, people=True) for sample in log.samples or [])
+    return any(not math.isnan(value_of(choice, "outcome")) for choice in chosen)
 
 
 def choice_of(sample: EvalSample, people: bool) -> Score | None:

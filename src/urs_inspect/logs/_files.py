@@ -4,7 +4,8 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import takewhile
+from itertools import chain, takewhile
+from operator import eq
 from pathlib import Path, PurePosixPath
 from re import match
 from typing import Protocol, Self, TypeVar
@@ -34,24 +35,23 @@ _COMMANDS = {
 
 
 def reading_command(task: str) -> str:
-    """The command that reads the logs of a task, as `urs-inspect report`; empty if there is
-    none.
-    """
+    """The command that reads the logs of a task, as `urs-inspect report`; empty without one."""
     command = _COMMANDS.get(task.removeprefix(PACKAGE)) if task.startswith(PACKAGE) else None
     return f"urs-inspect {command}" if command else ""
 
 
 def of_other_tasks(logs: Sequence[EvalLog], task: str) -> str:
-    """Report that logs (at least one) were skipped for their task, with counts and the commands
-    that read them.
+    """Report that logs (at least one) were skipped for their task.
+
+    With counts and the commands that read them.
     """
     named = []
     for name, count in sorted(Counter(log.eval.task for log in logs).items()):
         command = reading_command(name)
         them = "it" if count == 1 else "them"
         named.append(f"{count} of {name}" + (f" (`{command}` reads {them})" if command else ""))
-    were = "1 log was" if len(logs) == 1 else f"{len(logs):,} logs were"
-    return f"{were} left out, not being of {task}: {', '.join(named)}."
+    logs_were = counted(len(logs), "log was", "logs were")
+    return f"{logs_were} left out, not being of {task}: {', '.join(named)}."
 
 
 _HARNESS_NAME = r"\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}.*\.json$"
@@ -75,13 +75,17 @@ def log_files(logs: Iterable[str]) -> list[str]:
 
 
 def _files_of(name: str) -> list[Path]:
-    path = (
-        Path(unquote(urlparse(name).path)) if name.startswith("file://") else Path(name)
-    ).absolute()
+    path = _path(name).absolute()
     if not path.exists():
         raise InputError(f"no log '{name}'")
+    if not path.is_dir():
+        return [path]
     # The harness's own listing reads the header of each file that it has not named.
-    return sorted(file for file in path.rglob("*.*") if _is_log(file)) if path.is_dir() else [path]
+    return sorted(filter(_is_log, path.rglob("*.*")))
+
+
+def _path(name: str) -> Path:
+    return Path(unquote(urlparse(name).path) if name.startswith("file://") else name)
 
 
 def _distinct_files(files: Iterable[Path]) -> list[str]:
@@ -93,9 +97,8 @@ def _distinct_files(files: Iterable[Path]) -> list[str]:
 
 
 def _is_log(file: Path) -> bool:
-    return file.is_file() and (
-        file.suffix == ".eval" or match(_HARNESS_NAME, file.name) is not None
-    )
+    named_so = file.suffix == ".eval" or match(_HARNESS_NAME, file.name) is not None
+    return named_so and file.is_file()
 
 
 def short_name(file: str) -> str:
@@ -155,14 +158,11 @@ def first_few(
     sentences: Sequence[str], what: str = "log", why: str = "for such a reason"
 ) -> list[str]:
     """The first sentences about logs that were skipped, and how many more were skipped, and why."""
-    more = len(sentences) - _FEW
-    were = "was" if more == 1 else "were"
-    rest = (
-        [f"{more:,} more {what}{'' if more == 1 else 's'} {were} left out {why}."]
-        if more > 0
-        else []
-    )
-    return [*sentences[:_FEW], *rest]
+    few = list(sentences[:_FEW])
+    if (more := len(sentences) - _FEW) > 0:
+        logs_were = counted(more, f"more {what} was", f"more {what}s were")
+        few.append(f"{logs_were} left out {why}.")
+    return few
 
 
 def finished_headers(
@@ -172,15 +172,15 @@ def finished_headers(
     *,
     also_foreign: bool = False,
 ) -> list[EvalLog]:
-    """Read the headers of finished logs of a task or several; every command finds its logs by this
-    rule.
+    """Read the headers of finished logs of a task or several.
 
+    Every command finds its logs by this rule.
     A file that cannot be read is skipped; so are copies of a log, logs of other tasks, and runs
     that did not finish. Of several attempts at one run (`inspect eval-retry` keeps its task id)
     unfinished ones are skipped if one finished, else the newest is named.
     """
     finished, unfinished = sorted_headers(names, skipped, task, also_foreign=also_foreign)
-    skipped += first_few([*map(_about_unfinished, unfinished)], why="as they did not finish")
+    skipped += first_few(list(map(_about_unfinished, unfinished)), why="as they did not finish")
     return finished
 
 
@@ -216,34 +216,43 @@ def sorted_headers(
     Arguments and errors as for `finished_headers`, except that runs that did not finish are not
     reported.
     """
-    logs = list[EvalLog]()
-    damaged = list[str]()
     by_name = {name: _files_of(name) for name in names}
     skipped += [f"{name} has no logs." for name, found in by_name.items() if not found]
-    files = _distinct_files(file for found in by_name.values() for file in found)
+    files = _distinct_files(chain.from_iterable(by_name.values()))
     copies = copies_of_files(files)
-    for file in files:
-        if file in copies:
-            continue
-        try:
-            logs.append(read_log(file, header_only=True))
-        except InputError as error:
-            damaged.append(about_damaged(file, error))
-    skipped += first_few(damaged, "file", "as they cannot be read")
-    logs.sort(key=lambda log: (log.eval.created, log.stats.completed_at, log.location))
+    logs = _readable_headers([file for file in files if file not in copies], skipped)
     copies |= _copies_of_logs(logs)
     if copies:
         skipped.append(about_copies(copies))
     own = list[EvalLog]()
     others = list[EvalLog]()
     tasks = [PACKAGE + name for name in ([task] if isinstance(task, str) else task or ())]
-    for log in (log for log in logs if log.location not in copies):
-        foreign = not log.eval.task.startswith(PACKAGE)
-        wanted = not tasks or log.eval.task in tasks or (foreign and also_foreign)
-        (own if wanted else others).append(log)
+    for log in logs:
+        if log.location not in copies:
+            wanted = _is_wanted(log.eval.task, tasks, also_foreign)
+            (own if wanted else others).append(log)
     if others:
         skipped.append(of_other_tasks(others, tasks[0]))
     return _attempts(own, skipped)
+
+
+def _is_wanted(task: str, tasks: Sequence[str], also_foreign: bool) -> bool:
+    if not tasks or task in tasks:
+        return True
+    return also_foreign and not task.startswith(PACKAGE)
+
+
+def _readable_headers(files: Iterable[str], skipped: list[str]) -> list[EvalLog]:
+    """The headers of logs in the order in which they were made."""
+    logs = list[EvalLog]()
+    damaged = list[str]()
+    for file in files:
+        try:
+            logs.append(read_log(file, header_only=True))
+        except InputError as error:
+            damaged.append(about_damaged(file, error))
+    skipped += first_few(damaged, "file", "as they cannot be read")
+    return sorted(logs, key=lambda log: (log.eval.created, log.stats.completed_at, log.location))
 
 
 def copies_of_files(files: Sequence[str]) -> dict[str, str]:
@@ -314,10 +323,10 @@ def _attempts(logs: Sequence[EvalLog], skipped: list[str]) -> tuple[list[EvalLog
 
 
 def _finished_beside(log: EvalLog, folders: dict[Path, list[Path]]) -> EvalLog | None:
-    """A finished attempt at the same run in the folder of an unfinished one; its name has the id of
-    the task.
+    """A finished attempt at the same run in the folder of an unfinished one.
 
-    `folders` keeps what each folder holds, so that many unfinished logs list it once.
+    Its name has the id of the task. `folders` keeps what each folder holds, so that many unfinished
+    logs list it once.
     """
     if not log.eval.task_id:
         return None
@@ -336,8 +345,9 @@ def _finished_beside(log: EvalLog, folders: dict[Path, list[Path]]) -> EvalLog |
 
 
 def about_damaged(file: str, error: InputError) -> str:
-    """Report that a file was skipped because it cannot be read, without its folder, as reports are
-    shared.
+    """Report that a file was skipped because it cannot be read.
+
+    Without its folder, as reports are shared.
     """
     short = short_name(file)
     path = Path(local_path(file))
@@ -361,9 +371,8 @@ def about_copies(copies: Mapping[str, str]) -> str:
 
 def _about_unfinished(log: EvalLog) -> str:
     ids = log.eval.dataset.sample_ids
-    wanted = (log.eval.dataset.samples or 0 if ids is None else len(ids)) * (
-        log.eval.config.epochs or 1
-    )
+    samples = log.eval.dataset.samples or 0 if ids is None else len(ids)
+    wanted = samples * (log.eval.config.epochs or 1)
     running = "if it is no longer running, " if log.status == "started" else ""
     return (
         f"{short_name(log.location)} of {log.eval.model} was left out: its status is"
@@ -373,8 +382,9 @@ def _about_unfinished(log: EvalLog) -> str:
 
 
 def _done(log: EvalLog) -> int:
-    """Number of samples without an error in the file of a run that did not end, and so may not have
-    counted them.
+    """Number of samples without an error in the file of a run that did not end.
+
+    Such a run may not have counted them.
     """
     try:
         return sum(sample.error is None for sample in read_eval_log_sample_summaries(log.location))
@@ -402,8 +412,9 @@ class Run(Protocol):
         """Ids of its questions."""
 
     def replaces(self, other: Self) -> bool:
-        """Whether it has answers of the same model to some of the same questions under the same
-        conditions.
+        """Whether it repeats the other run in part.
+
+        It has answers of the same model to some of the same questions under the same conditions.
         """
 
 
@@ -422,12 +433,15 @@ def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
     small = list[str]()
     for run in reversed(runs):
         later = [newer for newer in kept if newer.replaces(run)]
-        asked = len({question for newer in later for question in newer.questions})
+        if not later:
+            kept.append(run)
+            continue
+        asked = len(frozenset[str]().union(*(newer.questions for newer in later)))
         names = ", ".join(short_name(newer.file) for newer in reversed(later))
-        if later and later[0].run_id and later[0].run_id == run.run_id:
+        if later[0].run_id and later[0].run_id == run.run_id:
             left, right = _distinct_ends(run.file, later[0].file)
             copies.append(f"{left} was left out: {right} is another file of the same run.")
-        elif later and _SHARE * asked >= len(run.questions):
+        elif _SHARE * asked >= len(run.questions):
             are = "is a later run" if len(later) == 1 else "are later runs"
             replaced.append(
                 f"{short_name(run.file)} of {run.of} was left out: {names} {are} under the same"
@@ -437,14 +451,13 @@ def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
         else:
             # Who tries something out on a few questions afterwards has not taken back the whole
             # run.
-            if later:
-                it = "it is a later run" if len(later) == 1 else "they are later runs"
-                were = "was" if len(later) == 1 else "were"
-                small.append(
-                    f"{names} of {run.of} {were} left out: {it} under the same conditions, but of"
-                    f" only {counted(asked, 'question')}; {short_name(run.file)}, which counts, has"
-                    f" {len(run.questions):,}."
-                )
+            were = "was" if len(later) == 1 else "were"
+            are = "it is a later run" if len(later) == 1 else "they are later runs"
+            small.append(
+                f"{names} of {run.of} {were} left out: {are} under the same conditions, but of"
+                f" only {counted(asked, 'question')}; {short_name(run.file)}, which counts, has"
+                f" {len(run.questions):,}."
+            )
             kept = [*(newer for newer in kept if newer not in later), run]
     skipped += first_few(copies, why="as they are other files of the same runs")
     skipped += first_few(replaced, why="as later runs replace them")
@@ -454,10 +467,7 @@ def latest_runs(runs: Sequence[_Run], skipped: list[str]) -> list[_Run]:
 
 def _distinct_ends(first: str, second: str) -> tuple[str, str]:
     """Names of two files with no more folders than it takes for them to differ."""
-    ends = zip(
-        reversed(PurePosixPath(first).parts), reversed(PurePosixPath(second).parts), strict=False
-    )
-    alike = sum(1 for _ in takewhile(lambda names: names[0] == names[1], ends))
-    return "/".join(PurePosixPath(first).parts[-alike - 1 :]), "/".join(
-        PurePosixPath(second).parts[-alike - 1 :]
-    )
+    one = PurePosixPath(first).parts
+    other = PurePosixPath(second).parts
+    alike = sum(takewhile(bool, map(eq, reversed(one), reversed(other))))
+    return "/".join(one[-alike - 1 :]), "/".join(other[-alike - 1 :])

@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import EvalLog
+from inspect_ai.scorer import Score
 
 CREATED = "created"
 FILE = "file"
@@ -45,41 +46,26 @@ _SECRET = re.compile(
 
 
 def facts_of(log: EvalLog) -> dict[str, str]:
-    """Arguments, settings of the first model call, prompts, time and file of a log with its
-    samples, by name.
+    """Arguments, settings of the first model call, prompts, time and file of a log, by name.
 
-    Nothing is included whose name sounds like a secret.
+    The log must have its samples. Nothing is included whose name sounds like a secret.
     """
     facts: dict[str, Any] = {
-        name: value for name, value in log.eval.task_args.items() if name not in _SKIPPED
+        name: value
+        for name, value in log.eval.model_args.items()
+        if isinstance(value, (str, int, float))
     }
-    if isinstance(options := facts.get("samer"), dict):  # one that differs is named alone
+    arguments = log.eval.task_args
+    facts |= {name: value for name, value in arguments.items() if name not in _SKIPPED}
+    if isinstance(options := arguments.get("samer"), dict):  # one that differs is named alone
         facts |= {"samer" if name == "model" else name: value for name, value in options.items()}
-    calls = (
-        event
-        for sample in log.samples or []
-        for event in sample.events
-        if isinstance(event, ModelEvent)
-    )
-    if (call := next(calls, None)) is not None:
-        facts |= {name: getattr(call.config, name) for name in _SETTINGS}
-    facts = {
-        n: value for n, value in log.eval.model_args.items() if isinstance(value, (str, int, float))
-    } | facts
-    facts |= {"rubric": (log.eval.metadata or {}).get("rubric"), "version": log.eval.task_version}
-    about = []
-    for sample in log.samples or []:
-        for score in (sample.scores or {}).values():
-            about.append(score.metadata or {})
-    facts["prompts"] = next(
-        (version for each in about if (version := each.get("prompt_version"))), None
-    )
+    facts |= _settings_of_first_call(log)
+    about = [score.metadata or {} for score in _scores(log)]
+    facts["rubric"] = (log.eval.metadata or {}).get("rubric")
+    facts["version"] = log.eval.task_version
+    facts["prompts"] = next(filter(None, (known.get("prompt_version") for known in about)), None)
     facts[STRUCTURED] = structured_of(about)  # what became of the argument, which may be `auto`
-    shown = {
-        name: _shown(value)
-        for name, value in facts.items()
-        if value is not None and not sounds_secret(name)
-    }
+    shown = {name: _shown(value) for name, value in public(facts).items()}
     return {
         **shown,
         CREATED: log.eval.created[:19].replace("T", " "),
@@ -87,9 +73,23 @@ def facts_of(log: EvalLog) -> dict[str, str]:
     }
 
 
+def _settings_of_first_call(log: EvalLog) -> dict[str, Any]:
+    for sample in log.samples or []:
+        for event in sample.events:
+            if isinstance(event, ModelEvent):
+                return {name: getattr(event.config, name) for name in _SETTINGS}
+    return {}
+
+
+def _scores(log: EvalLog) -> Iterator[Score]:
+    for sample in log.samples or []:
+        yield from (sample.scores or {}).values()
+
+
 def structured_of(facts: Iterable[Mapping[str, Any]]) -> str | None:
-    """Whether judges were asked by a schema, of the metadata of scores: `true`, `in part`, or None
-    for never.
+    """Whether judges were asked by a schema: `true`, `in part`, or None for never.
+
+    `facts` is the metadata of scores.
     """
     asked: set[bool] = set()
     for known in facts:
@@ -120,18 +120,14 @@ def distinct_names(judges: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]
         if logs[judge] > 1:
             others = [other for name, other in judges if name == judge]
             names[place] = _with(judge, [_fact(name, facts) for name in _differing(others)])
-    for fact in (
-        CREATED,
-        FILE,
-    ):  # added to the names that several logs have, unless it is the same for all of them
+    for fact in (CREATED, FILE):  # unless it is the same for all logs that share the name
         given = [facts.get(fact, "") for _, facts in judges]
         values = defaultdict[str, set[str]](set)
         for name, value in zip(names, given, strict=True):
             values[name].add(value)
-        names = [
-            _with(n, [value] if len(values[n]) > 1 else [])
-            for n, value in zip(names, given, strict=True)
-        ]
+        for place, value in enumerate(given):
+            if len(values[name := names[place]]) > 1:
+                names[place] = _with(name, [value])
     logs = Counter(names)
     seen = Counter[str]()
     for place, name in enumerate(names):
@@ -153,10 +149,17 @@ def sounds_secret(name: str) -> bool:
     return _SECRET.search(name) is not None
 
 
+def public(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that are known and no secret."""
+    return {
+        name: value
+        for name, value in values.items()
+        if value is not None and not sounds_secret(name)
+    }
+
+
 def model_settings(log: EvalLog) -> dict[str, Any]:
-    """Settings of the model under test that may change its answers: temperature, effort and so
-    on.
-    """
+    """Settings of the model under test that may change its answers, such as temperature."""
     # As inspect-ai merges them: those of the task, or of `eval`, override the model's own.
     config = log.eval.model_generate_config.merge(log.plan.config)
     given = {**log.eval.model_args, **config.model_dump(exclude_none=True)}
@@ -168,8 +171,9 @@ def model_settings(log: EvalLog) -> dict[str, Any]:
 
 
 def whole_characters(text: str) -> str:
-    """The text with a question mark for each lone surrogate, which a log may hold and a table may
-    not.
+    """The text with a question mark for each lone surrogate.
+
+    A log may hold one, and a table may not.
     """
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
@@ -192,18 +196,16 @@ def _fact(name: str, facts: Mapping[str, str]) -> str:
 def _with(name: str, more: Sequence[str]) -> str:
     if not more:
         return name
-    return (
-        f"{name[:-1]}, {', '.join(more)})" if name.endswith(")") else f"{name} ({', '.join(more)})"
-    )
+    added = ", ".join(more)
+    return f"{name[:-1]}, {added})" if name.endswith(")") else f"{name} ({added})"
 
 
 def short_names(models: Sequence[str]) -> dict[str, str]:
     """Names of models without their providers, where that leaves no two equal."""
     short = {}
     for model in models:
-        bare, bracket, settings = model.partition(
-            " ("
-        )  # settings, as in `openai/gpt-4o (temperature=1)`
+        # settings, as in `openai/gpt-4o (temperature=1)`
+        bare, bracket, settings = model.partition(" (")
         name = bare.rpartition("/")[2]
         short[model] = name + bracket + settings if name else model
     counts = Counter(short.values())

@@ -1,5 +1,6 @@
 """Answers in logs: those of several models as a pool, those of one as references."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from logging import getLogger
@@ -77,37 +78,26 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
 
 
 def _add(reading: _Reading, log: EvalLog) -> None:
+    _check_source(reading, log)
     file = log.location
-    facts = log.eval.metadata or {}
-    name = str(facts.get("dataset") or log.eval.dataset.name or log.eval.task)
-    source = name, str(facts.get("dataset_sha256", ""))
-    if reading.source is None:
-        reading.source = source
-        reading.first_file = file
-    elif source != reading.source:
-        raise InputError(
-            f"responses: logs of different data cannot be compared: {reading.first_file} has"
-            f" {_words(reading.source)}, {file} has {_words(source)}"
-        )
-    answers: dict[str, dict[str, str]] = {}
-    probabilities: dict[str, dict[str, list[float]]] = {}
+    answers: dict[str, dict[str, str]] = defaultdict(dict)
+    probabilities: dict[str, dict[str, list[float]]] = defaultdict(dict)
     for sample in log.samples or []:
-        if sample.epoch != 1 or (sample.metadata or {}).get("phase", ANSWER) != ANSWER:
+        if sample.epoch != 1 or _phase(sample) != ANSWER:
             continue
-        _add_instruction(reading, _instruction(sample, log), file)
+        _add_instruction(reading, sample, file)
         for model, (text, tokens) in _answers(sample, log).items():
-            answers.setdefault(model, {})[str(sample.id)] = text
+            answers[model][str(sample.id)] = text
             if tokens:
-                probabilities.setdefault(model, {})[str(sample.id)] = tokens
+                probabilities[model][str(sample.id)] = tokens
     if not answers:
-        ballots = any(
-            (sample.metadata or {}).get("phase") == COMPARE for sample in log.samples or []
-        )
-        why = (
-            "only ballots; name the logs whose answers they compare. With the same k, seed,"
-            " pool_size, similarity and selection the ballots are the same"
-        )
-        reading.notes.append(f"{file} was left out: it has {why if ballots else 'no answers'}")
+        why = "no answers"
+        if any(_phase(sample) == COMPARE for sample in log.samples or []):
+            why = (
+                "only ballots; name the logs whose answers they compare. With the same k, seed,"
+                " pool_size, similarity and selection the ballots are the same"
+            )
+        reading.notes.append(f"{file} was left out: it has {why}")
     for model, texts in answers.items():
         if model in reading.responses:
             reading.notes.append(
@@ -115,23 +105,31 @@ def _add(reading: _Reading, log: EvalLog) -> None:
             )
         reading.responses[model] = texts
         reading.files[model] = file
-        reading.probabilities[model] = probabilities.get(model, {})
+        reading.probabilities[model] = probabilities[model]
+
+
+def _check_source(reading: _Reading, log: EvalLog) -> None:
+    """Raise unless the log is of the same data as the first one."""
+    facts = log.eval.metadata or {}
+    name = str(facts.get("dataset") or log.eval.dataset.name or log.eval.task)
+    source = name, str(facts.get("dataset_sha256", ""))
+    if reading.source is None:
+        reading.source = source
+        reading.first_file = log.location
+    elif source != reading.source:
+        raise InputError(
+            f"responses: logs of different data cannot be compared: {reading.first_file} has"
+            f" {_words(reading.source)}, {log.location} has {_words(source)}"
+        )
+
+
+def _phase(sample: EvalSample) -> object:
+    return (sample.metadata or {}).get("phase", ANSWER)
 
 
 def _words(source: tuple[str, str]) -> str:
-    return f"'{source[0]}'" + (f" (sha256 {source[1][:12]})" if source[1] else "")
-
-
-def _instruction(sample: EvalSample, log: EvalLog) -> Instruction:
-    facts = sample.metadata or {}
-    target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)
-    return Instruction(
-        id=str(sample.id),
-        text=text_of(sample),
-        reference=target,
-        language=str(facts.get("language", "")),
-        scenario=str(facts.get("scenario", "")),
-    )
+    name, sha256 = source
+    return f"'{name}'" + (f" (sha256 {sha256[:12]})" if sha256 else "")
 
 
 def text_of(sample: EvalSample | EvalSampleSummary) -> str:
@@ -144,7 +142,16 @@ def text_of(sample: EvalSample | EvalSampleSummary) -> str:
     return conversation_of(sample.input).text(str((sample.metadata or {}).get("language", "")))
 
 
-def _add_instruction(reading: _Reading, item: Instruction, file: str) -> None:
+def _add_instruction(reading: _Reading, sample: EvalSample, file: str) -> None:
+    facts = sample.metadata or {}
+    target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)
+    item = Instruction(
+        id=str(sample.id),
+        text=text_of(sample),
+        reference=target,
+        language=str(facts.get("language", "")),
+        scenario=str(facts.get("scenario", "")),
+    )
     known = reading.instructions.setdefault(item.id, item)
     if known.text != item.text or (reading.same_references and known.reference != item.reference):
         what = "text" if known.text != item.text else "reference"
@@ -166,22 +173,17 @@ def _answers(sample: EvalSample, log: EvalLog) -> dict[str, tuple[str, list[floa
             for model, reply in store.items()
             if not reply.get("error")
         }
-    if (
-        sample.error is not None
-        or sample.limit is not None
-        or not sample.output.choices
-        or sample.output.error
-    ):
+    output = sample.output
+    if log.eval.model == NO_MODEL or _ended(sample) or not output.choices or output.error:
         return {}
-    if log.eval.model == NO_MODEL:
-        return {}
-    tokens = sample.output.choices[0].logprobs
-    return {
-        log.eval.model: (
-            sample.output.completion,
-            [one.logprob for one in tokens.content] if tokens else [],
-        )
-    }
+    tokens = output.choices[0].logprobs
+    probabilities = [token.logprob for token in tokens.content] if tokens else []
+    return {log.eval.model: (output.completion, probabilities)}
+
+
+def _ended(sample: EvalSample) -> bool:
+    """Whether an error or a limit ended a sample."""
+    return sample.error is not None or sample.limit is not None
 
 
 def read_references(place: str) -> References:
@@ -210,7 +212,7 @@ def read_reference_logs(logs: Iterable[str], skipped: list[str]) -> References:
     sentences as from `finished_headers`.
     """
     names = list(logs)
-    places = list[str]()
+    places: list[str] = []
     items: list[Reference] = []
     for log in finished_logs(names, skipped, without=ANSWERS_ONLY):
         if log.eval.model == NO_MODEL:
@@ -227,12 +229,11 @@ def read_reference_logs(logs: Iterable[str], skipped: list[str]) -> References:
 
 
 def _reference(sample: EvalSample, log: EvalLog) -> Reference:
-    ended = sample.error is not None or sample.limit is not None
     return Reference(
         id=str(sample.id),
         question_sha256=question_sha256(text_of(sample)),
         text=sample.output.completion.strip(),
         source=log.eval.model,
         created=log.eval.created,
-        outcome=NO_ANSWER if ended else outcome_of(sample.output),
+        outcome=NO_ANSWER if _ended(sample) else outcome_of(sample.output),
     )

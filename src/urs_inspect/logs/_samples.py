@@ -1,13 +1,10 @@
-"""Scores in logs of any inspect-ai task, or in samples saved by lm-eval -> one data frame of
-samples and models.
-"""
+"""Scores in logs of inspect-ai, or samples saved by lm-eval, as a frame of samples and models."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
@@ -19,6 +16,7 @@ from urs_inspect.logs._scored_runs import (
     SAVED,
     Query,
     ScoredRun,
+    TaskRuns,
     refuse_different,
     runs_of_inspect,
     runs_of_lm_eval,
@@ -60,9 +58,8 @@ class SampleScores:
     # sentences on how it was chosen, how epochs are reduced, and how runs differ
     notes: tuple[str, ...]
     scale: tuple[float, float] | None  # (0, 1) where all values are letters or booleans
-    higher_is_better: (
-        bool | None
-    )  # as lm-eval has it; None where it is not recorded, as by inspect-ai
+    # as lm-eval has it; None where it is not recorded, as by inspect-ai
+    higher_is_better: bool | None
     runs: tuple[SampleRun, ...]  # in the order in which they were made
     left_out: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
     version: str = ""  # of the task; empty if not known
@@ -79,13 +76,13 @@ class SampleScores:
 
     @property
     def answers(self) -> pd.DataFrame:
-        """The table with one row per epoch, for `compare`: the mean for those with a score, NaN for
-        the others.
+        """The table with one row per epoch, for `compare`.
+
+        Those with a score have their mean, the others NaN.
         """
         rows = self.table.loc[self.table.index.repeat(self.table["epochs"])]
-        return rows.assign(
-            value=rows["value"].where(rows.groupby(level=0).cumcount() < rows["scored"])
-        )
+        has_score = rows.groupby(level=0).cumcount() < rows["scored"]
+        return rows.assign(value=rows["value"].where(has_score))
 
 
 def read_sample_scores(
@@ -116,35 +113,24 @@ def read_sample_scores(
     query = Query(scorer, value, cluster or CLUSTER, by, task)
     chosen = list[str]()
     left_out = list[str]()
-    others = [file for file in files.log_files(names) if not SAVED.search(file)]
-    if (saved := saved_files(names)) and others:
-        raise InputError(
-            f"{counted(len(others), 'log')} of inspect-ai, such as {short_name(others[0])}, and"
-            f" {len(saved):,} of lm-eval, such as {saved[0].name}, cannot be compared"
-        )
-    read = (
-        runs_of_lm_eval(saved, query, chosen, left_out)
-        if saved
-        else runs_of_inspect(names, query, chosen, left_out)
-    )
-    if not read.runs:
-        raise nothing_left(f"scorer: no log has a score of '{read.scorer}'", names, left_out)
+    read = _read_runs(names, query, chosen, left_out)
     kept = latest_runs(read.runs, left_out)
     reducer = refuse_different(
         "epoch reducers", ((run.reducer or "mean", run.file) for run in kept)
     )
-    unnamed = "no judge named" if any(run.judge for run in kept) else ""
-    judge = refuse_different(
-        "judges", ((run.judge or unnamed, run.file) for run in kept), _TWO_JUDGES
-    )
-    chosen += [*_about_epochs(kept, reducer), *_about_arguments(kept), *_about_panels(kept)]
-    chosen += _about_replies(kept)
+    judge = _same_judge(kept)
     models = model_names([(run.of, {**run.settings, **run.arguments}) for run in kept])
+    chosen += _about_epochs(kept, reducer)
+    chosen += _about_arguments(kept)
+    chosen += _about_panels(kept)
+    chosen += _about_replies(kept)
     chosen += _about_raters(kept, models)
     if cluster is None and not _names_clusters(read.task, kept):
         query = replace(query, cluster=None)
     table = _frame(kept, models, query, chosen)
-    runs = zip(kept, models, strict=True)
+    runs = []
+    for run, model in zip(kept, models, strict=True):
+        runs.append(SampleRun(short_name(run.file), model, run.created, len(run.table)))
     return SampleScores(
         table=table,
         task=read.task,
@@ -152,10 +138,7 @@ def read_sample_scores(
         notes=tuple(chosen),
         scale=(0.0, 1.0) if all(run.table["is_unit"].all() for run in kept) else None,
         higher_is_better=read.higher_is_better,
-        runs=tuple(
-            SampleRun(short_name(run.file), model, run.created, len(run.table))
-            for run, model in runs
-        ),
+        runs=tuple(runs),
         left_out=tuple(left_out),
         version=read.version,
         dataset=read.dataset,
@@ -166,36 +149,58 @@ def read_sample_scores(
     )
 
 
+def _read_runs(
+    names: Sequence[str], query: Query, chosen: list[str], left_out: list[str]
+) -> TaskRuns:
+    """The runs of inspect-ai or of lm-eval, whichever these are."""
+    logs = [file for file in files.log_files(names) if not SAVED.search(file)]
+    saved = saved_files(names)
+    if saved and logs:
+        raise InputError(
+            f"{counted(len(logs), 'log')} of inspect-ai, such as {short_name(logs[0])}, and"
+            f" {len(saved):,} of lm-eval, such as {saved[0].name}, cannot be compared"
+        )
+    if saved:
+        read = runs_of_lm_eval(saved, query, chosen, left_out)
+    else:
+        read = runs_of_inspect(names, query, chosen, left_out)
+    if not read.runs:
+        raise nothing_left(f"scorer: no log has a score of '{read.scorer}'", names, left_out)
+    return read
+
+
 # --- what can be compared ---
 
 
+def _same_judge(runs: Sequence[ScoredRun]) -> str:
+    """The judge of all runs, empty if none is known; raise if there are several."""
+    unnamed = "no judge named" if any(run.judge for run in runs) else ""
+    judges = ((run.judge or unnamed, run.file) for run in runs)
+    return refuse_different("judges", judges, _TWO_JUDGES)
+
+
 def _about_epochs(runs: Sequence[ScoredRun], reducer: str) -> list[str]:
-    """Sentences on how epochs are reduced, and on those without a score, if there is more than
-    one.
-    """
+    """Sentences on how epochs are reduced, and on those without a score; none for one epoch."""
     if max(run.epochs for run in runs) == 1:
         return []
     rows = pd.concat([run.table.assign(epochs=run.epochs) for run in runs])
-    answers = int(rows["epochs"].sum())
-    missing = rows["epochs"] - rows["scored"]
-    none = (rows["scored"] == 0).sum()
-    unscored = (
-        f"{missing.sum():,} of {counted(answers, 'answer')} have no score (samples with fewer"
-        f" epochs: {(missing > 0).sum() - none:,}; with none: {none:,})."
-    )
     about = [f"Epochs are reduced by {reducer}."]
+    missing = rows["epochs"] - rows["scored"]
     if missing.any():
-        about.append(unscored)
+        answers = int(rows["epochs"].sum())
+        none = (rows["scored"] == 0).sum()
+        about.append(
+            f"{missing.sum():,} of {counted(answers, 'answer')} have no score (samples with fewer"
+            f" epochs: {(missing > 0).sum() - none:,}; with none: {none:,})."
+        )
     return about
 
 
 def _about_arguments(runs: Sequence[ScoredRun]) -> list[str]:
-    """A sentence on the arguments, and number of epochs, in which runs of different models differ,
-    if there are any.
-    """
+    """A sentence on the arguments, and number of epochs, in which models differ, if any."""
     about = []
     of_runs = [(run.of, {**run.arguments, "epochs": str(run.epochs)}) for run in runs]
-    for name in sorted({name for _, arguments in of_runs for name in arguments}):
+    for name in sorted(set[str]().union(*(arguments for _, arguments in of_runs))):
         models: dict[str, set[str]] = defaultdict(set)
         values: dict[str, set[str]] = defaultdict(set)
         for model, arguments in of_runs:
@@ -203,11 +208,11 @@ def _about_arguments(runs: Sequence[ScoredRun]) -> list[str]:
             models[value].add(model)
             values[model].add(value)
         if len(set(map(frozenset, values.values()))) > 1:
-            each = (
-                f"{value[:60]} ({counted(len(of), 'model')}, such as {min(of)})"
-                for value, of in models.items()
+            given = (
+                f"{value[:60]} ({counted(len(those), 'model')}, such as {min(those)})"
+                for value, those in models.items()
             )
-            about.append(f"{name}: {', '.join(each)}")
+            about.append(f"{name}: {', '.join(given)}")
     return [f"Arguments of the task differ between models: {'; '.join(about)}."] if about else []
 
 
@@ -226,35 +231,31 @@ def _about_panels(runs: Sequence[ScoredRun]) -> list[str]:
 
 def _about_raters(runs: Sequence[ScoredRun], models: Sequence[str]) -> list[str]:
     """Sentences on whose ratings the scores are, and on models that these people do not link."""
-    raters = sorted({rater for run in runs for rater in run.raters})
-    if not raters:
-        return []
-    names = sorted(set(models))
-    counts = np.zeros((len(names), len(raters)))
+    raters: dict[str, Counter[str]] = {model: Counter() for model in sorted(models)}
     for run, model in zip(runs, models, strict=True):
-        for rater, number in run.raters.items():
-            counts[names.index(model), raters.index(rater)] += number
+        raters[model].update(run.raters)
+    counts = pd.DataFrame(raters).fillna(0).T
+    if counts.empty:
+        return []
     by_model = []
-    for name, numbers in zip(names, counts, strict=True):
-        people = [f"{rater} ({n:.0f})" for rater, n in zip(raters, numbers, strict=True) if n]
-        by_model.append(f"{name} by {', '.join(people) or 'nobody'}")
-    about = [
+    for model, numbers in raters.items():
+        people = [f"{rater} ({number})" for rater, number in sorted(numbers.items()) if number]
+        by_model.append(f"{model} by {', '.join(people) or 'nobody'}")
+    about = []
+    if (ratings_by_same_raters(counts.to_numpy(float)) < FEWEST_BY_SAME_RATERS).any():
+        about.append(
+            "Raters and models are confounded: a better model cannot be told from a more lenient"
+            " rater."
+        )
+    about.append(
         f"Scores are people's ratings: {'; '.join(by_model)}. How lenient each rater is, is not"
         " taken out here; `urs-inspect report --human` does."
-    ]
-    if (ratings_by_same_raters(counts) < FEWEST_BY_SAME_RATERS).any():
-        about.insert(
-            0,
-            "Raters and models are confounded: a better model cannot be told from a more lenient"
-            " rater.",
-        )
+    )
     return about
 
 
 def _about_replies(runs: Sequence[ScoredRun]) -> list[str]:
-    """Sentences on judges that left out or misspelled the key, or were asked again, if there are
-    any.
-    """
+    """Sentences on judges that left out or misspelled the key, or were asked again, if any."""
     total: Counts = {}
     for run in runs:
         for judge, numbers in run.reply_counts.items():
@@ -270,16 +271,16 @@ def _names_clusters(task: str, runs: Sequence[ScoredRun]) -> bool:
 
     What others call so may be anything.
     """
-    return task.startswith(files.PACKAGE) and any(
-        run.table["cluster"].notna().any() for run in runs
-    )
+    named = (run.table["cluster"].notna().any() for run in runs)
+    return task.startswith(files.PACKAGE) and any(named)
 
 
 def _frame(
     runs: Sequence[ScoredRun], models: Sequence[str], query: Query, chosen: list[str]
 ) -> pd.DataFrame:
-    """The table of `SampleScores`; what a log does not know of a sample is taken from the
-    others.
+    """The table of `SampleScores`.
+
+    What a log does not know of a sample is taken from the others.
     """
     parts = [
         run.table.assign(model=model, file=run.file, **_epochs(run))

@@ -6,11 +6,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
+from inspect_ai.log import EvalLog, EvalResults, EvalSample, EvalSampleSummary
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.judging._failures import PARTIAL_PANEL
@@ -20,12 +23,12 @@ from urs_inspect.logs._files import finished_headers, first_few, nothing_left, s
 from urs_inspect.logs._naming import (
     STRUCTURED,
     model_settings,
-    sounds_secret,
+    public,
     structured_of,
     whole_characters,
 )
 from urs_inspect.logs._responses import text_of
-from urs_inspect.logs._scores import SIMULATED, answered_by, role_models
+from urs_inspect.logs._scores import SIMULATED, answered_by, is_simulated, role_models
 
 _TEXTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _UNUSED = ("events", "messages", "store", "error_retries", "output")
@@ -75,12 +78,10 @@ class ScoredRun:
     """
     keys: frozenset[str]  # of metadata
     run_id: str = ""
-    settings: Mapping[str, str] = field(
-        default_factory=dict
-    )  # of the model, that may change scores
-    arguments: Mapping[str, str] = field(
-        default_factory=dict
-    )  # of the task, and models in roles other than a judge's
+    # of the model, that may change scores
+    settings: Mapping[str, str] = field(default_factory=dict)
+    # of the task, and models in roles other than a judge's
+    arguments: Mapping[str, str] = field(default_factory=dict)
     judge: str = ""
     simulated: bool = False
     reducer: str = ""  # of epochs; empty for one epoch
@@ -88,9 +89,8 @@ class ScoredRun:
     partial: int = 0  # answers that only a part of a panel of judges scored, which have no score
     scored_by: frozenset[str] = frozenset()  # judges of a panel with a score in any of the logs
     reply_counts: Counts = field(default_factory=dict)  # of the judges' replies, by judge
-    raters: Mapping[str, int] = field(
-        default_factory=dict
-    )  # people whose ratings the scores are -> number of answers
+    # people whose ratings the scores are -> number of answers
+    raters: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def epochs(self) -> int:
@@ -103,13 +103,9 @@ class ScoredRun:
         return frozenset(self.table["sample"])
 
     def replaces(self, other: "ScoredRun") -> bool:
-        """Whether it has scores of the same model, with the same settings, on some of the same
-        samples.
-        """
-        same = all(
-            getattr(self, each) == getattr(other, each)
-            for each in ("of", "settings", "arguments", "judge")
-        )
+        """Whether it has scores of the same model and settings on some of the same samples."""
+        conditions = attrgetter("of", "settings", "arguments", "judge")
+        same = conditions(self) == conditions(other)
         return same and not self.questions.isdisjoint(other.questions)
 
 
@@ -133,9 +129,8 @@ def one_task(tasks: Counter[str], task: str | None) -> str:
     allowed = ", ".join(
         f"{name} ({counted(count, 'log')})" for name, count in sorted(tasks.items())
     )
-    raise InputError(
-        "task: " + (f"no '{task}'" if task else "logs of several tasks, name one") + f": {allowed}"
-    )
+    problem = f"no '{task}'" if task else "logs of several tasks, name one"
+    raise InputError(f"task: {problem}: {allowed}")
 
 
 def refuse_different(what: str, values: Iterable[tuple[str, str]], hint: str = "") -> str:
@@ -157,8 +152,9 @@ def refuse_different(what: str, values: Iterable[tuple[str, str]], hint: str = "
 
 
 def _table(rows: pd.DataFrame, what: str, file: str) -> pd.DataFrame:
-    """One row per sample of rows with sample, raw, cluster, group and input; epochs by their
-    mean.
+    """One row per sample of rows with sample, raw, cluster, group and input.
+
+    The value of several epochs is their mean.
     """
     rows = rows.assign(value=rows["raw"].map(_number, na_action=None).astype(float))
     if (refused := rows[rows["value"].isin([math.inf])]).size:
@@ -171,29 +167,30 @@ def _table(rows: pd.DataFrame, what: str, file: str) -> pd.DataFrame:
     letters = rows["raw"].map(lambda raw: isinstance(raw, (bool, str)), na_action=None).astype(bool)
     rows["is_unit"] = rows["value"].isna() | (letters & rows["value"].isin(_TEXTS.values()))
     rows = rows.assign(epochs=1, scored=rows["value"].notna())
-    how = dict.fromkeys(("cluster", "group", "input"), "first") | {
-        "value": "mean",
-        "is_unit": "all",
-    }
     return rows.groupby("sample", sort=False, as_index=False).agg(
-        {**how, "epochs": "sum", "scored": "sum"}
+        {
+            "cluster": "first",
+            "group": "first",
+            "input": "first",
+            "value": "mean",
+            "is_unit": "all",
+            "epochs": "sum",
+            "scored": "sum",
+        }
     )
 
 
 def _number(value: Any) -> float:
     """A score as a number, NaN if there is none; infinite if it cannot be read as by inspect-ai."""
     if isinstance(value, str):
-        value = _TEXTS.get(value, _TEXTS.get(value.lower() if len(value) > 1 else value, value))
+        value = _TEXTS.get(value if len(value) == 1 else value.lower(), value)
+    if value is None:
+        return math.nan
     try:
-        return (
-            math.nan
-            if value is None
-            else abs(number)
-            if math.isinf(number := float(value))
-            else number
-        )
+        number = float(value)
     except (TypeError, ValueError, OverflowError):
         return math.inf
+    return abs(number) if math.isinf(number) else number
 
 
 def _row(
@@ -205,21 +202,21 @@ def _row(
         value = metadata.get(key) if key else None
         if value is None or value == "":
             return None
-        return whole_characters(
-            value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
-        )
+        text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
+        return whole_characters(text)
 
-    labels = {"cluster": label(query.cluster), "group": label(query.by)}
-    return {"sample": whole_characters(str(sample)), "raw": raw, **labels, "input": hash(text)}
+    return {
+        "sample": whole_characters(str(sample)),
+        "raw": raw,
+        "cluster": label(query.cluster),
+        "group": label(query.by),
+        "input": hash(text),
+    }
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:
     """Values that are known and no secret, as texts."""
-    return {
-        name: str(value)
-        for name, value in values.items()
-        if value is not None and not sounds_secret(name)
-    }
+    return {name: str(value) for name, value in public(values).items()}
 
 
 # --- inspect-ai ---
@@ -230,9 +227,9 @@ class _Choice:
     """Scorer and key to read."""
 
     scorer: str
-    key: str  # empty where scores are no dictionaries, or it is not known
-    is_named: bool  # whether the key was asked for
-    metric: str  # of the headline; the key, if dictionaries have one of this name
+    key: str = ""  # empty where scores are no dictionaries, or it is not known
+    is_named: bool = False  # whether the key was asked for
+    metric: str = ""  # of the headline; the key, if dictionaries have one of this name
 
 
 def runs_of_inspect(
@@ -242,12 +239,7 @@ def runs_of_inspect(
 
     The lists receive which runs were chosen and what was skipped.
     """
-    if not (headers := finished_headers(names, left_out)):
-        raise nothing_left("no finished log", names, left_out)
-    task = one_task(Counter(log.eval.task for log in headers), query.task)
-    if others := [log for log in headers if log.eval.task != task]:
-        left_out.append(files.of_other_tasks(others, task))
-    headers = [log for log in headers if log.eval.task == task]
+    headers = _headers_of_task(names, query.task, left_out)
     versions = ((str(log.eval.task_version).partition("-")[0], log.location) for log in headers)
     version = refuse_different("task versions", versions)
     dataset = refuse_different("datasets", ((_dataset(log), log.location) for log in headers))
@@ -267,12 +259,32 @@ def runs_of_inspect(
     left_out += first_few(skipped)
     key = refuse_different("keys", ((run.key, run.file) for run in runs))
     what = f"{choice.scorer}: {key}" if key else choice.scorer
+    if not query.value:
+        chosen += _about_choice(choice, key, what, query)
+    return TaskRuns(headers[0].eval.task, what, runs, version, dataset)
+
+
+def _headers_of_task(
+    names: Sequence[str], task: str | None, left_out: list[str]
+) -> Sequence[EvalLog]:
+    headers = finished_headers(names, left_out)
+    if not headers:
+        raise nothing_left("no finished log", names, left_out)
+    task = one_task(Counter(log.eval.task for log in headers), task)
+    if others := [log for log in headers if log.eval.task != task]:
+        left_out.append(files.of_other_tasks(others, task))
+    return [log for log in headers if log.eval.task == task]
+
+
+def _about_choice(choice: _Choice, key: str, what: str, query: Query) -> list[str]:
+    """Sentences on the headline metric, where no key was asked for."""
     other = choice.metric if choice.metric not in ("", key) else ""
-    if query.scorer is None and not query.value:
-        chosen.append(f"Scores of the task's headline metric{other and f', {other}'}: {what}.")
-    if other not in ("", "mean", "accuracy") and not query.value:
-        chosen.append(f"The mean of the scores is compared, not {other}.")
-    return TaskRuns(task, what, runs, version, dataset)
+    about = []
+    if query.scorer is None:
+        about.append(f"Scores of the task's headline metric{other and f', {other}'}: {what}.")
+    if other not in ("", "mean", "accuracy"):
+        about.append(f"The mean of the scores is compared, not {other}.")
+    return about
 
 
 def _dataset(log: EvalLog) -> str:
@@ -282,27 +294,33 @@ def _dataset(log: EvalLog) -> str:
 
 def _choice(log: EvalLog, query: Query) -> _Choice:
     """What was asked for, else what the headline metric is of."""
-    scores, headline = (log.results.scores, log.results.headline) if log.results else ([], None)
-    first = ""
-    first_key = ""
-    metric = ""
-    if headline and headline.scorer:
-        first = headline.scorer
-        first_key = headline.score or ""
-        metric = headline.metric or ""
-    elif scores:
-        first = scores[0].scorer
-        first_key = scores[0].name
-        metric = next(iter(scores[0].metrics), "")
+    results = log.results or EvalResults()
+    first = _headline(results)
     value = query.value or ""
-    of_value = next((score.scorer for score in scores if value.startswith(f"{score.scorer}.")), "")
-    if not (what := query.scorer or of_value or first):
+    named = (score.scorer for score in results.scores if value.startswith(f"{score.scorer}."))
+    scorer = query.scorer or next(named, first.scorer)
+    if not scorer:
         raise InputError(f"scorer: {short_name(log.location)} has no metrics; name a scorer")
     if value:
-        return _Choice(what, value.removeprefix(f"{what}."), True, metric)
-    if what != first:
-        return _Choice(what, "", False, "")
-    return _Choice(what, first_key if first_key != what else "", False, metric)
+        return _Choice(scorer, value.removeprefix(f"{scorer}."), True, first.metric)
+    return first if scorer == first.scorer else _Choice(scorer)
+
+
+def _headline(results: EvalResults) -> _Choice:
+    """What the headline metric is of, or else the first one."""
+    headline = results.headline
+    if headline and headline.scorer:
+        scorer = headline.scorer
+        key = headline.score
+        metric = headline.metric
+    elif results.scores:
+        first = results.scores[0]
+        scorer = first.scorer
+        key = first.name
+        metric = next(iter(first.metrics), None)
+    else:
+        return _Choice("")
+    return _Choice(scorer, "" if key in (None, scorer) else key, metric=metric or "")
 
 
 def _read_log(
@@ -319,81 +337,104 @@ def _read_log(
     them did not contribute is none: it rises or falls with how lenient the others are.
     """
     name = short_name(log.location)
-    what = choice.scorer
-    spec = log.eval
-    scorers: set[str] = set()
-    for sample in samples:
-        scorers.update(sample.scores or ())
-    if what not in scorers:
-        left_out.append(
-            f"{name} was left out: no score of '{what}'; it has:"
-            f" {choices(sorted(scorers)) or 'none'}."
-        )
+    scorer = choice.scorer
+    scorers = set[str]().union(*(sample.scores or () for sample in samples))
+    if scorer not in scorers:
+        there = choices(sorted(scorers)) or "none"
+        left_out.append(f"{name} was left out: no score of '{scorer}'; it has: {there}.")
         return None
     values, key = _values(samples, choice, name)
-    panel = judges.get(what, frozenset())
-    in_part = [_is_in_part(_facts(sample, what), panel) for sample in samples]
-    values = [None if lacks else value for value, lacks in zip(values, in_part, strict=True)]
-    scored = zip(samples, values, strict=True)
-    rows = pd.DataFrame(
-        [_row(s.id, value, s.metadata or {}, text_of(s), query) for s, value in scored],
-        dtype=object,
-    )
-    table = _table(rows, what, name)
-    reducer = ""
-    if (epochs := max(sample.epoch for sample in samples)) > 1:
-        headline = log.results.headline if log.results else None
-        named = [headline.reducer if headline else None, *(spec.config.epochs_reducer or ())]
-        reducer = next(filter(None, named), "mean")
-    if reducer not in ("", "mean"):
-        if (reduced := _reduced(log, what, reducer, key, left_out)) is None:
-            return None
-        table["value"] = table["sample"].map(reduced).astype(float).replace(math.inf, math.nan)
-        # Reduced over fewer epochs it would be another score.
-        table.loc[table["scored"] < epochs, "value"] = math.nan
-        reducer += "" if reducer.startswith(_OF_ANY_EPOCHS) else f" of {epochs}"
-    roles = {role: ", ".join(models) for role, models in role_models(log).items()}
-    judge_roles = {role: models for role, models in roles.items() if _JUDGE_ROLE.search(role)}
-    others = {role: models for role, models in roles.items() if role not in judge_roles}
-    arguments = {
-        **spec.task_args,
-        "solver": spec.solver,
-        "solver_args": spec.solver_args or None,
-        **others,
-    }
-    arguments[STRUCTURED] = structured_of(
-        _facts(sample, what) for sample in samples
-    )  # what became of the argument, which may be `auto`
+    panel = judges.get(scorer, frozenset())
+    facts = [_facts(sample, scorer) for sample in samples]
+    in_part = [_is_in_part(known, panel) for known in facts]
+    rows = []
+    for sample, value, lacks in zip(samples, values, in_part, strict=True):
+        raw = None if lacks else value
+        rows.append(_row(sample.id, raw, sample.metadata or {}, text_of(sample), query))
+    table = _table(pd.DataFrame(rows, dtype=object), scorer, name)
+    reducer = _reduce(table, log, samples, scorer, key, left_out)
+    if reducer is None:
+        return None
     return ScoredRun(
         file=log.location,
         of=answered_by(log),
-        created=spec.created,
+        created=log.eval.created,
         table=table,
         keys=frozenset[str]().union(*(sample.metadata or () for sample in samples)),
-        run_id=spec.eval_id or "",
+        run_id=log.eval.eval_id,
         settings=_texts(model_settings(log)),
-        arguments=_texts(arguments),
-        judge="" if what in _UNJUDGED else ", ".join(judge_roles.values()),
-        simulated=any(SIMULATED in name for name in [spec.model, *roles.values()]),
+        arguments=_arguments(log, facts),
+        judge=_judge(log, scorer),
+        simulated=is_simulated(log),
         reducer=reducer,
         key=key,
         partial=sum(in_part),
         scored_by=panel,
-        reply_counts=summed(_facts(sample, what) for sample in samples),
-        raters=Counter(str(rater) for sample in samples for rater in _raters(sample, what)),
+        reply_counts=summed(facts),
+        raters=_raters(facts, scorer),
     )
+
+
+def _reduce(
+    table: pd.DataFrame,
+    log: EvalLog,
+    samples: Sequence[_Sample],
+    scorer: str,
+    key: str,
+    left_out: list[str],
+) -> str | None:
+    """Give a table, which has means of epochs, the values as the log reduced them.
+
+    Returns the reducer, empty for one epoch; None, with a sentence in `left_out`, if the log did
+    not reduce them.
+    """
+    epochs = max(sample.epoch for sample in samples)
+    if epochs == 1:
+        return ""
+    headline = log.results.headline if log.results else None
+    named = [headline.reducer if headline else None, *(log.eval.config.epochs_reducer or ())]
+    reducer = next(filter(None, named), "mean")
+    if reducer == "mean":
+        return reducer
+    reduced = _reduced(log, scorer, reducer, key, left_out)
+    if reduced is None:
+        return None
+    table["value"] = table["sample"].map(reduced).astype(float).replace(math.inf, math.nan)
+    # Reduced over fewer epochs it would be another score.
+    table.loc[table["scored"] < epochs, "value"] = math.nan
+    return reducer if reducer.startswith(_OF_ANY_EPOCHS) else f"{reducer} of {epochs}"
+
+
+def _arguments(log: EvalLog, facts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Arguments of a log's task, and models in roles other than a judge's."""
+    arguments = {
+        **log.eval.task_args,
+        "solver": log.eval.solver,
+        "solver_args": log.eval.solver_args or None,
+    }
+    for role, models in role_models(log).items():
+        if not _JUDGE_ROLE.search(role):
+            arguments[role] = ", ".join(models)
+    arguments[STRUCTURED] = structured_of(facts)  # what became of the argument, which may be `auto`
+    return _texts(arguments)
+
+
+def _judge(log: EvalLog, scorer: str) -> str:
+    """The models in roles of a judge, if the scorer may call one."""
+    if scorer in _UNJUDGED:
+        return ""
+    judges = [models for role, models in role_models(log).items() if _JUDGE_ROLE.search(role)]
+    return ", ".join(chain(*judges))
 
 
 def _judges_with_scores(logs: Iterable[Sequence[_Sample]]) -> dict[str, frozenset[str]]:
     """The judges of panels that gave any score, by scorer."""
-    judges: dict[str, set[str]] = defaultdict(set)
-    for samples in logs:
-        for sample in samples:
-            for scorer in sample.scores or ():
-                for judge, final in _panel_finals(_facts(sample, scorer)):
-                    if final is not None:
-                        judges[scorer].add(str(judge))
-    return {scorer: frozenset(names) for scorer, names in judges.items()}
+    judges: dict[str, frozenset[str]] = defaultdict(frozenset)
+    for sample in chain.from_iterable(logs):
+        for scorer in sample.scores or ():
+            finals = _panel_finals(_facts(sample, scorer))
+            judges[scorer] |= {str(judge) for judge, final in finals if final is not None}
+    return judges
 
 
 def _panel_finals(facts: Mapping[str, Any]) -> Sequence[tuple[str, float | None]]:
@@ -417,10 +458,13 @@ def _facts(sample: _Sample, scorer: str) -> Mapping[str, Any]:
     return {} if score is None else score.metadata or {}
 
 
-def _raters(sample: _Sample, scorer: str) -> Iterable[str]:
-    """The people who rated a sample, as `human_rating` names them."""
-    raters = _facts(sample, scorer).get("raters") if "human_rating" in scorer else None
-    return raters if isinstance(raters, dict) else ()
+def _raters(facts: Iterable[Mapping[str, Any]], scorer: str) -> Counter[str]:
+    """How many samples each person rated, by the metadata of `human_rating`."""
+    raters = Counter[str]()
+    for known in facts if "human_rating" in scorer else ():
+        named = known.get("raters")
+        raters.update(map(str, named if isinstance(named, dict) else ()))
+    return raters
 
 
 def _samples(log: EvalLog, query: Query, left_out: list[str]) -> list[_Sample] | None:
@@ -430,10 +474,11 @@ def _samples(log: EvalLog, query: Query, left_out: list[str]) -> list[_Sample] |
     """
     if (summaries := files.read_summaries(log, left_out)) is None:
         return None
-    keys = filter(None, (query.cluster, query.by))
-    metadata = [sample.metadata or {} for sample in summaries]
-    if any(str(each.get(key, "")).endswith(_SHORTENED) for key in keys for each in metadata):
-        return None if (whole := _whole(log, left_out)) is None else list(whole.samples or ())
+    for sample in summaries:
+        wanted = ((sample.metadata or {}).get(key) for key in (query.cluster, query.by) if key)
+        if any(str(value).endswith(_SHORTENED) for value in wanted):
+            whole = _whole(log, left_out)
+            return None if whole is None else list(whole.samples or ())
     return list(summaries)
 
 
@@ -447,27 +492,35 @@ def _whole(log: EvalLog, left_out: list[str]) -> EvalLog | None:
 
 def _values(samples: Sequence[_Sample], choice: _Choice, log: str) -> tuple[list[Any], str]:
     """A score for each sample, and the key of scores, empty if these are no dictionaries."""
-    scores = [
-        None if sample.error is not None else (sample.scores or {}).get(choice.scorer)
-        for sample in samples
-    ]
-    values = [score.value if score else None for score in scores]
-    keys = dict.fromkeys(key for value in values if isinstance(value, dict) for key in value)
+    values = [_value(sample, choice.scorer) for sample in samples]
+    by_key = [value for value in values if isinstance(value, dict)]
+    keys = dict.fromkeys(chain.from_iterable(by_key))
     key = choice.key or (choice.metric if choice.metric in keys else "")
     if keys and key not in keys:
         problem = f"no key '{key}'" if key else "several keys, name one"
         raise InputError(
             f"value: scores of '{choice.scorer}' in {log} have {problem}: {choices(keys)}"
         )
-    if choice.is_named and any(
-        not isinstance(v, dict) and v is not None and v == v for v in values
-    ):
+    if choice.is_named and any(map(_is_single, values)):
         raise InputError(
             f"value: scores of '{choice.scorer}' in {log} have no keys, and so no '{choice.key}'"
         )
-    return [value.get(key) if isinstance(value, dict) else value for value in values], (
-        key if keys else ""
-    )
+    return [_under(key, value) for value in values], key if keys else ""
+
+
+def _value(sample: _Sample, scorer: str) -> Any:
+    score = (sample.scores or {}).get(scorer)
+    return None if score is None or sample.error is not None else score.value
+
+
+def _is_single(value: Any) -> bool:
+    """Whether a score has a value, and no keys."""
+    return not (value is None or isinstance(value, dict) or value != value)
+
+
+def _under(key: str, value: Any) -> Any:
+    """What a dictionary has under a key; anything else as it is."""
+    return value.get(key) if isinstance(value, dict) else value
 
 
 def _reduced(
@@ -481,14 +534,11 @@ def _reduced(
     whole = log if log.reductions else _whole(log, left_out)
     if whole is None:
         return None
-    for each in whole.reductions or ():
-        if (each.scorer, each.reducer) == (what, reducer):
-            values = {
-                s.sample_id: s.value.get(key) if isinstance(s.value, dict) else s.value
-                for s in each.samples
-            }
+    for reduction in whole.reductions or ():
+        if (reduction.scorer, reduction.reducer) == (what, reducer):
             return {
-                whole_characters(str(sample)): _number(value) for sample, value in values.items()
+                whole_characters(str(sample.sample_id)): _number(_under(key, sample.value))
+                for sample in reduction.samples
             }
     left_out.append(
         f"{short_name(log.location)} was left out: it has no scores reduced by {reducer}."
@@ -500,8 +550,9 @@ def _reduced(
 
 
 def task_and_date(file: Path) -> tuple[str, str]:
-    """Task and time of a run in the name of a file of samples of lm-eval; without a time the name
-    and nothing.
+    """Task and time of a run in the name of a file of samples of lm-eval.
+
+    The name and nothing if it has no time.
     """
     match = SAVED.search(file.name)
     return (match[1], match[2]) if match else (file.stem, "")
@@ -512,10 +563,9 @@ def saved_results(file: Path) -> dict[str, Any]:
 
     Empty if there are none.
     """
+    beside = file.with_name(f"results_{task_and_date(file)[1]}.json")
     try:
-        results = json.loads(
-            (file.parent / f"results_{task_and_date(file)[1]}.json").read_text(encoding="utf-8")
-        )
+        results = json.loads(beside.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     if not isinstance(results, dict) or not results.get("model_name"):
@@ -529,12 +579,9 @@ def saved_results(file: Path) -> dict[str, Any]:
 
 def saved_files(names: Iterable[str]) -> list[Path]:
     """Files of samples at paths, as lm-eval names them."""
-    paths = [Path(files.local_path(name)) for name in names]
-    listed = (
-        file
-        for path in paths
-        for file in (sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path])
-    )
+    listed: list[Path] = []
+    for path in map(Path, map(files.local_path, names)):
+        listed += sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path]
     return [file for file in dict.fromkeys(listed) if SAVED.search(file.name)]
 
 
@@ -542,58 +589,73 @@ def runs_of_lm_eval(
     saved: Sequence[Path], query: Query, chosen: list[str], left_out: list[str]
 ) -> TaskRuns:
     """The runs of a task in files of samples of lm-eval; sentences as for `runs_of_inspect`."""
-    task = one_task(Counter(task_and_date(file)[0] for file in saved), query.task)
-    dates = {file: task_and_date(file) for file in saved}
-    of_task = sorted((date, file) for file, (name, date) in dates.items() if name == task)
+    named = {file: task_and_date(file) for file in saved}
+    task = one_task(Counter(name for name, _ in named.values()), query.task)
+    of_task = sorted((date, file) for file, (name, date) in named.items() if name == task)
     if others := len(saved) - len(of_task):
         left_out.append(
             f"{counted(others, 'file')} of samples of other tasks than {task} were left out."
         )
-    lines = dict[Path, pd.DataFrame]()
-    runs = list[ScoredRun]()
     skipped = list[str]()
-    for _, file in of_task:
+    lines = _readable_lines([file for _, file in of_task], query, skipped)
+    what = _saved_metric(
+        task, lines.values(), query, chosen, [*left_out, *first_few(skipped, "file")]
+    )
+    metric = what.rpartition(",")[0]
+    lines = {file: _with_metric(frame, what) for file, frame in lines.items()}
+    every = pd.concat(lines.values())
+    known = set(every.loc[every["has_metric"], "sample"])
+    samples = every["sample"].nunique()
+    if samples > len(known):
+        left_out.append(
+            f"{samples - len(known):,} of {counted(samples, 'sample')} have no {what} in any file"
+            " and were left out."
+        )
+    versions = list[tuple[str, str]]()
+    upwards = set[bool | None]()
+    runs = list[ScoredRun]()
+    for file, frame in lines.items():
+        if not frame["has_metric"].any():
+            skipped.append(f"{file.name} was left out: it has no {what}.")
+            continue
+        results = saved_results(file)
+        version = results.get("versions", {}).get(task)
+        versions.append(("" if version is None else str(version), str(file)))
+        upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric))
+        runs.append(_saved_run(file, results, what, frame[frame["sample"].isin(known)]))
+    left_out += first_few(skipped, "file")
+    upwards.discard(None)
+    return TaskRuns(
+        task,
+        what,
+        runs,
+        refuse_different("task versions", versions),
+        higher_is_better=upwards.pop() if len(upwards) == 1 else None,
+    )
+
+
+def _readable_lines(
+    saved: Iterable[Path], query: Query, skipped: list[str]
+) -> dict[Path, pd.DataFrame]:
+    """The lines of each file that can be read, as from `_saved_lines`."""
+    lines = dict[Path, pd.DataFrame]()
+    for file in saved:
         try:
             lines[file] = _saved_lines(file, query)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             skipped.append(
                 f"{file.name} was left out: it is damaged ({type(error).__name__}: {error})."
             )
-    what = _saved_metric(
-        task, lines.values(), query, chosen, [*left_out, *first_few(skipped, "file")]
-    )
+    return lines
+
+
+def _with_metric(lines: pd.DataFrame, what: str) -> pd.DataFrame:
+    """The lines of the filter of a metric, with its values, and whether it is there at all."""
     metric, _, filter_ = what.rpartition(",")
-    lines = {file: each[each["filter"] == filter_] for file, each in lines.items()}
-    with_metric = {
-        file: each[[metric in metrics for metrics in each["metrics"]]]
-        for file, each in lines.items()
-    }
-    known = set[str]().union(*(each["sample"] for each in with_metric.values()))
-    if without := set[str]().union(*(each["sample"] for each in lines.values())) - known:
-        samples = counted(len(known | without), "sample")
-        left_out.append(
-            f"{len(without):,} of {samples} have no {what} in any file and were left out."
-        )
-    versions = list[tuple[str, str]]()
-    upwards = set[bool | None]()
-    for file, each in lines.items():
-        if with_metric[file].empty:
-            skipped.append(f"{file.name} was left out: it has no {what}.")
-            continue
-        results = saved_results(file)
-        known_version = results.get("versions", {}).get(task)
-        versions.append(("" if known_version is None else str(known_version), str(file)))
-        upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric))
-        values = [metrics.get(metric) for metrics in each["metrics"]]
-        runs.append(
-            _saved_run(file, results, what, each.assign(raw=values)[each["sample"].isin(known)])
-        )
-    left_out += first_few(skipped, "file")
-    version = refuse_different("task versions", versions)
-    upwards.discard(None)
-    return TaskRuns(
-        task, what, runs, version, higher_is_better=upwards.pop() if len(upwards) == 1 else None
-    )
+    lines = lines[lines["filter"] == filter_]
+    values = [metrics.get(metric) for metrics in lines["metrics"]]
+    has_metric = np.array([metric in metrics for metrics in lines["metrics"]], dtype=bool)
+    return lines.assign(raw=values, has_metric=has_metric)
 
 
 def _saved_lines(file: Path, query: Query) -> pd.DataFrame:
@@ -626,18 +688,18 @@ def _saved_metric(
     """Metric with its filter."""
     wanted = query.scorer or query.value
     metrics = dict[str, str]()
-    for each in lines:
-        for filter_, names in zip(each["filter"], each["metrics"], strict=True):
-            metrics.update({f"{name},{filter_}": name for name in names})
+    for frame in lines:
+        for filter_, names in zip(frame["filter"], frame["metrics"], strict=True):
+            metrics |= {f"{name},{filter_}": name for name in names}
     named = [name for name, metric in metrics.items() if wanted in (None, name, metric)]
-    if not named or (wanted and len(named) > 1):
+    if wanted is None and len(named) > 1:
+        chosen.append(f"The first metric of {task}: {named[0]}.")
+    elif len(named) != 1:
         problem = (
             f"scorer: {'several' if named else 'no'} '{wanted or ''}' in samples of {task}; there"
-            " are: "
+            f" are: {'; '.join(metrics) or 'none'}"
         )
-        raise InputError("\n".join([problem + ("; ".join(metrics) or "none"), *left_out]))
-    if wanted is None and len(metrics) > 1:
-        chosen.append(f"The first metric of {task}: {named[0]}.")
+        raise InputError("\n".join([problem, *left_out]))
     return named[0]
 
 
@@ -645,11 +707,12 @@ def _saved_run(file: Path, results: Mapping[str, Any], what: str, lines: pd.Data
     task, date = task_and_date(file)
     config = results.get("config", {})
     given = config.get("model_args") or {}
-    args = (
-        dict(part.partition("=")[::2] for part in given.split(","))
-        if isinstance(given, str)
-        else given
-    )
+    if isinstance(given, str):
+        given = dict(part.partition("=")[::2] for part in given.split(","))
+    arguments = {
+        "num_fewshot": results.get("n-shot", {}).get(task),
+        "gen_kwargs": config.get("gen_kwargs"),
+    }
     model = str(results.get("model_name") or file.parent.name)
     return ScoredRun(
         file=str(file),
@@ -657,12 +720,7 @@ def _saved_run(file: Path, results: Mapping[str, Any], what: str, lines: pd.Data
         created=date,
         table=_table(lines, what, str(file)),
         keys=frozenset[str]().union(*lines["keys"]),
-        settings=_texts(args),
-        arguments=_texts(
-            {
-                "num_fewshot": results.get("n-shot", {}).get(task),
-                "gen_kwargs": config.get("gen_kwargs"),
-            }
-        ),
+        settings=_texts(given),
+        arguments=_texts(arguments),
         simulated=model.startswith(SIMULATED),
     )

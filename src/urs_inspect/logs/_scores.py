@@ -1,10 +1,9 @@
-"""What logs of answers hold beside them: scores, and the tokens and cost of the model under test
-and of its judges.
-"""
+"""What logs of answers hold beside them: scores, and the tokens and cost of models and judges."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
@@ -12,8 +11,8 @@ from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 
 from urs_inspect.judging._failures import CUT_OFF, STOPPED_AT_LIMIT
-from urs_inspect.scorers._metrics import as_number, scores_of
-from urs_inspect.scorers._metrics import last_score as last_score
+from urs_inspect.judging._scores import as_number, scores_named
+from urs_inspect.judging._scores import last_score as last_score
 
 ASSISTANT = "assistant"
 """Key of a log's metadata that names what answered, where it is not the model alone."""
@@ -30,8 +29,9 @@ def answered_by(log: EvalLog) -> str:
 
 
 def cut_off(facts: Mapping[str, Any]) -> bool:
-    """Whether an answer was cut off at the token limit, by the metadata of its score, even if it
-    was not judged.
+    """Whether an answer was cut off at the token limit, even if it was not judged.
+
+    `facts` is the metadata of its score.
     """
     if (stop_reason := facts.get("answer_stop_reason")) is not None:
         return stop_reason in STOPPED_AT_LIMIT
@@ -45,16 +45,14 @@ def last_judgement(sample: EvalSample | EvalSampleSummary) -> Score | None:
 
 def judgements(sample: EvalSample | EvalSampleSummary) -> list[Score]:
     """All scores that `intent_judge` gave a sample, the first one first."""
-    return scores_of(sample, "intent_judge")
+    return scores_named(sample.scores, "intent_judge")
 
 
 def value_of(score: Score | None, key: str) -> float:
     """One number of a score; NaN if it is not there."""
-    return (
-        as_number(score.value.get(key))
-        if score is not None and isinstance(score.value, dict)
-        else math.nan
-    )
+    if score is None or not isinstance(score.value, dict):
+        return math.nan
+    return as_number(score.value.get(key))
 
 
 Used = Mapping[str, ModelUsage]
@@ -82,16 +80,9 @@ UNKNOWN = Usage(math.nan, math.nan, math.nan)
 
 def usage_of(used: ModelUsage) -> Usage:
     """Usage as inspect-ai counts it; what caches held was sent as well."""
-    sent = (
-        used.input_tokens
-        + (used.input_tokens_cache_read or 0)
-        + (used.input_tokens_cache_write or 0)
-    )
-    return Usage(
-        float(sent),
-        float(used.output_tokens),
-        (used.total_cost or 0.0) if _priced(used) else math.nan,
-    )
+    cached = (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
+    cost = (used.total_cost or 0.0) if _priced(used) else math.nan
+    return Usage(float(used.input_tokens + cached), float(used.output_tokens), cost)
 
 
 def summed(parts: Iterable[Used]) -> dict[str, ModelUsage]:
@@ -105,21 +96,30 @@ def summed(parts: Iterable[Used]) -> dict[str, ModelUsage]:
 
 def role_models(log: EvalLog) -> dict[str, tuple[str, ...]]:
     """Role -> names of its models."""
-    return {
-        role: tuple(model.model for model in (models if isinstance(models, list) else [models]))
-        for role, models in (log.eval.model_roles or {}).items()
-    }
+    by_role: dict[str, tuple[str, ...]] = {}
+    for role, models in (log.eval.model_roles or {}).items():
+        listed = models if isinstance(models, list) else [models]
+        by_role[role] = tuple(model.model for model in listed)
+    return by_role
+
+
+def is_simulated(log: EvalLog) -> bool:
+    """Whether the model under test, or one in any role, is simulated."""
+    models = chain([log.eval.model], *role_models(log).values())
+    return any(SIMULATED in model for model in models)
 
 
 def own_usage(log: EvalLog, models: Used, roles: Used) -> Usage:
     """Usage of the model under test, given that by model and by role."""
     model = log.eval.model
-    if not any(model in names for names in role_models(log).values()):
+    if model not in chain(*role_models(log).values()):
         return usage_of(models[model]) if model in models else UNKNOWN
     # Usage of a model that has a role as well is counted once for both.
-    return usage_of(sum(models.values(), ModelUsage())) - usage_of(
-        sum(roles.values(), ModelUsage())
-    )
+    return _usage_of_all(models) - _usage_of_all(roles)
+
+
+def _usage_of_all(used: Used) -> Usage:
+    return usage_of(sum(used.values(), ModelUsage()))
 
 
 def usage_of_judges(judges: Sequence[str], models: Used, judging: ModelUsage) -> Usage:
@@ -133,10 +133,10 @@ def usage_of_judges(judges: Sequence[str], models: Used, judging: ModelUsage) ->
 def usage_by_judge(
     model: str, judges: Sequence[str], models: Used, own: Usage, together: Usage
 ) -> dict[str, Usage] | None:
-    """Usage of each judge; None where parts are not known, or do not add up to that of all
-    together.
+    """Usage of each judge.
 
-    `own` is the usage of the model under test, which is not that of a judge.
+    None where parts are not known, or do not add up to that of all together. `own` is the usage of
+    the model under test, which is not that of a judge.
     """
     if len(set(judges)) < len(judges):
         return None
@@ -144,11 +144,9 @@ def usage_by_judge(
     if model in parts and model in models:
         parts[model] -= own
     total = sum(parts.values(), NOTHING)
-    same = all(
-        math.isclose(getattr(total, name), getattr(together, name), abs_tol=0.5)
-        for name in ("sent", "received")
-    )
-    return parts if same else None
+    same_sent = math.isclose(total.sent, together.sent, abs_tol=0.5)
+    same_received = math.isclose(total.received, together.received, abs_tol=0.5)
+    return parts if same_sent and same_received else None
 
 
 def _priced(used: ModelUsage) -> bool:

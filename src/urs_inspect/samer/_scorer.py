@@ -16,6 +16,7 @@ from inspect_ai.util import concurrency
 
 from urs_inspect._arguments import Count, Text, checked
 from urs_inspect.datasets._conversations import NOT_SHOWN, TURNS_NOT_SEEN
+from urs_inspect.judging._scores import last_score
 from urs_inspect.samer._checkpoint import Dtype, fingerprint
 from urs_inspect.samer._conversation import Bos, Overlong
 from urs_inspect.samer._engines import EngineFailure, QueryResponse
@@ -42,7 +43,6 @@ from urs_inspect.scorers._metrics import (
     facts_of,
     groups_of,
     interval_rows,
-    last_score,
     mean,
     number_of,
     value_of,

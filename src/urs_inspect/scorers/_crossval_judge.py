@@ -12,8 +12,9 @@ from urs_inspect._arguments import Count, Structured, Temperature, Text, checked
 from urs_inspect._util import InputError, choices
 from urs_inspect.judging import AnswerJudging
 from urs_inspect.judging._reply_counts import BY_JUDGE
+from urs_inspect.judging._scores import last_score
 from urs_inspect.scorers._intent_judge import AnswerJudge
-from urs_inspect.scorers._metrics import final_of, groups_of, last_score, mean, outcome_counts
+from urs_inspect.scorers._metrics import final_of, groups_of, mean, outcome_counts
 from urs_inspect.solvers._role_models import GRADER, bound_models
 from urs_inspect.stats._crossval import REFERENCE_SCORE, bias_of_means
 

@@ -21,13 +21,8 @@ from urs_inspect.judging import Answer, AnswerJudging, Judge, Judged, Judgement,
 from urs_inspect.judging._failures import STOPPED_AT_LIMIT, JudgeFailure
 from urs_inspect.judging._frames import Schema
 from urs_inspect.judging._reply_counts import BY_JUDGE, UnkeyedWatch
-from urs_inspect.scorers._metrics import (
-    groups_of,
-    intent_report,
-    last_score,
-    outcome_counts,
-    scores_named,
-)
+from urs_inspect.judging._scores import last_score, scores_named
+from urs_inspect.scorers._metrics import groups_of, intent_report, outcome_counts
 from urs_inspect.solvers._conversations import asked, not_all_text
 from urs_inspect.solvers._model_calls import SCORE_LATER, JudgeCalls, chat_messages
 from urs_inspect.solvers._role_models import bound_models

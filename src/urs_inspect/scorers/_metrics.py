@@ -3,17 +3,16 @@
 """
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from inspect_ai.log import EvalSample, EvalSampleSummary, HeadlineMetric
-from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
-from inspect_ai.solver import TaskState
+from inspect_ai.log import HeadlineMetric
+from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
 from urs_inspect.datasets._conversations import NOT_SHOWN
 from urs_inspect.judging._reply_counts import header_rows, summed
+from urs_inspect.judging._scores import as_number
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import mean_interval
 from urs_inspect.stats._bootstrap import pooled_deviation, standard_error
@@ -56,24 +55,6 @@ def reason_of(modes: Iterable[str]) -> Reason:
     return reasons.most_common(1)[0][0] if reasons else "no_response"
 
 
-def scores_of(sample: TaskState | EvalSample | EvalSampleSummary, scorer: str) -> list[Score]:
-    """All scores that a scorer gave a sample, the first one first.
-
-    A later one is numbered, as `intent_judge-1`.
-    """
-    return scores_named(sample.scores or {}, scorer)
-
-
-def scores_named(scores: Mapping[str, Score], scorer: str) -> list[Score]:
-    """Those of some scores, by name, that are of this scorer."""
-    return [score for name, score in scores.items() if re.fullmatch(rf"{scorer}(-?\d+)?", name)]
-
-
-def last_score(sample: TaskState | EvalSample | EvalSampleSummary, scorer: str) -> Score | None:
-    """The last score that a scorer gave a sample."""
-    return next(reversed(scores_of(sample, scorer)), None)
-
-
 def groups_of(metadata: Mapping[str, Any] | None) -> dict[str, str]:
     """Reported intent and language of a sample, as columns of the viewer."""
     facts = metadata or {}
@@ -100,11 +81,6 @@ def number_of(score: SampleScore, key: str) -> float:
 def final_of(score: SampleScore) -> float:
     """The final score of a sample, 1 to 10; NaN if it has none."""
     return number_of(score, FINAL)
-
-
-def as_number(value: object) -> float:
-    """A number; NaN for anything else."""
-    return float(value) if isinstance(value, (int, float)) else math.nan
 
 
 def mean(values: Sequence[float]) -> float:

@@ -25,8 +25,9 @@ from urs_inspect.judging._pair_reply import (
     reply_counts,
 )
 from urs_inspect.judging._reply_counts import UnkeyedWatch, header_rows, summed
+from urs_inspect.judging._scores import as_number
 from urs_inspect.judging._verdicts import OVERALL
-from urs_inspect.scorers._metrics import as_number, count_rows, facts_of, number_of
+from urs_inspect.scorers._metrics import count_rows, facts_of, number_of
 from urs_inspect.solvers._local_judges import EVALUATIONS, pair_facts
 from urs_inspect.solvers._pair_asking import call_facts
 from urs_inspect.stats import Battle, Ranking, battles_of, rank

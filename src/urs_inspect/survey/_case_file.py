@@ -35,9 +35,8 @@ class SurveyCase:
     """A case from a survey; what the survey does not have is empty."""
 
     id: str
-    question: (
-        str  # the first valid one of the conversation, exactly apart from white space at the edges
-    )
+    # the first valid one of the conversation, exactly apart from white space at the edges
+    question: str
     reference: str  # reference answer
     intent: str  # intent id of the rubric
     language: str  # language code of the rubric
@@ -94,10 +93,9 @@ _FORMULA = ("=", "+", "-", "@", "\t")
 
 
 def write_cases(path: Path, cases: Iterable[SurveyCase]) -> None:
-    """Write cases to a new file as JSON Lines with the columns that `-T dataset=` takes, without
-    empty values.
+    """Write cases to a new file as JSON Lines with the columns that `-T dataset=` takes.
 
-    Satisfaction is a number where it was given as one.
+    Empty values are left out. Satisfaction is a number where it was given as one.
     """
     lines = []
     for case in cases:
@@ -108,8 +106,12 @@ def write_cases(path: Path, cases: Iterable[SurveyCase]) -> None:
             "user_intent": case.intent,
             "language": case.language,
         }
-        optional: dict[str, object] = {"country": case.country, "service": case.service}
-        optional |= {"satisfaction": _number(case.satisfaction), "personal_data": list(case.flags)}
+        optional: dict[str, object] = {
+            "country": case.country,
+            "service": case.service,
+            "satisfaction": _number(case.satisfaction),
+            "personal_data": list(case.flags),
+        }
         columns |= {name: value for name, value in optional.items() if value not in ("", [])}
         lines.append(json.dumps(columns, ensure_ascii=False) + "\n")
     write_new_file(path, "".join(lines))
@@ -123,19 +125,19 @@ def _number(text: str) -> str | int | float:
 
 
 def dropped_csv(survey: Survey) -> str:
-    """The dropped rows as CSV; a cell that a spreadsheet would take for a formula begins with an
-    apostrophe.
+    """The dropped rows as CSV.
+
+    A cell that a spreadsheet would take for a formula begins with an apostrophe.
     """
     rows = []
     for dropped in survey.dropped:
         cells = (dropped.reason, dropped.column, dropped.detail, dropped.excerpt)
-        rows.append(
-            [
-                str(dropped.row),
-                *[f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in cells],
-            ]
-        )
+        rows.append([str(dropped.row), *map(_no_formula, cells)])
     return _csv(_DROPPED_HEADER, rows)
+
+
+def _no_formula(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
 def read_dropped(path: Path) -> tuple[Dropped, ...]:

@@ -5,6 +5,7 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from urs_inspect._util import counted, escaped
@@ -102,11 +103,12 @@ def _parts(described: Described) -> list[str]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for case in described.cases:
         counts[described.groups[case.intent]][case.intent] += 1
-    return [
-        f"{group} holds {', '.join(f'{number} of {intent}' for intent, number in parts.items())}."
-        for group, parts in counts.items()
-        if len(parts) > 1
-    ]
+    lines = []
+    for group, parts in counts.items():
+        if len(parts) > 1:
+            held = ", ".join(f"{number} of {intent}" for intent, number in parts.items())
+            lines.append(f"{group} holds {held}.")
+    return lines
 
 
 def _examples(described: Described) -> list[str]:
@@ -150,10 +152,10 @@ def _countries(described: Described) -> list[str]:
         return ["", "## Countries", "", "The cases do not say which country their users came from."]
     languages = _languages(described)
     by_language = Counter((case.country, case.language) for case in described.cases)
-    rows = [
-        [country, *[by_language[country, code] for code in languages], number]
-        for country, number in _first(counts, len(counts))
-    ]
+    rows = []
+    for country, number in _first(counts, len(counts)):
+        cells = [by_language[country, code] for code in languages]
+        rows.append([country, *cells, number])
     without = len(described.cases) - counts.total()
     note = f"{counted(len(counts), 'country', 'countries')}; {_none_named(without)}."
     return _section("Countries", ["Country", *languages.values(), "Total"], rows, note)
@@ -186,7 +188,7 @@ def _dropped(dropped: Sequence[Dropped]) -> list[str]:
 
 
 def _removed(removed: Sequence[Removed]) -> list[str]:
-    counts = Counter(fault for case in removed for fault in case.faults)
+    counts = Counter(chain.from_iterable(case.faults for case in removed))
     rows: list[list[object]] = [[fault, number] for fault, number in _first(counts, len(counts))]
     rows.append(["all", len(removed)])
     return _section(
@@ -232,9 +234,12 @@ def _short(text: str) -> str:
 def _section(
     title: str, header: Sequence[object], rows: Iterable[Sequence[object]], *notes: str
 ) -> list[str]:
-    lines = [f"| {' | '.join(escaped(str(cell)) for cell in line)} |" for line in (header, *rows)]
-    lines.insert(1, f"| {' | '.join('---' for _ in header)} |")
+    lines = [_line(header), f"| {' | '.join('---' for _ in header)} |", *map(_line, rows)]
     section = ["", f"## {title}", "", *lines]
     if notes:
         section += ["", *notes]
     return section
+
+
+def _line(cells: Iterable[object]) -> str:
+    return f"| {' | '.join(escaped(str(cell)) for cell in cells)} |"

@@ -26,9 +26,7 @@ class Duplicate:
 
 
 def normalise(text: str) -> str:
-    """Fold a question: width, case, white space and punctuation at the edges do not matter; marks
-    within do.
-    """
+    """Fold a question: width, case, white space and punctuation at the edges do not matter."""
     folded = _SPACE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
     return _BESIDE_HAN.sub("", folded).strip(_EDGES) or folded
 
@@ -80,10 +78,10 @@ def find_duplicates(
 
 
 def bands(near: float) -> tuple[int, int]:
-    """Number of bands and rows per band: the longest bands that miss a pair at the threshold with
-    less than 0.0001.
+    """Number of bands and rows per band.
 
-    A pair of similarity s shares no band of r rows with the probability `(1 - s^r)^b`.
+    They are the longest bands that miss a pair at the threshold with less than 0.0001. A pair of
+    similarity s shares no band of r rows with the probability `(1 - s^r)^b`.
     """
     sizes = [
         rows

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,7 +32,7 @@ def load(name: str) -> Mapping[str, Any]:
 
 def names(*keys: str) -> Sequence[str]:
     """The words under several keys, the longest first, so that none hides a longer one."""
-    folded = {str(word).casefold() for key in keys for word in words()[key]}
+    folded = {str(word).casefold() for word in chain(*(words()[key] for key in keys))}
     return sorted(folded, key=lambda word: (-len(word), word))
 
 
@@ -91,11 +92,9 @@ def _messages(value: object) -> list[Any] | None:
             return None
         found = _listed(parsed)
         # A question may be JSON itself.
-        return (
-            found
-            if found and isinstance(found[0], dict) and _first(found[0], _ROLE_KEYS) is not None
-            else None
-        )
+        if not found or not isinstance(found[0], dict) or _first(found[0], _ROLE_KEYS) is None:
+            return None
+        return found
     return _listed(value)
 
 
@@ -113,21 +112,24 @@ def _turn(message: object, place: int) -> Turn:
     role = _first(message, _ROLE_KEYS) if isinstance(message, dict) else None
     if isinstance(role, dict):  # as in an export of ChatGPT: {"author": {"role": "user"}}
         role = role.get("role")
-    roles: dict[str, Role] = {
-        name: role for role, names in words()["roles"].items() for name in names
-    }
-    if (
-        not isinstance(message, dict)
-        or not isinstance(role, str)
-        or role.strip().casefold() not in roles
-    ):
-        raise InputError(f"message {place}: unknown role {shown(role)}; allowed: {choices(roles)}")
+    known = _roles()
+    name = role.strip().casefold() if isinstance(role, str) else ""
+    if not isinstance(message, dict) or name not in known:
+        raise InputError(f"message {place}: unknown role {shown(role)}; allowed: {choices(known)}")
     text = _text(_first(message, _TEXT_KEYS))
     if text is None:
         raise InputError(
             f"message {place}: no text; allowed: one of the keys {choices(_TEXT_KEYS)}, with a text"
         )
-    return Turn(roles[role.strip().casefold()], text.strip())
+    return Turn(known[name], text.strip())
+
+
+@lru_cache(maxsize=1)
+def _roles() -> Mapping[str, Role]:
+    roles: dict[str, Role] = {}
+    for role, spellings in words()["roles"].items():
+        roles |= dict.fromkeys(spellings, role)
+    return roles
 
 
 def _text(content: object) -> str | None:
@@ -184,13 +186,9 @@ def _turns(text: str, marks: re.Pattern[str]) -> list[Turn]:
 
 
 def _role(mark: re.Match[str]) -> Role:
-    return (
-        "user"
-        if mark.lastgroup == "user"
-        else "assistant"
-        if mark.lastgroup == "assistant"
-        else "other"
-    )
+    if mark.lastgroup == "user":
+        return "user"
+    return "assistant" if mark.lastgroup == "assistant" else "other"
 
 
 @lru_cache(maxsize=1)
@@ -292,9 +290,7 @@ def problem_of(text: str) -> str:
         return "empty"
     if not _LINK.sub("", text).strip() and _LINK.search(text):
         return "only a link, which is not fetched"
-    letters = "".join(
-        char for char in unicodedata.normalize("NFKC", text).casefold() if char.isalnum()
-    )
+    letters = _alphanumeric(unicodedata.normalize("NFKC", text).casefold())
     if len(letters) < _LEAST:
         return "fewer than two letters or digits"
     if len(letters) <= _LONGEST_GREETING and _courtesy().fullmatch(letters):
@@ -304,12 +300,13 @@ def problem_of(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _courtesy() -> re.Pattern[str]:
-    phrases = {
-        "".join(char for char in word if char.isalnum())
-        for word in names("greetings", "courtesies", "clear")
-    }
+    phrases = set(map(_alphanumeric, names("greetings", "courtesies", "clear")))
     ordered = sorted(phrases, key=lambda word: (-len(word), word))
     return re.compile(f"(?:{'|'.join(map(re.escape, ordered))})+")
+
+
+def _alphanumeric(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
 
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]")
@@ -352,6 +349,5 @@ def _is_kana(char: str) -> bool:
 
 def _is_greek(char: str) -> bool:
     """Greek letters are formulas more often than Greek."""
-    return unicodedata.name(char, "").startswith("GREEK") or "MATHEMATICAL" in unicodedata.name(
-        char, ""
-    )
+    name = unicodedata.name(char, "")
+    return name.startswith("GREEK") or "MATHEMATICAL" in name

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-import yaml
-
-from urs_inspect._util import InputError, choices, read_yaml
+from urs_inspect._util import InputError, choices
 from urs_inspect.datasets._cases import Vocabulary
-from urs_inspect.datasets._rows import Fields, Row, read_table, shown
+from urs_inspect.datasets._rows import SURROGATE, Fields, Row, read_columns_file, read_table, shown
 from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.survey._case_file import (
     AMBIGUOUS_INTENT,
@@ -45,8 +43,9 @@ class AmbiguousNameError(InputError):
 
 
 class UnknownNameError(InputError):
-    """A name that is not known; `nearest` is what the nearest known name means, empty if that is
-    not certain.
+    """A name that is not known.
+
+    `nearest` is what the nearest known name means, empty if that is not certain.
     """
 
     def __init__(self, message: str, nearest: str) -> None:
@@ -55,8 +54,7 @@ class UnknownNameError(InputError):
 
 
 def did_you_mean(key: str, meanings: Mapping[str, Collection[str]]) -> str:
-    """A question about the nearest known name, ` (did you mean factual_qa?)`; empty if no name is
-    near.
+    """A question about the nearest known name, ` (did you mean factual_qa?)`; else empty.
 
     `key` and the keys of `meanings` are folded for comparison.
     """
@@ -102,15 +100,12 @@ _KEYS = ("columns", "intents", "languages")
 class ColumnMap:
     """What a survey's columns and labels mean."""
 
-    columns: Mapping[str, str] = field(
-        default_factory=dict
-    )  # key of `ALIASES` -> name of its column
-    intents: Mapping[str, str] = field(
-        default_factory=dict
-    )  # label in the survey -> intent of the rubric
-    languages: Mapping[str, str] = field(
-        default_factory=dict
-    )  # label in the survey -> language of the rubric
+    # key of `ALIASES` -> name of its column
+    columns: Mapping[str, str] = field(default_factory=dict)
+    # label in the survey -> intent of the rubric
+    intents: Mapping[str, str] = field(default_factory=dict)
+    # label in the survey -> language of the rubric
+    languages: Mapping[str, str] = field(default_factory=dict)
 
     def names(self, what: str) -> tuple[str, ...]:
         """The names that a column may have."""
@@ -126,24 +121,12 @@ class ColumnMap:
 
 def read_mapping(path: Path) -> ColumnMap:
     """Read a YAML file with the keys `columns`, `intents` and `languages`, each optional."""
-    try:
-        raw = read_yaml(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"columns: no file '{path}'") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"columns: cannot read '{path}' as YAML in UTF-8: {error}") from error
+    raw = read_columns_file(path)
     if not isinstance(raw, dict):
         raise InputError(f"{path}: must hold a mapping with the keys {choices(_KEYS)}")
     if unknown := [key for key in raw if key not in _KEYS]:
         raise InputError(f"{path}: unknown key '{unknown[0]}'; allowed: {choices(_KEYS)}")
-    texts: dict[str, dict[str, str]] = {}
-    for key in _KEYS:
-        value = raw.get(key) or {}
-        if not isinstance(value, dict) or not all(
-            isinstance(text, str) and text.strip() for text in value.values()
-        ):
-            raise InputError(f"{path}: {key}: must be a mapping of names to texts")
-        texts[key] = {str(name): text.strip() for name, text in value.items()}
+    texts = {key: _texts(raw.get(key) or {}, f"{path}: {key}") for key in _KEYS}
     for what in texts["columns"]:
         if what not in ALIASES:
             near = did_you_mean(what.casefold(), {name: [name] for name in ALIASES})
@@ -153,10 +136,18 @@ def read_mapping(path: Path) -> ColumnMap:
     return ColumnMap(**texts)
 
 
+def _texts(given: object, place: str) -> dict[str, str]:
+    if not isinstance(given, dict) or not all(map(_is_text, given.values())):
+        raise InputError(f"{place}: must be a mapping of names to texts")
+    return {str(name): text.strip() for name, text in given.items()}
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
 def header_hint(path: Path, needed: Iterable[Sequence[str]]) -> str:
-    """What may be wrong with the header of a CSV file that lacks a column, to append to a message;
-    else empty.
-    """
+    """What may be wrong with the header of a CSV file, to append to a message; else empty."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file), []) if path.suffix.lower() == ".csv" else []
@@ -167,19 +158,16 @@ def header_hint(path: Path, needed: Iterable[Sequence[str]]) -> str:
     folded = {name.strip().casefold(): [f"'{name}'"] for name in header}
     for names in needed:
         if not set(names) & set(header):
-            near = next(filter(None, (did_you_mean(name.casefold(), folded) for name in names)), "")
-            return (
-                f"{near}; a file for --columns can say what it is called"
-                if names[0] in ALIASES
-                else near
-            )
+            hints = (did_you_mean(name.casefold(), folded) for name in names)
+            near = next(filter(None, hints), "")
+            if names[0] in ALIASES:
+                near += "; a file for --columns can say what it is called"
+            return near
     return ""
 
 
 def finder(labels: Mapping[str, str], find: Callable[[str], str]) -> Callable[[str], str]:
-    """Turns a label into an id: by the survey's own list first, which ignores case and edge white
-    space.
-    """
+    """Turns a label into an id: by the survey's own list first, in any case."""
     own = {label.strip().casefold(): find(meaning) for label, meaning in labels.items()}
     return lambda label: own.get(label.strip().casefold()) or find(label)
 
@@ -189,13 +177,11 @@ class SurveyOptions:
     """How a survey is read."""
 
     columns: ColumnMap = field(default_factory=ColumnMap)
-    language: str | None = (
-        None  # of all questions; None: of the column, or of the script where that is blank
-    )
+    # of all questions; None: of the column, or of the script where that is blank
+    language: str | None = None
     near: float = 0.85  # least similarity of near-duplicates, 0.5 to 1
-    attention: Mapping[str, str] = field(
-        default_factory=dict
-    )  # column -> value that it must have, in any case
+    # column -> value that it must have, in any case
+    attention: Mapping[str, str] = field(default_factory=dict)
     keep_flagged: bool = False  # keep questions with personal data, marked as such
     fix_spelling: bool = False  # take an unknown intent or language for the nearest known one
 
@@ -232,9 +218,8 @@ class _RowReader:
         self._labels = labels
         self._fields = Fields(row)
         self.question = ""  # as far as it is known yet, also if the row makes no case
-        self.respelt: list[
-            tuple[str, str, str]
-        ] = []  # column, label as written, and what it was taken for
+        # column, label as written, and what it was taken for
+        self.respelt: list[tuple[str, str, str]] = []
 
     def read(self, default_id: str) -> _Candidate:
         """Make a case of the row, or raise `_RowError`."""
@@ -287,7 +272,7 @@ class _RowReader:
             self.question = next((turn.text for turn in turns), "")
             raise _RowError(NO_QUESTION, column, question.detail)
         self.question = question
-        if any("\ud800" <= char <= "\udfff" for char in question):
+        if SURROGATE.search(question):
             raise _RowError(FORMAT, column, "half a character")
         return question
 
@@ -431,12 +416,12 @@ def _repeats(candidates: list[_Candidate], near: float) -> Iterator[Dropped]:
     for position, duplicate in duplicates.items():
         candidate = candidates[position]
         first = candidates[duplicate.of]
-        own = candidate.user != "" and candidate.user == first.user
-        reason = NEAR_ACROSS if not own else DUPLICATE if duplicate.same_text else NEAR_DUPLICATE
+        reason = DUPLICATE if duplicate.same_text else NEAR_DUPLICATE
+        if candidate.user == "" or candidate.user != first.user:
+            reason = NEAR_ACROSS
         detail = f"repeats line {first.row} (similarity {duplicate.similarity:.2f})"
-        yield Dropped(
-            candidate.row, reason, "", detail, _masked(candidate.case.question, _MAX_EXCERPT)
-        )
+        excerpt = _masked(candidate.case.question, _MAX_EXCERPT)
+        yield Dropped(candidate.row, reason, "", detail, excerpt)
 
 
 def _unparsed(path: Path, error: str) -> Dropped:
