@@ -385,8 +385,8 @@ def _about_error(errors: _PanelErrors, words: _Words) -> str:
     worst = max(errors.alone, key=errors.alone.__getitem__)
     return (
         "Independent errors are not small ones: a judge that guesses raises this number as well."
-        f" The error of the {words.rule} of all judges is {text(errors.all)} ({words.unit}), without"
-        f" {worst}, whose own error is the largest ({text(errors.alone[worst])}), it is"
+        f" The error of the {words.rule} of all judges is {text(errors.all)} ({words.unit}),"
+        f" without {worst}, whose own error is the largest ({text(errors.alone[worst])}), it is"
         f" {text(errors.without[worst])}."
     )
 
