@@ -59,9 +59,7 @@ class PublishedCorrelation:
 
     @property
     def over_points(self) -> tuple[float, float]:
-        """Bounds by Fisher's z that follow from the printed r and the number of points; ours, not
-        the paper's.
-        """
+        """Bounds by Fisher's z from the printed r and number of points; ours, not the paper's."""
         return fisher_interval(self.pearson, self.points)
 
 
@@ -148,8 +146,9 @@ def agreement_report(
     panel: Sequence[Section] = (),
     warnings: Sequence[str] = (),
 ) -> Report:
-    """The report of blocks as from `agreement_of`; `sources` is kind of what people say ->
-    files.
+    """The report of blocks as from `agreement_of`.
+
+    `sources` is kind of what people say -> files.
     """
     files = [f"{kind}: {', '.join(names)}" for kind, names in sources.items()]
     about = (
@@ -390,9 +389,7 @@ def _without_noise(found: MeanCorrelation) -> str:
 def _about_correlation(
     found: MeanCorrelation, points: int, what: str, resampled: str, lacking: str
 ) -> list[str]:
-    """A correlation in words: what was measured, what noise makes of it, and how far few points
-    carry.
-    """
+    """A correlation: what was measured, what noise makes of it, and how far few points carry."""
     pearson = found.pearson
     if math.isnan(pearson.value):
         return [

@@ -1,6 +1,4 @@
-"""The models of a ranking by other means than those of the judge's scores, such as corrected by
-people's ratings.
-"""
+"""The models of a ranking by other means than the judge's, as by those that people correct."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,14 +26,14 @@ _COUNT = number(0)
 
 @dataclass(frozen=True)
 class Alternative:
-    """The models of a ranking by other means; `name` is the column of these means and the name of
-    their table.
+    """The models of a ranking by other means.
 
-    `means` has at least the columns model, column (`all` or an intent), rank_from and rank_to (over
-    all questions), mean (by the judge's scores) and `name`; nothing if there are no other means.
-    `pairs` has one row per pair of models over all questions: first (with the higher mean), second,
-    better_by_judge (which one is significantly better by the judge's scores, or empty), verdict,
-    difference, p, p_holm and p_worst.
+    `name` is the column of these means and the name of their table. `means` has at least the
+    columns model, column (`all` or an intent), rank_from and rank_to (over all questions), mean (by
+    the judge's scores) and `name`; nothing if there are no other means. `pairs` has one row per
+    pair of models over all questions: first (with the higher mean), second, better_by_judge (which
+    one is significantly better by the judge's scores, or empty), verdict, difference, p, p_holm and
+    p_worst.
     """
 
     name: str
@@ -141,10 +139,10 @@ def compare(
     resampling: Resampling,
     scale: Scale | None = None,
 ) -> tuple[pd.DataFrame, tuple[Pair, ...]]:
-    """Compare models by other means; returns `pairs` of an `Alternative` and the ranks that each
-    model may have.
+    """Compare models by other means.
 
-    `worst` are the means if each missing score were the lowest, and the highest.
+    Returns `pairs` of an `Alternative` and the ranks that each model may have. `worst` are the
+    means if each missing score were the lowest, and the highest.
     """
     pairs = [
         pair if means.values[pair[0]] >= means.values[pair[1]] else pair[::-1]
