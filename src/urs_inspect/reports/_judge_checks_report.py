@@ -96,11 +96,14 @@ def judge_section(ranking: Ranking, place: int) -> Section:
         f"{fact.judge} {fact.check}: {fact.measure}".removeprefix(panel).strip(": ")
         for fact in facts
     ]
-    data = pd.DataFrame(facts, dtype=object).drop(columns="logs")
-    data.insert(0, "block", place)
-    data["n"] = [fact.result.n if fact.result else None for fact in facts]
-    data["verdict"] = list(map(verdict_of, facts))
-    data["title"] = titles
+    columns = {
+        "block": place,
+        **pd.DataFrame(facts, dtype=object).drop(columns="logs"),
+        "n": [fact.result.n if fact.result else None for fact in facts],
+        "verdict": list(map(verdict_of, facts)),
+        "title": titles,
+    }
+    data = pd.DataFrame(columns, dtype=object)
     shown = data.assign(
         source=data["source"].where(~data["source"].isin(commands), "the command above")
     )
