@@ -43,9 +43,8 @@ class Alternative:
     notes: tuple[str, ...]  # of the section about it
     start: tuple[str, ...] = ()  # what the report says of it at the start, warnings included
     warnings: tuple[str, ...] = ()
-    facts: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # what the JSON file says beside the tables
+    # what the JSON file says beside the tables
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def over_all(self) -> pd.DataFrame:
@@ -57,32 +56,26 @@ class Alternative:
 
         Models by their short names, and in files in full.
         """
+        written = {self.name: self.means, f"{self.name}_differences": self.pairs}
         tables = [
             Table(
                 data.assign(block=place)[["block", *data]],
                 name=name,
-                main=main,
+                main=self.name if name == self.name else "difference",
                 shown=(),
                 estimates=("mean", "people"),
             )
-            for data, name, main in (
-                (self.means, self.name, self.name),
-                (self.pairs, f"{self.name}_differences", "difference"),
-            )
+            for name, data in written.items()
         ]
         if "rank_from" in self.means and self.means["rank_from"].notna().any():
-            hidden = {"column"} if (self.means["column"] == ALL).all() else set()
-            hidden |= set() if (self.pairs["p_worst"] > self.pairs["p_holm"]).any() else {"p_worst"}
-            words = {
-                **short,
-                **VERDICTS,
-                "": DASH,
-            }
-            differences = f"Differences {self.title.lower()}"
-            for frame, title in (
-                (self.means.assign(rank=ranks_text(self.means)), ""),
-                (self.pairs, differences),
-            ):
+            hidden = set()
+            if (self.means["column"] == ALL).all():
+                hidden.add("column")
+            if not (self.pairs["p_worst"] > self.pairs["p_holm"]).any():
+                hidden.add("p_worst")
+            words = {**short, **VERDICTS, "": DASH}
+            means = self.means.assign(rank=ranks_text(self.means))
+            for title, frame in (("", means), (f"Differences {self.title.lower()}", self.pairs)):
                 data = frame.map(
                     lambda cell: words.get(cell, cell) if isinstance(cell, str) else cell
                 )
@@ -91,9 +84,7 @@ class Alternative:
         return Section(self.title, self.notes, [] if self.means.empty else tables, 3)
 
 
-VERDICTS = {
-    "not distinguishable": "cannot be distinguished",
-}
+VERDICTS = {"not distinguishable": "cannot be distinguished"}
 """Verdicts in files that reports show in other words."""
 _HEADINGS = {  # of the columns that are shown, in order
     "model": "Model",
@@ -124,11 +115,13 @@ _FORMATS: dict[str, Format] = {
 
 def ranks_text(models: pd.DataFrame) -> list[str]:
     """The ranks that each model may have, `1–2`, or a dash."""
-    pairs = zip(models["rank_from"], models["rank_to"], strict=True)
-    return [
-        DASH if pd.isna(low) else f"{low:g}" if low == high else f"{low:g}–{high:g}"
-        for low, high in pairs
-    ]
+    texts = []
+    for low, high in zip(models["rank_from"], models["rank_to"], strict=True):
+        if pd.isna(low):
+            texts.append(DASH)
+        else:
+            texts.append(f"{low:g}" if low == high else f"{low:g}–{high:g}")
+    return texts
 
 
 def compare(
@@ -166,16 +159,11 @@ def compare(
         scale=scale,
     )
     better = {frozenset(lead): lead[0] for lead in judged.leads}
-    rows = [
-        {
-            "first": models[pair.first],
-            "second": models[pair.second],
-            "better_by_judge": better.get(frozenset((models[pair.first], models[pair.second])), ""),
-            "verdict": verdict_of(pair),
-            **{part: getattr(pair, part) for part in ("difference", "p", "p_holm", "p_worst")},
-        }
-        for pair in tested
-    ]
+    rows = []
+    for pair in tested:
+        names = (models[pair.first], models[pair.second])
+        tests = (pair.difference, pair.p, pair.p_holm, pair.p_worst)
+        rows.append((*names, better.get(frozenset(names), ""), verdict_of(pair), *tests))
     ranks = rank_intervals(
         len(models), [(pair.first, pair.second) for pair in tested if pair.significant]
     )
@@ -198,9 +186,10 @@ def lost_leads(
             kept = replace(kept, value=-kept.value, low=-kept.high, high=-kept.low)
         reverse = ", significantly reversed" if row.verdict == "significant" else ""
         lost.append(f"{short[better]} over {short[worse]}, {_SIGNED(kept)}{reverse}")
+    if not lost:
+        return []
     verb = "does" if len(lost) == 1 else "do"
-    text = (
+    return [
         f"{counted(len(lost), 'lead')} that the judge's scores call significant {verb} not survive"
-        f" {what}"
-    )
-    return [f"{text}: {listed(lost, separator='; ')}."] if lost else []
+        f" {what}: {listed(lost, separator='; ')}."
+    ]

@@ -475,7 +475,7 @@ def _refuse_judges(sources: Iterable[str]) -> None:
     holders = [
         source for source in sources if Path(source).is_dir() or Path(source).suffix == ".eval"
     ]
-    for log in finished_logs([file for source in holders for file in log_files([source])], []):
+    for log in finished_logs(log_files(holders), []):
         if log.eval.task.rpartition("/")[2] != _TASK.rpartition("/")[2]:
             raise InputError(
                 f"votes: {log.location} is a log of {log.eval.task}; allowed: one of {_TASK}"
