@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from itertools import product, starmap
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,8 @@ from urs_inspect import urs
 from urs_inspect.logs._samples import read_sample_scores
 from urs_inspect.reports._answers import read_answers
 from urs_inspect.reports._human_data import read_human_ratings
-from urs_inspect.reports._judge_checks import (
-    _CHECKS,
-    JUDGE_TASKS,
-    JudgeFact,
-    judge_section,
-    judge_sentence,
-)
+from urs_inspect.reports._judge_checks import _CHECKS, JUDGE_TASKS, JudgeFact
+from urs_inspect.reports._judge_checks_report import judge_section, judge_sentence
 from urs_inspect.reports._leaderboard import Leaderboard, make_leaderboard
 
 PEOPLE, REPEATS, KNOWN, ITSELF, _, KEYS = _CHECKS
@@ -94,8 +89,7 @@ def board_of(folder: Path, **options: Any) -> Leaderboard:
 
 
 def facts_of(board: Leaderboard, check: str = "", place: int = 0) -> list[JudgeFact]:
-    rows = board.rankings[place].judge_checks.itertuples(index=False)
-    return [fact for fact in starmap(JudgeFact, rows) if check in fact.check]
+    return [fact for fact in board.rankings[place].judge_checks if check in fact.check]
 
 
 def results(board: Leaderboard, check: str) -> dict[str, Any]:

@@ -50,52 +50,66 @@ class ActualUse:
 
 
 def read_actual(logs: Iterable[str], task: str, estimated: RunEstimate | None = None) -> ActualUse:
-    """Read what runs of a task took, finished or not; of several attempts at one run the one that
-    counts.
+    """Read what runs of a task took, finished or not.
 
-    With an estimate, only its models, judges, samples and epochs count.
+    Of several attempts at one run the one that counts is read. With an estimate, only its models,
+    judges, samples and epochs count.
     """
     names = list(logs)
-    tested = (
-        {role.model for role in estimated.roles if role.role == UNDER_TEST} if estimated else set()
-    )
+    tested: set[str] = set()
+    if estimated:
+        tested = {role.model for role in estimated.roles if role.role == UNDER_TEST}
     found: list[Actual] = []
     left_out: list[str] = []
     for log in chain(*sorted_headers(names, left_out, task)):
-        name = short_name(log.location)
         if tested and log.eval.model not in tested:
             left_out.append(
-                f"{name}: the model {log.eval.model} was not estimated; nothing of the log is"
-                " counted."
+                f"{short_name(log.location)}: the model {log.eval.model} was not estimated; nothing"
+                " of the log is counted."
             )
-            continue
-        if (summaries := read_summaries(log, left_out)) is None:
-            continue
-        samples = [sample for sample in summaries if sample.error is None]
-        asked = samples
-        if estimated and estimated.ids:
-            asked = [
-                one
-                for one in samples
-                if str(one.id) in estimated.ids and one.epoch <= estimated.epochs
-            ]
-        if len(asked) < len(samples):
-            left_out.append(
-                f"{len(samples) - len(asked):,} of {len(samples):,} samples of {name}: not"
-                " estimated."
-            )
-        for actual in _roles(log, asked) if asked else ():
-            models = actual.model.split(", ")
-            if estimated is None or any(
-                role.model in models and actual.role in (role.role, BOTH)
-                for role in estimated.roles
-            ):
-                found.append(actual)
-            else:
-                left_out.append(f"{actual.role} {actual.model} of {name}: not estimated.")
+        elif (summaries := read_summaries(log, left_out)) is not None:
+            samples = [sample for sample in summaries if sample.error is None]
+            found += _counted(log, samples, estimated, left_out)
     if not found:
         raise nothing_left(f"--against: no log of {task}", names, left_out)
     return ActualUse(_together(found), tuple(left_out))
+
+
+def _counted(
+    log: EvalLog,
+    samples: Sequence[EvalSampleSummary],
+    estimated: RunEstimate | None,
+    left_out: list[str],
+) -> list[Actual]:
+    """What a log says about the samples, models and judges that were estimated."""
+    name = short_name(log.location)
+    asked = samples
+    if estimated and estimated.ids:
+        asked = [
+            sample
+            for sample in samples
+            if str(sample.id) in estimated.ids and sample.epoch <= estimated.epochs
+        ]
+    if len(asked) < len(samples):
+        left_out.append(
+            f"{len(samples) - len(asked):,} of {len(samples):,} samples of {name}: not estimated."
+        )
+    if not asked:
+        return []
+    counted = []
+    for actual in _roles(log, asked):
+        if estimated is None or _is_estimated(actual, estimated):
+            counted.append(actual)
+        else:
+            left_out.append(f"{actual.role} {actual.model} of {name}: not estimated.")
+    return counted
+
+
+def _is_estimated(actual: Actual, estimated: RunEstimate) -> bool:
+    models = actual.model.split(", ")
+    return any(
+        role.model in models and actual.role in (role.role, BOTH) for role in estimated.roles
+    )
 
 
 def _together(parts: Sequence[Actual]) -> tuple[Actual, ...]:

@@ -1,5 +1,6 @@
-"""Sections of `urs-inspect rank` about adjusted ratings: corrected by a judge, with it as a prior,
-at equal style.
+"""Sections of `urs-inspect rank` about adjusted ratings.
+
+Corrected by a judge, with it as a prior, and at equal style.
 """
 
 import math
@@ -280,9 +281,7 @@ def _neighbours(places: Places) -> _Neighbours:
 
 
 def _changes_of_order(why: str, plain: Ranking, neighbours: _Neighbours) -> list[str]:
-    """Sentences about neighbours whose order is another without the adjustment, or whose lead was
-    significant.
-    """
+    """Sentences on neighbours whose order was another before, or whose lead was significant."""
     before = {name: rank.rank for name, rank in zip(plain.players, plain.ranks, strict=True)}
     clear = {
         (gap.better, gap.other)

@@ -4,6 +4,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -29,13 +30,14 @@ from urs_inspect.stats import (
     Correlations,
     Estimate,
     MeanDraws,
+    Ranking,
     Resampling,
     clustered_mean,
     correlate,
     mean_estimates,
 )
 from urs_inspect.stats._agreement import clustered_interval_alpha
-from urs_inspect.stats._bootstrap import Flags, Floats, fewest_clusters
+from urs_inspect.stats._bootstrap import Flags, Floats, Integers, fewest_clusters
 from urs_inspect.stats._correlation import (
     FEWEST_POINTS,
     MeanCorrelation,
@@ -58,17 +60,15 @@ _MODELS_QUESTIONS = 2  # name the resamplings of questions among those of a seed
 Answer = tuple[str, str, int | None]
 """Model, question, and epoch where the file of ratings names it."""
 Behind = Mapping[str, Mapping[str, int]]
-"""What is counted, such as "people on" -> of what, such as an intent -> how many are behind a mean
-of it.
-"""
+"""What is counted, such as "people on" -> intent or model -> how many are behind its mean."""
 Point = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class IntentLevel:
-    """Mean score against mean satisfaction, over intents, those with most satisfaction first (URS
-    paper, Figure 5).
+    """Mean score against mean satisfaction by intent, as in Figure 5 of the URS paper.
 
+    Intents with most satisfaction come first.
     A point is a group (the reported intent), score (mean over questions, then models), satisfaction
     (without bounds where it counts as exact), questions (with a score) and people (None if the file
     does not name it).
@@ -79,25 +79,23 @@ class IntentLevel:
     correlation: MeanCorrelation
     by_model: dict[str, MeanCorrelation]
     people_resampled: bool  # else satisfaction counts as exact
-    why_no_interval: (
-        str  # what an interval would need and is missing, in words; empty if there is one
-    )
+    # what an interval would need and is missing, in words; empty if there is one
+    why_no_interval: str
     scale: Scale
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class ModelLevel:
-    """Mean score against the rating by people's votes, over models, the best rated first (URS
-    paper, Figure 6).
+    """Mean score against the rating by people's votes, by model, as in Figure 6 of the URS paper.
 
+    The best rated model comes first.
     A point is a model, score (mean over questions) and rating (Bradley-Terry).
     """
 
     points: tuple[Point, ...]
-    correlation: (
-        MeanCorrelation  # instructions of votes and questions of scores are resampled independently
-    )
+    # instructions of votes and questions of scores are resampled independently
+    correlation: MeanCorrelation
     comparisons: int
     instructions: int
     ties: int
@@ -125,8 +123,9 @@ class CaseAgreement:
 
 @dataclass(frozen=True)
 class PeopleAgreement:
-    """How far people agree with each other: Krippendorff's alpha (interval), clustered as in
-    `CaseAgreement`.
+    """How far people agree with each other.
+
+    Krippendorff's alpha (interval) is clustered as in `CaseAgreement`.
     """
 
     alpha: Estimate
@@ -149,8 +148,9 @@ class CaseLevel:
 
 @dataclass(frozen=True)
 class AgreementBlock:
-    """Agreement with one judge under one set of conditions; `notes` tell why a level is None that
-    was asked for.
+    """Agreement with one judge under one set of conditions.
+
+    `notes` tell why a level is None that was asked for.
     """
 
     conditions: Conditions
@@ -196,22 +196,23 @@ def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanR
         else:
             lost[rating] = _NO_ANSWER if model else _OTHER_MODEL
     clusters = clusters_of(answers)
-    matched = [
-        (*key[:2], *by_answer[key], rated, weights[key], key[2] or 0, clusters[key[1]])
-        for key, rated in ratings.items()
-    ]
     answered = Counter(key[:2] for key in by_answer if key[2] is not None)
-    vague = [
-        len(by_rater)
-        for key, by_rater in ratings.items()
-        if key[2] is None and answered[key[:2]] > 1
-    ]
-    note = (
-        f"{counted(sum(vague), 'rating')} of {given.path} without an epoch, about questions that"
-        " were answered several times: compared with the mean score over epochs."
-    )
+    rows = []
+    vague = 0
+    for key, by_rater in ratings.items():
+        model, question, epoch = key
+        known = (*by_answer[key], by_rater, weights[key], epoch or 0, clusters[question])
+        rows.append((model, question, *known))
+        if epoch is None and answered[model, question] > 1:
+            vague += len(by_rater)
+    notes = []
+    if vague:
+        notes.append(
+            f"{counted(vague, 'rating')} of {given.path} without an epoch, about questions that"
+            " were answered several times: compared with the mean score over epochs."
+        )
     columns = ["model", "question", "group", "score", "ratings", "weight", "epoch", "cluster"]
-    return Matched(pd.DataFrame(matched, columns=columns), lost, (note,) if vague else ())
+    return Matched(pd.DataFrame(rows, columns=columns), lost, tuple(notes))
 
 
 def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
@@ -276,13 +277,13 @@ def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) ->
         were = "was" if len(scored) == 1 else "were"
         why = f"No agreement on single answers: {len(scored)} {were} both rated and scored."
         return " ".join([why, *notes])
-    by_group, by_model = (
-        {str(name): _agreement(part, given, resampling) for name, part in scored.groupby(column)}
-        for column in ("group", "model")
-    )
-    people = _people(matched.answers, resampling)
     return CaseLevel(
-        _agreement(scored, given, resampling), by_group, by_model, people, given.scale, tuple(notes)
+        _agreement(scored, given, resampling),
+        _agreements(scored, "group", given, resampling),
+        _agreements(scored, "model", given, resampling),
+        _people(matched.answers, resampling),
+        given.scale,
+        tuple(notes),
     )
 
 
@@ -318,21 +319,29 @@ def _model(one: HumanRating, names: Mapping[str, str], given: HumanRatings) -> s
     return models[0]
 
 
+def _agreements(
+    answers: pd.DataFrame, column: str, given: HumanRatings, resampling: Resampling
+) -> dict[str, CaseAgreement]:
+    parts = answers.groupby(column)
+    return {str(name): _agreement(part, given, resampling) for name, part in parts}
+
+
 def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resampling) -> CaseAgreement:
     scores = answers["score"].to_numpy(dtype=np.float64)
     clusters = list(answers["cluster"])
     means = np.array([math.fsum(ratings.values()) / len(ratings) for ratings in answers["ratings"]])
     rescaled = on_scale_of_judge(means, given.scale)
     found = correlate(means, scores, clusters, **resampling.options)
-    pearson, spearman, kendall = (
-        # Two points always lie on a line.
-        (known if len(answers) > _FEWEST else replace(known, value=math.nan)).reported(CORRELATIONS)
-        for known in (found.pearson, found.spearman, found.kendall)
-    )
+    correlations = {}
+    for kind in ("pearson", "spearman", "kendall"):
+        known = getattr(found, kind)
+        if len(answers) <= _FEWEST:  # two points always lie on a line
+            known = replace(known, value=math.nan)
+        correlations[kind] = known.reported(CORRELATIONS)
     alpha = clustered_interval_alpha(np.stack([rescaled, scores]), clusters, **resampling.options)
     difference = clustered_mean(scores - rescaled, clusters, **resampling.options)
     return CaseAgreement(
-        replace(found, pearson=pearson, spearman=spearman, kendall=kendall),
+        replace(found, **correlations),
         alpha.reported(CORRELATIONS),
         difference.reported((LOWEST - HIGHEST, HIGHEST - LOWEST)),
         len(answers),
@@ -342,12 +351,10 @@ def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resamplin
 
 
 def _people(answers: pd.DataFrame, resampling: Resampling) -> PeopleAgreement | None:
-    raters = sorted({rater for ratings in answers["ratings"] for rater in ratings if rater})
+    raters = sorted(set().union(*answers["ratings"]) - {""})
     if not raters:
         return None
-    table = np.array(
-        [[ratings.get(rater, math.nan) for ratings in answers["ratings"]] for rater in raters]
-    )
+    table = pd.DataFrame(list(answers["ratings"]), columns=raters, dtype=np.float64).to_numpy().T
     alpha = clustered_interval_alpha(table, list(answers["cluster"]), **resampling.options)
     given = (~np.isnan(table)).sum(axis=0)
     return PeopleAgreement(
@@ -362,7 +369,9 @@ def intent_level(
 
     A sentence if that cannot be done.
     """
-    groups, notes = _shared(table, satisfaction)
+    finals = {str(group): _of(table, group) for group in set(table.facts["group"])}
+    scored = {group for group, scores in finals.items() if not np.isnan(scores).all()}
+    groups = sorted(scored.intersection(satisfaction.groups))
     if len(groups) < FEWEST_POINTS:
         return (
             f"No correlation over intents: {len(groups)} have both scores and satisfaction in"
@@ -372,49 +381,31 @@ def intent_level(
     whole: Flags = np.logical_and.reduce([~np.isnan(part.values) for part in parts])
     if not whole.any():
         return "No correlation over intents: no model has a score on each of them."
-    if not whole.all():
-        partial = [name for name, complete in zip(table.models, whole, strict=True) if not complete]
-        notes.append(
-            "Not in the mean over models, because they have no score on some intent:"
-            f" {', '.join(partial)}."
-        )
-    questions = {group: _scored(_of(table, group)[:, whole]) for group in groups}
-    drawn = (
-        None if table.clusters is None else np.array([part.clusters[whole].min() for part in parts])
-    )
-    people = {group: satisfaction.people(group) for group in groups}
-    # The mean of one person is not exact.
-    resampled = {
-        group: n or 0 for group, n in people.items() if satisfaction.by_respondent or n == 1
-    }
-    notes += _cluster_notes(table)
+    questions = [_scored(finals[group][:, whole]) for group in groups]
     behind: dict[str, Mapping[str, int]] = {
-        "questions with a score on": questions,
-        "people on": resampled,
+        "questions with a score on": dict(zip(groups, questions, strict=True)),
+        "people on": _resampled_people(satisfaction, groups),
     }
-    if drawn is not None:
+    drawn = None
+    if table.clusters is not None:
+        drawn = np.array([part.clusters[whole].min() for part in parts])
         behind["clusters of questions with a score on"] = dict(
             zip(groups, drawn.tolist(), strict=True)
         )
-    if satisfaction.mixed:
-        notes.append(
-            f"Some rows of {satisfaction.path} are means of several people: satisfaction counts as"
-            " exact."
-        )
-    said = satisfaction.means(groups, resampling.rounds, resampling.seed)
+    satisfied = satisfaction.means(groups, resampling.rounds, resampling.seed)
 
-    def over_intents(models: Flags) -> MeanDraws:
+    def over_intents(models: Integers) -> MeanDraws:
         """Mean score of some models on each intent, shape (G,)."""
         values = np.array([part.values[models].mean() for part in parts])
         draws = np.stack([part.draws[:, models].mean(axis=1) for part in parts], axis=1)
-        return MeanDraws(values, draws, np.array(list(questions.values())), parts[0].seed, drawn)
+        return MeanDraws(values, draws, np.array(questions), parts[0].seed, drawn)
 
-    scores = over_intents(whole)
-    alone = {name: np.arange(len(whole)) == m for m, name in enumerate(table.models)}
+    compared = np.flatnonzero(whole)
+    scores = over_intents(compared)
     means = zip(
         groups,
         mean_estimates(scores, resampling.level),
-        mean_estimates(said, resampling.level),
+        mean_estimates(satisfied, resampling.level),
         strict=True,
     )
     points = [
@@ -423,23 +414,54 @@ def intent_level(
             "score": score.reported((LOWEST, HIGHEST)),
             "satisfaction": value.reported(satisfaction.scale),
             "questions": score.n,
-            "people": people[group],
+            "people": satisfaction.people(group),
         }
         for group, score, value in means
     ]
     return IntentLevel(
         points=tuple(sorted(points, key=lambda point: -point["satisfaction"].value)),
-        correlation=_correlated(scores, said, behind, resampling),
+        correlation=_correlated(scores, satisfied, behind, resampling),
         by_model={
-            name: _correlated(over_intents(flags), said, behind, resampling)
-            for name, flags in alone.items()
-            if whole[flags]
+            table.models[model]: _correlated(
+                over_intents(np.array([model])), satisfied, behind, resampling
+            )
+            for model in compared
         },
         people_resampled=satisfaction.by_respondent,
         why_no_interval=_why_no_interval(behind, resampling.level),
         scale=satisfaction.scale,
-        notes=tuple(notes),
+        notes=tuple(_about_intents(table, scored, whole, satisfaction)),
     )
+
+
+def _resampled_people(satisfaction: Satisfaction, groups: Iterable[str]) -> dict[str, int]:
+    """How many people are behind each mean that is not exact, as that of one person is not."""
+    people = {group: satisfaction.people(group) for group in groups}
+    return {group: n or 0 for group, n in people.items() if satisfaction.by_respondent or n == 1}
+
+
+def _about_intents(
+    table: ScoreTable, scored: set[str], whole: Flags, satisfaction: Satisfaction
+) -> list[str]:
+    """What does not count; `whole` are the models with a score on each intent that does."""
+    groups = set(satisfaction.groups)
+    partial = [name for name, complete in zip(table.models, whole, strict=True) if not complete]
+    notes = []
+    for what, names in (("satisfaction", scored - groups), ("a score", groups - scored)):
+        if names:
+            notes.append(f"Intents without {what} were skipped: {', '.join(sorted(names))}.")
+    if partial:
+        notes.append(
+            "Not in the mean over models, because they have no score on some intent:"
+            f" {', '.join(partial)}."
+        )
+    notes += _cluster_notes(table)
+    if satisfaction.mixed:
+        notes.append(
+            f"Some rows of {satisfaction.path} are means of several people: satisfaction counts as"
+            " exact."
+        )
+    return notes
 
 
 def _means_by_intent(
@@ -468,28 +490,6 @@ def _means_by_intent(
     )
 
 
-def _shared(table: ScoreTable, satisfaction: Satisfaction) -> tuple[list[str], list[str]]:
-    """Intents with scores and satisfaction, in alphabetical order, and what is said of those with
-    only one of them.
-    """
-    scored = {
-        str(group)
-        for group in set(table.facts["group"])
-        if not np.isnan(_of(table, str(group))).all()
-    }
-    said = set(satisfaction.groups)
-    lacking = {
-        "satisfaction": scored - said,
-        "a score": said - scored,
-    }
-    notes = [
-        f"Intents without {what} were skipped: {', '.join(sorted(names))}."
-        for what, names in lacking.items()
-        if names
-    ]
-    return sorted(scored & said), notes
-
-
 def _cluster_notes(table: ScoreTable) -> list[str]:
     """What is resampled in place of questions, where some are named as clusters."""
     if table.clusters is None:
@@ -512,22 +512,19 @@ def _scored(finals: Floats) -> int:
 
 
 def _why_no_interval(behind: Behind, level: float) -> str:
-    """Which means are of so few questions or people that nothing says how far they would
-    scatter.
-    """
+    """Which means are of too few questions or people to show how far they would scatter."""
     least = fewest_clusters(level)
-    few = {
-        what: [name for name, n in numbers.items() if n < least] for what, numbers in behind.items()
-    }
-    return "; ".join(
-        f"fewer than {least} {what} {', '.join(names)}" for what, names in few.items() if names
-    )
+    reasons = []
+    for what, numbers in behind.items():
+        if few := [name for name, n in numbers.items() if n < least]:
+            reasons.append(f"fewer than {least} {what} {', '.join(few)}")
+    return "; ".join(reasons)
 
 
 def _correlated(
     scores: MeanDraws, said: MeanDraws, behind: Behind, resampling: Resampling
 ) -> MeanCorrelation:
-    fewest = min(n for numbers in behind.values() for n in numbers.values())
+    fewest = min(chain.from_iterable(numbers.values() for numbers in behind.values()))
     found = correlate_means(
         scores, said, clusters=fewest, level=resampling.level, seed=resampling.seed
     )
@@ -537,35 +534,28 @@ def _correlated(
 
 
 def model_names(answers: pd.DataFrame) -> dict[str, str]:
-    """Name that people may use -> name in the table of answers: a bare name will do if only one
-    model has it.
+    """Name that people may use -> name in the table of answers.
+
+    A bare name will do if only one model has it.
     """
-    pairs = answers[["model", "base_model"]].drop_duplicates()
-    bare = pairs["base_model"].value_counts()
-    single = {
-        str(base): str(model) for model, base in pairs.itertuples(index=False) if bare[base] == 1
-    }
+    pairs = answers[["model", "base_model"]].drop_duplicates().astype(str)
+    single = pairs[~pairs["base_model"].duplicated(keep=False)]
     return {
-        **single,
-        **{str(model): str(model) for model in pairs["model"]},
+        **dict(zip(single["base_model"], single["model"], strict=True)),
+        **dict(zip(pairs["model"], pairs["model"], strict=True)),
     }
 
 
 def model_level(
     table: ScoreTable, names: Mapping[str, str], votes: Votes, resampling: Resampling
 ) -> ModelLevel | str:
-    """Compare mean scores with Bradley-Terry ratings, model by model; a sentence if that cannot be
-    done.
+    """Compare mean scores with Bradley-Terry ratings, model by model.
 
-    `table` is over the questions that all models of the block attempted; `names` are those of
-    `model_names`.
+    A sentence if that cannot be done. `table` is over the questions that all models of the block
+    attempted; `names` are those of `model_names`.
     """
     ranking = votes.ranking
-    scored = {
-        name
-        for place, name in enumerate(table.models)
-        if not np.isnan(table.finals[:, place]).all()
-    }
+    scored = set(np.array(table.models)[~np.isnan(table.finals).all(axis=0)].tolist())
     shared = [place for place, name in enumerate(ranking.players) if names.get(name) in scored]
     models = [names[ranking.players[place]] for place in shared]
     if len(set(models)) < FEWEST_POINTS:
@@ -588,12 +578,9 @@ def model_level(
         np.array([rating.clusters for rating in rated]),
         ranking.seed,
     )
-    questions = dict(zip(models, scores.n.tolist(), strict=True))
     behind: dict[str, Mapping[str, int]] = {
-        "questions with a score of": questions,
-        "instructions": {
-            "with votes": ranking.clusters,
-        },
+        "questions with a score of": dict(zip(models, scores.n.tolist(), strict=True)),
+        "instructions": {"with votes": ranking.clusters},
     }
     if table.clusters is not None:
         behind["clusters of questions with a score of"] = dict(
@@ -601,34 +588,37 @@ def model_level(
         )
     skipped = {
         "votes but without a score": [
-            name for place, name in enumerate(ranking.players) if place not in shared
+            name for name in ranking.players if names.get(name) not in scored
         ],
-        "scores but without votes": sorted(scored - set(models)),
+        "scores but without votes": sorted(scored.difference(models)),
     }
-    notes = [
-        f"Skipped, with {what}: {', '.join(others)}." for what, others in skipped.items() if others
-    ]
-    notes += _cluster_notes(table)
-    if message := ranking.connectivity.message:
-        notes.append(f"NOT ALL MODELS COMPARE: {message}")
     means = zip(models, mean_estimates(scores, resampling.level), rated, strict=True)
+    points = [
+        {"model": model, "score": score.reported((LOWEST, HIGHEST)), "rating": rating}
+        for model, score, rating in means
+    ]
     return ModelLevel(
-        points=tuple(
-            {
-                "model": model,
-                "score": score.reported((LOWEST, HIGHEST)),
-                "rating": rating,
-            }
-            for model, score, rating in means
-        ),
+        points=tuple(points),
         correlation=_correlated(scores, ratings, behind, resampling),
         comparisons=ranking.battles,
         instructions=ranking.clusters,
         ties=ranking.ties,
         questions=_scored(table.finals[:, columns]),
         why_no_interval=_why_no_interval(behind, resampling.level),
-        notes=tuple(notes),
+        notes=tuple(_about_models(table, ranking, skipped)),
     )
+
+
+def _about_models(
+    table: ScoreTable, ranking: Ranking, skipped: Mapping[str, Sequence[str]]
+) -> list[str]:
+    notes = [
+        f"Skipped, with {what}: {', '.join(models)}." for what, models in skipped.items() if models
+    ]
+    notes += _cluster_notes(table)
+    if message := ranking.connectivity.message:
+        notes.append(f"NOT ALL MODELS COMPARE: {message}")
+    return notes
 
 
 def agreement_of(
@@ -650,69 +640,58 @@ def agreement_of(
     how = resampling or Resampling()
     blocks = blocks_of(answers.table)
     matched = match_blocks(answers.table, blocks, human) if human else []
-    notes: list[str] = []
-    if votes:
-        notes += votes.notes
+    notes = list(votes.notes) if votes else []
     if human:
         notes += [*unused(human, matched), *human.repeats]
-    found = []
+    compared = []
     for place, block in enumerate(blocks):
         table = score_table(block.table, block.models)
-        levels: dict[str, Any] = {
-            "intents": intent_level(table, satisfaction, how) if satisfaction else None,
-            "ratings": (
-                model_level(table, model_names(_attempted(answers.table, block)), votes, how)
-                if votes
-                else None
-            ),
-            "cases": case_level(matched[place], human, how) if human else None,
-        }
-        lacking = tuple(level for level in levels.values() if isinstance(level, str))
-        levels = {name: None if isinstance(level, str) else level for name, level in levels.items()}
-        for name in ("intents", "ratings"):  # single answers are over questions of their own
-            if levels[name]:
-                levels[name] = replace(levels[name], notes=(*levels[name].notes, *block.notes))
-        simulated = any(
-            name.startswith(SIMULATED) for name in (*block.models, *block.conditions.judges)
-        )
-        models = tuple(sorted(block.models))
-        found.append(
-            AgreementBlock(
-                block.conditions,
-                block.differs_from_first,
-                models,
-                simulated,
-                **levels,
-                notes=lacking,
-            )
-        )
-    return found, notes
+        levels: dict[str, Any] = {}
+        if satisfaction:
+            levels["intents"] = intent_level(table, satisfaction, how)
+        if votes:
+            names = model_names(_attempted(answers.table, block))
+            levels["ratings"] = model_level(table, names, votes, how)
+        if human:
+            levels["cases"] = case_level(matched[place], human, how)
+        compared.append(_agreement_block(block, levels))
+    return compared, notes
+
+
+def _agreement_block(block: BlockAnswers, levels: Mapping[str, Any]) -> AgreementBlock:
+    """The levels by name, each of them a sentence where it could not be computed."""
+    lacking = tuple(level for level in levels.values() if isinstance(level, str))
+    known: dict[str, Any] = dict.fromkeys(("intents", "ratings", "cases"))
+    known |= {name: level for name, level in levels.items() if level not in lacking}
+    for name in ("intents", "ratings"):  # single answers are over questions of their own
+        if known[name]:
+            known[name] = replace(known[name], notes=(*known[name].notes, *block.notes))
+    names = (*block.models, *block.conditions.judges)
+    return AgreementBlock(
+        block.conditions,
+        block.differs_from_first,
+        tuple(sorted(block.models)),
+        any(name.startswith(SIMULATED) for name in names),
+        **known,
+        notes=lacking,
+    )
 
 
 def panel_of(answers: pd.DataFrame, human: HumanRatings) -> list[Section]:
-    """How many votes the judges of several blocks are worth, on the answers that people rated and
-    all have scored.
-    """
+    """How many votes the judges of several blocks are worth, on rated answers that all scored."""
     blocks = blocks_of(answers)
-    names = [
-        f"{place}. {', '.join(block.conditions.judges)}"
-        for place, block in enumerate(blocks, start=1)
-    ]
     if len(blocks) < FEWEST_JUDGES:
         return []
-    rated = [
-        found.answers.set_index(["model", "question", "epoch"]).rename(
-            columns={
-                "score": name,
-            }
-        )
-        for name, found in zip(names, match_blocks(answers, blocks, human), strict=True)
-    ]
-    scores = pd.concat([rows[name] for name, rows in zip(names, rated, strict=True)], axis=1)
-    people = pd.concat([rows["ratings"] for rows in rated]).map(
-        lambda given: math.fsum(given.values()) / len(given)
-    )
-    labels = people[~people.index.duplicated()].reindex(scores.index).to_numpy()
-    clusters = clusters_of(answers)
-    of_rows = [str(clusters[question]) for question in scores.index.get_level_values("question")]
-    return [panel_section(scores, labels, of_rows)]
+    scores = {}
+    people = []
+    matched = match_blocks(answers, blocks, human)
+    for place, (block, rated) in enumerate(zip(blocks, matched, strict=True), start=1):
+        rows = rated.answers.set_index(["model", "question", "epoch"])
+        scores[f"{place}. {', '.join(block.conditions.judges)}"] = rows["score"]
+        people.append(rows["ratings"].map(lambda given: math.fsum(given.values()) / len(given)))
+    values = pd.concat(scores, axis=1)
+    ratings = pd.concat(people)
+    labels = ratings[~ratings.index.duplicated()].reindex(values.index).to_numpy()
+    questions = values.index.get_level_values("question")
+    clusters = clusters_of(answers)[questions].map(str)
+    return [panel_section(values, labels, list(clusters))]

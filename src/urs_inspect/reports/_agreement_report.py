@@ -26,6 +26,7 @@ from urs_inspect.reports._human_data import (
 )
 from urs_inspect.reports._tables import (
     DASH,
+    Format,
     Report,
     ReportKind,
     Section,
@@ -59,9 +60,7 @@ class PublishedCorrelation:
 
     @property
     def over_points(self) -> tuple[float, float]:
-        """Bounds by Fisher's z that follow from the printed r and the number of points; ours, not
-        the paper's.
-        """
+        """Bounds by Fisher's z from the printed r and number of points; ours, not the paper's."""
         return fisher_interval(self.pearson, self.points)
 
 
@@ -123,14 +122,10 @@ def report_agreement(
     blocks, notes = agreement_of(
         answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how
     )
-    given = {
-        "ratings of answers": [human],
-        "satisfaction": [satisfaction],
-        "votes": votes,
-    }
-    sources = {
-        kind: [str(file) for file in files if file] for kind, files in given.items() if any(files)
-    }
+    files = (("ratings of answers", human), ("satisfaction", satisfaction))
+    sources = {kind: [str(file)] for kind, file in files if file}
+    if votes:
+        sources["votes"] = list(map(str, votes))
     panel = panel_of(answers.table, ratings) if ratings else []
     warnings = [ratings.doubt] if ratings and ratings.doubt else []
     return agreement_report(
@@ -148,29 +143,31 @@ def agreement_report(
     panel: Sequence[Section] = (),
     warnings: Sequence[str] = (),
 ) -> Report:
-    """The report of blocks as from `agreement_of`; `sources` is kind of what people say ->
-    files.
+    """The report of blocks as from `agreement_of`.
+
+    `sources` is kind of what people say -> files.
     """
     files = [f"{kind}: {', '.join(names)}" for kind, names in sources.items()]
     about = (
         f"Brackets: {how.level:.0%} bootstrap intervals over {how.rounds} rounds (seed {how.seed})."
     )
-    rows = [
-        (place, ", ".join(block.conditions.judges), *names, found, found.clusters)
-        for place, block in enumerate(blocks, start=1)
-        for *names, found in _numbers(block)
-    ]
+    rows = []
+    parts = []
+    for place, block in enumerate(blocks, start=1):
+        judge = ", ".join(block.conditions.judges)
+        for *names, value in _numbers(block):
+            rows.append((place, judge, *names, value, value.clusters))
+        parts += _sections(place, block)
     columns = ["block", "judge", "level", "scope", "statistic", "value", "clusters"]
     numbers = Table(pd.DataFrame(rows, columns=columns), name="agreement", shown=(), main="value")
-    sections = [Section("What is compared", (*files, *notes, about), (numbers,), warnings=warnings)]
-    for place, block in enumerate(blocks, start=1):
-        sections += _sections(place, block)
-    sections += panel
-    sections += [Section("Skipped", skipped)] if skipped else []
-    published = {
-        "intents": PUBLISHED_INTENTS,
-        "models": PUBLISHED_MODELS,
-    }
+    sections = [
+        Section("What is compared", (*files, *notes, about), (numbers,), warnings=warnings),
+        *parts,
+        *panel,
+    ]
+    if skipped:
+        sections.append(Section("Skipped", skipped))
+    published = {"intents": PUBLISHED_INTENTS, "models": PUBLISHED_MODELS}
     facts = {
         "blocks": blocks,
         "sources": sources,
@@ -179,11 +176,8 @@ def agreement_report(
         "command": command,
         **how.options,
         "published_in_the_urs_paper": {
-            name: {
-                **asdict(found),
-                "over_points": found.over_points,
-            }
-            for name, found in published.items()
+            name: {**asdict(correlation), "over_points": correlation.over_points}
+            for name, correlation in published.items()
         },
     }
     return Report(AGREEMENT, "Agreement of judges with people", sections, facts)
@@ -211,35 +205,24 @@ def _sections(place: int, block: AgreementBlock) -> list[Section]:
 
 def _numbers(block: AgreementBlock) -> Iterator[tuple[str, str, str, Estimate]]:
     """Level, scope and statistic of every number, with its interval where there is one."""
-    if block.intents:
-        for scope, found in {
-            "all": block.intents.correlation,
-            **block.intents.by_model,
-        }.items():
-            yield from _correlation_numbers("intents", scope, found)
-        for point in block.intents.points:
-            yield from (
-                ("intents", point["group"], name, point[name]) for name in ("score", "satisfaction")
-            )
+    if level := block.intents:
+        for scope, correlation in {"all": level.correlation, **level.by_model}.items():
+            yield from _correlation_numbers("intents", scope, correlation)
+        for point in level.points:
+            for name in ("score", "satisfaction"):
+                yield "intents", point["group"], name, point[name]
     if block.ratings:
         yield from _correlation_numbers("models", "all", block.ratings.correlation)
         for point in block.ratings.points:
             yield "models", point["model"], "score", point["score"]
             yield "models", point["model"], "bradley_terry", point["rating"]
-    if block.cases:
-        for scope, agreed in {
-            "all": block.cases.all,
-            **block.cases.by_group,
-            **block.cases.by_model,
-        }.items():
-            numbers = {
-                **vars(agreed.correlations),
-                "alpha": agreed.alpha,
-                "difference": agreed.difference,
-            }
-            yield from (("answers", scope, name, numbers[name]) for name in _STATISTICS)
-        if block.cases.people:
-            yield "people", "all", "alpha", block.cases.people.alpha
+    if cases := block.cases:
+        for scope, agreed in {"all": cases.all, **cases.by_group, **cases.by_model}.items():
+            numbers = {**vars(agreed), **vars(agreed.correlations)}
+            for name in _STATISTICS:
+                yield "answers", scope, name, numbers[name]
+        if cases.people:
+            yield "people", "all", "alpha", cases.people.alpha
 
 
 def _correlation_numbers(
@@ -248,12 +231,8 @@ def _correlation_numbers(
     yield level, scope, "pearson", found.pearson
     for statistic in ("without_noise", "spearman"):
         value = getattr(found, statistic)
-        yield (
-            level,
-            scope,
-            statistic,
-            replace(found.pearson, value=value, low=math.nan, high=math.nan),
-        )
+        without_interval = replace(found.pearson, value=value, low=math.nan, high=math.nan)
+        yield level, scope, statistic, without_interval
 
 
 def _intents(level: IntentLevel, short: Mapping[str, str]) -> Section:
@@ -262,33 +241,19 @@ def _intents(level: IntentLevel, short: Mapping[str, str]) -> Section:
         **dict.fromkeys(("questions", "people"), number(0)),
         **dict.fromkeys(("score", "satisfaction"), _NUMBER),
     }
+    columns = ["scores of", "Pearson", "without noise", "Spearman"]
     models = [
-        (short[name], r.pearson.value, _without_noise(r), r.spearman)
-        for name, r in level.by_model.items()
+        (short[name], found.pearson.value, _without_noise(found), found.spearman)
+        for name, found in level.by_model.items()
     ]
-    by_model = pd.DataFrame(models, columns=["scores of", "Pearson", "without noise", "Spearman"])
-    resampled = (
-        "questions and people"
-        if level.people_resampled
-        else "questions, satisfaction taken as exact"
-    )
+    resampled = "questions, satisfaction taken as exact"
+    if level.people_resampled:
+        resampled = "questions and people"
     notes = _about_means(level, "intents", resampled, PUBLISHED_INTENTS)
+    of_models: dict[str, Format] = {"Pearson": _NUMBER, "without noise": str, "Spearman": _NUMBER}
     tables = (
-        Table(
-            points,
-            formats,
-            headings={
-                "group": "intent",
-            },
-        ),
-        Table(
-            by_model,
-            {
-                "Pearson": _NUMBER,
-                "without noise": str,
-                "Spearman": _NUMBER,
-            },
-        ),
+        Table(points, formats, headings={"group": "intent"}),
+        Table(pd.DataFrame(models, columns=columns), of_models),
     )
     return Section("Score and satisfaction by intent", notes, tables, 3)
 
@@ -304,16 +269,8 @@ def _models(level: ModelLevel, short: Mapping[str, str]) -> Section:
         ),
         *_about_means(level, "models", "instructions and questions", PUBLISHED_MODELS),
     )
-    table = Table(
-        points,
-        {
-            "score": _NUMBER,
-            "rating": rating_text,
-        },
-        headings={
-            "rating": "Bradley-Terry",
-        },
-    )
+    formats = {"score": _NUMBER, "rating": rating_text}
+    table = Table(points, formats, headings={"rating": "Bradley-Terry"})
     return Section("Score and votes by model", notes, (table,), 3)
 
 
@@ -339,27 +296,15 @@ def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
         **{short[model]: found for model, found in level.by_model.items()},
     }
     rows = []
-    for name, one in named.items():
-        by = one.correlations
+    for name, agreed in named.items():
+        by = agreed.correlations
         correlations = (by.spearman, by.kendall, by.pearson)
-        rows.append((name, one.answers, *correlations, one.alpha, one.difference))
+        rows.append((name, agreed.answers, *correlations, agreed.alpha, agreed.difference))
     formats = {
         "answers": number(0),
         **dict.fromkeys(("Spearman", "Kendall", "Pearson", "alpha"), _NUMBER),
     }
     formats["score less rating"] = number(2, sign=True)
-    among = "The file does not name raters, so that agreement among people is not known."
-    if people := level.people:
-        alpha = (
-            f"on {counted(people.answers, 'answer')} with several, Krippendorff's alpha among"
-            f" people is {_NUMBER(people.alpha)}."
-            if people.answers
-            else "no answer has several, so that agreement among people is not known."
-        )
-        among = (
-            f"{counted(people.raters, 'person', 'people')} gave"
-            f" {counted(people.ratings, 'rating')}; {alpha}"
-        )
     over = "questions"
     if level.all.clusters < level.all.questions:
         over = f"{counted(level.all.clusters, 'cluster')} of questions, such as their users"
@@ -370,11 +315,27 @@ def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
             " Ratings are means over people; alpha and difference are on the judge's scale, 1"
             " to 10."
         ),
-        among,
+        _among_people(level),
         *level.notes,
     )
     table = Table(pd.DataFrame(rows, columns=["answers of", *formats]), formats)
     return Section("Score and rating of single answers", notes, (table,), 3)
+
+
+def _among_people(level: CaseLevel) -> str:
+    people = level.people
+    if people is None:
+        return "The file does not name raters, so that agreement among people is not known."
+    alpha = "no answer has several, so that agreement among people is not known."
+    if people.answers:
+        alpha = (
+            f"on {counted(people.answers, 'answer')} with several, Krippendorff's alpha among"
+            f" people is {_NUMBER(people.alpha)}."
+        )
+    return (
+        f"{counted(people.raters, 'person', 'people')} gave {counted(people.ratings, 'rating')};"
+        f" {alpha}"
+    )
 
 
 def _without_noise(found: MeanCorrelation) -> str:
@@ -390,9 +351,7 @@ def _without_noise(found: MeanCorrelation) -> str:
 def _about_correlation(
     found: MeanCorrelation, points: int, what: str, resampled: str, lacking: str
 ) -> list[str]:
-    """A correlation in words: what was measured, what noise makes of it, and how far few points
-    carry.
-    """
+    """A correlation: what was measured, what noise makes of it, and how far few points carry."""
     pearson = found.pearson
     if math.isnan(pearson.value):
         return [

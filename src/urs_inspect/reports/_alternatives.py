@@ -1,6 +1,4 @@
-"""The models of a ranking by other means than those of the judge's scores, such as corrected by
-people's ratings.
-"""
+"""The models of a ranking by other means than the judge's, as by those that people correct."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,14 +26,14 @@ _COUNT = number(0)
 
 @dataclass(frozen=True)
 class Alternative:
-    """The models of a ranking by other means; `name` is the column of these means and the name of
-    their table.
+    """The models of a ranking by other means.
 
-    `means` has at least the columns model, column (`all` or an intent), rank_from and rank_to (over
-    all questions), mean (by the judge's scores) and `name`; nothing if there are no other means.
-    `pairs` has one row per pair of models over all questions: first (with the higher mean), second,
-    better_by_judge (which one is significantly better by the judge's scores, or empty), verdict,
-    difference, p, p_holm and p_worst.
+    `name` is the column of these means and the name of their table. `means` has at least the
+    columns model, column (`all` or an intent), rank_from and rank_to (over all questions), mean (by
+    the judge's scores) and `name`; nothing if there are no other means. `pairs` has one row per
+    pair of models over all questions: first (with the higher mean), second, better_by_judge (which
+    one is significantly better by the judge's scores, or empty), verdict, difference, p, p_holm and
+    p_worst.
     """
 
     name: str
@@ -45,9 +43,8 @@ class Alternative:
     notes: tuple[str, ...]  # of the section about it
     start: tuple[str, ...] = ()  # what the report says of it at the start, warnings included
     warnings: tuple[str, ...] = ()
-    facts: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # what the JSON file says beside the tables
+    # what the JSON file says beside the tables
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def over_all(self) -> pd.DataFrame:
@@ -59,32 +56,26 @@ class Alternative:
 
         Models by their short names, and in files in full.
         """
+        written = {self.name: self.means, f"{self.name}_differences": self.pairs}
         tables = [
             Table(
                 data.assign(block=place)[["block", *data]],
                 name=name,
-                main=main,
+                main=self.name if name == self.name else "difference",
                 shown=(),
                 estimates=("mean", "people"),
             )
-            for data, name, main in (
-                (self.means, self.name, self.name),
-                (self.pairs, f"{self.name}_differences", "difference"),
-            )
+            for name, data in written.items()
         ]
         if "rank_from" in self.means and self.means["rank_from"].notna().any():
-            hidden = {"column"} if (self.means["column"] == ALL).all() else set()
-            hidden |= set() if (self.pairs["p_worst"] > self.pairs["p_holm"]).any() else {"p_worst"}
-            words = {
-                **short,
-                **VERDICTS,
-                "": DASH,
-            }
-            differences = f"Differences {self.title.lower()}"
-            for frame, title in (
-                (self.means.assign(rank=ranks_text(self.means)), ""),
-                (self.pairs, differences),
-            ):
+            hidden = set()
+            if (self.means["column"] == ALL).all():
+                hidden.add("column")
+            if not (self.pairs["p_worst"] > self.pairs["p_holm"]).any():
+                hidden.add("p_worst")
+            words = {**short, **VERDICTS, "": DASH}
+            means = self.means.assign(rank=ranks_text(self.means))
+            for title, frame in (("", means), (f"Differences {self.title.lower()}", self.pairs)):
                 data = frame.map(
                     lambda cell: words.get(cell, cell) if isinstance(cell, str) else cell
                 )
@@ -93,9 +84,7 @@ class Alternative:
         return Section(self.title, self.notes, [] if self.means.empty else tables, 3)
 
 
-VERDICTS = {
-    "not distinguishable": "cannot be distinguished",
-}
+VERDICTS = {"not distinguishable": "cannot be distinguished"}
 """Verdicts in files that reports show in other words."""
 _HEADINGS = {  # of the columns that are shown, in order
     "model": "Model",
@@ -126,11 +115,13 @@ _FORMATS: dict[str, Format] = {
 
 def ranks_text(models: pd.DataFrame) -> list[str]:
     """The ranks that each model may have, `1–2`, or a dash."""
-    pairs = zip(models["rank_from"], models["rank_to"], strict=True)
-    return [
-        DASH if pd.isna(low) else f"{low:g}" if low == high else f"{low:g}–{high:g}"
-        for low, high in pairs
-    ]
+    texts = []
+    for low, high in zip(models["rank_from"], models["rank_to"], strict=True):
+        if pd.isna(low):
+            texts.append(DASH)
+        else:
+            texts.append(f"{low:g}" if low == high else f"{low:g}–{high:g}")
+    return texts
 
 
 def compare(
@@ -141,10 +132,10 @@ def compare(
     resampling: Resampling,
     scale: Scale | None = None,
 ) -> tuple[pd.DataFrame, tuple[Pair, ...]]:
-    """Compare models by other means; returns `pairs` of an `Alternative` and the ranks that each
-    model may have.
+    """Compare models by other means.
 
-    `worst` are the means if each missing score were the lowest, and the highest.
+    Returns `pairs` of an `Alternative` and the ranks that each model may have. `worst` are the
+    means if each missing score were the lowest, and the highest.
     """
     pairs = [
         pair if means.values[pair[0]] >= means.values[pair[1]] else pair[::-1]
@@ -168,16 +159,11 @@ def compare(
         scale=scale,
     )
     better = {frozenset(lead): lead[0] for lead in judged.leads}
-    rows = [
-        {
-            "first": models[pair.first],
-            "second": models[pair.second],
-            "better_by_judge": better.get(frozenset((models[pair.first], models[pair.second])), ""),
-            "verdict": verdict_of(pair),
-            **{part: getattr(pair, part) for part in ("difference", "p", "p_holm", "p_worst")},
-        }
-        for pair in tested
-    ]
+    rows = []
+    for pair in tested:
+        names = (models[pair.first], models[pair.second])
+        tests = (pair.difference, pair.p, pair.p_holm, pair.p_worst)
+        rows.append((*names, better.get(frozenset(names), ""), verdict_of(pair), *tests))
     ranks = rank_intervals(
         len(models), [(pair.first, pair.second) for pair in tested if pair.significant]
     )
@@ -200,9 +186,10 @@ def lost_leads(
             kept = replace(kept, value=-kept.value, low=-kept.high, high=-kept.low)
         reverse = ", significantly reversed" if row.verdict == "significant" else ""
         lost.append(f"{short[better]} over {short[worse]}, {_SIGNED(kept)}{reverse}")
+    if not lost:
+        return []
     verb = "does" if len(lost) == 1 else "do"
-    text = (
+    return [
         f"{counted(len(lost), 'lead')} that the judge's scores call significant {verb} not survive"
-        f" {what}"
-    )
-    return [f"{text}: {listed(lost, separator='; ')}."] if lost else []
+        f" {what}: {listed(lost, separator='; ')}."
+    ]

@@ -1,5 +1,6 @@
-"""What must be known before a ranking is believed: flat judges, equal answers, self-judging, leads
-of one intent.
+"""What must be known before a ranking is believed.
+
+Flat judges, equal answers, judging oneself, and leads that rest on one intent.
 """
 
 import math
@@ -58,9 +59,7 @@ def first_cautions(ranking: "Ranking") -> list[str]:
 
 
 def more_cautions(ranking: "Ranking") -> list[str]:
-    """What is said right after the headline: self-judging, equal answers, leads that rest on one
-    intent.
-    """
+    """What is said right after the headline: self-judging, equal answers, leads of one intent."""
     sentences = [_self_judged(ranking), _equal_answers(ranking), *_leads_of_one_intent(ranking)]
     return [sentence for sentence in sentences if sentence]
 
@@ -127,13 +126,13 @@ class WithoutIntent:
 def without_intents(
     scores: OrderedScores, columns: Columns, compared: ComparedModels, resampling: Resampling
 ) -> tuple[WithoutIntent, ...]:
-    """Leave out each intent in turn; only those are returned without which a lead or the leader is
-    another.
+    """Leave out each intent in turn.
 
-    Fewer questions alone take significance away: of uniform leads that are just significant, up to
-    15% lose it without exactly one intent. So a lead rests on an intent only if it is also clearly
-    another there than elsewhere (Welch's test, corrected by Bonferroni over intents), which leaves
-    2% (docs/report_coverage.md, six intents).
+    Only those are returned without which a lead or the leader is another. Fewer questions alone
+    take significance away: of uniform leads that are just significant, up to 15% lose it without
+    exactly one intent. So a lead rests on an intent only if it is also clearly another there than
+    elsewhere (Welch's test, corrected by Bonferroni over intents), which leaves 2%
+    (docs/report_coverage.md, six intents).
     """
     if len(columns.groups) < 2 or scores.ranked < 2:
         return ()
@@ -198,9 +197,7 @@ def _leads_of_one_intent(ranking: "Ranking") -> Iterator[str]:
 
 
 def intent_notes(ranking: "Ranking") -> list[str]:
-    """What else would be another without one intent: leads that need every question, and the
-    leader.
-    """
+    """What else changes without one intent: leads that need every question, and the leader."""
     notes = []
     first = ranking.short[ranking.names[0]]
     for worse in ranking.names:

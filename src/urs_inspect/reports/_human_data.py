@@ -1,5 +1,6 @@
-"""What people rate and say: answers to rate, their ratings, satisfaction by intent, and votes, from
-files and logs.
+"""What people rate and say, from files and logs.
+
+Answers to rate, their ratings, satisfaction by intent, and votes.
 """
 
 import re
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from inspect_ai.log import EvalSample
 
 from urs_inspect._util import InputError, check_new_file, choices, counted
 from urs_inspect.annotation._campaign import LOG_SUFFIXES
@@ -96,13 +98,13 @@ _COLUMNS = ("id", "rating", "model", "rater", "epoch", "weight")
 
 
 def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
-    """Read people's ratings of answers, on a scale of the lowest and highest rating that a person
-    could choose.
+    """Read people's ratings of answers.
 
-    The file is `.csv` with a header, or `.jsonl`, with the columns id (of the question) and rating,
-    and optionally model, rater, epoch and weight (how many answers the rated one stands for, up to
-    a common factor per model); or a directory or file as `annotate --rate` writes them, of which
-    the last rating of an answer by a person counts.
+    The scale has the lowest and highest rating that a person could choose. The file is `.csv` with
+    a header, or `.jsonl`, with the columns id (of the question) and rating, and optionally model,
+    rater, epoch and weight (how many answers the rated one stands for, up to a common factor per
+    model); or a directory or file as `annotate --rate` writes them, of which the last rating of an
+    answer by a person counts.
 
     Raises:
         InputError: Naming file and row of every error: a rating that is no number of the scale, two
@@ -123,28 +125,32 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
         if isinstance(rating, str):
             errors.append(f"{path}: {row.place}: {rating}")
             continue
-        weighed = weights.setdefault((rating.question, rating.model, rating.epoch), rating)
+        answer = (rating.question, rating.model, rating.epoch)
+        weighed = weights.setdefault(answer, rating)
+        first = seen.setdefault((*answer, rating.rater), rating)
         if weighed.weight != rating.weight:
             errors.append(
                 f"{path}: {row.place}: {rating.answer} has the weight {rating.weight:g} here and"
                 f" {weighed.weight:g} on {weighed.place}; an answer has one weight"
             )
-        first = seen.setdefault((rating.question, rating.model, rating.epoch, rating.rater), rating)
-        if first is rating:
-            continue
-        if rating.rater and first.rating == rating.rating:
+        if rating.rater and first is not rating and first.rating == rating.rating:
             repeated += 1
-        else:
+        elif first is not rating:
             errors.append(f"{path}: {row.place}: {_conflict(first, rating)}")
     refuse(errors)
     if not seen:
         raise InputError(f"{path}: no rating")
-    doubt = _doubt([each.rating for each in seen.values()], scale)
-    others = sorted(
-        {name for row in rows for name in row.values if name.strip()} - {*_COLUMNS, SURPLUS}
-    )
-    notes = (f"Columns of {path} that are not read: {choices(others)}.",) if others else ()
-    return HumanRatings(path, scale, tuple(seen.values()), repeated, weighted, notes, doubt=doubt)
+    ratings = tuple(seen.values())
+    notes = _about_columns(path, rows)
+    doubt = _doubt([rating.rating for rating in ratings], scale)
+    return HumanRatings(path, scale, ratings, repeated, weighted, notes, doubt=doubt)
+
+
+def _about_columns(path: Path, rows: Iterable[Row]) -> tuple[str, ...]:
+    """Which columns are not read."""
+    named = set().union(*(row.values for row in rows)) - {*_COLUMNS, SURPLUS}
+    others = sorted(name for name in named if name.strip())
+    return (f"Columns of {path} that are not read: {choices(others)}.",) if others else ()
 
 
 def on_scale_of_judge(ratings: Floats, scale: Scale) -> Floats:
@@ -153,17 +159,15 @@ def on_scale_of_judge(ratings: Floats, scale: Scale) -> Floats:
 
 
 def _doubt(ratings: Sequence[float], scale: Scale) -> str:
-    """A sentence if no rating is in the upper half of the scale, as where another scale was
-    used.
-    """
+    """A sentence if no rating is in the upper half of the scale, as where another one was used."""
     highest = max(ratings)
     if len(ratings) < _ENOUGH or highest > sum(scale) / 2:
         return ""
-    usual = next(
-        ((low, high) for low, high in _USUAL if min(ratings) >= low and highest <= high < scale[1]),
-        None,
-    )
-    other = " Is the scale {:g},{:g}?".format(*usual) if usual else " Was another scale used?"
+    other = " Was another scale used?"
+    for low, usual_highest in _USUAL:
+        if low <= min(ratings) and highest <= usual_highest < scale[1]:
+            other = f" Is the scale {low:g},{usual_highest:g}?"
+            break
     return (
         f"No rating above {highest:g} of {counted(len(ratings), 'rating')}, on the scale"
         f" {scale[0]:g} to {scale[1]:g}.{other} --human-scale names it."
@@ -192,19 +196,17 @@ def _of_page(path: Path, scale: Scale) -> HumanRatings:
         )
         for rating in reading.ratings
     )
-    replaced = (
-        f"{counted(reading.replaced, 'rating')} replaced later by the same person, {reading.undone}"
-        " taken back."
-    )
-    untold = (
-        "Without a rating, because the person could not tell:"
-        f" {counted(len(reading.cannot_tell), 'answer')}."
-    )
     notes = []
     if reading.cannot_tell:
-        notes.append(untold)
+        notes.append(
+            "Without a rating, because the person could not tell:"
+            f" {counted(len(reading.cannot_tell), 'answer')}."
+        )
     if reading.replaced or reading.undone:
-        notes.append(replaced)
+        notes.append(
+            f"{counted(reading.replaced, 'rating')} replaced later by the same person,"
+            f" {reading.undone} taken back."
+        )
     notes += (f"Not a rating: {error}" for error in first_errors(reading.errors))
     repeats = (
         f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference of"
@@ -329,28 +331,27 @@ class Satisfaction:
         rows of each intent. Where a row is a mean itself, all are weighted by how many people they
         stand for, and count as exact.
         """
-        values = {
-            group: np.array([row.value for row in self.rows if row.group == group])
-            for group in groups
-        }
-        if not self.by_respondent:
-            weights = {
-                group: [row.people or 1 for row in self.rows if row.group == group]
-                for group in groups
-            }
-            return exact_means(
-                [float(np.average(values[group], weights=weights[group])) for group in groups]
-            )
-        if any(row.respondent for row in self.rows):
+        if any(row.respondent for row in self.rows) and self.by_respondent:
             return table_means(self._table(groups), rounds=rounds, seed=derived_seed(seed, 1))
-        parts = [
-            table_means(values[group][:, None], rounds=rounds, seed=derived_seed(seed, 1, place))
-            for place, group in enumerate(groups)
+        rows = pd.DataFrame(self.rows)
+        parts = [rows[rows["group"] == group] for group in groups]
+        if not self.by_respondent:
+            return exact_means(
+                [
+                    np.average(part["value"], weights=part["people"].astype(float).fillna(1))
+                    for part in parts
+                ]
+            )
+        columns = [
+            table_means(
+                part[["value"]].to_numpy(), rounds=rounds, seed=derived_seed(seed, 1, place)
+            )
+            for place, part in enumerate(parts)
         ]
         return MeanDraws(
-            np.concatenate([part.values for part in parts]),
-            np.concatenate([part.draws for part in parts], axis=1),
-            np.concatenate([part.n for part in parts]),
+            np.concatenate([column.values for column in columns]),
+            np.concatenate([column.draws for column in columns], axis=1),
+            np.concatenate([column.n for column in columns]),
             seed,
         )
 
@@ -359,13 +360,9 @@ class Satisfaction:
 
         A row without a name is a respondent of its own.
         """
-        given = pd.DataFrame(
-            [
-                (row.respondent or f"\x00{place}", row.group, row.value)
-                for place, row in enumerate(self.rows)
-            ],
-            columns=["person", "group", "value"],
-        )
+        given = pd.DataFrame(self.rows)
+        unnamed = given.index.map("\x00{}".format)
+        given["person"] = given["respondent"].where(given["respondent"] != "", unnamed)
         given = given[given["group"].isin(groups)]
         means = given.groupby(["person", "group"], sort=False)["value"].mean().unstack("group")
         return means.reindex(index=given["person"].unique(), columns=list(groups)).to_numpy(
@@ -374,13 +371,12 @@ class Satisfaction:
 
 
 def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
-    """Read how satisfied people are by intent, on a scale of the lowest and highest that a person
-    could choose.
+    """Read how satisfied people are by intent.
 
-    The file is `.csv` with a header, or `.jsonl`, with the columns intent and satisfaction, and
-    optionally n (how many people a row is the mean of) and respondent. Intents are named by id,
-    label or reported name; those that are reported together, as API with Solve Problem, count
-    together.
+    The scale has the lowest and highest that a person could choose. The file is `.csv` with a
+    header, or `.jsonl`, with the columns intent and satisfaction, and optionally n (how many people
+    a row is the mean of) and respondent. Intents are named by id, label or reported name; those
+    that are reported together, as API with Solve Problem, count together.
 
     Raises:
         InputError: Naming file and row of every error: an unknown intent, a value that is no number
@@ -439,8 +435,9 @@ def _finder(rubric: Rubric) -> Callable[[str], str]:
 
 @dataclass(frozen=True)
 class Votes:
-    """A ranking of models by people's votes, and notes on how the votes were counted and what was
-    skipped.
+    """A ranking of models by people's votes.
+
+    The notes say how votes were counted and what was skipped.
     """
 
     ranking: Ranking
@@ -478,7 +475,7 @@ def _refuse_judges(sources: Iterable[str]) -> None:
     holders = [
         source for source in sources if Path(source).is_dir() or Path(source).suffix == ".eval"
     ]
-    for log in finished_logs([file for source in holders for file in log_files([source])], []):
+    for log in finished_logs(log_files(holders), []):
         if log.eval.task.rpartition("/")[2] != _TASK.rpartition("/")[2]:
             raise InputError(
                 f"votes: {log.location} is a log of {log.eval.task}; allowed: one of {_TASK}"
@@ -516,52 +513,66 @@ def answers_to_rate(
     read = read_answers(logs)
     skipped = list(read.left_out)
     answers: dict[tuple[str, str, int], tuple[Answer, str]] = {}
-    failed = repeated = 0
+    failed = 0
+    given = 0
     for file, rows in read.table.groupby("log", sort=False):
-        log = read_log(str(file), without=_UNUSED)
         name = short_name(str(file))
-        _check_rubric(name, str((log.eval.metadata or {}).get("rubric", "")), rubric, skipped)
-        samples = {(str(sample.id), sample.epoch): sample for sample in log.samples or []}
-        row: Any
-        for row in rows.itertuples(index=False):
-            sample = samples.get((row.question, row.epoch))
-            if sample is None or row.outcome == ERROR or sample.error is not None:
-                failed += 1
-                continue
-            if row.intent not in rubric.intents:
-                raise InputError(
-                    f"{name}: '{row.question}' has the intent '{row.intent}', which the rubric does"
-                    f" not have; it has: {choices(rubric.intents)}"
-                )
-            answer = Answer(
-                question=row.question,
-                model=row.model,
-                epoch=int(row.epoch),
-                intent=row.intent,
-                language=row.language,
-                instruction=text_of(sample),
-                text=sample.output.completion if sample.output.choices else "",
-                reference="\n".join(
-                    [sample.target] if isinstance(sample.target, str) else sample.target
-                ),
-                score=row.final,
-            )
-            first, place = answers.setdefault(
-                (answer.question, answer.model, answer.epoch), (answer, name)
-            )
+        answers_of_log = _answers_of_log(str(file), rows, rubric, skipped)
+        failed += len(rows) - len(answers_of_log)
+        given += len(answers_of_log)
+        for answer in answers_of_log:
+            key = (answer.question, answer.model, answer.epoch)
+            first, place = answers.setdefault(key, (answer, name))
             if first.text != answer.text or first.instruction != answer.instruction:
                 raise InputError(
                     f"'{answer.question}' has different answers of {answer.model}, epoch"
                     f" {answer.epoch}, in {place} and {name}; name one of the two logs"
                 )
-            repeated += first is not answer
     if not answers:
         raise InputError("\n".join(["no answer to rate: all samples ended in an error", *skipped]))
     if failed:
         skipped.append(f"{counted(failed, 'sample')} without an answer, after an error, skipped.")
-    if repeated:
+    if repeated := given - len(answers):
         skipped.append(f"{counted(repeated, 'answer')} in several logs, rated once.")
     return tuple(answer for answer, _ in answers.values()), tuple(skipped)
+
+
+def _answers_of_log(
+    file: str, rows: pd.DataFrame, rubric: Rubric, skipped: list[str]
+) -> list[Answer]:
+    log = read_log(file, without=_UNUSED)
+    name = short_name(file)
+    _check_rubric(name, str((log.eval.metadata or {}).get("rubric", "")), rubric, skipped)
+    samples = {(str(sample.id), sample.epoch): sample for sample in log.samples or []}
+    answers = []
+    row: Any
+    for row in rows.itertuples(index=False):
+        sample = samples.get((row.question, row.epoch))
+        if sample is None or row.outcome == ERROR or sample.error is not None:
+            continue
+        if row.intent not in rubric.intents:
+            raise InputError(
+                f"{name}: '{row.question}' has the intent '{row.intent}', which the rubric does"
+                f" not have; it has: {choices(rubric.intents)}"
+            )
+        answers.append(_answer(row, sample))
+    return answers
+
+
+def _answer(row: Any, sample: EvalSample) -> Answer:
+    """The answer that a row of the table of answers is about."""
+    target = [sample.target] if isinstance(sample.target, str) else sample.target
+    return Answer(
+        question=row.question,
+        model=row.model,
+        epoch=int(row.epoch),
+        intent=row.intent,
+        language=row.language,
+        instruction=text_of(sample),
+        text=sample.output.completion if sample.output.choices else "",
+        reference="\n".join(target),
+        score=row.final,
+    )
 
 
 def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str]) -> None:
@@ -580,11 +591,10 @@ def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str])
 
 
 def attach_ratings(logs: Sequence[str], ratings: Path, output: Path) -> tuple[int, RatingReading]:
-    """Write a copy of the one finished log of `urs` with the score `human_rating` for every rated
-    answer.
+    """Write a copy of the one finished log of `urs` with people's ratings as scores.
 
-    Returns how many of the ratings are about answers in the log, of which there must be one, and
-    all ratings.
+    Every rated answer has the score `human_rating`. Returns how many of the ratings are about
+    answers in the log, of which there must be one, and all ratings.
     """
     if len(logs) != 1 or not Path(logs[0]).is_file():
         raise InputError(f"output: needs one log of urs, got: {choices(logs)}")

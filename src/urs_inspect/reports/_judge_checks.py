@@ -1,5 +1,6 @@
-"""Can the judge of a ranking be trusted: what ratings and logs of judge tasks say, and what was not
-checked.
+"""Can the judge of a ranking be trusted: what ratings and logs of judge tasks say.
+
+`_judge_checks_report` puts it in words.
 """
 
 import math
@@ -7,9 +8,8 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,11 +18,10 @@ from inspect_ai.log import EvalLog
 from urs_inspect._util import counted
 from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
-from urs_inspect.logs._naming import short_names
-from urs_inspect.logs._scores import SIMULATED, role_models
+from urs_inspect.logs._scores import role_models
 from urs_inspect.reports._agreement import CORRELATIONS, Matched
 from urs_inspect.reports._answers import Answers, Run
-from urs_inspect.reports._conditions import conditions_of
+from urs_inspect.reports._conditions import Conditions, conditions_of
 from urs_inspect.reports._crossval import (
     ALL,
     TASK,
@@ -33,14 +32,11 @@ from urs_inspect.reports._crossval import (
     read_judged_runs,
 )
 from urs_inspect.reports._human_data import HumanRatings
-from urs_inspect.reports._tables import COMMAND, DASH, Format, Section, Table, listed, number
+from urs_inspect.reports._tables import COMMAND, listed
 from urs_inspect.rubrics import FINAL
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import pooled_deviation
 from urs_inspect.stats._correlation import rank_correlation
-
-if TYPE_CHECKING:
-    from urs_inspect.reports._leaderboard import Ranking
 
 JUDGE_TASKS = ("judge_rating", "md_eval", "judge_pairwise", "urs_probe", "urs_crossval")
 NULL_ANSWERS = {
@@ -54,26 +50,28 @@ NULL_ANSWERS = {
 The upper bounds of worthless answers are the band "low quality, needs not met" (Tables 9 and 11); a
 copy of the reference is worth 8 by definition, give or take 1.
 """
+_JUDGED_NULL_ANSWERS = ("constant", "reference", "injection")
+"""Those about which a judge is asked."""
 
-_PEOPLE = "agreement with people"
+PEOPLE = "agreement with people"
 _REPEATS = "repeated judgements"
-_LABELS = "agreement with GPT-4's labels"
+LABELS = "agreement with GPT-4's labels"
 _BY_GPT_4 = frozenset({"vicuna", "mt_bench"})
 """Benches of `judge_rating` whose labels are GPT-4's."""
 _NULL = "answers of known worth"
 _ITSELF = "its own answers"
 _KEYS = "replies without the key"
-_CHECKS = (_PEOPLE, _REPEATS, _NULL, _ITSELF, _LABELS, _KEYS)
+_CHECKS = (PEOPLE, _REPEATS, _NULL, _ITSELF, LABELS, _KEYS)
 """What a judge is checked by, in the order of reports.
 
 The last says little of people, so that no command is named.
 """
-_PASSED = "passed"
-_FAILED = "FAILED"
-_UNCLEAR = "unclear"
-_NOT_CHECKED = "not checked"
-_UNKNOWN = "could not be determined"
-_NOT_MEANT = "does not apply"
+PASSED = "passed"
+FAILED = "FAILED"
+UNCLEAR = "unclear"
+NOT_CHECKED = "not checked"
+UNKNOWN = "could not be determined"
+NOT_MEANT = "does not apply"
 _OPTIONS = ("rubric", "prompt", "judge_language")
 """Arguments of a run that its judge's prompts depend on.
 
@@ -81,8 +79,10 @@ The tasks that check a judge have them as well.
 """
 _NONE_OF_THEM = "the judge is none of the models ranked here"
 _THESE = "`urs-inspect robustness` of these logs"
-_OTHER = " (not with the prompts of this ranking)"
-_NUMBER = number(2)
+OTHER = " (not with the prompts of this ranking)"
+_HERE = "this ranking"
+_CORRELATION_ROUNDS = 1000
+"""Most rounds of a correlation of ranks, which takes a hundred times as long as a mean."""
 _Rated = tuple[HumanRatings, Matched] | None
 
 
@@ -109,39 +109,46 @@ def read_judge_facts(
 
     Of logs of one benchmark the largest, the last of these, counts.
     """
-    wanted = {
-        frozenset(part): ", ".join(part)
-        for panel in panels
-        for part in (*([name] for name in panel), panel)
-    }
-    largest: dict[tuple[object, ...], EvalLog] = {}
-    for log in answers.judge_logs:
-        about = log.eval.metadata or {}
-        for judge in [wanted[judges] for judges in _judges_of(log) if judges in wanted]:
-            prompts = (
-                about.get("rubric"),
-                about.get("rubric_sha256"),
-                log.eval.task_args.get("judge_language"),
-            )
-            key = judge, log.eval.task, about.get("dataset_sha256"), prompts
-            largest[key] = max(log, largest.get(key, log), key=_samples)
+    wanted: dict[frozenset[str], str] = {}
+    for panel in panels:
+        wanted |= {frozenset([judge]): judge for judge in panel}
+        wanted[frozenset(panel)] = ", ".join(panel)
+    largest = _largest(answers.judge_logs, wanted)
     # Judgements of the same answers by other evaluators are a part of the grid.
-    crossval = any(log.eval.task == TASK for log in largest.values())
-    grids = [log for log in answers.judge_logs if crossval and log.eval.task == TASK]
+    grids = []
+    if any(log.eval.task == TASK for log in largest.values()):
+        grids = [log for log in answers.judge_logs if log.eval.task == TASK]
     used = {log.location for log in (*largest.values(), *grids)}
-    if unused := [
-        short_name(log.location) for log in answers.judge_logs if log.location not in used
-    ]:
-        why = "not about a judge of these rankings, or smaller than another one of the same data"
+    locations = [log.location for log in answers.judge_logs]
+    if unused := [short_name(location) for location in locations if location not in used]:
         skipped.append(
-            f"{counted(len(unused), 'log')} of judge tasks left out, {why}: {listed(unused)}."
+            f"{counted(len(unused), 'log')} of judge tasks left out, not about a judge of these"
+            " rankings, or smaller than another one of the same data:"
+            f" {listed(unused)}."
         )
-    facts = [
-        fact
-        for (judge, *_), log in largest.items()
-        for fact in _of_header(str(judge), log, answers)
-    ]
+    facts: list[JudgeFact] = []
+    for (judge, *_), log in largest.items():
+        facts += _of_header(str(judge), log, answers)
     return [*facts, *_preferences(answers, grids, set(wanted.values()), resampling, skipped)]
+
+
+def _largest(
+    logs: Iterable[EvalLog], wanted: Mapping[frozenset[str], str]
+) -> dict[tuple[object, ...], EvalLog]:
+    """Judge, benchmark and prompts -> the log that counts."""
+    largest: dict[tuple[object, ...], EvalLog] = {}
+    for log in logs:
+        for judges in _judges_of(log):
+            if judges in wanted:
+                key = (wanted[judges], log.eval.task, *_data_and_prompts(log))
+                largest[key] = max(log, largest.get(key, log), key=_samples)
+    return largest
+
+
+def _data_and_prompts(log: EvalLog) -> tuple[object, ...]:
+    about = log.eval.metadata or {}
+    facts = (about.get(name) for name in ("dataset_sha256", "rubric", "rubric_sha256"))
+    return (*facts, log.eval.task_args.get("judge_language"))
 
 
 def _judges_of(log: EvalLog) -> list[frozenset[str]]:
@@ -150,9 +157,9 @@ def _judges_of(log: EvalLog) -> list[frozenset[str]]:
         return [frozenset([name]) for name in (log.eval.metadata or {}).get("evaluators", ())]
     if log.eval.task == PACKAGE + "urs_probe":
         return [frozenset(role_models(log).get("grader", [log.eval.model]))]
-    return (
-        [frozenset([log.eval.model])] if log.eval.task_args.get("judge", "model") == "model" else []
-    )
+    if log.eval.task_args.get("judge", "model") != "model":
+        return []
+    return [frozenset([log.eval.model])]
 
 
 def _samples(log: EvalLog) -> int:
@@ -183,209 +190,213 @@ def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact
     data = about.get("dataset")
     rubric = str(about.get("rubric", ""))
     same = _same_prompts(answers, log)
-    scores = reversed(
-        log.results.scores if log.results else []
-    )  # the first judgement is by the judge of the header
-    rows = {name: float(metric.value) for score in scores for name, metric in score.metrics.items()}
+    rows: dict[str, float] = {}
+    # The first judgement is by the judge of the header.
+    for score in reversed(log.results.scores if log.results else []):
+        rows |= {name: float(metric.value) for name, metric in score.metrics.items()}
     low, high, longest = (rows.get(name, math.nan) for name in ("low", "high", "longest"))
     beside = "" if math.isnan(longest) else f"; choosing the longer answer {longest:.2f}"
-    measures = {
-        "pearson": "Pearson, log of {} responses",
-        "overall accuracy_all": "accuracy, log of {} pairs",
-    }
-    for row, what in measures.items():
+    check = LABELS if data in _BY_GPT_4 else PEOPLE
+    for row, what, trivial in (
+        ("pearson", f"Pearson, log of {n} responses", 0.0),
+        ("overall accuracy_all", f"accuracy, log of {n} pairs", max(0.5, np.nan_to_num(longest))),
+    ):
         if row in rows:
             result = Estimate(rows[row], low, high, n, n)
-            check = _LABELS if data in _BY_GPT_4 else _PEOPLE
-            base = 0.0 if row == "pearson" else max(0.5, np.nan_to_num(longest))
-            measure = f"{what.format(n)} of {data}{beside}"
-            yield JudgeFact(check, judge, measure, file, result, base, rubric, logs=same)
-    if log.eval.task == PACKAGE + "urs_probe":
-        for kind in (
-            "constant",
-            "reference",
-            "injection",
-        ):  # about an empty answer no judge is asked
-            least, most, text = NULL_ANSWERS[kind]
-            mean = _number(rows.get(kind, math.nan), n)
-            yield JudgeFact(
-                _NULL,
-                judge,
-                f"{text}; expected {least} to {most}",
-                file,
-                mean,
-                most,
-                rubric,
-                least,
-                same,
-            )
+            measure = f"{what} of {data}{beside}"
+            yield JudgeFact(check, judge, measure, file, result, trivial, rubric, logs=same)
+    if log.eval.task != PACKAGE + "urs_probe":
+        return
+    for kind in _JUDGED_NULL_ANSWERS:
+        least, most, text = NULL_ANSWERS[kind]
+        mean = _number(rows.get(kind, math.nan), n)
+        measure = f"{text}; expected {least} to {most}"
+        yield JudgeFact(_NULL, judge, measure, file, mean, most, rubric, least, same)
 
 
 def _number(value: float, n: int) -> Estimate:
     return Estimate(value, math.nan, math.nan, n, n)
 
 
+class _Judged(NamedTuple):
+    """Scores of the same answers by several judges."""
+
+    scores: Scores
+    rubric: str
+    source: str
+    logs: frozenset[str]  # of answers judged with the same prompts
+
+
 def _preferences(
     answers: Answers,
-    logs: Sequence[EvalLog],
+    grids: Sequence[EvalLog],
     judges: set[str],
     resampling: Resampling,
     skipped: list[str],
 ) -> Iterator[JudgeFact]:
-    """Self-preference in logs of `urs_crossval`.
+    """Self-preference in logs of `urs_crossval`, and in answers that several judges have judged."""
+    for judged in (*_read_grids(answers, grids, skipped), *_read_runs(answers, judges)):
+        sources = judged.scores.sources
+        table = preference_table(judged.scores, resampling)
+        whole = table["source"] == (ALL if len(sources) > 1 else sources[0])
+        for row in table[whole & table["evaluator"].isin(judges)].to_dict("records"):
+            result = row["beyond"]
+            what = "beyond leniency"
+            if math.isnan(result.value):
+                result = row["preference"]
+                what = "leniency included: no third model"
+            yield JudgeFact(
+                _ITSELF,
+                str(row["evaluator"]),
+                f"its scores of its own answers less other judges', {what}",
+                judged.source,
+                result,
+                0.0,
+                judged.rubric,
+                logs=judged.logs,
+            )
 
-    Of other judges in answers that several judges have judged.
-    """
+
+def _read_grids(answers: Answers, logs: Sequence[EvalLog], skipped: list[str]) -> Iterator[_Judged]:
     read = []
     headers = {short_name(log.location): log for log in logs}
     for log in logs:
         try:
             read.append(read_grid_log(log))
         except Exception as error:  # a damaged file may raise anything
-            skipped.append(
-                f"{short_name(log.location)} was left out: {type(error).__name__}: {error}."
-            )
-    parts = list[tuple[Scores, Any, str, frozenset[str]]]()
+            name = short_name(log.location)
+            skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
     for grid in grids_of(read):
-        files = [log.name for log in grid.logs]
-        same = _same_prompts(answers, headers[grid.logs[0].name])
-        parts.append((grid.scores_without_copies(), grid.conditions["rubric"], listed(files), same))
+        names = [log.name for log in grid.logs]
+        same = _same_prompts(answers, headers[names[0]])
+        scores = grid.scores_without_copies()
+        yield _Judged(scores, str(grid.conditions["rubric"]), listed(names), same)
+
+
+def _read_runs(answers: Answers, judges: set[str]) -> Iterator[_Judged]:
+    """Scores of the answers of rankings by judges that were tested as well."""
+    if not answers.runs:
+        return
     comparable: dict[object, list[str]] = {}
-    for name, rows in answers.table.groupby("log", sort=False) if answers.runs else ():
+    for log, rows in answers.table.groupby("log", sort=False):
         about = replace(conditions_of(rows), judges=())
-        comparable.setdefault((about.key, about.prompts), []).append(str(name))
-    for names in comparable.values():
-        table = answers.table[answers.table["log"].isin(names)]
-        for run in (
-            read_judged_runs(replace(answers, table=table), [])
-            if judges & {*table["base_model"]}
-            else ()
-        ):
-            parts.append((run.scores, run.facts["rubric"], _THESE, frozenset(names)))
-    for scores, rubric, source, same in parts:
-        table = preference_table(scores, resampling)
-        table = table[table["source"] == (ALL if len(scores.sources) > 1 else scores.sources[0])]
-        for row in table[table["evaluator"].isin(judges)].to_dict("records"):
-            key = "preference" if math.isnan(row["beyond"].value) else "beyond"
-            what = "beyond leniency" if key == "beyond" else "leniency included: no third model"
-            measure = f"its scores of its own answers less other judges', {what}"
-            yield JudgeFact(
-                _ITSELF, str(row["evaluator"]), measure, source, row[key], 0.0, rubric, logs=same
-            )
+        comparable.setdefault((about.key, about.prompts), []).append(str(log))
+    for logs in comparable.values():
+        table = answers.table[answers.table["log"].isin(logs)]
+        if judges.isdisjoint(table["base_model"]):
+            continue
+        for run in read_judged_runs(replace(answers, table=table), []):
+            yield _Judged(run.scores, str(run.facts["rubric"]), _THESE, frozenset(logs))
 
 
 def judge_checks(
-    ranking: "Ranking",
+    conditions: Conditions,
     answers: pd.DataFrame,
     rated: _Rated,
     facts: Iterable[JudgeFact],
     resampling: Resampling,
     runs: Mapping[str, Run],
-) -> pd.DataFrame:
-    """The checks of the judge of a ranking, in the columns of `JudgeFact`; `runs` are those of its
-    logs, by log.
-    """
-    judges = ranking.conditions.judges
-    rubric = ranking.conditions.rubric
+) -> tuple[JudgeFact, ...]:
+    """The checks of the judge of a ranking; `runs` are those of its logs, by log."""
+    judges = conditions.judges
+    if not judges:
+        return ()
     panel = ", ".join(judges)
-    rows = list[JudgeFact]()
-    here = "this ranking"
-    scored = answers.dropna(subset=FINAL)
-    if rated and len(both := rated[1].answers.dropna(subset="score")):
-        people = [float(np.mean(list(ratings.values()))) for ratings in both["ratings"]]
-        how: Any = {
-            **vars(resampling),
-            "rounds": min(resampling.rounds, 1000),
-        }  # ranks take a hundred times as long
-        rho = rank_correlation(people, both["score"], list(both["cluster"]), **how).reported(
-            CORRELATIONS
-        )
-        measure = f"Spearman, {counted(len(both), 'rated answer')}"
-        rows.append(JudgeFact(_PEOPLE, panel, measure, str(rated[0].path), rho, 0.0, rubric))
-    judged = zip(scored[FINAL], scored["earlier_finals"], strict=True)
-    if groups := [[last, *first] for last, first in judged if first]:
-        spread = pooled_deviation(groups)
-        measure = "standard deviation between judgements of an answer"
-        if not spread:
-            measure += "; all are equal, as they are if the later ones came from a cache"
-        rows.append(JudgeFact(_REPEATS, panel, measure, here, _number(spread, len(groups))))
-    for fact in (fact for fact in facts if fact.judge in (panel, *judges)):
-        same = fact.logs & {*answers["log"]}
-        if fact.source != _THESE or (same and fact.judge in {*answers["base_model"]}):
-            rows.append(fact if same else fact._replace(source=fact.source + _OTHER))
-    rows += _keys(answers, judges)
-    known = {row.check for row in rows}
-    if judges:
-        commands = _commands(ranking, answers, runs)
-        rows += [
-            JudgeFact(check, panel, "", source)
-            for check, source in commands.items()
-            if check not in known
-        ]
-    rows.sort(key=lambda row: (_CHECKS.index(row.check), row.source.endswith(_OTHER)))
-    return pd.DataFrame(
-        [row[:-1] for row in rows if judges], columns=JudgeFact._fields[:-1], dtype=object
+    logs = set(answers["log"])
+    checks = [*_agreement(rated, conditions, resampling), *_repeats(answers, panel)]
+    for fact in facts:
+        if fact.judge not in (panel, *judges):
+            continue
+        if fact.logs & logs:
+            if fact.source != _THESE or fact.judge in set(answers["base_model"]):
+                checks.append(fact)
+        elif fact.source != _THESE:
+            checks.append(fact._replace(source=fact.source + OTHER))
+    checks += _keys(answers, judges)
+    known = {fact.check for fact in checks}
+    for check, source in _commands(conditions, answers, runs).items():
+        if check not in known:
+            checks.append(JudgeFact(check, panel, "", source))
+    checks.sort(key=lambda fact: (_CHECKS.index(fact.check), fact.source.endswith(OTHER)))
+    return tuple(checks)
+
+
+def _agreement(
+    rated: _Rated, conditions: Conditions, resampling: Resampling
+) -> Iterator[JudgeFact]:
+    """Of the judge's scores with people's ratings of the same answers."""
+    if rated is None:
+        return
+    human, matched = rated
+    both = matched.answers.dropna(subset="score")
+    if both.empty:
+        return
+    people = [float(np.mean(list(ratings.values()))) for ratings in both["ratings"]]
+    how = replace(resampling, rounds=min(resampling.rounds, _CORRELATION_ROUNDS))
+    rho = rank_correlation(people, both["score"], list(both["cluster"]), **how.options)
+    measure = f"Spearman, {counted(len(both), 'rated answer')}"
+    yield JudgeFact(
+        PEOPLE,
+        ", ".join(conditions.judges),
+        measure,
+        str(human.path),
+        rho.reported(CORRELATIONS),
+        0.0,
+        conditions.rubric,
     )
 
 
-def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> list[JudgeFact]:
-    """Of each judge that left out or misspelled the key, how often, and how often it was asked
-    again.
-    """
-    facts: list[JudgeFact] = []
+def _repeats(answers: pd.DataFrame, panel: str) -> Iterator[JudgeFact]:
+    """How far repeated judgements of an answer differ."""
+    scored = answers.dropna(subset=FINAL)
+    judged = zip(scored[FINAL], scored["earlier_finals"], strict=True)
+    groups = [[last, *earlier] for last, earlier in judged if earlier]
+    if not groups:
+        return
+    spread = pooled_deviation(groups)
+    measure = "standard deviation between judgements of an answer"
+    if not spread:
+        measure += "; all are equal, as they are if the later ones came from a cache"
+    yield JudgeFact(_REPEATS, panel, measure, _HERE, _number(spread, len(groups)))
+
+
+def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> Iterator[JudgeFact]:
+    """How often each judge left out or misspelled the key, and was asked again."""
     counts = summed({BY_JUDGE: of_answer} for of_answer in answers["reply_counts"])
     for judge in judges:
         numbers = counts.get(judge, Counter())
-        about_keys = [name for name in REPLY_COUNTS if name != "asked_again"]
-        if not any(numbers[name] for name in about_keys):
-            continue
-        replies = numbers[REPLIES]
-        each = ", ".join(f"{name.replace('_', ' ')}: {numbers[name]:,}" for name in REPLY_COUNTS)
-        measure = f"share of {counted(replies, 'reply', 'replies')}; {each}"
-        share = numbers["unkeyed"] / replies
-        facts.append(
-            JudgeFact(_KEYS, judge, measure, "this ranking", _number(share, replies), MOST_UNKEYED)
-        )
-    return facts
+        if any(numbers[name] for name in REPLY_COUNTS if name != "asked_again"):
+            replies = numbers[REPLIES]
+            named = [f"{name.replace('_', ' ')}: {numbers[name]:,}" for name in REPLY_COUNTS]
+            measure = f"share of {counted(replies, 'reply', 'replies')}; {', '.join(named)}"
+            share = _number(numbers["unkeyed"] / replies, replies)
+            yield JudgeFact(_KEYS, judge, measure, _HERE, share, MOST_UNKEYED)
 
 
-def _commands(ranking: "Ranking", answers: pd.DataFrame, runs: Mapping[str, Run]) -> dict[str, str]:
-    """Check -> the command that does it and leaves its log beside those of the ranking, or why
-    there is none.
+def _commands(
+    conditions: Conditions, answers: pd.DataFrame, runs: Mapping[str, Run]
+) -> dict[str, str]:
+    """Check -> the command that does it, or why there is none.
+
+    A command leaves its log beside those of the ranking.
     """
-    judges = ranking.conditions.judges
+    judges = conditions.judges
     logs = list(answers["log"].unique())
     asked = runs[logs[0]].options if logs[0] in runs else {}
     prompts = [f"{name}={asked[name]}" for name in _OPTIONS if name in asked]
-    data = f"dataset={asked.get('dataset', ranking.conditions.dataset)}"
+    data = f"dataset={asked.get('dataset', conditions.dataset)}"
     same_task = _flags("-T", [data, *prompts])
     files = [_typed(log) for log in logs]
     beside = ["--log-dir", files[0].rpartition("/")[0] or "."]
     graders = ["--model-role", _role(judges)]
     labels = ["inspect", "eval", PACKAGE + "md_eval", "--model", judges[0], *beside]
-    again = [
-        "inspect",
-        "score",
-        files[0],
-        "--scorer",
-        PACKAGE + "intent_judge",
-        *graders,
-        *_flags("-S", prompts),
-    ]
-    probe = [
-        "inspect",
-        "eval",
-        PACKAGE + "urs_probe",
-        "--model",
-        "none",
-        *graders,
-        *same_task,
-        *beside,
-    ]
+    again = ["inspect", "score", files[0], "--scorer", PACKAGE + "intent_judge", *graders]
+    again += [*_flags("-S", prompts), "--action", "append", "--overwrite"]
+    probe = ["inspect", "eval", PACKAGE + "urs_probe", "--model", "none", *graders]
     commands = {
-        _PEOPLE: COMMAND + shlex.join(labels),
-        _REPEATS: COMMAND + shlex.join([*again, "--action", "append", "--overwrite"]),
-        _NULL: COMMAND + shlex.join(probe),
+        PEOPLE: COMMAND + shlex.join(labels),
+        _REPEATS: COMMAND + shlex.join(again),
+        _NULL: COMMAND + shlex.join([*probe, *same_task, *beside]),
         _ITSELF: _NONE_OF_THEM,
     }
     models = list(dict.fromkeys(map(str, answers["base_model"])))
@@ -393,7 +404,7 @@ def _commands(ranking: "Ranking", answers: pd.DataFrame, runs: Mapping[str, Run]
         evaluators = list(judges)
         if len(judges) == 1:
             others = [model for model in models if model not in judges]
-            evaluators.append(others[0] if others else "OTHER")
+            evaluators += others[:1] or ["OTHER"]
         compared = _flags(
             "-T", [f"answers={','.join(files)}", "references=dataset", "unanswered=unscored"]
         )
@@ -414,9 +425,7 @@ def _role(judges: Sequence[str]) -> str:
 
 
 def _typed(log: str) -> str:
-    """The address of a log as one types it: relative to the working directory where it lies
-    below.
-    """
+    """The address of a log as one types it: relative, where it lies below the working directory."""
     if "://" in log and not log.startswith("file://"):
         return log
     path = Path(local_path(log))
@@ -424,136 +433,24 @@ def _typed(log: str) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def _verdict(fact: JudgeFact) -> str:
+def verdict_of(fact: JudgeFact) -> str:
     """Whether a check was passed; empty for a measure without a limit."""
     if fact.result is None:
-        return _NOT_CHECKED if fact.source.startswith(COMMAND) else _NOT_MEANT
+        return NOT_CHECKED if fact.source.startswith(COMMAND) else NOT_MEANT
     value = fact.result.value
     low = fact.result.low
     if math.isnan(value):
-        return _UNKNOWN
+        return UNKNOWN
     if fact.check == _REPEATS:
         return ""
-    if fact.check == _KEYS:
-        return _FAILED if value > fact.baseline else _PASSED
-    if fact.check == _NULL:
-        return _PASSED if fact.lowest <= value <= fact.baseline else _FAILED
+    if fact.check in (_KEYS, _NULL):
+        is_outside = value > fact.baseline or value < fact.lowest
+        return FAILED if is_outside else PASSED
     if math.isnan(low):
-        return _UNCLEAR
+        return UNCLEAR
+    is_above = low > fact.baseline
     if fact.check == _ITSELF:
-        return _FAILED if low > fact.baseline else _PASSED
-    if low > fact.baseline:
-        return _PASSED
-    return _UNCLEAR if value > fact.baseline else _FAILED
-
-
-def judge_facts(ranking: "Ranking") -> list[JudgeFact]:
-    """The checks of the judge of a ranking."""
-    return list(starmap(JudgeFact, ranking.judge_checks.itertuples(index=False)))
-
-
-def judge_failed(ranking: "Ranking") -> bool:
-    """Whether the judge of a ranking failed a check."""
-    return any(_verdict(fact) == _FAILED for fact in judge_facts(ranking))
-
-
-_SEVERITY = (_FAILED, _UNCLEAR, _PASSED, "", _UNKNOWN, _NOT_CHECKED, _NOT_MEANT)
-"""Verdicts, the worst first."""
-_TITLES = {
-    _UNCLEAR: "Unclear, as the interval includes no agreement or the accuracy of a trivial rule",
-    _PASSED: "Passed",
-    "": "Measured",
-    _UNKNOWN: "Could not be determined",
-    _NOT_CHECKED: "Not checked",
-}
-
-
-def judge_sentence(ranking: "Ranking") -> str:
-    """What the checks of the judge gave, of each the worst result; empty without a judge."""
-    judges = ranking.conditions.judges
-    by_check: dict[str, list[JudgeFact]] = {}
-    for fact in judge_facts(ranking):
-        by_check.setdefault(fact.check, []).append(fact)
-    by_verdict: dict[str, list[str]] = {}
-    for facts in by_check.values():
-        worst = min(facts, key=lambda fact: _SEVERITY.index(_verdict(fact)))
-        by_verdict.setdefault(_verdict(worst), []).append(_in_words(worst, judges))
-    simulated = "simulated " if all(name.startswith(SIMULATED) for name in judges) else ""
-    who = (
-        f"the {simulated}judge"
-        if len(judges) == 1
-        else f"the panel of {len(judges)} {simulated}judges"
-    )
-    parts = [
-        f"{_TITLES.get(verdict, verdict)}: {listed(by_verdict[verdict])}."
-        for verdict in _SEVERITY
-        if verdict in by_verdict and verdict != _NOT_MEANT
-    ]
-    return f"Checks of {who}. {' '.join(parts)}" if parts else ""
-
-
-def _in_words(fact: JudgeFact, judges: Sequence[str]) -> str:
-    """A check with its result."""
-    if fact.result is None or math.isnan(fact.result.value):
-        return fact.check
-    about = [fact.measure]
-    if fact.judge != ", ".join(judges):
-        about.append(short_names(judges)[fact.judge])
-    if fact.source.endswith(_OTHER) and fact.check not in (_PEOPLE, _LABELS):
-        about.append("other prompts")
-    return f"{fact.check}, {_NUMBER(fact.result.value)} ({'; '.join(about)})"
-
-
-def judge_section(ranking: "Ranking", place: int) -> Section:
-    """The section about the judge of a ranking, whose number is `place`."""
-    facts = judge_facts(ranking)
-    judges = ranking.conditions.judges
-    panel = ", ".join(judges)
-    titles = [
-        f"{fact.judge} {fact.check}: {fact.measure}".removeprefix(panel).strip(": ")
-        for fact in facts
-    ]
-    verdicts = [_verdict(fact) for fact in facts]
-    doubts = [
-        f"{verdict}: {fact.judge}, {fact.check}: {_NUMBER(fact.result)} ({fact.measure})."
-        for fact, verdict in zip(facts, verdicts, strict=True)
-        if verdict in (_FAILED, _UNCLEAR)
-    ]
-    doubts = [f"{doubt[0].upper()}{doubt[1:]}" for doubt in doubts]
-    named = listed([name + " (simulated)" * name.startswith(SIMULATED) for name in judges])
-    notes = [f"Judged by {named}.", *doubts]
-    if _NOT_CHECKED in verdicts:
-        notes.append(
-            "Commands that do what was not checked, and write beside the logs of this ranking, so"
-            " that a report of the same directory then has the result; --human gives people's"
-            " ratings:"
-        )
-        notes += [fact.source for fact in facts if fact.source.startswith(COMMAND)]
-    sizes = [fact.result.n if fact.result else None for fact in facts]
-    data = pd.DataFrame(
-        {"block": place, **ranking.judge_checks, "n": sizes, "verdict": verdicts, "title": titles},
-        dtype=object,
-    )
-    shown = data.assign(
-        source=[
-            "the command above" if fact.source.startswith(COMMAND) else fact.source
-            for fact in facts
-        ]
-    )
-    formats: dict[str, Format] = {
-        "result": _NUMBER,
-        "verdict": lambda verdict: verdict or DASH,
-        "n": number(0),
-    }
-    headings = {
-        "title": "The judge",
-        "source": "From",
-        "result": "Result",
-        "verdict": "Verdict",
-        "n": "Samples",
-    }
-    tables = [
-        Table(shown, formats, headings=headings, shown=list(headings)),
-        Table(data, name="judge", main="result", shown=()),
-    ]
-    return Section("The judge", notes, tables, 3, doubts)
+        return FAILED if is_above else PASSED
+    if is_above:
+        return PASSED
+    return UNCLEAR if value > fact.baseline else FAILED

@@ -1,10 +1,8 @@
-"""Every number that logs hold about judges, and the report that `urs-inspect judges` prints of
-them.
-"""
+"""Every number that logs hold about judges, and the report that `urs-inspect judges` prints."""
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -63,9 +61,8 @@ class Detail:
 
     level: str  # `overall`, `dimensions` or `ratings`; empty for a count of failures
     # `all`, what items are grouped by (`scenario`, `need`, `dimension`, `intent`, `language`),
-    # `failure`
+    # `failure` or `replies`
     by: str
-    # or `replies`
     # for a failure its mode; for replies `unkeyed`, `asked again`, `near key` or `several records`
     group: str
     measure: str  # `count` for failures and replies
@@ -75,14 +72,15 @@ class Detail:
         """Counts as they are, correlations with three digits, shares in percent."""
         if self.measure == "count":
             return number(0)(self.estimate)
-        return (number(3) if self.level == "ratings" or self.measure == "alpha" else _percent)(
-            self.estimate
-        )
+        if self.level == "ratings" or self.measure == "alpha":
+            return number(3)(self.estimate)
+        return _percent(self.estimate)
 
 
 def pair_details(judge: JudgeResult) -> list[Detail]:
-    """All measures of a judge of pairs, its accuracy by scenario, need and dimension, and its
-    failures by mode.
+    """All measures of a judge of pairs, its failures by mode, and its accuracy by group.
+
+    Groups are scenarios, needs and dimensions.
     """
     details: list[Detail] = []
     scores = list(judge.items.values())
@@ -95,32 +93,29 @@ def pair_details(judge: JudgeResult) -> list[Detail]:
         details += _details(level, "all", "", estimates)
         for place in ("scenario", "need", "dimension"):
             for group, estimate in accuracies_by(items, place).items():
-                details += _details(
-                    level,
-                    place,
-                    group,
-                    {
-                        "accuracy": estimate,
-                    },
-                )
+                details += _details(level, place, group, {"accuracy": estimate})
     facts = [score.score.metadata or {} for score in scores]
-    failures = Counter(mode for metadata in facts for mode in metadata.get("failures", ()))
+    failures: Counter[str] = Counter()
+    for metadata in facts:
+        failures.update(metadata.get("failures", ()))
     if unknown := sum(len(metadata.get("unknown_dimensions", ())) for metadata in facts):
         failures["unknown dimensions"] = unknown
     return [*details, *_failures(failures), *_reply_counts(judge)]
 
 
 def rating_details(judge: RatingJudge) -> list[Detail]:
-    """Agreement of a judge that rates, over all responses and by scenario, intent and language, and
-    its failures.
+    """Agreement of a judge that rates, over all responses and by group, and its failures.
+
+    Groups are scenarios, intents and languages.
     """
     items = list(judge.items.values())
     details = _agreement("all", "", judge.agreement)
     for field in FIELDS:
-        groups = sorted({item.places[field] for item in items} - {""})
+        places = [item.places[field] for item in items]
+        groups = sorted({*places} - {""})
         # Groups that are the intents, and a single group or language, tell nothing more.
         if field != "intent" and (
-            len(groups) < 2 or all(item.places[field] == item.places["intent"] for item in items)
+            len(groups) < 2 or places == [item.places["intent"] for item in items]
         ):
             continue
         for group in groups:
@@ -133,49 +128,33 @@ def rating_details(judge: RatingJudge) -> list[Detail]:
 def _agreement(by: str, group: str, found: RatingAgreement) -> list[Detail]:
     estimates = {kind: getattr(found.correlations, kind) for kind in CORRELATIONS}
     unparsed = Estimate(found.unread, math.nan, math.nan, found.n, 0)
-    return _details(
-        "ratings",
-        by,
-        group,
-        {
-            **estimates,
-            "mean difference": found.difference,
-            "unread": unparsed,
-        },
-    )
+    measures = {**estimates, "mean difference": found.difference, "unread": unparsed}
+    return _details("ratings", by, group, measures)
 
 
 def _details(level: str, by: str, group: str, estimates: Mapping[str, Estimate]) -> list[Detail]:
-    known = {
-        measure: estimate
+    return [
+        Detail(level, by, group, measure, estimate)
         for measure, estimate in estimates.items()
         if not math.isnan(estimate.value)
-    }
-    return [Detail(level, by, group, measure, estimate) for measure, estimate in known.items()]
+    ]
 
 
 def _failures(counts: Counter[str]) -> list[Detail]:
-    return [
-        Detail("", "failure", mode, "count", Estimate(float(count), math.nan, math.nan, count, 0))
-        for mode, count in sorted(counts.items())
-    ]
+    return [_count("failure", mode, count) for mode, count in sorted(counts.items())]
 
 
 def _reply_counts(judge: LoggedJudge) -> list[Detail]:
     """How many replies were without the key, asked again and so on, where there are any."""
-    rows = (
-        header_rows(
-            {
-                judge.name: Counter(judge.reply_counts),
-            }
-        )
-        if judge.reply_counts
-        else {}
-    )
-    return [
-        Detail("", "replies", name, "count", Estimate(number, math.nan, math.nan, int(number), 0))
-        for name, number in rows.items()
-    ]
+    if not judge.reply_counts:
+        return []
+    rows = header_rows({judge.name: Counter(judge.reply_counts)})
+    return [_count("replies", name, count) for name, count in rows.items()]
+
+
+def _count(by: str, group: str, count: float) -> Detail:
+    estimate = Estimate(float(count), math.nan, math.nan, int(count), 0)
+    return Detail("", by, group, "count", estimate)
 
 
 def _reply_notes(judges: Sequence[LoggedJudge]) -> list[str]:
@@ -204,20 +183,16 @@ def judges_report(
     skipped; `numbers` says whether the report has the table `NUMBERS` of all details, which takes
     time.
     """
-    sections = []
-    for dataset in pairs:
-        sections.extend(_pair_sections(dataset, by, numbers))
-    sections += [
-        section for dataset in ratings for section in _rating_sections(dataset, by, numbers)
-    ]
-    sections += [Section("Logs", skipped)] if skipped else []
+    sections: list[Section] = []
+    for judged in pairs:
+        sections += _pair_sections(judged, by, numbers)
+    for rated in ratings:
+        sections += _rating_sections(rated, by, numbers)
+    if skipped:
+        sections.append(Section("Logs", skipped))
     everything = load_published()
     names = [dataset.dataset for dataset in pairs] + [dataset.dataset for dataset in ratings]
-    tables = {
-        "all": everything.tables,
-        "matching": everything.about(names),
-        "none": (),
-    }[published]
+    tables = {"all": everything.tables, "matching": everything.about(names), "none": ()}[published]
     if tables:
         title = f"PUBLISHED, NOT MEASURED HERE: {everything.source}"
         sections.append(Section(title, tables=[_published_table(table) for table in tables]))
@@ -230,127 +205,115 @@ def _dataset_section(dataset: DatasetJudges[Any]) -> Section:
     return Section(title, simulated, warnings=simulated)
 
 
+_FORMATS: dict[str, Format] = {
+    "pairs": str,
+    **dict.fromkeys(("overall (all)", "overall (parsed)"), _percent),
+    **dict.fromkeys(("dimensions (all)", "dimensions (parsed)"), _percent),
+    "unparsed": _percent,
+    "alpha": number(2),
+    **dict.fromkeys(("flips", "prefers longer", "prefers first", "halo"), _percent),
+    "$ per 1,000": number(2),
+    "s per 1,000": number(0),
+    "only one right": str,
+    **dict.fromkeys(("p", "p (Holm)"), p_value),
+    "n": str,
+    "mean difference": number(2, sign=True),
+    "unparsed %": _percent,
+}
+"""Column of numbers -> its format, which is the same in all tables that have it."""
+
+
+def _table(
+    rows: Sequence[Mapping[str, Any]], title: str = "", formats: Mapping[str, Format] = {}
+) -> Table:
+    """A table of rows, columns of names first; `formats` are of columns not in `_FORMATS`."""
+    return Table(pd.DataFrame(rows), {**_FORMATS, **formats}, title=title)
+
+
 def _detail_sections(
     dataset: DatasetJudges[Any],
     details_of: Callable[[Any], list[Detail]],
     by: Sequence[str],
     numbers: bool,
 ) -> list[Section]:
-    """A section per grouping, with a table per level that has a column per judge, and one of all
-    numbers for CSV.
-    """
-    wanted = (*dataset.judges, *dataset.baselines) if numbers else dataset.judges if by else ()
-    details = {judge: details_of(judge) for judge in wanted}
-    sections = []
-    for what in by:
-        group = "all" if what == "measure" else what
-        chosen = {
-            judge.name: [one for one in details[judge] if one.by == group]
-            for judge in dataset.judges
-        }
-        levels = dict.fromkeys(detail.level for of_judge in chosen.values() for detail in of_judge)
+    """A section for each grouping, and one of all numbers for CSV."""
+    details = {}
+    if by or numbers:
+        details = {judge: details_of(judge) for judge in dataset.judges}
+    sections = [_by_section(what, details) for what in by]
+    if numbers:
+        details |= {judge: details_of(judge) for judge in dataset.baselines}
+        sections.append(_numbers_section(dataset.dataset, details))
+    return sections
+
+
+def _by_section(what: str, details: Mapping[Any, Sequence[Detail]]) -> Section:
+    """A table for each level, with a column for each judge."""
+    by = "all" if what == "measure" else what
+    chosen = {}
+    levels: dict[str, None] = {}
+    for judge, of_judge in details.items():
+        chosen[judge.name] = [detail for detail in of_judge if detail.by == by]
+        levels |= dict.fromkeys(detail.level for detail in chosen[judge.name])
+    title = "Failures by mode" if what == "failure" else f"By {what}"
+    if levels:
         tables = [_details_table(what, level, chosen) for level in levels]
-        none = {
-            "failure": "Failures: none.",
-            "measure": "No measures: no judgement counts.",
-        }
-        nothing = none.get(
-            what, f"No figures by {what}: the logs have no such groups, or only one."
-        )
-        title = "Failures by mode" if what == "failure" else f"By {what}"
-        sections.append(Section(title, () if tables else (nothing,), tables, level=3))
+        return Section(title, (), tables, level=3)
+    none = {"failure": "Failures: none.", "measure": "No measures: no judgement counts."}
+    nothing = none.get(what, f"No figures by {what}: the logs have no such groups, or only one.")
+    return Section(title, (nothing,), level=3)
+
+
+def _numbers_section(dataset: str, details: Mapping[Any, Sequence[Detail]]) -> Section:
     rows = []
-    for judge in wanted if numbers else ():
-        for one in details[judge]:
-            rows.append(
-                (
-                    dataset.dataset,
-                    judge.name,
-                    getattr(judge, "orders", ""),
-                    one.level,
-                    one.by,
-                    one.group,
-                    one.measure,
-                    one.estimate,
-                    one.estimate.clusters,
-                )
-            )
+    for judge, of_judge in details.items():
+        about = (dataset, judge.name, getattr(judge, "orders", ""))
+        for detail in of_judge:
+            rows.append((*about, *vars(detail).values(), detail.estimate.clusters))
     columns = ("dataset", "judge", "orders", "level", "by", "group", "measure", "value", "clusters")
     table = Table(pd.DataFrame(rows, columns=columns), name=NUMBERS, shown=(), main="value")
-    return [*sections, Section("All numbers", tables=[table], level=3)] if numbers else sections
+    return Section("All numbers", tables=[table], level=3)
 
 
 def _details_table(what: str, level: str, chosen: Mapping[str, Sequence[Detail]]) -> Table:
-    cells = {
-        name: {
-            (detail.group, detail.measure): detail.text()
-            for detail in of_judge
-            if detail.level == level
-        }
-        for name, of_judge in chosen.items()
-    }
-    keys = list(dict.fromkeys(key for of_judge in cells.values() for key in of_judge))
-    named = [place for place in (0, 1) if len({key[place] for key in keys}) > 1] or [0]
-    names: _Columns = {(what, "measure")[place]: [key[place] for key in keys] for place in named}
+    texts: dict[tuple[str, str], dict[str, str]] = {}
+    for judge, details in chosen.items():
+        for detail in details:
+            if detail.level == level:
+                texts.setdefault((detail.group, detail.measure), {})[judge] = detail.text()
+    groups, measures = map(list, zip(*texts, strict=True))
+    names = {}
+    if len(set(groups)) > 1:
+        names[what] = groups
+    if len(set(measures)) > 1:
+        names["measure"] = measures
+    table = pd.DataFrame(names or {what: groups})
+    for judge in chosen:
+        table[judge] = [of_key.get(judge, DASH) for of_key in texts.values()]
     share = "Shares in %, alpha from -1 to 1" if what == "measure" else "Accuracy in %"
-    title = {
-        "ratings": "Agreement with the labels",
-        "": "",
-    }.get(level, f"{share}: {_VERDICTS.get(level, '')}")
-    return _table(
-        names | {n: ([of_judge.get(k, DASH) for k in keys], str) for n, of_judge in cells.items()},
-        title,
-    )
-
-
-_Columns = dict[str, list[Any] | tuple[list[Any], Format]]
-
-
-def _table(columns: _Columns, title: str = "") -> Table:
-    """A table of columns of names, and of numbers with their format."""
-    values = {
-        name: column[0] if isinstance(column, tuple) else column for name, column in columns.items()
-    }
-    formats = {name: column[1] for name, column in columns.items() if isinstance(column, tuple)}
-    return Table(pd.DataFrame(values), formats, title=title)
+    title = f"{share}: {_VERDICTS.get(level, '')}"
+    if level == "ratings":
+        title = "Agreement with the labels"
+    return Table(table, dict.fromkeys(chosen, str), title=title if level else "")
 
 
 def _pair_sections(
     dataset: DatasetJudges[JudgeResult], by: Sequence[str], numbers: bool
 ) -> list[Section]:
     judges = (*dataset.judges, *dataset.baselines)
-    names = [judge.name for judge in judges]
     levels = LEVELS if any(judge.dimensions is not None for judge in dataset.judges) else LEVELS[:1]
-    accuracy: _Columns = {
-        "judge": names,
-        "asked": [
-            ", ".join(part for part in (judge.protocol, judge.orders) if part) for judge in judges
-        ],
-        "pairs": ([_judged(judge, dataset) for judge in judges], str),
-    }
-    for level in levels:
-        accuracy[f"{level} (all)"] = (
-            [_measure(judge, level, "accuracy_all") for judge in judges],
-            _percent,
-        )
-        accuracy[f"{level} (parsed)"] = (
-            [_measure(judge, level, "accuracy").value for judge in judges],
-            _percent,
-        )
-
-    def habit(measure: str, level: Level = "overall") -> list[Any]:
-        return [_measure(judge, level, measure).value for judge in judges]
-
-    habits: _Columns = {
-        "judge": names,
-        "unparsed": ([_unparsed(judge) for judge in judges], _percent),
-        "alpha": (habit("alpha"), number(2)),
-        "flips": (habit("flips"), _percent),
-        "prefers longer": (habit("longer_preference"), _percent),
-        "prefers first": (habit("first_preference"), _percent),
-    }
-    if len(levels) > 1:
-        habits["halo"] = (habit("halo", "dimensions"), _percent)
+    accuracy = []
+    habits = []
+    for judge in judges:
+        asked = ", ".join(filter(None, (judge.protocol, judge.orders)))
+        row: dict[str, Any] = {"judge": judge.name, "asked": asked}
+        row["pairs"] = _judged(judge, dataset)
+        for level in levels:
+            row[f"{level} (all)"] = _measure(judge, level, "accuracy_all")
+            row[f"{level} (parsed)"] = _measure(judge, level, "accuracy").value
+        accuracy.append(row)
+        habits.append({"judge": judge.name, **_habits(judge, levels), **_effort(judge)})
+    tests = [_tests_table(dataset, level, _points, _VERDICTS[level]) for level in LEVELS]
     title = (
         "Every two judges, and each against the best baseline, on the same pairs; difference in"
         " points"
@@ -364,19 +327,27 @@ def _pair_sections(
             level=3,
         ),
         Section(
-            "Habits and effort, shares in %",
-            _habits_notes(dataset),
-            [_table(habits | _effort(judges))],
-            level=3,
+            "Habits and effort, shares in %", _habits_notes(dataset), [_table(habits)], level=3
         ),
-        Section(
-            title,
-            tables=[_tests_table(dataset, level, _points, _VERDICTS[level]) for level in LEVELS],
-            level=3,
-        ),
+        Section(title, tables=tests, level=3),
         *_pair_panel(dataset),
         *_detail_sections(dataset, pair_details, by, numbers),
     ]
+
+
+def _habits(judge: JudgeResult, levels: Sequence[Level]) -> dict[str, float]:
+    habits = {"unparsed": _unparsed(judge)}
+    measures = {
+        "alpha": "alpha",
+        "flips": "flips",
+        "prefers longer": "longer_preference",
+        "prefers first": "first_preference",
+    }
+    for habit, measure in measures.items():
+        habits[habit] = _measure(judge, "overall", measure).value
+    if len(levels) > 1:
+        habits["halo"] = _measure(judge, "dimensions", "halo").value
+    return habits
 
 
 def _pair_panel(dataset: DatasetJudges[JudgeResult]) -> list[Section]:
@@ -385,48 +356,44 @@ def _pair_panel(dataset: DatasetJudges[JudgeResult]) -> list[Section]:
         judge for judge in dataset.judges if judge.overall is not None and not judge.is_baseline
     ]
     keys = _judged_by_all(judges)
-    verdicts = {
-        judge.name: items_of([judge.items[key] for key in keys]) for judge in judges if keys
-    }
-    right = {
-        name: correctness(given.labels, given.final) for name, given in verdicts.items() if given
-    }
-    clusters = [given.clusters for given in verdicts.values() if given]
+    right = {}
+    clusters = []
+    for judge in judges:
+        if verdicts := items_of([judge.items[key] for key in keys]):
+            right[judge.name] = correctness(verdicts.labels, verdicts.final)
+            clusters.append(verdicts.clusters)
     return [panel_section(pd.DataFrame(right), None, clusters[0])] if clusters else []
 
 
 def _rating_panel(dataset: DatasetJudges[RatingJudge]) -> list[Section]:
     """The panel of the judges, on the responses that all of them have rated."""
     keys = _judged_by_all(dataset.judges)
-    ratings = {judge.name: [judge.items[key].rescaled for key in keys] for judge in dataset.judges}
+    if not keys:
+        return []
+    ratings = {}
+    for judge in dataset.judges:
+        ratings[judge.name] = [judge.items[key].rescaled for key in keys]
     items = [dataset.judges[0].items[key] for key in keys]
     labels = np.array([item.label for item in items])
-    prompts = [item.cluster for item in items]
-    return [panel_section(pd.DataFrame(ratings), labels, prompts)] if keys else []
+    return [panel_section(pd.DataFrame(ratings), labels, [item.cluster for item in items])]
 
 
 def _judged_by_all(judges: Sequence[JudgeResult] | Sequence[RatingJudge]) -> list[Key]:
     """What all judges have judged; nothing where they are too few for a panel."""
-    several = [frozenset(judge.items) for judge in judges] if len(judges) >= FEWEST_JUDGES else []
-    return sorted(frozenset.intersection(*several)) if several else []
+    if len(judges) < FEWEST_JUDGES:
+        return []
+    return sorted(frozenset.intersection(*(frozenset(judge.items) for judge in judges)))
 
 
 def _judged(judge: LoggedJudge, dataset: DatasetJudges[Any]) -> str:
     """How many pairs or responses were judged; of how many, where another judge judged more."""
-    return (
-        f"{len(judge.samples)} of {len(dataset.samples)}"
-        if dataset.is_partial(judge)
-        else str(len(judge.items))
-    )
+    if dataset.is_partial(judge):
+        return f"{len(judge.samples)} of {len(dataset.samples)}"
+    return str(len(judge.items))
 
 
-def _effort(judges: Sequence[LoggedJudge]) -> _Columns:
-    costs = [judge.cost for judge in judges]
-    seconds = [judge.seconds for judge in judges]
-    return {
-        "$ per 1,000": (costs, number(2)),
-        "s per 1,000": (seconds, number(0)),
-    }
+def _effort(judge: LoggedJudge) -> dict[str, float]:
+    return {"$ per 1,000": judge.cost, "s per 1,000": judge.seconds}
 
 
 def _measure(judge: JudgeResult, level: Level, name: str) -> Estimate:
@@ -511,48 +478,38 @@ def _effort_notes(judges: Sequence[LoggedJudge]) -> list[str]:
 
 
 def _tests_table(dataset: DatasetJudges[Any], level: str, show: Format, title: str) -> Table:
-    tests = [test for test in dataset.tests if test.level == level]
-    right = [" : ".join(map(str, test.only_one_right)) for test in tests if test.only_one_right]
-    columns: _Columns = {
-        "judge": [test.first.name for test in tests],
-        "other judge": [test.second.name for test in tests],
-        "result": [
-            f"{test.better.name} is better" if test.better else "not significant" for test in tests
-        ],
-        "difference": ([test.difference for test in tests], show),
-    }
-    if right:
-        columns["only one right"] = (right, str)
-    columns |= {
-        "p": ([test.p for test in tests], p_value),
-        "p (Holm)": ([test.adjusted_p for test in tests], p_value),
-        "n": ([test.difference.n for test in tests], str),
-    }
-    return _table(columns, title)
+    rows = []
+    for test in dataset.tests:
+        if test.level != level:
+            continue
+        row = {
+            "judge": test.first.name,
+            "other judge": test.second.name,
+            "result": f"{test.better.name} is better" if test.better else "not significant",
+            "difference": test.difference,
+        }
+        if test.only_one_right:
+            row["only one right"] = " : ".join(map(str, test.only_one_right))
+        row |= {"p": test.p, "p (Holm)": test.adjusted_p, "n": test.difference.n}
+        rows.append(row)
+    return _table(rows, title, {"difference": show})
 
 
 def _rating_sections(
     dataset: DatasetJudges[RatingJudge], by: Sequence[str], numbers: bool
 ) -> list[Section]:
     judges = dataset.judges
-    rows: _Columns = {
-        "judge": [judge.name for judge in judges],
-        "rubric": [judge.rubric or None for judge in judges],
-    }
-    rows |= {
-        "n": ([_judged(judge, dataset) for judge in judges], str),
-    }
-    rows |= _agreements([judge.agreement for judge in judges], 3) | _effort(judges)
-    tables = [_table(rows)]
+    rows = []
+    tables = []
     for judge in judges:
-        if found := judge.by_intent:
-            columns: _Columns = {
-                "intent": list(found),
-                "n": ([one.n for one in found.values()], str),
-            }
-            tables.append(
-                _table(columns | _agreements(found.values(), 2), f"By intent: {judge.name}")
-            )
+        about = {"judge": judge.name, "rubric": judge.rubric or None, "n": _judged(judge, dataset)}
+        rows.append({**about, **_agreement_row(judge.agreement), **_effort(judge)})
+        if judge.by_intent:
+            intents = [
+                {"intent": intent, "n": found.n, **_agreement_row(found)}
+                for intent, found in judge.by_intent.items()
+            ]
+            tables.append(_table(intents, f"By intent: {judge.name}", _correlations(2)))
     notes = [
         (
             "Correlations and mean difference (rating less label, on the scale of the labels) are"
@@ -571,32 +528,31 @@ def _rating_sections(
     )
     return [
         _dataset_section(dataset),
-        Section(title, notes, tables, level=3),
+        Section(title, notes, [_table(rows, formats=_correlations(3)), *tables], level=3),
         Section("Every two judges on the responses that both have rated", tables=tests, level=3),
         *_rating_panel(dataset),
         *_detail_sections(dataset, rating_details, by, numbers),
     ]
 
 
-def _agreements(found: Collection[RatingAgreement], digits: int) -> _Columns:
+def _correlations(digits: int) -> dict[str, Format]:
+    return {kind.capitalize(): number(digits) for kind in CORRELATIONS}
+
+
+def _agreement_row(found: RatingAgreement) -> dict[str, Estimate | float]:
     return {
-        **{
-            kind.capitalize(): ([getattr(a.correlations, kind) for a in found], number(digits))
-            for kind in CORRELATIONS
-        },
-        "mean difference": ([agreement.difference for agreement in found], number(2, sign=True)),
-        "unparsed %": ([agreement.unread for agreement in found], _percent),
+        **{kind.capitalize(): getattr(found.correlations, kind) for kind in CORRELATIONS},
+        "mean difference": found.difference,
+        "unparsed %": found.unread,
     }
 
 
 def _published_table(published: PublishedTable) -> Table:
     unit, digits = ("%", 2) if published.unit == "percent" else ("-1 to 1", 3)
-    columns: _Columns = {
-        "judge": list(published.judges),
-    }
-    for place, column in enumerate(published.columns):
-        columns[column.name] = (
-            [numbers[place] for numbers in published.judges.values()],
-            number(digits),
-        )
-    return _table(columns, f"Published, Table {published.number}. {published.title} ({unit})")
+    names = [column.name for column in published.columns]
+    data = pd.DataFrame.from_dict(published.judges, orient="index", columns=names)
+    return Table(
+        data.reset_index(names="judge"),
+        dict.fromkeys(names, number(digits)),
+        title=f"Published, Table {published.number}. {published.title} ({unit})",
+    )

@@ -1,12 +1,10 @@
-"""Logs of judged pairs and rated responses -> the judges of each dataset, and which of every two is
-better.
-"""
+"""Logs of judged pairs and rated responses -> the judges of each dataset, compared by twos."""
 
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 import numpy as np
@@ -46,10 +44,10 @@ Key = tuple[str, int]
 """Id and epoch of a sample."""
 Scores = dict[Key, SampleScore]
 
-_ITEMS: Mapping[Level, str | None] = {
-    "overall": OVERALL,
-    "dimensions": None,
-}  # as `items_of` names them
+_ITEMS: Mapping[Level, str | None] = {"overall": OVERALL, "dimensions": None}
+"""Levels as `items_of` names them."""
+_SHOWN_FIRST = {"both": ("a", "b"), "ab": ("a",), "seeded": ("a",)}
+"""Orders -> responses that are shown first, where no judge's verdicts tell."""
 _OF_A_VERDICT = ("labels", "verdicts")
 _NAME_OF = ("a", "b", "tie")
 
@@ -71,11 +69,8 @@ class Effort:
 
 def effort(samples: Sequence[EvalSample]) -> Effort:
     """Cost and time of all model calls of some samples."""
-    calls = []
-    for sample in samples:
-        for event in sample.events:
-            if isinstance(event, ModelEvent):
-                calls.append(event)
+    events = chain.from_iterable(sample.events for sample in samples)
+    calls = [event for event in events if isinstance(event, ModelEvent)]
     fresh = [None if call.cache == "read" else call for call in calls]
     costs = [call.output.usage.total_cost if call and call.output.usage else None for call in fresh]
     # A failed call took time as well, but not the time of a reply.
@@ -117,9 +112,7 @@ class LoggedJudge:
 
     @property
     def seconds(self) -> float:
-        """Seconds of model calls, one after the other, per 1,000 judgements; NaN if no call has a
-        known time.
-        """
+        """Seconds of model calls in a row per 1,000 judgements; NaN if no call has a known time."""
         return 1000 * self.effort.seconds / self.judgements
 
     @property
@@ -158,9 +151,8 @@ class JudgeTest(Generic[Judge]):
     difference: Estimate  # accuracy or correlation of the first less that of the second
     p: float
     adjusted_p: float  # by Holm for all tests of the dataset at this level
-    only_one_right: tuple[int, int] | None = (
-        None  # pairs that only the first, or only the second, has right
-    )
+    # pairs that only the first, or only the second, has right
+    only_one_right: tuple[int, int] | None = None
 
     @property
     def better(self) -> Judge | None:
@@ -196,18 +188,17 @@ def _by_dataset(
     """Judges by name and hash of the dataset, and the scale of its labels if these are ratings."""
     datasets: dict[tuple[str, str, str], list[Judge]] = {}
     for log in logs:
-        if (judge := read(log)) is not None:
-            facts = log.eval.metadata or {}
-            scale = next(
-                filter(None, (sample.metadata.get("label_scale") for sample in log.samples or [])),
-                "",
-            )
-            key = (
-                str(facts.get("dataset", log.eval.dataset.name)),
-                str(facts.get("dataset_sha256", "")),
-                str(scale),
-            )
-            datasets.setdefault(key, []).append(judge)
+        judge = read(log)
+        if judge is None:
+            continue
+        facts = log.eval.metadata or {}
+        scales = (sample.metadata.get("label_scale") for sample in log.samples or [])
+        key = (
+            str(facts.get("dataset", log.eval.dataset.name)),
+            str(facts.get("dataset_sha256", "")),
+            str(next(filter(None, scales), "")),
+        )
+        datasets.setdefault(key, []).append(judge)
     return datasets
 
 
@@ -257,9 +248,9 @@ def _different_labels(first: LoggedJudge, second: LoggedJudge) -> InputError:
 
 
 def read_judges(logs: Sequence[EvalLog]) -> list[DatasetJudges[JudgeResult]]:
-    """Read the judges in logs of `md_eval` and `judge_pairwise`, samples included; other logs are
-    skipped.
+    """Read the judges in logs of `md_eval` and `judge_pairwise`, samples included.
 
+    Other logs are skipped.
     If a log was scored several times, the last score counts. There is one entry per dataset, in the
     order of the logs; judges and tests are ordered by accuracy with unparsed verdicts counted as
     wrong. Two logs of the same data that have different labels are an error.
@@ -282,7 +273,7 @@ def _pairs(
         baselines.append(next(same, replace(baseline, name=name)))
     tests = []
     for level in LEVELS:
-        tests.extend(_paired_tests(ordered, baselines, level))
+        tests += _paired_tests(ordered, baselines, level)
     computed = tuple(baseline for baseline in baselines if not baseline.location)
     return DatasetJudges(dataset, sha256, tuple(ordered), tuple(tests), computed)
 
@@ -296,9 +287,8 @@ def read_judge(log: EvalLog) -> JudgeResult | None:
     arguments = log.eval.task_args
     judge = str(arguments.get("judge", "model"))
     if judge in ("samer", "reward_model"):
-        samer = arguments.get(
-            "samer", ""
-        )  # its folder or address, or all its options; the last part is enough
+        # Its folder or address, or all its options; the last part is enough.
+        samer = arguments.get("samer", "")
         model = samer.get("model", "") if isinstance(samer, dict) else samer
         judge = f"{judge}/{str(model).rstrip('/').rpartition('/')[2]}"
     elif not judge.startswith(BASELINE):
@@ -319,8 +309,9 @@ def read_judge(log: EvalLog) -> JudgeResult | None:
 def result_of(
     judge: str, scores: Scores, *, orders: str, seed: int, protocol: str = "", **logged: Any
 ) -> JudgeResult:
-    """Measure a judge on at least one score of `pair_verdict`; `logged` are attributes that need a
-    log.
+    """Measure a judge on at least one score of `pair_verdict`.
+
+    `logged` are attributes that need a log.
     """
     return JudgeResult(
         judge=judge,
@@ -342,22 +333,19 @@ def _measure(scores: Scores, level: Level) -> JudgeMeasures | None:
 
 
 def _facts(score: SampleScore) -> dict[str, Any]:
-    """Labels of the verdicts that were asked for, and verdicts by which response was shown first,
-    in that order.
-    """
+    """Labels of the verdicts that were asked for, and verdicts by the response shown first."""
     return {"verdicts": {}, **(score.score.metadata or {})}
 
 
 def _accuracy_of(judge: JudgeResult, level: Level) -> float:
-    """Accuracy with unparsed verdicts counted as wrong, by which judges are ranked; -inf if there
-    is none.
+    """Accuracy with unparsed verdicts counted as wrong, by which judges are ranked.
+
+    -inf if there is none.
     """
     measures: JudgeMeasures | None = getattr(judge, level)
-    return (
-        -math.inf
-        if measures is None or math.isnan(measures.accuracy_all.value)
-        else measures.accuracy_all.value
-    )
+    if measures is None or math.isnan(measures.accuracy_all.value):
+        return -math.inf
+    return measures.accuracy_all.value
 
 
 def _paired_tests(
@@ -375,12 +363,12 @@ def _paired_tests(
         for judge in baselines
         if getattr(judge, level) is not None and judge.judge != TELLS_LABELS
     ]
-    best = max(rivals, key=lambda judge: _accuracy_of(judge, level), default=None)
-    pairs = [*combinations(models, 2), *((model, best) for model in models if best is not None)]
-    tests = [
-        test for first, second in pairs if (test := _compare(first, second, level)) is not None
-    ]
-    return _adjusted(tests)
+    pairs = list(combinations(models, 2))
+    if rivals:
+        best = max(rivals, key=lambda judge: _accuracy_of(judge, level))
+        pairs += [(model, best) for model in models]
+    tests = [_compare(first, second, level) for first, second in pairs]
+    return _adjusted([test for test in tests if test is not None])
 
 
 def _compare(
@@ -389,31 +377,24 @@ def _compare(
     """Compare on the samples of both, in the same order; None if there are none."""
 
     def asked(judge: JudgeResult, key: Key) -> list[str]:
-        return [
-            name
-            for name in _facts(judge.items[key])["labels"]
-            if (name == OVERALL) == (level == "overall")
-        ]
+        names = _facts(judge.items[key])["labels"]
+        return [name for name in names if (name == OVERALL) == (level == "overall")]
 
-    keys = sorted(
-        key
-        for key in first.items.keys() & second.items.keys()
-        if asked(first, key) == asked(second, key)
-    )
-    one, other = (
-        items_of([judge.items[key] for key in keys], _ITEMS[level]) for judge in (first, second)
-    )
+    both = first.items.keys() & second.items.keys()
+    keys = sorted(key for key in both if asked(first, key) == asked(second, key))
+    one = items_of([first.items[key] for key in keys], _ITEMS[level])
+    other = items_of([second.items[key] for key in keys], _ITEMS[level])
     if one is None or other is None:
         return None
-    if not np.array_equal(
-        one.labels, other.labels
-    ):  # two scorings of the same file have the same labels
+    # Two scorings of the same file have the same labels.
+    if not np.array_equal(one.labels, other.labels):
         raise _different_labels(first, second)
     correct = np.stack(
         [correctness(verdicts.labels, verdicts.final) for verdicts in (one, other)], axis=1
     )
     [found] = compare_means(correct, clusters=one.clusters)
-    right = int((correct[:, 0] > correct[:, 1]).sum()), int((correct[:, 1] > correct[:, 0]).sum())
+    better = correct[:, 0] - correct[:, 1]
+    right = (int((better > 0).sum()), int((better < 0).sum()))
     return JudgeTest(
         first, second, level, found.difference.reported((-1.0, 1.0)), found.p, math.nan, right
     )
@@ -431,41 +412,47 @@ def computed_baselines(judges: Sequence[JudgeResult]) -> list[JudgeResult]:
     """
     asked = [judge for judge in judges if not judge.is_baseline] or judges
     samples: Scores = {}
-    labels: dict[Key, dict[str, str]] = {}
     shown: dict[Key, list[tuple[str, ...]]] = {}
-    for judge in asked:
-        for key, score in judge.items.items():
-            samples.setdefault(key, score)
-            # The labels of the judge that was asked for the most come first, so that dimensions
-            # keep their order.
-            more, known = sorted(
-                (_facts(score)["labels"], labels.get(key, {})), key=len, reverse=True
-            )
-            labels[key] = {**more, **known}
-            if seen := tuple(_facts(score)["verdicts"]):
-                shown.setdefault(key, []).append(seen)
+    for key, score in chain.from_iterable(judge.items.items() for judge in asked):
+        samples.setdefault(key, score)
+        if verdicts := _facts(score)["verdicts"]:
+            shown.setdefault(key, []).append(tuple(verdicts))
+    labels = _all_labels(asked)
     orders, firsts = _common_orders(shown, {judge.orders for judge in asked})
-    unseen = ("a", "b") if orders == "both" else ("a",)
+    unseen = _SHOWN_FIRST[orders]
     seeds = {judge.seed for judge in asked}
     seed = seeds.pop() if len(seeds) == 1 else 0
     results = []
     for kind in BASELINES:
-        scores = {
-            key: _baseline_score(kind, samples[key], labels[key], firsts.get(key, unseen), seed)
-            for key in samples
-        }
-        result = result_of(BASELINE + kind, scores, orders=orders, seed=seed)
-        results += [result] if result.overall or result.dimensions else []
-    return results
+        scores = {}
+        for key, sample in samples.items():
+            shown_first = firsts.get(key, unseen)
+            scores[key] = _baseline_score(kind, sample, labels[key], shown_first, seed)
+        results.append(result_of(BASELINE + kind, scores, orders=orders, seed=seed))
+    return [result for result in results if result.overall or result.dimensions]
+
+
+def _all_labels(judges: Sequence[JudgeResult]) -> dict[Key, dict[str, str]]:
+    """The labels of all verdicts that some judge was asked for.
+
+    Those of the judge that was asked for the most come first, so that dimensions keep their order.
+    """
+    labels: dict[Key, dict[str, str]] = {}
+    for key, score in chain.from_iterable(judge.items.items() for judge in judges):
+        of_both = (_facts(score)["labels"], labels.get(key, {}))
+        more, known = sorted(of_both, key=len, reverse=True)
+        labels[key] = {**more, **known}
+    return labels
 
 
 def _common_orders(
     shown: Mapping[Key, Sequence[tuple[str, ...]]], named: set[str]
 ) -> tuple[str, dict[Key, tuple[str, ...]]]:
-    """Name of the orders common to all judges, `ab` if they differ, and responses shown first by
-    sample and epoch.
+    """Name of the orders common to all judges, `ab` if they differ.
+
+    And the responses that were shown first, by sample and epoch.
     """
-    if shown and all(len(orders) == 2 for seen in shown.values() for orders in seen):
+    if shown and all(len(orders) == 2 for orders in chain.from_iterable(shown.values())):
         return "both", {key: seen[0] for key, seen in shown.items()}
     firsts = {key: tuple({orders[0] for orders in seen}) for key, seen in shown.items()}
     if any(len(seen) > 1 for seen in firsts.values()):
@@ -499,14 +486,14 @@ def _baseline_score(
 
 
 def _agrees(logged: JudgeResult, computed: JudgeResult) -> bool:
-    """Whether the log of a baseline has the same verdicts as the computed one on every pair of
-    it.
-    """
-    return logged.judge == computed.judge and all(
-        key in logged.items
-        and all(_facts(logged.items[key])[name] == _facts(score)[name] for name in _OF_A_VERDICT)
-        for key, score in computed.items.items()
-    )
+    """Whether the log of a baseline has the verdicts of the computed one on every pair of it."""
+    if logged.judge != computed.judge or not computed.items.keys() <= logged.items.keys():
+        return False
+    for key, score in computed.items.items():
+        facts = _facts(logged.items[key])
+        if any(facts[name] != _facts(score)[name] for name in _OF_A_VERDICT):
+            return False
+    return True
 
 
 # --- judges that rate ---
@@ -523,8 +510,9 @@ class RatingJudge(LoggedJudge):
 
 
 def read_ratings(logs: Sequence[EvalLog]) -> list[DatasetJudges[RatingJudge]]:
-    """Read the judges in logs of `judge_rating`, samples included; other logs are skipped.
+    """Read the judges in logs of `judge_rating`, samples included.
 
+    Other logs are skipped.
     If a log was scored several times, the last score counts. There is one entry per dataset and
     scale of its labels, in the order of the logs. Judges are ordered by Pearson's r; every two are
     tested on the responses that both have rated, by Pearson's r and by Spearman's rho. Two logs of
@@ -541,11 +529,11 @@ def _ratings(
         _named(judges),
         key=lambda judge: np.nan_to_num(-judge.agreement.correlations.pearson.value, nan=math.inf),
     )
-    tests = [_compare_ratings(first, second) for first, second in combinations(ordered, 2)]
-    by_level = [_adjusted(level) for level in zip(*(two for two in tests if two), strict=True)]
-    return DatasetJudges(
-        dataset, sha256, tuple(ordered), tuple(test for level in by_level for test in level)
-    )
+    compared = [_compare_ratings(first, second) for first, second in combinations(ordered, 2)]
+    tests: list[JudgeTest[RatingJudge]] = []
+    for of_level in zip(*filter(None, compared), strict=True):
+        tests += _adjusted(of_level)
+    return DatasetJudges(dataset, sha256, tuple(ordered), tuple(tests))
 
 
 def _compare_ratings(first: RatingJudge, second: RatingJudge) -> list[JudgeTest[RatingJudge]]:
@@ -556,17 +544,15 @@ def _compare_ratings(first: RatingJudge, second: RatingJudge) -> list[JudgeTest[
     keys = sorted(first.items.keys() & second.items.keys())
     if not keys:
         return []
-    one, other = ([judge.items[key] for key in keys] for judge in (first, second))
-    labels = [item.label for item in one]
-    if labels != [
-        item.label for item in other
-    ]:  # two scorings of the same file have the same labels
+    labels = [first.items[key].label for key in keys]
+    # Two scorings of the same file have the same labels.
+    if labels != [second.items[key].label for key in keys]:
         raise _different_labels(first, second)
     found = correlation_difference(
         labels,
-        [item.rating for item in one],
-        [item.rating for item in other],
-        [item.cluster for item in one],
+        [first.items[key].rating for key in keys],
+        [second.items[key].rating for key in keys],
+        [first.items[key].cluster for key in keys],
     )
     differences = {
         "pearson": (found.pearson, found.p_pearson),
@@ -584,10 +570,10 @@ def read_rating_judge(log: EvalLog) -> RatingJudge | None:
     items = {key: item for key, score in scores if (item := rated_item(score)) is not None}
     if not items:
         return None
-    intents: dict[str, list[RatedItem]] = {}
-    for item in items.values():
-        if intent := item.places["intent"]:
-            intents.setdefault(intent, []).append(item)
+    by_intent = {}
+    for intent in sorted({item.places["intent"] for item in items.values()} - {""}):
+        members = [item for item in items.values() if item.places["intent"] == intent]
+        by_intent[intent] = agreement(members)
     return RatingJudge(
         judge=log.eval.model,
         name=log.eval.model,
@@ -599,5 +585,5 @@ def read_rating_judge(log: EvalLog) -> RatingJudge | None:
         reply_counts=_reply_counts({key: score for key, score in scores if key in items}),
         rubric=str((log.eval.metadata or {}).get("rubric", "")),
         agreement=agreement(list(items.values())),
-        by_intent={intent: agreement(members) for intent, members in sorted(intents.items())},
+        by_intent=by_intent,
     )

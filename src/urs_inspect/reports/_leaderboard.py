@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from urs_inspect.reports._comparison import ROUNDS, ComparedModels, compare_tabl
 from urs_inspect.reports._conditions import BlockAnswers, Conditions, blocks_of
 from urs_inspect.reports._corrected import correct_means
 from urs_inspect.reports._human_data import HumanRatings
-from urs_inspect.reports._judge_checks import judge_checks, read_judge_facts
+from urs_inspect.reports._judge_checks import JudgeFact, judge_checks, read_judge_facts
 from urs_inspect.reports._lengths import LengthRegression, length_ratios, length_regression
 from urs_inspect.reports._noise import Noise, noise_of
 from urs_inspect.reports._scores import (
@@ -97,7 +97,7 @@ class Ranking(ComparedModels):
         WithoutIntent, ...
     ] = ()  # where a lead or the leader is another without one intent
     regression: LengthRegression | None = None  # of scores on length, where it was asked for
-    judge_checks: pd.DataFrame = field(default_factory=pd.DataFrame)
+    judge_checks: tuple[JudgeFact, ...] = ()
 
     def title(self, key: str) -> str:
         """English name of a column."""
@@ -172,7 +172,7 @@ def make_leaderboard(
             ranking = _ranking(
                 block, rubric, languages, traffic, countries, resampling, rated, control
             )
-            checks = judge_checks(ranking, block.table, rated, facts, resampling, runs)
+            checks = judge_checks(block.conditions, block.table, rated, facts, resampling, runs)
             rankings.append(replace(ranking, judge_checks=checks))
         except InputError as error:
             if not rankings:

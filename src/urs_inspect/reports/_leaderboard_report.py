@@ -27,7 +27,7 @@ from urs_inspect.reports._comparison_report import (
     verdict_notes,
 )
 from urs_inspect.reports._figures import Figure, cost_plot, dumbbell_plot
-from urs_inspect.reports._judge_checks import judge_failed, judge_section, judge_sentence
+from urs_inspect.reports._judge_checks_report import judge_failed, judge_section, judge_sentence
 from urs_inspect.reports._leaderboard import WITHOUT, Leaderboard, Ranking, means_frame
 from urs_inspect.reports._lengths import length_section, length_sentence, times_text
 from urs_inspect.reports._noise import noise_section

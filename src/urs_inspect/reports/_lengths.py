@@ -1,6 +1,4 @@
-"""How much the ranked models write: ratios of lengths, scores by length and, on request, a
-regression on length.
-"""
+"""How much the ranked models write: ratios of lengths, scores by length, a regression on length."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -43,8 +41,7 @@ _COUNT = number(0)
 
 
 def length_ratios(scores: OrderedScores, answers: pd.DataFrame) -> pd.DataFrame:
-    """How much each model writes beside the first one, over the questions for which all ranked
-    models have a score.
+    """How much each model writes beside the first one, over the common questions.
 
     Returns:
         By model: `length_ratio`, the median over questions of how many times as long its answer is
@@ -178,8 +175,7 @@ def length_section(ranking: "Ranking", place: int, axis: str) -> list[Section]:
 
 @dataclass(frozen=True)
 class LengthRegression:
-    """Means of the ranked models by a regression of scores on log length; or the reason why there
-    is none.
+    """Means of the ranked models by a regression of scores on log length, or why there is none.
 
     `means` has the columns model, length (how many times as long as the geometric mean of all
     models), mean (by the judge's scores) and equal_length.
@@ -232,12 +228,11 @@ REGRESSION_WARNING = (
 def length_regression(
     scores: OrderedScores, answers: pd.DataFrame, judged: Sequence[Estimate], resampling: Resampling
 ) -> LengthRegression:
-    """Regress the scores of ranked models on log length over the common questions; `judged` are
-    their means.
+    """Regress the scores of ranked models on log length over the common questions.
 
-    Length is in characters, which logs have and every language defines. That a Chinese text has
-    fewer than an English one of the same content changes nothing, because answers to the same
-    question are compared.
+    `judged` are their means. Length is in characters, which logs have and every language defines.
+    That a Chinese text has fewer than an English one of the same content changes nothing, because
+    answers to the same question are compared.
     """
     table = scores.table
     ranked = scores.ranked

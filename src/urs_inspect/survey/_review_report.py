@@ -49,11 +49,11 @@ class CaseReviews:
 
 
 def read_case_reviews(name: str, skipped: list[str]) -> CaseReviews:
-    """Read a log of `urs_case_review`, finished or not; of several reviews by `inspect score` the
-    last one counts.
+    """Read a log of `urs_case_review`, finished or not.
 
-    A directory holds one such run; of several attempts at it the one that counts is read. `skipped`
-    gets a sentence about what is skipped, as from `sorted_headers`.
+    Of several reviews by `inspect score` the last one counts. A directory holds one such run; of
+    several attempts at it the one that counts is read. `skipped` gets a sentence about what is
+    skipped, as from `sorted_headers`.
     """
     finished, unfinished = sorted_headers([name], skipped, _TASK)
     headers = finished or unfinished
@@ -107,8 +107,9 @@ def _case(case: str, samples: Iterable[EvalSample]) -> ReviewedCase:
 def rows_of(
     reviews: CaseReviews, dataset: str | None, vocabulary: Vocabulary
 ) -> dict[str, dict[str, object]]:
-    """The cases as they are in the data, by id, with all columns; `dataset` is where the data are
-    now, if moved.
+    """The cases as they are in the data, by id, with all columns.
+
+    `dataset` is where the data are now, if moved.
     """
     place = reviews.dataset if dataset is None else dataset
     path = Path(place).expanduser()
