@@ -231,7 +231,7 @@ def required(value: _T | None, argument: str, allowed: str) -> _T:
     return value
 
 
-class _Options(BaseModel):
+class Options(BaseModel):
     """An argument with options; a text stands for the first of them."""
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -251,7 +251,7 @@ class _Options(BaseModel):
         raise ValueError(f"must be a text, or options: {choices(cls.model_fields)}; got {value!r}")
 
 
-class SamerOptions(_Options):
+class SamerOptions(Options):
     """A SaMer model and how it is run."""
 
     model: Text  # folder of a checkpoint, or address of a vLLM server
@@ -268,7 +268,7 @@ class SamerOptions(_Options):
     )
 
 
-class SimilarityOptions(_Options):
+class SimilarityOptions(Options):
     """A similarity, and for `openai/<model>` the address of an embeddings API in place of the
     environment's.
     """
@@ -277,10 +277,11 @@ class SimilarityOptions(_Options):
     url: Text | None = None
 
 
-class TargetOptions(_Options):
+class TargetOptions(Options):
     """A model of an earlier ranking, and how many places above and below it count."""
 
     model: Text
+    coarse: Paths  # log, or votes, of that ranking
     width: Count = 2
 
 
@@ -321,10 +322,18 @@ def samer_arguments(samer: object, *, wanted: bool, condition: str) -> dict[str,
 
 
 _SAMER_OPTIONS = [name for name in SamerOptions.model_fields if name != "model"]
+_SELECTION_OPTIONS = ("lam", "set_similarity", "shortlist", "min_words", "max_length_ratio")
+_ALLOCATION_OPTIONS = ("budget", "confidence", "batch", "prior")
 _MOVED = {
     **{name: ("samer", f"-T samer='{{model: DIR, {name}: ...}}'") for name in _SAMER_OPTIONS},
+    **{name: ("selection", f"-T selection='{{{name}: ...}}'") for name in _SELECTION_OPTIONS},
+    **{
+        name: ("allocation", f"-T allocation='{{rule: adaptive, {name}: ...}}'")
+        for name in _ALLOCATION_OPTIONS
+    },
+    "coarse": ("target", "-T target='{model: <model>, coarse: ...}'"),
     "similarity_url": ("similarity", "-T similarity='{name: openai/<model>, url: ...}'"),
-    "width": ("target", "-T target='{model: <model>, width: ...}'"),
+    "width": ("target", "-T target='{model: <model>, coarse: <log>, width: ...}'"),
     "judge_cache": ("judge_attempts", "--model-role 'grader={model: <judge>, cache: true}'"),
 }
 """Former argument -> an argument of the tasks that had it, and its new form."""
