@@ -455,9 +455,9 @@ def test_earlier_comparisons_count_once_for_the_allocation(
     seen: list[int] = []
     ask = Allocator.ask
 
-    def noted(self, battles=None, size=1, pending=()):
+    def noted(self, battles=None, *given, **options):
         seen.append(0 if battles is None else len(battles.outcome))
-        return ask(self, battles, size, pending)
+        return ask(self, battles, *given, **options)
 
     monkeypatch.setattr(Allocator, "ask", noted)
     task = mad(

@@ -178,9 +178,8 @@ class Plan:
 
 def eligible_pairs(
     pool: Pool, plan: Plan, previous: Sequence[Comparison]
-) -> tuple[Pool, dict[Pair, Mask], tuple[str, ...]]:
-    """The pool of the contestants; each pair with the instructions it can use, shape (n,); and who
-    is new.
+) -> tuple[Pool, dict[Pair, Mask]]:
+    """The pool of the contestants; each pair with the instructions it can use, shape (n,).
 
     After an earlier run only pairs with a new contestant are compared (Algorithm 2 of the MAD
     paper).
@@ -207,7 +206,7 @@ def eligible_pairs(
         for pair in combinations(pool.contestants, 2)
         if not joining or not set(joining).isdisjoint(pair)
     ]
-    return pool, candidate_masks(pool, pairs, plan.rules.answers), joining
+    return pool, candidate_masks(pool, pairs, plan.rules.answers)
 
 
 def check_prior(prior: JudgePrior | None, contestants: Sequence[str]) -> None:
@@ -394,7 +393,7 @@ class Competition(SampleSource):
             self._responses[name].keys() - self._pool.responses.get(name, {}).keys()
             for name in self._responses
         )
-        pool, masks, joining = await to_thread.run_sync(eligible_pairs, pool, plan, self._previous)
+        pool, masks = await to_thread.run_sync(eligible_pairs, pool, plan, self._previous)
         allocation = plan.allocation
         uniform = allocation.is_uniform
         if uniform and not spent:
@@ -416,8 +415,6 @@ class Competition(SampleSource):
             rule=allocation.rule,
             budget=allocation.budget or plan.k * len(masks),
             confidence=None if uniform else allocation.confidence,
-            only=pool.contestants,
-            joining=joining,
             items=items,
             seed=plan.seed,
         )
@@ -426,7 +423,8 @@ class Competition(SampleSource):
     def _batch(self, opened: _Round) -> list[Sample]:
         allocation = self._plan.allocation
         size = opened.allocator.budget if allocation.is_uniform else allocation.batch
-        allotment = opened.allocator.ask(self._battles(), size)
+        asked = {pair: len(ids) for pair, ids in opened.chosen.items()}
+        allotment = opened.allocator.ask(self._battles(), asked, size=size)
         if allotment.stopped:
             logger.info(f"no more comparisons: {allotment.stopped}, {allotment.spent} asked for")
         by_id = {item.id: item for item in opened.pool.instructions}

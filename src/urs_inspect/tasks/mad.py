@@ -267,7 +267,7 @@ def _check_early(
     ):
         raise InputError(f"shortlist: must be at least k={plan.k}, got {shortlist}")
     if known and not answering and not has_contestants():
-        taking_part, masks, _ = eligible_pairs(pool, plan, previous)
+        taking_part, masks = eligible_pairs(pool, plan, previous)
         if uniform:
             check_pool(taking_part, plan.k, masks, hint=plan.hint)
         if plan.rules.method in NEEDS_PROBABILITIES:
