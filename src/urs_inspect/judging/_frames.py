@@ -107,11 +107,7 @@ def build_frame(
     """
     try:
         template = _compiled(source)
-        if template.blocks and set(template.blocks) != _BLOCKS:
-            raise InputError(
-                f"{place}: blocks {sorted(template.blocks)}; allowed: both of {sorted(_BLOCKS)}, or"
-                " none"
-            )
+        _check_blocks(template, place)
         marks = {KEY: KEY_MARK, **{name: MARK.format(name) for name in materials}}
         if example is not None:
             context = {**context, "record_example": _json(example)}
@@ -138,6 +134,14 @@ def build_frame(
     return Frame(
         template, context, instructions, delimiters_of(case), version, digest, keyed, schema
     )
+
+
+def _check_blocks(template: Template, place: str) -> None:
+    if template.blocks and set(template.blocks) != _BLOCKS:
+        raise InputError(
+            f"{place}: blocks {sorted(template.blocks)}; allowed: both of {sorted(_BLOCKS)}, or"
+            " none"
+        )
 
 
 def record_schema(

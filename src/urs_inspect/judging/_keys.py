@@ -265,17 +265,29 @@ def read_keyed(
     own = _own(text, key, closed)
     if not own:
         return _read_unkeyed(text, key, read, needs_key)
-    parts = [part for span in own for part in _innermost(text, span, closed, read, wrappers)]
+    parts: list[_Part[ResultT]] = []
+    for span in own:
+        parts += _innermost(text, span, closed, read, wrappers)
     telling = [part for part in parts if part.tells]
-    if not telling:
-        if any(part.hides for part in parts):
-            detail = f'The JSON object with "{KEY}" has no final score of its own.'
-            return Read(JudgeFailure("missing_final", detail), False)
-        if any(not _only_key(text[part.span.start : part.span.end], key) for part in parts):
-            return Read(
-                JudgeFailure("unparseable", f'The JSON object with "{KEY}" holds no result.'), False
-            )
-        return _read_unkeyed(_replaced(text, own, "\n"), key, read, needs_key)
+    if telling:
+        return _last_result(text, key, read, telling, together)
+    if any(part.hides for part in parts):
+        detail = f'The JSON object with "{KEY}" has no final score of its own.'
+        return Read(JudgeFailure("missing_final", detail), False)
+    if not all(_only_key(text[part.span.start : part.span.end], key) for part in parts):
+        detail = f'The JSON object with "{KEY}" holds no result.'
+        return Read(JudgeFailure("unparseable", detail), False)
+    return _read_unkeyed(_replaced(text, own, "\n"), key, read, needs_key)
+
+
+def _last_result(
+    text: str,
+    key: str,
+    read: Reader[ResultT],
+    telling: "Sequence[_Part[ResultT]]",
+    together: bool,
+) -> Read[ResultT]:
+    """The result of the last object with the key, unless another contradicts it."""
     # An object around another with the key may be a stray pair of braces.
     kept = [part for part in telling if not any(_holds(part.span, inner.span) for inner in telling)]
     last = kept[-1].result

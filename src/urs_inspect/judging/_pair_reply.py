@@ -127,18 +127,16 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
     and not where one was: a judge may come to the opposite in the end.
     """
     if isinstance(reply, Mapping):
-        kept = {each.name: reply[each.name] for each in fields(PairReply) if each.name in reply}
-        reply = PairReply(**{**kept, "asked": tuple(reply["asked"])})
+        reply = _restored(reply)
     reading = partial(PairReading, reply.first, reply.asked, asked_again=reply.asked_again)
     if reply.verdicts is not None:
         return reading(reply.verdicts, reply=reply.reply, computed=True)
     if reply.failure:
         return reading({}, reply.failure, reply.error)
-    failure = _CUT_OFF.get(reply.stop_reason)
-    if failure is None and (reply.error or reply.stop_reason == "error"):
-        return reading(
-            {}, "call_failed", reply.error or "The call gave no reply.", reply=reply.reply
-        )
+    cut_off = _CUT_OFF.get(reply.stop_reason)
+    if cut_off is None and (reply.error or reply.stop_reason == "error"):
+        detail = reply.error or "The call gave no reply."
+        return reading({}, "call_failed", detail, reply=reply.reply)
     read = _read_keyed(reply.reply, reply.key, reply.asked, reply.needs_key)
     reading = partial(
         reading,
@@ -147,21 +145,33 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
         near_key=read.near_key,
         several_records=read.several_records,
     )
-    result = failure if failure and len(reply.asked) == 1 else read.result
-    if isinstance(result, JudgeFailure):
-        failure = failure or result
+    if cut_off and len(reply.asked) == 1:
+        return reading({}, cut_off.mode, cut_off.detail)
+    if isinstance(read.result, JudgeFailure):
+        failure = cut_off or read.result
         return reading({}, failure.mode, failure.detail)
-    verdicts = {
-        name: shown and unswap(shown, reply.first) for name, shown in result.verdicts.items()
-    }
-    missing = [name for name, verdict in verdicts.items() if verdict is None]
-    mode, detail = (
-        (MISSING_VERDICT, f"No single verdict on {', '.join(missing)}.") if missing else ("", "")
-    )
-    if failure:
-        mode = failure.mode
-        detail = failure.detail
-    return reading(verdicts, mode, detail, result.unknown)
+    mode, detail = _incomplete(read.result, cut_off)
+    verdicts = _unswapped(read.result.verdicts, reply.first)
+    return reading(verdicts, mode, detail, read.result.unknown)
+
+
+def _unswapped(verdicts: Mapping[str, Shown | None], first: str) -> dict[str, str | None]:
+    return {name: shown and unswap(shown, first) for name, shown in verdicts.items()}
+
+
+def _incomplete(verdicts: Verdicts, cut_off: JudgeFailure | None) -> tuple[str, str]:
+    """How a reply with some verdicts failed in part, and the detail; empty if it did not."""
+    if cut_off:
+        return cut_off.mode, cut_off.detail
+    if verdicts.missing:
+        return MISSING_VERDICT, f"No single verdict on {', '.join(verdicts.missing)}."
+    return "", ""
+
+
+def _restored(kept: Mapping[str, Any]) -> PairReply:
+    """A reply as the store of a sample keeps it."""
+    known = {each.name: kept[each.name] for each in fields(PairReply) if each.name in kept}
+    return PairReply(**{**known, "asked": tuple(kept["asked"])})
 
 
 def _read_keyed(text: str, key: str, asked: tuple[str, ...], needs_key: bool) -> Read[Verdicts]:
@@ -211,7 +221,9 @@ def unswap(verdict: Shown, first: str) -> str:
     """
     if verdict == "tie":
         return verdict
-    return first if verdict == "1" else "b" if first == "a" else "a"
+    if verdict == "1":
+        return first
+    return "b" if first == "a" else "a"
 
 
 @dataclass(frozen=True)

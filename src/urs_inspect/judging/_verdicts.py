@@ -91,14 +91,18 @@ def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
             given[name].add(verdict)
         elif isinstance(value, Pairs) and verdict is not None:
             unknown.append(key[:_MAX_NAME])
-    verdicts = {name: next(iter(each)) if len(each) == 1 else None for name, each in given.items()}
-    if all(verdict is None for verdict in verdicts.values()):
-        if conflicting := [name for name, each in given.items() if len(each - {None}) > 1]:
-            return JudgeFailure(
-                "conflicting_verdicts", f"There are several verdicts on {', '.join(conflicting)}."
-            )
-        return without_record(text, "verdicts on what was asked")
-    return Verdicts(verdicts, tuple(dict.fromkeys(unknown)))
+    verdicts = {name: _single(words) for name, words in given.items()}
+    if any(verdict is not None for verdict in verdicts.values()):
+        return Verdicts(verdicts, tuple(dict.fromkeys(unknown)))
+    if conflicting := [name for name, words in given.items() if len(words - {None}) > 1]:
+        return JudgeFailure(
+            "conflicting_verdicts", f"There are several verdicts on {', '.join(conflicting)}."
+        )
+    return without_record(text, "verdicts on what was asked")
+
+
+def _single(words: set[Shown | None]) -> Shown | None:
+    return next(iter(words)) if len(words) == 1 else None
 
 
 def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
@@ -122,8 +126,8 @@ def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
     if not words:
         return without_record(text, "a winner")
     verdicts = {_verdict(word) for word in words}
-    verdict = next(iter(verdicts))
-    if len(verdicts) == 1 and verdict is not None:
+    verdict = _single(verdicts)
+    if verdict is not None:
         return verdict
     written = ", ".join(dict.fromkeys(shown(_written_winner(word)) for word in words))[:_MAX_SAID]
     if None in verdicts:
@@ -167,15 +171,21 @@ def read_word(value: object) -> Shown | None:
     if not isinstance(text, str) or len(text) > _MAX_WORD:
         return None
     plain = unicodedata.normalize("NFKC", text).casefold()
-    match = _WORD.fullmatch(plain)
+    match = _WORD.fullmatch(plain) or _word_with_remark(plain)
     if match is None:
-        match = _WORD.match(plain)
-        tail = _TAIL.match(plain, match.end()) if match else None
-        if match is None or tail is None or _UNCLEAR.search(tail["inside"] or tail["after"] or ""):
-            return None
+        return None
     if match["tie"]:
         return "tie"
     return "1" if match["first"] or match["first_word"] else "2"
+
+
+def _word_with_remark(plain: str) -> re.Match[str] | None:
+    """The word at the beginning, where what follows it leaves open nothing."""
+    match = _WORD.match(plain)
+    tail = _TAIL.match(plain, match.end()) if match else None
+    if tail is None or _UNCLEAR.search(tail["inside"] or tail["after"] or ""):
+        return None
+    return match
 
 
 _NAME_KEYS = ("dimension", "name")
@@ -317,8 +327,7 @@ def _verdict(value: object) -> Shown | None:
     """
     if not isinstance(value, Pairs):
         return read_word(value)
-    words = {read_word(inner) for inner in _own_winners(value)}
-    return words.pop() if len(words) == 1 else None
+    return _single({read_word(inner) for inner in _own_winners(value)})
 
 
 def _written_winner(value: object) -> object:

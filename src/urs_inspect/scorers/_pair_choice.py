@@ -4,7 +4,7 @@ prefer.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from logging import getLogger
 from typing import Any
@@ -299,18 +299,12 @@ def _judged(
     }
     single = {name: final_verdict(list(verdicts.values())) for name, verdicts in orders.items()}
     outcome = _of_panel([verdict for verdict in single.values() if verdict is not None])
-    failed = []
-    for name, given in readings.items():
-        for reading in given:
-            if reading.mode:
-                failed.append({"judge": name, **reading.to_metadata()})
+    failed = _failures(readings)
     facts = {
         "judges": list(readings),
         "outcome": "unread" if math.isnan(outcome) else "judged",
         "orders": orders,
-        "flips": sum(
-            None not in given.values() and len(set(given.values())) > 1 for given in orders.values()
-        ),
+        "flips": sum(_flips(verdicts.values()) for verdicts in orders.values()),
         "failures": [failure["mode"] for failure in failed],
         "failure_details": failed,
         **reply_counts(readings),
@@ -320,6 +314,18 @@ def _judged(
         **known,
     }
     return _made(ballot, outcome, facts, _explained(ballot, readings, single))
+
+
+def _failures(readings: Mapping[str, Sequence[PairReading]]) -> list[dict[str, Any]]:
+    failed: list[dict[str, Any]] = []
+    for judge, given in readings.items():
+        failed += [{"judge": judge, **reading.to_metadata()} for reading in given if reading.mode]
+    return failed
+
+
+def _flips(verdicts: Collection[str | None]) -> bool:
+    """Whether a judge's verdict depends on the order."""
+    return None not in verdicts and len(set(verdicts)) > 1
 
 
 def _of_panel(given: Sequence[str]) -> float:

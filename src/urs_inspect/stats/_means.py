@@ -2,7 +2,7 @@
 weighted sums.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -130,21 +130,13 @@ def bootstrap_means(
     units = questions if merged is None else int(merged.max(initial=-1)) + 1
     prepared = [_prepare(column, units, merged) for column in columns]
     weighted = reweight or (lambda counts: counts)
-    points = (
-        [_means(weighted(np.ones((1, units))), column)[0] for column in prepared] if units else []
-    )
-    draws = [np.empty((rounds, column.values.shape[1])) for column in columns]
-    start = 0
-    for counts in (
-        _resampled(units, clusters if merged is None else None, rounds, seed) if units else ()
-    ):
-        weights = weighted(counts)
-        for column, into in zip(prepared, draws, strict=True):
-            into[start : start + len(weights)] = _means(weights, column)
-        start += len(weights)
-    if not units:
-        points = [np.full(into.shape[1], np.nan) for into in draws]
-        draws = [np.full_like(into, np.nan) for into in draws]
+    if units:
+        points = [_means(weighted(np.ones((1, units))), column)[0] for column in prepared]
+        single = clusters if merged is None else None
+        draws = _drawn_means(prepared, _resampled(units, single, rounds, seed), weighted)
+    else:
+        points = [np.full(column.values.shape[1], np.nan) for column in columns]
+        draws = [np.full((rounds, len(point)), np.nan) for point in points]
     return [
         MeanDraws(
             point,
@@ -282,6 +274,18 @@ def _prepare(column: MeanColumn, number: int, clusters: Integers | None) -> _Pre
         patterns = cluster_counts(of, patterns)
     whole = len(units) == number and bool((units == np.arange(number)).all())
     return _Prepared(None if whole else units, values, patterns, pattern.ravel())
+
+
+def _drawn_means(
+    columns: Sequence[_Prepared], resamples: Iterable[Floats], weighted: Reweight
+) -> list[Floats]:
+    """Means of each column in all rounds, shape (R, K)."""
+    blocks: list[list[Floats]] = [[] for _ in columns]
+    for counts in resamples:
+        weights = weighted(counts)
+        for column, means in zip(columns, blocks, strict=True):
+            means.append(_means(weights, column))
+    return [np.concatenate(means) for means in blocks]
 
 
 def _means(weights: Floats, column: _Prepared) -> Floats:

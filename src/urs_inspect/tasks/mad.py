@@ -183,7 +183,7 @@ def mad(
         # People's page chooses while they vote among candidates that every pair gets now.
         allocation=given if voting is None else AllocationOptions(),
         scenario=scenario,
-        only=None if target is None else _near(TargetOptions.model_validate(target)),
+        only=_near(target),
         prior=None if voting is None else voting.prior,
         seed=seed,
     )
@@ -354,7 +354,10 @@ def asked_similarity(
     return similarity
 
 
-def _near(target: TargetOptions) -> tuple[str, ...]:
-    """The models near a target in the ranking that it names."""
-    ranking = rank(read_battles(as_list(target.coarse)))
-    return near(ranking.players, target.model, target.width)
+def _near(target: object) -> tuple[str, ...] | None:
+    """The models near a target in the ranking that it names; None without one."""
+    if target is None:
+        return None
+    options = TargetOptions.model_validate(target)
+    ranking = rank(read_battles(as_list(options.coarse)))
+    return near(ranking.players, options.model, options.width)

@@ -311,28 +311,14 @@ def _read_models(
             f"models: no answers of {choices(unknown)}; there are some of"
             f" {choices(pool.contestants)}"
         )
-    asked = {item.id: item.text.strip() for item in pool.instructions}
-    if changed := [
-        case.id
-        for case in cases
-        if asked.get(case.id, case.question.strip()) != case.question.strip()
-    ]:
-        raise InputError(
-            f"answers: {named(changed)} of {len(cases)} cases have another question in the logs"
-        )
-    chosen = pool.contestants if models is None else tuple(models)
-    answers = {
-        model: {
-            case.id: pool.responses[model][case.id]
-            for case in cases
-            if case.id in pool.responses[model]
-        }
-        for model in chosen
-    }
-    lacking = {
-        model: [case.id for case in cases if case.id not in answers[model]] for model in chosen
-    }
-    lines = [f"{model} has none to {named(ids)}" for model, ids in lacking.items() if ids]
+    _check_questions(pool, cases)
+    answers: dict[str, dict[str, str]] = {}
+    lines: list[str] = []
+    for model in pool.contestants if models is None else models:
+        texts = pool.responses[model]
+        answers[model] = {case.id: texts[case.id] for case in cases if case.id in texts}
+        if lacking := [case.id for case in cases if case.id not in texts]:
+            lines.append(f"{model} has none to {named(lacking)}")
     if lines and need_all:
         raise InputError(
             f"answers: of {len(cases)} cases, {'; '.join(lines)}. Answer them first (`inspect eval"
@@ -342,9 +328,23 @@ def _read_models(
         )
     for line in lines:
         logger.warning(f"answers: of {len(cases)} cases, {line}; these stay without a score")
-    if empty := [model for model in chosen if not answers[model]]:
+    if empty := [model for model, texts in answers.items() if not texts]:
         raise InputError(f"answers: none to any of the {len(cases)} cases by {choices(empty)}")
     return answers
+
+
+def _check_questions(pool: Pool, cases: Sequence[UrsCase]) -> None:
+    """Refuse cases that had another question in the logs."""
+    asked = {item.id: item.text.strip() for item in pool.instructions}
+    changed = [
+        case.id
+        for case in cases
+        if asked.get(case.id, case.question.strip()) != case.question.strip()
+    ]
+    if changed:
+        raise InputError(
+            f"answers: {named(changed)} of {len(cases)} cases have another question in the logs"
+        )
 
 
 def _evaluators(named: list[str] | None) -> tuple[str, ...]:
