@@ -131,8 +131,9 @@ def curvature_of(counts: PairCounts, strengths: Floats) -> Floats:
 
 
 def dispersion_of(battles: Battles, strengths: Floats) -> float:
-    """How far outcomes scatter around these strengths, as a share of what they would without ties;
-    above 0.
+    """How far outcomes scatter around these strengths, as a share of what they would without ties.
+
+    Above 0.
     """
     chance = 0.5 * (1 + np.tanh((strengths[battles.first] - strengths[battles.second]) / 2))
     pearson = ((battles.outcome - chance) ** 2).sum()

@@ -157,8 +157,9 @@ def make_minilm(argument: str) -> VectorSimilarity:
 
 
 def bert_encoder(folder: str) -> BertEncoder:
-    """`bert/<folder>`: a plain BERT from a folder, mean over tokens, no torch; all-MiniLM-L6-v2
-    without a folder.
+    """`bert/<folder>`: a plain BERT from a folder, mean over tokens, no torch.
+
+    All-MiniLM-L6-v2 without a folder.
     """
     if folder:
         return BertEncoder(Path(folder).expanduser(), f"bert/{folder}")

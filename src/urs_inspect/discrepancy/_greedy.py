@@ -101,14 +101,16 @@ class PairGreedy:
 
     @property
     def needs(self) -> tuple[Choice, ...]:
-        """Chosen instructions whose similarities to all others the next choice needs; `fold` takes
-        them.
+        """Chosen instructions whose similarities to all others the next choice needs.
+
+        `fold` takes them.
         """
         return tuple(self._pending)
 
     def add(self, choice: Choice, item: int | None) -> None:
-        """Put an instruction into the chosen set; `item` is its number here, None for one of
-        another partition.
+        """Put an instruction into the chosen set.
+
+        `item` is its number here, None for one of another partition.
         """
         self.chosen.append(choice)
         self._taken += [] if item is None else [item]

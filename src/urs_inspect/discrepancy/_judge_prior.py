@@ -67,8 +67,9 @@ def judges_among(judges: Sequence[str], models: Sequence[str]) -> list[str]:
 def fit_normal(
     counts: PairCounts, mean: Floats, covariance: Floats
 ) -> tuple[Floats, Floats, float]:
-    """Bradley-Terry strengths with a normal prior, by Newton's method; without battles they are the
-    prior.
+    """Bradley-Terry strengths with a normal prior, by Newton's method.
+
+    Without battles they are the prior.
 
     Returns the most likely strengths, shape (P,), their covariance by Laplace's approximation,
     shape (P, P), and by the same the log probability of the battles.
@@ -149,8 +150,9 @@ class JudgePrior:
 
     @classmethod
     def of(cls, battles: Battles, judges: Sequence[str] = (), unread: int = 0) -> Self:
-        """The prior that verdicts give; `InputError` if they do not link all models, or if those
-        are too few.
+        """The prior that verdicts give.
+
+        `InputError` if they do not link all models, or if those are too few.
         """
         if len(linked := connectivity_of(battles).linked) > 1:
             groups = "; ".join(f"({', '.join(group)})" for group in linked)
@@ -169,8 +171,9 @@ class JudgePrior:
         return on_scale(self.strengths)
 
     def among(self, models: Sequence[str]) -> "JudgePrior":
-        """The prior for some of its models, in this order; `InputError` if it lacks one, or if they
-        are too few.
+        """The prior for some of its models, in this order.
+
+        `InputError` if it lacks one, or if they are too few.
         """
         if missing := [name for name in models if name not in self.players]:
             raise InputError(

@@ -291,8 +291,9 @@ def check_probabilities(pool: Pool, method: Method) -> None:
 
 
 def divergence_order(pool: Pool, pair: Pair, mask: Mask, method: Method) -> tuple[str, ...]:
-    """Ids of a pair's instructions from the highest divergence to the lowest, equal ones by id; NaN
-    is left out.
+    """Ids of a pair's instructions from the highest divergence to the lowest, equal ones by id.
+
+    NaN is left out.
     """
     probabilities = [pool.probabilities.get(name, {}) for name in pair]
     ids = [item.id for item, allowed in zip(pool.instructions, mask, strict=True) if allowed]

@@ -41,8 +41,9 @@ def embed_partitions(
     similarity: str = DEFAULT_SIMILARITY,
     ray: bool = False,
 ) -> list[Path]:
-    """Turn files of texts into partitions of vectors, one each; a partition that is there is not
-    made again.
+    """Turn files of texts into partitions of vectors, one each.
+
+    A partition that is there is not made again.
 
     Args:
         sources: Parquet or JSON Lines files of `id`, `instruction` and, under the name of each

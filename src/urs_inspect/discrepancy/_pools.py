@@ -124,8 +124,9 @@ def check_contestants(names: Collection[str]) -> None:
 
 
 def short_pairs(pool: Pool, k: int, masks: Mapping[Pair, Mask]) -> str:
-    """In words, which pairs have fewer than `k` instructions to be compared on, and why; empty if
-    none has.
+    """In words, which pairs have fewer than `k` instructions to be compared on, and why.
+
+    Empty if none has.
     """
     short = [(pair, int(mask.sum())) for pair, mask in masks.items() if mask.sum() < k]
     named = [
@@ -216,8 +217,7 @@ def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
 
 
 def _first_of(fields: Fields, columns: Sequence[str]) -> str:
-    """The text of the first of some columns that is not blank; empty if all are missing or
-    blank.
+    """The text of the first of some columns that is not blank; empty if all are missing or blank.
     """
     return next((fields.text(column) for column in columns if not fields.blank(column)), "")
 

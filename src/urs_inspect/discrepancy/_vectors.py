@@ -102,8 +102,9 @@ def products(rows: Singles, targets: Singles) -> Singles:
 
 
 def give_back(array: Any, start: int, stop: int) -> None:
-    """Tell the system that rows of a memory-mapped contiguous array are not needed soon; nothing
-    for other arrays.
+    """Tell the system that rows of a memory-mapped contiguous array are not needed soon.
+
+    Nothing for other arrays.
     """
     mapped = None
     base = array
@@ -132,8 +133,7 @@ _ANSWER_SHARE = 4096
 
 @dataclass(frozen=True)
 class ResponseSimilarities:
-    """Response similarities M(f_i(x), f_j(x)) of Eq. (1) of the MAD paper, of P pairs of N
-    models.
+    """Response similarities M(f_i(x), f_j(x)) of Eq. (1) of the MAD paper, of P pairs of N models.
     """
 
     pairs: tuple[Pair, ...]
@@ -203,8 +203,9 @@ def _fill(block: Singles, vectors: Sequence[Vectors], start: int, stop: int) -> 
 
 
 def check_shapes(responses: Mapping[str, Vectors], models: Sequence[str]) -> tuple[int, int]:
-    """Number of instructions and width of the vectors, the same for all models; InputError if they
-    differ.
+    """Number of instructions and width of the vectors, the same for all models.
+
+    InputError if they differ.
     """
     if missing := [name for name in models if name not in responses]:
         raise InputError(
@@ -291,8 +292,7 @@ class InstructionVectors:
         return out
 
     def exact_rows(self, items: Items) -> Floats:
-        """Vectors of some instructions, of length 1, shape (m, d), float64; equal rows stay
-        equal.
+        """Vectors of some instructions, of length 1, shape (m, d), float64; equal rows stay equal.
         """
         rows = self.vectors[items].astype(np.float64)
         return np.asarray(rows / np.sqrt((rows * rows).sum(axis=1, keepdims=True)), np.float64)

@@ -74,8 +74,9 @@ class Frame:
     schema: Schema | None = None
 
     def prompt(self, materials: Mapping[str, str], taken: Taken = NOTHING_TAKEN) -> JudgePrompt:
-        """Fill in texts of users and models by name, sanitized; `taken` is what the reader of the
-        reply takes.
+        """Fill in texts of users and models by name, sanitized.
+
+        `taken` is what the reader of the reply takes.
         """
         texts = {name: text.strip() for name, text in materials.items()}
         safe = {name: sanitize(text, self.delimiters, taken.find) for name, text in texts.items()}
@@ -188,8 +189,7 @@ def _object_schema(example: Mapping[str, object], values: Mapping[str, Schema]) 
 
 @lru_cache(maxsize=64)
 def _compiled(source: str) -> Template:
-    """The template; the intents of a language share theirs, and so do all judges with one
-    rubric.
+    """The template; the intents of a language share theirs, and so do all judges with one rubric.
     """
     return _ENVIRONMENT.from_string(source)
 

@@ -1,5 +1,4 @@
-"""The key of a record: what shows that a result in a reply is the judge's own and not a
-quotation.
+"""The key of a record: what shows that a result in a reply is the judge's own and not a quotation.
 """
 
 import hashlib
@@ -242,8 +241,9 @@ def read_keyed(
     together: bool = False,
     names: Collection[str] = (),
 ) -> Read[ResultT]:
-    """Read a reply whose record should contain a key; without a key to look for, read it as it
-    stands.
+    """Read a reply whose record should contain a key.
+
+    Without a key to look for, read it as it stands.
 
     The last object with the key counts, whatever surrounds it; of the objects inside it, those with
     a result of their own count only under a name for parts of a record (`scores`) or one of
@@ -332,8 +332,7 @@ def _final(result: object) -> object:
 
 
 def _differ(one: object, other: object) -> bool:
-    """Whether two finals differ; where there is none, as of a record on one dimension, they do
-    not.
+    """Whether two finals differ; where there is none, as of a record on one dimension, they do not.
     """
     return None not in (one, other) and one != other
 

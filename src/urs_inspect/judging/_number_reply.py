@@ -202,8 +202,9 @@ SumOutcome = Literal["right", "wrong", "no_number", "no_response"]
 
 
 def sum_outcome(reply: str, total: Decimal) -> tuple[SumOutcome, Decimal | None]:
-    """Compare the number that a reply gives, None if there is none, with the sum; they must be
-    equal.
+    """Compare the number that a reply gives, None if there is none, with the sum.
+
+    They must be equal.
     """
     if is_blank(reply):
         return "no_response", None

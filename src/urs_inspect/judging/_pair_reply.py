@@ -1,5 +1,4 @@
-"""Verdicts on a pair of responses: what is kept of a call about a pair, and how its reply is
-read.
+"""Verdicts on a pair of responses: what is kept of a call about a pair, and how its reply is read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -70,8 +69,9 @@ _CUT_OFF: Mapping[str, JudgeFailure] = {
 
 @dataclass(frozen=True)
 class PairReading:
-    """One reply and what was read from it; `verdicts` are about responses a and b, None where one
-    was unreadable.
+    """One reply and what was read from it.
+
+    `verdicts` are about responses a and b, None where one was unreadable.
     """
 
     first: str
@@ -105,8 +105,9 @@ class PairReading:
 
 
 def reply_counts(readings: Mapping[str, Sequence[PairReading]]) -> dict[str, Any]:
-    """How many replies were without the key, were asked for again, and so on, as the log keeps it;
-    by judge.
+    """How many replies were without the key, were asked for again, and so on, as the log keeps it.
+
+    By judge.
     """
     every = [reading for given in readings.values() for reading in given]
     by_judge: dict[str, dict[str, int]] = {}
@@ -186,8 +187,9 @@ def _read_keyed(text: str, key: str, asked: tuple[str, ...], needs_key: bool) ->
 
 @dataclass(frozen=True)
 class PairOutcome:
-    """All replies about a pair together: name -> label; first shown -> name -> verdict; name ->
-    final verdict.
+    """All replies about a pair together: name -> label; first shown -> name -> verdict.
+
+    Name -> final verdict.
     """
 
     labels: dict[str, str]

@@ -114,7 +114,8 @@ def _read_one(
     height: int = 4,
     keep: Callable[[Any], Any] = unwrap,
 ) -> ResultT | JudgeFailure:
-    """The one value of the last object, or of the outermost around it, that has a wanted key;
+    """The one value of the last object, or of the outermost around it, that has a wanted key.
+
     `parse` reads it.
     """
     chosen: Span | None = None

@@ -73,8 +73,9 @@ def sentences(counts: Counts) -> list[str]:
 
 
 def unkeyed_warning(judge: str, numbers: Mapping[str, int]) -> str:
-    """The warning about a judge that leaves out the key in more than 5 % of its replies; else
-    empty.
+    """The warning about a judge that leaves out the key in more than 5 % of its replies.
+
+    Else empty.
     """
     replies = numbers.get(REPLIES, 0)
     unkeyed = numbers.get("unkeyed", 0)

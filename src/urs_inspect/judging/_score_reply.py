@@ -74,8 +74,7 @@ class ScoreObject:
 def score_objects(
     text: str, rubric: Rubric, inside_strings: bool = False
 ) -> Iterator[tuple[Span, ScoreObject]]:
-    """Yield every object in `text` that names a score of the rubric, the one that opens last
-    first.
+    """Yield every object in `text` that names a score of the rubric, the one that opens last first.
     """
     for span in spans(text, inside_strings):
         scored = _score_object(text[span.start : span.end], rubric)

@@ -106,8 +106,9 @@ def _single(words: set[Shown | None]) -> Shown | None:
 
 
 def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
-    """Read the one verdict of a reply that compares on a single dimension or as a whole; the last
-    object counts.
+    """Read the one verdict of a reply that compares on a single dimension or as a whole.
+
+    The last object counts.
 
     Args:
         text: The reply.
@@ -199,8 +200,9 @@ The bound keeps reading linear in the length of the reply.
 
 
 def _parsed(text: str) -> tuple[list[tuple[int, int, Pairs]], list[int]]:
-    """The outermost objects that parse, and where broken ones begin; nothing parses in a reply of
-    too many broken.
+    """The outermost objects that parse, and where broken ones begin.
+
+    Nothing parses in a reply of too many broken.
     """
     objects: list[tuple[int, int, Pairs]] = []
     broken: list[int] = []

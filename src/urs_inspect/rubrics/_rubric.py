@@ -199,8 +199,7 @@ class Rubric(_Model):
 
     @cached_property
     def keys_by_spelling(self) -> dict[str, str]:
-        """Normalised spelling -> score key, over all languages, so that a judge may write
-        either.
+        """Normalised spelling -> score key, over all languages, so that a judge may write either.
         """
         return {normalise_key(spelling): key for key, spelling in self._score_names()}
 
@@ -217,8 +216,9 @@ class Rubric(_Model):
         return hashlib.sha256(text.encode()).hexdigest()
 
     def intent_id(self, spelling: str) -> str:
-        """Id of the intent with this id or label in the data; `InputError` lists the intents if
-        there is none.
+        """Id of the intent with this id or label in the data.
+
+        `InputError` lists the intents if there is none.
         """
         key = normalise_key(spelling)
         for intent_id, intent in self.intents.items():
@@ -227,8 +227,9 @@ class Rubric(_Model):
         raise InputError(f"unknown intent '{spelling}'; allowed: {choices(self.intents)}")
 
     def language_code(self, spelling: str) -> str:
-        """Code of the language with this code or label in the data; `InputError` lists those if
-        there is none.
+        """Code of the language with this code or label in the data.
+
+        `InputError` lists those if there is none.
         """
         for code, language in self.languages.items():
             if spelling.strip().casefold() in (code, language.dataset_label.casefold()):

@@ -104,8 +104,9 @@ def crossval_judge(
 
 @scorer(metrics=[outcome_counts()])
 def crossval_cell() -> Scorer:
-    """Report for each sample its cell and how its judging ended, and count the outcomes; calls no
-    model.
+    """Report for each sample its cell and how its judging ended, and count the outcomes.
+
+    Calls no model.
 
     The value holds `evaluator`, `source`, `model`, `outcome` (as in `judge_outcome`), `intent` and
     `language` as text; names of models begin with the model, since columns are narrow: `gpt-4o

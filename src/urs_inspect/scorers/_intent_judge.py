@@ -1,5 +1,6 @@
-"""`intent_judge` scores an answer by the criteria of the user's intent; `judge_outcome` counts how
-judging ended.
+"""`intent_judge` scores an answer by the criteria of the user's intent.
+
+`judge_outcome` counts how judging ended.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -119,8 +120,9 @@ def intent_judge(
 
 
 def _earlier_score(state: TaskState) -> Score | None:
-    """The last score of `intent_judge` in the log of a sample that is scored again; None if there
-    is none.
+    """The last score of `intent_judge` in the log of a sample that is scored again.
+
+    None if there is none.
 
     Where scores are overwritten, the sample comes without them; its events still hold them.
     """

@@ -1,5 +1,6 @@
-"""`pair_choice`: which of two models' answers the judges prefer; `human_choice`: which one people
-prefer.
+"""`pair_choice`: which of two models' answers the judges prefer.
+
+`human_choice`: which one people prefer.
 """
 
 import math
@@ -38,8 +39,7 @@ _Key = tuple[tuple[str, str, float, str], ...]
 
 @metric(scores="unreduced")
 def ratings() -> Metric:
-    """Bradley-Terry ratings by model, the best first: mean 1000, 400 points are odds of ten to
-    one.
+    """Bradley-Terry ratings by model, the best first: mean 1000, 400 points are odds of ten to one.
     """
 
     def compute(scores: list[SampleScore]) -> Value:

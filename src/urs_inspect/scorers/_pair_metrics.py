@@ -1,5 +1,4 @@
-"""`judge_report`: the headline of a judge, and its verdicts in detail, from the scores of one
-run.
+"""`judge_report`: the headline of a judge, and its verdicts in detail, from the scores of one run.
 """
 
 import math

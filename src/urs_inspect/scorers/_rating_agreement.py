@@ -100,8 +100,7 @@ def rating_report() -> Metric:
 
 
 def rated_item(score: SampleScore) -> RatedItem | None:
-    """The response that a score of `rating_agreement` is about; None for a score of anything
-    else.
+    """The response that a score of `rating_agreement` is about; None for a score of anything else.
     """
     facts = facts_of(score)
     sample = score.sample_metadata or {}

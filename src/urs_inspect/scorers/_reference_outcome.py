@@ -1,5 +1,4 @@
-"""`reference_outcome`: whether an answer may serve as a reference answer, without calling a
-judge.
+"""`reference_outcome`: whether an answer may serve as a reference answer, without calling a judge.
 """
 
 import math

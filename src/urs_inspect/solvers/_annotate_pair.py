@@ -38,8 +38,9 @@ CLASSIFIER = "classifier"
 
 @solver
 def second_answer() -> Solver:
-    """Have the model under test write the second response of samples that have only one; others
-    pass through.
+    """Have the model under test write the second response of samples that have only one.
+
+    Others pass through.
 
     A call that fails is noted in the store and leaves the sample unannotated.
     """

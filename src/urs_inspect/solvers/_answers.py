@@ -61,8 +61,9 @@ ANSWER = "answer"
 
 @solver
 def recorded_answer() -> Solver:
-    """Answer with the text in the sample's metadata `answer`, of the model named `model` there;
-    calls no model.
+    """Answer with the text in the sample's metadata `answer`, of the model named `model` there.
+
+    Calls no model.
 
     Without the text the sample has no answer at all, as if the model had not been asked.
     """

@@ -85,8 +85,9 @@ _ORDER = (
 
 
 class ModelTranslator:
-    """Translates with the model that has a role, by default `translator`; `InputError` if no model
-    is known to.
+    """Translates with the model that has a role, by default `translator`.
+
+    `InputError` if no model is known to.
     """
 
     def __init__(self, role: str) -> None:
@@ -198,8 +199,9 @@ def translation(translator: str) -> Solver:
 async def _pages(
     state: TaskState, name: str, searching: Awaitable[Sequence[Page]]
 ) -> Sequence[Page]:
-    """The pages of a search; none, with the reason in the sample's output, if it fails or finds
-    nothing.
+    """The pages of a search.
+
+    None, with the reason in the sample's output, if it fails or finds nothing.
     """
     pages = await _tried(state, name, searching)
     if pages is None:

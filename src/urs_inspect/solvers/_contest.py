@@ -119,8 +119,7 @@ def check_contest_judge(judge: object) -> None:
 
 
 def contestants() -> list[Model]:
-    """The models with the role `contestant`; `InputError` if there is none, or two have one
-    name.
+    """The models with the role `contestant`; `InputError` if there is none, or two have one name.
     """
     models = models_with(CONTESTANT)
     names = [str(model) for model in models]

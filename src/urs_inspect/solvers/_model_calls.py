@@ -51,8 +51,9 @@ class CallError(str):
 
 
 async def attempt(call: Awaitable[ResultT]) -> ResultT | CallError:
-    """The result of a call. An error of the call is a result as well: one failed call must not end
-    the run.
+    """The result of a call.
+
+    An error of the call is a result as well: one failed call must not end the run.
     """
     try:
         return await call
@@ -295,8 +296,9 @@ class JudgeCalls:
         config: GenerateConfig,
         schema: Schema | None = None,
     ) -> tuple[ModelOutput, CallFacts]:
-        """Call a judge, by a schema if it takes one; `CallsStopped` is raised if it has failed too
-        often in a row.
+        """Call a judge, by a schema if it takes one.
+
+        `CallsStopped` is raised if it has failed too often in a row.
         """
 
         async def call(reply_schema: ResponseSchema | None) -> ModelOutput:
@@ -360,8 +362,7 @@ class JudgeCalls:
         call: Callable[[ResponseSchema | None], Awaitable[ModelOutput]],
         schema: Schema | None = None,
     ) -> tuple[ModelOutput, CallFacts]:
-        """As `generate`, for a call that is made otherwise, with the schema of the reply or
-        None.
+        """As `generate`, for a call that is made otherwise, with the schema of the reply or None.
         """
         key = model_key(model)
         if schema is None or key in self._plain or not is_structured(model, self._structured):
@@ -423,8 +424,9 @@ class JudgeCalls:
         return output, facts
 
     def _note(self, breaker: CircuitBreaker, model: Model, error: str) -> None:
-        """Note how a call ended; where that stops the calls, report it now and again at the end of
-        the run.
+        """Note how a call ended.
+
+        Where that stops the calls, report it now and again at the end of the run.
         """
         was_stopped = breaker.stopped
         breaker.note(bool(error), error)

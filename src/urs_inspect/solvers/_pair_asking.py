@@ -49,8 +49,9 @@ class PairCall:
 def keep_replies(
     state: TaskState, replies: Sequence[PairReply], judges: Sequence[str] | None = None
 ) -> None:
-    """Keep replies in the sample's store; `judges` are their judges, where that is not the model
-    under test.
+    """Keep replies in the sample's store.
+
+    `judges` are their judges, where that is not the model under test.
     """
     named = [{"judge": judge} for judge in judges] if judges is not None else [{}] * len(replies)
     state.store.set(

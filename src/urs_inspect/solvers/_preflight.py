@@ -161,8 +161,9 @@ async def _check_copies(models: Sequence[tuple[str, Model]], structured: Structu
 
 
 async def _check(models: Iterable[tuple[str, Model]], structured: Structured) -> None:
-    """Check all models that are not known, at the same time; `InputError` names those that servers
-    refuse.
+    """Check all models that are not known, at the same time.
+
+    `InputError` names those that servers refuse.
     """
     waiting: dict[ModelKey, tuple[str, Model]] = {}
     for role, model in models:
@@ -202,8 +203,9 @@ async def _check(models: Iterable[tuple[str, Model]], structured: Structured) ->
 
 
 async def _check_model(role: str, model: Model, structured: Structured) -> str | None:
-    """Ask for a tiny reply, past the harness's retries, records and caches; if the server refuses,
-    how.
+    """Ask for a tiny reply, past the harness's retries, records and caches.
+
+    If the server refuses, how.
     """
     if not _has_server(model):
         return None
@@ -262,8 +264,7 @@ async def _tiny_reply(model: Model, by_schema: bool) -> ModelOutput | Exception:
 
 
 def _why_not_structured(reply: ModelOutput | Exception) -> str | None:
-    """Why a judge is not asked by a schema; None if its server follows one, or that is not
-    known.
+    """Why a judge is not asked by a schema; None if its server follows one, or that is not known.
     """
     if isinstance(reply, ModelOutput):
         return (

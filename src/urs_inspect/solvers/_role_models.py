@@ -43,8 +43,9 @@ def roles_known() -> bool:
 
 
 def judge_model(*, baselines: bool = True) -> Model:
-    """The model under test; `InputError` if the run has none. `baselines`: whether a baseline could
-    judge instead.
+    """The model under test; `InputError` if the run has none.
+
+    `baselines`: whether a baseline could judge instead.
     """
     model = get_model()
     if is_none(model):

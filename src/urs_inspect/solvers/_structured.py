@@ -42,8 +42,9 @@ def model_key(model: Model) -> ModelKey:
 
 
 def address_of(model: Model) -> str | None:
-    """The address of a model's server; None for that of its provider, or if the harness is to start
-    the server.
+    """The address of a model's server.
+
+    None for that of its provider, or if the harness is to start the server.
 
     Unlike `base_url`, it does not change when a server of vLLM is started.
     """

@@ -103,8 +103,9 @@ class JudgedBallots:
 
 @dataclass(frozen=True)
 class CorrectedRanking:
-    """Models from the best to the worst by people's votes and a judge; intervals by
-    `influence_draws`.
+    """Models from the best to the worst by people's votes and a judge.
+
+    Intervals by `influence_draws`.
     """
 
     places: Places  # corrected ratings; `extra`: less the ratings by people alone
@@ -121,8 +122,9 @@ class CorrectedRanking:
 def rank_corrected(
     ballots: JudgedBallots, *, prior: float = PRIOR, **options: Unpack[ResamplingOptions]
 ) -> CorrectedRanking:
-    """Rank models by people's votes, corrected by a judge's verdicts; `options` are those of
-    `Resampling`.
+    """Rank models by people's votes, corrected by a judge's verdicts.
+
+    `options` are those of `Resampling`.
     """
     voted = ~np.isnan(ballots.people)
     judged = ~np.isnan(ballots.judge)
@@ -227,8 +229,9 @@ class ControlledRanking:
 
 
 def style_differences(responses: Iterable[Sequence[str]], features: Sequence[str]) -> Floats:
-    """(a - b) / (a + b) of the counts of two answers, by feature; -1 to 1, 0 where both are 0;
-    shape (N, K).
+    """(a - b) / (a + b) of the counts of two answers, by feature; -1 to 1, 0 where both are 0.
+
+    Shape (N, K).
     """
     counts = [
         [[FEATURES[name](text) for text in texts] for name in features] for texts in responses
@@ -245,8 +248,9 @@ def rank_controlled(
     given: Mapping[str, Coefficient] | None = None,
     **options: Unpack[ResamplingOptions],
 ) -> ControlledRanking:
-    """Rank models at equal style, from `style_differences` of shape (N, K); `options` are those of
-    `Resampling`.
+    """Rank models at equal style, from `style_differences` of shape (N, K).
+
+    `options` are those of `Resampling`.
 
     Coefficients of an earlier fit are kept, so that a model that joins does not change what style
     is worth.

@@ -34,8 +34,9 @@ Each shrinks the error by their squared correlation.
 
 @dataclass(frozen=True)
 class ByRater:
-    """Ratings of answers by R raters, arrays of shape (Q, M, R); 0 where a rater did not rate an
-    answer.
+    """Ratings of answers by R raters, arrays of shape (Q, M, R).
+
+    0 where a rater did not rate an answer.
     """
 
     # share of each rater in the mean rating of an answer; they add up to 1 where it was rated

@@ -88,8 +88,9 @@ def nominal_alpha(tables: Floats) -> Floats:
 def clustered_interval_alpha(
     ratings: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
 ) -> Estimate:
-    """`interval_alpha` with its bootstrap interval clustered by question; `clusters` has the
-    question of each unit.
+    """`interval_alpha` with its bootstrap interval clustered by question.
+
+    `clusters` has the question of each unit.
 
     With n values in units that have at least two, alpha is `1 - (n - 1) * sum over units of the
     squared differences within, each divided by the unit's number of values less one, / squared

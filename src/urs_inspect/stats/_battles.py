@@ -178,8 +178,7 @@ def win_rates_of(battles: Battles) -> WinRates:
 
 
 def _count(battles: Battles, which: Flags) -> Integers:
-    """How many of some battles have the row as first and the column as second model, shape (P,
-    P).
+    """How many of some battles have the row as first and the column as second model, shape (P, P).
     """
     players = len(battles.players)
     cells = (battles.first * players + battles.second)[which]

@@ -177,8 +177,9 @@ def student_interval(
 
 
 def standard_error(values: Sequence[float], clusters: Clusters | None = None) -> float:
-    """Standard error of the mean of two values or more, in two clusters or more; all independent by
-    default.
+    """Standard error of the mean of two values or more, in two clusters or more.
+
+    All independent by default.
     """
     n = len(values)
     mean = math.fsum(values) / n
@@ -331,8 +332,9 @@ def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[
 
 
 def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: int = SEED) -> Floats:
-    """Summed counts of each round, shape (C, M) as from `cluster_counts` -> (R, M); 0 without
-    clusters.
+    """Summed counts of each round, shape (C, M) as from `cluster_counts` -> (R, M).
+
+    0 without clusters.
 
     For statistics that are functions of summed counts.
     """
@@ -360,8 +362,9 @@ def influence_draws(
 
 
 def single_product(rows: Floats, matrix: Floats) -> Floats:
-    """Product of rows with a matrix, shape (R, C) times (C, M); with a small one in parts that stay
-    on one thread.
+    """Product of rows with a matrix, shape (R, C) times (C, M).
+
+    With a small one in parts that stay on one thread.
     """
     size = _SINGLE // max(1, matrix.size)
     if size < _FEWEST_ROWS:
@@ -477,8 +480,9 @@ def undefined(n: int, clusters: int, how: Resampling) -> Estimate:
 def counted_estimate(
     statistic: Callable[[Floats], Floats], sums: Floats, n: int, how: Resampling
 ) -> Estimate:
-    """Estimate of one statistic of summed counts, (R, M) -> (R,); `sums` as from `cluster_counts`,
-    NaN without rows.
+    """Estimate of one statistic of summed counts, (R, M) -> (R,).
+
+    `sums` as from `cluster_counts`, NaN without rows.
     """
     if not len(sums):
         return undefined(0, 0, how)

@@ -76,8 +76,9 @@ def bootstrap_bradley_terry(
     scale: float = SCALE,
     mean: float = START,
 ) -> Floats:
-    """`fit_bradley_terry` of resamples of as many instructions as there are, with replacement;
-    shape (R, P).
+    """`fit_bradley_terry` of resamples of as many instructions as there are, with replacement.
+
+    Shape (R, P).
     """
     blocks = _resampled(battles, rounds, seed)
     strengths = np.concatenate(

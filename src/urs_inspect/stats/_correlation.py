@@ -230,8 +230,7 @@ def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def _kendall(x: Floats, y: Floats, sides: "tuple[_Levels, _Levels]", weights: Floats) -> Floats:
-    """Tau-b: concordant less discordant pairs, over the mean number of untied pairs (Kendall
-    1945).
+    """Tau-b: concordant less discordant pairs, over the mean number of untied pairs (Kendall 1945).
     """
     balance = np.zeros(len(weights))
     for start in range(0, len(x), _ITEMS_AT_ONCE):
@@ -261,8 +260,7 @@ class _Levels:
         return cls(np.flatnonzero(np.diff(level[order], prepend=-1)), order, level)
 
     def sizes(self, weights: Floats) -> Floats:
-        """How many items each level has where items occur `weights` times, shape (B, N) -> (B,
-        L).
+        """How many items each level has where items occur `weights` times, shape (B, N) -> (B, L).
         """
         return np.asarray(np.add.reduceat(weights[:, self.order], self.starts, axis=1))
 
@@ -365,8 +363,9 @@ def table_means(
     rounds: int = ROUNDS,
     seed: int = SEED,
 ) -> MeanDraws:
-    """Resample the rows (questions, respondents) of a table; mean of each column over the values
-    that are not NaN.
+    """Resample the rows (questions, respondents) of a table.
+
+    Mean of each column over the values that are not NaN.
 
     Shape (N, K). In a round in which no value of a column was drawn, its mean is NaN. With
     `clusters`, the number of each row's cluster from 0 without gaps, whole clusters are resampled.
@@ -378,8 +377,7 @@ def table_means(
 
 
 def derived_seed(seed: int, *parts: int) -> int:
-    """A seed for one part of an analysis, so that parts are resampled independently of each
-    other.
+    """A seed for one part of an analysis, so that parts are resampled independently of each other.
     """
     return int(np.random.SeedSequence([seed, *parts]).generate_state(1)[0])
 
@@ -437,8 +435,9 @@ def fisher_interval(correlation: float, points: int, level: float = LEVEL) -> tu
 
 
 def _noise(draws: Floats) -> float:
-    """Variance over points that resampling alone makes, shape (R, K); 0 for means that count as
-    exact.
+    """Variance over points that resampling alone makes, shape (R, K).
+
+    0 for means that count as exact.
     """
     known = draws[~np.isnan(draws).any(axis=1)]
     if len(known) < 2:
@@ -448,8 +447,9 @@ def _noise(draws: Floats) -> float:
 
 
 def _corrected(x: Floats, y: Floats, noise_x: float = 0.0, noise_y: float = 0.0) -> Floats:
-    """Pearson's r of each row without the variance of noise, shape (R, K) twice -> (R,); NaN where
-    a row has a NaN.
+    """Pearson's r of each row without the variance of noise, shape (R, K) twice -> (R,).
+
+    NaN where a row has a NaN.
     """
     dx, dy = (side - side.mean(axis=1, keepdims=True) for side in (x, y))
     above = (dx * dy).sum(axis=1) / (x.shape[1] - 1)

@@ -40,8 +40,9 @@ class Order:
 def order_of(
     scores: npt.ArrayLike, *, clusters: Integers | None = None, **options: Unpack[ResamplingOptions]
 ) -> Order:
-    """Order models by their means over cases; `scores` has a row per case and a column per model,
-    NaN for none.
+    """Order models by their means over cases.
+
+    `scores` has a row per case and a column per model, NaN for none.
 
     The means are NaN without a case on which all models have a score. `clusters` has the number of
     each case's cluster, such as its user; by default each case is one.
@@ -186,8 +187,9 @@ def self_preference(
 def _against_others(
     table: Floats, judge: int, judges_as_models: Sequence[int | None]
 ) -> tuple[Floats, Floats, Floats]:
-    """Differences to each other judge, and both sides of them, shape (N, S, J - 1, M) each; NaN
-    where one lacks.
+    """Differences to each other judge, and both sides of them, shape (N, S, J - 1, M) each.
+
+    NaN where one lacks.
     """
     others = [other for other in range(len(judges_as_models)) if other != judge]
     theirs = table[:, :, others, :].copy()

@@ -211,8 +211,9 @@ def mean_estimates(
 
 
 def p_values(found: MeanDraws) -> Floats:
-    """Two-sided bootstrap p-values of each mean being 0, shape (K,); NaN over fewer than two
-    questions.
+    """Two-sided bootstrap p-values of each mean being 0, shape (K,).
+
+    NaN over fewer than two questions.
 
     Twice the share of rounds in which the mean does not have the sign that it mostly has, one round
     being added. Where no round crosses 0, the share shows only that p is small; the normal tail at
@@ -398,8 +399,9 @@ def raking(margins: Sequence[Margin]) -> Reweight:
 
 
 def _fitted(drawn: Floats, places: Sequence[Floats], shares: Sequence[Floats]) -> Floats:
-    """Share of each cell in each round, shape (B, cells); NaN in rounds that cannot have the wanted
-    shares.
+    """Share of each cell in each round, shape (B, cells).
+
+    NaN in rounds that cannot have the wanted shares.
     """
     table = drawn.copy()
     off = np.full(len(table), np.inf)

@@ -117,8 +117,9 @@ FEW = 12
 
 
 def paired_p_values(differences: npt.ArrayLike, clusters: Integers | None = None) -> Floats:
-    """Two-sided p-values of no difference, from differences as for `clustered_means`; NaN over
-    fewer than two clusters.
+    """Two-sided p-values of no difference, from differences as for `clustered_means`.
+
+    NaN over fewer than two clusters.
 
     The exact sign-flip test over clusters where all differences that are not 0 are of one size and
     clusters are single questions, which for scores of two values is McNemar's exact test, and where

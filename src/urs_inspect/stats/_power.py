@@ -76,7 +76,8 @@ def questions_needed(
 def _fewest_questions(
     size: float, width: Callable[[int], float], n: int, clusters: int
 ) -> int | None:
-    """Samples for the fewest clusters with a width, which falls as they grow, of at most a size;
+    """Samples for the fewest clusters with a width, which falls as they grow, of at most a size.
+
     None if none.
     """
     there = range(2, 10**12)
@@ -164,8 +165,7 @@ def mean_bounds(
 def _chances_and_quantiles(
     clusters: Integers, level: float, sequential: bool
 ) -> tuple[Floats, Floats]:
-    """Alpha, and how many standard errors a bound lies from the mean, for each number of
-    clusters.
+    """Alpha, and how many standard errors a bound lies from the mean, for each number of clusters.
     """
     from scipy.special import stdtrit
 
@@ -201,8 +201,9 @@ def verdicts(
 def pass_power(
     margin: float, half: float, error: float, clusters: int, *, equivalent: bool = False
 ) -> float:
-    """How often so many samples pass a margin if the two are equal, by Student's t, 0 to 1; NaN
-    without a spread.
+    """How often so many samples pass a margin if the two are equal, by Student's t, 0 to 1.
+
+    NaN without a spread.
     """
     from scipy.special import stdtr
 
@@ -230,8 +231,9 @@ def questions_to_pass(
     sequential: bool,
     equivalent: bool = False,
 ) -> int | None:
-    """Samples, in clusters as large as now, with which equals pass with power `POWER`; None where
-    none suffice.
+    """Samples, in clusters as large as now, with which equals pass with power `POWER`.
+
+    None where none suffice.
 
     `error` and `unseen` are those of `MeanBounds` over the n samples there are.
     """

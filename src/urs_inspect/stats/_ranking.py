@@ -213,8 +213,7 @@ def rank(
 
 @dataclass(frozen=True)
 class Places:
-    """Models from the best to the worst by some ratings; sequences are in the order of
-    `players`.
+    """Models from the best to the worst by some ratings; sequences are in the order of `players`.
     """
 
     players: tuple[str, ...]
@@ -338,8 +337,9 @@ def _differences(
 
 
 def _gaps(ratings: Floats) -> Floats:
-    """Differences of neighbours, rounded because those of equal models are noise of the fit; no
-    negative zero.
+    """Differences of neighbours, rounded because those of equal models are noise of the fit.
+
+    No negative zero.
     """
     return np.asarray(np.round(-np.diff(ratings, axis=-1), DIGITS) + 0.0, dtype=np.float64)
 

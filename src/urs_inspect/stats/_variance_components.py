@@ -81,8 +81,9 @@ class VarianceComponents:
         }
 
     def margin(self, level: float = LEVEL, **design: float) -> float:
-        """Half the width of the interval of the mean by t, NaN without components; `design` is as
-        for `parts`.
+        """Half the width of the interval of the mean by t, NaN without components.
+
+        `design` is as for `parts`.
         """
         check_level(level)
         from scipy.special import stdtrit

@@ -1,5 +1,4 @@
-"""A competition as a source of samples: contestants answer, pairs are selected, comparisons
-follow.
+"""A competition as a source of samples: contestants answer, pairs are selected, comparisons follow.
 """
 
 import math
@@ -232,8 +231,9 @@ def _compared(previous: Sequence[Comparison]) -> tuple[str, ...]:
 def competition_pool(
     pool: str | None, responses: list[str] | None, size: int | None, seed: int
 ) -> Pool:
-    """Instructions of a competition, with the answers that logs hold; `size` of them, drawn at
-    random, or all.
+    """Instructions of a competition, with the answers that logs hold.
+
+    `size` of them, drawn at random, or all.
     """
     if responses is not None:
         if pool is not None:

@@ -107,8 +107,9 @@ def choose_cases(
 
 
 def case_to_sample(case: UrsCase, rubric: Rubric) -> Sample:
-    """Map a case to a sample; the model is asked the question without edge whitespace, a
-    conversation as messages.
+    """Map a case to a sample.
+
+    The model is asked the question without edge whitespace, a conversation as messages.
     """
     metadata = {
         "intent": case.intent,

@@ -303,8 +303,9 @@ def _read_sources(places: Sequence[str], cases: Sequence[UrsCase]) -> tuple[Sour
 def _read_models(
     pool: Pool, cases: Sequence[UrsCase], models: Sequence[str] | None, *, need_all: bool
 ) -> dict[str, dict[str, str]]:
-    """Model -> id of a case -> answer, of all models or those named; `need_all`: each must have
-    answered each case.
+    """Model -> id of a case -> answer, of all models or those named.
+
+    `need_all`: each must have answered each case.
     """
     if unknown := sorted(set(models or ()) - set(pool.responses)):
         raise InputError(
