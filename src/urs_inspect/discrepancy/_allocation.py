@@ -86,10 +86,9 @@ class Posterior:
         return np.asarray(_slope(gaps) / self.dispersion, dtype=np.float64)
 
     def after(self, pair: Integers) -> "Posterior":
-        """The posterior after one more comparison of a pair, shape (2,), whose outcome is as
-        expected.
+        """The posterior after one more comparison of a pair, shape (2,).
 
-        Same strengths, more certain, by the Sherman-Morrison formula.
+        The outcome is as expected: same strengths, more certain, by the Sherman-Morrison formula.
         """
         [information] = self.information(pair[None, :])
         with_gap = self.covariance[:, pair[0]] - self.covariance[:, pair[1]]
@@ -101,8 +100,9 @@ class Posterior:
 
 
 def laplace(battles: Battles, prior: float = PRIOR) -> Posterior:
-    """Normal approximation around the regularised Bradley-Terry fit, a tie being half a win of
-    each.
+    """Normal approximation around the regularised Bradley-Terry fit.
+
+    A tie is half a win of each.
 
     The covariance is the inverse of the curvature of the log posterior at its peak. Half wins
     scatter less than wins and losses do, so this curvature alone is too modest where there are
@@ -253,8 +253,9 @@ class Allotment:
 
 
 class Allocator:
-    """Shares a budget of comparisons out over pairs of models (MAD paper, section 3.5: K may differ
-    per pair).
+    """Shares a budget of comparisons out over pairs of models.
+
+    In the MAD paper (section 3.5) K may differ per pair.
 
     It keeps nothing: who asks says what was asked before. A comparison whose judge failed is spent
     as well, so no pair is asked forever. The same arguments and comparisons give the same pairs.
@@ -429,8 +430,9 @@ class Allocator:
 
 
 def near(ranking: Sequence[str], target: str, width: int) -> tuple[str, ...]:
-    """Models close to a target, for people to compare once a judge has ranked all (MAD paper,
-    Limitations).
+    """Models close to a target, for people to compare once a judge has ranked all.
+
+    Source: MAD paper, Limitations.
 
     The `width` (1 or more) places above and below it in a ranking from the best to the worst, the
     target included.

@@ -121,8 +121,9 @@ class WeighedPosterior(Posterior):
         return self.weight * judged.strengths + (1 - self.weight) * alone.strengths
 
     def chance(self, pairs: Integers) -> Floats:
-        """How probable it is, over both accounts, that the first of each pair is the stronger one,
-        shape (Q,).
+        """How probable it is, over both accounts, that the first of each pair is the stronger one.
+
+        Shape (Q,).
         """
         judged, alone = (account.chance(pairs) for account in self.accounts)
         return self.weight * judged + (1 - self.weight) * alone
@@ -240,8 +241,9 @@ class JudgePrior:
 
 @dataclass(frozen=True)
 class WeighedRanking:
-    """Models from the best to the worst by expected strength, after people's votes with a judge's
-    prior.
+    """Models from the best to the worst, after people's votes with a judge's prior.
+
+    They are ordered by expected strength.
 
     Intervals are credible intervals: shares of the posterior, by draws. They hold as often as they
     say where people's strengths are as one of the two accounts says.
@@ -264,8 +266,9 @@ def rank_with_prior(
     level: float = LEVEL,
     seed: int = SEED,
 ) -> WeighedRanking:
-    """Rank models by people's votes, with a judge's ratings as a prior about the same players, in
-    the same order.
+    """Rank models by people's votes, with a judge's ratings as a prior.
+
+    The prior is about the same players, in the same order.
     """
     belief = prior.belief(battles)
     order = belief.order()

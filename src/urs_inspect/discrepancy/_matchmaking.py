@@ -1,5 +1,6 @@
-"""Which instructions each pair of models is compared on: by discrepancy, or a baseline of MAD
-paper, section 3.4.
+"""Which instructions each pair of models is compared on.
+
+They are chosen by discrepancy, or by a baseline of the MAD paper, section 3.4.
 """
 
 import hashlib
@@ -147,8 +148,9 @@ class InstructionSelector(Protocol):
 
 
 class FixedOrder:
-    """Instructions of each pair in an order that does not depend on what was chosen before, the
-    first one first.
+    """Instructions of each pair in a fixed order, the first one first.
+
+    It does not depend on what was chosen before.
     """
 
     def __init__(self, orders: Mapping[Pair, Sequence[str]]) -> None:
@@ -168,8 +170,9 @@ class FixedOrder:
 
 
 def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) -> dict[Pair, Mask]:
-    """Which instructions each pair can be compared on, shape (n,): those of `usable_masks` whose
-    answers pass.
+    """Which instructions each pair can be compared on, shape (n,).
+
+    Those of `usable_masks` whose answers pass.
     """
     masks = usable_masks(pool, pairs)
     if answers == AnswerFilter():  # counting words would be for nothing
@@ -184,8 +187,9 @@ def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) ->
 async def instruction_selector(
     pool: Pool, masks: Mapping[Pair, Mask], rules: Rules, similarity: Similarity | None = None
 ) -> InstructionSelector:
-    """Prepare the selection for some pairs of contestants, each with its mask of instructions,
-    shape (n,).
+    """Prepare the selection for some pairs of contestants, each with its mask of instructions.
+
+    Shape (n,).
 
     By default the similarity of answers is the one that needs no model. The instructions' own
     similarity, for the diversity of Eq. (2), is the same where it has vectors, otherwise the
@@ -310,8 +314,9 @@ def divergence_order(pool: Pool, pair: Pair, mask: Mask, method: Method) -> tupl
 
 
 def divergence(first: Sequence[float], second: Sequence[float], kind: Method) -> float:
-    """How far the confidence of two models in their own answers differs, from the log probabilities
-    of their tokens.
+    """How far the confidence of two models in their own answers differs.
+
+    It follows from the log probabilities of their tokens.
 
     Boubdir et al. (2023) rank prompts by the divergence of the two models' token probabilities.
     With p and q the probabilities of the t-th token that each model generated, for t up to the

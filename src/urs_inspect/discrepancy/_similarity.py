@@ -246,8 +246,9 @@ async def compare_answers(
 def shortlist(
     similarities: npt.ArrayLike, size: int, ids: Sequence[str], allowed: Mask | None = None
 ) -> Mask:
-    """The `size` allowed instructions on which answers are least similar by a cheap metric, worth a
-    costly one.
+    """The `size` allowed instructions on which answers are least similar by a cheap metric.
+
+    They are worth a costly one.
 
     NaN is left out; equal similarities go by id. Fewer than `size` if there are not as many.
     """

@@ -356,8 +356,9 @@ class AnswerJudging:
         return Judged(self._value(scores), "no_response", explanation, metadata)
 
     def _value(self, scores: Mapping[str, Sequence[int]]) -> dict[str, float]:
-        """The full set of keys: a key that a later sample lacks would end a run after all was paid
-        for.
+        """The full set of keys.
+
+        A key that a later sample lacks would end a run after all was paid for.
         """
         keys = self.rubric.score_keys
         return {

@@ -1,6 +1,4 @@
-"""Frames of prompts: Jinja templates whose static part comes first and whose case part holds the
-material.
-"""
+"""Frames of prompts: Jinja templates with a static part, then the case part with the material."""
 
 import hashlib
 import json
@@ -98,8 +96,9 @@ def build_frame(
     example: Mapping[str, object] | None = None,
     values: Mapping[str, Schema] | None = None,
 ) -> Frame:
-    """Compile a template and render it once, so that a faulty one is found before any model is
-    called.
+    """Compile a template and render it once.
+
+    So a faulty one is found before any model is called.
 
     A template whose case part uses `key` asks for a key; the `example` of the record that the judge
     must write, for the template `record_example`, then begins with one. `needed` are the materials
@@ -189,8 +188,7 @@ def _object_schema(example: Mapping[str, object], values: Mapping[str, Schema]) 
 
 @lru_cache(maxsize=64)
 def _compiled(source: str) -> Template:
-    """The template; the intents of a language share theirs, and so do all judges with one rubric.
-    """
+    """The template, which the intents of a language and all judges with one rubric share."""
     return _ENVIRONMENT.from_string(source)
 
 

@@ -1,5 +1,4 @@
-"""The key of a record: what shows that a result in a reply is the judge's own and not a quotation.
-"""
+"""The key of a record, which shows that a result in a reply is the judge's own."""
 
 import hashlib
 import itertools
@@ -73,8 +72,9 @@ Reader = Callable[[str], ResultT | JudgeFailure]
 
 @runtime_checkable
 class _OfParts(Protocol):
-    """A result of several parts, as scores of criteria and a final one, of which some may be
-    missing.
+    """A result of several parts, of which some may be missing.
+
+    Such parts are scores of criteria and a final one.
     """
 
     @property
@@ -104,8 +104,9 @@ class Read(Generic[ResultT]):
 
 
 def record_key(version: str, *materials: str) -> str:
-    """The key that a judge must write into its record: eight letters, always the same for a prompt
-    and its materials.
+    """The key that a judge must write into its record.
+
+    Eight letters, always the same for a prompt and its materials.
 
     Neither the key nor anything that `near_key` takes for it occurs in the materials, not even in
     an encoded form or with other signs between its letters.
@@ -205,8 +206,9 @@ _KEY_ENTRY = re.compile(
 
 
 def _key_places(text: str, key: str) -> list[tuple[int, int]]:
-    """Where the key is written, from first to last: as it is, or nearly so as the value of an entry
-    `key`.
+    """Where the key is written, from first to last.
+
+    As it is, or nearly so as the value of an entry `key`.
     """
     if not key:
         return []
@@ -222,8 +224,9 @@ def _key_places(text: str, key: str) -> list[tuple[int, int]]:
 
 
 def holds_key(text: str, key: str) -> bool:
-    """Whether a text holds the key, in any case, with signs between its letters, or nearly right in
-    an entry `key`.
+    """Whether a text holds the key, or nearly so in an entry `key`.
+
+    Case and signs between its letters do not matter.
     """
     return bool(_key_places(text, key))
 
@@ -311,8 +314,9 @@ def _last_result(
 def _contradiction(
     last: ResultT, earlier: Sequence[ResultT], later: ResultT | JudgeFailure
 ) -> JudgeFailure | None:
-    """Why the last result with the key must not count: an earlier one, or a `later` one without the
-    key.
+    """Why the last result with the key must not count.
+
+    An earlier one, or a `later` one without the key.
     """
     if isinstance(last, _OfParts) and any(last.falls_short_of(result) for result in earlier):
         detail = (
@@ -332,15 +336,15 @@ def _final(result: object) -> object:
 
 
 def _differ(one: object, other: object) -> bool:
-    """Whether two finals differ; where there is none, as of a record on one dimension, they do not.
-    """
+    """Whether two finals differ; where there is none, they do not."""
     return None not in (one, other) and one != other
 
 
 @dataclass(frozen=True)
 class _Part(Generic[ResultT]):
-    """An object of a reply: its text without results that may be quoted, its result, and whether it
-    had such.
+    """An object of a reply.
+
+    Its text without results that may be quoted, its result, and whether it had such.
     """
 
     span: Span
@@ -377,8 +381,9 @@ def _innermost(
 def _quoted(
     text: str, read: Reader[ResultT], wrappers: Collection[str], start: int = 0
 ) -> Iterator[Span]:
-    """Objects inside an object that have a result of their own, under no name for a part of a
-    record.
+    """Objects inside an object that have a result of their own.
+
+    Those under a name for a part of a record are left out.
     """
     end = 1
     name = ""

@@ -1,5 +1,4 @@
-"""Verdicts on a pair of responses: what is kept of a call about a pair, and how its reply is read.
-"""
+"""Verdicts on a pair of responses: what is kept of a call, and how its reply is read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -198,8 +197,9 @@ class PairOutcome:
 
 
 def compare_with_labels(labels: Mapping[str, str], readings: Sequence[PairReading]) -> PairOutcome:
-    """Combine the readings of a pair by order, and keep the labels (dimensions and `Overall`) of
-    what was asked.
+    """Combine the readings of a pair by order, and keep the labels of what was asked.
+
+    Labels are by dimension and `Overall`.
     """
     asked = {OVERALL, *(name for reading in readings for name in reading.asked)}
     kept = {name: label for name, label in labels.items() if name in asked}
@@ -218,8 +218,9 @@ def final_verdict(verdicts: Sequence[str | None]) -> str | None:
 
 
 def unswap(verdict: Shown, first: str) -> str:
-    """Turn a verdict on responses as shown into one on a and b, given which of these was shown
-    first.
+    """Turn a verdict on responses as shown into one on a and b.
+
+    `first` is the one that was shown first.
     """
     if verdict == "tie":
         return verdict
@@ -246,8 +247,9 @@ def read_annotation(
     dimensions: Sequence[str],
     prompts: Mapping[First, JudgePrompt] | None = None,
 ) -> PairAnnotation:
-    """Combine the replies of both orders, each under the response shown first: a preference that
-    changes is a tie.
+    """Combine the replies of both orders, each under the response shown first.
+
+    A preference that changes is a tie.
 
     Never raises and never guesses: a verdict that one of the replies lacks is no preference.
     `prompts` are those that were replied to; without them no reply needs a key.

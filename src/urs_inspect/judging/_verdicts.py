@@ -25,8 +25,9 @@ _WINNER_KEYS = word_set("winner verdict better choice preference")
 
 
 def verdict_names(asked: Iterable[str]) -> frozenset[str]:
-    """Names of entries that a judge may give verdicts under where some were asked for, as
-    `normalise_key` has them.
+    """Names of entries that a judge may give verdicts under where some were asked for.
+
+    They are as `normalise_key` has them.
     """
     return frozenset({normalise_key(name) for name in asked} | _WINNER_KEYS | _OVERALL_SPELLINGS)
 
@@ -282,8 +283,9 @@ def _names_in(pairs: Iterable[tuple[str, Any]]) -> set[str]:
 
 
 def _flat(pairs: Pairs, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """The pairs of an object, and of the objects it wraps (`{"dimensions": {...}, "overall":
-    {...}}`).
+    """The pairs of an object, and of the objects it wraps.
+
+    An object may wrap another as in `{"dimensions": {...}, "overall": {...}}`.
 
     An object that names what it is about is one pair itself (`{"dimension": "Clarity", "winner":
     "1"}`).
@@ -302,8 +304,9 @@ def _flat(pairs: Pairs, depth: int = 0) -> Iterator[tuple[str, Any]]:
 
 
 def _winners(pairs: Pairs, names: Collection[str]) -> list[Any]:
-    """What an object gives as the winner: itself, or else about one of the names, or else about
-    anything.
+    """What an object gives as the winner.
+
+    Itself, or else about one of the names, or else about anything.
     """
     if own := _own_winners(pairs):
         return own
@@ -365,8 +368,9 @@ A quotation may lack the end.
 
 
 def _without_quotations(text: str) -> str:
-    """The text without what stands between neutralised brackets, which only a quotation of the
-    material has.
+    """The text without what stands between neutralised brackets.
+
+    Only a quotation of the material has such brackets.
     """
     before = ""
     while before != text:  # from the inside to the outside

@@ -1,5 +1,6 @@
-"""What a rubric is, as validated data, and how it is read: the built-in one, and a user's file laid
-over it.
+"""What a rubric is, as validated data, and how it is read.
+
+The built-in one, and a user's file laid over it.
 """
 
 import hashlib
@@ -199,8 +200,7 @@ class Rubric(_Model):
 
     @cached_property
     def keys_by_spelling(self) -> dict[str, str]:
-        """Normalised spelling -> score key, over all languages, so that a judge may write either.
-        """
+        """Normalised spelling -> score key, over all languages: a judge may write any."""
         return {normalise_key(spelling): key for key, spelling in self._score_names()}
 
     @cached_property
@@ -367,8 +367,9 @@ def _overlay(base: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _only(base: dict[str, Any], codes: Sequence[object], path: Path) -> dict[str, Any]:
-    """The built-in rubric with some of its languages only, so that a user need not write texts in
-    the others.
+    """The built-in rubric with some of its languages only.
+
+    A user then need not write texts in the others.
     """
     if not codes or not set(map(str, codes)) <= base["languages"].keys():
         raise InputError(

@@ -39,8 +39,7 @@ _Key = tuple[tuple[str, str, float, str], ...]
 
 @metric(scores="unreduced")
 def ratings() -> Metric:
-    """Bradley-Terry ratings by model, the best first: mean 1000, 400 points are odds of ten to one.
-    """
+    """Bradley-Terry ratings by model, the best first; 400 points are odds of ten to one."""
 
     def compute(scores: list[SampleScore]) -> Value:
         ranking = _ranking(scores)
@@ -193,8 +192,9 @@ def pair_choice(judge: str = "grader") -> Scorer:
 @scorer(metrics=[ratings(), competition_report()])
 @checked
 def human_choice(votes: Paths) -> Scorer:
-    """Give the ballots of a finished log the outcome of people's votes: `inspect score LOG --scorer
-    ...`.
+    """Give the ballots of a finished log the outcome of people's votes.
+
+    `inspect score LOG --scorer ...`.
 
     The option with the most votes counts; where several share the most votes, people see no
     difference together: a tie (MAD paper, appendix E.4). `cannot tell` is not counted. Calls no

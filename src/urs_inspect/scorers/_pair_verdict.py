@@ -37,8 +37,9 @@ _TICKS = re.compile(r"`+")
 def explain_pair(
     labels: Mapping[str, str], final: Mapping[str, str | None], readings: Sequence[PairReading]
 ) -> str:
-    """Verdicts on a pair as Markdown: a table of labels and verdicts, failures, and every reply,
-    perhaps cut.
+    """Verdicts on a pair as Markdown.
+
+    A table of labels and verdicts, failures, and every reply, perhaps cut.
     """
     parts = [_table(labels, final, readings)]
     failures = [
@@ -95,8 +96,9 @@ def _what(reading: PairReading) -> str:
 
 
 def _words(reading: PairReading, most: int) -> str:
-    """The judge's words: comparisons by name where the reply is the object that was asked for, else
-    as it came.
+    """The judge's words, by name where the reply is the object that was asked for.
+
+    Another reply is given as it came.
     """
     reply = reading.reply
     text = _comparisons(reply) or (reply if reading.computed else None)

@@ -1,5 +1,6 @@
-"""Answers of no model (null answers, recorded ones), and new instructions that a generator makes
-out of given ones.
+"""Answers of no model, and new instructions made out of given ones.
+
+Such answers are null answers and recorded ones; a generator makes the instructions.
 """
 
 from dataclasses import asdict
@@ -33,8 +34,9 @@ _FALLBACK = "en"
 
 @solver
 def null_answer() -> Solver:
-    """Answer with the null answer that the sample's metadata names as `null_answer`, without
-    calling a model.
+    """Answer with the null answer that the sample's metadata names, without calling a model.
+
+    The name of the entry is `null_answer`.
 
     `constant` is one polite text for every question, `empty` is nothing, `reference` is a copy of
     the reference answer, and `injection` orders the judge to give full marks.

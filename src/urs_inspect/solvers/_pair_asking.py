@@ -1,5 +1,6 @@
-"""Verdicts on a pair of responses by a model, by SaMer or by a baseline, and keeping them in the
-sample's store.
+"""Verdicts on a pair of responses by a model, by SaMer or by a baseline.
+
+They are kept in the sample's store.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,8 +36,9 @@ _NAME_OF = ("a", "b", "tie")
 
 @dataclass(frozen=True)
 class PairCall:
-    """A call about a pair: the judge, which response its prompt shows first, and what verdicts it
-    asks for.
+    """A call about a pair.
+
+    The judge, which response its prompt shows first, and what verdicts it asks for.
     """
 
     model: Model
@@ -113,8 +115,9 @@ async def _ask_pair(call: PairCall, judge_calls: JudgeCalls) -> PairReply:
 
 
 def call_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The different temperatures that were requested and sent, and whether requests had a schema of
-    the reply.
+    """The different temperatures of requests, and whether they had a schema of the reply.
+
+    Temperatures are those that were requested and those that were sent.
 
     For the log; nothing where no model was called.
     """
@@ -135,8 +138,9 @@ def call_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 def baseline_reply(
     kind: str, facts: Mapping[str, Any], first: First, sample_id: str, seed: int
 ) -> PairReply:
-    """The verdicts of a baseline on `facts`: `response_a`, `response_b`, `label` and perhaps
-    `dimensions` of a pair.
+    """The verdicts of a baseline on `facts`.
+
+    `response_a`, `response_b`, `label` and perhaps `dimensions` of a pair.
 
     Id and seed are for the random baseline.
     """
@@ -157,16 +161,18 @@ def baseline_reply(
 
 @dataclass(frozen=True)
 class SamerPair:
-    """SaMer's judgements of responses a and b, each evaluated by itself: the larger number is the
-    better one.
+    """SaMer's judgements of responses a and b, each evaluated by itself.
+
+    The larger number is the better one.
     """
 
     a: Judgement
     b: Judgement
 
     def numbers(self, name: str) -> tuple[float, float]:
-        """The numbers that are compared: the overall scores, or those on a dimension, selected or
-        not, 0 to 1.
+        """The numbers that are compared.
+
+        The overall scores, or those on a dimension, selected or not, 0 to 1.
         """
         if name == OVERALL:
             return self.a.evaluation.overall, self.b.evaluation.overall

@@ -1,5 +1,6 @@
-"""One tiny request to each model of a run before the first sample, so that a refused model costs
-nothing.
+"""One tiny request to each model of a run before the first sample.
+
+A refused model then costs nothing.
 """
 
 import math
@@ -264,8 +265,7 @@ async def _tiny_reply(model: Model, by_schema: bool) -> ModelOutput | Exception:
 
 
 def _why_not_structured(reply: ModelOutput | Exception) -> str | None:
-    """Why a judge is not asked by a schema; None if its server follows one, or that is not known.
-    """
+    """Why a judge is not asked by a schema; None if its server follows one, or may do so."""
     if isinstance(reply, ModelOutput):
         return (
             None
@@ -282,8 +282,9 @@ def _has_server(model: Model) -> bool:
 
 
 def _starts_server(model: Model) -> bool:
-    """Whether the harness starts the model's server itself, which may take minutes and a GPU's
-    whole memory.
+    """Whether the harness starts the model's server itself.
+
+    That may take minutes and a GPU's whole memory.
     """
     if provider_of(model) == "sglang":
         return getattr(model.api, "server_process", None) is not None

@@ -33,8 +33,9 @@ def models_with(role: str) -> list[Model]:
 
 
 def roles_known() -> bool:
-    """Whether the roles are those of the run to come, which is so while the `inspect` command makes
-    a task.
+    """Whether the roles are those of the run to come.
+
+    They are while the `inspect` command makes a task.
 
     In a script that makes a task and hands it to `eval()`, roles are not set up yet, or are those
     of an earlier run in the same process.

@@ -1,5 +1,6 @@
-"""Structured output of judges: what a server makes of a JSON schema, and the schema as the harness
-sends it.
+"""Structured output of judges.
+
+What a server makes of a JSON schema, and the schema as the harness sends it.
 """
 
 import json

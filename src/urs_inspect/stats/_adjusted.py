@@ -1,5 +1,6 @@
-"""Bradley-Terry ratings that are adjusted: people's votes corrected by a judge's verdicts, or votes
-at equal style.
+"""Bradley-Terry ratings that are adjusted.
+
+People's votes corrected by a judge's verdicts, or votes at equal style.
 
 Corrected (`rank_corrected`): people voted on some ballots, a judge on all of them.
 Prediction-powered inference (Angelopoulos, Duchi and Zrnic, "PPI++: Efficient Prediction-Powered
@@ -174,8 +175,9 @@ def rank_corrected(
 
 
 def _control(ballots: JudgedBallots) -> tuple[float, Floats, Floats]:
-    """Lambda, what each verdict is above the mean of its pair, and the share of the pair's verdicts
-    with votes.
+    """Lambda, what each verdict is above the mean of its pair, and a share.
+
+    The share is that of the pair's verdicts with votes.
 
     The latter have shape (N,), 0 for a ballot without a verdict. Covariance and variance within a
     pair are unbiased with few votes; pairs without further verdicts do not count.
@@ -366,8 +368,9 @@ def fit_rows(
 
 
 def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Places, Floats]:
-    """Places by a fit, `extra` being its ratings less those of a plain one, and its coefficients,
-    shape (1 + R, K).
+    """Places by a fit, and its coefficients, shape (1 + R, K).
+
+    `extra` are its ratings less those of a plain fit.
 
     The first row is of all battles, the others are draws; in points. Every second draw leaves out
     the pull of the prior, which moves models that are far apart towards each other; with it in all

@@ -106,8 +106,9 @@ def shuffle_elo(
     start: float = START,
     progress: Progress = no_progress,
 ) -> Floats:
-    """Elo ratings of the same battles in random orders, shape (R, P), as the reference code of the
-    MAD paper does it.
+    """Elo ratings of the same battles in random orders, shape (R, P).
+
+    The reference code of the MAD paper does it so.
 
     The spread over rounds shows how much the order matters, and nothing about which votes might
     have been cast: it is no confidence interval.
@@ -193,8 +194,7 @@ def _play(
 def _shuffled(
     kinds: _Kinds, weights: npt.NDArray[Any], generator: np.random.Generator
 ) -> npt.NDArray[Any]:
-    """Kinds of the battles of each round in random order, filled up with no battle, shape (R, L).
-    """
+    """Kinds of the battles of each round in random order, filled up, shape (R, L)."""
     lengths = weights.sum(axis=1, dtype=np.int64)
     longest = int(lengths.max(initial=0))
     orders = np.full((len(weights), longest), len(kinds.first) - 1, dtype=kinds.of.dtype)

@@ -1,5 +1,6 @@
-"""Means with intervals: of clustered items, of many columns over the same resamples, with weights,
-weighted sums.
+"""Means with intervals.
+
+Of clustered items, of many columns over the same resamples, with weights, weighted sums.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -108,8 +109,9 @@ def bootstrap_means(
     rounds: int = ROUNDS,
     seed: int = SEED,
 ) -> list[MeanDraws]:
-    """Means of columns, and their values in rounds in which all questions are drawn with
-    replacement.
+    """Means of columns, with their values in rounds of the bootstrap.
+
+    In each round all questions are drawn with replacement.
 
     Args:
         columns: The columns.
@@ -295,8 +297,9 @@ def _means(weights: Floats, column: _Prepared) -> Floats:
 
 
 def standard_errors(found: MeanDraws) -> Floats:
-    """Standard errors of means by their rounds, shape (K,), made wider by C / (C - 1) as of C drawn
-    clusters.
+    """Standard errors of means by their rounds, shape (K,).
+
+    They are made wider by C / (C - 1) as of C drawn clusters.
     """
     clusters = np.asarray(found.clusters, dtype=np.float64)
     return np.asarray(
@@ -361,8 +364,9 @@ class Margin:
 
 
 def raking(margins: Sequence[Margin]) -> Reweight:
-    """Make a function that turns how often questions were drawn into weights with the wanted
-    shares.
+    """Make a function that gives weights with the wanted shares.
+
+    It takes how often questions were drawn.
 
     Iterative proportional fitting (Deming and Stephan, "On a Least Squares Adjustment of a Sampled
     Frequency Table When the Expected Marginal Totals are Known", 1940), for all rounds of a
@@ -421,8 +425,9 @@ def _fitted(drawn: Floats, places: Sequence[Floats], shares: Sequence[Floats]) -
 
 
 def effective_number(weights: Floats) -> float:
-    """Kish's effective number of questions, `sum(w)^2 / sum(w^2)`: how many of equal weight carry
-    as much information.
+    """Kish's effective number of questions, `sum(w)^2 / sum(w^2)`.
+
+    How many of equal weight carry as much information.
 
     Kish 1965, section 11.7. 1 to Q for weights of shape (Q,), at least 0; 0 if all are 0.
     """

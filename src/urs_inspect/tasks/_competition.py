@@ -1,5 +1,4 @@
-"""A competition as a source of samples: contestants answer, pairs are selected, comparisons follow.
-"""
+"""A competition as a source of samples: first answers, then comparisons of pairs."""
 
 import math
 import random

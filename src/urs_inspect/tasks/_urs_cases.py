@@ -140,8 +140,9 @@ def _with_references(
 
 
 def asked_cases(cases: Sequence[UrsCase]) -> list[UrsCase]:
-    """The cases that `--limit` or `--sample-id` of the running command leaves, and those that come
-    before them.
+    """The cases that `--limit` or `--sample-id` of the running command leaves.
+
+    Also those that come before them.
 
     The harness's choice from these is the one from all. All cases if there would be none, or where
     the choice is not known: in scripts, where samples are shuffled, or where a configuration file
@@ -162,8 +163,9 @@ def asked_cases(cases: Sequence[UrsCase]) -> list[UrsCase]:
 
 
 def _choices() -> list[tuple[int, tuple[str, ...]]]:
-    """Of each run that the running command may make tasks for: where its limit ends, 0 for none,
-    and chosen ids.
+    """Of each run that the running command may make tasks for.
+
+    Where its limit ends, 0 for none, and chosen ids.
     """
     options = command_options()
     if "limit" in options:

@@ -129,8 +129,9 @@ def intent_viewer(rubric: Rubric, name: str) -> ViewerConfig:
 
 
 def crossval_viewer(rubric: Rubric) -> ViewerConfig:
-    """Evaluator, source of the reference, tested model, final score and outcome of each judgement,
-    the worst first.
+    """The list of judgements of a cross-validation, the worst first.
+
+    Columns: evaluator, source of the reference, tested model, final score and outcome.
     """
     names = {"evaluator": "Evaluator", "source": "References", "model": "Tested"}
     final = f"crossval_judge.{FINAL}"
@@ -198,8 +199,9 @@ def case_review_viewer() -> ViewerConfig:
 
 
 def addition_viewer() -> ViewerConfig:
-    """Chains, the shortest first, with the sum (the target), the number that was read, and whether
-    it is right.
+    """The list of chains, the shortest first.
+
+    Columns: the sum (the target), the number that was read, and whether it is right.
     """
     return sample_list(
         "Addition",
@@ -211,8 +213,9 @@ def addition_viewer() -> ViewerConfig:
 
 
 def pair_viewer(name: str, *, group: str, dimensions: bool) -> ViewerConfig:
-    """Group, label (the target), verdict (the answer) and whether it is right, wrong verdicts
-    first.
+    """The list of pairs, wrong verdicts first.
+
+    Columns: group, label (the target), verdict (the answer) and whether it is right.
     """
     shares = {"overall": _wide("Overall")}
     if dimensions:
@@ -281,8 +284,9 @@ def evolution_viewer() -> ViewerConfig:
 
 
 def annotation_viewer() -> ViewerConfig:
-    """Annotated pairs, the known winner (the target), the annotated one (the answer), and what is
-    kept.
+    """The list of annotated pairs.
+
+    Columns: the known winner (the target), the annotated one (the answer), and what is kept.
     """
     labels = {"agrees": "Agrees", "kept": "Kept"}
     return sample_list(
@@ -321,8 +325,9 @@ def _samer_columns() -> tuple[list[str], list[str]]:
 
 
 def samer_viewer(name: str) -> ViewerConfig:
-    """Intent, language, overall score, leading dimensions and how the evaluation ended, the worst
-    first.
+    """The list of SaMer's evaluations, the worst first.
+
+    Columns: intent, language, overall score, leading dimensions and how the evaluation ended.
     """
     leading, dimensions = _samer_columns()
     facts = [f"samer_outcome.{key}" for key in ("intent", "language", "evaluation", "percent")]
@@ -338,8 +343,9 @@ def samer_viewer(name: str) -> ViewerConfig:
 
 
 def with_samer(config: ViewerConfig) -> ViewerConfig:
-    """What `intent_viewer` made, with SaMer's overall score and outcome before the input, all else
-    at the end.
+    """What `intent_viewer` made, with SaMer's overall score and outcome.
+
+    These come before the input, all else at the end.
     """
     view = config.task_samples_view
     if not isinstance(view, TaskSamplesView):

@@ -329,8 +329,9 @@ def _similarity(given: SimilarityOptions) -> Similarity:
 def asked_similarity(
     ask: Callable[[JudgePrompt], Awaitable[str | JudgeFailure]],
 ) -> Callable[[str, str], Awaitable[float | str]]:
-    """The similarity `llm`: a function of two texts that gives a similarity from 0 to 1, or a
-    failure in words.
+    """The similarity `llm`.
+
+    A function of two texts that gives a similarity from 0 to 1, or a failure in words.
 
     `ask` sends both prompt parts to a model and gives its reply, or the failure; it is called twice
     at most.

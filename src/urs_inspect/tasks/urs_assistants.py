@@ -58,8 +58,7 @@ def urs_assistants(
     preflight: Flag = True,
     seed: Natural = 0,
 ) -> Task:
-    """Answers by a search engine, a model that has read its pages, or a translator, judged as those
-    of models are.
+    """Answers by a search engine, a model with its pages, or a translator, judged as usual.
 
     Tables 14 and 15 of the URS paper (Appendix D.6) compare GPT-4 and GPT-3.5 with a search engine
     on 57 random cases of Factual QA, and with a translator on the 8 requests for a translation

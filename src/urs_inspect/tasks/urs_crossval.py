@@ -86,8 +86,9 @@ class Grid:
         return {model: count for model, count in counts.items() if count}
 
     def samples(self, rubric: Rubric) -> Iterator[Sample]:
-        """One sample per case, evaluator, source and model, so that each is judged, logged and
-        resumed by itself.
+        """One sample per case, evaluator, source and model.
+
+        Each is judged, logged and resumed by itself.
 
         Cases come one after the other, so that a limit leaves whole ones.
         """
@@ -171,8 +172,9 @@ def urs_crossval(
     lenient: Flag = False,
     seed: Natural = 0,
 ) -> Task:
-    """Judge existing answers by every evaluator, with references from every source (URS paper,
-    sections 4.4, D.4).
+    """Judge existing answers by every evaluator, with references from every source.
+
+    Source: URS paper, sections 4.4, D.4.
 
     Run it with `--model none`. Evaluators are the models with the role `grader`, each by itself.
     Each judgement is a sample of its own, so that an interrupted run resumes with the judgements
@@ -262,8 +264,9 @@ def urs_crossval(
 
 
 def _draw(ordered: Sequence[UrsCase], number: int, folds: int) -> tuple[UrsCase, ...]:
-    """The first cases of an order in which every beginning holds intents and languages in
-    proportion.
+    """The first cases of an order in which every beginning is in proportion.
+
+    It holds intents and languages in proportion.
     """
     taken = tuple(ordered[:number])
     if len(taken) < number:
