@@ -19,6 +19,7 @@ the tables of which all do. Prints tables in Markdown.
 import argparse
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -164,7 +165,9 @@ def _adaptively(study: Study, pair: Integers, people: Floats, order: Integers) -
     chosen: list[int] = []
     battles: list[Battle] = []
     while len(chosen) < study.votes:
-        for one in allocator.ask(battles_of(battles, names) if battles else None, 12).pairs:
+        known = battles_of(battles, names) if battles else None
+        asked = Counter((battle.first, battle.second) for battle in battles)
+        for one in allocator.ask(known, asked, size=12).pairs:
             ballot = left[numbers[one]].pop()
             chosen.append(ballot)
             battles.append(Battle(*one, float(people[ballot]), str(ballot)))

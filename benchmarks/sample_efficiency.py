@@ -202,7 +202,8 @@ def replay(
         battles = Battles(players, sides[0], sides[1], table[:, 2], numbers)
         # After 126 comparisons in batches, as a task does; one more or less does not matter there.
         until_mark = next((mark for mark in marks if mark > len(rows)), len(rows) + 1) - len(rows)
-        allotment = allocator.ask(battles, min(until_mark, 1 if len(rows) < 126 else 6))
+        size = min(until_mark, 1 if len(rows) < 126 else 6)
+        allotment = allocator.ask(battles, used, size=size)
         if len(rows) in marks or allotment.stopped:
             yield len(rows), rate(battles)
         if allotment.stopped:

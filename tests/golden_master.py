@@ -183,7 +183,7 @@ def _tasks() -> dict[str, Any]:
     run("mad", tasks.mad(pool="sample", k=4), model_roles=contestants)
     run(
         "mad adaptive",
-        tasks.mad(responses="logs/urs", allocation="adaptive", budget=16),
+        tasks.mad(responses="logs/urs", allocation={"rule": "adaptive", "budget": 16}),
         model_roles=judge,
     )
     run("mad logs", tasks.mad(responses="logs/urs", k=3), model_roles=judge)

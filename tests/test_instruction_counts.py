@@ -66,7 +66,7 @@ def works(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Work]:
         "PromptBuilder.build": lambda: builder.build("factual_qa", "en", **texts),
         "PromptBuilder.build, sanitized": lambda: builder.build("factual_qa", "en", **hostile),
         "Selector.select": lambda: Selector.from_vectors(responses, instructions, ids).select(3),
-        "Allocator.ask": lambda: allocator.ask(battles, 1),
+        "Allocator.ask": lambda: allocator.ask(battles),
         "read_answers": lambda: read_answers([str(log)]),
         "fit_bradley_terry": lambda: fit_bradley_terry(battles),
         "bootstrap_bradley_terry": lambda: bootstrap_bradley_terry(battles, rounds=100),

@@ -262,6 +262,7 @@ class TargetOptions(Options):
     """A model of an earlier ranking, and how many places above and below it count."""
 
     model: Text
+    coarse: Paths  # log, or votes, of that ranking
     width: Count = 2
 
 
@@ -325,10 +326,18 @@ _SAMER_OPTIONS = (
     "description",
     "engine_options",
 )
+_SELECTION_OPTIONS = ("lam", "set_similarity", "shortlist", "min_words", "max_length_ratio")
+_ALLOCATION_OPTIONS = ("budget", "confidence", "batch", "prior")
 _MOVED = {
     **{name: ("samer", f"-T samer='{{model: DIR, {name}: ...}}'") for name in _SAMER_OPTIONS},
+    **{name: ("selection", f"-T selection='{{{name}: ...}}'") for name in _SELECTION_OPTIONS},
+    **{
+        name: ("allocation", f"-T allocation='{{rule: adaptive, {name}: ...}}'")
+        for name in _ALLOCATION_OPTIONS
+    },
+    "coarse": ("target", "-T target='{model: <model>, coarse: ...}'"),
     "similarity_url": ("similarity", "-T similarity='{name: openai/<model>, url: ...}'"),
-    "width": ("target", "-T target='{model: <model>, width: ...}'"),
+    "width": ("target", "-T target='{model: <model>, coarse: <log>, width: ...}'"),
     "judge_cache": ("judge_attempts", "--model-role 'grader={model: <judge>, cache: true}'"),
 }
 """Former argument -> an argument of the tasks that had it, and its new form."""

@@ -2,6 +2,7 @@
 intervals.
 """
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -122,10 +123,12 @@ def test_a_judge_without_any_weight_changes_nothing(monkeypatch: pytest.MonkeyPa
         Allocator(judged.players, rule="adaptive", budget=40, confidence=None, belief=belief)
         for belief in (judged.belief, votes_alone)
     ]
+    asked = Counter[tuple[str, str]]()
     for size in range(30):
         votes = simulated(strengths, size, seed=1)
-        with_prior, without = (allocator.ask(votes).pairs for allocator in allocators)
+        with_prior, without = (allocator.ask(votes, asked).pairs for allocator in allocators)
         assert with_prior == without
+        asked.update(without)
     assert judged.belief(votes).expected == pytest.approx(votes_alone(votes).strengths)
 
 
@@ -210,7 +213,9 @@ def test_votes_on_the_judge_s_side_end_earlier_than_votes_alone() -> None:
             prior.players, rule="adaptive", budget=300, confidence=0.9, belief=belief
         )
         draws, rows = np.random.default_rng(4), list[tuple[str, str, float]]()
-        while pairs := allocator.ask(battles(rows, prior.players)).pairs:
+        asked = Counter[tuple[str, str]]()
+        while pairs := allocator.ask(battles(rows, prior.players), asked).pairs:
+            asked.update(pairs)
             i, j = (prior.players.index(name) for name in pairs[0])
             rows.append(
                 (*pairs[0], float(draws.random() < 1 / (1 + np.exp(strengths[j] - strengths[i]))))

@@ -521,7 +521,7 @@ def test_model_that_is_asked_for_similarities_is_no_longer_called_either(
         "grader": at(server),
         "similarity": at(server, "similar"),
     }
-    task = mad(str(pool), k=1, similarity="llm", shortlist=40, preflight=False)
+    task = mad(str(pool), k=1, similarity="llm", selection={"shortlist": 40}, preflight=False)
     eval(task, model="none", model_roles=roles, display="log", log_dir=str(tmp_path / "logs"))
     assert FEW <= server.count("similar") < FEW + 32  # so many are under way at once
 

@@ -385,11 +385,15 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ("mad", {"judge": "baseline/copy_overall"}, "judge: unknown judge 'baseline/copy_overall'"),
     (
         "mad",
-        {"set_similarity": "median"},
-        "set_similarity: unknown value 'median'; allowed: max, mean",
+        {"selection": {"set_similarity": "median"}},
+        "selection: set_similarity: unknown value 'median'; allowed: max, mean",
     ),
-    ("mad", {"max_length_ratio": 0.5}, "max_length_ratio: must be a number of at least 1"),
-    ("mad", {"target": "one"}, "coarse and target: both or none"),
+    (
+        "mad",
+        {"selection": {"max_length_ratio": 0.5}},
+        "max_length_ratio: must be a number of at least 1",
+    ),
+    ("mad", {"target": "one"}, "target: coarse: is missing"),
     (
         "mad",
         {"judge": "me"},
@@ -397,7 +401,7 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ),
     (
         "mad",
-        {"judge": "human", "prior": "log.eval"},
+        {"judge": "human", "allocation": {"prior": "log.eval"}},
         "prior: allocation=uniform does not look at ratings",
     ),
     ("mad", {"similarity": "magic"}, "unknown similarity 'magic'; allowed: lexical, openai"),
@@ -409,11 +413,11 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     (
         "mad",
         {"width": 2},
-        "width: is no longer an argument; use -T target='{model: <model>, width: ...}'",
+        "width: is no longer an argument; use -T target='{model: <model>, coarse: <log>, width: ",
     ),
     (
         "mad",
-        {"coarse": "x", "target": {"model": "m", "width": 0}},
+        {"target": {"model": "m", "coarse": "x", "width": 0}},
         "target: width: must be a whole number of at least 1",
     ),
     (
@@ -421,13 +425,17 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
         {"similarity_url": "u"},
         "similarity_url: is no longer an argument; use -T similarity='{name: openai/",
     ),
-    ("mad", {"lam": float("nan")}, "lam: must be a number of at least 0, got nan"),
+    (
+        "mad",
+        {"selection": {"lam": float("nan")}},
+        "selection: lam: must be a number of at least 0, got nan",
+    ),
     (
         "mad",
         {"selection": "best"},
-        "selection: unknown value 'best'; allowed: mad, random, kl, cross_entropy",
+        "selection: method: unknown value 'best'; allowed: mad, random, kl, cross_entropy",
     ),
-    ("mad", {"allocation": "greedy"}, "allocation: unknown value 'greedy'; allowed: "),
+    ("mad", {"allocation": "greedy"}, "allocation: rule: unknown value 'greedy'; allowed: "),
     ("mad", {"orders": "random"}, "orders: unknown value 'random'; allowed: ab, seeded, both"),
     (
         "mad",
@@ -436,7 +444,18 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ),
     ("mad", {"judge_language": "fr"}, "judge_language: unknown value 'fr'; allowed: en, zh"),
     ("mad", {"previous": "absent.eval"}, "no log 'absent.eval'"),
-    ("mad", {"coarse": "absent.eval"}, "coarse and target: both or none"),
+    (
+        "mad",
+        {"coarse": "absent.eval"},
+        "coarse: is no longer an argument; use -T target='{model: <model>, coarse: ...}'",
+    ),
+    ("mad", {"target": {"coarse": "absent.eval"}}, "target: model: is missing"),
+    ("mad", {"lam": 0.5}, "lam: is no longer an argument; use -T selection='{lam: ...}'"),
+    (
+        "mad",
+        {"prior": "log.eval"},
+        "prior: is no longer an argument; use -T allocation='{rule: adaptive, prior: ...}'",
+    ),
     (
         "evolve",
         {"scenario": "poetry"},
@@ -540,8 +559,8 @@ HARNESS: list[tuple[str, tuple[str, ...], str]] = [
     ("judge_rating", ("bench=x.jsonl", "scale=five"), f"scale: {BOUNDS}, got 'five'"),
     (
         "mad",
-        ("pool=sample", "confidence=1"),
-        "confidence: must be a number of at least 0.501 and at most 0.9999",
+        ("pool=sample", "allocation={confidence: 1}"),
+        "allocation: confidence: must be a number of at least 0.501 and at most 0.9999",
     ),
     ("evolve", ("seeds=x.csv", "scenario=coding", "rounds=0"), f"rounds: {WHOLE} 1, got 0"),
     ("samer_annotate", ("data=5",), "data: must be a text, got 5"),

@@ -298,7 +298,7 @@ def test_a_model_can_be_asked_how_similar_answers_are(tmp_path: Path) -> None:
 
     similar = Script(says)
     field = Field("ace", "good")
-    task = mad(str(pool_file(tmp_path, 8)), k=1, similarity="llm", shortlist=8)
+    task = mad(str(pool_file(tmp_path, 8)), k=1, similarity="llm", selection={"shortlist": 8})
     log = compete(task, tmp_path / "logs", field.roles(similarity=similar.model("similar")))
     assert log.status == "success", log.error
     [one] = comparisons(log)
@@ -370,7 +370,11 @@ def test_after_a_model_joined_the_logs_of_both_runs_are_asked_for(
     )
     joining = mad(responses=str(logs), previous=before.location, k=2)
     joined = compete(joining, tmp_path / "after", Field("poor").roles()).location
-    fine: dict[str, Any] = {"coarse": joined, "target": "mockllm/good", "k": 2, "judge": "human"}
+    fine: dict[str, Any] = {
+        "target": {"model": "mockllm/good", "coarse": joined},
+        "k": 2,
+        "judge": "human",
+    }
     refused = compete(mad(responses=joined, **fine), tmp_path / "refused", None)
     assert refused.error is not None
     assert "no answers of mockllm/ace, mockllm/good" in refused.error.message
@@ -400,15 +404,14 @@ def test_only_models_near_the_target_are_compared_again(
     _, coarse = whole
     task = mad(
         responses=coarse.location,
-        coarse=coarse.location,
-        target={"model": "mockllm/ace", "width": 1},
+        target={"model": "mockllm/ace", "coarse": coarse.location, "width": 1},
         k=2,
         judge="human",
     )
     log = compete(task, tmp_path / "fine", None)
     assert Counter(pairs(comparisons(log))) == {("ace", "good"): 2}
     with pytest.raises(InputError, match="target 'nobody' is not in the ranking"):
-        mad(responses=coarse.location, coarse=coarse.location, target="nobody")
+        mad(responses=coarse.location, target={"model": "nobody", "coarse": coarse.location})
 
 
 # ## Allocation
@@ -422,7 +425,9 @@ def test_adaptive_allocation_keeps_to_its_budget_and_stops_when_neighbours_are_s
         field = Field()
         field.judge = Script(verdict("tie"))
         task = mad(
-            str(pool_file(tmp_path, 8)), allocation="adaptive", budget=11, batch=4, orders="ab"
+            str(pool_file(tmp_path, 8)),
+            allocation={"rule": "adaptive", "budget": 11, "batch": 4},
+            orders="ab",
         )
         log = compete(task, tmp_path / name, field.roles())
         assert log.status == "success", log.error
@@ -432,10 +437,7 @@ def test_adaptive_allocation_keeps_to_its_budget_and_stops_when_neighbours_are_s
 
     task = mad(
         str(pool_file(tmp_path, 30)),
-        allocation="adaptive",
-        budget=90,
-        batch=3,
-        confidence=0.8,
+        allocation={"rule": "adaptive", "budget": 90, "batch": 3, "confidence": 0.8},
         orders="ab",
     )
     log = compete(task, tmp_path / "sure", Field().roles())
@@ -453,13 +455,15 @@ def test_earlier_comparisons_count_once_for_the_allocation(
     seen: list[int] = []
     ask = Allocator.ask
 
-    def noted(self, battles=None, size=1, pending=()):
+    def noted(self, battles=None, *given, **options):
         seen.append(0 if battles is None else len(battles.outcome))
-        return ask(self, battles, size, pending)
+        return ask(self, battles, *given, **options)
 
     monkeypatch.setattr(Allocator, "ask", noted)
     task = mad(
-        responses=first.location, previous=first.location, allocation="adaptive", budget=4, batch=2
+        responses=first.location,
+        previous=first.location,
+        allocation={"rule": "adaptive", "budget": 4, "batch": 2},
     )
     log = compete(task, tmp_path / "second", Field("poor").roles())
     assert log.status == "success", log.error

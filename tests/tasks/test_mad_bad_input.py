@@ -134,11 +134,15 @@ LOGS: list[tuple[list[dict[str, Any]], str, str]] = [
     ),
     (
         [A, {**B, "answers": answers("b", 1)}],
-        "k=3 min_words=1",
+        'k=3 selection={"min_words":1}',
         "a and b: 1 (3 missing of b). Lower k, or take a larger pool, or relax min_words",
     ),
     ([A, B], "k=1 selection=kl", KL),
-    ([A, B], "k=3 shortlist=2 similarity=llm", "shortlist: must be at least k=3, got 2"),
+    (
+        [A, B],
+        'k=3 selection={"shortlist":2} similarity=llm',
+        "shortlist: must be at least k=3, got 2",
+    ),
     (
         [A, B],
         "k=2 previous=earlier.eval",
@@ -238,9 +242,13 @@ def test_vectors_that_are_not_finite_are_named_without_causes(tmp_path: Path, mo
 
 
 def test_options_without_effect_are_said(tmp_path: Path, caplog) -> None:
-    mad(str(pool_file(tmp_path)), k=2, confidence=0.8)
+    mad(str(pool_file(tmp_path)), k=2, allocation={"confidence": 0.8})
     assert "confidence: without effect with allocation=uniform" in caplog.text
     caplog.clear()
     mad(str(pool_file(tmp_path)), k=2)
-    mad(str(pool_file(tmp_path)), k=2, confidence=0.8, batch=4, allocation="adaptive")
+    mad(
+        str(pool_file(tmp_path)),
+        k=2,
+        allocation={"rule": "adaptive", "confidence": 0.8, "batch": 4},
+    )
     assert "without effect" not in caplog.text

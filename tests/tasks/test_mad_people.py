@@ -269,9 +269,7 @@ def planned(folder: Path, judged: Path) -> Path:
         responses=str(folder / "judge"),
         k=MANY,
         judge="human",
-        allocation="adaptive",
-        budget=15,
-        prior=str(judged),
+        allocation={"rule": "adaptive", "budget": 15, "prior": str(judged)},
     )
     return path_of(compete(task, folder / "human", None))
 
@@ -369,8 +367,7 @@ def test_without_a_prior_people_s_votes_are_allocated_as_well(
         responses=str(folder / "judge"),
         k=MANY,
         judge="human",
-        allocation="adaptive",
-        confidence=0.9,
+        allocation={"rule": "adaptive", "confidence": 0.9},
     )
     log = path_of(compete(task, tmp_path / "human", None))
     plan = load_plan(log)
@@ -392,15 +389,16 @@ def test_where_a_prior_has_no_use_it_is_refused(judged: Path) -> None:
     log = str(judged)
     for arguments, said in (
         ({"judge": "baseline/longest"}, "prior: only with judge=human"),
-        ({"allocation": "random"}, "prior: allocation=random does not look at ratings"),
+        ({"rule": "random"}, "prior: allocation=random does not look at ratings"),
         ({"previous": log}, "previous: with judge=human only together"),
     ):
         with pytest.raises(InputError, match=said):
             mad(
                 responses=log,
                 k=MANY,
-                prior=log,
-                **{"judge": "human", "allocation": "adaptive", **arguments},  # type: ignore[arg-type]
+                judge=arguments.get("judge", "human"),
+                allocation={"rule": arguments.get("rule", "adaptive"), "prior": log},
+                previous=arguments.get("previous"),
             )
 
 
@@ -447,8 +445,7 @@ def adaptive(folder: Path, prior: Path) -> Task:
         responses=str(folder / "judge"),
         k=MANY,
         judge="human",
-        allocation="adaptive",
-        prior=str(prior),
+        allocation={"rule": "adaptive", "prior": str(prior)},
     )
 
 
@@ -486,7 +483,10 @@ def test_unparsed_verdicts_are_counted_and_a_contestant_as_judge_is_said(
 def test_other_models_end_the_run_before_anything_is_compared(judged: Path, tmp_path: Path) -> None:
     prior = changed(judged, tmp_path / "other.eval", rename("mockllm/poor", "mockllm/weak"))
     task = mad(
-        str(pool_file(tmp_path)), k=MANY, judge="human", allocation="adaptive", prior=str(prior)
+        str(pool_file(tmp_path)),
+        k=MANY,
+        judge="human",
+        allocation={"rule": "adaptive", "prior": str(prior)},
     )
     log = compete(
         task, tmp_path / "logs", {"contestant": Field("ace", "good", "poor").roles()["contestant"]}

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, combinations, pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -76,14 +76,14 @@ class BallotQueue:
         self, ballots: Sequence[Ballot], plan: VotingPlan, votes: Iterable[Vote] = ()
     ) -> None:
         self._ballots = {ballot.id: ballot for ballot in ballots}
-        items = self._count(self._ballots)
-        players = sorted(set(chain(*items)))
+        counts = self._count(self._ballots)
+        players = sorted(set(chain.from_iterable(counts)))
         self._allocator = Allocator(
             players,
             rule=plan.allocation,
             budget=min(plan.budget or len(ballots), len(ballots)),
             confidence=plan.confidence,
-            items=items,
+            items=dict.fromkeys(combinations(players, 2), 0) | counts,
             seed=plan.seed,
             belief=laplace if plan.prior is None else plan.prior.among(players).belief,
         )
@@ -132,8 +132,7 @@ class BallotQueue:
         with self._mutex:
             voted = {ballot for ballot, _ in self._votes}
             allocator = self._allocator
-            allocator.resume(self._count(voted))
-            posterior, stopped = allocator.standing(self._battles())
+            posterior, stopped = allocator.standing(self._battles(), self._count(voted))
             sure = posterior.certainty(np.array(list(pairwise(posterior.order().tolist()))))
             return VotingState(
                 done=len(voted),
@@ -151,12 +150,15 @@ class BallotQueue:
         viewed = {ballot for ballot, begun in self._views.values() if begun >= since} - voted
         taken = voted | viewed
         pending = [self._pair(ballot) for ballot in sorted(viewed)]
-        self._allocator.resume(self._count(taken))
-        chosen = self._allocator.ask(self._battles(), 1, pending).pairs
-        for ballot in self._ballots:
-            if ballot not in taken and self._pair(ballot) in chosen:
-                return ballot
-        return ""
+        chosen = self._allocator.ask(self._battles(), self._count(taken), pending).pairs
+        return next(
+            (
+                ballot
+                for ballot in self._ballots
+                if ballot not in taken and self._pair(ballot) in chosen
+            ),
+            "",
+        )
 
     def _pair(self, ballot: str) -> Pair:
         return self._ballots[ballot].model_a, self._ballots[ballot].model_b

@@ -1,9 +1,10 @@
 """Which pair of models to compare next: rules, the posterior they use, and the allocator."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise
+from types import MappingProxyType
 from typing import Literal, Protocol
 
 import numpy as np
@@ -85,10 +86,9 @@ class Posterior:
         return np.asarray(_slope(gaps) / self.dispersion, dtype=np.float64)
 
     def after(self, pair: Integers) -> "Posterior":
-        """The posterior after one more comparison of a pair, shape (2,), whose outcome is as
-        expected.
+        """The posterior after one more comparison of a pair, shape (2,).
 
-        Same strengths, more certain, by the Sherman-Morrison formula.
+        The outcome is as expected: same strengths, more certain, by the Sherman-Morrison formula.
         """
         [information] = self.information(pair[None, :])
         with_gap = self.covariance[:, pair[0]] - self.covariance[:, pair[1]]
@@ -100,8 +100,9 @@ class Posterior:
 
 
 def laplace(battles: Battles, prior: float = PRIOR) -> Posterior:
-    """Normal approximation around the regularised Bradley-Terry fit, a tie being half a win of
-    each.
+    """Normal approximation around the regularised Bradley-Terry fit.
+
+    A tie is half a win of each.
 
     The covariance is the inverse of the curvature of the log posterior at its peak. Half wins
     scatter less than wins and losses do, so this curvature alone is too modest where there are
@@ -130,8 +131,9 @@ def curvature_of(counts: PairCounts, strengths: Floats) -> Floats:
 
 
 def dispersion_of(battles: Battles, strengths: Floats) -> float:
-    """How far outcomes scatter around these strengths, as a share of what they would without ties;
-    above 0.
+    """How far outcomes scatter around these strengths, as a share of what they would without ties.
+
+    Above 0.
     """
     chance = 0.5 * (1 + np.tanh((strengths[battles.first] - strengths[battles.second]) / 2))
     pearson = ((battles.outcome - chance) ** 2).sum()
@@ -236,6 +238,7 @@ No pair has an instruction left.
 """
 
 CONFIDENCE = 0.95
+NOTHING_ASKED: Mapping[Pair, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -250,12 +253,13 @@ class Allotment:
 
 
 class Allocator:
-    """Shares a budget of comparisons out over pairs of models (MAD paper, section 3.5: K may differ
-    per pair).
+    """Shares a budget of comparisons out over pairs of models.
 
-    It keeps what it has asked for; a comparison whose judge failed is spent as well, so no pair is
-    asked forever. The same arguments and comparisons give the same pairs. Pairs of equal worth come
-    in an order drawn by the seed.
+    In the MAD paper (section 3.5) K may differ per pair.
+
+    It keeps nothing: who asks says what was asked before. A comparison whose judge failed is spent
+    as well, so no pair is asked forever. The same arguments and comparisons give the same pairs.
+    Pairs of equal worth come in an order drawn by the seed.
 
     Args:
         players: Names of all models, two or more.
@@ -263,11 +267,9 @@ class Allocator:
         budget: Most comparisons that are asked for, 1 or more.
         confidence: Stop as soon as every two neighbours in the ranking are in this order with this
             probability, between 0.5 and 1; None spends the whole budget.
-        only: Compare only these models, as for people who look at the models near a target; None
-            for all.
-        joining: Models that are new: only pairs with one of them are asked (Algorithm 2); empty for
-            all pairs.
-        items: Instructions that each pair has, by pair or the same for all; None for no limit.
+        items: Instructions that each pair has: by pair, where a pair that is left out is never
+            asked, as that of two old models where a new one joins (Algorithm 2); or the same number
+            for all pairs; None for no limit.
         seed: Seed of everything random.
         belief: Gives the posterior after some comparisons; by default the votes alone say it.
 
@@ -283,8 +285,6 @@ class Allocator:
         rule: str,
         budget: int,
         confidence: float | None = CONFIDENCE,
-        only: Collection[str] | None = None,
-        joining: Collection[str] = (),
         items: int | Mapping[Pair, int] | None = None,
         seed: int = 0,
         belief: Belief = laplace,
@@ -294,8 +294,6 @@ class Allocator:
                 f"models to compare: {choices(players) or 'none'}; allowed: two or more different"
                 " names"
             )
-        if unknown := [name for name in (*(only or ()), *joining) if name not in players]:
-            raise InputError(f"unknown model '{unknown[0]}'; allowed: {choices(players)}")
         if budget < 1:
             raise InputError(f"budget is {budget}; allowed: 1 or more comparisons")
         if confidence is not None and not 0.5 < confidence < 1:
@@ -310,65 +308,40 @@ class Allocator:
         self.seed = seed
         self._belief = belief
         self._allocation = _RULES[rule]
-        self._among = [name for name in self.players if only is None or name in only]
-        pairs = [
-            pair
-            for pair in combinations(self._among, 2)
-            if not joining or not set(joining).isdisjoint(pair)
-        ]
-        if not pairs:
-            raise InputError(
-                f"no pair of models to compare among: {choices(self._among)}; at least two are"
-                " needed"
-            )
+        limits = _limits(items, self.players)
+        self.pairs = tuple(limits)  # all that may be asked, in the order of the players
         self._pairs = np.array(
-            [[self._index[name] for name in pair] for pair in pairs], dtype=np.int64
+            [[self._index[name] for name in pair] for pair in self.pairs], dtype=np.int64
         )
         self._may_be_asked = {frozenset(pair) for pair in self._pairs.tolist()}
-        self._left = np.array([_items(items, pair) for pair in pairs], dtype=np.float64)
-        self._asked: Integers = np.zeros(len(pairs), dtype=np.int64)
-        self._shuffled = np.random.default_rng([seed, 0]).permutation(len(pairs))
+        self._left = np.array(list(limits.values()), dtype=np.float64)
+        self._shuffled = np.random.default_rng([seed, 0]).permutation(len(self.pairs))
 
-    @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """All pairs that may be asked, in the order of the players."""
-        return tuple(self._names(pair) for pair in self._pairs)
-
-    @property
-    def spent(self) -> int:
-        """Comparisons asked so far."""
-        return int(self._asked.sum())
-
-    @property
-    def asked(self) -> dict[Pair, int]:
-        """Comparisons asked so far of each pair."""
-        return dict(zip(self.pairs, self._asked.tolist(), strict=True))
-
-    def resume(self, asked: Mapping[Pair, int]) -> None:
-        """Take these numbers of comparisons for those asked so far, by pair as in `pairs`: votes
-        can be taken back.
-        """
-        self._asked = np.array([asked.get(pair, 0) for pair in self.pairs], dtype=np.int64)
-
-    def standing(self, battles: Battles | None) -> tuple[Posterior, Stop | None]:
-        """What is believed after these comparisons, and why nothing more would be asked; None if
-        something would.
-        """
+    def standing(
+        self, battles: Battles | None, asked: Mapping[Pair, int] = NOTHING_ASKED
+    ) -> tuple[Posterior, Stop | None]:
+        """What is believed after these comparisons, and why nothing more would be asked, if so."""
         posterior = self._belief(self._aligned(battles))
-        return posterior, self._stop(lambda: posterior)
+        return posterior, self._stop(self._counts(asked), lambda: posterior)
 
     def ask(
-        self, battles: Battles | None = None, size: int = 1, pending: Iterable[Pair] = ()
+        self,
+        battles: Battles | None = None,
+        asked: Mapping[Pair, int] = NOTHING_ASKED,
+        pending: Iterable[Pair] = (),
+        size: int = 1,
     ) -> Allotment:
         """Decide what to compare next.
 
         Args:
             battles: All comparisons with an outcome so far, earlier runs included; None if there
                 are none.
-            size: Comparisons wanted, 1 or more; they can run at once.
+            asked: Comparisons of each pair asked so far, which the budget counts, by pair as in
+                `pairs`.
             pending: Pairs, in either order, asked for earlier whose outcome is not there yet. A
                 rule takes these, and those of the same batch, for comparisons with the expected
                 outcome.
+            size: Comparisons wanted, 1 or more; they can run at once.
 
         Returns:
             At most `size` pairs, fewer only near the end.
@@ -395,22 +368,26 @@ class Allocator:
                 current = current.after(under_way.pop())
             return current
 
-        if stopped := self._stop(settled):
-            return Allotment((), stopped, self.spent)
-        chosen = []
-        for _ in range(min(size, self.budget - self.spent)):
-            if not (self._asked < self._left).any():
+        counts = self._counts(asked)
+        if stopped := self._stop(counts, settled):
+            return Allotment((), stopped, int(counts.sum()))
+        chosen: list[Pair] = []
+        for _ in range(min(size, self.budget - int(counts.sum()))):
+            if not (counts < self._left).any():
                 break
-            place = self._choose(posterior)
-            self._asked[place] += 1
+            place = self._choose(counts, posterior)
+            counts[place] += 1
             under_way.append(self._pairs[place])
-            chosen.append(self._names(self._pairs[place]))
-        return Allotment(tuple(chosen), None, self.spent)
+            chosen.append(self.pairs[place])
+        return Allotment(tuple(chosen), None, int(counts.sum()))
 
-    def _stop(self, settled: Callable[[], Posterior]) -> Stop | None:
-        if self.spent >= self.budget:
+    def _counts(self, asked: Mapping[Pair, int]) -> Integers:
+        return np.array([asked.get(pair, 0) for pair in self.pairs], dtype=np.int64)
+
+    def _stop(self, counts: Integers, settled: Callable[[], Posterior]) -> Stop | None:
+        if counts.sum() >= self.budget:
             return "budget"
-        if not (self._asked < self._left).any():
+        if not (counts < self._left).any():
             return "exhausted"
         # What is under way has no outcome, so it makes no order sure.
         if self.confidence is not None and self._separated(settled(), self.confidence):
@@ -418,19 +395,17 @@ class Allocator:
         return None
 
     def _separated(self, posterior: Posterior, confidence: float) -> bool:
-        """Whether all neighbours in the ranking that may be asked are in their order with this
-        probability.
-        """
-        among = {self._index[name] for name in self._among}
+        """Whether all neighbours in the ranking that may be asked are surely in their order."""
+        among = set(self._pairs.ravel().tolist())
         ranked = [place for place in posterior.order().tolist() if place in among]
         neighbours = np.array(list(pairwise(ranked)), dtype=np.int64)
         unsure = neighbours[posterior.certainty(neighbours) < confidence]
         return self._may_be_asked.isdisjoint(frozenset(pair) for pair in unsure.tolist())
 
-    def _choose(self, posterior: Callable[[], Posterior]) -> int:
-        draws = np.random.default_rng([self.seed, 1, self.spent])
-        worth = self._allocation(Standing(self._pairs, self._asked.copy(), posterior, draws))
-        worth = np.where(self._asked < self._left, worth, -np.inf)
+    def _choose(self, counts: Integers, posterior: Callable[[], Posterior]) -> int:
+        draws = np.random.default_rng([self.seed, 1, int(counts.sum())])
+        worth = self._allocation(Standing(self._pairs, counts.copy(), posterior, draws))
+        worth = np.where(counts < self._left, worth, -np.inf)
         # Worths that differ by rounding are equal: otherwise the order of the players would decide.
         best = worth >= worth.max() - 1e-9 * np.abs(worth[np.isfinite(worth)]).max()
         return int(self._shuffled[best[self._shuffled].argmax()])
@@ -453,13 +428,11 @@ class Allocator:
             )
         return np.array([self._index[name] for name in names], dtype=np.int64)
 
-    def _names(self, pair: Integers) -> Pair:
-        return self.players[pair[0]], self.players[pair[1]]
-
 
 def near(ranking: Sequence[str], target: str, width: int) -> tuple[str, ...]:
-    """Models close to a target, for people to compare once a judge has ranked all (MAD paper,
-    Limitations).
+    """Models close to a target, for people to compare once a judge has ranked all.
+
+    Source: MAD paper, Limitations.
 
     The `width` (1 or more) places above and below it in a ranking from the best to the worst, the
     target included.
@@ -473,7 +446,14 @@ def near(ranking: Sequence[str], target: str, width: int) -> tuple[str, ...]:
     return tuple(names[max(0, place - width) : place + width + 1])
 
 
-def _items(items: int | Mapping[Pair, int] | None, pair: Pair) -> float:
-    if items is None:
-        return np.inf
-    return float(items if isinstance(items, int) else items.get(pair, items.get(pair[::-1], 0)))
+def _limits(items: int | Mapping[Pair, int] | None, players: Sequence[str]) -> dict[Pair, float]:
+    """Each pair that may be asked, in the order of the players, with its number of instructions."""
+    pairs = combinations(players, 2)
+    if not isinstance(items, Mapping):
+        return dict.fromkeys(pairs, np.inf if items is None else items)
+    if unknown := [name for pair in items for name in pair if name not in players]:
+        raise InputError(f"unknown model '{unknown[0]}'; allowed: {choices(players)}")
+    if not items:
+        raise InputError("no pair of models to compare")
+    limits = {frozenset(pair): float(count) for pair, count in items.items()}
+    return {pair: limits[frozenset(pair)] for pair in pairs if frozenset(pair) in limits}

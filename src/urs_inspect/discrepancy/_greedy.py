@@ -1,5 +1,6 @@
-"""Greedy choice of the instructions of one pair of models (MAD paper, Eq. 2): exact, and lazy about
-similarities.
+"""Greedy choice of the instructions of one pair of models (MAD paper, Eq. 2).
+
+Exact, and lazy about similarities.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -101,14 +102,16 @@ class PairGreedy:
 
     @property
     def needs(self) -> tuple[Choice, ...]:
-        """Chosen instructions whose similarities to all others the next choice needs; `fold` takes
-        them.
+        """Chosen instructions whose similarities to all others the next choice needs.
+
+        `fold` takes them.
         """
         return tuple(self._pending)
 
     def add(self, choice: Choice, item: int | None) -> None:
-        """Put an instruction into the chosen set; `item` is its number here, None for one of
-        another partition.
+        """Put an instruction into the chosen set.
+
+        `item` is its number here, None for one of another partition.
         """
         self.chosen.append(choice)
         self._taken += [] if item is None else [item]
@@ -130,8 +133,9 @@ class PairGreedy:
         self._bounds[self._taken] = np.inf
 
     def propose(self) -> list[Choice]:
-        """What may be the next instruction, if there are other partitions, as `contenders` orders
-        it.
+        """What may be the next instruction, if there are other partitions.
+
+        The order is that of `contenders`.
         """
         for choice in self.needs:
             self.fold(self._instructions.similarities(choice[1][None].astype(np.float32))[0])

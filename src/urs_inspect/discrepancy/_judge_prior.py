@@ -67,8 +67,9 @@ def judges_among(judges: Sequence[str], models: Sequence[str]) -> list[str]:
 def fit_normal(
     counts: PairCounts, mean: Floats, covariance: Floats
 ) -> tuple[Floats, Floats, float]:
-    """Bradley-Terry strengths with a normal prior, by Newton's method; without battles they are the
-    prior.
+    """Bradley-Terry strengths with a normal prior, by Newton's method.
+
+    Without battles they are the prior.
 
     Returns the most likely strengths, shape (P,), their covariance by Laplace's approximation,
     shape (P, P), and by the same the log probability of the battles.
@@ -120,8 +121,9 @@ class WeighedPosterior(Posterior):
         return self.weight * judged.strengths + (1 - self.weight) * alone.strengths
 
     def chance(self, pairs: Integers) -> Floats:
-        """How probable it is, over both accounts, that the first of each pair is the stronger one,
-        shape (Q,).
+        """How probable it is, over both accounts, that the first of each pair is the stronger one.
+
+        Shape (Q,).
         """
         judged, alone = (account.chance(pairs) for account in self.accounts)
         return self.weight * judged + (1 - self.weight) * alone
@@ -149,8 +151,9 @@ class JudgePrior:
 
     @classmethod
     def of(cls, battles: Battles, judges: Sequence[str] = (), unread: int = 0) -> Self:
-        """The prior that verdicts give; `InputError` if they do not link all models, or if those
-        are too few.
+        """The prior that verdicts give.
+
+        `InputError` if they do not link all models, or if those are too few.
         """
         if len(linked := connectivity_of(battles).linked) > 1:
             groups = "; ".join(f"({', '.join(group)})" for group in linked)
@@ -169,8 +172,9 @@ class JudgePrior:
         return on_scale(self.strengths)
 
     def among(self, models: Sequence[str]) -> "JudgePrior":
-        """The prior for some of its models, in this order; `InputError` if it lacks one, or if they
-        are too few.
+        """The prior for some of its models, in this order.
+
+        `InputError` if it lacks one, or if they are too few.
         """
         if missing := [name for name in models if name not in self.players]:
             raise InputError(
@@ -237,8 +241,9 @@ class JudgePrior:
 
 @dataclass(frozen=True)
 class WeighedRanking:
-    """Models from the best to the worst by expected strength, after people's votes with a judge's
-    prior.
+    """Models from the best to the worst, after people's votes with a judge's prior.
+
+    They are ordered by expected strength.
 
     Intervals are credible intervals: shares of the posterior, by draws. They hold as often as they
     say where people's strengths are as one of the two accounts says.
@@ -261,8 +266,9 @@ def rank_with_prior(
     level: float = LEVEL,
     seed: int = SEED,
 ) -> WeighedRanking:
-    """Rank models by people's votes, with a judge's ratings as a prior about the same players, in
-    the same order.
+    """Rank models by people's votes, with a judge's ratings as a prior.
+
+    The prior is about the same players, in the same order.
     """
     belief = prior.belief(battles)
     order = belief.order()

@@ -1,13 +1,15 @@
-"""Which instructions each pair of models is compared on: by discrepancy, or a baseline of MAD
-paper, section 3.4.
+"""Which instructions each pair of models is compared on.
+
+They are chosen by discrepancy, or by a baseline of the MAD paper, section 3.4.
 """
 
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, cast, get_args
+from itertools import chain
+from typing import Literal, Protocol, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -146,8 +148,9 @@ class InstructionSelector(Protocol):
 
 
 class FixedOrder:
-    """Instructions of each pair in an order that does not depend on what was chosen before, the
-    first one first.
+    """Instructions of each pair in a fixed order, the first one first.
+
+    It does not depend on what was chosen before.
     """
 
     def __init__(self, orders: Mapping[Pair, Sequence[str]]) -> None:
@@ -167,16 +170,14 @@ class FixedOrder:
 
 
 def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) -> dict[Pair, Mask]:
-    """Which instructions each pair can be compared on, shape (n,): those of `usable_masks` whose
-    answers pass.
+    """Which instructions each pair can be compared on, shape (n,).
+
+    Those of `usable_masks` whose answers pass.
     """
     masks = usable_masks(pool, pairs)
     if answers == AnswerFilter():  # counting words would be for nothing
         return masks
-    words = {
-        name: word_counts(pool.answers(name))
-        for name in sorted({name for pair in pairs for name in pair})
-    }
+    words = {name: word_counts(texts) for name, texts in _answers(pool, pairs).items()}
     return {
         (one, other): mask & answers.keeps(words[one], words[other])
         for (one, other), mask in masks.items()
@@ -186,8 +187,9 @@ def candidate_masks(pool: Pool, pairs: Sequence[Pair], answers: AnswerFilter) ->
 async def instruction_selector(
     pool: Pool, masks: Mapping[Pair, Mask], rules: Rules, similarity: Similarity | None = None
 ) -> InstructionSelector:
-    """Prepare the selection for some pairs of contestants, each with its mask of instructions,
-    shape (n,).
+    """Prepare the selection for some pairs of contestants, each with its mask of instructions.
+
+    Shape (n,).
 
     By default the similarity of answers is the one that needs no model. The instructions' own
     similarity, for the diversity of Eq. (2), is the same where it has vectors, otherwise the
@@ -197,46 +199,75 @@ async def instruction_selector(
         return FixedOrder(
             {pair: random_order(pool, pair, mask, rules.seed) for pair, mask in masks.items()}
         )
+    # Everything long in threads, since the harness has other work.
     if rules.method in NEEDS_PROBABILITIES:
         check_probabilities(pool, rules.method)
-        return await to_thread.run_sync(
-            lambda: FixedOrder(
-                {
-                    pair: divergence_order(pool, pair, mask, rules.method)
-                    for pair, mask in masks.items()
-                }
-            )
-        )
+        return await to_thread.run_sync(_by_divergence, pool, masks, rules.method)
     similarity = similarity or load_similarity()
-    ids = [item.id for item in pool.instructions]
-    names = sorted({name for pair in masks for name in pair})
-    answers = {name: pool.answers(name) for name in names}
-
-    # Everything in threads: vectors of a large pool take long, and the harness has other work.
-    def vectors_of(source: VectorSimilarity) -> dict[str, npt.NDArray[np.float16]]:
-        return {name: cached_vectors(source, texts) for name, texts in answers.items()}
-
-    def instructions_by(source: VectorSimilarity) -> npt.NDArray[np.float16]:
-        return cached_vectors(source, [item.text for item in pool.instructions])
-
-    options: Any = {"lam": rules.lam, "set_similarity": rules.set_similarity}
     if isinstance(similarity, VectorSimilarity):
-        source = similarity
-        options = {**options, "allowed": masks, "pairs": list(masks)}
-        return await to_thread.run_sync(
-            lambda: Selector.from_vectors(
-                vectors_of(source), instructions_by(source), ids, **options
-            )
-        )
+        return await to_thread.run_sync(_by_vectors, pool, masks, rules, similarity)
     default = cast(VectorSimilarity, load_similarity(DEFAULT_SIMILARITY))
-    if (size := rules.shortlist) is not None:
-        rough = await to_thread.run_sync(
-            lambda: response_similarities(vectors_of(default), list(masks))
-        )
-        masks = {pair: shortlist(rough.of(pair), size, ids, mask) for pair, mask in masks.items()}
-    similarities = await compare_answers(similarity, answers, masks)
-    instructions = await to_thread.run_sync(instructions_by, default)
-    return Selector.from_similarities(similarities, instructions, ids, allowed=masks, **options)
+    if rules.shortlist is not None:
+        masks = await to_thread.run_sync(_shortlists, pool, masks, rules.shortlist, default)
+    similarities = await compare_answers(similarity, _answers(pool, masks), masks)
+    instructions = await to_thread.run_sync(_instruction_vectors, pool, default)
+    return Selector.from_similarities(
+        similarities,
+        instructions,
+        _ids(pool),
+        lam=rules.lam,
+        set_similarity=rules.set_similarity,
+        allowed=masks,
+    )
+
+
+def _by_divergence(pool: Pool, masks: Mapping[Pair, Mask], method: Method) -> FixedOrder:
+    return FixedOrder(
+        {pair: divergence_order(pool, pair, mask, method) for pair, mask in masks.items()}
+    )
+
+
+def _by_vectors(
+    pool: Pool, masks: Mapping[Pair, Mask], rules: Rules, similarity: VectorSimilarity
+) -> Selector:
+    return Selector.from_vectors(
+        _answer_vectors(pool, masks, similarity),
+        _instruction_vectors(pool, similarity),
+        _ids(pool),
+        lam=rules.lam,
+        set_similarity=rules.set_similarity,
+        allowed=masks,
+        pairs=list(masks),
+    )
+
+
+def _shortlists(
+    pool: Pool, masks: Mapping[Pair, Mask], size: int, similarity: VectorSimilarity
+) -> dict[Pair, Mask]:
+    """The masks, with only the least similar answers of each pair left in."""
+    rough = response_similarities(_answer_vectors(pool, masks, similarity), list(masks))
+    ids = _ids(pool)
+    return {pair: shortlist(rough.of(pair), size, ids, mask) for pair, mask in masks.items()}
+
+
+def _answer_vectors(
+    pool: Pool, pairs: Iterable[Pair], similarity: VectorSimilarity
+) -> dict[str, npt.NDArray[np.float16]]:
+    return {
+        name: cached_vectors(similarity, texts) for name, texts in _answers(pool, pairs).items()
+    }
+
+
+def _instruction_vectors(pool: Pool, similarity: VectorSimilarity) -> npt.NDArray[np.float16]:
+    return cached_vectors(similarity, [item.text for item in pool.instructions])
+
+
+def _answers(pool: Pool, pairs: Iterable[Pair]) -> dict[str, list[str]]:
+    return {name: pool.answers(name) for name in sorted(set(chain.from_iterable(pairs)))}
+
+
+def _ids(pool: Pool) -> list[str]:
+    return [item.id for item in pool.instructions]
 
 
 def random_order(pool: Pool, pair: Pair, mask: Mask, seed: int) -> tuple[str, ...]:
@@ -264,8 +295,9 @@ def check_probabilities(pool: Pool, method: Method) -> None:
 
 
 def divergence_order(pool: Pool, pair: Pair, mask: Mask, method: Method) -> tuple[str, ...]:
-    """Ids of a pair's instructions from the highest divergence to the lowest, equal ones by id; NaN
-    is left out.
+    """Ids of a pair's instructions from the highest divergence to the lowest, equal ones by id.
+
+    NaN is left out.
     """
     probabilities = [pool.probabilities.get(name, {}) for name in pair]
     ids = [item.id for item, allowed in zip(pool.instructions, mask, strict=True) if allowed]
@@ -282,8 +314,9 @@ def divergence_order(pool: Pool, pair: Pair, mask: Mask, method: Method) -> tupl
 
 
 def divergence(first: Sequence[float], second: Sequence[float], kind: Method) -> float:
-    """How far the confidence of two models in their own answers differs, from the log probabilities
-    of their tokens.
+    """How far the confidence of two models in their own answers differs.
+
+    It follows from the log probabilities of their tokens.
 
     Boubdir et al. (2023) rank prompts by the divergence of the two models' token probabilities.
     With p and q the probabilities of the t-th token that each model generated, for t up to the

@@ -79,8 +79,9 @@ class Pool:
         return [self.responses[name].get(item.id, "") for item in self.instructions]
 
     def lacking(self) -> dict[str, dict[str, int]]:
-        """How many answers each contestant lacks: `missing` ones never came, `empty` ones have no
-        content.
+        """How many answers each contestant lacks.
+
+        `missing` ones never came, `empty` ones have no content.
         """
         counts: dict[str, dict[str, int]] = {}
         for name in self.contestants:
@@ -94,8 +95,9 @@ class Pool:
 
 
 def usable_masks(pool: Pool, pairs: Iterable[Pair]) -> dict[Pair, Mask]:
-    """On which instructions pairs of contestants can be compared: both answered, with content, and
-    not alike.
+    """On which instructions pairs of contestants can be compared.
+
+    Both answered, with content, and not alike.
 
     An empty answer always differs most from any other, so that the selection would choose nothing
     else; that a model answers nothing is counted, not compared. Equal answers are a tie that needs
@@ -124,8 +126,9 @@ def check_contestants(names: Collection[str]) -> None:
 
 
 def short_pairs(pool: Pool, k: int, masks: Mapping[Pair, Mask]) -> str:
-    """In words, which pairs have fewer than `k` instructions to be compared on, and why; empty if
-    none has.
+    """In words, which pairs have fewer than `k` instructions to be compared on, and why.
+
+    Empty if none has.
     """
     short = [(pair, int(mask.sum())) for pair, mask in masks.items() if mask.sum() < k]
     named = [
@@ -139,8 +142,9 @@ def short_pairs(pool: Pool, k: int, masks: Mapping[Pair, Mask]) -> str:
 def check_pool(
     pool: Pool, k: int, masks: Mapping[Pair, Mask], hint: str = "Lower k, or take a larger pool"
 ) -> None:
-    """Raise InputError for a pool that cannot give `k` comparisons to each pair, with what can be
-    done about it.
+    """Raise InputError for a pool that cannot give `k` comparisons to each pair.
+
+    The error says what can be done about it.
 
     It names the pairs that have too few instructions, how many there are, and why others cannot be
     used. `masks` has on which instructions each pair can be compared, shape (n,).
@@ -189,8 +193,9 @@ _CHINESE = re.compile("(?s)^(?!.*[\u3040-\u30ff]).*[\u4e00-\u9fff]")
 
 
 def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
-    """Read seeds from a `.csv` file with a header, or a `.jsonl` file with one object per line, in
-    their order.
+    """Read seeds from a `.csv` file with a header, or a `.jsonl` file, in their order.
+
+    A `.jsonl` file has one object per line.
 
     Columns: instruction or question, and optionally reference (also reference_ans, answer, output),
     id, language, user_intent (also intent; `intent` for rows without one). `<name of the
@@ -216,15 +221,14 @@ def load_seeds(path: Path, intent: str) -> tuple[PoolItem, ...]:
 
 
 def _first_of(fields: Fields, columns: Sequence[str]) -> str:
-    """The text of the first of some columns that is not blank; empty if all are missing or
-    blank.
-    """
+    """The text of the first of some columns that is not blank; empty if there is none."""
     return next((fields.text(column) for column in columns if not fields.blank(column)), "")
 
 
 def draw_seeds(seeds: Sequence[PoolItem], limit: int | None, seed: int) -> list[PoolItem]:
-    """Shuffle seeds, which also decides who writes first for which seed, and take the first
-    `limit`; all for None.
+    """Shuffle seeds, and take the first `limit`; all for None.
+
+    The order also decides who writes first for which seed.
     """
     order = list(seeds)
     random.Random(f"evolve/{seed}").shuffle(order)  # noqa: S311 - an order, not a secret
@@ -234,8 +238,9 @@ def draw_seeds(seeds: Sequence[PoolItem], limit: int | None, seed: int) -> list[
 def load_pool_file(
     path: str, *, scenarios: Collection[str] = ()
 ) -> tuple[str, str, tuple[Instruction, ...]]:
-    """Read instructions from a pool file, or from any file that has such columns, as `load_seeds`
-    reads seeds.
+    """Read instructions from a pool file, as `load_seeds` reads seeds.
+
+    Any file that has such columns will do.
 
     Columns: instruction or question, and optionally reference (also reference_ans, answer, output),
     id, language, scenario (one of `scenarios`, any if there are none). Returns the path as the
@@ -352,8 +357,9 @@ class DistinctTexts:
         self._append(list(texts), words, self._similarity.encode(words))
 
     def add(self, texts: Mapping[str, str]) -> dict[str, NearDuplicate]:
-        """Add those texts (by id) that repeat neither a text of the collection nor an earlier one
-        among themselves.
+        """Add those texts (by id) that repeat no other text.
+
+        Others are those of the collection, and earlier ones among themselves.
 
         They are looked at in the order of their ids, so that the result does not depend on the
         order in which they came. Returns the texts that were left out, with what they repeat: one

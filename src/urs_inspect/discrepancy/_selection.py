@@ -1,5 +1,6 @@
-"""Selection by maximum discrepancy: the instructions on which two models differ most (MAD paper,
-Eqs. 1 and 2).
+"""Selection by maximum discrepancy.
+
+The instructions on which two models differ most (MAD paper, Eqs. 1 and 2).
 """
 
 import math
@@ -370,8 +371,9 @@ class Selector:
         )
 
     def _fold(self, states: Sequence[PairGreedy]) -> None:
-        """Compute similarities that several pairs need together, so that the instructions are read
-        once.
+        """Compute similarities that several pairs need together.
+
+        The instructions are then read once.
         """
         while waiting := [state for state in states if state.needs]:
             rows = {state.needs[0][0].id: state.needs[0][1] for state in waiting}
@@ -390,8 +392,9 @@ def merge(
     candidates: Mapping[Pair, int],
     given: Mapping[Pair, Sequence[Choice]] | None = None,
 ) -> dict[Pair, tuple[Selected, ...]]:
-    """Select k instructions for every pair, in steps, from what all partitions of a pool propose
-    after those given.
+    """Select k instructions for every pair from what all partitions of a pool propose.
+
+    It goes in steps: partitions propose after those given.
     """
     counts = {pair: _checked_k(k, pair) for pair in candidates}
     for pair, count in counts.items():

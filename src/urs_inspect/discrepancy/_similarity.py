@@ -187,8 +187,9 @@ def checked_vectors(vectors: Vectors, count: int, name: str) -> Vectors:
 
 
 def needed(name: str, package: str, line: str, *modules: str) -> list[Any]:
-    """The modules that a similarity needs; if they cannot be imported, an error with the line that
-    installs them.
+    """The modules that a similarity needs.
+
+    If they cannot be imported, an error with the line that installs them.
     """
     try:
         return [import_module(module) for module in modules]
@@ -203,8 +204,9 @@ async def compare_answers(
     answers: Mapping[str, Sequence[str]],
     candidates: Mapping[Pair, Mask],
 ) -> dict[Pair, Floats]:
-    """Compare the two answers of every pair to every candidate instruction; blank answers are never
-    compared.
+    """Compare the two answers of every pair to every candidate instruction.
+
+    Blank answers are never compared.
 
     `answers` has those of a model in the order of the n instructions, `candidates` the mask, shape
     (n,), of each pair. Returns similarities of each pair, shape (n,), as
@@ -244,8 +246,9 @@ async def compare_answers(
 def shortlist(
     similarities: npt.ArrayLike, size: int, ids: Sequence[str], allowed: Mask | None = None
 ) -> Mask:
-    """The `size` allowed instructions on which answers are least similar by a cheap metric, worth a
-    costly one.
+    """The `size` allowed instructions on which answers are least similar by a cheap metric.
+
+    They are worth a costly one.
 
     NaN is left out; equal similarities go by id. Fewer than `size` if there are not as many.
     """

@@ -1,5 +1,6 @@
-"""Vectors on disk: one folder per model, appended to only, safe against crashes and other
-processes.
+"""Vectors on disk, one folder per model.
+
+Folders are only appended to, and are safe against crashes and other processes.
 """
 
 import hashlib

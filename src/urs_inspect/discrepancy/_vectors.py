@@ -81,8 +81,9 @@ def unit(vectors: Singles) -> Singles:
 
 
 def products(rows: Singles, targets: Singles) -> Singles:
-    """Scalar products of many contiguous rows with a few targets, shapes (n, d) and (m, d) -> (m,
-    n), on this thread.
+    """Scalar products of many contiguous rows with a few targets.
+
+    Shapes (n, d) and (m, d) -> (m, n), on this thread.
 
     A matrix library starts threads of its own for a product of this size. They wait for each other,
     which takes many times as long as the product when the processors are shared; so it is made of
@@ -102,8 +103,9 @@ def products(rows: Singles, targets: Singles) -> Singles:
 
 
 def give_back(array: Any, start: int, stop: int) -> None:
-    """Tell the system that rows of a memory-mapped contiguous array are not needed soon; nothing
-    for other arrays.
+    """Tell the system that rows of a memory-mapped contiguous array are not needed soon.
+
+    Nothing for other arrays.
     """
     mapped = None
     base = array
@@ -132,9 +134,7 @@ _ANSWER_SHARE = 4096
 
 @dataclass(frozen=True)
 class ResponseSimilarities:
-    """Response similarities M(f_i(x), f_j(x)) of Eq. (1) of the MAD paper, of P pairs of N
-    models.
-    """
+    """Response similarities M(f_i(x), f_j(x)) (MAD paper, Eq. 1) of P pairs of N models."""
 
     pairs: tuple[Pair, ...]
     values: Singles  # shape (P, n); NaN where an answer has no vector, that is, a zero one
@@ -203,8 +203,9 @@ def _fill(block: Singles, vectors: Sequence[Vectors], start: int, stop: int) -> 
 
 
 def check_shapes(responses: Mapping[str, Vectors], models: Sequence[str]) -> tuple[int, int]:
-    """Number of instructions and width of the vectors, the same for all models; InputError if they
-    differ.
+    """Number of instructions and width of the vectors, the same for all models.
+
+    InputError if they differ.
     """
     if missing := [name for name in models if name not in responses]:
         raise InputError(
@@ -271,8 +272,9 @@ class InstructionVectors:
         self._scales = self._inverse_lengths()
 
     def similarities(self, targets: Singles) -> Singles:
-        """Cosines of all instructions with vectors of length 1, shape (m, d) -> (m, n), in one
-        pass.
+        """Cosines of all instructions with vectors of length 1.
+
+        Shape (m, d) -> (m, n), in one pass.
         """
         out = np.empty((len(targets), self.size), np.float32)
 
@@ -291,9 +293,7 @@ class InstructionVectors:
         return out
 
     def exact_rows(self, items: Items) -> Floats:
-        """Vectors of some instructions, of length 1, shape (m, d), float64; equal rows stay
-        equal.
-        """
+        """Vectors of some instructions, of length 1, shape (m, d); equal rows stay equal."""
         rows = self.vectors[items].astype(np.float64)
         return np.asarray(rows / np.sqrt((rows * rows).sum(axis=1, keepdims=True)), np.float64)
 

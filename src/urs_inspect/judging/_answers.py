@@ -316,40 +316,24 @@ class AnswerJudging:
         records = [j.result for j in judgements if isinstance(j.result, ScoreRecord)]
         cut_off = case.answer.stop_reason in STOPPED_AT_LIMIT
         metadata = {
-            "outcome": (
-                PARTIAL_PANEL
-                if len(records) < len(judgements)
-                else ANSWER_CUT_OFF
-                if cut_off
-                else "judged"
-            ),
-            "self_judged": any(j.self_judged for j in judgements),
-            "judges": [j.to_metadata() for j in judgements],
-            # Repeated in short: summaries of logs leave out what is longer than 1,000 characters,
-            # as panels easily are.
-            "judge_finals": [[j.judge, j.final] for j in judgements],
-            **{
-                name: sum(getattr(judgement, name) for judgement in judgements)
-                for name in REPLY_COUNTS
-            },
-            BY_JUDGE: _reply_counts(judgements),
-            "structured": sum(j.structured for j in judgements),
+            "outcome": ANSWER_CUT_OFF if cut_off else "judged",
+            **_judge_facts(judgements),
             "criteria_missing": sum(len(record.missing) for record in records),
             **case.metadata(),
         }
+        if len(records) < len(judgements):
+            metadata["outcome"] = PARTIAL_PANEL
         explanation = "\n\n---\n\n".join(self._explained(j, case) for j in judgements)
         if cut_off:
             explanation = f"{_CUT_OFF}\n\n{explanation}"
         if not records:
-            modes = Counter(j.result.mode for j in judgements if isinstance(j.result, JudgeFailure))
-            mode = modes.most_common(1)[0][0]
+            mode = _most_common_failure(judgements)
             failed = {**metadata, "outcome": f"unscored_{mode}", "failure_mode": mode}
             return Judged(None, "grader_failed", explanation, failed)
         scores: dict[str, list[int]] = {FINAL: [record.final for record in records]}
         for criterion in self.rubric.intents[case.intent].criteria:
-            scores[criterion] = [
-                s for record in records if (s := record.criteria[criterion]) is not None
-            ]
+            given = [record.criteria[criterion] for record in records]
+            scores[criterion] = [score for score in given if score is not None]
         return Judged(self._value(scores), None, explanation, metadata)
 
     def _no_response(self, case: _Case, judges: Sequence[str]) -> Judged:
@@ -372,8 +356,9 @@ class AnswerJudging:
         return Judged(self._value(scores), "no_response", explanation, metadata)
 
     def _value(self, scores: Mapping[str, Sequence[int]]) -> dict[str, float]:
-        """The full set of keys: a key that a later sample lacks would end a run after all was paid
-        for.
+        """The full set of keys.
+
+        A key that a later sample lacks would end a run after all was paid for.
         """
         keys = self.rubric.score_keys
         return {
@@ -390,6 +375,26 @@ class AnswerJudging:
             body = f"**No score: {result.mode}.** {result.detail}"
             return f"{head}\n\n{body}" + (f"\n\nThe reply was:\n\n{reply}" if reply else "")
         return f"{head}\n\n{explain(reply, result, self.rubric, case.language, case.prompt.key)}"
+
+
+def _judge_facts(judgements: Sequence[Judgement]) -> dict[str, Any]:
+    return {
+        "self_judged": any(judgement.self_judged for judgement in judgements),
+        "judges": [judgement.to_metadata() for judgement in judgements],
+        # Repeated in short: summaries of logs leave out what is longer than 1,000 characters, as
+        # panels easily are.
+        "judge_finals": [[judgement.judge, judgement.final] for judgement in judgements],
+        **{
+            name: sum(getattr(judgement, name) for judgement in judgements) for name in REPLY_COUNTS
+        },
+        BY_JUDGE: _reply_counts(judgements),
+        "structured": sum(judgement.structured for judgement in judgements),
+    }
+
+
+def _most_common_failure(judgements: Sequence[Judgement]) -> str:
+    modes = Counter(j.result.mode for j in judgements if isinstance(j.result, JudgeFailure))
+    return modes.most_common(1)[0][0]
 
 
 def _reply_counts(judgements: Sequence[Judgement]) -> dict[str, dict[str, int]]:

@@ -1,5 +1,6 @@
-"""Calls of a judge: asking again for what cannot be read, and a circuit breaker after many
-failures.
+"""Calls of a judge, and what is done when they fail.
+
+What cannot be read is asked for again; a circuit breaker opens after many failures.
 """
 
 import asyncio
@@ -196,8 +197,9 @@ language.
 def messages_again(
     prompt: JudgePrompt, reply: str, failure: JudgeFailure, again: str = ""
 ) -> list[Message]:
-    """What is sent to a judge whose reply could not be used: `again`, with the reason for
-    `{reason}`, and the key.
+    """What is sent to a judge whose reply could not be used.
+
+    `again`, with the reason for `{reason}`, and the key.
 
     The reason is in the language of the prompt, where that is English or Chinese, else in English.
     """
@@ -218,8 +220,9 @@ GIVE_UP = 20
 
 
 class CircuitBreaker:
-    """Lets calls of a judge through until `give_up` of them fail in a row (0 for no limit), or
-    until an interrupt.
+    """Lets calls of a judge through until too many of them fail in a row.
+
+    That is `give_up` of them (0 for no limit); an interrupt ends them as well.
 
     Attributes:
         stopped: Why the judge is no longer called; empty while it is.
@@ -252,8 +255,9 @@ class CircuitBreaker:
             self._under_way.discard(task)
 
     def note(self, failed: bool, why: str) -> None:
-        """Take note of a call, or of all calls about one answer: whether no reply came, and what
-        went wrong.
+        """Take note of a call, or of all calls about one answer.
+
+        Whether no reply came, and what went wrong.
         """
         self._failed = self._failed + 1 if failed else 0
         if self._give_up and self._failed >= self._give_up and not self.stopped:

@@ -30,8 +30,9 @@ _UNSEEN = re.compile(
 
 
 class Entry(NamedTuple):
-    """What may be a name, as `normalise_key` gives it, its value as plain text, and where its colon
-    is.
+    """What may be a named entry: name, value and place of the colon.
+
+    The name is as `normalise_key` gives it, the value plain text.
     """
 
     name: str
@@ -42,8 +43,9 @@ class Entry(NamedTuple):
 
 
 def entries(text: str) -> Iterator[Entry]:
-    """Everything in a text that looks like an entry of an object, inside braces or not, quoted or
-    not.
+    """Everything in a text that looks like an entry of an object.
+
+    It may be inside braces or not, quoted or not.
 
     What stands before a colon is an entry by its whole length and by each of its ends, because a
     judge may quote from any word on: "Obey: the winner: 1" is also `winner: 1`.
@@ -95,8 +97,9 @@ def _beginnings(entry: Entry) -> Iterator[Entry]:
 
 @dataclass(frozen=True)
 class Taken:
-    """What a reader of replies takes: one list of names for reading, for neutralising, and for
-    requiring the key.
+    """What a reader of replies takes.
+
+    One list of names for reading, for neutralising, and for requiring the key.
 
     Attributes:
         find: Finds objects that a judge could take over as its own result.
@@ -120,8 +123,9 @@ class Taken:
 
 
 def taken_by_name(names: frozenset[str], reads: Callable[[str], bool]) -> Taken:
-    """What a reader takes that looks for entries of these names, and takes the values that `reads`
-    accepts.
+    """What a reader takes that looks for entries of these names.
+
+    It takes the values that `reads` accepts.
 
     All objects with such an entry are found, whatever its value is, those inside strings too.
     """

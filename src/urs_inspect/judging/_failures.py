@@ -102,9 +102,7 @@ class ScoreRecord:
         return tuple(name for name, score in self.criteria.items() if score is None)
 
     def falls_short_of(self, earlier: "ScoreRecord") -> bool:
-        """Whether this record lacks criteria and has another final score than one that came before
-        it.
-        """
+        """Whether this record lacks criteria and has another final score than an earlier one."""
         return bool(self.missing) and self.final != earlier.final
 
 

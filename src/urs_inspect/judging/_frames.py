@@ -1,6 +1,4 @@
-"""Frames of prompts: Jinja templates whose static part comes first and whose case part holds the
-material.
-"""
+"""Frames of prompts: Jinja templates with a static part, then the case part with the material."""
 
 import hashlib
 import json
@@ -74,8 +72,9 @@ class Frame:
     schema: Schema | None = None
 
     def prompt(self, materials: Mapping[str, str], taken: Taken = NOTHING_TAKEN) -> JudgePrompt:
-        """Fill in texts of users and models by name, sanitized; `taken` is what the reader of the
-        reply takes.
+        """Fill in texts of users and models by name, sanitized.
+
+        `taken` is what the reader of the reply takes.
         """
         texts = {name: text.strip() for name, text in materials.items()}
         safe = {name: sanitize(text, self.delimiters, taken.find) for name, text in texts.items()}
@@ -97,8 +96,9 @@ def build_frame(
     example: Mapping[str, object] | None = None,
     values: Mapping[str, Schema] | None = None,
 ) -> Frame:
-    """Compile a template and render it once, so that a faulty one is found before any model is
-    called.
+    """Compile a template and render it once.
+
+    So a faulty one is found before any model is called.
 
     A template whose case part uses `key` asks for a key; the `example` of the record that the judge
     must write, for the template `record_example`, then begins with one. `needed` are the materials
@@ -107,11 +107,7 @@ def build_frame(
     """
     try:
         template = _compiled(source)
-        if template.blocks and set(template.blocks) != _BLOCKS:
-            raise InputError(
-                f"{place}: blocks {sorted(template.blocks)}; allowed: both of {sorted(_BLOCKS)}, or"
-                " none"
-            )
+        _check_blocks(template, place)
         marks = {KEY: KEY_MARK, **{name: MARK.format(name) for name in materials}}
         if example is not None:
             context = {**context, "record_example": _json(example)}
@@ -138,6 +134,14 @@ def build_frame(
     return Frame(
         template, context, instructions, delimiters_of(case), version, digest, keyed, schema
     )
+
+
+def _check_blocks(template: Template, place: str) -> None:
+    if template.blocks and set(template.blocks) != _BLOCKS:
+        raise InputError(
+            f"{place}: blocks {sorted(template.blocks)}; allowed: both of {sorted(_BLOCKS)}, or"
+            " none"
+        )
 
 
 def record_schema(
@@ -184,9 +188,7 @@ def _object_schema(example: Mapping[str, object], values: Mapping[str, Schema]) 
 
 @lru_cache(maxsize=64)
 def _compiled(source: str) -> Template:
-    """The template; the intents of a language share theirs, and so do all judges with one
-    rubric.
-    """
+    """The template, which the intents of a language and all judges with one rubric share."""
     return _ENVIRONMENT.from_string(source)
 
 

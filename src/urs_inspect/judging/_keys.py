@@ -1,6 +1,4 @@
-"""The key of a record: what shows that a result in a reply is the judge's own and not a
-quotation.
-"""
+"""The key of a record, which shows that a result in a reply is the judge's own."""
 
 import hashlib
 import itertools
@@ -74,8 +72,9 @@ Reader = Callable[[str], ResultT | JudgeFailure]
 
 @runtime_checkable
 class _OfParts(Protocol):
-    """A result of several parts, as scores of criteria and a final one, of which some may be
-    missing.
+    """A result of several parts, of which some may be missing.
+
+    Such parts are scores of criteria and a final one.
     """
 
     @property
@@ -105,8 +104,9 @@ class Read(Generic[ResultT]):
 
 
 def record_key(version: str, *materials: str) -> str:
-    """The key that a judge must write into its record: eight letters, always the same for a prompt
-    and its materials.
+    """The key that a judge must write into its record.
+
+    Eight letters, always the same for a prompt and its materials.
 
     Neither the key nor anything that `near_key` takes for it occurs in the materials, not even in
     an encoded form or with other signs between its letters.
@@ -206,8 +206,9 @@ _KEY_ENTRY = re.compile(
 
 
 def _key_places(text: str, key: str) -> list[tuple[int, int]]:
-    """Where the key is written, from first to last: as it is, or nearly so as the value of an entry
-    `key`.
+    """Where the key is written, from first to last.
+
+    As it is, or nearly so as the value of an entry `key`.
     """
     if not key:
         return []
@@ -223,8 +224,9 @@ def _key_places(text: str, key: str) -> list[tuple[int, int]]:
 
 
 def holds_key(text: str, key: str) -> bool:
-    """Whether a text holds the key, in any case, with signs between its letters, or nearly right in
-    an entry `key`.
+    """Whether a text holds the key, or nearly so in an entry `key`.
+
+    Case and signs between its letters do not matter.
     """
     return bool(_key_places(text, key))
 
@@ -242,8 +244,9 @@ def read_keyed(
     together: bool = False,
     names: Collection[str] = (),
 ) -> Read[ResultT]:
-    """Read a reply whose record should contain a key; without a key to look for, read it as it
-    stands.
+    """Read a reply whose record should contain a key.
+
+    Without a key to look for, read it as it stands.
 
     The last object with the key counts, whatever surrounds it; of the objects inside it, those with
     a result of their own count only under a name for parts of a record (`scores`) or one of
@@ -265,17 +268,29 @@ def read_keyed(
     own = _own(text, key, closed)
     if not own:
         return _read_unkeyed(text, key, read, needs_key)
-    parts = [part for span in own for part in _innermost(text, span, closed, read, wrappers)]
+    parts: list[_Part[ResultT]] = []
+    for span in own:
+        parts += _innermost(text, span, closed, read, wrappers)
     telling = [part for part in parts if part.tells]
-    if not telling:
-        if any(part.hides for part in parts):
-            detail = f'The JSON object with "{KEY}" has no final score of its own.'
-            return Read(JudgeFailure("missing_final", detail), False)
-        if any(not _only_key(text[part.span.start : part.span.end], key) for part in parts):
-            return Read(
-                JudgeFailure("unparseable", f'The JSON object with "{KEY}" holds no result.'), False
-            )
-        return _read_unkeyed(_replaced(text, own, "\n"), key, read, needs_key)
+    if telling:
+        return _last_result(text, key, read, telling, together)
+    if any(part.hides for part in parts):
+        detail = f'The JSON object with "{KEY}" has no final score of its own.'
+        return Read(JudgeFailure("missing_final", detail), False)
+    if not all(_only_key(text[part.span.start : part.span.end], key) for part in parts):
+        detail = f'The JSON object with "{KEY}" holds no result.'
+        return Read(JudgeFailure("unparseable", detail), False)
+    return _read_unkeyed(_replaced(text, own, "\n"), key, read, needs_key)
+
+
+def _last_result(
+    text: str,
+    key: str,
+    read: Reader[ResultT],
+    telling: "Sequence[_Part[ResultT]]",
+    together: bool,
+) -> Read[ResultT]:
+    """The result of the last object with the key, unless another contradicts it."""
     # An object around another with the key may be a stray pair of braces.
     kept = [part for part in telling if not any(_holds(part.span, inner.span) for inner in telling)]
     last = kept[-1].result
@@ -299,8 +314,9 @@ def read_keyed(
 def _contradiction(
     last: ResultT, earlier: Sequence[ResultT], later: ResultT | JudgeFailure
 ) -> JudgeFailure | None:
-    """Why the last result with the key must not count: an earlier one, or a `later` one without the
-    key.
+    """Why the last result with the key must not count.
+
+    An earlier one, or a `later` one without the key.
     """
     if isinstance(last, _OfParts) and any(last.falls_short_of(result) for result in earlier):
         detail = (
@@ -320,16 +336,15 @@ def _final(result: object) -> object:
 
 
 def _differ(one: object, other: object) -> bool:
-    """Whether two finals differ; where there is none, as of a record on one dimension, they do
-    not.
-    """
+    """Whether two finals differ; where there is none, they do not."""
     return None not in (one, other) and one != other
 
 
 @dataclass(frozen=True)
 class _Part(Generic[ResultT]):
-    """An object of a reply: its text without results that may be quoted, its result, and whether it
-    had such.
+    """An object of a reply.
+
+    Its text without results that may be quoted, its result, and whether it had such.
     """
 
     span: Span
@@ -366,8 +381,9 @@ def _innermost(
 def _quoted(
     text: str, read: Reader[ResultT], wrappers: Collection[str], start: int = 0
 ) -> Iterator[Span]:
-    """Objects inside an object that have a result of their own, under no name for a part of a
-    record.
+    """Objects inside an object that have a result of their own.
+
+    Those under a name for a part of a record are left out.
     """
     end = 1
     name = ""

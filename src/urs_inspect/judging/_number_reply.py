@@ -138,11 +138,7 @@ def _last(text: str) -> Decimal | None:
         kind = _kind(text, match)
         value = _value(match[0])
         equation = _EQUALS.search(match[0]) is not None
-        if (
-            goes_on is not None
-            and (equation or not goes_on[1])
-            and "\n" not in text[goes_on[0] : match.start()]
-        ):
+        if goes_on is not None and _continues(*goes_on, text, match.start(), equation):
             kind = "answer"
         if kind == "answer":
             goes_on = (match.end(), equation) if equation or value is None else None
@@ -154,6 +150,11 @@ def _last(text: str) -> Decimal | None:
             found[kind] = value
     kinds: tuple[_Kind, ...] = ("answer", "statement", "mention")
     return next((found[kind] for kind in kinds if kind in found), item)
+
+
+def _continues(end: int, by_equations: bool, text: str, start: int, equation: bool) -> bool:
+    """Whether an answer that ended here goes on with what starts there, on the same line."""
+    return (equation or not by_equations) and "\n" not in text[end:start]
 
 
 def _kind(text: str, match: re.Match[str]) -> _Kind:
@@ -201,8 +202,9 @@ SumOutcome = Literal["right", "wrong", "no_number", "no_response"]
 
 
 def sum_outcome(reply: str, total: Decimal) -> tuple[SumOutcome, Decimal | None]:
-    """Compare the number that a reply gives, None if there is none, with the sum; they must be
-    equal.
+    """Compare the number that a reply gives, None if there is none, with the sum.
+
+    They must be equal.
     """
     if is_blank(reply):
         return "no_response", None

@@ -50,8 +50,9 @@ _OPENING = re.compile(r'\{(?=\s{0,200}")')
 
 
 class Span(NamedTuple):
-    """A text between matching braces: positions of the opening brace and just after the closing
-    one.
+    """A text between matching braces.
+
+    Positions of the opening brace and just after the closing one.
     """
 
     start: int
@@ -141,8 +142,9 @@ def unwrap(value: Any) -> Any:
 def json_objects(
     text: str, look_inside: Callable[[Pairs], bool] = lambda pairs: False
 ) -> Iterator[ParsedObject]:
-    """Yield what begins like a JSON object: the outermost objects and the broken ones, and those
-    inside on demand.
+    """Yield what begins like a JSON object.
+
+    The outermost objects and the broken ones, and those inside on demand.
     """
     position = 0
     while match := _OPENING.search(text, position):

@@ -1,6 +1,4 @@
-"""Verdicts on a pair of responses: what is kept of a call about a pair, and how its reply is
-read.
-"""
+"""Verdicts on a pair of responses: what is kept of a call, and how its reply is read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -70,8 +68,9 @@ _CUT_OFF: Mapping[str, JudgeFailure] = {
 
 @dataclass(frozen=True)
 class PairReading:
-    """One reply and what was read from it; `verdicts` are about responses a and b, None where one
-    was unreadable.
+    """One reply and what was read from it.
+
+    `verdicts` are about responses a and b, None where one was unreadable.
     """
 
     first: str
@@ -105,8 +104,9 @@ class PairReading:
 
 
 def reply_counts(readings: Mapping[str, Sequence[PairReading]]) -> dict[str, Any]:
-    """How many replies were without the key, were asked for again, and so on, as the log keeps it;
-    by judge.
+    """How many replies were without the key, were asked for again, and so on, as the log keeps it.
+
+    By judge.
     """
     every = [reading for given in readings.values() for reading in given]
     by_judge: dict[str, dict[str, int]] = {}
@@ -127,18 +127,16 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
     and not where one was: a judge may come to the opposite in the end.
     """
     if isinstance(reply, Mapping):
-        kept = {each.name: reply[each.name] for each in fields(PairReply) if each.name in reply}
-        reply = PairReply(**{**kept, "asked": tuple(reply["asked"])})
+        reply = _restored(reply)
     reading = partial(PairReading, reply.first, reply.asked, asked_again=reply.asked_again)
     if reply.verdicts is not None:
         return reading(reply.verdicts, reply=reply.reply, computed=True)
     if reply.failure:
         return reading({}, reply.failure, reply.error)
-    failure = _CUT_OFF.get(reply.stop_reason)
-    if failure is None and (reply.error or reply.stop_reason == "error"):
-        return reading(
-            {}, "call_failed", reply.error or "The call gave no reply.", reply=reply.reply
-        )
+    cut_off = _CUT_OFF.get(reply.stop_reason)
+    if cut_off is None and (reply.error or reply.stop_reason == "error"):
+        detail = reply.error or "The call gave no reply."
+        return reading({}, "call_failed", detail, reply=reply.reply)
     read = _read_keyed(reply.reply, reply.key, reply.asked, reply.needs_key)
     reading = partial(
         reading,
@@ -147,21 +145,33 @@ def read_pair_reply(reply: PairReply | Mapping[str, Any]) -> PairReading:
         near_key=read.near_key,
         several_records=read.several_records,
     )
-    result = failure if failure and len(reply.asked) == 1 else read.result
-    if isinstance(result, JudgeFailure):
-        failure = failure or result
+    if cut_off and len(reply.asked) == 1:
+        return reading({}, cut_off.mode, cut_off.detail)
+    if isinstance(read.result, JudgeFailure):
+        failure = cut_off or read.result
         return reading({}, failure.mode, failure.detail)
-    verdicts = {
-        name: shown and unswap(shown, reply.first) for name, shown in result.verdicts.items()
-    }
-    missing = [name for name, verdict in verdicts.items() if verdict is None]
-    mode, detail = (
-        (MISSING_VERDICT, f"No single verdict on {', '.join(missing)}.") if missing else ("", "")
-    )
-    if failure:
-        mode = failure.mode
-        detail = failure.detail
-    return reading(verdicts, mode, detail, result.unknown)
+    mode, detail = _incomplete(read.result, cut_off)
+    verdicts = _unswapped(read.result.verdicts, reply.first)
+    return reading(verdicts, mode, detail, read.result.unknown)
+
+
+def _unswapped(verdicts: Mapping[str, Shown | None], first: str) -> dict[str, str | None]:
+    return {name: shown and unswap(shown, first) for name, shown in verdicts.items()}
+
+
+def _incomplete(verdicts: Verdicts, cut_off: JudgeFailure | None) -> tuple[str, str]:
+    """How a reply with some verdicts failed in part, and the detail; empty if it did not."""
+    if cut_off:
+        return cut_off.mode, cut_off.detail
+    if verdicts.missing:
+        return MISSING_VERDICT, f"No single verdict on {', '.join(verdicts.missing)}."
+    return "", ""
+
+
+def _restored(kept: Mapping[str, Any]) -> PairReply:
+    """A reply as the store of a sample keeps it."""
+    known = {each.name: kept[each.name] for each in fields(PairReply) if each.name in kept}
+    return PairReply(**{**known, "asked": tuple(kept["asked"])})
 
 
 def _read_keyed(text: str, key: str, asked: tuple[str, ...], needs_key: bool) -> Read[Verdicts]:
@@ -176,8 +186,9 @@ def _read_keyed(text: str, key: str, asked: tuple[str, ...], needs_key: bool) ->
 
 @dataclass(frozen=True)
 class PairOutcome:
-    """All replies about a pair together: name -> label; first shown -> name -> verdict; name ->
-    final verdict.
+    """All replies about a pair together: name -> label; first shown -> name -> verdict.
+
+    Name -> final verdict.
     """
 
     labels: dict[str, str]
@@ -186,8 +197,9 @@ class PairOutcome:
 
 
 def compare_with_labels(labels: Mapping[str, str], readings: Sequence[PairReading]) -> PairOutcome:
-    """Combine the readings of a pair by order, and keep the labels (dimensions and `Overall`) of
-    what was asked.
+    """Combine the readings of a pair by order, and keep the labels of what was asked.
+
+    Labels are by dimension and `Overall`.
     """
     asked = {OVERALL, *(name for reading in readings for name in reading.asked)}
     kept = {name: label for name, label in labels.items() if name in asked}
@@ -206,12 +218,15 @@ def final_verdict(verdicts: Sequence[str | None]) -> str | None:
 
 
 def unswap(verdict: Shown, first: str) -> str:
-    """Turn a verdict on responses as shown into one on a and b, given which of these was shown
-    first.
+    """Turn a verdict on responses as shown into one on a and b.
+
+    `first` is the one that was shown first.
     """
     if verdict == "tie":
         return verdict
-    return first if verdict == "1" else "b" if first == "a" else "a"
+    if verdict == "1":
+        return first
+    return "b" if first == "a" else "a"
 
 
 @dataclass(frozen=True)
@@ -232,8 +247,9 @@ def read_annotation(
     dimensions: Sequence[str],
     prompts: Mapping[First, JudgePrompt] | None = None,
 ) -> PairAnnotation:
-    """Combine the replies of both orders, each under the response shown first: a preference that
-    changes is a tie.
+    """Combine the replies of both orders, each under the response shown first.
+
+    A preference that changes is a tie.
 
     Never raises and never guesses: a verdict that one of the replies lacks is no preference.
     `prompts` are those that were replied to; without them no reply needs a key.

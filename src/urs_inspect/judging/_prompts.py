@@ -1,5 +1,6 @@
-"""Prompts of judges: answers by intent, pairs, choices, letters, ratings, scenarios, similarities,
-case reviews.
+"""Prompts of judges.
+
+For answers by intent, pairs, choices, letters, ratings, scenarios, similarities and case reviews.
 """
 
 import hashlib
@@ -96,8 +97,9 @@ class PromptBuilder:
 
 
 def scores_taken(rubric: Rubric) -> Taken:
-    """What the reader of scores takes: its own complete objects, and entries with a name and a
-    score of the rubric.
+    """What the reader of scores takes.
+
+    Its own complete objects, and entries with a name and a score of the rubric.
     """
     names = rubric.keys_by_spelling
 
@@ -114,8 +116,9 @@ def scores_taken(rubric: Rubric) -> Taken:
 
 
 def injected_scores(text: str, rubric: Rubric) -> list[Span]:
-    """Complete score objects, those inside strings too, because a judge may quote any part of a
-    text.
+    """Complete score objects, also those inside strings.
+
+    A judge may quote any part of a text.
     """
     return [
         span
@@ -191,8 +194,9 @@ _PAIR = ("prompt", "response_1", "response_2")
 def joint_prompt(
     scenario: str, dimensions: Sequence[str], prompt: str, first: str, second: str
 ) -> JudgePrompt:
-    """Ask for a verdict on every dimension of a scenario given, and overall, in one reply (SaMer
-    paper, Table A3).
+    """Ask for a verdict on every dimension of a scenario given, and overall, in one reply.
+
+    Source: SaMer paper, Table A3.
     """
     frame = _dimensions_frame("joint", scenario, tuple(dimensions))
     return _pair_prompt(frame, (*dimensions, OVERALL), prompt, first, second)
@@ -277,8 +281,9 @@ _COMPARISON = {"en": "the comparison, in a few sentences", "zh": "用几句话�
 
 
 def comparison_scenarios() -> tuple[str, ...]:
-    """Kinds of task with instructions of their own: `general` and those of the MAD paper (Tables 14
-    to 17).
+    """Kinds of task with instructions of their own.
+
+    `general` and those of the MAD paper (Tables 14 to 17).
     """
     return tuple(_comparison_texts()["scenarios"])
 
@@ -291,8 +296,9 @@ def comparison_languages() -> tuple[str, ...]:
 def choice_prompt(
     scenario: str, language: str, prompt: str, first: str, second: str, *, reference: str = ""
 ) -> JudgePrompt:
-    """Ask which of two responses is better by the criteria of a kind of task (MAD paper, Tables 5,
-    14 to 17).
+    """Ask which of two responses is better by the criteria of a kind of task.
+
+    Source: MAD paper, Tables 5, 14 to 17.
 
     The scenario is one of `comparison_scenarios()`, the language of the instructions one of
     `comparison_languages()`.
@@ -446,8 +452,9 @@ def orders_of(orders: str, sample_id: str, seed: int) -> list[First]:
 def pair_calls(
     protocol: str, facts: dict[str, Any], first: First, ties: bool
 ) -> list[tuple[First, tuple[str, ...], JudgePrompt]]:
-    """The calls about a pair with one response shown first: what verdicts are asked for, and the
-    prompt.
+    """The calls about a pair with one response shown first.
+
+    What verdicts are asked for, and the prompt.
     """
     shown = facts[f"response_{first}"], facts["response_b" if first == "a" else "response_a"]
     prompt = facts["prompt"]

@@ -1,5 +1,6 @@
-"""Replies of judges other than scores and verdicts: a rating, a similarity, a scenario, a review of
-a case.
+"""Replies of judges other than scores and verdicts.
+
+A rating, a similarity, a scenario, a review of a case.
 
 All readers share one rule: the last object with a wanted key counts, or the outermost object with
 such a key that contains it. They never raise and never guess; anything else is a `JudgeFailure`.
@@ -60,8 +61,9 @@ _NUMBER_LIKE = re.compile(r"[+-]?\d{0,20}\.?\d{1,20}\s*(?:%|/\s*\d{1,6})?")
 
 @dataclass(frozen=True)
 class CaseReview:
-    """A review of a case: flag -> answer, the most probable intent, and every plausible intent,
-    that one included.
+    """A review of a case.
+
+    Flag -> answer, the most probable intent, and every plausible intent, that one included.
     """
 
     flags: dict[str, bool]
@@ -114,7 +116,8 @@ def _read_one(
     height: int = 4,
     keep: Callable[[Any], Any] = unwrap,
 ) -> ResultT | JudgeFailure:
-    """The one value of the last object, or of the outermost around it, that has a wanted key;
+    """The one value of the last object, or of the outermost around it, that has a wanted key.
+
     `parse` reads it.
     """
     chosen: Span | None = None
@@ -150,8 +153,9 @@ def _agreed(
 def _objects(
     text: str, keys: _Spellings, height: int, keep: Callable[[Any], Any]
 ) -> Iterator[tuple[Span, dict[str, list[Any]]]]:
-    """Objects that have a wanted key, the one that opens last first, with all values given for each
-    key.
+    """Objects that have a wanted key, each with all values given for each key.
+
+    The one that opens last comes first.
     """
     for span in spans(text, max_height=height):
         values: dict[str, list[Any]] = {}

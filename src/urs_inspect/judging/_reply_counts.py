@@ -1,5 +1,6 @@
-"""How often each judge leaves out the key, misspells it or is asked again: counts, and when they
-are a warning.
+"""How often each judge leaves out the key, misspells it or is asked again.
+
+Counts, and when they are a warning.
 """
 
 from collections import Counter
@@ -44,8 +45,9 @@ def summed(many: Iterable[Mapping[str, Any] | None]) -> Counts:
 
 
 def header_rows(counts: Counts) -> dict[str, float]:
-    """Rows of a log's header: `unkeyed`, `asked again` and so on where they are not 0, with more
-    judges one each.
+    """Rows of a log's header.
+
+    `unkeyed`, `asked again` and so on where they are not 0, with more judges one each.
     """
     rows: dict[str, float] = {}
     for name in REPLY_COUNTS:
@@ -57,8 +59,9 @@ def header_rows(counts: Counts) -> dict[str, float]:
 
 
 def sentences(counts: Counts) -> list[str]:
-    """What there is to say of each judge: its counts, and the warning where it leaves out the key
-    too often.
+    """What there is to say of each judge.
+
+    Its counts, and the warning where it leaves out the key too often.
     """
     said: list[str] = []
     for judge, numbers in sorted(counts.items()):
@@ -73,8 +76,9 @@ def sentences(counts: Counts) -> list[str]:
 
 
 def unkeyed_warning(judge: str, numbers: Mapping[str, int]) -> str:
-    """The warning about a judge that leaves out the key in more than 5 % of its replies; else
-    empty.
+    """The warning about a judge that leaves out the key in more than 5 % of its replies.
+
+    Else empty.
     """
     replies = numbers.get(REPLIES, 0)
     unkeyed = numbers.get("unkeyed", 0)
@@ -89,8 +93,9 @@ def unkeyed_warning(judge: str, numbers: Mapping[str, int]) -> str:
 
 
 class UnkeyedWatch:
-    """Counts the replies of a run while it goes on, to warn once of each judge that leaves out the
-    key too often.
+    """Counts the replies of a run while it goes on, to warn of judges without keys.
+
+    Each judge that leaves out the key too often is warned of once.
     """
 
     def __init__(self) -> None:

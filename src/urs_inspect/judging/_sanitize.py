@@ -1,5 +1,6 @@
-"""Sanitizing text that a judge is shown: it can neither imitate the prompt around it nor inject a
-result.
+"""Sanitizing text that a judge is shown.
+
+It can neither imitate the prompt around it nor inject a result.
 """
 
 import html
@@ -64,9 +65,7 @@ def sanitize(text: str, delimiters: re.Pattern[str] | None, find_injected: FindI
 
 
 def decoded(text: str) -> str:
-    """The text as it reads once its entities, escapes and characters of full width are plain
-    characters.
-    """
+    """The text with its entities, escapes and characters of full width as plain characters."""
     return _decode(text)[0]
 
 
@@ -125,8 +124,9 @@ def _plain_character(encoded: str) -> str:
 
 
 def delimiters_of(case: str) -> re.Pattern[str] | None:
-    """What stands next to the materials in the frame, as one pattern that forgives case, width and
-    blanks.
+    """What stands next to the materials in the frame, as one pattern.
+
+    The pattern forgives case, width and blanks.
     """
     literals: set[str] = set()
     before, *between, after = [_lines(piece) for piece in re.split(r"\x00\w+\x00", case)]

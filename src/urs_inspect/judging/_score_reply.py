@@ -58,8 +58,9 @@ _REFUSAL_LENGTH = 600
 
 @dataclass(frozen=True)
 class ScoreObject:
-    """Score key -> every value written for it, and whether the final score has its full name or an
-    everyday "total".
+    """Score key -> every value written for it.
+
+    Also says whether the final score has its full name or an everyday "total".
     """
 
     values: dict[str, list[Any]]
@@ -74,9 +75,7 @@ class ScoreObject:
 def score_objects(
     text: str, rubric: Rubric, inside_strings: bool = False
 ) -> Iterator[tuple[Span, ScoreObject]]:
-    """Yield every object in `text` that names a score of the rubric, the one that opens last
-    first.
-    """
+    """Yield every object that names a score of the rubric, the one that opens last first."""
     for span in spans(text, inside_strings):
         scored = _score_object(text[span.start : span.end], rubric)
         if scored.values:
@@ -98,8 +97,9 @@ def _score_object(text: str, rubric: Rubric) -> ScoreObject:
 def _flat(
     pairs: Sequence[tuple[str, Any]], rubric: Rubric, depth: int
 ) -> Iterator[tuple[str, Any]]:
-    """Pairs of an object and of those that it merely wraps: `{"scores": {"Factuality": 8}, "Final
-    Score": 7}`.
+    """Pairs of an object and of those that it merely wraps.
+
+    `{"scores": {"Factuality": 8}, "Final Score": 7}`.
     """
     if named := _named(pairs, rubric):
         yield named
@@ -130,8 +130,9 @@ def _named(pairs: Sequence[tuple[str, Any]], rubric: Rubric) -> tuple[str, Any] 
 
 
 def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecord | JudgeFailure:
-    """Read the last complete score record of a judge's reply: of those that name most criteria, the
-    last.
+    """Read the last complete score record of a judge's reply.
+
+    Of those that name most criteria, the last.
 
     Never raises and never guesses: what is not plainly an integer from 1 to 10 is a failure, and so
     is a shorter record after it that gives another final score. A criterion whose value is no whole
@@ -163,8 +164,9 @@ def read_reply(text: str, rubric: Rubric, criteria: Sequence[str]) -> ScoreRecor
 
 
 def without_record(text: str, wanted: str) -> JudgeFailure:
-    """Name the failure of a reply that has no JSON object with what was wanted: empty, a refusal,
-    or a bad format.
+    """Name the failure of a reply that has no JSON object with what was wanted.
+
+    Empty, a refusal, or a bad format.
     """
     if not text.strip():
         return JudgeFailure("empty_reply", "The reply was empty.")
@@ -292,8 +294,9 @@ _MAX_HEADING = 80
 
 
 def explain(text: str, record: ScoreRecord, rubric: Rubric, language: str, key: str = "") -> str:
-    """Format a reply for people, as Markdown: the final score, then a heading with score and reason
-    per criterion.
+    """Format a reply for people, as Markdown.
+
+    The final score, then a heading with score and reason per criterion.
 
     A reply without recognisable parts is quoted whole below the scores. `language` is that of the
     headings.
@@ -348,8 +351,9 @@ def _without_scores(text: str, record: ScoreRecord, rubric: Rubric, key: str) ->
 def _chosen(
     text: str, complete: Sequence[Span], record: ScoreRecord, rubric: Rubric, key: str
 ) -> Span | None:
-    """The object from which the record was read: the last with the key, else the last with these
-    scores.
+    """The object from which the record was read.
+
+    The last with the key, else the last with these scores.
     """
     for span in complete if key else ():
         if holds_key(text[span.start : span.end], key):
@@ -397,7 +401,8 @@ def _heading(line: str, rubric: Rubric) -> tuple[str, str]:
 
 
 def _is_label(text: str, rubric: Rubric) -> bool:
-    """Whether brackets behind a heading hold the score or the name in another language, and no
-    reason.
+    """Whether brackets behind a heading hold the score or a name, and no reason.
+
+    The name is that in another language.
     """
     return any(char.isdigit() for char in text) or normalise_key(text) in rubric.keys_by_spelling

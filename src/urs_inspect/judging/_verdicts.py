@@ -25,8 +25,9 @@ _WINNER_KEYS = word_set("winner verdict better choice preference")
 
 
 def verdict_names(asked: Iterable[str]) -> frozenset[str]:
-    """Names of entries that a judge may give verdicts under where some were asked for, as
-    `normalise_key` has them.
+    """Names of entries that a judge may give verdicts under where some were asked for.
+
+    They are as `normalise_key` has them.
     """
     return frozenset({normalise_key(name) for name in asked} | _WINNER_KEYS | _OVERALL_SPELLINGS)
 
@@ -91,19 +92,24 @@ def read_verdicts(text: str, asked: Sequence[str]) -> Verdicts | JudgeFailure:
             given[name].add(verdict)
         elif isinstance(value, Pairs) and verdict is not None:
             unknown.append(key[:_MAX_NAME])
-    verdicts = {name: next(iter(each)) if len(each) == 1 else None for name, each in given.items()}
-    if all(verdict is None for verdict in verdicts.values()):
-        if conflicting := [name for name, each in given.items() if len(each - {None}) > 1]:
-            return JudgeFailure(
-                "conflicting_verdicts", f"There are several verdicts on {', '.join(conflicting)}."
-            )
-        return without_record(text, "verdicts on what was asked")
-    return Verdicts(verdicts, tuple(dict.fromkeys(unknown)))
+    verdicts = {name: _single(words) for name, words in given.items()}
+    if any(verdict is not None for verdict in verdicts.values()):
+        return Verdicts(verdicts, tuple(dict.fromkeys(unknown)))
+    if conflicting := [name for name, words in given.items() if len(words - {None}) > 1]:
+        return JudgeFailure(
+            "conflicting_verdicts", f"There are several verdicts on {', '.join(conflicting)}."
+        )
+    return without_record(text, "verdicts on what was asked")
+
+
+def _single(words: set[Shown | None]) -> Shown | None:
+    return next(iter(words)) if len(words) == 1 else None
 
 
 def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
-    """Read the one verdict of a reply that compares on a single dimension or as a whole; the last
-    object counts.
+    """Read the one verdict of a reply that compares on a single dimension or as a whole.
+
+    The last object counts.
 
     Args:
         text: The reply.
@@ -122,8 +128,8 @@ def read_verdict(text: str, name: str = OVERALL) -> Shown | JudgeFailure:
     if not words:
         return without_record(text, "a winner")
     verdicts = {_verdict(word) for word in words}
-    verdict = next(iter(verdicts))
-    if len(verdicts) == 1 and verdict is not None:
+    verdict = _single(verdicts)
+    if verdict is not None:
         return verdict
     written = ", ".join(dict.fromkeys(shown(_written_winner(word)) for word in words))[:_MAX_SAID]
     if None in verdicts:
@@ -167,15 +173,21 @@ def read_word(value: object) -> Shown | None:
     if not isinstance(text, str) or len(text) > _MAX_WORD:
         return None
     plain = unicodedata.normalize("NFKC", text).casefold()
-    match = _WORD.fullmatch(plain)
+    match = _WORD.fullmatch(plain) or _word_with_remark(plain)
     if match is None:
-        match = _WORD.match(plain)
-        tail = _TAIL.match(plain, match.end()) if match else None
-        if match is None or tail is None or _UNCLEAR.search(tail["inside"] or tail["after"] or ""):
-            return None
+        return None
     if match["tie"]:
         return "tie"
     return "1" if match["first"] or match["first_word"] else "2"
+
+
+def _word_with_remark(plain: str) -> re.Match[str] | None:
+    """The word at the beginning, where what follows it leaves open nothing."""
+    match = _WORD.match(plain)
+    tail = _TAIL.match(plain, match.end()) if match else None
+    if tail is None or _UNCLEAR.search(tail["inside"] or tail["after"] or ""):
+        return None
+    return match
 
 
 _NAME_KEYS = ("dimension", "name")
@@ -189,8 +201,9 @@ The bound keeps reading linear in the length of the reply.
 
 
 def _parsed(text: str) -> tuple[list[tuple[int, int, Pairs]], list[int]]:
-    """The outermost objects that parse, and where broken ones begin; nothing parses in a reply of
-    too many broken.
+    """The outermost objects that parse, and where broken ones begin.
+
+    Nothing parses in a reply of too many broken.
     """
     objects: list[tuple[int, int, Pairs]] = []
     broken: list[int] = []
@@ -270,8 +283,9 @@ def _names_in(pairs: Iterable[tuple[str, Any]]) -> set[str]:
 
 
 def _flat(pairs: Pairs, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """The pairs of an object, and of the objects it wraps (`{"dimensions": {...}, "overall":
-    {...}}`).
+    """The pairs of an object, and of the objects it wraps.
+
+    An object may wrap another as in `{"dimensions": {...}, "overall": {...}}`.
 
     An object that names what it is about is one pair itself (`{"dimension": "Clarity", "winner":
     "1"}`).
@@ -290,8 +304,9 @@ def _flat(pairs: Pairs, depth: int = 0) -> Iterator[tuple[str, Any]]:
 
 
 def _winners(pairs: Pairs, names: Collection[str]) -> list[Any]:
-    """What an object gives as the winner: itself, or else about one of the names, or else about
-    anything.
+    """What an object gives as the winner.
+
+    Itself, or else about one of the names, or else about anything.
     """
     if own := _own_winners(pairs):
         return own
@@ -317,8 +332,7 @@ def _verdict(value: object) -> Shown | None:
     """
     if not isinstance(value, Pairs):
         return read_word(value)
-    words = {read_word(inner) for inner in _own_winners(value)}
-    return words.pop() if len(words) == 1 else None
+    return _single({read_word(inner) for inner in _own_winners(value)})
 
 
 def _written_winner(value: object) -> object:
@@ -354,8 +368,9 @@ A quotation may lack the end.
 
 
 def _without_quotations(text: str) -> str:
-    """The text without what stands between neutralised brackets, which only a quotation of the
-    material has.
+    """The text without what stands between neutralised brackets.
+
+    Only a quotation of the material has such brackets.
     """
     before = ""
     while before != text:  # from the inside to the outside

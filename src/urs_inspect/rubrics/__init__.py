@@ -1,6 +1,4 @@
-"""Rubrics as data: intents, criteria, bands and prompt frames, per language, with a typed
-loader.
-"""
+"""Rubrics as data: intents, criteria, bands and prompt frames, with a typed loader."""
 
 from urs_inspect.rubrics._rubric import (
     FINAL,

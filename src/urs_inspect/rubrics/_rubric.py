@@ -1,5 +1,6 @@
-"""What a rubric is, as validated data, and how it is read: the built-in one, and a user's file laid
-over it.
+"""What a rubric is, as validated data, and how it is read.
+
+The built-in one, and a user's file laid over it.
 """
 
 import hashlib
@@ -199,9 +200,7 @@ class Rubric(_Model):
 
     @cached_property
     def keys_by_spelling(self) -> dict[str, str]:
-        """Normalised spelling -> score key, over all languages, so that a judge may write
-        either.
-        """
+        """Normalised spelling -> score key, over all languages: a judge may write any."""
         return {normalise_key(spelling): key for key, spelling in self._score_names()}
 
     @cached_property
@@ -217,8 +216,9 @@ class Rubric(_Model):
         return hashlib.sha256(text.encode()).hexdigest()
 
     def intent_id(self, spelling: str) -> str:
-        """Id of the intent with this id or label in the data; `InputError` lists the intents if
-        there is none.
+        """Id of the intent with this id or label in the data.
+
+        `InputError` lists the intents if there is none.
         """
         key = normalise_key(spelling)
         for intent_id, intent in self.intents.items():
@@ -227,8 +227,9 @@ class Rubric(_Model):
         raise InputError(f"unknown intent '{spelling}'; allowed: {choices(self.intents)}")
 
     def language_code(self, spelling: str) -> str:
-        """Code of the language with this code or label in the data; `InputError` lists those if
-        there is none.
+        """Code of the language with this code or label in the data.
+
+        `InputError` lists those if there is none.
         """
         for code, language in self.languages.items():
             if spelling.strip().casefold() in (code, language.dataset_label.casefold()):
@@ -366,8 +367,9 @@ def _overlay(base: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _only(base: dict[str, Any], codes: Sequence[object], path: Path) -> dict[str, Any]:
-    """The built-in rubric with some of its languages only, so that a user need not write texts in
-    the others.
+    """The built-in rubric with some of its languages only.
+
+    A user then need not write texts in the others.
     """
     if not codes or not set(map(str, codes)) <= base["languages"].keys():
         raise InputError(

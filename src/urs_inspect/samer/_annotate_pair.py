@@ -1,5 +1,6 @@
-"""`annotate_pair`: a judge compares two responses dimension by dimension (SaMer paper, section
-3.3).
+"""`annotate_pair`: a judge compares two responses dimension by dimension.
+
+Source: SaMer paper, section 3.3.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,8 +39,9 @@ CLASSIFIER = "classifier"
 
 @solver
 def second_answer() -> Solver:
-    """Have the model under test write the second response of samples that have only one; others
-    pass through.
+    """Have the model under test write the second response of samples that have only one.
+
+    Others pass through.
 
     A call that fails is noted in the store and leaves the sample unannotated.
     """
@@ -65,8 +67,9 @@ def second_answer() -> Solver:
 def annotate_pair(
     orders: Literal["both", "ab"] = "both", scenario: Literal["missing", "verify"] = "missing"
 ) -> Solver:
-    """Name the scenario of a pair's prompt, then have both responses compared on the scenario's
-    dimensions.
+    """Name the scenario of a pair's prompt, then have both responses compared.
+
+    They are compared on the scenario's dimensions.
 
     The models with the roles `grader` and, if there is one, `classifier` are asked. Their replies,
     and what was read from them, go into the sample's store. A call that fails is noted there; it

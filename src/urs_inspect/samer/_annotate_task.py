@@ -37,8 +37,9 @@ def samer_annotate(
     scenario: Literal["missing", "verify"] = "missing",
     preflight: Flag = True,
 ) -> Task:
-    """Classify prompts, annotate pairs on their scenario's dimensions, keep those that agree with
-    the known winner.
+    """Annotate pairs by SaMer's method, and keep those with the known winner.
+
+    Prompts are classified, and pairs annotated on their scenario's dimensions.
 
     Run it with `--model none --model-role grader=...` (SaMer paper, sections 3.1 to 3.3 and A2). A
     model with the role `classifier` names scenarios in the grader's place, if there is one. Records

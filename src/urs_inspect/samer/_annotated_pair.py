@@ -47,8 +47,9 @@ def annotation_report() -> Metric:
 
 @scorer(metrics=[{"kept": [mean_metric()], "agrees": [mean_metric()]}, annotation_report()])
 def annotated_pair() -> Scorer:
-    """Keep annotated pairs whose overall winner is the known one (SaMer paper, section A2, after
-    STaR).
+    """Keep annotated pairs whose overall winner is the known one.
+
+    Source: SaMer paper, section A2, after STaR.
 
     The value `agrees` is 1 where the annotated winner is the known one, ties included, 0 where it
     is not, NaN where none is known. `kept` is 1 for pairs to train on: those that agree, and those

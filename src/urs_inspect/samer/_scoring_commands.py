@@ -412,7 +412,6 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
     Models, and ways of running one, have a table each.
     """
     from urs_inspect.logs._files import finished_logs, nothing_left
-    from urs_inspect.reports._tables import plain
     from urs_inspect.samer._report import read_dimensions, read_weights
 
     skipped: list[str] = []

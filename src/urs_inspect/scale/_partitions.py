@@ -1,5 +1,6 @@
-"""Pools in partitions, each a file of texts and one of vectors: embedding, and one exact selection
-from all of them.
+"""Pools in partitions, each a file of texts and one of vectors.
+
+Embedding, and one exact selection from all of them.
 """
 
 import json
@@ -41,8 +42,9 @@ def embed_partitions(
     similarity: str = DEFAULT_SIMILARITY,
     ray: bool = False,
 ) -> list[Path]:
-    """Turn files of texts into partitions of vectors, one each; a partition that is there is not
-    made again.
+    """Turn files of texts into partitions of vectors, one each.
+
+    A partition that is there is not made again.
 
     Args:
         sources: Parquet or JSON Lines files of `id`, `instruction` and, under the name of each
@@ -139,8 +141,9 @@ def select_partitions(
     ray: bool = False,
     workers: int = 2,
 ) -> Selection:
-    """Select from the partitions of a pool what `select` would from the whole: the same ids, order
-    and numbers.
+    """Select from the partitions of a pool what `select` would from the whole.
+
+    The same ids, order and numbers.
 
     Args:
         parts: Files of `embed_partitions`. Their vectors are memory-mapped.

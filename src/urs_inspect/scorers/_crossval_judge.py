@@ -1,5 +1,6 @@
-"""`crossval_judge` and `crossval_cell`: one evaluator's judgement of one answer against one
-source's reference.
+"""`crossval_judge` and `crossval_cell`: one evaluator's judgement of one answer.
+
+It is made against the reference of one source.
 """
 
 from collections import defaultdict
@@ -30,8 +31,9 @@ model.
 
 @metric
 def crossval_report() -> Metric:
-    """Rating bias of each evaluator (URS paper, Equation 1), then the mean final score that each
-    one gave.
+    """Rating bias of each evaluator, then the mean final score that each one gave.
+
+    Source: URS paper, Equation 1.
 
     Rows: `<evaluator> rating bias`, where some model is both tested and a source of references,
     without answers that are word for word their own reference; and `<evaluator> mean`. Evaluators
@@ -78,8 +80,9 @@ def crossval_judge(
     temperature: Temperature | None = 0.0,
     structured: Structured = "auto",
 ) -> Scorer:
-    """Score as `intent_judge` does, with the one judge that the sample's metadata names as
-    `evaluator`.
+    """Score as `intent_judge` does, with one judge.
+
+    The sample's metadata names it as `evaluator`.
 
     Arguments are those of `intent_judge`; the models with the role `grader` are the evaluators.
     """
@@ -105,8 +108,9 @@ def crossval_judge(
 
 @scorer(metrics=[outcome_counts()])
 def crossval_cell() -> Scorer:
-    """Report for each sample its cell and how its judging ended, and count the outcomes; calls no
-    model.
+    """Report for each sample its cell and how its judging ended, and count the outcomes.
+
+    Calls no model.
 
     The value holds `evaluator`, `source`, `model`, `outcome` (as in `judge_outcome`), `intent` and
     `language` as text; names of models begin with the model, since columns are narrow: `gpt-4o

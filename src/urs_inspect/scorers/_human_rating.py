@@ -20,8 +20,9 @@ _WEIGHT = "weight"
 
 @metric
 def rated_mean() -> Metric:
-    """Mean final score of all answers that could be rated, estimated from those that were, by their
-    weights.
+    """Mean final score of all answers that could be rated.
+
+    It is estimated from those that were rated, by their weights.
     """
 
     def compute(scores: list[SampleScore]) -> float:
@@ -35,8 +36,9 @@ def rated_mean() -> Metric:
 @scorer(metrics=[rated_mean()])
 @checked
 def human_rating(ratings: Paths, model: Text | None = None) -> Scorer:
-    """Give the answers of a finished log of `urs` people's ratings: `inspect score LOG --scorer
-    ...`.
+    """Give the answers of a finished log of `urs` people's ratings.
+
+    `inspect score LOG --scorer ...`.
 
     The value has `final` and the criteria, each the mean over people (1 to 10), and `weight`: how
     many answers this one stands for. A rating belongs to an answer if question, epoch, text and

@@ -1,5 +1,6 @@
-"""`intent_judge` scores an answer by the criteria of the user's intent; `judge_outcome` counts how
-judging ended.
+"""`intent_judge` scores an answer by the criteria of the user's intent.
+
+`judge_outcome` counts how judging ended.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -46,8 +47,9 @@ def intent_judge(
     only_unscored: Flag = False,
     structured: Structured = "auto",
 ) -> Scorer:
-    """Score answers from 1 to 10, on the criteria of the user's intent and as a whole, with a model
-    as judge.
+    """Score answers from 1 to 10, with a model as judge.
+
+    Scores are on the criteria of the user's intent and as a whole.
 
     Judges are the models bound to the role `grader` (`--model-role grader=...`, a list is a panel
     whose mean counts). A model under test that has the role, or without the role any, judges
@@ -114,8 +116,9 @@ def intent_judge(
 
 
 def _earlier_score(state: TaskState) -> Score | None:
-    """The last score of `intent_judge` in the log of a sample that is scored again; None if there
-    is none.
+    """The last score of `intent_judge` in the log of a sample that is scored again.
+
+    None if there is none.
 
     Where scores are overwritten, the sample comes without them; its events still hold them.
     """
@@ -216,8 +219,9 @@ class AnswerJudge:
     def refuse_other_judging(
         self, earlier: Score, state: TaskState, target: Target, judges: Sequence[Model]
     ) -> None:
-        """Raise `InputError` if an earlier score is of other judges, another temperature or another
-        prompt.
+        """Raise `InputError` if an earlier score was judged in another way.
+
+        That is by other judges, at another temperature or with another prompt.
         """
         facts = earlier.metadata or {}
         names = [str(model) for model in judges]
@@ -247,9 +251,7 @@ class AnswerJudge:
                 )
 
     def _warn(self, judged: Judged, model: str) -> None:
-        """Warn once per run of a judge that failed, an answer that was cut off, and what no judge
-        can see.
-        """
+        """Warn once per run of a failed judge, a cut answer, and what no judge can see."""
         warnings: dict[str, str] = {}
         if not_shown := judged.metadata.get(NOT_SHOWN):
             warnings["not shown"] = (

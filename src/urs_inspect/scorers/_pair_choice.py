@@ -1,10 +1,11 @@
-"""`pair_choice`: which of two models' answers the judges prefer; `human_choice`: which one people
-prefer.
+"""`pair_choice`: which of two models' answers the judges prefer.
+
+`human_choice`: which one people prefer.
 """
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from logging import getLogger
 from typing import Any
@@ -39,9 +40,7 @@ _Key = tuple[tuple[str, str, float, str], ...]
 
 @metric(scores="unreduced")
 def ratings() -> Metric:
-    """Bradley-Terry ratings by model, the best first: mean 1000, 400 points are odds of ten to
-    one.
-    """
+    """Bradley-Terry ratings by model, the best first; 400 points are odds of ten to one."""
 
     def compute(scores: list[SampleScore]) -> Value:
         ranking = _ranking(scores)
@@ -194,8 +193,9 @@ def pair_choice(judge: str = "grader") -> Scorer:
 @scorer(metrics=[ratings(), competition_report()])
 @checked
 def human_choice(votes: Paths) -> Scorer:
-    """Give the ballots of a finished log the outcome of people's votes: `inspect score LOG --scorer
-    ...`.
+    """Give the ballots of a finished log the outcome of people's votes.
+
+    `inspect score LOG --scorer ...`.
 
     The option with the most votes counts; where several share the most votes, people see no
     difference together: a tie (MAD paper, appendix E.4). `cannot tell` is not counted. Calls no
@@ -300,18 +300,12 @@ def _judged(
     }
     single = {name: final_verdict(list(verdicts.values())) for name, verdicts in orders.items()}
     outcome = _of_panel([verdict for verdict in single.values() if verdict is not None])
-    failed = []
-    for name, given in readings.items():
-        for reading in given:
-            if reading.mode:
-                failed.append({"judge": name, **reading.to_metadata()})
+    failed = _failures(readings)
     facts = {
         "judges": list(readings),
         "outcome": "unread" if math.isnan(outcome) else "judged",
         "orders": orders,
-        "flips": sum(
-            None not in given.values() and len(set(given.values())) > 1 for given in orders.values()
-        ),
+        "flips": sum(_flips(verdicts.values()) for verdicts in orders.values()),
         "failures": [failure["mode"] for failure in failed],
         "failure_details": failed,
         **reply_counts(readings),
@@ -321,6 +315,18 @@ def _judged(
         **known,
     }
     return _made(ballot, outcome, facts, _explained(ballot, readings, single))
+
+
+def _failures(readings: Mapping[str, Sequence[PairReading]]) -> list[dict[str, Any]]:
+    failed: list[dict[str, Any]] = []
+    for judge, given in readings.items():
+        failed += [{"judge": judge, **reading.to_metadata()} for reading in given if reading.mode]
+    return failed
+
+
+def _flips(verdicts: Collection[str | None]) -> bool:
+    """Whether a judge's verdict depends on the order."""
+    return None not in verdicts and len(set(verdicts)) > 1
 
 
 def _of_panel(given: Sequence[str]) -> float:

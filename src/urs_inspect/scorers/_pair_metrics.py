@@ -1,6 +1,4 @@
-"""`judge_report`: the headline of a judge, and its verdicts in detail, from the scores of one
-run.
-"""
+"""`judge_report`: the headline of a judge and its verdicts in detail, from one run."""
 
 import math
 from collections.abc import Sequence
@@ -71,8 +69,9 @@ class JudgedItems:
 
 @metric(scores="unreduced")
 def judge_report() -> Metric:
-    """The headline of a judge beside the baseline that every judge must beat, its habits, and
-    counts of failures.
+    """The headline of a judge beside a baseline, its habits, and counts of failures.
+
+    The baseline is the one that every judge must beat.
 
     Rows about verdicts on pairs as wholes: `overall accuracy_all` (unread verdicts are wrong), the
     bounds of its 95% interval, `low` and `high`; `longest`, the accuracy of preferring the longer
@@ -112,8 +111,9 @@ def judge_report() -> Metric:
 
 
 def _headline(title: str, items: JudgedItems) -> dict[str, float]:
-    """Accuracy over all verdicts with its bounds, that of the longer response, and the share of
-    unread verdicts.
+    """Accuracy over all verdicts with its bounds, and the share of unread verdicts.
+
+    Also the accuracy of the longer response.
     """
     verdicts = items.verdicts
     read = np.where(
@@ -150,8 +150,9 @@ def items_of(scores: Sequence[SampleScore], name: str | None = OVERALL) -> Verdi
 
 
 def baseline_of(kind: str, items: JudgedItems) -> Codes:
-    """Final verdicts of a baseline that is asked in the order or orders in which the judge was,
-    with the seed 0.
+    """Final verdicts of a baseline that is asked as the judge was, with the seed 0.
+
+    It is asked in the same order or orders.
 
     In both orders disagreement is a tie, so that `first` and `second` get nothing right.
     """
@@ -214,8 +215,9 @@ def judged_items(scores: Sequence[SampleScore], *, dimensions: bool) -> JudgedIt
 
 
 def _rows(score: SampleScore, dimensions: bool) -> list[dict[str, Any]]:
-    """A row for each verdict on a pair that was asked for: those on dimensions, or the one as a
-    whole.
+    """A row for each verdict on a pair that was asked for.
+
+    Those on dimensions, or the one as a whole.
     """
     facts = facts_of(score)
     sample = score.sample_metadata or {}

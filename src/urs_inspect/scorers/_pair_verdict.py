@@ -37,8 +37,9 @@ _TICKS = re.compile(r"`+")
 def explain_pair(
     labels: Mapping[str, str], final: Mapping[str, str | None], readings: Sequence[PairReading]
 ) -> str:
-    """Verdicts on a pair as Markdown: a table of labels and verdicts, failures, and every reply,
-    perhaps cut.
+    """Verdicts on a pair as Markdown.
+
+    A table of labels and verdicts, failures, and every reply, perhaps cut.
     """
     parts = [_table(labels, final, readings)]
     failures = [
@@ -95,8 +96,9 @@ def _what(reading: PairReading) -> str:
 
 
 def _words(reading: PairReading, most: int) -> str:
-    """The judge's words: comparisons by name where the reply is the object that was asked for, else
-    as it came.
+    """The judge's words, by name where the reply is the object that was asked for.
+
+    Another reply is given as it came.
     """
     reply = reading.reply
     text = _comparisons(reply) or (reply if reading.computed else None)
@@ -176,28 +178,9 @@ def pair_verdict() -> Scorer:
         }
         dimensions = [value for name, value in right.items() if name != OVERALL]
         failed = [reading for reading in readings if reading.mode]
-        # One that was cut off may have all verdicts.
-        unread = [
-            each.mode for each in failed if not each.verdicts or None in each.verdicts.values()
-        ]
         counts = reply_counts({str(state.model): readings})
         for warning in watch.note(counts):
             logger.warning(warning)
-        evaluations: list[dict[str, Any]] = state.store.get(EVALUATIONS, [])
-        prompted = [
-            reply for reply in kept if reply.get("prompt_version")
-        ]  # a baseline has no prompts
-        prompts = {
-            "prompt_version": ", ".join(
-                dict.fromkeys(reply["prompt_version"] for reply in prompted)
-            ),
-            "prompt_sha256": list(dict.fromkeys(reply["prompt_sha256"] for reply in prompted)),
-        }
-        if not prompted:
-            prompts = {}
-        of_samer: dict[str, Any] = {}
-        if evaluations:
-            of_samer = {**pair_facts(evaluations), "evaluations": evaluations}
         return Score(
             value={
                 GROUP: str(facts.get(GROUP, "")),
@@ -206,7 +189,7 @@ def pair_verdict() -> Scorer:
             },
             answer=final[OVERALL] or "unread",
             explanation=explain_pair(labels, final, readings),
-            reason=reason_of(unread) if None in final.values() else None,
+            reason=reason_of(_unread(failed)) if None in final.values() else None,
             metadata={
                 "labels": labels,
                 "verdicts": outcome.orders,
@@ -214,10 +197,33 @@ def pair_verdict() -> Scorer:
                 "failure_details": [reading.to_metadata() for reading in failed],
                 **counts,
                 "unknown_dimensions": [name for reading in readings for name in reading.unknown],
-                **prompts,
+                **_prompt_facts(kept),
                 **call_facts(kept),
-                **of_samer,
+                **_samer_facts(state.store.get(EVALUATIONS, [])),
             },
         )
 
     return score
+
+
+def _unread(failed: Sequence[PairReading]) -> list[str]:
+    """How replies without all verdicts failed; one that was cut off may have all."""
+    return [
+        reading.mode
+        for reading in failed
+        if not reading.verdicts or None in reading.verdicts.values()
+    ]
+
+
+def _prompt_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What is known of the prompts; a baseline has none."""
+    prompted = [reply for reply in replies if reply.get("prompt_version")]
+    if not prompted:
+        return {}
+    versions = dict.fromkeys(reply["prompt_version"] for reply in prompted)
+    hashes = dict.fromkeys(reply["prompt_sha256"] for reply in prompted)
+    return {"prompt_version": ", ".join(versions), "prompt_sha256": list(hashes)}
+
+
+def _samer_facts(evaluations: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {**pair_facts(evaluations), "evaluations": evaluations} if evaluations else {}

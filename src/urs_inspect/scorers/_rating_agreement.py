@@ -100,9 +100,7 @@ def rating_report() -> Metric:
 
 
 def rated_item(score: SampleScore) -> RatedItem | None:
-    """The response that a score of `rating_agreement` is about; None for a score of anything
-    else.
-    """
+    """The response that a score of `rating_agreement` is about; None for other scores."""
     facts = facts_of(score)
     sample = score.sample_metadata or {}
     if "label" not in facts:
@@ -128,8 +126,9 @@ def _rescaled(rating: float, scale: Sequence[float], label_scale: Sequence[float
 
 
 def agreement(items: Sequence[RatedItem]) -> RatingAgreement:
-    """Compare ratings with labels, for at least one response, with the intervals that logs and
-    tables report.
+    """Compare ratings with labels, for at least one response.
+
+    The intervals are those that logs and tables report.
     """
     clusters = [item.cluster for item in items]
     correlations = correlate(

@@ -1,6 +1,4 @@
-"""`reference_outcome`: whether an answer may serve as a reference answer, without calling a
-judge.
-"""
+"""`reference_outcome`: whether an answer may serve as a reference, without a judge."""
 
 import math
 from collections import Counter

@@ -16,8 +16,9 @@ _FALLBACK = "en"
 
 @solver
 def null_answer() -> Solver:
-    """Answer with the null answer that the sample's metadata names as `null_answer`, without
-    calling a model.
+    """Answer with the null answer that the sample's metadata names, without calling a model.
+
+    The name of the entry is `null_answer`.
 
     `constant` is one polite text for every question, `empty` is nothing, `reference` is a copy of
     the reference answer, and `injection` orders the judge to give full marks.
@@ -44,8 +45,9 @@ ANSWER = "answer"
 
 @solver
 def recorded_answer() -> Solver:
-    """Answer with the text in the sample's metadata `answer`, of the model named `model` there;
-    calls no model.
+    """Answer with the text in the sample's metadata `answer`, of the model named `model` there.
+
+    Calls no model.
 
     Without the text the sample has no answer at all, as if the model had not been asked.
     """

@@ -52,8 +52,9 @@ def compare_pair(
     samer: dict[str, Any] | None = None,
     structured: Structured = "auto",
 ) -> Solver:
-    """Have the two responses in a sample's metadata compared, and keep every reply in the sample's
-    store.
+    """Have the two responses in a sample's metadata compared.
+
+    Every reply is kept in the sample's store.
 
     Args:
         protocol: `joint`: all dimensions and overall in one reply; `per_dimension`: one call per

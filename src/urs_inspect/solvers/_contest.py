@@ -68,8 +68,9 @@ def contest(
     samer: dict[str, Any] | None = None,
     structured: Structured = "auto",
 ) -> Solver:
-    """Have a sample's instruction answered by all contestants, or its ballot judged, as the
-    sample's phase says.
+    """Have a sample's instruction answered by all contestants, or its ballot judged.
+
+    Which of the two is to be done the sample's phase says.
 
     Args:
         judge: `grader` for the models with that role, which form a panel; `samer`, which evaluates
@@ -121,9 +122,7 @@ def check_contest_judge(judge: object) -> None:
 
 
 def contestants() -> list[Model]:
-    """The models with the role `contestant`; `InputError` if there is none, or two have one
-    name.
-    """
+    """The models with the role `contestant`, each with a name of its own, else `InputError`."""
     models = models_with(CONTESTANT)
     names = [str(model) for model in models]
     if twice := sorted({name for name in names if names.count(name) > 1}):

@@ -46,8 +46,9 @@ URS_RUBRIC = "urs"
 
 
 def load_named_rubric(name: str | None) -> Rubric | None:
-    """The rubric of that name: None for none, `urs` for the built-in one, else the path of a file
-    laid over it.
+    """The rubric of that name.
+
+    None for none, `urs` for the built-in one, else the path of a file laid over it.
     """
     return None if name is None else load_rubric(None if name == URS_RUBRIC else name)
 

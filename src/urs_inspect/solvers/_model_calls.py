@@ -50,8 +50,9 @@ class CallError(str):
 
 
 async def attempt(call: Awaitable[ResultT]) -> ResultT | CallError:
-    """The result of a call. An error of the call is a result as well: one failed call must not end
-    the run.
+    """The result of a call.
+
+    An error of the call is a result as well: one failed call must not end the run.
     """
     try:
         return await call
@@ -203,8 +204,9 @@ class CallFacts:
 
 
 def _facts(model: Model, last: str, config: GenerateConfig, before: int) -> CallFacts:
-    """The temperature in the request of a call that has just ended, from the harness's own record
-    of it.
+    """The temperature in the request of a call that has just ended.
+
+    It is taken from the harness's own record of the call.
     """
     try:
         events = transcript().history.events_from(before)
@@ -231,8 +233,9 @@ def _facts(model: Model, last: str, config: GenerateConfig, before: int) -> Call
 
 
 def _parameter(request: Mapping[str, Any]) -> float | None:
-    """The temperature in a request, which some providers put into a part of it, as
-    `generation_config`.
+    """The temperature in a request.
+
+    Some providers put it into a part of the request, as `generation_config`.
     """
     given = request.get("temperature")
     if isinstance(given, (int, float)) and not isinstance(given, bool):
@@ -294,8 +297,9 @@ class JudgeCalls:
         config: GenerateConfig,
         schema: Schema | None = None,
     ) -> tuple[ModelOutput, CallFacts]:
-        """Call a judge, by a schema if it takes one; `CallsStopped` is raised if it has failed too
-        often in a row.
+        """Call a judge, by a schema if it takes one.
+
+        `CallsStopped` is raised if it has failed too often in a row.
         """
 
         async def call(reply_schema: ResponseSchema | None) -> ModelOutput:
@@ -311,8 +315,9 @@ class JudgeCalls:
         config: GenerateConfig,
         failure_of: Callable[[ModelOutput], JudgeFailure | None],
     ) -> JudgeOutput:
-        """Send a prompt to a judge, and ask once more where it is not certain which record of its
-        reply is its own.
+        """Send a prompt to a judge, once more where its own record is not certain.
+
+        It is not certain where several records of the reply may be its own.
 
         `failure_of` says why an output cannot be read; None if it can.
         """
@@ -330,8 +335,9 @@ class JudgeCalls:
         prompt: JudgePrompt,
         failure_of: Callable[[str], JudgeFailure | None] = lambda reply: None,
     ) -> tuple[str | JudgeFailure, CallFacts | None, bool]:
-        """Send a prompt to the first model with a role, at temperature 0: the reply, or why there
-        is none.
+        """Send a prompt to the first model with a role, at temperature 0.
+
+        The reply, or why there is none.
 
         The facts of the call are None if it failed; the last value says whether it was asked again,
         because of a failure that `failure_of` finds in a reply.
@@ -359,9 +365,7 @@ class JudgeCalls:
         call: Callable[[ResponseSchema | None], Awaitable[ModelOutput]],
         schema: Schema | None = None,
     ) -> tuple[ModelOutput, CallFacts]:
-        """As `generate`, for a call that is made otherwise, with the schema of the reply or
-        None.
-        """
+        """As `generate`, for a call that is made otherwise, with or without a schema."""
         key = model_key(model)
         if schema is None or key in self._plain or not is_structured(model, self._structured):
             return await self._watch(model, messages, config, lambda: call(None))
@@ -422,8 +426,9 @@ class JudgeCalls:
         return output, facts
 
     def _note(self, breaker: CircuitBreaker, model: Model, error: str) -> None:
-        """Note how a call ended; where that stops the calls, report it now and again at the end of
-        the run.
+        """Note how a call ended.
+
+        Where that stops the calls, report it now and again at the end of the run.
         """
         was_stopped = breaker.stopped
         breaker.note(bool(error), error)
@@ -446,16 +451,18 @@ def _report_at_run_end(sentence: str) -> None:
 
 
 def fail_command() -> None:
-    """Make the command under way end with the status 1, after all its work: the harness ends every
-    run with 0.
+    """Make the command under way end with the status 1, after all its work.
+
+    The harness ends every run with 0.
     """
     if (context := click.get_current_context(silent=True)) is not None:
         context.find_root().call_on_close(lambda: sys.exit(1))
 
 
 class _StoppedAtRunEnd(Hooks):
-    """Registered only when needed, since the harness lists the hooks that it finds when a command
-    starts.
+    """A hook that is registered only when needed.
+
+    The harness lists the hooks that it finds when a command starts.
     """
 
     sentences: list[str] = []  # noqa: RUF012 - one list for the class is meant

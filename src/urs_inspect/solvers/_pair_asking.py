@@ -23,8 +23,9 @@ _NAME_OF = ("a", "b", "tie")
 
 @dataclass(frozen=True)
 class PairCall:
-    """A call about a pair: the judge, which response its prompt shows first, and what verdicts it
-    asks for.
+    """A call about a pair.
+
+    The judge, which response its prompt shows first, and what verdicts it asks for.
     """
 
     model: Model
@@ -37,8 +38,9 @@ class PairCall:
 def keep_replies(
     state: TaskState, replies: Sequence[PairReply], judges: Sequence[str] | None = None
 ) -> None:
-    """Keep replies in the sample's store; `judges` are their judges, where that is not the model
-    under test.
+    """Keep replies in the sample's store.
+
+    `judges` are their judges, where that is not the model under test.
     """
     named = [{"judge": judge} for judge in judges] if judges is not None else [{}] * len(replies)
     state.store.set(
@@ -100,8 +102,9 @@ async def _ask_pair(call: PairCall, judge_calls: JudgeCalls) -> PairReply:
 
 
 def call_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The different temperatures that were requested and sent, and whether requests had a schema of
-    the reply.
+    """The different temperatures of requests, and whether they had a schema of the reply.
+
+    Temperatures are those that were requested and those that were sent.
 
     For the log; nothing where no model was called.
     """
@@ -122,8 +125,9 @@ def call_facts(replies: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 def baseline_reply(
     kind: str, facts: Mapping[str, Any], first: First, sample_id: str, seed: int
 ) -> PairReply:
-    """The verdicts of a baseline on `facts`: `response_a`, `response_b`, `label` and perhaps
-    `dimensions` of a pair.
+    """The verdicts of a baseline on `facts`.
+
+    `response_a`, `response_b`, `label` and perhaps `dimensions` of a pair.
 
     Id and seed are for the random baseline.
     """

@@ -1,5 +1,6 @@
-"""One tiny request to each model of a run before the first sample, so that a refused model costs
-nothing.
+"""One tiny request to each model of a run before the first sample.
+
+A refused model then costs nothing.
 """
 
 import math
@@ -161,8 +162,9 @@ async def _check_copies(models: Sequence[tuple[str, Model]], structured: Structu
 
 
 async def _check(models: Iterable[tuple[str, Model]], structured: Structured) -> None:
-    """Check all models that are not known, at the same time; `InputError` names those that servers
-    refuse.
+    """Check all models that are not known, at the same time.
+
+    `InputError` names those that servers refuse.
     """
     waiting: dict[ModelKey, tuple[str, Model]] = {}
     for role, model in models:
@@ -202,8 +204,9 @@ async def _check(models: Iterable[tuple[str, Model]], structured: Structured) ->
 
 
 async def _check_model(role: str, model: Model, structured: Structured) -> str | None:
-    """Ask for a tiny reply, past the harness's retries, records and caches; if the server refuses,
-    how.
+    """Ask for a tiny reply, past the harness's retries, records and caches.
+
+    If the server refuses, how.
     """
     if not _has_server(model):
         return None
@@ -262,9 +265,7 @@ async def _tiny_reply(model: Model, by_schema: bool) -> ModelOutput | Exception:
 
 
 def _why_not_structured(reply: ModelOutput | Exception) -> str | None:
-    """Why a judge is not asked by a schema; None if its server follows one, or that is not
-    known.
-    """
+    """Why a judge is not asked by a schema; None if its server follows one, or may do so."""
     if isinstance(reply, ModelOutput):
         return (
             None
@@ -281,8 +282,9 @@ def _has_server(model: Model) -> bool:
 
 
 def _starts_server(model: Model) -> bool:
-    """Whether the harness starts the model's server itself, which may take minutes and a GPU's
-    whole memory.
+    """Whether the harness starts the model's server itself.
+
+    That may take minutes and a GPU's whole memory.
     """
     if provider_of(model) == "sglang":
         return getattr(model.api, "server_process", None) is not None

@@ -29,8 +29,9 @@ def models_with(role: str) -> list[Model]:
 
 
 def roles_known() -> bool:
-    """Whether the roles are those of the run to come, which is so while the `inspect` command makes
-    a task.
+    """Whether the roles are those of the run to come.
+
+    They are while the `inspect` command makes a task.
 
     In a script that makes a task and hands it to `eval()`, roles are not set up yet, or are those
     of an earlier run in the same process.
@@ -39,8 +40,9 @@ def roles_known() -> bool:
 
 
 def judge_model(*, baselines: bool = True) -> Model:
-    """The model under test; `InputError` if the run has none. `baselines`: whether a baseline could
-    judge instead.
+    """The model under test; `InputError` if the run has none.
+
+    `baselines`: whether a baseline could judge instead.
     """
     model = get_model()
     if is_none(model):

@@ -1,5 +1,6 @@
-"""Structured output of judges: what a server makes of a JSON schema, and the schema as the harness
-sends it.
+"""Structured output of judges.
+
+What a server makes of a JSON schema, and the schema as the harness sends it.
 """
 
 import json
@@ -42,8 +43,9 @@ def model_key(model: Model) -> ModelKey:
 
 
 def address_of(model: Model) -> str | None:
-    """The address of a model's server; None for that of its provider, or if the harness is to start
-    the server.
+    """The address of a model's server.
+
+    None for that of its provider, or if the harness is to start the server.
 
     Unlike `base_url`, it does not change when a server of vLLM is started.
     """

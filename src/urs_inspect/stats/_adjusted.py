@@ -1,5 +1,6 @@
-"""Bradley-Terry ratings that are adjusted: people's votes corrected by a judge's verdicts, or votes
-at equal style.
+"""Bradley-Terry ratings that are adjusted.
+
+People's votes corrected by a judge's verdicts, or votes at equal style.
 
 Corrected (`rank_corrected`): people voted on some ballots, a judge on all of them.
 Prediction-powered inference (Angelopoulos, Duchi and Zrnic, "PPI++: Efficient Prediction-Powered
@@ -103,8 +104,9 @@ class JudgedBallots:
 
 @dataclass(frozen=True)
 class CorrectedRanking:
-    """Models from the best to the worst by people's votes and a judge; intervals by
-    `influence_draws`.
+    """Models from the best to the worst by people's votes and a judge.
+
+    Intervals by `influence_draws`.
     """
 
     places: Places  # corrected ratings; `extra`: less the ratings by people alone
@@ -121,8 +123,9 @@ class CorrectedRanking:
 def rank_corrected(
     ballots: JudgedBallots, *, prior: float = PRIOR, **options: Unpack[ResamplingOptions]
 ) -> CorrectedRanking:
-    """Rank models by people's votes, corrected by a judge's verdicts; `options` are those of
-    `Resampling`.
+    """Rank models by people's votes, corrected by a judge's verdicts.
+
+    `options` are those of `Resampling`.
     """
     voted = ~np.isnan(ballots.people)
     judged = ~np.isnan(ballots.judge)
@@ -172,8 +175,9 @@ def rank_corrected(
 
 
 def _control(ballots: JudgedBallots) -> tuple[float, Floats, Floats]:
-    """Lambda, what each verdict is above the mean of its pair, and the share of the pair's verdicts
-    with votes.
+    """Lambda, what each verdict is above the mean of its pair, and a share.
+
+    The share is that of the pair's verdicts with votes.
 
     The latter have shape (N,), 0 for a ballot without a verdict. Covariance and variance within a
     pair are unbiased with few votes; pairs without further verdicts do not count.
@@ -227,8 +231,9 @@ class ControlledRanking:
 
 
 def style_differences(responses: Iterable[Sequence[str]], features: Sequence[str]) -> Floats:
-    """(a - b) / (a + b) of the counts of two answers, by feature; -1 to 1, 0 where both are 0;
-    shape (N, K).
+    """(a - b) / (a + b) of the counts of two answers, by feature; -1 to 1, 0 where both are 0.
+
+    Shape (N, K).
     """
     counts = [
         [[FEATURES[name](text) for text in texts] for name in features] for texts in responses
@@ -245,8 +250,9 @@ def rank_controlled(
     given: Mapping[str, Coefficient] | None = None,
     **options: Unpack[ResamplingOptions],
 ) -> ControlledRanking:
-    """Rank models at equal style, from `style_differences` of shape (N, K); `options` are those of
-    `Resampling`.
+    """Rank models at equal style, from `style_differences` of shape (N, K).
+
+    `options` are those of `Resampling`.
 
     Coefficients of an earlier fit are kept, so that a model that joins does not change what style
     is worth.
@@ -362,8 +368,9 @@ def fit_rows(
 
 
 def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Places, Floats]:
-    """Places by a fit, `extra` being its ratings less those of a plain one, and its coefficients,
-    shape (1 + R, K).
+    """Places by a fit, and its coefficients, shape (1 + R, K).
+
+    `extra` are its ratings less those of a plain fit.
 
     The first row is of all battles, the others are draws; in points. Every second draw leaves out
     the pull of the prior, which moves models that are far apart towards each other; with it in all

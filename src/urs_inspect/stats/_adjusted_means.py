@@ -1,5 +1,6 @@
-"""Adjusted means: of a judge's scores corrected by people's ratings of some answers, and by a
-regression on length.
+"""Means of a judge's scores that are adjusted.
+
+They are corrected by people's ratings of some answers, or by a regression on length.
 """
 
 from collections.abc import Mapping
@@ -34,8 +35,9 @@ Each shrinks the error by their squared correlation.
 
 @dataclass(frozen=True)
 class ByRater:
-    """Ratings of answers by R raters, arrays of shape (Q, M, R); 0 where a rater did not rate an
-    answer.
+    """Ratings of answers by R raters, arrays of shape (Q, M, R).
+
+    0 where a rater did not rate an answer.
     """
 
     # share of each rater in the mean rating of an answer; they add up to 1 where it was rated
@@ -110,8 +112,9 @@ def rater_effects(shares: Floats, parts: Floats) -> RaterEffects:
 
 
 def ratings_by_same_raters(counts: Floats) -> Floats:
-    """How many ratings of each of two models, all by the same raters, tell as much of their
-    difference.
+    """How many ratings of each of two models by the same raters tell as much.
+
+    What they tell is the difference of the two.
 
     `counts` are numbers of ratings by model and rater, shape (M, R); the result has shape (M, M).
     With unit variance of a rating, the difference of two models has the variance v by least squares
@@ -248,8 +251,9 @@ class _Adjusted:
     most: Floats  # most ratings that those of each model count for, shape (M,)
 
     def rated_by(self, weights: Floats, chosen: Integers) -> Floats:
-        """Share of each rater in the weighted ratings of each model over some questions, shape (M,
-        R).
+        """Share of each rater in the weighted ratings of each model over some questions.
+
+        Shape (M, R).
         """
         sums = (weights[chosen][:, :, None] * self.shares[chosen]).sum(axis=0)
         return np.nan_to_num(
@@ -299,8 +303,9 @@ def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, f
 
 
 def _least_squares(sums: Floats) -> Floats:
-    """Coefficients within bounds that minimise squares, by sums of products, shape (3, 3, K) -> (2,
-    K).
+    """Coefficients within bounds that minimise squares, by sums of products.
+
+    Shape (3, 3, K) -> (2, K).
     """
     found = np.zeros((2, sums.shape[2]))
     spread = sums[[0, 1], [0, 1]]
@@ -322,8 +327,9 @@ def _least_squares(sums: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class LengthControl:
-    """What goes with the length of answers, in rounds of the bootstrap, as `control_length` makes
-    it.
+    """What goes with the length of answers, in rounds of the bootstrap.
+
+    `control_length` makes it.
     """
 
     # points that go with a doubling, within questions and models; NaN where lengths say nothing of
@@ -340,8 +346,9 @@ class LengthControl:
 def length_column(
     scores: npt.ArrayLike, doublings: npt.ArrayLike, questions: Integers | None = None
 ) -> MeanColumn:
-    """What `control_length` needs, as a column for `bootstrap_means`, of scores and lengths of M
-    models, shape (Q, M).
+    """What `control_length` needs, as a column for `bootstrap_means`.
+
+    Scores and lengths of M models have the shape (Q, M).
 
     `doublings` has the length of each answer as a binary logarithm, of characters or words; NaN for
     an empty answer, which has no logarithm and a score by rule: it keeps its score, and its
@@ -368,8 +375,9 @@ def length_column(
 
 
 def control_length(found: MeanDraws) -> LengthControl:
-    """Least squares of score on model and log length with an effect of each question, in every
-    round of a column.
+    """Least squares of score on model and log length, in every round of a column.
+
+    Each question has an effect of its own.
 
     Means at equal length are `mean - slope * (log length less that of all models)`. By Frisch,
     Waugh and Lovell ("Partial Time Regressions as Compared with Individual Trends", 1933), the

@@ -1,5 +1,6 @@
-"""Agreement among raters: kappa, Krippendorff's alpha, the score interval of a share, and panels of
-judges.
+"""Agreement among raters.
+
+Kappa, Krippendorff's alpha, the score interval of a share, and panels of judges.
 """
 
 import math
@@ -67,8 +68,9 @@ def interval_alpha(ratings: Sequence[Sequence[float]]) -> float:
 
 
 def nominal_alpha(tables: Floats) -> Floats:
-    """Krippendorff's alpha with the nominal distance, of two raters without gaps, for many tables
-    at once.
+    """Krippendorff's alpha with the nominal distance, for many tables at once.
+
+    Each table is of two raters without gaps.
 
     `tables` has how often the raters gave each pair of classes, shape (R, K, K) -> (R,). With 2N
     values, of which n_c are of class c, alpha is `1 - (2N - 1) * (values that disagree) / ((2N)^2 -
@@ -88,8 +90,9 @@ def nominal_alpha(tables: Floats) -> Floats:
 def clustered_interval_alpha(
     ratings: npt.ArrayLike, clusters: Clusters, **options: Unpack[ResamplingOptions]
 ) -> Estimate:
-    """`interval_alpha` with its bootstrap interval clustered by question; `clusters` has the
-    question of each unit.
+    """`interval_alpha` with its bootstrap interval clustered by question.
+
+    `clusters` has the question of each unit.
 
     With n values in units that have at least two, alpha is `1 - (n - 1) * sum over units of the
     squared differences within, each divided by the unit's number of values less one, / squared
@@ -113,9 +116,7 @@ def clustered_interval_alpha(
 
 
 def _moments(table: Floats, known: Flags) -> Floats:
-    """Of each unit the number, sum and sum of squares of its values, and its differences, shape
-    (units, 4).
-    """
+    """Number, sum, sum of squares and differences of each unit's values, shape (units, 4)."""
     values = np.where(
         known, table - np.nanmean(table), 0.0
     )  # alpha does not depend on the origin, rounding does
@@ -157,8 +158,9 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
 
 
 def wilson_interval(share: float, n: int, level: float = LEVEL) -> Estimate:
-    """A share (0 to 1) of n independent trials, and its two-sided score interval (Wilson, "Probable
-    Inference", 1927).
+    """A share (0 to 1) of n independent trials, and its two-sided score interval.
+
+    Source: Wilson, "Probable Inference", 1927.
 
     It has a width at 0 and 1 too; NaN without trials. For several trials per question, `share` is
     the mean of the questions' shares and `n` their number: the interval is then no narrower than it
@@ -192,8 +194,9 @@ class EffectiveJudges:
 
 
 def effective_judges(errors: Floats, clusters: Clusters, level: float = LEVEL) -> EffectiveJudges:
-    """Effective number of judges of a panel, `J / (1 + (J - 1) * r)` with the mean error
-    correlation r.
+    """Effective number of judges of a panel.
+
+    That is `J / (1 + (J - 1) * r)` with the mean error correlation r.
 
     That is the design effect of a cluster of J (Kish, "Survey Sampling", 1965, section 5.4), which
     arXiv 2605.29800 applies to judges; a negative r counts as 0. Intervals are those of Student's t
@@ -272,8 +275,9 @@ class HeldOutPanel:
 def best_panel(
     values: Floats, labels: Floats | None, clusters: Clusters, *, splits: int = 200, seed: int = 0
 ) -> HeldOutPanel:
-    """The majority of three that is most often right, or the mean of two to four with the highest
-    Pearson's r.
+    """The best majority of three, or mean of two to four judges.
+
+    The majority is the one that is most often right, the mean that with the highest Pearson's r.
 
     `values` are 1 for a right and 0 for a wrong verdict, without `labels`, or ratings, shape
     (judges, items). In each of the random splits either half chooses once; a prompt is never in

@@ -178,9 +178,7 @@ def win_rates_of(battles: Battles) -> WinRates:
 
 
 def _count(battles: Battles, which: Flags) -> Integers:
-    """How many of some battles have the row as first and the column as second model, shape (P,
-    P).
-    """
+    """How many battles have the row as first and the column as second model, shape (P, P)."""
     players = len(battles.players)
     cells = (battles.first * players + battles.second)[which]
     return (
@@ -253,8 +251,9 @@ def connectivity_of(battles: Battles) -> Connectivity:
 
 
 def ordered_by_votes(battles: Battles) -> Flags:
-    """Which models the battles can order, one against the other: symmetric, shape (P, P), true on
-    the diagonal.
+    """Which models the battles can order, one against the other.
+
+    Symmetric, shape (P, P), true on the diagonal.
 
     They can if a chain of wins and ties leads from one to the other, in either direction. Of two
     models that have only both beaten a third, or that no chain links at all, only the prior says

@@ -1,5 +1,6 @@
-"""Estimates with intervals: Student's t for independent values, the percentile bootstrap for
-clusters of items.
+"""Estimates with intervals.
+
+Student's t for independent values, the percentile bootstrap for clusters of items.
 
 Verdicts on one prompt are not independent, so whole prompts are drawn with replacement (the pairs
 cluster bootstrap of Cameron, Gelbach and Miller, "Bootstrap-Based Improvements for Inference with
@@ -104,8 +105,9 @@ class Estimate:
         return replace(self, value=-self.value, low=-self.high, high=-self.low)
 
     def reported(self, scale: Scale | None = None) -> "Estimate":
-        """The same with the bounds that logs, tables and pages report, by the rule of
-        `reported_bounds`.
+        """The same with the bounds that logs, tables and pages report.
+
+        They follow the rule of `reported_bounds`.
 
         Args:
             scale: Lowest and highest possible value; None if there are no limits.
@@ -177,8 +179,9 @@ def student_interval(
 
 
 def standard_error(values: Sequence[float], clusters: Clusters | None = None) -> float:
-    """Standard error of the mean of two values or more, in two clusters or more; all independent by
-    default.
+    """Standard error of the mean of two values or more, in two clusters or more.
+
+    All independent by default.
     """
     n = len(values)
     mean = math.fsum(values) / n
@@ -194,8 +197,9 @@ def standard_error(values: Sequence[float], clusters: Clusters | None = None) ->
 
 
 def pooled_deviation(groups: Sequence[Sequence[float]]) -> float:
-    """Standard deviation within groups of repeated values: `sqrt(sum of squares / sum of (group
-    size - 1))`.
+    """Standard deviation within groups of repeated values.
+
+    `sqrt(sum of squares / sum of (group size - 1))`.
 
     Squares are of deviations from the group's mean. Groups of one value do not count; NaN if no
     group has two.
@@ -212,8 +216,9 @@ def pooled_deviation(groups: Sequence[Sequence[float]]) -> float:
 
 
 def fewest_clusters(level: float) -> int:
-    """Fewest questions (or other clusters) for which an interval is reported: the smallest n with 2
-    / 2^n <= 1 - level.
+    """Fewest questions (or other clusters) for which an interval is reported.
+
+    The smallest n with 2 / 2^n <= 1 - level.
 
     With fewer (6 for 95%), even a two-sided sign test over values that all agree would not be
     significant.
@@ -274,8 +279,9 @@ def number_clusters(clusters: Clusters) -> Integers:
 
 
 def cluster_counts(clusters: Clusters, counts: npt.ArrayLike) -> Floats:
-    """Sum the M counts of each item over clusters, shape (N, M) -> (C, M), in the order of the
-    clusters' ids.
+    """Sum the M counts of each item over clusters.
+
+    Shape (N, M) -> (C, M), in the order of the clusters' ids.
     """
     table = np.asarray(counts, dtype=np.float64)
     if table.ndim != 2 or len(table) != len(clusters):
@@ -292,8 +298,9 @@ def cluster_counts(clusters: Clusters, counts: npt.ArrayLike) -> Floats:
 
 
 def known_items(clusters: Clusters, *columns: npt.ArrayLike) -> tuple[Floats, list[Any]]:
-    """Values, shape (K, n), and cluster ids of the n items for which none of K columns, shape (N,),
-    is NaN.
+    """Values and cluster ids of the n items that all of K columns have.
+
+    Columns have the shape (N,), values (K, n); NaN stands for a missing value.
     """
     given = [np.asarray(column, dtype=np.float64) for column in columns]
     if any(values.shape != (len(clusters),) for values in given):
@@ -331,8 +338,9 @@ def resample(clusters: int, rounds: int = ROUNDS, seed: int = SEED) -> Iterator[
 
 
 def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: int = SEED) -> Floats:
-    """Summed counts of each round, shape (C, M) as from `cluster_counts` -> (R, M); 0 without
-    clusters.
+    """Summed counts of each round, shape (C, M) as from `cluster_counts` -> (R, M).
+
+    0 without clusters.
 
     For statistics that are functions of summed counts.
     """
@@ -347,8 +355,9 @@ def bootstrap_counts(cluster_sums: npt.ArrayLike, rounds: int = ROUNDS, seed: in
 def influence_draws(
     values: Floats, influences: Floats, rounds: int = ROUNDS, seed: int = SEED
 ) -> Floats:
-    """Statistics of each round to first order: `values` + sum of (times drawn - 1) * influence,
-    over clusters.
+    """Statistics of each round to first order.
+
+    `values` + sum of (times drawn - 1) * influence, over clusters.
 
     For statistics that take long to compute, or that a round may leave undefined: the one-step
     bootstrap, whose variance is that of the clustered sandwich. Shapes (M,) and (C, M) -> (R, M).
@@ -360,8 +369,9 @@ def influence_draws(
 
 
 def single_product(rows: Floats, matrix: Floats) -> Floats:
-    """Product of rows with a matrix, shape (R, C) times (C, M); with a small one in parts that stay
-    on one thread.
+    """Product of rows with a matrix, shape (R, C) times (C, M).
+
+    With a small one in parts that stay on one thread.
     """
     size = _SINGLE // max(1, matrix.size)
     if size < _FEWEST_ROWS:
@@ -374,8 +384,9 @@ def single_product(rows: Floats, matrix: Floats) -> Floats:
 def bootstrap_statistic(
     clusters: Clusters, function: Callable[[Floats], Floats], rounds: int = ROUNDS, seed: int = SEED
 ) -> Floats:
-    """Any statistic of each round, shape (R,) or (R, K), for those that are not functions of
-    counts.
+    """Any statistic of each round, shape (R,) or (R, K).
+
+    It serves those that are not functions of counts.
 
     `function` takes how often each item was drawn, shape (B, N), and returns the statistics of
     these B rounds, shape (B,) or (B, K). The same clusters and seed give the same rounds, so that
@@ -415,8 +426,9 @@ def percentile_bounds(
 
 
 def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Lower and upper quantiles of the rounds in which a statistic is defined (not NaN), shape (R,
-    K) -> (K,) each.
+    """Lower and upper quantiles of the rounds in which a statistic is defined (not NaN).
+
+    Shape (R, K) -> (K,) each.
 
     `tails` is the share of the rounds below the lower bound and above the upper one, 0 to 0.5, one
     for all or shape (K,). Bounds are interpolated linearly; NaN if no round defines a statistic.
@@ -449,8 +461,9 @@ def estimates(
     seed: int = SEED,
     expanded: bool = True,
 ) -> tuple[Estimate, ...]:
-    """Combine K statistics, shape (K,), with their values in each round, shape (R, K), into
-    estimates.
+    """Combine K statistics with their values in each round into estimates.
+
+    Shapes (K,) and (R, K).
 
     `n` and `clusters` are the numbers of items and clusters behind each; with fewer than two
     clusters, or where the statistic is NaN, there are no bounds. Percentiles are expanded for few
@@ -477,8 +490,9 @@ def undefined(n: int, clusters: int, how: Resampling) -> Estimate:
 def counted_estimate(
     statistic: Callable[[Floats], Floats], sums: Floats, n: int, how: Resampling
 ) -> Estimate:
-    """Estimate of one statistic of summed counts, (R, M) -> (R,); `sums` as from `cluster_counts`,
-    NaN without rows.
+    """Estimate of one statistic of summed counts, (R, M) -> (R,).
+
+    `sums` as from `cluster_counts`, NaN without rows.
     """
     if not len(sums):
         return undefined(0, 0, how)

@@ -76,8 +76,9 @@ def bootstrap_bradley_terry(
     scale: float = SCALE,
     mean: float = START,
 ) -> Floats:
-    """`fit_bradley_terry` of resamples of as many instructions as there are, with replacement;
-    shape (R, P).
+    """`fit_bradley_terry` of resamples of as many instructions as there are, with replacement.
+
+    Shape (R, P).
     """
     blocks = _resampled(battles, rounds, seed)
     strengths = np.concatenate(
@@ -97,8 +98,9 @@ def pair_counts(battles: Battles) -> PairCounts:
 
 
 def fit_counts(counts: PairCounts, players: int, prior: float = PRIOR) -> Floats:
-    """Most likely strengths in natural units (their difference is the log odds), for all rounds at
-    once, shape (R, P).
+    """Most likely strengths for all rounds at once, shape (R, P).
+
+    They are in natural units: their difference is the log odds.
 
     Newton's method, its steps shortened to log(1 + d) / d where d is the largest difference by
     which a step would move two models apart: with that the likelihood never falls (Sun and
@@ -141,8 +143,9 @@ def _fit(counts: PairCounts, wins: Floats, battles: Floats, players: int, prior:
 
 
 def _pairs(battles: Battles) -> tuple[Integers, Integers, Integers, Floats]:
-    """Both models of each pair that met (Q,), the pair of each battle and the win of its first
-    model (N,).
+    """Pairs that met, the pair of each battle, and the win of its first model.
+
+    The shapes are (Q,) for both models of each pair, and (N,).
     """
     low = np.minimum(battles.first, battles.second)
     high = np.maximum(battles.first, battles.second)

@@ -39,8 +39,9 @@ def accuracy(trials: Collection[Trial]) -> Estimate:
 
 
 def longest(trials: Collection[Trial]) -> tuple[int, int]:
-    """How long the chains are that a model adds up right at least 80% of the time (URS paper, Table
-    7, "Max L").
+    """How long the chains are that a model adds up right at least 80% of the time.
+
+    Source: URS paper, Table 7, "Max L".
 
     Returns the longest length with 80% or more, also where shorter ones have less, and the longest
     such that no shorter one that was tried has less; 0 where there is none.

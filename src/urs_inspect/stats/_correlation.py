@@ -1,5 +1,6 @@
-"""Correlations with intervals: of items clustered by prompt, and of two sets of means over a
-handful of things.
+"""Correlations with intervals.
+
+Of items clustered by prompt, and of two sets of means over a handful of things.
 """
 
 import math
@@ -41,8 +42,9 @@ average.
 
 @dataclass(frozen=True)
 class Correlations:
-    """Three correlations, or their differences between two judges, with intervals clustered by
-    prompt.
+    """Three correlations, or their differences between two judges.
+
+    Their intervals are clustered by prompt.
 
     Attributes:
         pearson: Pearson's r, linear.
@@ -145,8 +147,9 @@ def correlation_difference(
 def _read(
     labels: npt.ArrayLike, ratings: Sequence[npt.ArrayLike], clusters: Clusters
 ) -> tuple[Floats, list[Any], int]:
-    """Labels and ratings of the items that all judges have rated, their clusters, and how many
-    others there are.
+    """Labels and ratings of the items that all judges have rated, and their clusters.
+
+    Also how many other items there are.
     """
     if not np.isfinite(np.asarray(labels, np.float64)).all() or any(
         np.isinf(np.asarray(r)).any() for r in ratings
@@ -230,9 +233,7 @@ def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def _kendall(x: Floats, y: Floats, sides: "tuple[_Levels, _Levels]", weights: Floats) -> Floats:
-    """Tau-b: concordant less discordant pairs, over the mean number of untied pairs (Kendall
-    1945).
-    """
+    """Tau-b (Kendall 1945): concordant less discordant pairs, over the mean of untied ones."""
     balance = np.zeros(len(weights))
     for start in range(0, len(x), _ITEMS_AT_ONCE):
         rows = slice(start, start + _ITEMS_AT_ONCE)
@@ -261,9 +262,7 @@ class _Levels:
         return cls(np.flatnonzero(np.diff(level[order], prepend=-1)), order, level)
 
     def sizes(self, weights: Floats) -> Floats:
-        """How many items each level has where items occur `weights` times, shape (B, N) -> (B,
-        L).
-        """
+        """How many items each level has, by `weights` of items, shape (B, N) -> (B, L)."""
         return np.asarray(np.add.reduceat(weights[:, self.order], self.starts, axis=1))
 
     def ranks(self, weights: Floats) -> Floats:
@@ -272,8 +271,9 @@ class _Levels:
         return np.asarray((np.cumsum(sizes, axis=1) - (sizes - 1) / 2)[:, self.level])
 
     def centred_ranks(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Each item's mean rank less the mean of all, shape (B, N), and the sum of their squares,
-        shape (B,).
+        """Each item's mean rank less the mean of all, shape (B, N), and the sum of their squares.
+
+        Shape (B,).
         """
         sizes = self.sizes(weights)
         total = sizes.sum(axis=1, keepdims=True)
@@ -287,8 +287,9 @@ def rank_correlation(
     clusters: Clusters,
     **options: Unpack[ResamplingOptions],
 ) -> Estimate:
-    """Spearman's rho of two values of each item (NaN where there is none), with its interval
-    clustered by prompt.
+    """Spearman's rho of two values of each item, with its interval clustered by prompt.
+
+    NaN stands where there is no value.
 
     Over items with both values, ties sharing their mean rank; -1 to 1, NaN where either side is all
     equal.
@@ -365,8 +366,9 @@ def table_means(
     rounds: int = ROUNDS,
     seed: int = SEED,
 ) -> MeanDraws:
-    """Resample the rows (questions, respondents) of a table; mean of each column over the values
-    that are not NaN.
+    """Resample the rows (questions, respondents) of a table.
+
+    Mean of each column over the values that are not NaN.
 
     Shape (N, K). In a round in which no value of a column was drawn, its mean is NaN. With
     `clusters`, the number of each row's cluster from 0 without gaps, whole clusters are resampled.
@@ -378,9 +380,7 @@ def table_means(
 
 
 def derived_seed(seed: int, *parts: int) -> int:
-    """A seed for one part of an analysis, so that parts are resampled independently of each
-    other.
-    """
+    """A seed for one part of an analysis, so that parts are resampled independently."""
     return int(np.random.SeedSequence([seed, *parts]).generate_state(1)[0])
 
 
@@ -437,8 +437,9 @@ def fisher_interval(correlation: float, points: int, level: float = LEVEL) -> tu
 
 
 def _noise(draws: Floats) -> float:
-    """Variance over points that resampling alone makes, shape (R, K); 0 for means that count as
-    exact.
+    """Variance over points that resampling alone makes, shape (R, K).
+
+    0 for means that count as exact.
     """
     known = draws[~np.isnan(draws).any(axis=1)]
     if len(known) < 2:
@@ -448,8 +449,9 @@ def _noise(draws: Floats) -> float:
 
 
 def _corrected(x: Floats, y: Floats, noise_x: float = 0.0, noise_y: float = 0.0) -> Floats:
-    """Pearson's r of each row without the variance of noise, shape (R, K) twice -> (R,); NaN where
-    a row has a NaN.
+    """Pearson's r of each row without the variance of noise, shape (R, K) twice -> (R,).
+
+    NaN where a row has a NaN.
     """
     dx, dy = (side - side.mean(axis=1, keepdims=True) for side in (x, y))
     above = (dx * dy).sum(axis=1) / (x.shape[1] - 1)

@@ -1,5 +1,6 @@
-"""Statistics of a cross-validation: order of models, rating bias (URS paper, Equation 1),
-self-preference.
+"""Statistics of a cross-validation.
+
+Order of models, rating bias (URS paper, Equation 1), self-preference.
 """
 
 import math
@@ -40,8 +41,9 @@ class Order:
 def order_of(
     scores: npt.ArrayLike, *, clusters: Integers | None = None, **options: Unpack[ResamplingOptions]
 ) -> Order:
-    """Order models by their means over cases; `scores` has a row per case and a column per model,
-    NaN for none.
+    """Order models by their means over cases.
+
+    `scores` has a row per case and a column per model, NaN for none.
 
     The means are NaN without a case on which all models have a score. `clusters` has the number of
     each case's cluster, such as its user; by default each case is one.
@@ -94,8 +96,9 @@ def rating_bias(
     clusters: Integers | None = None,
     **options: Unpack[ResamplingOptions],
 ) -> RatingBias:
-    """Rating bias of one judge (URS paper, Appendix D.4, Equation 1), in points, with intervals
-    over cases.
+    """Rating bias of one judge, in points, with intervals over cases.
+
+    Source: URS paper, Appendix D.4, Equation 1.
 
     The answer and the reference are two outputs of one model B, so that a judge that is calibrated
     gives the score of the reference on average. Each model weighs the same, however many of its
@@ -186,8 +189,9 @@ def self_preference(
 def _against_others(
     table: Floats, judge: int, judges_as_models: Sequence[int | None]
 ) -> tuple[Floats, Floats, Floats]:
-    """Differences to each other judge, and both sides of them, shape (N, S, J - 1, M) each; NaN
-    where one lacks.
+    """Differences to each other judge, and both sides of them, shape (N, S, J - 1, M) each.
+
+    NaN where one lacks.
     """
     others = [other for other in range(len(judges_as_models)) if other != judge]
     theirs = table[:, :, others, :].copy()
@@ -203,8 +207,9 @@ def _against_others(
 
 
 def _weights(known: Flags, own: int) -> Floats:
-    """Weights of all columns in preference, leniency, beyond, own and others' mean, shape (3 S (J -
-    1) M, 5).
+    """Weights of all columns in preference, leniency, beyond, own and others' mean.
+
+    Shape (3 S (J - 1) M, 5).
     """
     is_own = np.arange(known.shape[2]) == own
     to_itself = known & is_own
@@ -220,8 +225,9 @@ def _weights(known: Flags, own: int) -> Floats:
 
 
 def _even(part: Flags) -> Floats:
-    """Weights of differences, shape (S (J - 1) M,), the same for each other judge and setting that
-    has any.
+    """Weights of differences, shape (S (J - 1) M,).
+
+    They are the same for each other judge and setting that has any.
     """
     inner = part / np.maximum(1, part.sum(axis=2, keepdims=True))
     return np.asarray(inner / max(1, np.count_nonzero(part.any(axis=2))), dtype=np.float64).ravel()

@@ -77,8 +77,9 @@ def bootstrap_elo(
     start: float = START,
     progress: Progress = no_progress,
 ) -> Floats:
-    """Elo ratings of resamples, shape (R, P); their mean is the rating of the MAD paper (Section 2,
-    Appendix B).
+    """Elo ratings of resamples, shape (R, P).
+
+    Their mean is the rating of the MAD paper (Section 2, Appendix B).
 
     A resample draws as many instructions as there are, with replacement (those that
     `bootstrap_bradley_terry` draws with the same seed), and plays all battles of those drawn in a
@@ -105,8 +106,9 @@ def shuffle_elo(
     start: float = START,
     progress: Progress = no_progress,
 ) -> Floats:
-    """Elo ratings of the same battles in random orders, shape (R, P), as the reference code of the
-    MAD paper does it.
+    """Elo ratings of the same battles in random orders, shape (R, P).
+
+    The reference code of the MAD paper does it so.
 
     The spread over rounds shows how much the order matters, and nothing about which votes might
     have been cast: it is no confidence interval.
@@ -156,8 +158,9 @@ def _play(
     start: float,
     progress: Progress,
 ) -> Floats:
-    """Ratings after each round's battles in random order; `blocks` has how often each is played,
-    shape (rounds, N).
+    """Ratings after each round's battles in random order.
+
+    `blocks` has how often each is played, shape (rounds, N).
     """
     kinds = _kinds_of(battles)
     players = len(battles.players)
@@ -191,9 +194,7 @@ def _play(
 def _shuffled(
     kinds: _Kinds, weights: npt.NDArray[Any], generator: np.random.Generator
 ) -> npt.NDArray[Any]:
-    """Kinds of the battles of each round in random order, filled up with no battle, shape (R,
-    L).
-    """
+    """Kinds of the battles of each round in random order, filled up, shape (R, L)."""
     lengths = weights.sum(axis=1, dtype=np.int64)
     longest = int(lengths.max(initial=0))
     orders = np.full((len(weights), longest), len(kinds.first) - 1, dtype=kinds.of.dtype)
@@ -204,8 +205,9 @@ def _shuffled(
 
 
 def _steps(blocks: Sequence[npt.NDArray[Any]], place: slice, none: int) -> Integers:
-    """Kinds of some battles of the rounds of all blocks, shape (steps, R); where a round is over,
-    no battle.
+    """Kinds of some battles of the rounds of all blocks, shape (steps, R).
+
+    Where a round is over, no battle.
     """
     parts = [orders[:, place].T for orders in blocks]
     steps = np.full((max(map(len, parts)), sum(map(len, blocks))), none, dtype=np.int64)

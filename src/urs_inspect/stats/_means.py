@@ -1,8 +1,9 @@
-"""Means with intervals: of clustered items, of many columns over the same resamples, with weights,
-weighted sums.
+"""Means with intervals.
+
+Of clustered items, of many columns over the same resamples, with weights, weighted sums.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -108,8 +109,9 @@ def bootstrap_means(
     rounds: int = ROUNDS,
     seed: int = SEED,
 ) -> list[MeanDraws]:
-    """Means of columns, and their values in rounds in which all questions are drawn with
-    replacement.
+    """Means of columns, with their values in rounds of the bootstrap.
+
+    In each round all questions are drawn with replacement.
 
     Args:
         columns: The columns.
@@ -130,21 +132,13 @@ def bootstrap_means(
     units = questions if merged is None else int(merged.max(initial=-1)) + 1
     prepared = [_prepare(column, units, merged) for column in columns]
     weighted = reweight or (lambda counts: counts)
-    points = (
-        [_means(weighted(np.ones((1, units))), column)[0] for column in prepared] if units else []
-    )
-    draws = [np.empty((rounds, column.values.shape[1])) for column in columns]
-    start = 0
-    for counts in (
-        _resampled(units, clusters if merged is None else None, rounds, seed) if units else ()
-    ):
-        weights = weighted(counts)
-        for column, into in zip(prepared, draws, strict=True):
-            into[start : start + len(weights)] = _means(weights, column)
-        start += len(weights)
-    if not units:
-        points = [np.full(into.shape[1], np.nan) for into in draws]
-        draws = [np.full_like(into, np.nan) for into in draws]
+    if units:
+        points = [_means(weighted(np.ones((1, units))), column)[0] for column in prepared]
+        single = clusters if merged is None else None
+        draws = _drawn_means(prepared, _resampled(units, single, rounds, seed), weighted)
+    else:
+        points = [np.full(column.values.shape[1], np.nan) for column in columns]
+        draws = [np.full((rounds, len(point)), np.nan) for point in points]
     return [
         MeanDraws(
             point,
@@ -219,8 +213,9 @@ def mean_estimates(
 
 
 def p_values(found: MeanDraws) -> Floats:
-    """Two-sided bootstrap p-values of each mean being 0, shape (K,); NaN over fewer than two
-    questions.
+    """Two-sided bootstrap p-values of each mean being 0, shape (K,).
+
+    NaN over fewer than two questions.
 
     Twice the share of rounds in which the mean does not have the sign that it mostly has, one round
     being added. Where no round crosses 0, the share shows only that p is small; the normal tail at
@@ -284,14 +279,27 @@ def _prepare(column: MeanColumn, number: int, clusters: Integers | None) -> _Pre
     return _Prepared(None if whole else units, values, patterns, pattern.ravel())
 
 
+def _drawn_means(
+    columns: Sequence[_Prepared], resamples: Iterable[Floats], weighted: Reweight
+) -> list[Floats]:
+    """Means of each column in all rounds, shape (R, K)."""
+    blocks: list[list[Floats]] = [[] for _ in columns]
+    for counts in resamples:
+        weights = weighted(counts)
+        for column, means in zip(columns, blocks, strict=True):
+            means.append(_means(weights, column))
+    return [np.concatenate(means) for means in blocks]
+
+
 def _means(weights: Floats, column: _Prepared) -> Floats:
     used = weights if column.units is None else weights[:, column.units]
     return ratio(used @ column.values, (used @ column.patterns)[:, column.pattern])
 
 
 def standard_errors(found: MeanDraws) -> Floats:
-    """Standard errors of means by their rounds, shape (K,), made wider by C / (C - 1) as of C drawn
-    clusters.
+    """Standard errors of means by their rounds, shape (K,).
+
+    They are made wider by C / (C - 1) as of C drawn clusters.
     """
     clusters = np.asarray(found.clusters, dtype=np.float64)
     return np.asarray(
@@ -356,8 +364,9 @@ class Margin:
 
 
 def raking(margins: Sequence[Margin]) -> Reweight:
-    """Make a function that turns how often questions were drawn into weights with the wanted
-    shares.
+    """Make a function that gives weights with the wanted shares.
+
+    It takes how often questions were drawn.
 
     Iterative proportional fitting (Deming and Stephan, "On a Least Squares Adjustment of a Sampled
     Frequency Table When the Expected Marginal Totals are Known", 1940), for all rounds of a
@@ -394,8 +403,9 @@ def raking(margins: Sequence[Margin]) -> Reweight:
 
 
 def _fitted(drawn: Floats, places: Sequence[Floats], shares: Sequence[Floats]) -> Floats:
-    """Share of each cell in each round, shape (B, cells); NaN in rounds that cannot have the wanted
-    shares.
+    """Share of each cell in each round, shape (B, cells).
+
+    NaN in rounds that cannot have the wanted shares.
     """
     table = drawn.copy()
     off = np.full(len(table), np.inf)
@@ -415,8 +425,9 @@ def _fitted(drawn: Floats, places: Sequence[Floats], shares: Sequence[Floats]) -
 
 
 def effective_number(weights: Floats) -> float:
-    """Kish's effective number of questions, `sum(w)^2 / sum(w^2)`: how many of equal weight carry
-    as much information.
+    """Kish's effective number of questions, `sum(w)^2 / sum(w^2)`.
+
+    How many of equal weight carry as much information.
 
     Kish 1965, section 11.7. 1 to Q for weights of shape (Q,), at least 0; 0 if all are 0.
     """

@@ -1,6 +1,4 @@
-"""Verdicts of judges, the trivial baselines to compare them with, and measures of both against
-labels.
-"""
+"""Verdicts of judges and of trivial baselines, and measures of both against labels."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -128,8 +126,9 @@ def encode(names: Iterable[str | None]) -> Codes:
 
 
 def combine_orders(verdicts: npt.ArrayLike, swapped: npt.ArrayLike) -> Codes:
-    """One verdict per item from those of both orders: the common one, a tie if they disagree,
-    unread if either is.
+    """One verdict per item from those of both orders.
+
+    The common one, a tie if they disagree, unread if either is.
     """
     one = np.asarray(verdicts, dtype=np.int8)
     other = np.asarray(swapped, dtype=np.int8)
@@ -288,8 +287,9 @@ class JudgeMeasures:
     unread: Estimate
 
     def reported(self) -> "JudgeMeasures":
-        """The same with the intervals that logs, tables and pages report, by the rule of
-        `reported_bounds`.
+        """The same with the intervals that logs, tables and pages report.
+
+        They follow the rule of `reported_bounds`.
         """
         scales = {
             field.name: (-1.0, 1.0) if field.name == "alpha" else (0.0, 1.0)
@@ -470,8 +470,9 @@ def accuracies(
     clusters: Integers,
     **options: Unpack[ResamplingOptions],
 ) -> tuple[Estimate, ...]:
-    """Accuracy of several judges on the same items: `JudgeMeasures.accuracy` of each, with the same
-    draws.
+    """Accuracy of several judges on the same items.
+
+    `JudgeMeasures.accuracy` of each, with the same draws.
 
     `verdicts` has the final verdicts of each judge; `clusters` the number of each item's prompt.
     NaN without a read verdict on an item whose label is no tie.

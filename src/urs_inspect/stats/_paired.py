@@ -34,8 +34,9 @@ from urs_inspect.stats._means import (
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Exact two-sided p-value of McNemar's test, from how many items only the first and only the
-    second has right.
+    """Exact two-sided p-value of McNemar's test.
+
+    It takes how many items only the first and only the second has right.
 
     How likely a fair coin divides the items on which two differ at least as unevenly; 1 if they
     differ on none.
@@ -47,8 +48,9 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Adjust p-values of several comparisons (Holm, "A Simple Sequentially Rejective Multiple Test
-    Procedure", 1979).
+    """Adjust p-values of several comparisons.
+
+    Source: Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979.
 
     Args:
         p_values: One per comparison, 0 to 1; NaN where there was nothing to compare, which does not
@@ -117,8 +119,9 @@ FEW = 12
 
 
 def paired_p_values(differences: npt.ArrayLike, clusters: Integers | None = None) -> Floats:
-    """Two-sided p-values of no difference, from differences as for `clustered_means`; NaN over
-    fewer than two clusters.
+    """Two-sided p-values of no difference, from differences as for `clustered_means`.
+
+    NaN over fewer than two clusters.
 
     The exact sign-flip test over clusters where all differences that are not 0 are of one size and
     clusters are single questions, which for scores of two values is McNemar's exact test, and where
@@ -190,8 +193,9 @@ def difference_column(
     less: npt.ArrayLike | None = None,
     questions: Integers | None = None,
 ) -> MeanColumn:
-    """Differences of P pairs of models, first less second, question by question, for
-    `bootstrap_means`: shape (Q, P).
+    """Differences of P pairs of models, for `bootstrap_means`, shape (Q, P).
+
+    They are first less second, question by question.
 
     `values` has a column per model, NaN where there is no score, shape (Q, M); `less`, by default
     the same, is what is subtracted. For the worst case of the claim that the first is better,
@@ -248,8 +252,9 @@ def mean_differences(
 
 
 def worst_p_values(values: Floats, p: Floats) -> Floats:
-    """p-values of the claims that the first of each pair is better, in the worst case of the
-    missing scores.
+    """p-values of the claims that the first of each pair is better, in the worst case.
+
+    That is the worst case of the missing scores.
 
     Two-sided, of the differences and p-values of the `difference_column` of lowest and highest
     scores; 1 where the worst case has the other sign, which no claim survives.
@@ -264,8 +269,9 @@ def compare_means(
     reweight: Reweight | None = None,
     **options: Unpack[ResamplingOptions],
 ) -> tuple[MeanDifference, ...]:
-    """Compare the means of all pairs of models, or judges, each over the questions that both have a
-    value for.
+    """Compare the means of all pairs of models, or judges.
+
+    Each comparison is over the questions that both have a value for.
 
     Args:
         values: One row per question, one column per model, shape (Q, M); NaN where there is no

@@ -1,5 +1,6 @@
-"""What a comparison could have shown, and bounds for a gate: not worse, equivalent, or valid at
-every look.
+"""What a comparison could have shown, and bounds for a gate.
+
+Not worse, equivalent, or valid at every look.
 """
 
 import math
@@ -20,8 +21,9 @@ POWER = 0.8
 def smallest_difference(
     error: float, clusters: int, *, tests: int = 1, level: float = 0.95
 ) -> float:
-    """The difference of two means that `paired_p_values` would find significant with a power of
-    `POWER`.
+    """The difference of two means that would be found significant with the power `POWER`.
+
+    The test is that of `paired_p_values`.
 
     `(t(1 - alpha / 2) + t(POWER)) * error` with C - 1 degrees of freedom (Cohen, "Statistical Power
     Analysis for the Behavioral Sciences", 1988, chapter 2, with quantiles of Student's t in place
@@ -58,8 +60,9 @@ def smallest_difference(
 def questions_needed(
     difference: float, error: float, n: int, clusters: int, *, tests: int = 1, level: float = 0.95
 ) -> int | None:
-    """Samples, in clusters as large as now, for which a difference would be significant with power
-    `POWER`.
+    """Samples for which a difference would be significant with power `POWER`.
+
+    They come in clusters as large as now.
 
     `error` is that of the difference over the n samples there are, in so many clusters; None if it
     is not known.
@@ -76,7 +79,8 @@ def questions_needed(
 def _fewest_questions(
     size: float, width: Callable[[int], float], n: int, clusters: int
 ) -> int | None:
-    """Samples for the fewest clusters with a width, which falls as they grow, of at most a size;
+    """Samples for the fewest clusters with a width, which falls as they grow, of at most a size.
+
     None if none.
     """
     there = range(2, 10**12)
@@ -112,8 +116,9 @@ def mean_bounds(
     level: float = 0.95,
     sequential: bool = False,
 ) -> MeanBounds:
-    """One-sided bounds of means of paired differences, which also hold where large differences are
-    rare.
+    """One-sided bounds of means of paired differences.
+
+    They hold also where large differences are rare.
 
     Student's t of the clustered mean with two changes. The bounds move by `skew * (1 + 2 t^2) / 6 *
     error / sqrt(C)` (Hall, "On the Removal of Skewness by Transformation", 1992, the first term).
@@ -164,9 +169,7 @@ def mean_bounds(
 def _chances_and_quantiles(
     clusters: Integers, level: float, sequential: bool
 ) -> tuple[Floats, Floats]:
-    """Alpha, and how many standard errors a bound lies from the mean, for each number of
-    clusters.
-    """
+    """Alpha, and standard errors of a bound from the mean, for each number of clusters."""
     from scipy.special import stdtrit
 
     if not sequential:
@@ -185,8 +188,10 @@ def _chances_and_quantiles(
 def verdicts(
     low: Floats, high: Floats, margin: float, different: npt.NDArray[np.bool_] | None = None
 ) -> Integers:
-    """0 if new is shown to be not worse by more than the margin, else 1 if it is shown to be worse,
-    else 2; any shape.
+    """Verdicts on whether new is worse than base, of any shape.
+
+    0 if it is shown to be not worse by more than the margin, else 1 if it is shown to be worse,
+    else 2.
 
     `low` and `high` are one-sided bounds of new less base. For equivalence, `different` says where
     the two-sided interval leaves out 0: then 0 takes both bounds inside the margin, which is two
@@ -201,8 +206,9 @@ def verdicts(
 def pass_power(
     margin: float, half: float, error: float, clusters: int, *, equivalent: bool = False
 ) -> float:
-    """How often so many samples pass a margin if the two are equal, by Student's t, 0 to 1; NaN
-    without a spread.
+    """How often so many samples pass a margin if the two are equal, by Student's t, 0 to 1.
+
+    NaN without a spread.
     """
     from scipy.special import stdtr
 
@@ -230,8 +236,9 @@ def questions_to_pass(
     sequential: bool,
     equivalent: bool = False,
 ) -> int | None:
-    """Samples, in clusters as large as now, with which equals pass with power `POWER`; None where
-    none suffice.
+    """Samples, in clusters as large as now, with which equals pass with power `POWER`.
+
+    None where none suffice.
 
     `error` and `unseen` are those of `MeanBounds` over the n samples there are.
     """
@@ -252,8 +259,9 @@ def questions_to_pass(
 
 
 def score_slope(base: Floats, new: Floats, clusters: Integers) -> tuple[float, float]:
-    """Whether the shift from base to new depends on the score (Bland and Altman, 1986): slope and
-    two-sided p-value.
+    """Whether the shift from base to new depends on the score (Bland and Altman, 1986).
+
+    Slope and two-sided p-value.
 
     The slope of new less base on the mean of both, which is 0 where both spread alike, tested by
     its clustered error and t with C - 1 degrees of freedom. NaN over fewer than `FEWEST` clusters,

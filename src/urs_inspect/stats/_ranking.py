@@ -50,8 +50,9 @@ Verdict = Literal["significantly different", "cannot be distinguished", "not com
 
 @dataclass(frozen=True)
 class Rank:
-    """The place of a model: one more than the number of models rated higher, and its interval over
-    the resamples.
+    """The place of a model.
+
+    One more than the number of models rated higher, and its interval over the resamples.
 
     `low` is its best rank if it is better than all those that the battles cannot order it against.
     `high` is its worst rank if it is worse than all those and than all that are rated equal in a
@@ -213,9 +214,7 @@ def rank(
 
 @dataclass(frozen=True)
 class Places:
-    """Models from the best to the worst by some ratings; sequences are in the order of
-    `players`.
-    """
+    """Models from the best to the worst by some ratings, in the order of `players`."""
 
     players: tuple[str, ...]
     ratings: tuple[Estimate, ...]
@@ -274,8 +273,9 @@ def reported(
     scale: Scale | None = None,
     expanded: bool = True,
 ) -> tuple[Estimate, ...]:
-    """Statistics with the bounds that are reported, from their values, shape (K,), and draws, shape
-    (R, K).
+    """Statistics with the bounds that are reported, from their values and draws.
+
+    Shapes (K,) and (R, K).
     """
     found = estimates(
         values, draws, n=n, clusters=clusters, level=level, seed=seed, expanded=expanded
@@ -338,8 +338,9 @@ def _differences(
 
 
 def _gaps(ratings: Floats) -> Floats:
-    """Differences of neighbours, rounded because those of equal models are noise of the fit; no
-    negative zero.
+    """Differences of neighbours, rounded because those of equal models are noise of the fit.
+
+    No negative zero.
     """
     return np.asarray(np.round(-np.diff(ratings, axis=-1), DIGITS) + 0.0, dtype=np.float64)
 

@@ -1,5 +1,6 @@
-"""Variance components of scores by question, answer, judge and judgement, and the interval of a
-mean in other designs.
+"""Variance components of scores, and the interval of a mean in other designs.
+
+They are by question, answer, judge and judgement.
 
 A generalizability study (Cronbach, Gleser, Nanda and Rajaratnam, "The Dependability of Behavioral
 Measurements", 1972; Brennan, "Generalizability Theory", 2001): questions are crossed with judges,
@@ -33,8 +34,9 @@ to one question, judges about single answers, and judgements of one answer by on
 
 @dataclass(frozen=True)
 class VarianceComponents:
-    """Variance components of a model's score or of the difference of two, and the design of their
-    mean.
+    """Variance components of a score or a difference, and the design of their mean.
+
+    The score is a model's, the difference that of two models.
 
     A component that the data do not measure is NaN; its variance is contained in the measured ones
     before it: without epochs that of answering in `question`, without a second judge that of judges
@@ -57,8 +59,9 @@ class VarianceComponents:
         judges: float | None = None,
         judgements: float = 1,
     ) -> dict[str, float]:
-        """What each source adds to the variance of the mean by these very judges, in this design or
-        another one.
+        """What each source adds to the variance of the mean by these very judges.
+
+        It does so for this design or another one.
 
         The design has so many answers (epochs) to each question, judges of each answer, and
         judgements of each answer by each judge, of which the mean counts; by default those of the
@@ -81,8 +84,9 @@ class VarianceComponents:
         }
 
     def margin(self, level: float = LEVEL, **design: float) -> float:
-        """Half the width of the interval of the mean by t, NaN without components; `design` is as
-        for `parts`.
+        """Half the width of the interval of the mean by t, NaN without components.
+
+        `design` is as for `parts`.
         """
         check_level(level)
         from scipy.special import stdtrit
@@ -141,8 +145,9 @@ def _harmonic(counts: Integers) -> float:
 
 
 class _Cells:
-    """Groups of scores with the same numbers: group and size of each score, first score and size of
-    each group.
+    """Groups of scores with the same numbers.
+
+    Group and size of each score, first score and size of each group.
     """
 
     def __init__(self, scores: pd.DataFrame, columns: frozenset[str]) -> None:
@@ -164,8 +169,9 @@ class _Cells:
 
 
 def difference_components(first: pd.DataFrame, second: pd.DataFrame) -> VarianceComponents:
-    """Variance components of the difference between two models' scores on the same questions, by
-    the same judges.
+    """Variance components of the difference between two models' scores.
+
+    Both are on the same questions, by the same judges.
 
     Answers and judgements of two models are independent; effects of questions, of judges, and of
     judges on questions are shared. So each component is the sum of both models' less twice the

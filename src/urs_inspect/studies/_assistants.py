@@ -1,5 +1,6 @@
-"""Answers by a search engine, by a model that has read pages, and by a translator (URS paper,
-Appendix D.6).
+"""Answers by a search engine, by a model that has read pages, and by a translator.
+
+Source: URS paper, Appendix D.6.
 """
 
 from collections.abc import Awaitable, Sequence
@@ -37,8 +38,9 @@ PROVIDERS = ("tavily", "google", "exa")
 
 
 class WebSearch:
-    """Searches the web through one of `PROVIDERS`, whose keys the harness takes from the
-    environment.
+    """Searches the web through one of `PROVIDERS`.
+
+    The harness takes their keys from the environment.
     """
 
     def __init__(self, provider: str) -> None:
@@ -85,8 +87,9 @@ _ORDER = (
 
 
 class ModelTranslator:
-    """Translates with the model that has a role, by default `translator`; `InputError` if no model
-    is known to.
+    """Translates with the model that has a role, by default `translator`.
+
+    `InputError` if no model is known to.
     """
 
     def __init__(self, role: str) -> None:
@@ -129,8 +132,9 @@ ResultT = TypeVar("ResultT")
 
 @solver
 def first_page(search: str, longest: int = 20_000) -> Solver:
-    """Answer with the first page that a search finds, cut after `longest` characters, without a
-    model.
+    """Answer with the first page that a search finds, without a model.
+
+    The page is cut after `longest` characters.
 
     `search` is as for `open_search`: `folder:<path>`, `web_search:<provider>`, or one of your own.
     One that fails leaves the sample without an answer, so that it is unscored, with the reason.
@@ -148,8 +152,9 @@ def first_page(search: str, longest: int = 20_000) -> Solver:
 
 @solver
 def answer_from_pages(search: str, pages: int = 5, longest: int = 4_000) -> Solver:
-    """Have the model answer from at most so many pages that a search finds, each of `longest`
-    characters at most.
+    """Have the model answer from the first pages that a search finds.
+
+    They are at most so many pages, each of `longest` characters at most.
 
     It answers from nothing else. Without any page it is not asked, and the sample has no answer;
     its metadata say whether the search failed or found nothing. `search` is as for `first_page`.
@@ -174,8 +179,9 @@ def answer_from_pages(search: str, pages: int = 5, longest: int = 4_000) -> Solv
 
 @solver
 def translation(translator: str) -> Solver:
-    """Answer a request for a translation with a translator, which is given the text without the
-    order.
+    """Answer a request for a translation with a translator.
+
+    It is given the text without the order.
 
     `translator` is as for `open_translator`: `glossary:<file>`, `model[:<role>]`, or one of your
     own. One that fails leaves the sample without an answer: it is unscored, with the reason.
@@ -198,8 +204,9 @@ def translation(translator: str) -> Solver:
 async def _pages(
     state: TaskState, name: str, searching: Awaitable[Sequence[Page]]
 ) -> Sequence[Page]:
-    """The pages of a search; none, with the reason in the sample's output, if it fails or finds
-    nothing.
+    """The pages of a search.
+
+    None, with the reason in the sample's output, if it fails or finds nothing.
     """
     pages = await _tried(state, name, searching)
     if pages is None:

@@ -1,6 +1,7 @@
 """URS assistants: language models beside search engines and translators."""
 
 import random
+from collections.abc import Sequence
 from typing import Literal
 
 from inspect_ai import Task, task
@@ -33,6 +34,9 @@ from urs_inspect.tasks._urs_cases import case_to_sample, choose_cases
 from urs_inspect.tasks._viewer import intent_viewer
 from urs_inspect.tasks.urs import URS_VERSION
 
+_INTENTS = {"factual": "factual_qa", "translation": "text_assistant"}
+_TABLES = {"factual": 14, "translation": 15}
+
 
 @task
 @checked
@@ -54,8 +58,7 @@ def urs_assistants(
     preflight: Flag = True,
     seed: Natural = 0,
 ) -> Task:
-    """Answers by a search engine, a model that has read its pages, or a translator, judged as those
-    of models are.
+    """Answers by a search engine, a model with its pages, or a translator, judged as usual.
 
     Tables 14 and 15 of the URS paper (Appendix D.6) compare GPT-4 and GPT-3.5 with a search engine
     on 57 random cases of Factual QA, and with a translator on the 8 requests for a translation
@@ -97,18 +100,13 @@ def urs_assistants(
         temperature=judge_temperature,
     )
     answer = _solver(assistant, search, translator, pages)
-    intents = ALL if ids is not None else "factual_qa" if kind == "factual" else "text_assistant"
+    intents = ALL if ids is not None else _INTENTS[kind]
     chosen = choose_cases(loaded, dataset, language, intents, seed=seed, references=references)
     taken = _draw(chosen.cases, kind, count, seed) if ids is None else _by_id(chosen.cases, ids)
-    if talks := [
-        case.id for case in taken if case.conversation is not None and assistant != "model"
-    ]:
-        raise InputError(
-            f"dataset: assistant={assistant} asks one text, and of these cases {named(talks)} are"
-            " conversations"
-        )
+    if assistant != "model":
+        _refuse_conversations(taken, assistant)
     given = search if search is not None else translator
-    number = 14 if kind == "factual" else 15
+    table = _TABLES[kind]
     asked = ["grader"]
     if assistant == "translator":
         asked.append("translator")
@@ -127,13 +125,21 @@ def urs_assistants(
                 "" if given is None else f"{assistant} ({given})"
             ),  # empty for the model alone
             "cases": kind if ids is None else "ids",
-            f"published in the URS paper, Table {number}": dict(
-                load_published_urs().table(number).rows
+            f"published in the URS paper, Table {table}": dict(
+                load_published_urs().table(table).rows
             ),
         },
         viewer=intent_viewer(loaded, "URS assistants"),
         setup=preflight_setup(preflight, asked),
     )
+
+
+def _refuse_conversations(cases: Sequence[UrsCase], assistant: str) -> None:
+    if talks := [case.id for case in cases if case.conversation is not None]:
+        raise InputError(
+            f"dataset: assistant={assistant} asks one text, and of these cases {named(talks)} are"
+            " conversations"
+        )
 
 
 def _solver(assistant: str, search: str | None, translator: str | None, pages: int) -> Solver:

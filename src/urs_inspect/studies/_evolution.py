@@ -161,8 +161,8 @@ def read_evolution(
     if len(set(keys)) < len(keys):
         return EvolutionFailure("unparseable", "The JSON object gives a key twice.")
     values = {_key(pair): pair[1] for pair in pairs}
-    written = [values[key] for key in keys if key != "answer"]
-    instruction = _text(written[0]) if len(written) == 1 else None
+    [*written] = values.keys() & _INSTRUCTION
+    instruction = _text(values[written[0]]) if len(written) == 1 else None
     if instruction is None:
         return EvolutionFailure(
             "missing_instruction", "The JSON object has not one text as its instruction."

@@ -42,9 +42,7 @@ class EvolutionSource(SampleSource):
         duplicates: float,
         output: Path,
     ) -> None:
-        """Take the seeds, whose order decides who writes first for which; `duplicates` is a
-        cosine.
-        """
+        """Take the seeds in an order that decides who writes first; `duplicates` is a cosine."""
         self._seeds = list(seeds)
         self._scenario = scenario
         self._rounds = rounds

@@ -22,8 +22,9 @@ _UNREADABLE = ("no_number", "no_response")
 
 @metric(scores="unreduced")
 def addition_report() -> Metric:
-    """Accuracy over chains of 2 to 9 numbers and by length, and the longest chains (URS paper,
-    Table 7).
+    """Accuracy over chains of 2 to 9 numbers and by length, and the longest chains.
+
+    Source: URS paper, Table 7.
 
     Rows: `accuracy` (chains of 2 to 9 numbers) with its 95% interval over chains, `low` and `high`;
     `longest` (Max L: the longest chains with an accuracy of 80% or more) and `longest unbroken` (if

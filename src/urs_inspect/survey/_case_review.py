@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from logging import getLogger
 from typing import Any
 
@@ -46,33 +46,52 @@ def case_review_report() -> Metric:
         # The headline comes first and is there before the first review as well: the harness looks
         # for it.
         rows = {"passed": math.nan, "cases": float(len(given)), "reviewed": float(len(reviewed))}
-        for name in ("passed", *CRITERIA, "intent_agrees") if reviewed else ():
-            values = _by_case(name, reviewed)
-            share = wilson_interval(mean(values), len(values))
-            rows |= {name: share.value, f"{name} low": share.low, f"{name} high": share.high}
+        if reviewed:
+            rows |= _shares(reviewed)
         kappa = cohen_kappa(
-            *([str(value[key]) for _, value in reviewed] for key in ("user_intent", "judge_intent"))
+            [str(value["user_intent"]) for _, value in reviewed],
+            [str(value["judge_intent"]) for _, value in reviewed],
         )
         rows["intent kappa"] = kappa
-        for label, key in (("language", "language"), ("intent", "user_intent")):
-            for group in sorted({str(value[key]) for _, value in reviewed}):
-                part = _by_case(
-                    "passed", ((case, value) for case, value in reviewed if value[key] == group)
-                )
-                rows[f"passed {label}={group}"] = mean(part)
-        failed = (
-            outcome for _, value in given if (outcome := str(value.get("outcome"))) != "reviewed"
-        )
+        rows |= _passed_by("language", "language", reviewed)
+        rows |= _passed_by("intent", "user_intent", reviewed)
+        outcomes = [str(value.get("outcome")) for _, value in given]
+        modes = [
+            outcome.removeprefix("unreviewed_") for outcome in outcomes if outcome != "reviewed"
+        ]
         return {
             **defined(rows, "passed"),
-            **count_rows("failures", (mode.removeprefix("unreviewed_") for mode in failed)),
+            **count_rows("failures", modes),
             **header_rows(summed(facts_of(score) for score in scores)),
         }
 
     return compute
 
 
-def _by_case(name: str, reviewed: Iterable[tuple[str, Mapping[str, Any]]]) -> list[float]:
+Reviews = Sequence[tuple[str, Mapping[str, Any]]]
+"""Ids of cases with the values of their reviews."""
+
+
+def _shares(reviewed: Reviews) -> dict[str, float]:
+    rows: dict[str, float] = {}
+    for name in ("passed", *CRITERIA, "intent_agrees"):
+        values = _by_case(name, reviewed)
+        share = wilson_interval(mean(values), len(values))
+        rows |= {name: share.value, f"{name} low": share.low, f"{name} high": share.high}
+    return rows
+
+
+def _passed_by(label: str, key: str, reviewed: Reviews) -> dict[str, float]:
+    groups: dict[str, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
+    for case, value in reviewed:
+        groups[str(value[key])].append((case, value))
+    return {
+        f"passed {label}={group}": mean(_by_case("passed", groups[group]))
+        for group in sorted(groups)
+    }
+
+
+def _by_case(name: str, reviewed: Reviews) -> list[float]:
     values: dict[str, list[float]] = defaultdict(list)
     for case, value in reviewed:
         values[case].append(float(value[name]))

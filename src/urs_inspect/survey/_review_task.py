@@ -33,8 +33,9 @@ def urs_case_review(
     lenient: Flag = False,
     seed: Natural = 0,
 ) -> Task:
-    """Have a judge review questions in place of people (URS paper, section 3.2.2), one call per
-    case.
+    """Have a judge review questions in place of people, one call per case.
+
+    Source: URS paper, section 3.2.2.
 
     Run it with `--model none --model-role grader=...`. The judge reports whether a question is
     understandable and self-contained, holds personal data or is harmful, which intent it sees, and

@@ -1,6 +1,4 @@
-"""A competition as a source of samples: contestants answer, pairs are selected, comparisons
-follow.
-"""
+"""A competition as a source of samples: first answers, then comparisons of pairs."""
 
 import math
 import random
@@ -8,22 +6,34 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from logging import getLogger
-from typing import Any
+from typing import Annotated, Any
 
 from anyio import to_thread
 from inspect_ai import SampleSource
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
+from pydantic import GetPydanticSchema
 
+from urs_inspect._arguments import (
+    AtLeastOne,
+    Confidence,
+    Count,
+    Natural,
+    NotNegative,
+    Options,
+    Text,
+    one_of,
+)
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import Vocabulary, in_proportion, load_urs
-from urs_inspect.discrepancy._allocation import Allocator
+from urs_inspect.discrepancy._allocation import CONFIDENCE, Allocator, allocation_names
 from urs_inspect.discrepancy._ballots import Ballot
-from urs_inspect.discrepancy._greedy import Selected
+from urs_inspect.discrepancy._greedy import Selected, SetSimilarity
 from urs_inspect.discrepancy._judge_prior import JudgePrior
 from urs_inspect.discrepancy._matchmaking import (
     AnswerFilter,
     InstructionSelector,
+    Method,
     Rules,
     candidate_masks,
     instruction_selector,
@@ -88,7 +98,57 @@ class RunAttempt:
 
 
 UNIFORM = "uniform"
-"""The allocation that ignores outcomes, so that everything is asked at once."""
+"""The allocation that ignores outcomes."""
+
+
+class SelectionOptions(Options):
+    """How instructions are selected, as users write it."""
+
+    method: Method = "mad"
+    lam: NotNegative = 1.0
+    set_similarity: SetSimilarity = "max"
+    shortlist: Count | None = 100
+    min_words: Natural | None = None
+    max_length_ratio: AtLeastOne | None = None
+
+    def rules(self, seed: int) -> Rules:
+        """The rules that these options are."""
+        least_words = -1 if self.min_words is None else self.min_words
+        return Rules(
+            method=self.method,
+            lam=self.lam,
+            set_similarity=self.set_similarity,
+            shortlist=self.shortlist,
+            answers=AnswerFilter(self.max_length_ratio or 0.0, least_words),
+            seed=seed,
+        )
+
+
+class AllocationOptions(Options):
+    """How comparisons are shared out over pairs, as users write it."""
+
+    rule: Annotated[str, one_of(allocation_names)] = UNIFORM
+    budget: Count | None = None  # comparisons at most; None for k per pair
+    # How sure the order of neighbours must be for an early end; not for the uniform one.
+    confidence: Confidence = CONFIDENCE
+    batch: Count = 8  # comparisons asked for at once; not for the uniform one
+    prior: Text | None = None  # log of a judge, for people's votes
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether outcomes are ignored, so that everything is asked at once."""
+        return self.rule == UNIFORM
+
+
+Selection = Annotated[
+    str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(SelectionOptions))
+]
+"""Becomes `SelectionOptions`."""
+
+Allocation = Annotated[
+    str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(AllocationOptions))
+]
+"""Becomes `AllocationOptions`."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +157,7 @@ class Plan:
 
     k: int  # comparisons per pair; for other allocations than the uniform one it sets the budget
     rules: Rules  # how instructions are selected
-    allocation: str = UNIFORM
-    budget: int | None = None  # comparisons at most; None for k per pair
-    confidence: float = (
-        0.95  # how sure the order of neighbours must be for an early end; not for the uniform one
-    )
-    batch: int = 8  # comparisons asked for at once; not for the uniform one
+    allocation: AllocationOptions
     scenario: str = "general"  # for instructions that name none
     only: tuple[str, ...] | None = None  # contestants that take part; None for all
     prior: JudgePrior | None = None  # a judge's ratings, for people's votes
@@ -121,9 +176,8 @@ class Plan:
 
 def eligible_pairs(
     pool: Pool, plan: Plan, previous: Sequence[Comparison]
-) -> tuple[Pool, dict[Pair, Mask], tuple[str, ...]]:
-    """The pool of the contestants; each pair with the instructions it can use, shape (n,); and who
-    is new.
+) -> tuple[Pool, dict[Pair, Mask]]:
+    """The pool of the contestants; each pair with the instructions it can use, shape (n,).
 
     After an earlier run only pairs with a new contestant are compared (Algorithm 2 of the MAD
     paper).
@@ -150,7 +204,7 @@ def eligible_pairs(
         for pair in combinations(pool.contestants, 2)
         if not joining or not set(joining).isdisjoint(pair)
     ]
-    return pool, candidate_masks(pool, pairs, plan.rules.answers), joining
+    return pool, candidate_masks(pool, pairs, plan.rules.answers)
 
 
 def check_prior(prior: JudgePrior | None, contestants: Sequence[str]) -> None:
@@ -176,8 +230,9 @@ def _compared(previous: Sequence[Comparison]) -> tuple[str, ...]:
 def competition_pool(
     pool: str | None, responses: list[str] | None, size: int | None, seed: int
 ) -> Pool:
-    """Instructions of a competition, with the answers that logs hold; `size` of them, drawn at
-    random, or all.
+    """Instructions of a competition, with the answers that logs hold.
+
+    `size` of them, drawn at random, or all.
     """
     if responses is not None:
         if pool is not None:
@@ -258,7 +313,7 @@ class Competition(SampleSource):
         self._plan = plan
         self._pool = pool
         self._answering = answering
-        _warn_of_unused(plan)
+        _warn_of_unused(plan.allocation)
         self._check_roles = check_roles
         self._similarity = similarity
         self._previous = tuple(previous)
@@ -337,8 +392,9 @@ class Competition(SampleSource):
             self._responses[name].keys() - self._pool.responses.get(name, {}).keys()
             for name in self._responses
         )
-        pool, masks, joining = await to_thread.run_sync(eligible_pairs, pool, plan, self._previous)
-        uniform = plan.allocation == UNIFORM
+        pool, masks = await to_thread.run_sync(eligible_pairs, pool, plan, self._previous)
+        allocation = plan.allocation
+        uniform = allocation.is_uniform
         if uniform and not spent:
             check_pool(pool, plan.k, masks, hint=plan.hint)
         open_pairs = {pair: mask for pair, mask in masks.items() if mask.any()}
@@ -355,19 +411,19 @@ class Competition(SampleSource):
             items = {pair: min(count, plan.k) for pair, count in items.items()}
         allocator = Allocator(
             sorted({*pool.contestants, *_compared(self._previous)}),
-            rule=plan.allocation,
-            budget=plan.k * len(masks) if plan.budget is None else plan.budget,
-            confidence=None if uniform else plan.confidence,
-            only=pool.contestants,
-            joining=joining,
+            rule=allocation.rule,
+            budget=allocation.budget or plan.k * len(masks),
+            confidence=None if uniform else allocation.confidence,
             items=items,
             seed=plan.seed,
         )
         return _Round(pool, selector, allocator, _warn_of_lacking(pool))
 
     def _batch(self, opened: _Round) -> list[Sample]:
-        size = opened.allocator.budget if self._plan.allocation == UNIFORM else self._plan.batch
-        allotment = opened.allocator.ask(self._battles(), size)
+        allocation = self._plan.allocation
+        size = opened.allocator.budget if allocation.is_uniform else allocation.batch
+        asked = {pair: len(ids) for pair, ids in opened.chosen.items()}
+        allotment = opened.allocator.ask(self._battles(), asked, size=size)
         if allotment.stopped:
             logger.info(f"no more comparisons: {allotment.stopped}, {allotment.spent} asked for")
         by_id = {item.id: item for item in opened.pool.instructions}
@@ -430,9 +486,14 @@ class Competition(SampleSource):
                 )
 
 
-def _warn_of_unused(plan: Plan) -> None:
-    given = [name for name in ("confidence", "batch") if getattr(plan, name) != getattr(Plan, name)]
-    if plan.allocation == UNIFORM and given:
+def _warn_of_unused(allocation: AllocationOptions) -> None:
+    usual = AllocationOptions()
+    given = [
+        name
+        for name in ("confidence", "batch")
+        if getattr(allocation, name) != getattr(usual, name)
+    ]
+    if allocation.is_uniform and given:
         logger.warning(
             f"{' and '.join(given)}: without effect with allocation=uniform, which asks for"
             " everything at once"

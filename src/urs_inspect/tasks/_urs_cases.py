@@ -107,8 +107,9 @@ def choose_cases(
 
 
 def case_to_sample(case: UrsCase, rubric: Rubric) -> Sample:
-    """Map a case to a sample; the model is asked the question without edge whitespace, a
-    conversation as messages.
+    """Map a case to a sample.
+
+    The model is asked the question without edge whitespace, a conversation as messages.
     """
     metadata = {
         "intent": case.intent,
@@ -139,8 +140,9 @@ def _with_references(
 
 
 def asked_cases(cases: Sequence[UrsCase]) -> list[UrsCase]:
-    """The cases that `--limit` or `--sample-id` of the running command leaves, and those that come
-    before them.
+    """The cases that `--limit` or `--sample-id` of the running command leaves.
+
+    Also those that come before them.
 
     The harness's choice from these is the one from all. All cases if there would be none, or where
     the choice is not known: in scripts, where samples are shuffled, or where a configuration file
@@ -161,8 +163,9 @@ def asked_cases(cases: Sequence[UrsCase]) -> list[UrsCase]:
 
 
 def _choices() -> list[tuple[int, tuple[str, ...]]]:
-    """Of each run that the running command may make tasks for: where its limit ends, 0 for none,
-    and chosen ids.
+    """Of each run that the running command may make tasks for.
+
+    Where its limit ends, 0 for none, and chosen ids.
     """
     options = command_options()
     if "limit" in options:

@@ -125,8 +125,9 @@ def intent_viewer(rubric: Rubric, name: str) -> ViewerConfig:
 
 
 def crossval_viewer(rubric: Rubric) -> ViewerConfig:
-    """Evaluator, source of the reference, tested model, final score and outcome of each judgement,
-    the worst first.
+    """The list of judgements of a cross-validation, the worst first.
+
+    Columns: evaluator, source of the reference, tested model, final score and outcome.
     """
     names = {"evaluator": "Evaluator", "source": "References", "model": "Tested"}
     final = f"crossval_judge.{FINAL}"
@@ -162,8 +163,9 @@ def references_viewer() -> ViewerConfig:
 
 
 def pair_viewer(name: str, *, group: str, dimensions: bool) -> ViewerConfig:
-    """Group, label (the target), verdict (the answer) and whether it is right, wrong verdicts
-    first.
+    """The list of pairs, wrong verdicts first.
+
+    Columns: group, label (the target), verdict (the answer) and whether it is right.
     """
     shares = {"overall": wide("Overall")}
     if dimensions:

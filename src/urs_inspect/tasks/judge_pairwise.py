@@ -154,8 +154,9 @@ def judge_pairwise(
 
 
 def _overall(data: PairData) -> PairData:
-    """The pairs without labels on dimensions, which this task does not ask for, with a warning if
-    there are any.
+    """The pairs without labels on dimensions, which this task does not ask for.
+
+    A warning says so if there are any.
     """
     labelled = sum(bool(case.dimensions) for case in data.cases)
     if not labelled:

@@ -49,8 +49,9 @@ def judge_rating(
     preflight: Flag = True,
     seed: Natural = 0,
 ) -> Task:
-    """Rate responses that people or a reference judge have rated (SaMer paper, section 5.2, Table
-    2).
+    """Rate responses that people or a reference judge have rated.
+
+    Source: SaMer paper, section 5.2, Table 2.
 
     The model under test is the judge.
 

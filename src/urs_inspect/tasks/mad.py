@@ -1,20 +1,16 @@
 """MAD: find where models differ, compare there, rank with few judgements."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from logging import getLogger
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from inspect_ai import Task, task
 
 from urs_inspect._arguments import (
-    AtLeastOne,
-    Confidence,
     Count,
     Flag,
     Natural,
-    NotNegative,
     Paths,
     Samer,
     Similarities,
@@ -30,10 +26,10 @@ from urs_inspect._arguments import (
 )
 from urs_inspect._util import InputError, counted
 from urs_inspect.annotation._queue import VOTING_KEY, VotingPlan
-from urs_inspect.discrepancy import AnswerFilter, load_similarity, parse_similarity
-from urs_inspect.discrepancy._allocation import allocation_names, near
+from urs_inspect.discrepancy import load_similarity, parse_similarity
+from urs_inspect.discrepancy._allocation import near
 from urs_inspect.discrepancy._judge_prior import JudgePrior, judges_among
-from urs_inspect.discrepancy._matchmaking import NEEDS_PROBABILITIES, Rules, check_probabilities
+from urs_inspect.discrepancy._matchmaking import NEEDS_PROBABILITIES, check_probabilities
 from urs_inspect.discrepancy._pools import MIN_CONTESTANTS, Pool, check_pool
 from urs_inspect.discrepancy._similarity import AskedSimilarity, Similarity, VectorSimilarity
 from urs_inspect.judging import JudgeFailure, JudgePrompt
@@ -60,8 +56,12 @@ from urs_inspect.solvers._role_models import GRADER, roles_known
 from urs_inspect.stats import rank
 from urs_inspect.tasks._competition import (
     UNIFORM,
+    Allocation,
+    AllocationOptions,
     Competition,
     Plan,
+    Selection,
+    SelectionOptions,
     check_prior,
     competition_pool,
     eligible_pairs,
@@ -70,7 +70,7 @@ from urs_inspect.tasks._viewer import competition_viewer
 
 logger = getLogger(__name__)
 
-MAD_VERSION = "3-D"
+MAD_VERSION = "3-E"
 """Comparability and interface of the task: the number changes when scores do, the letter when
 arguments do.
 """
@@ -87,26 +87,16 @@ def mad(
     k: Count = 10,
     judge: Text = "grader",
     similarity: Similarities = "lexical",
-    lam: NotNegative = 1.0,
-    set_similarity: Literal["max", "mean"] = "max",
-    selection: Literal["mad", "random", "kl", "cross_entropy"] = "mad",
-    shortlist: Count | None = 100,
-    allocation: Annotated[str, one_of(allocation_names)] = "uniform",
-    budget: Count | None = None,
-    confidence: Confidence = 0.95,
-    batch: Count = 8,
-    prior: Text | None = None,
+    selection: Selection = "mad",
+    allocation: Allocation = "uniform",
     orders: Orders = "both",
     scenario: Annotated[str, one_of(comparison_scenarios)] = "general",
     judge_language: Text | None = None,
     structured: Structured = "auto",
     preflight: Flag = True,
     previous: Text | None = None,
-    coarse: Paths | None = None,
     target: Target | None = None,
     pool_size: Count | None = None,
-    min_words: Natural | None = None,
-    max_length_ratio: AtLeastOne | None = None,
     seed: Natural = 0,
     samer: Samer | None = None,
 ) -> Task:
@@ -130,20 +120,20 @@ def mad(
             `model2vec/<name>`, `sentence_transformers/<name>`, `minilm`, `bert/<folder>`,
             `bert_score/<name>`, `llm` (a model with the role `similarity`). `{name: openai/<model>,
             url: ...}` names an embeddings API other than the environment's.
-        lam: Lambda of Eq. (2), the weight of diversity; 0 is Eq. (1).
-        set_similarity: Similarity to the instructions selected before: `max`, or `mean`.
-        selection: `mad`, or a baseline of section 3.4: `random`, `kl`, `cross_entropy`.
-        shortlist: For `llm`, `bert_score` and others that cost one call per instruction: how many
-            of the least similar ones by `lexical` are compared, for each pair; null for all.
+        selection: `mad`, or a baseline of section 3.4: `random`, `kl`, `cross_entropy`. With more
+            options `{method: mad, ...}`: `lam`, the weight of diversity (lambda of Eq. (2), 1; 0 is
+            Eq. (1)); `set_similarity` to the instructions selected before (`max`, or `mean`);
+            `shortlist`, for `llm`, `bert_score` and others that cost one call per instruction: how
+            many of the least similar ones by `lexical` are compared, for each pair (100; null for
+            all); `min_words`: both answers have more words than this; `max_length_ratio`: the
+            longer answer has fewer than this many times the words of the shorter.
         allocation: `uniform`: k comparisons for each pair, as in the paper. `adaptive`: each next
-            comparison goes to the pair that is worth most for the order; `random`.
-        budget: Comparisons at most; by default k for each pair.
-        confidence: How sure the order of neighbours must be for an early end of `adaptive` and
-            `random`.
-        batch: Comparisons asked for at once by `adaptive` and `random`.
-        prior: For `judge=human` and `allocation=adaptive`: log of a judge's comparisons of the same
-            models. Its ratings are a prior for people's votes, weighed by its evidence after each
-            vote.
+            comparison goes to the pair that is worth most for the order; `random`. With more
+            options `{rule: adaptive, ...}`: `budget`, comparisons at most (k for each pair);
+            `confidence`, how sure the order of neighbours must be for an early end (0.95); `batch`,
+            comparisons asked for at once (8); `prior`, for `judge=human` and `adaptive`: log of a
+            judge's comparisons of the same models, whose ratings are a prior for people's votes,
+            weighed by its evidence after each vote.
         orders: `both` (twice, and disagreement is a tie), `ab` as the models are sorted, or
             `seeded` by a coin.
         scenario: Kind of task, for instructions that name none: general, understanding, reasoning,
@@ -157,63 +147,28 @@ def mad(
             that refuses it (401, 403, 404) ends the run before anything is spent.
         previous: Log of an earlier run whose comparisons stand: only pairs with a new contestant
             are compared (Algorithm 2).
-        coarse: Log, or votes, of an earlier ranking, to compare only models near `target` in it.
-        target: A model of that ranking, with those up to two places above and below it; `{model:
-            NAME, width: 3}` for another number of places.
+        target: Compare only models near one of an earlier ranking: `{model: NAME, coarse: LOG}`,
+            where `coarse` is the log, or votes, of that ranking; with those up to two places above
+            and below it, or `width` of them.
         pool_size: How many instructions are taken; null for all. Of `urs` and `sample` in
             proportion of the kinds.
-        min_words: Both answers have more words than this.
-        max_length_ratio: The longer answer has fewer than this many times the words of the shorter.
         seed: Seed of everything random.
         samer: For `judge=samer` or `reward_model`: folder of the model, address of a vLLM server,
             or options of the scorer of that name such as `{model: DIR, engine: transformers, dtype:
             bfloat16}`.
     """
-    plan = Plan(
-        k=k,
-        rules=Rules(
-            method=selection,
-            lam=lam,
-            set_similarity=set_similarity,
-            shortlist=shortlist,
-            answers=AnswerFilter(max_length_ratio or 0.0, -1 if min_words is None else min_words),
-            seed=seed,
-        ),
-        allocation=allocation,
-        budget=budget,
-        confidence=confidence,
-        batch=batch,
-        scenario=scenario,
-        seed=seed,
-    )
     check_contest_judge(judge)
-    known = None if prior is None else _prior(prior, judge, allocation)
-    voting = None
-    if judge == HUMAN and allocation != UNIFORM:
-        if previous is not None:
-            raise InputError("previous: with judge=human only together with allocation=uniform")
-        if batch != Plan.batch:
-            logger.warning(
-                "batch: without effect with judge=human, where the page asks for one comparison at"
-                " a time"
-            )
-        voting = VotingPlan(allocation, budget, confidence, seed, known)
-        # Every pair gets its candidates now; the page chooses among them while people vote.
-        plan = replace(
-            plan,
-            allocation=UNIFORM,
-            budget=None,
-            confidence=Plan.confidence,
-            batch=Plan.batch,
-            prior=known,
-        )
-    chosen = _similarity(SimilarityOptions.model_validate(similarity))
+    given = AllocationOptions.model_validate(allocation)
+    voting = _voting(given, judge, previous, seed)
+    rules = SelectionOptions.model_validate(selection).rules(seed)
+    compared_by = _similarity(SimilarityOptions.model_validate(similarity))
+    similarity_role = SIMILARITY if isinstance(compared_by, AskedSimilarity) else None
     answering = responses is None
     solver = contest(
         judge,
         orders,
         judge_language,
-        log_probabilities=plan.rules.method in NEEDS_PROBABILITIES,
+        log_probabilities=rules.method in NEEDS_PROBABILITIES,
         least=MIN_CONTESTANTS if answering else 1,
         seed=seed,
         samer=samer_arguments(
@@ -221,46 +176,63 @@ def mad(
         ),
         structured=structured,
     )
-    taken = competition_pool(
-        pool, None if responses is None else as_list(responses), pool_size, seed
+    answer_logs = None if responses is None else as_list(responses)
+    instructions = competition_pool(pool, answer_logs, pool_size, seed)
+    plan = Plan(
+        k=k,
+        rules=rules,
+        # People's page chooses while they vote among candidates that every pair gets now.
+        allocation=given if voting is None else AllocationOptions(),
+        scenario=scenario,
+        only=_near(target),
+        prior=None if voting is None else voting.prior,
+        seed=seed,
     )
-    plan = _focused(plan, coarse, target)
     earlier = () if previous is None else read_comparisons(previous)
-    for note in taken.notes:
+    for note in instructions.notes:
         logger.warning(note)
     check = partial(
         check_roles,
         judge,
         least=MIN_CONTESTANTS if answering else 0,
-        answered=taken.contestants,
-        similarity=SIMILARITY if isinstance(chosen, AskedSimilarity) else None,
+        answered=instructions.contestants,
+        similarity=similarity_role,
     )
-    _check_early(plan, taken, chosen, earlier, answering, check)
-    asked = [GRADER] * (judge == GRADER) + [SIMILARITY] * isinstance(chosen, AskedSimilarity)
+    _check_early(plan, instructions, compared_by, earlier, answering, check)
     metadata: dict[str, Any] = {
-        "dataset": taken.name,
-        "dataset_sha256": taken.sha256,
-        "instructions": len(taken.instructions),
-        "answered_in_logs": list(taken.contestants),
-        "notes": list(taken.notes),
-        "similarity": chosen.name,
+        "dataset": instructions.name,
+        "dataset_sha256": instructions.sha256,
+        "instructions": len(instructions.instructions),
+        "answered_in_logs": list(instructions.contestants),
+        "notes": list(instructions.notes),
+        "similarity": compared_by.name,
         "previous_comparisons": len(earlier),
     }
     if plan.only is not None:
         metadata["only"] = list(plan.only)
     if voting is not None:
         metadata[VOTING_KEY] = voting.to_dict()
+    roles = [CONTESTANT]
+    if judge == GRADER:
+        roles.append(GRADER)
+    if similarity_role is not None:
+        roles.append(similarity_role)
     return Task(
         dataset=Competition(
-            plan, taken, answering=answering, check_roles=check, similarity=chosen, previous=earlier
+            plan,
+            instructions,
+            answering=answering,
+            check_roles=check,
+            similarity=compared_by,
+            previous=earlier,
         ),
         solver=solver,
         scorer=pair_choice(judge),
         version=MAD_VERSION,
-        display_name=f"MAD: {taken.name}",
+        display_name=f"MAD: {instructions.name}",
         metadata=metadata,
         viewer=competition_viewer(),
-        setup=preflight_setup(preflight, [CONTESTANT, *asked], structured=structured),
+        setup=preflight_setup(preflight, roles, structured=structured),
     )
 
 
@@ -281,7 +253,7 @@ def _check_early(
         check()
         if answering:
             check_prior(plan.prior, [str(model) for model in contestants()])
-    uniform = plan.allocation == UNIFORM
+    uniform = plan.allocation.is_uniform
     if uniform and plan.k > len(pool.instructions):
         raise InputError(
             f"k={plan.k} is more than the {len(pool.instructions)} instructions of the pool"
@@ -296,21 +268,39 @@ def _check_early(
     ):
         raise InputError(f"shortlist: must be at least k={plan.k}, got {shortlist}")
     if known and not answering and not has_contestants():
-        taking_part, masks, _ = eligible_pairs(pool, plan, previous)
+        taking_part, masks = eligible_pairs(pool, plan, previous)
         if uniform:
             check_pool(taking_part, plan.k, masks, hint=plan.hint)
         if plan.rules.method in NEEDS_PROBABILITIES:
             check_probabilities(taking_part, plan.rules.method)
 
 
-def _prior(name: str, judge: str, allocation: str) -> JudgePrior:
+def _voting(
+    allocation: AllocationOptions, judge: str, previous: str | None, seed: int
+) -> VotingPlan | None:
+    """How people's votes are allocated; None where no votes are, or in the order of the ballots."""
+    prior = None
+    if allocation.prior is not None:
+        prior = _prior(allocation.prior, judge, allocation.rule)
+    if judge != HUMAN or allocation.is_uniform:
+        return None
+    if previous is not None:
+        raise InputError("previous: with judge=human only together with allocation=uniform")
+    if allocation.batch != AllocationOptions().batch:
+        logger.warning(
+            "batch: without effect with judge=human, where the page asks for one comparison at a"
+            " time"
+        )
+    return VotingPlan(allocation.rule, allocation.budget, allocation.confidence, seed, prior)
+
+
+def _prior(name: str, judge: str, rule: str) -> JudgePrior:
     """The prior that a log gives; refused where nothing would use it."""
     if judge != HUMAN:
         raise InputError(f"prior: only with judge=human, whose votes it helps; got judge={judge}")
-    if allocation in (UNIFORM, "random"):
+    if rule in (UNIFORM, "random"):
         raise InputError(
-            f"prior: allocation={allocation} does not look at ratings; allowed with a prior:"
-            " adaptive"
+            f"prior: allocation={rule} does not look at ratings; allowed with a prior: adaptive"
         )
     prior = read_judge_prior(name)
     if prior.unread:
@@ -340,8 +330,9 @@ def _similarity(given: SimilarityOptions) -> Similarity:
 def asked_similarity(
     ask: Callable[[JudgePrompt], Awaitable[str | JudgeFailure]],
 ) -> Callable[[str, str], Awaitable[float | str]]:
-    """The similarity `llm`: a function of two texts that gives a similarity from 0 to 1, or a
-    failure in words.
+    """The similarity `llm`.
+
+    A function of two texts that gives a similarity from 0 to 1, or a failure in words.
 
     `ask` sends both prompt parts to a model and gives its reply, or the failure; it is called twice
     at most.
@@ -365,14 +356,10 @@ def asked_similarity(
     return similarity
 
 
-def _focused(plan: Plan, coarse: str | list[str] | None, target: object) -> Plan:
-    if coarse is None and target is None:
-        return plan
-    if coarse is None or target is None:
-        raise InputError(
-            "coarse and target: both or none; target names a model in the ranking of coarse"
-        )
-    centre = TargetOptions.model_validate(target)
-    return replace(
-        plan, only=near(rank(read_battles(as_list(coarse))).players, centre.model, centre.width)
-    )
+def _near(target: object) -> tuple[str, ...] | None:
+    """The models near a target in the ranking that it names; None without one."""
+    if target is None:
+        return None
+    options = TargetOptions.model_validate(target)
+    ranking = rank(read_battles(as_list(options.coarse)))
+    return near(ranking.players, options.model, options.width)

@@ -46,8 +46,9 @@ def md_eval(
     seed: Natural = 0,
     samer: Samer | None = None,
 ) -> Task:
-    """Judge 349 pairs of responses on the dimensions of their scenario and as a whole (SaMer paper,
-    section 5.4).
+    """Judge 349 pairs of responses on the dimensions of their scenario and as a whole.
+
+    Source: SaMer paper, section 5.4.
 
     The model under test is the judge, or with `--model none` a SaMer (`judge=samer`) or reward
     model.

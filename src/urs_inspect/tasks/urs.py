@@ -53,8 +53,9 @@ def urs(
     samer: Samer | None = None,
     cluster: Text | None = None,
 ) -> Task:
-    """Questions that real users reported, judged by the criteria of each user's intent (URS paper,
-    section 4).
+    """Questions that real users reported, judged by the criteria of each user's intent.
+
+    Source: URS paper, section 4.
 
     The judge is the model, or the panel of models, with the role `grader`; SaMer needs none.
     `cache: true` in the role (`--model-role 'grader={model: ..., cache: true}'`) lets the harness

@@ -86,8 +86,9 @@ class Grid:
         return {model: count for model, count in counts.items() if count}
 
     def samples(self, rubric: Rubric) -> Iterator[Sample]:
-        """One sample per case, evaluator, source and model, so that each is judged, logged and
-        resumed by itself.
+        """One sample per case, evaluator, source and model.
+
+        Each is judged, logged and resumed by itself.
 
         Cases come one after the other, so that a limit leaves whole ones.
         """
@@ -171,8 +172,9 @@ def urs_crossval(
     lenient: Flag = False,
     seed: Natural = 0,
 ) -> Task:
-    """Judge existing answers by every evaluator, with references from every source (URS paper,
-    sections 4.4, D.4).
+    """Judge existing answers by every evaluator, with references from every source.
+
+    Source: URS paper, sections 4.4, D.4.
 
     Run it with `--model none`. Evaluators are the models with the role `grader`, each by itself.
     Each judgement is a sample of its own, so that an interrupted run resumes with the judgements
@@ -262,8 +264,9 @@ def urs_crossval(
 
 
 def _draw(ordered: Sequence[UrsCase], number: int, folds: int) -> tuple[UrsCase, ...]:
-    """The first cases of an order in which every beginning holds intents and languages in
-    proportion.
+    """The first cases of an order in which every beginning is in proportion.
+
+    It holds intents and languages in proportion.
     """
     taken = tuple(ordered[:number])
     if len(taken) < number:
@@ -303,36 +306,23 @@ def _read_sources(places: Sequence[str], cases: Sequence[UrsCase]) -> tuple[Sour
 def _read_models(
     pool: Pool, cases: Sequence[UrsCase], models: Sequence[str] | None, *, need_all: bool
 ) -> dict[str, dict[str, str]]:
-    """Model -> id of a case -> answer, of all models or those named; `need_all`: each must have
-    answered each case.
+    """Model -> id of a case -> answer, of all models or those named.
+
+    `need_all`: each must have answered each case.
     """
     if unknown := sorted(set(models or ()) - set(pool.responses)):
         raise InputError(
             f"models: no answers of {choices(unknown)}; there are some of"
             f" {choices(pool.contestants)}"
         )
-    asked = {item.id: item.text.strip() for item in pool.instructions}
-    if changed := [
-        case.id
-        for case in cases
-        if asked.get(case.id, case.question.strip()) != case.question.strip()
-    ]:
-        raise InputError(
-            f"answers: {named(changed)} of {len(cases)} cases have another question in the logs"
-        )
-    chosen = pool.contestants if models is None else tuple(models)
-    answers = {
-        model: {
-            case.id: pool.responses[model][case.id]
-            for case in cases
-            if case.id in pool.responses[model]
-        }
-        for model in chosen
-    }
-    lacking = {
-        model: [case.id for case in cases if case.id not in answers[model]] for model in chosen
-    }
-    lines = [f"{model} has none to {named(ids)}" for model, ids in lacking.items() if ids]
+    _check_questions(pool, cases)
+    answers: dict[str, dict[str, str]] = {}
+    lines: list[str] = []
+    for model in pool.contestants if models is None else models:
+        texts = pool.responses[model]
+        answers[model] = {case.id: texts[case.id] for case in cases if case.id in texts}
+        if lacking := [case.id for case in cases if case.id not in texts]:
+            lines.append(f"{model} has none to {named(lacking)}")
     if lines and need_all:
         raise InputError(
             f"answers: of {len(cases)} cases, {'; '.join(lines)}. Answer them first (`inspect eval"
@@ -342,9 +332,23 @@ def _read_models(
         )
     for line in lines:
         logger.warning(f"answers: of {len(cases)} cases, {line}; these stay without a score")
-    if empty := [model for model in chosen if not answers[model]]:
+    if empty := [model for model, texts in answers.items() if not texts]:
         raise InputError(f"answers: none to any of the {len(cases)} cases by {choices(empty)}")
     return answers
+
+
+def _check_questions(pool: Pool, cases: Sequence[UrsCase]) -> None:
+    """Refuse cases that had another question in the logs."""
+    asked = {item.id: item.text.strip() for item in pool.instructions}
+    changed = [
+        case.id
+        for case in cases
+        if asked.get(case.id, case.question.strip()) != case.question.strip()
+    ]
+    if changed:
+        raise InputError(
+            f"answers: {named(changed)} of {len(cases)} cases have another question in the logs"
+        )
 
 
 def _evaluators(named: list[str] | None) -> tuple[str, ...]:

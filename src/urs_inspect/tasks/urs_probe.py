@@ -32,8 +32,9 @@ def urs_probe(
     preflight: Flag = True,
     seed: Natural = 0,
 ) -> Task:
-    """Null answers through the URS judge: constant, empty, copied from the reference, and prompt
-    injection.
+    """Null answers through the URS judge.
+
+    Constant, empty, copied from the reference, and prompt injection.
 
     Run it with `--model none --model-role grader=...`, or as `urs-inspect probe`, which prints the
     judge's scores.

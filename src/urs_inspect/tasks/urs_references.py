@@ -26,8 +26,9 @@ def urs_references(
     lenient: Flag = False,
     seed: Natural = 0,
 ) -> Task:
-    """Have a model answer the questions as they are: references are a model's direct outputs (URS
-    paper, section 4.1).
+    """Have a model answer the questions as they are.
+
+    References are a model's direct outputs (URS paper, section 4.1).
 
     No judge is called; answers that cannot serve, being empty, cut off or withheld, are counted.
     The log serves as `-T references=LOG` of `urs`, or through `urs-inspect references` as a file,
