@@ -13,6 +13,7 @@ from scipy import stats
 from tests.reports.answer_rows import answers_of, ranking_of
 from tests.reports.golden_files import check_golden
 from tests.stats.fights import checked
+from tests.telling import tells
 from urs_inspect import compare
 from urs_inspect._util import InputError
 from urs_inspect.logs._samples import SampleRun, SampleScores
@@ -173,7 +174,7 @@ def test_the_lowest_mean_is_called_the_lowest() -> None:
     compared = compare(
         frame({"a": [1, 2, 3, 4, 5, 7], "b": [2, 1, 3, 5, 4, 7.5]}), lower_is_better=True
     )
-    assert "a has the lowest mean score" in best_sentence(compared, ALL)
+    assert tells(best_sentence(compared, ALL), "a ... lowest mean")
 
 
 def test_many_pairs_are_shown_in_part_and_written_in_whole() -> None:
@@ -306,7 +307,7 @@ def test_frames_of_any_types() -> None:
     assert repr(compare(typed, rounds=50).means) == repr(compare(plain, rounds=50).means)
     listed = plain.drop(columns="group").assign(cluster=pd.Series([[1], [1], [2], None] * 2))
     assert compare(listed, rounds=50).means[ALL][0].clusters == 3
-    with pytest.raises(InputError, match="more than one cluster"):
+    with pytest.raises(InputError, match="one cluster"):
         compare(
             typed.assign(sample=[0, "0", 1, 2] * 2, cluster=["a", "b", "c", "d"] * 2), rounds=50
         )

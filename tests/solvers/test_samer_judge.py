@@ -148,11 +148,9 @@ def test_a_failure_is_no_verdict_and_is_named(tmp_path: Path, stub_engine: StubE
 
 def test_samer_and_its_options_belong_together(tmp_path: Path) -> None:
     assert samer_choice("model", None) is None
-    with pytest.raises(
-        InputError, match="samer: only with judge=samer, reward_model, not with judge=model"
-    ):
+    with pytest.raises(InputError, match=r"samer:.*judge=samer, reward_model.*judge=model"):
         samer_choice("model", {"model": str(tmp_path)})
-    with pytest.raises(InputError, match="judge=samer needs samer: the folder of a checkpoint"):
+    with pytest.raises(InputError, match="judge=samer needs samer:"):
         samer_choice("samer", None)
     with pytest.raises(InputError, match="no such folder"):
         samer_choice("samer", {"model": str(tmp_path / "absent")})
