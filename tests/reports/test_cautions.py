@@ -215,7 +215,7 @@ def test_uniform_leads_are_seldom_said_to_rest_on_one_intent_and_planted_ones_mo
     said = {}
     for kind, leads in (("uniform", np.full(42, 0.45)), ("planted", 1.5 * inside)):
         counts = []
-        for _ in range(40):
+        for _ in range(24):
             base = generator.normal(6, 1, 42)
             better = base + leads + generator.normal(0, 1, 42)
             ranking = ranking_of(

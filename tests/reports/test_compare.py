@@ -201,14 +201,14 @@ def test_what_few_samples_cannot_show_is_not_given() -> None:
 
 
 def test_groups_claim_falsely_no_more_often_than_one_test() -> None:
-    """Of 200 simulations of equal models in six groups, any group has a claim in at most about
+    """Of 80 simulations of equal models in six groups, any group has a claim in at most about
     5%.
     """
     groups, claims = [f"g{place % 6}" for place in range(120)], 0
-    for seed in range(200):
+    for seed in range(80):
         compared = compare(frame(right(seed, 120, 0.5, 0.5, 0.5), group=groups), rounds=20)
         claims += any(pair.significant for key in set(groups) for pair in compared.comparisons[key])
-    assert claims <= stats.binom.ppf(0.999, 200, 0.05)
+    assert claims <= stats.binom.ppf(0.999, 80, 0.05)
 
 
 def test_the_difference_that_is_said_to_be_seen_is_seen_that_often() -> None:

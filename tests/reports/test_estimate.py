@@ -175,11 +175,12 @@ def test_only_what_matters_is_assumed() -> None:
 @pytest.mark.data
 @pytest.mark.usefixtures("data_dir")
 def test_an_even_selection_has_the_lengths_of_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    options = {**URS, "limit": 300}
+    options = {**URS, "limit": 150}
+    monkeypatch.setattr(estimate, "_MOST", 100)
     selected = estimate_run("urs", lambda _: urs(), {}, **options)
     monkeypatch.setattr(estimate, "_MOST", 10_000)
     everything = estimate_run("urs", lambda _: urs(), {}, **options)
-    assert any("200 of 300" in sentence for sentence in selected.assumptions)
+    assert any("100 of 150" in sentence for sentence in selected.assumptions)
     for some, whole in zip(selected.roles, everything.roles, strict=True):
         for name in ("calls", "input_tokens", "output_tokens"):
             for end in ("low", "expected", "high"):

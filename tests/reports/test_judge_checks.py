@@ -2,10 +2,9 @@
 
 import json
 import math
-import os
+import shlex
 import shutil
 import subprocess
-import sys
 from itertools import product, starmap
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from inspect_ai.scorer import Score
 
 from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
+from tests.tasks.commands import succeed
 from tests.telling import tells
 from urs_inspect import urs
 from urs_inspect.logs._samples import read_sample_scores
@@ -193,11 +193,13 @@ def test_pasting_a_command_and_repeating_the_report_fills_the_row(
     folder = tmp_path / "the logs"
     shutil.copytree(simulated, folder)
     command = commands_of(board_of(folder))[check]
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-    }
-    subprocess.run(command, shell=True, check=True, capture_output=True, env=environment)
+    words = shlex.split(command)
+    pasted = subprocess.run(
+        f"printf '%s\\n' {command}", shell=True, check=True, capture_output=True, text=True
+    )
+    assert pasted.stdout.splitlines() == words and words[0] == "inspect"
+    fewer = ("--limit", "40") if check == PEOPLE else ()
+    succeed(*words[1:], *fewer, tmp_path=tmp_path, cwd=Path.cwd())
     board = board_of(folder)
     assert check not in commands_of(board)
     found = [fact for fact in facts_of(board, check) if fact.result is not None]

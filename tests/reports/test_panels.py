@@ -218,7 +218,7 @@ def test_compare_and_gate_claim_nothing_because_a_strict_judge_failed(tmp_path: 
     generator = np.random.default_rng(7)
     claims = 0
     passed = 0
-    for number in range(20):
+    for number in range(10):
         finals = judged(generator, 60)
         finals[::3, 1, 1] = NAN
         folder = tmp_path / str(number)
@@ -260,7 +260,7 @@ def test_compare_names_raters_and_says_where_they_are_confounded_with_models(
 
 # --- false claims, of equal models ---
 
-RUNS = 150
+RUNS = 80
 MOST_FALSE = int(stats.binom.ppf(0.999, RUNS, 0.05))
 
 
