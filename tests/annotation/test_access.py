@@ -49,7 +49,7 @@ def test_loopback(host: str) -> None:
 )
 def test_not_loopback(host: str) -> None:
     assert not is_loopback(host)
-    with pytest.raises(InputError, match="can be reached from other machines; that needs a token"):
+    with pytest.raises(InputError, match=r"other machines.*token"):
         Guard(host)
     for rebound in (host, f"{host}:1"):
         assert HERE.refusal("GET", {"host": rebound}, {}) == "host"
@@ -116,9 +116,7 @@ def test_the_token_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, TOKEN)
     assert choose_token("127.0.0.1") == choose_token("0.0.0.0") == TOKEN
     monkeypatch.setenv(TOKEN_VARIABLE, "short")
-    with pytest.raises(
-        InputError, match="URS_INSPECT_TOKEN has 5 characters; at least 16 are needed"
-    ):
+    with pytest.raises(InputError, match=r"URS_INSPECT_TOKEN.*5 characters.*16"):
         choose_token("127.0.0.1")
 
 

@@ -97,11 +97,11 @@ def test_a_log_without_good_ballots_is_refused(
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("none.eval", None, "no file '.*none.eval' with ballots"),
-        ("votes.csv", "a,b\n", r"cannot read '\.csv' files; allowed: \.eval, \.json, \.jsonl"),
-        ("broken.eval", "not a zip", "cannot read the log '.*broken.eval'"),
-        ("other.json", json.dumps([1]), "cannot read the log '.*other.json'"),
-        ("empty.jsonl", "", "no ballot; one JSON object per line"),
+        ("none.eval", None, "no file '.*none.eval'"),
+        ("votes.csv", "a,b\n", r"read '\.csv'.*allowed: \.eval, \.json, \.jsonl"),
+        ("broken.eval", "not a zip", "log '.*broken.eval'"),
+        ("other.json", json.dumps([1]), "log '.*other.json'"),
+        ("empty.jsonl", "", "no ballot.*JSON"),
     ],
 )
 def test_what_is_no_source_of_ballots_is_one_line(
@@ -201,10 +201,10 @@ def test_only_those_named_may_vote_and_if_one_file_is_in_use_no_other_stays_lock
     tmp_path: Path,
 ) -> None:
     first = Campaign(ballots(1), tmp_path, ["you"])
-    with pytest.raises(InputError, match="annotator 'me' may not vote here; allowed: you"):
+    with pytest.raises(InputError, match=r"annotator 'me'.*allowed: you"):
         first.session("me")
     assert [path.name for path in tmp_path.iterdir()] == ["you.jsonl"]
-    with pytest.raises(InputError, match="in use by another server"):
+    with pytest.raises(InputError, match="in use"):
         Campaign(ballots(1), tmp_path, ["me", "you"])
     Campaign(ballots(1), tmp_path, ["me"]).close()
     first.close()

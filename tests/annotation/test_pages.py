@@ -139,7 +139,7 @@ def test_languages_have_the_same_texts_and_placeholders_and_none_was_left_untran
         for key, value in flat.items()
         if key != "language_switch"
     )
-    with pytest.raises(InputError, match="language 'fr' of the voting page; allowed: en, zh"):
+    with pytest.raises(InputError, match=r"language 'fr'.*allowed: en, zh"):
         texts("fr")
 
 

@@ -149,10 +149,10 @@ def test_plans_survive_the_log_and_broken_ones_are_named() -> None:
         {**given.to_dict(), "pace": 1},
         {**given.to_dict(), "prior": {}},
     ):
-        with pytest.raises(InputError, match=r"x\.eval: metadata\.voting cannot be read"):
+        with pytest.raises(InputError, match=r"x\.eval: metadata\.voting"):
             VotingPlan.from_dict(broken, "x.eval")
 
 
 def test_a_prior_about_other_models_is_refused() -> None:
-    with pytest.raises(InputError, match="no verdict about plum"):
+    with pytest.raises(InputError, match=r"verdict.*plum"):
         BallotQueue(made(("apple", "fig", "plum")), plan(prior=PRIOR))

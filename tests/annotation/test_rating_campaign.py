@@ -147,8 +147,8 @@ def test_checks_come_later_and_are_rated_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("criteria", "words"),
     [
-        ({}, "criteria must be clarity, got none"),
-        ({"clarity": 5, "nonsense": 5}, "criteria must be clarity, got clarity, nonsense"),
+        ({}, "clarity, got none"),
+        ({"clarity": 5, "nonsense": 5}, "clarity, got clarity, nonsense"),
     ],
 )
 def test_scores_that_do_not_fit_are_refused(
@@ -160,7 +160,7 @@ def test_scores_that_do_not_fit_are_refused(
     assert session.current is not None
     with pytest.raises(InputError, match=words):
         session.rate(session.current.id, 5, criteria, 1.0)
-    with pytest.raises(InputError, match="no answer 'x' here; the rating was not recorded"):
+    with pytest.raises(InputError, match=r"answer 'x'.*not recorded"):
         session.rate("x", 5, {"clarity": 5}, 1.0)
     assert session.done == 0
     mine.close()

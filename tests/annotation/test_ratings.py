@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.annotation.samples import answer, rating
+from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.annotation._ratings import (
     Rating,
@@ -110,14 +111,14 @@ def test_a_rating_with_any_other_value_is_read_within_the_scale_or_refused(
             ({"rating": rating}, "rating must be a whole number from 1 to 10")
             for rating in (11, 7.5, True)
         ),
-        ({"criteria": {"clarity": 0}}, "clarity must be a whole number from 1 to 10"),
-        ({"criteria": [1]}, "criteria must be an object"),
-        ({"epoch": 0}, "epoch must be a whole number of at least 1"),
-        ({"weight": 0}, "weight must be a number above 0"),
-        ({"threshold": "1"}, "threshold must be a number above 0"),
-        ({"check": 1}, "check must be true or false"),
-        ({"rater": ""}, "rater must be text"),
-        ({"ballot": "x"}, "a vote about a ballot"),
+        ({"criteria": {"clarity": 0}}, "clarity.*whole number.*1 to 10"),
+        ({"criteria": [1]}, "criteria.*object"),
+        ({"epoch": 0}, "epoch.*whole number.*1"),
+        ({"weight": 0}, "weight.*above 0"),
+        ({"threshold": "1"}, "threshold.*above 0"),
+        ({"check": 1}, "check.*true or false"),
+        ({"rater": ""}, "rater.*text"),
+        ({"ballot": "x"}, "vote.*ballot"),
     ],
 )
 def test_what_is_wrong_with_a_line_is_said(changes: dict[str, object], words: str) -> None:
@@ -140,8 +141,8 @@ def test_the_last_rating_of_a_person_counts_and_damaged_lines_are_listed(tmp_pat
     assert {(each.annotator, each.final) for each in found.ratings} == {("me", 8), ("you", 5)}
     assert (found.replaced, found.undone) == (1, 1)
     assert [error.partition(": ")[2] for error in found.errors] == [
-        "line 5: model must be text",
-        "line 6: not JSON: Expecting value (column 1)",
+        Telling("line 5: model ... text"),
+        Telling("line 6: not JSON: ... column 1"),
     ]
 
 
@@ -205,19 +206,17 @@ def test_votes_and_ratings_are_not_mixed(tmp_path: Path) -> None:
     (tmp_path / "me.jsonl").write_text(votes, "utf-8")
     with pytest.raises(
         InputError,
-        match=r"holds a vote about a ballot, not a rating; name another folder for ratings",
+        match=r"not a rating.*another folder",
     ):
         RatingStore(tmp_path, "me")
-    with pytest.raises(InputError, match="holds votes about ballots, not ratings"):
+    with pytest.raises(InputError, match="not ratings"):
         read_ratings([tmp_path])
     assert (tmp_path / "me.jsonl").read_text("utf-8") == votes
     write(tmp_path / "rated" / "me.jsonl", rating(ONE, 3))
-    with pytest.raises(
-        InputError, match=r"holds a rating of an answer, not a vote; name another folder for votes"
-    ):
+    with pytest.raises(InputError, match=r"not a vote.*another folder"):
         VoteStore(tmp_path / "rated", "me")
     [error] = read_votes([tmp_path / "rated" / "me.jsonl"]).errors
-    assert "a rating of an answer, not a vote" in error
+    assert tells(error, "not a vote")
 
 
 def test_files_of_ratings_are_recognised(tmp_path: Path) -> None:
@@ -229,5 +228,5 @@ def test_files_of_ratings_are_recognised(tmp_path: Path) -> None:
     assert not holds_ratings(tmp_path / "own.jsonl")
     assert not holds_ratings(tmp_path / "none.jsonl")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="no file with ratings"):
+    with pytest.raises(InputError, match=r"no file.*ratings"):
         read_ratings([tmp_path / "empty"])

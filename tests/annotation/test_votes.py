@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.annotation.samples import ballots, ids
+from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.annotation._votes import (
     Undo,
@@ -66,16 +67,16 @@ def test_the_line_has_the_published_keys() -> None:
     [
         (b"{", "not JSON"),
         (b"3", "not a JSON object"),
-        (b'{"annotator": "me", "choice": "a"}', "ballot must be text"),
-        (b'{"ballot": "x", "annotator": "", "choice": "a"}', "annotator must be text"),
+        (b'{"annotator": "me", "choice": "a"}', "ballot.*text"),
+        (b'{"ballot": "x", "annotator": "", "choice": "a"}', "annotator.*text"),
         (
             b'{"ballot": "x", "annotator": "me", "choice": "left"}',
-            "choice must be one of a, b, tie, cannot_tell",
+            "choice.*a, b, tie, cannot_tell",
         ),
-        (b'{"ballot": "x", "annotator": "me", "choice": ["a"]}', "choice must be one of"),
+        (b'{"ballot": "x", "annotator": "me", "choice": ["a"]}', "choice.*one of"),
         (
             b'{"ballot": "x", "annotator": "me", "choice": "a", "left": "left"}',
-            "left must be a or b",
+            "left.*a or b",
         ),
         (b"\xff", "not UTF-8"),
         (b"[" * 9_000, "not readable as JSON"),
@@ -152,8 +153,8 @@ def test_bad_lines_are_named_and_cost_no_other_vote(tmp_path: Path) -> None:
     reading = read_votes([path])
     assert [vote.ballot for vote in reading.votes] == ["x", "y"]
     assert reading.errors == (
-        f"{path}: line 2: not JSON: Expecting value (column 1)",
-        f"{path}: line 5: not JSON: Unterminated string starting at (column 17)",
+        Telling(f"{path}: line 2: not JSON: ... column 1"),
+        Telling(f"{path}: line 5: not JSON: ... column 17"),
     )
 
 
@@ -165,7 +166,7 @@ def test_votes_about_other_ballots_are_kept_apart_and_a_missing_file_is_named(
     )
     known, unknown = reading.about(["x", "y"])
     assert ([vote.ballot for vote in known], [vote.ballot for vote in unknown]) == (["x"], ["old"])
-    with pytest.raises(InputError, match=r"cannot read the votes '.*none\.jsonl': No such file"):
+    with pytest.raises(InputError, match=r"votes '.*none\.jsonl': No such"):
         read_votes([tmp_path / "none.jsonl"])
 
 
@@ -274,7 +275,7 @@ def test_bad_lines_and_votes_of_others_stay_where_they_are(tmp_path: Path) -> No
     path = tmp_path / "me.jsonl"
     path.write_bytes(content)
     with VoteStore(tmp_path, "me") as store:
-        assert store.errors == (f"{path}: line 1: not JSON: Expecting value (column 1)",)
+        assert store.errors == (Telling(f"{path}: line 1: not JSON: ... column 1"),)
         assert store.votes == {"x": WHOLE}
     assert path.read_bytes() == content
 
@@ -307,7 +308,7 @@ def test_a_full_disk_leaves_no_half_vote(
 
 def test_two_servers_cannot_have_one_file(tmp_path: Path) -> None:
     with VoteStore(tmp_path, "me"):
-        with pytest.raises(InputError, match=r"me\.jsonl' are in use by another server"):
+        with pytest.raises(InputError, match=r"me\.jsonl'.*in use"):
             VoteStore(tmp_path, "me")
         script = (
             "import sys; from pathlib import Path; from urs_inspect.annotation import VoteStore\n"
@@ -316,7 +317,7 @@ def test_two_servers_cannot_have_one_file(tmp_path: Path) -> None:
         other = subprocess.run(
             [sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=False
         )
-        assert "in use by another server" in other.stderr
+        assert tells(other.stderr, "in use")
         VoteStore(tmp_path, "you").close()
     VoteStore(tmp_path, "me").close()
 
@@ -328,9 +329,7 @@ def test_a_file_system_without_locks_is_not_called_another_server(
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr("urs_inspect.annotation._votes.lock_file", refuse)
-    with pytest.raises(
-        InputError, match=r"cannot lock the votes '.*me\.jsonl': No locks available"
-    ):
+    with pytest.raises(InputError, match=r"lock.*'.*me\.jsonl': No locks"):
         VoteStore(tmp_path, "me")
 
 
@@ -355,7 +354,7 @@ def test_a_place_that_cannot_be_written_is_named_and_a_closed_store_takes_nothin
     tmp_path: Path,
 ) -> None:
     (tmp_path / "file").write_text("", "utf-8")
-    with pytest.raises(InputError, match="cannot write the votes"):
+    with pytest.raises(InputError, match=r"cannot write.*votes"):
         VoteStore(tmp_path / "file", "me")
     with pytest.raises(InputError, match="allowed are 1 to 40"):
         VoteStore(tmp_path, "../me")

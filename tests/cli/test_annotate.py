@@ -17,6 +17,7 @@ from inspect_ai.log import read_eval_log, write_eval_log
 from tests.annotation.samples import ballot, ballots, rating, shown_logs
 from tests.cli.conftest import Run, Said, cells_of
 from tests.reports.judged_logs import answered, judgement, write_judged
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.annotation._rating_queue import ToRate, draw
 from urs_inspect.annotation._ratings import inclusion_weights
@@ -85,12 +86,12 @@ def test_the_report_tells_agreement_people_and_what_does_not_count(
     result = run("annotate", source, "--votes", votes, "--report")
     assert result.exit_code == 0, result.output
     # Shares of the most chosen option: 1, 1 and 1/2, mean 5/6.
-    assert "Votes for the most chosen option: 83.3%" in result.output
+    assert tells(result.output, "most chosen option: 83.3%")
     # Six values, a 3, tie 2, b 1; observed 2, expected (36 - 14) / 5 = 22/5; alpha = 1 - 10/22.
     assert "Krippendorff's alpha: 0.55" in result.output
-    assert "6 votes on 3 pairs, 3 of them with two choices or more; 1 without" in result.output
-    assert "1 votes are about other ballots" in result.output
-    assert f"does not count: {votes / 'ben.jsonl'}: line 4: not JSON" in result.output
+    assert tells(result.output, "6 votes ... 3 pairs, 3 of ... 1 without")
+    assert tells(result.output, "1 votes ... other ballots")
+    assert tells(result.output, f"not count: {votes / 'ben.jsonl'}: line 4")
     # voter, votes, left, tie, right, cannot tell, left share, p, with others, median seconds
     assert cells_of(result.output) == [
         ["ann", "3", "2", "1", "0", "0", "100%", "0.50", "67%", "2"],
@@ -103,12 +104,12 @@ def test_the_report_counts_ratings_raters_and_what_does_not_count(
 ) -> None:
     result = run("annotate", logs, "--rate", "--ratings", ratings, "--report", "--limit", 5)
     assert result.exit_code == 0, result.output
-    assert "10 ratings of 5 of 5 answers: 5 with 2 ratings." in result.output
+    assert tells(result.output, "10 ratings ... 5 of 5 answers: 5 with 2 ratings.")
     # Finals 2 to 6 and 1 to 5: within 5 * 2, all values (1..6, with 2 to 5 twice) 10 * sum of
     # squares 22.5 * 2.
-    assert "Krippendorff's alpha of final scores: 0.80" in result.output
-    assert "8 ratings are about other answers" in result.output
-    assert f"does not count: {ratings / 'ben.jsonl'}: line 10: not JSON" in result.output
+    assert tells(result.output, "Krippendorff ... 0.80")
+    assert tells(result.output, "8 ratings ... other answers")
+    assert tells(result.output, f"not count: {ratings / 'ben.jsonl'}: line 10")
     assert cells_of(result.output) == [
         ["ann", "5", "4.0", "1.0", "0", "-", "0", "3"],
         ["ben", "5", "3.0", "1.0", "0", "-", "0", "3"],
@@ -203,7 +204,7 @@ def test_bad_options_are_refused(
     assert run("annotate", logs, "--rate", "--checks", "2").exit_code == 2
     monkeypatch.setenv("URS_INSPECT_TOKEN", "short")
     result = run("annotate", source, "--votes", source.parent / "votes", "--host", "0.0.0.0")
-    assert "Error: URS_INSPECT_TOKEN has 5 characters; at least 16 are needed" in result.output
+    assert tells(result.output, "URS_INSPECT_TOKEN ... 5 characters ... 16")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
@@ -290,9 +291,9 @@ def test_agreement_reads_the_directory_and_one_file(logs: Path, ratings: Path) -
     assert all(1 <= one.weight < 100 for one in found.ratings)
     report = report_agreement([str(logs)], human=ratings).markdown()
     assert "2 people gave 18 ratings" in report
-    assert "drawn with unequal chances" in report
-    assert "ann rated 1 answer twice, with a mean difference of 2.0" in report
-    assert "1 rating replaced later by the same person, 0 taken back" in report
+    assert tells(report, "unequal chances")
+    assert tells(report, "ann ... 1 answer twice ... 2.0")
+    assert tells(report, "1 rating replaced ... 0 taken back")
     assert "1 person gave" in report_agreement([str(logs)], human=ratings / "ben.jsonl").markdown()
 
 
@@ -309,7 +310,7 @@ def test_a_copy_of_the_log_has_the_ratings_as_scores(
     }
     here = 2 * len(given)
     assert 0 < here < 18
-    assert f"{here} of 18 ratings are about this log's answers; {18 - here} about others" in output
+    assert tells(output, f"{here} of 18 ratings ... {18 - here} about others")
     assert f"does not count: {ratings / 'ben.jsonl'}: line 10" in output
     found = read_eval_log(str(copy))
     scores = {str(sample.id): sample.scores or {} for sample in found.samples or []}
@@ -365,9 +366,9 @@ def test_only_answers_to_questions_of_one_language_are_rated(
         "--report",
         "--questions-language",
     )
-    assert "1 ratings are about other answers" in run(*command, "zh").output
+    assert tells(run(*command, "zh").output, "1 ratings ... other answers")
     assert "1 of 10 answers" in run(*command, "en").output
-    assert "no question in 'fr'; there are: en, zh" in refused(*command, "fr")
+    assert tells(refused(*command, "fr"), "'fr'; there are: en, zh")
 
 
 def test_only_pairs_of_answers_to_questions_of_one_language_are_voted_on(
@@ -384,9 +385,9 @@ def test_only_pairs_of_answers_to_questions_of_one_language_are_voted_on(
         "--report",
         "--questions-language",
     )
-    assert "1 votes are about other ballots" in run(*command, "zh").output
+    assert tells(run(*command, "zh").output, "1 votes ... other ballots")
     assert "1 votes on 1 pairs" in run(*command, "en").output
-    assert "no question in 'fr'; there are: en, zh" in refused(*command, "fr")
+    assert tells(refused(*command, "fr"), "'fr'; there are: en, zh")
 
 
 def test_answers_of_one_language_stand_for_those_of_this_language(logs: Path) -> None:
@@ -412,5 +413,5 @@ def test_ratings_of_another_scale_and_empty_ones_are_refused(ratings: Path, tmp_
     with pytest.raises(InputError, match="human-scale: must be 1,10"):
         read_human_ratings(ratings, (1, 5))
     write(tmp_path / "empty" / "me.jsonl", "[]")
-    with pytest.raises(InputError, match=r"no rating\n.*line 1: not a JSON object"):
+    with pytest.raises(InputError, match=r"no rating\n.*line 1:.*JSON"):
         read_human_ratings(tmp_path / "empty", (1, 10))

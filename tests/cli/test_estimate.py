@@ -11,6 +11,7 @@ from inspect_ai import eval as inspect_eval
 from rich.console import Console
 
 from tests.cli.conftest import Run, Said
+from tests.telling import tells
 from urs_inspect.cli._estimate import print_actual
 from urs_inspect.reports._actual_use import Actual, ActualUse
 from urs_inspect.reports._costs import Amount
@@ -47,7 +48,7 @@ def test_a_panel_of_judges(said: Said) -> None:
     )
     for name in ("a/one", "b/two", "c/three", "d/four"):
         assert name in output
-    assert "No price is known of a/one, b/two, c/three, d/four" in output
+    assert tells(output, "No price ... a/one, b/two, c/three, d/four")
     assert "assumed" in output
 
 
@@ -73,7 +74,7 @@ def test_nothing_vanishes_at_eighty_columns_and_prices_make_costs(
     for word in ("model", "grader", "a/one", "c/three", "not known"):
         assert word in output
     assert "…" not in output
-    assert "US dollars, without c/three, of which no price is known" in " ".join(output.split())
+    assert tells(" ".join(output.split()), "without c/three ... no price")
 
 
 def role(model: str, samples: int, runs: int, name: str = "model") -> RoleEstimate:
@@ -175,13 +176,13 @@ def test_numbers_that_are_given_come_before_measured_ones(
     [
         (
             ["--model-role", "grader=p/j", "--model", "p/m"],
-            "--model: urs_crossval calls no model under test",
+            "--model: urs_crossval calls no model",
         ),
         ([], "--model-role: name the evaluators"),
         (["--model-role", "grader=[p/j, p/j]"], "--model-role: p/j is there twice"),
         (
             ["--model-role", "grader=p/j", "-T", "evaluators=p/k"],
-            "-T evaluators: p/k has no role grader; allowed: p/j",
+            "evaluators: p/k ... grader; allowed: p/j",
         ),
         (["--model-role", "grader=p/j", "-T", "models=p/x"], "models: no answers of p/x"),
         (["--model-role", "grader=p/j", "-T", "nope=1"], "nope"),
@@ -191,25 +192,25 @@ def test_a_cross_validation_that_cannot_be(
     crossval: tuple[str, ...], refused: Said, words: list[str], error: str
 ) -> None:
     output = refused(*crossval, *words)
-    assert error in output and output.count("\n") == 1
+    assert tells(output, error) and output.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (URS, "--model: name the model under test"),
+        (URS, "--model: name"),
         (
             (*URS, "--model", "none", "--model-role", "grader=j"),
-            "--model: name the model under test",
+            "--model: name",
         ),
         ((*URS, "--model", "m", "-T", "seed=[1"), "-T: cannot read 'seed=[1'"),
-        (("estimate", "gpqa", "--model", "m"), "no task 'gpqa'; allowed: evolve, judge_pairwise, "),
+        (("estimate", "gpqa", "--model", "m"), "task 'gpqa'; allowed: evolve, judge_pairwise, "),
         (
             (*URS, "--model", "m", "-T", "languag=en", "-T", "lenient=true"),
-            "Error: -T: no argument languag; allowed: dataset, language, intents, ",
+            "-T: ... languag; allowed: dataset, language, intents, ",
         ),
         ((*URS, "--model", "m", "-T", "nope"), "expected name=value"),
-        ((*URS, "--model", "m", "--model-role", "judge=x"), "calls no model in the role judge"),
+        ((*URS, "--model", "m", "--model-role", "judge=x"), "role judge"),
         ((*URS, "--model", "m", "--model-role", "grader=[x"), "cannot read"),
         ((*URS, "--model", "m", "-T", "language=xx"), "xx"),
         ((*URS, "--model", "m", "-T", "scorer=samer", "-T", "samer=x"), "no such folder"),
@@ -225,10 +226,10 @@ def test_a_cross_validation_that_cannot_be(
                 "-T",
                 "dataset=sample",
             ),
-            "no model in the role grader",
+            "role grader",
         ),
     ],
 )
 def test_bad_input_is_one_line(refused: Said, words: tuple[str, ...], error: str) -> None:
     output = refused(*words)
-    assert error in output and output.count("\n") == 1
+    assert tells(output, error) and output.count("\n") == 1

@@ -14,6 +14,7 @@ from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.reports.mad_logs import XY, XZ, judged, write_log
 from tests.reports.pairs import write_pairs
 from tests.reports.task_logs import write_addition
+from tests.telling import tells
 from urs_inspect import judge_pairwise, urs, urs_references
 from urs_inspect.providers import SIMULATION
 from urs_inspect.studies._addition_task import urs_addition
@@ -83,10 +84,7 @@ def test_logs_that_another_command_reads_are_named(
     said: Said, refused: Said, tmp_path: Path
 ) -> None:
     other = write_addition(tmp_path / "addition.eval", {2: "+"})
-    words = (
-        "not being of urs_inspect/urs: 1 of urs_inspect/urs_addition (`urs-inspect addition` reads"
-        " it)."
-    )
-    assert words in " ".join(refused("table", other).split())
+    words = "urs_inspect/urs: 1 of urs_inspect/urs_addition (`urs-inspect addition`"
+    assert tells(" ".join(refused("table", other).split()), words)
     write_judged(tmp_path / "urs.eval", answered("q", judgement(5.0)))
-    assert words in said("table", tmp_path)
+    assert tells(said("table", tmp_path), words)

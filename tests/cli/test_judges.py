@@ -12,6 +12,7 @@ from rich.console import Console
 
 from tests.cli.conftest import Run, Said, cells_of
 from tests.tasks.scripted import Script, judged, record
+from tests.telling import tells
 from urs_inspect.cli._judges import print_probe
 from urs_inspect.tasks import urs_probe
 
@@ -60,10 +61,7 @@ def test_pairs_and_ratings_are_shown_and_other_logs_named(
     assert "Skipped" not in alone
     output = " ".join(run("judges", *both, tmp_path / "foreign", *PLAIN).output.split())
     assert output.count("Dataset:") == 2
-    assert (
-        "Skipped: 1 log has no pairs scored by pair_verdict and no responses scored by"
-        " rating_agreement" in output
-    )
+    assert tells(output, "Skipped: 1 log ... pair_verdict ... rating_agreement")
     assert run("judges", tmp_path / "foreign").exit_code == 1
 
 
@@ -114,9 +112,7 @@ def test_a_log_is_refused_before_anything_is_started(
     refused: Said, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     error = refused("probe", *arguments, "--log-dir", tmp_path / "logs")
-    assert re.search(
-        r"takes no log, got 'LOG\.\w+'; `urs-inspect report` reads logs of urs_probe", error
-    )
+    assert re.search(r"got 'LOG\.\w+'; `urs-inspect report`.*urs_probe", error)
     assert not (tmp_path / "logs").exists()
 
 

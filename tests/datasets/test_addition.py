@@ -32,7 +32,7 @@ def test_a_chain_knows_its_sum_and_text() -> None:
         assert prompt.fill(chain).count(chain.text) == 1
         assert "{" not in prompt.fill(chain)
         assert (prompt.version, len(prompt.sha256)) == ("addition 1", 64)
-    with pytest.raises(InputError, match="language: unknown value 'fr'; allowed: en, zh"):
+    with pytest.raises(InputError, match=r"language:.*value 'fr'; allowed: en, zh"):
         addition_prompt("fr")
 
 
@@ -62,10 +62,10 @@ def test_all_chains_of_a_length_are_different() -> None:
 @pytest.mark.parametrize(
     ("lengths", "per_length", "message"),
     [
-        ([2, 1], 10, "lengths: must be from 2 to 100, got 1"),
-        ([101], 10, "lengths: must be from 2 to 100, got 101"),
-        ([2], 0, "per_length: must be from 1 to 1000, got 0"),
-        ([2], 1001, "per_length: must be from 1 to 1000, got 1001"),
+        ([2, 1], 10, "lengths:.*2 to 100, got 1"),
+        ([101], 10, "lengths:.*2 to 100, got 101"),
+        ([2], 0, "per_length:.*1 to 1000, got 0"),
+        ([2], 1001, "per_length:.*1 to 1000, got 1001"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(lengths: list[int], per_length: int, message: str) -> None:

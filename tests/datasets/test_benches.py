@@ -16,6 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.datasets.conftest import Publish, WriteRows
+from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets import (
     PAIR_BENCHES,
@@ -299,7 +300,7 @@ def test_rows_that_are_no_case_are_skipped_and_move_no_id(publish: Publish) -> N
     publish("md_eval", [changed(MD_EVAL, response_a=None, response_b=None), MD_EVAL])
     data = load("md_eval")  # type: ignore[assignment]
     assert [case.id for case in data.cases] == ["md_eval_0002"]
-    assert data.skipped == ("md_eval_0001: both responses are null",)
+    assert data.skipped == (Telling("md_eval_0001: ... null"),)
     publish("autoj", [changed(AUTOJ, label=label) for label in (2, 1)])
     assert [case.id for case in load_pairs("autoj/no_ties").cases] == ["autoj_0002"]
 
@@ -474,11 +475,9 @@ def test_every_benchmark_has_a_file_of_its_name() -> None:
 def test_arguments_that_do_not_fit_a_published_benchmark_are_refused(publish: Publish) -> None:
     publish("flask", [FLASK])
     assert len(load_ratings("flask", scale=(1, 5)).cases) == 1
-    with pytest.raises(InputError, match=r"^scale: 'flask' has its own, 1 to 5$"):
+    with pytest.raises(InputError, match=r"^scale: 'flask'.*1 to 5$"):
         load_ratings("flask", scale=(1, 10))
-    with pytest.raises(
-        InputError, match=r"^'flask' has no intents and languages; give a file of your own"
-    ):
+    with pytest.raises(InputError, match=r"^'flask' has no intents"):
         load_ratings("flask", vocabulary=Vocabulary(str, str))
 
 
@@ -546,9 +545,7 @@ def test_dimensions_may_be_labelled_too(write_rows: WriteRows) -> None:
     path = write_rows("one.jsonl", [changed(OWN, dimensions={"Attractiveness": "tie"})])
     assert own(path, taxonomy=True).cases[0].dimensions == {"Engagement": "tie"}
     message = error_of(lines, taxonomy=True)
-    assert message.startswith(
-        f"{lines}: line 1: column 'dimensions': unknown dimension 'my own'; allowed: "
-    )
+    assert tells(message, f"{lines}: line 1: column 'dimensions': ... 'my own'; allowed: ")
     assert all(dimension in message for dimension in load_taxonomy().dimensions)
 
 
@@ -592,17 +589,15 @@ def test_an_invalid_row_of_the_user_is_named(
 def test_a_column_that_a_csv_header_lacks_is_named(column: str, write_rows: WriteRows) -> None:
     present = [name for name in OWN if name != column]
     path = write_rows("my.csv", f"{','.join(present)}\nx,y,z\n")
-    assert (
-        error_of(path)
-        == f"{path}: line 1: column '{column}' is missing; the header has: {', '.join(present)}"
-    )
+    assert tells(error_of(path), f"{path}: line 1: column '{column}' ... {', '.join(present)}")
 
 
 def test_a_column_that_all_rows_lack_is_named_once_per_file(write_rows: WriteRows) -> None:
     rows = [changed(OWN, label=..., prompt=...)] * 30
     assert error_of(write_rows("my.jsonl", rows)).splitlines() == [
-        f"{write_rows('my.jsonl', rows)}: columns 'prompt', 'label' are missing in all of 30 rows; "
-        "there are: response_a, response_b"
+        Telling(
+            f"{write_rows('my.jsonl', rows)}: columns 'prompt', 'label' ... all of 30 rows; ... response_a, response_b"
+        )
     ]
 
 
@@ -684,9 +679,7 @@ def test_a_rating_outside_the_scale_is_named_with_the_scale(write_rows: WriteRow
     messages = rating_error(path).splitlines()
     assert len(messages) == len(bad)
     for number, message in enumerate(messages, start=1):
-        assert message.startswith(
-            f"{path}: line {number}: column 'rating': must be a number from 1 to 10, is "
-        )
+        assert tells(message, f"{path}: line {number}: column 'rating': ... 1 to 10, is ")
 
 
 def test_invalid_rated_rows_are_named(write_rows: WriteRows) -> None:
@@ -726,13 +719,11 @@ def test_intents_and_languages_become_ids_of_the_rubric_and_intents_groups(
     )
     rows = [OWN_RATING, changed(OWN_RATING, intent="sport", language="fr")]
     first, second = rating_error(write_rows("my.jsonl", rows), vocabulary).splitlines()
-    assert first.endswith("line 1: column 'intent': missing; column 'language': missing")
+    assert tells(first, "line 1: column 'intent': missing; column 'language': missing")
     assert f"unknown intent 'sport'; allowed: {', '.join(rubric.intents)}" in second
-    assert "unknown language 'fr'; allowed: en, zh" in second
+    assert tells(second, "language 'fr'; allowed: en, zh")
     table = write_rows("my.csv", "prompt,response,rating\nWhy?,Because.,7\n")
-    assert "line 1: column 'intent' is missing; the header has: prompt" in rating_error(
-        table, vocabulary
-    )
+    assert tells(rating_error(table, vocabulary), "line 1: column 'intent' ... prompt")
 
 
 @pytest.mark.parametrize("scale", [(5, 1), (5, 5), (1, math.inf), (math.nan, 5), None])
@@ -831,7 +822,7 @@ def test_facts_about_md_eval(data_dir: Path) -> None:
     # 4,475 labels: a 1,468, b 1,780, tie 1,227, of which 13 belong to the row without responses.
     labels = Counter(label for case in data.cases for label in case.dimensions.values())
     assert labels == {"a": 1468, "b": 1780, "tie": 1214}
-    assert data.skipped == ("md_eval_0291: both responses are null",)
+    assert data.skipped == (Telling("md_eval_0291: ... null"),)
     assert [case.id for case in data.cases] == [
         f"md_eval_{n:04d}" for n in range(1, 351) if n != 291
     ]

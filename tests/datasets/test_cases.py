@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets import (
     URS,
@@ -167,11 +168,11 @@ def test_select_keeps_cases_of_the_languages_and_intents_in_their_order(
 
 
 def test_selecting_nothing_is_an_error_that_names_what_was_asked_for() -> None:
-    with pytest.raises(InputError, match=r"no case has language \['zh'\] and intent \['leisure'\]"):
+    with pytest.raises(InputError, match=r"language \['zh'\].*intent \['leisure'\]"):
         select(CASES, languages=["zh"], intents=["leisure"])
-    with pytest.raises(InputError, match=r"no case has language any and intent \['qa'\]"):
+    with pytest.raises(InputError, match=r"language any.*intent \['qa'\]"):
         select(CASES, intents=["qa"])
-    with pytest.raises(InputError, match="no case has language any and intent any"):
+    with pytest.raises(InputError, match=r"language any.*intent any"):
         select([])
 
 
@@ -319,7 +320,7 @@ def test_a_duplicate_id_names_the_line_that_has_it(
 ) -> None:
     path = write("my.jsonl", line(id=first) + line(id=second))
     taken = "my_0001" if first is None else str(first)
-    assert error_of(path) == f"{path}: line 2: column 'id': '{taken}' is taken by line 1\n{HINT}"
+    assert tells(error_of(path), f"{path}: line 2: column 'id': '{taken}' ... line 1 {HINT}")
 
 
 # --- faulty files ---
@@ -330,9 +331,8 @@ def test_a_missing_csv_column_is_named_before_any_row(column: str, write: Write)
     present = [name for name in HEADER.strip().split(",") if name != column]
     path = write("my.csv", ",".join(present) + "\na,b,c\n")
     for lenient in (False, True):
-        assert (
-            error_of(path, lenient)
-            == f"{path}: line 1: column '{column}' is missing; the header has: {', '.join(present)}"
+        assert tells(
+            error_of(path, lenient), f"{path}: line 1: column '{column}' ... {', '.join(present)}"
         )
 
 
@@ -431,7 +431,7 @@ def test_leniency_that_leaves_no_case_names_the_first_faults(write: Write) -> No
     assert (lines[0], lines[-1], len(lines)) == (f"{path}: no usable case", "... and 12 more", 22)
     assert lines[1].startswith(f"{path}: line 1: not JSON")
     assert lines[2] == f"{path}: line 2: column 'question': empty"
-    assert lines[3].startswith(f"{path}: line 3: column 'language': unknown language 'xx'")
+    assert tells(lines[3], f"{path}: line 3: column 'language': ... 'xx'")
 
 
 def test_rows_without_content_are_no_fault(write: Write) -> None:
@@ -775,7 +775,7 @@ def test_a_users_file_is_named_by_its_path_and_read_leniently_on_request(
 def test_an_unknown_dataset_is_an_error_that_names_what_is_allowed(name: str) -> None:
     with pytest.raises(
         InputError,
-        match=f"^unknown dataset '{name}'; allowed: urs, sample, or the path of a .csv or ",
+        match=rf"^unknown dataset '{name}'; allowed: urs, sample, .*\.csv",
     ):
         load_urs(name, VOCABULARY)
 
@@ -817,11 +817,11 @@ def test_messages_may_stand_in_place_of_the_question(write: Write) -> None:
 @pytest.mark.parametrize(
     ("row", "named"),
     [
-        ({**OWN, "messages": TALK, "question": "Why?"}, "stands in place of 'question'"),
-        ({**OWN, "messages": TALK[:3]}, "the last message must be the user's"),
-        ({**OWN, "messages": "Why?"}, "must be a list of {role, content}"),
+        ({**OWN, "messages": TALK, "question": "Why?"}, "place of 'question'"),
+        ({**OWN, "messages": TALK[:3]}, "last message ... user's"),
+        ({**OWN, "messages": "Why?"}, "list of {role, content}"),
         ({**OWN, "messages": [{"role": "user", "content": "\ud800"}]}, "half a character"),
-        ({**OWN, "messages": []}, "must be a list of {role, content}"),
+        ({**OWN, "messages": []}, "list of {role, content}"),
     ],
 )
 def test_messages_that_cannot_be_asked_are_one_error_of_their_line(
@@ -829,7 +829,7 @@ def test_messages_that_cannot_be_asked_are_one_error_of_their_line(
 ) -> None:
     path = write("own.jsonl", lines_of({**OWN, "question": "Why?"}, row))
     first, hint = error_of(path).splitlines()
-    assert first.startswith(f"{path}: line 2: column 'messages': ") and named in first
+    assert first.startswith(f"{path}: line 2: column 'messages': ") and tells(first, named)
     assert hint == HINT
 
 
@@ -861,7 +861,7 @@ def test_messages_that_cannot_be_asked_are_one_error_of_their_line(
                 "functions",
             )
         ),
-        ("tools", [{"name": "search"}], "only texts are asked"),
+        ("tools", [{"name": "search"}], "only texts"),
     ],
 )
 def test_a_column_that_changes_what_is_asked_is_refused_once(
@@ -871,10 +871,7 @@ def test_a_column_that_changes_what_is_asked_is_refused_once(
     path = write("own.jsonl", lines_of(row, {**row, column: value}, {**row, column: value}))
     for lenient in (False, True):
         error = error_of(path, lenient=lenient)
-        assert (
-            error.startswith(f"{path}: line 2: column '{column}' changes what is asked")
-            and hint in error
-        )
+        assert tells(error, f"{path}: line 2: column '{column}' changes") and tells(error, hint)
         assert "\n" not in error
 
 
@@ -901,7 +898,7 @@ def test_cases_name_their_cluster_in_the_column_user_or_one_of_choice(write: Wri
     assert [case.cluster for case in read(path, cluster="session").cases] == ["1", "2", "2", ""]
     with pytest.raises(InputError, match=r"column 'visit' is missing"):
         read(path, cluster="visit")
-    with pytest.raises(InputError, match=r"cluster: the cases of 'sample' name no users"):
+    with pytest.raises(InputError, match=r"cluster:.*of 'sample'"):
         load_urs("sample", VOCABULARY, cluster="user")
     wrong = write("wrong.jsonl", lines_of({**OWN, "question": "Why?", "user": ["ann"]}))
     assert "column 'user': must be text" in error_of(wrong)

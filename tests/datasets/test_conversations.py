@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets._conversations import (
     Conversation,
@@ -123,14 +124,14 @@ def test_messages_of_a_file_are_a_list_or_json():
         ("[{", "not JSON"),
         ([], "list of {role, content}"),
         ({"role": "user"}, "list of {role, content}"),
-        (["Why?"], "message 1 must have role and content"),
-        ([{"role": "user"}], "message 1 must have role and content"),
+        (["Why?"], "message 1 ... role and content"),
+        ([{"role": "user"}], "message 1 ... role and content"),
         ([{"role": "bot", "content": "x"}, MESSAGES[-1]], "message 1: unknown role"),
         ([{"role": "tool", "content": "x"}, MESSAGES[-1]], "message 1: unknown role"),
         ([{"role": "user", "content": "x", "name": "Ann"}], "message 1: unknown key name"),
-        ([{"role": "user", "content": [{"type": "image"}]}], "message 1: content must be text"),
+        ([{"role": "user", "content": [{"type": "image"}]}], "message 1: content ... text"),
         ([MESSAGES[-1], {"role": "user", "content": " "}], "message 2: content is empty"),
-        (MESSAGES[:3], "the last message must be the user's"),
+        (MESSAGES[:3], "last message ... user's"),
     ],
 )
 def test_malformed_messages_are_refused_with_the_message_and_what_is_allowed(
@@ -138,4 +139,4 @@ def test_malformed_messages_are_refused_with_the_message_and_what_is_allowed(
 ):
     with pytest.raises(InputError) as refused:
         read_messages(value)
-    assert named in str(refused.value) and "\n" not in str(refused.value)
+    assert tells(str(refused.value), named) and "\n" not in str(refused.value)

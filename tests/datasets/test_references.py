@@ -77,9 +77,9 @@ def test_the_last_usable_reference_of_a_case_counts() -> None:
 def test_models_questions_and_nothing_are_not_mixed() -> None:
     with pytest.raises(InputError, match="several models: m/one, m/two"):
         gather([given(0), given(1, source="m/two")], "file")
-    with pytest.raises(InputError, match="two references of case 'c0', of different questions"):
+    with pytest.raises(InputError, match=r"two references.*'c0'"):
         gather([given(0), Reference("c0", "other", "Text.", "m/one")], "file")
-    with pytest.raises(InputError, match="no answer in file"):
+    with pytest.raises(InputError, match="no answer"):
         gather([], "file")
 
 
@@ -127,9 +127,9 @@ def test_a_blank_reference_is_an_empty_one(tmp_path: Path) -> None:
     [
         ({"id": ""}, "line 2: column 'id': missing"),
         ({"source_model": ""}, "line 2: column 'source_model': empty"),
-        ({"question_sha256": None}, "line 2: column 'question_sha256': must be text"),
-        ({"reference": 5}, "line 2: column 'reference': must be text"),
-        ({"id": "c0"}, "line 2: column 'id': 'c0' is taken by line 1"),
+        ({"question_sha256": None}, "line 2: column 'question_sha256':.*text"),
+        ({"reference": 5}, "line 2: column 'reference':.*text"),
+        ({"id": "c0"}, "line 2: column 'id': 'c0'.*line 1"),
         ({"source_model": "m/two"}, "several models: m/one, m/two"),
     ],
 )

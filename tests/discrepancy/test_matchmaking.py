@@ -189,12 +189,10 @@ def test_divergence_orders_by_confidence_and_leaves_out_what_has_none() -> None:
 
 def test_an_unknown_method_and_missing_log_probabilities_are_refused() -> None:
     with pytest.raises(
-        InputError, match="selection: unknown value 'best'; allowed: mad, random, kl, cross_entropy"
+        InputError, match=r"selection:.*value 'best'; allowed: mad, random, kl, cross_entropy"
     ):
         Rules(method="best")  # type: ignore[arg-type]
-    with pytest.raises(
-        InputError, match="'kl' needs the log probabilities of tokens, and b gave none"
-    ):
+    with pytest.raises(InputError, match=r"'kl' needs.*b gave none"):
         matched(pool(a={"i0": [-0.1]}), Rules(method="kl"))
 
 

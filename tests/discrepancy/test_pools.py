@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.telling import tells
 from urs_inspect._util import InputError, check_new_file
 from urs_inspect.discrepancy._embeddings import LexicalSimilarity, normalised
 from urs_inspect.discrepancy._pools import (
@@ -56,10 +57,9 @@ def test_missing_empty_and_equal_answers_cannot_be_compared_and_a_pool_that_is_t
     check_pool(GIVEN, 1, masks)
     with pytest.raises(InputError) as caught:
         check_pool(GIVEN, 2, masks)
-    assert (
-        str(caught.value)
-        == "k=2 is more than the pool 'mine' of 4 instructions can give to a and b: 1 (1 missing of"
-        " b, 1 empty of b, 1 answered with equal words). Lower k, or take a larger pool"
+    assert tells(
+        str(caught.value),
+        "k=2 ... 'mine' of 4 instructions ... a and b: 1 (1 missing of b, 1 empty of b, 1 answered",
     )
 
 
@@ -73,7 +73,7 @@ def test_only_some_of_many_pairs_are_named() -> None:
 
 def test_some_contestants_of_a_pool() -> None:
     assert GIVEN.among(["b"]).contestants == ("b",)
-    with pytest.raises(InputError, match="no answers of c; there are some of a, b"):
+    with pytest.raises(InputError, match=r"no answers of c.*a, b"):
         GIVEN.among(["c"])
 
 
@@ -144,7 +144,7 @@ def test_every_fault_is_named(tmp_path: Path):
         f"{path}: line 2: not a JSON object" in said
         and f"{path}: line 1: column 'instruction': empty" in said
     )
-    assert "line 3: column 'scenario': unknown scenario 'poetry'; allowed: general, writing" in said
+    assert tells(said, "line 3: column 'scenario': ... 'poetry'; allowed: general, writing")
     path = lines(tmp_path, {"instruction": "Why?", "scenario": "poetry"})
     assert load_pool_file(str(path))[2][0].scenario == "poetry"
     with pytest.raises(InputError, match="no data file"):
@@ -265,9 +265,7 @@ def test_seed_file_every_fault_is_named(tmp_path: Path):
         load_seeds(lines(tmp_path), "Factual_QA")
     path = tmp_path / "seeds.csv"
     path.write_text("id,text\na,Why?\n", encoding="utf-8")
-    with pytest.raises(
-        InputError, match="line 1: column 'instruction' is missing; the header has: id, text"
-    ):
+    with pytest.raises(InputError, match=r"line 1: column 'instruction'.*id, text"):
         load_seeds(path, "Factual_QA")
 
 
@@ -365,7 +363,7 @@ def test_the_order_of_arrival_never_matters(texts: list[str], rng: random.Random
 
 @pytest.mark.parametrize("threshold", [0, -1, 1.1, float("nan")])
 def test_a_threshold_out_of_range_is_refused(threshold: float):
-    with pytest.raises(InputError, match="duplicates: must be a number above 0 and at most 1"):
+    with pytest.raises(InputError, match=r"duplicates:.*above 0.*at most 1"):
         DistinctTexts(threshold)
 
 

@@ -295,13 +295,13 @@ def spoilt(value: float, dtype: Any, place: tuple[int, int] = (4, 2)) -> Callabl
         (change(m0=lambda rows: rows.astype(np.int64)), "'m0' are int64"),
         (
             change(m1=spoilt(np.nan, np.float32)),
-            "1 vectors of 'm1' are not finite, the first for instruction 'i031676'",
+            "1 vectors of 'm1'.*not finite.*'i031676'",
         ),
         (change(m1=spoilt(np.inf, np.float16), m0=np.float16), "1 vectors of 'm1' are not finite"),
         (change(m1=spoilt(np.nan, np.float16), m0=np.float16), "1 vectors of 'm1' are not finite"),
         (
             change(instructions=spoilt(np.nan, np.float32, (6, 0))),
-            "1 of 10 vectors of the instructions are not finite, the first in row 6",
+            "1 of 10 vectors.*not finite.*row 6",
         ),
         (
             change(instructions=lambda rows: rows[:8]),
@@ -310,21 +310,21 @@ def spoilt(value: float, dtype: Any, place: tuple[int, int] = (4, 2)) -> Callabl
         (change(ids=lambda ids: ids[:9]), "9 instruction ids, 10 instruction vectors, 10 answers"),
         (
             change(ids=lambda ids: [*ids[:9], ids[0]]),
-            "instruction id 'i000000' occurs more than once",
+            "'i000000' occurs more",
         ),
-        (change(k=11), "k=11 is more than the 10 instructions that m0 and m1 can choose from"),
+        (change(k=11), "k=11.*10 instructions.*m0 and m1"),
         (change(k=-1), "k=-1 of m0 and m1"),
         (change(k=2.5), "k=2.5 of m0 and m1; allowed: a whole number"),
         (change(lam=-0.5), "lambda is -0.5; allowed: 0 or more"),
         (change(lam=float("nan")), "lambda is nan"),
-        (change(set_similarity="median"), "set similarity 'median'; allowed: max, mean"),
+        (change(set_similarity="median"), "similarity 'median'; allowed: max, mean"),
         (change(pairs=[("m0", "m9")]), "pair m0 and m9: unknown contestant 'm9'; allowed: m0, m1"),
-        (change(pairs=[("m0", "m0")]), "pair m0 and m0: allowed are two different"),
+        (change(pairs=[("m0", "m0")]), "m0 and m0: allowed.*different"),
         (
             change(pairs=[("m0", "m1"), ("m1", "m0")]),
-            "pair m1 and m0: allowed are two different contestants, each",
+            "m1 and m0: allowed.*different",
         ),
-        (change(allowed=np.ones(9, np.bool_)), r"mask of m0 and m1 is bool of shape \(9,\)"),
+        (change(allowed=np.ones(9, np.bool_)), r"mask of m0 and m1.*\(9,\)"),
         (
             change(
                 m0=lambda rows: rows[:0],
@@ -333,7 +333,7 @@ def spoilt(value: float, dtype: Any, place: tuple[int, int] = (4, 2)) -> Callabl
                 ids=[],
                 k=0,
             ),
-            "the pool has no instructions",
+            "no instructions",
         ),
     ],
 )

@@ -73,9 +73,7 @@ def test_a_spec_has_a_name_and_perhaps_a_model_and_the_default_needs_none() -> N
 def test_a_spec_that_names_nothing_is_refused(spec: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         load_similarity(spec)
-    with pytest.raises(
-        InputError, match=r"similarity 'lexical': .*unexpected keyword argument 'base_url'"
-    ):
+    with pytest.raises(InputError, match=r"'lexical': .*'base_url'"):
         load_similarity("lexical", base_url="http://localhost")
 
 
@@ -85,7 +83,7 @@ def test_a_user_adds_a_similarity(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_similarity("lengths").name == "lengths"
     assert "lengths" in similarity_names()
     register_similarity("nothing", lambda argument: cast(Similarity, object()))
-    with pytest.raises(InputError, match="none of the methods"):
+    with pytest.raises(InputError, match=r"none.*methods"):
         load_similarity("nothing")
     for name in ("lengths", "a/b", ""):
         with pytest.raises(InputError, match="cannot be added"):
@@ -99,11 +97,9 @@ def test_blank_texts_get_zero_vectors_and_are_not_sent() -> None:
     assert model.seen == ["ab", "abc"]
     assert cached_vectors(model, ["", " "]).shape == (2, 0)
     assert cached_vectors(model, []).shape == (0, 0)
-    with pytest.raises(
-        InputError, match="'lengths' gave 2 of 2 vectors that are not finite, the first for text 0"
-    ):
+    with pytest.raises(InputError, match=r"'lengths' gave 2 of 2 vectors.*text 0"):
         cached_vectors(Lengths(bad=np.nan), ["a", "b"])
-    with pytest.raises(InputError, match=r"'lengths' gave vectors of shape \(3, 2\) for 2 texts"):
+    with pytest.raises(InputError, match=r"'lengths'.*\(3, 2\).*2 texts"):
         cached_vectors(Lengths(extra=1), ["a", "b"])
 
 
@@ -195,7 +191,7 @@ def test_answers_must_be_as_many_as_instructions() -> None:
     for answers, count in (({"m": ["a"] * 3, "n": ["a"] * 4}, "3"), ({"n": ["a"] * 4}, "no")):
         with pytest.raises(InputError, match=f"'m' has {count} answers; needed are 4"):
             anyio.run(compare_answers, Shared(), answers, ALL)
-    with pytest.raises(InputError, match=r"'shared' gave values of shape \(4,\) for 3 pairs"):
+    with pytest.raises(InputError, match=r"'shared'.*\(4,\).*3 pairs"):
         anyio.run(compare_answers, Shared(extra=1), ANSWERS, ALL)
 
 

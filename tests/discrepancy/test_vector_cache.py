@@ -156,7 +156,7 @@ def test_another_width_is_refused_and_nothing_is_lost(tmp_path: Path) -> None:
     cached_vectors(Model(4), ["one"], cache)
     with pytest.raises(
         InputError,
-        match=r"holds vectors of width 4, but 'm' gave 5: it is another model now\. Remove",
+        match=r"width 4, but 'm' gave 5:.*Remove",
     ):
         cached_vectors(Model(5), ["two"], cache)
     assert cached_vectors(Model(4, fault=1), ["one"], cache).tolist() == expected(["one"])
@@ -176,9 +176,7 @@ def test_a_damaged_cache_is_named(tmp_path: Path) -> None:
     cache = VectorCache("m", tmp_path)
     cached_vectors(Model(), ["one", "two"], cache)
     (cache.folder / "vectors").write_bytes(np.full(8, np.nan, np.float16).tobytes())
-    with pytest.raises(
-        InputError, match=r"vector cache .* holds vectors that are not finite\. Remove the folder"
-    ):
+    with pytest.raises(InputError, match=r"vector cache .*not finite"):
         cached_vectors(Model(), ["one"], cache)
     for content, words in (
         ("{", "about.json: "),

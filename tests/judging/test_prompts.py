@@ -359,12 +359,10 @@ def test_a_frame_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"prompt: no file '.*nowhere\.jinja'"):
         load_rubric(prompt=str(tmp_path / "nowhere.jinja"))
     (tmp_path / "latin.jinja").write_bytes("Qualität {{ question }} {{ answer }}".encode("latin-1"))
-    with pytest.raises(InputError, match=r"prompt: cannot read '.*latin\.jinja' as UTF-8 text"):
+    with pytest.raises(InputError, match=r"'.*latin\.jinja'.*UTF-8"):
         load_rubric(prompt=str(tmp_path / "latin.jinja"))
     (tmp_path / "zh.jinja").write_text("{{ question }}", encoding="utf-8")
-    with pytest.raises(
-        InputError, match=r"prompt 'zh\.jinja' \(language zh\): does not use {{ answer }}"
-    ):
+    with pytest.raises(InputError, match=r"'zh\.jinja' \(language zh\):.*{{ answer }}"):
         PromptBuilder(with_rubric(tmp_path, "languages: {zh: {frame: zh.jinja}}"))
 
 
@@ -579,7 +577,7 @@ def test_unknown_kinds_and_languages_are_refused() -> None:
     assert comparison_scenarios() == tuple(CRITERIA) and comparison_languages() == ("en", "zh")
     with pytest.raises(InputError, match="unknown value 'poetry'; allowed: general"):
         choice_prompt("poetry", "en", *PAIR)
-    with pytest.raises(InputError, match="unknown value 'fr'; allowed: en, zh"):
+    with pytest.raises(InputError, match="value 'fr'; allowed: en, zh"):
         choice_prompt("general", "fr", *PAIR)
 
 

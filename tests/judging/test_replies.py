@@ -350,5 +350,5 @@ def test_prompts_name_all_choices(rubric: Rubric) -> None:
 
 
 def test_a_review_in_an_unknown_language_is_refused(rubric: Rubric) -> None:
-    with pytest.raises(InputError, match="judge_language: unknown value 'fr'; allowed: en, zh"):
+    with pytest.raises(InputError, match=r"judge_language:.*value 'fr'; allowed: en, zh"):
         case_review_prompt(rubric, "fr", "x")

@@ -270,7 +270,7 @@ def test_a_database_of_something_else_is_refused(tmp_path: Path, statement: str,
     with sqlite3.connect(tmp_path / "other.db") as other:
         other.execute(statement)
     before = (tmp_path / "other.db").read_bytes()
-    with pytest.raises(InputError, match=f"judge_cache: cannot use .*other.db.*{said}"):
+    with pytest.raises(InputError, match=f"judge_cache:.*other.db.*{said}"):
         ReplyCache(tmp_path / "other.db")
     if "bills" in statement:
         assert (tmp_path / "other.db").read_bytes() == before

@@ -14,6 +14,7 @@ from tests.lmeval_tasks.conftest import judging
 from tests.lmeval_tasks.runs import answering, metric, numbers, records, run, settings
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.servers import ChatServer, LoopbackServer, Request, Response, fails, says, serving
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.lmeval_tasks import _judging as samer_judging
 from urs_inspect.lmeval_tasks._judging import Record, call_failed, of_values, read_record
@@ -334,10 +335,10 @@ def test_a_judge_that_fails_again_and_again_is_given_up(
     assert empty and len(judged) == 42  # what needs no judge is scored all the same
     left = [one["explanation"] for one in judged if one.get("not_asked")]
     assert len(left) == 42 - 3 - len(empty)
-    assert all("3 times in a row" in one and "scripted 500" in one for one in left)
+    assert all(tells(one, "3 times") and "scripted 500" in one for one in left)
     assert {one["outcome"] for one in judged} == {"no_response", "unscored_call_failed"}
     assert f"not asked for {len(left)} of them" in caplog.text
-    assert f"of the others {len(empty)} are empty, with the lowest score" in caplog.text
+    assert tells(caplog.text, f"{len(empty)} are empty")
     assert metric(found, "urs", "urs_no_response") == pytest.approx(
         len(empty) / 42
     )  # of all answers

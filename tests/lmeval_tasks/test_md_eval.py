@@ -155,7 +155,7 @@ def test_a_plain_text_model_sees_instructions_and_case_and_a_user_s_instruction_
         ({"md_eval_order": "both"}, "unknown 'md_eval_order'; allowed: .*md_eval_orders"),
         ({"md_eval_orders": "ba"}, "md_eval_orders: .*'both'.*got 'ba'"),
         ({"md_eval_scenarios": "chat"}, "chat"),
-        ({"md_eval_seed": -1}, "md_eval_seed: .*greater than or equal to 0"),
+        ({"md_eval_seed": -1}, "md_eval_seed: .*or equal to 0"),
     ],
 )
 def test_bad_options_are_named_before_the_data_is_fetched(options: dict[str, Any], message: str):

@@ -13,6 +13,7 @@ from lm_eval.tasks import TaskManager
 from tests.lmeval_tasks.conftest import judging
 from tests.lmeval_tasks.runs import ScriptedLM, answering, call, run, settings
 from tests.servers import ChatServer, fails
+from tests.telling import tells
 from tests.test_documents import block
 from urs_inspect.lmeval_tasks._rejudge import _conversation, read_saved
 from urs_inspect.lmeval_tasks._urs_task import UrsTask
@@ -122,8 +123,8 @@ def test_only_what_failed_is_judged_again_and_scores_that_do_not_go_together_are
         )
     other = tmp_path / file.name
     other.write_text(file.read_text("utf-8").replace("judge_call", "called"), "utf-8")
-    assert "judge all answers again" in rejudge(
-        "--failed-only", other, "--metadata", told(judge), ends_with=1
+    assert tells(
+        rejudge("--failed-only", other, "--metadata", told(judge), ends_with=1), "all answers again"
     )
     assert judge.count() == calls
     rejudge("--failed-only", file, "--metadata", told(judge))
@@ -138,9 +139,7 @@ def test_judging_is_finished_in_several_goes(
     given = ("--metadata", told(judge, judge_concurrency=1))
     said = rejudge(file, *given)
     [written] = file.parent.glob("rejudged_*.jsonl")
-    assert (
-        "2 of 6 answers have no score, so that no mean is about them: InternalServerError: " in said
-    )
+    assert tells(said, "2 of 6 answers ... InternalServerError: ")
     assert f"Once more: --failed-only {written}" in said
     judge.script = judging
     calls = judge.count()
@@ -218,7 +217,7 @@ def test_files_of_other_tasks_are_left_out(
     said = rejudge(*sorted(file.parent.glob("samples_urs_*.jsonl")), *given)
     assert "Left out: " in said and str(other) in said
     assert len(list(file.parent.glob("rejudged_*.jsonl"))) == 1
-    assert "not a sample of urs, urs_en or urs_zh: no intent" in rejudge(other, *given, ends_with=1)
+    assert tells(rejudge(other, *given, ends_with=1), "urs, urs_en or urs_zh: no intent")
 
 
 def test_a_judge_that_is_given_up_ends_all_files(
@@ -228,7 +227,7 @@ def test_a_judge_that_is_given_up_ends_all_files(
     judge.script = lambda _: fails(500)
     given = ("--metadata", told(judge, judge_give_up=1, judge_concurrency=1))
     said = rejudge(*files, *given)
-    assert "3 of 3 answers have no score (the judge was not asked for 2 of them)" in said
+    assert tells(said, "3 of 3 answers ... 2 of them")
     assert f"Not begun: {files[1]}" in said
     judge.script = judging
     [written] = files[0].parent.glob("rejudged_*.jsonl")
@@ -251,7 +250,7 @@ def test_a_judge_that_cannot_be_had_is_one_line(
     file = saved(tmp_path, first_of(generated, 1))
     away = json.dumps({"judge_base_url": "http://127.0.0.1:9/v1", "judge_retries": 0})
     error = rejudge(file, "--judge-model", "m", "--metadata", away, ends_with=1)
-    assert "the judge m is unavailable: APIConnectionError: Connection error. " in error
+    assert tells(error, "judge m ... APIConnectionError: ")
     assert error.count("\n") == 1
 
 
@@ -347,7 +346,7 @@ def test_samples_of_any_task_are_judged_by_a_rubric_with_one_intent(
     assert (
         "2 samples of filters" in said
         and "2 samples with several" in said
-        and "1 sample without a ref" in said
+        and tells(said, "1 sample")
     )
     first, second = sorted(str(request.messages[-1]["content"]) for request in judge.requests)
     question, answer = (
@@ -376,10 +375,10 @@ def test_without_a_rubric_of_ones_own_intent_and_language_are_asked_for(
     judge: ChatServer, tmp_path: Path, rejudge: Rejudge
 ) -> None:
     given = (tickets(tmp_path), "--metadata", told(judge))
-    assert "--intent, one of factual_qa, solve" in rejudge(*given, ends_with=1)
-    assert "--language, one of en, zh" in rejudge(*given, "--intent", "leisure", ends_with=1)
-    assert "unknown intent 'fun'; allowed: factual_qa" in rejudge(
-        *given, "--intent", "fun", ends_with=1
+    assert tells(rejudge(*given, ends_with=1), "--intent ... factual_qa, solve")
+    assert tells(rejudge(*given, "--intent", "leisure", ends_with=1), "--language ... en, zh")
+    assert tells(
+        rejudge(*given, "--intent", "fun", ends_with=1), "intent 'fun'; allowed: factual_qa"
     )
     assert judge.count() == 0
     rejudge(*given, "--intent", "leisure", "--language", "en")
@@ -398,11 +397,11 @@ def test_tasks_without_answers_in_words_are_refused(
         doc_to_target=0,
     )
     given = ("--rubric", rubric, "--judge-model", "j")
-    assert f"{file}, line 1: no answer in words" in rejudge(file, *given, ends_with=1)
+    assert tells(rejudge(file, *given, ends_with=1), f"{file}, line 1: no answer")
     [line, *_] = map(json.loads, file.read_text("utf-8").splitlines())
     rolling = {**line, "arguments": {"gen_args_0": {"arg_0": "A text."}}, "resps": [["-1.5"]]}
     file.write_text(json.dumps(rolling), encoding="utf-8")
-    assert f"{file}, line 1: no answer in words" in rejudge(file, *given, ends_with=1)
+    assert tells(rejudge(file, *given, ends_with=1), f"{file}, line 1: no answer")
 
 
 def test_a_chat_that_was_sent_to_an_api_is_the_question() -> None:

@@ -239,19 +239,19 @@ def test_a_judge_that_dies_costs_no_answer(
         ({"Judge_model": "m"}, "unknown 'Judge_model'; did you mean 'judge_model'"),
         (
             {"judge_model": "m", "judge_cache": "no"},
-            "judge_cache: give true or false .* or the path of a file, got 'no'",
+            "judge_cache:.*got 'no'",
         ),
         ({"judge_model": "m", "judge_give_up": -1}, "judge_give_up"),
         (
             {"judge_model": "m", "judge_base_url": "localhost:80"},
-            "judge_base_url: must be an address",
+            "judge_base_url:.*address",
         ),
         (
             {"judge_model": "m", "judge_language": "xx", "judge_base_url": "http://127.0.0.1:9"},
             "xx",
         ),
         ({"judge": "samer"}, "samer .* is missing"),
-        ({"samer": "somewhere"}, "judge is not samer"),
+        ({"samer": "somewhere"}, "not samer"),
         (
             {"judge_model": "m", "judge_base_url": "http://127.0.0.1:9/v1", "judge_retries": 0},
             "is unavailable",

@@ -13,6 +13,7 @@ from inspect_ai.scorer import Score
 from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import XY, XZ, YZ, ballot, cast, judged, sample, write_log
 from tests.stats.fights import rows
+from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._ballots import write_ballots
 from urs_inspect.logs._battles import (
@@ -105,9 +106,7 @@ def test_a_faulty_row_is_named(tmp_path: Path, row: Any, message: str) -> None:
 
 def test_many_faults_are_one_line(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "votes.json", *[{**VOTE, "winner": "z"}] * 30)
-    with pytest.raises(
-        InputError, match=r"votes\.json: row 1: unknown winner 'z'.* \(and 29 more such faults\)$"
-    ):
+    with pytest.raises(InputError, match=r"votes\.json: row 1: .*'z'.*29 more"):
         read_vote_list(path)
 
 
@@ -180,7 +179,7 @@ def test_a_verdict_must_name_its_models(tmp_path: Path) -> None:
     nameless = sample(
         "7", {}, {"pair_choice": Score(value={"outcome": 1.0}, metadata={"model_a": "x"})}
     )
-    with pytest.raises(InputError, match="sample 7: model_b must be the name of a model"):
+    with pytest.raises(InputError, match="sample 7: model_b"):
         read_battles([write_log(tmp_path / "log.eval", nameless)])
 
 
@@ -207,11 +206,11 @@ def test_a_directory_is_its_logs_or_its_lists(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("missing", "no file or directory"),
-        ("empty", "no log and no file of votes"),
-        ("notes.txt", "cannot read '.txt' files; allowed: .eval, .json, .jsonl, .csv"),
-        ("broken.eval", "cannot read the log"),
-        ("unfinished.eval", "no comparison with a verdict in: "),
+        ("missing", "file or directory"),
+        ("empty", "no log ... votes"),
+        ("notes.txt", "'.txt' files; allowed: .eval, .json, .jsonl, .csv"),
+        ("broken.eval", "read the log"),
+        ("unfinished.eval", "no comparison ... verdict"),
     ],
 )
 def test_what_is_no_source_is_refused(tmp_path: Path, name: str, message: str) -> None:
@@ -221,7 +220,7 @@ def test_what_is_no_source_is_refused(tmp_path: Path, name: str, message: str) -
     write_log(tmp_path / "unfinished.eval", judged(XY, 1.0), status="error")
     with pytest.raises(InputError) as caught:
         read_battles([tmp_path / name])
-    assert message in str(caught.value) and str(tmp_path / name) in str(caught.value)
+    assert tells(str(caught.value), message) and str(tmp_path / name) in str(caught.value)
 
 
 @pytest.fixture(params=["log.eval", "ballots.jsonl"])
@@ -271,15 +270,15 @@ def test_a_torn_line_costs_only_itself(ballots: Path, tmp_path: Path) -> None:
 def test_without_a_vote_that_decides_there_is_no_ranking(ballots: Path, tmp_path: Path) -> None:
     votes = cast(tmp_path / "v" / "me.jsonl", ("me", XY.id, "cannot_tell"), ("me", "unknown", "a"))
     numbers = "1 votes are about them, 1 about others, 0 lines are no votes"
-    with pytest.raises(InputError, match=f"no vote decides any of the 3 ballots.*{numbers}"):
+    with pytest.raises(InputError, match=f"3 ballots.*{numbers}"):
         read_human_battles([ballots], [votes])
 
 
 def test_votes_must_be_there(ballots: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no file '.*nobody.jsonl' with votes"):
+    with pytest.raises(InputError, match=r"no file '.*nobody.jsonl'"):
         read_human_battles([ballots], [tmp_path / "nobody.jsonl"])
     (tmp_path / "none").mkdir()
-    with pytest.raises(InputError, match=r"no file with votes \(.jsonl\) in"):
+    with pytest.raises(InputError, match=r"no file.*\(.jsonl\) in"):
         read_human_battles([ballots], [tmp_path / "none"])
 
 
@@ -305,7 +304,7 @@ def test_what_is_named_or_copied_twice_counts_once(tmp_path: Path) -> None:
     votes, copy = (write_rows(tmp_path / name / "votes.jsonl", PLAIN) for name in ("in", "copy"))
     assert count(votes, tmp_path / "in" / ".." / "in" / "votes.jsonl", tmp_path / "in", copy) == (
         1,
-        ["copy/votes.jsonl was left out: it is a copy of in/votes.jsonl."],
+        [Telling("copy/votes.jsonl ... copy of in/votes.jsonl")],
     )
     log = write_log(tmp_path / "log.eval", judged(XY, 1.0), judged(XZ, 0.5))
     (tmp_path / "copy.eval").write_bytes(log.read_bytes())
@@ -317,7 +316,7 @@ def test_a_log_of_the_same_run_counts_again_only_if_it_was_judged_otherwise(tmp_
     same = run_log(tmp_path / "b.json", "run", judged(XY, 1.0), judged(XZ, 0.5))
     anew = run_log(tmp_path / "c.eval", "run", judged(XY, 1.0), judged(XZ, 0.0))
     other = run_log(tmp_path / "d.eval", "another run", judged(XY, 1.0), judged(XZ, 0.5))
-    assert count(first, same) == (2, ["b.json was left out: it is a copy of a.eval."])
+    assert count(first, same) == (2, [Telling("b.json ... copy of a.eval")])
     assert count(first, anew) == (4, [])
     assert count(first, other) == (4, [])
 
@@ -343,7 +342,7 @@ def test_a_vote_that_two_lists_hold_counts_once_whatever_its_time_and_sides(tmp_
         write_rows(tmp_path / "1.jsonl", SIGNED), write_rows(tmp_path / "2.jsonl", turned)
     ) == (
         1,
-        ["left out 1 vote that an earlier file holds as well"],
+        [Telling("1 vote ... earlier")],
     )
     # A vote of the arena is the one that the annotations took from it.
     arena = write_rows(tmp_path / "x-vs-y.jsonl", {**DATA, "output": "x"})
@@ -389,9 +388,7 @@ def test_a_log_that_waits_for_votes_points_to_them(tmp_path: Path) -> None:
     log = write_log(
         tmp_path / "log.eval", sample("1", {"ballot": XY.to_dict()}, {"pair_choice": waiting})
     )
-    with pytest.raises(
-        InputError, match="; 1 ballot waits for people's votes: name their files with --votes"
-    ):
+    with pytest.raises(InputError, match=r"1 ballot waits.*--votes"):
         read_battles([log])
 
 
@@ -436,13 +433,11 @@ def test_of_several_epochs_the_last_verdict_that_was_parsed_counts(tmp_path: Pat
 @pytest.mark.parametrize(
     ("samples", "message"),
     [
-        ([judged(XY)], "no verdict of a judge in"),
+        ([judged(XY)], "no verdict"),
         (
             [judged(XZ, 1.0), judged(YZ, math.nan)],
             (
-                "no verdict about the 2 ballots: 1 could not be parsed, 0 have other responses"
-                " there, 1 are about other ballots. It compares: x, y, z; the ballots compare: x,"
-                " y, z"
+                "2 ballots: 1 could not.*0 have other.*1 are about other.*compares: x, y, z.*compare: x, y, z"
             ),
         ),
     ],

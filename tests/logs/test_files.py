@@ -19,6 +19,7 @@ from inspect_ai.log import (
 )
 
 from tests.reports.judged_logs import answered, judgement, write_judged
+from tests.telling import Telling, tells
 from urs_inspect import tasks
 from urs_inspect.cli import main
 from urs_inspect.logs._files import (
@@ -53,7 +54,7 @@ def test_a_file_of_another_kind_is_said_to_be_no_log(command: str, tmp_path: Pat
     other.write_text("id,answer\n1,yes\n", encoding="utf-8")
     words = [str(other) if word == "other" else word for word in command.split()]
     result = CliRunner().invoke(main, [*words, str(other)])
-    assert "answers.csv was left out: not a log: logs are .eval or .json files" in result.output
+    assert tells(result.output, "answers.csv ... not a log: ... .eval or .json")
     assert "recorder" not in result.output
 
 
@@ -73,8 +74,7 @@ def test_an_unfinished_run_is_counted_against_what_it_was_to_ask(
     )
     write_judged(tmp_path / "half.eval", *samples, status="error", dataset=dataset, config=config)
     assert said_of(tmp_path) == [
-        f"half.eval of p/model was left out: its status is 'error', 3 of {wanted} samples are done;"
-        " finish it with `inspect eval-retry`."
+        Telling(f"half.eval of p/model ... 'error', 3 of {wanted} samples ... `inspect eval-retry`")
     ]
 
 
@@ -84,10 +84,8 @@ def test_a_cut_off_file_is_called_damaged_and_empty_ones_empty(tmp_path: Path) -
     for name in "ab":
         (tmp_path / f"{name}.eval").touch()
     *empty, said = said_of(tmp_path)
-    assert empty == [f"{name}.eval was left out: it is empty." for name in "ab"]
-    assert said.startswith(
-        "cut.eval was left out: cannot read the log, which is damaged, incomplete or no log at all"
-    )
+    assert empty == [Telling(f"{name}.eval ... empty") for name in "ab"]
+    assert tells(said, "cut.eval ... damaged")
 
 
 def test_logs_of_other_tasks_of_this_package_are_named_together(tmp_path: Path) -> None:
@@ -98,8 +96,9 @@ def test_logs_of_other_tasks_of_this_package_are_named_together(tmp_path: Path) 
     found = finished_headers([str(tmp_path)], left_out, "urs", also_foreign=True)
     assert sorted(log.eval.task for log in found) == ["theirs/own", "urs_inspect/urs"]
     assert left_out == [
-        "3 logs were left out, not being of urs_inspect/urs: 1 of urs_inspect/mad (`urs-inspect"
-        " rank` reads it), 2 of urs_inspect/urs_probe (`urs-inspect report` reads them)."
+        Telling(
+            "3 logs ... urs_inspect/urs: 1 of urs_inspect/mad (`urs-inspect rank` ... 2 of urs_inspect/urs_probe (`urs-inspect report`"
+        )
     ]
     left_out.clear()
     assert [log.eval.task for log in finished_headers([str(tmp_path)], left_out, "urs")] == [
@@ -137,7 +136,7 @@ def test_of_several_attempts_that_did_not_finish_the_newest_is_named(tmp_path: P
             tmp_path / f"{day}.eval", answered("0"), status=status, created=created, task_id="same"
         )
     [said] = said_of(tmp_path)
-    assert said.startswith("3.eval") and "if it is no longer running" in said
+    assert said.startswith("3.eval") and tells(said, "longer running")
 
 
 def test_a_thousand_copies_are_one_line_and_are_not_read(
@@ -158,7 +157,7 @@ def test_a_thousand_copies_are_one_line_and_are_not_read(
     left_out: list[str] = []
     assert len(list(finished_logs([str(tmp_path)], left_out))) == 1
     assert len(read) == 2  # its header, then the whole
-    assert left_out == ["1,000 copies of a.eval were left out, such as copy0.eval."]
+    assert left_out == [Telling("1,000 copies of a.eval ... copy0.eval")]
 
 
 def test_copies_of_several_logs_are_one_line_too(tmp_path: Path) -> None:
@@ -167,7 +166,7 @@ def test_copies_of_several_logs_are_one_line_too(tmp_path: Path) -> None:
         log = whole(tmp_path / f"{name}.eval", eval_id=name)
         (tmp_path / "backup" / f"{name}.eval").write_bytes(log.read_bytes())
     [said] = said_of(tmp_path)
-    assert said.startswith("3 copies of 3 logs were left out")
+    assert tells(said, "3 copies of 3 logs")
 
 
 def test_a_log_in_another_format_is_a_copy_and_one_that_was_judged_anew_is_not(
@@ -177,7 +176,7 @@ def test_a_log_in_another_format_is_a_copy_and_one_that_was_judged_anew_is_not(
     write_eval_log(log, log.location)
     write_eval_log(log, str(tmp_path / "2026-01-01T00-00-00_a.json"))
     [said] = said_of(tmp_path)
-    assert "it is a copy of" in said
+    assert tells(said, "a copy of")
     anew = read_eval_log(str(tmp_path / "a.eval"))
     assert anew.samples
     anew.samples[0].scores = {"intent_judge": judgement(9.0)}
@@ -199,7 +198,7 @@ def test_a_log_whose_samples_are_damaged_is_skipped_with_a_line(tmp_path: Path) 
         "good.eval"
     ]
     [said] = left_out
-    assert said.startswith("bad.eval was left out: cannot read the log")
+    assert tells(said, "bad.eval ... cannot read")
 
 
 def test_a_file_that_went_after_its_folder_was_listed_is_no_copy(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from inspect_ai.model import GenerateConfig, ModelConfig, ModelOutput
 
 from tests.reports.answer_rows import ranking_of, row
 from tests.reports.judged_logs import JUDGE, answered, judgement, tokens, unscored, write_judged
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.reports._answers import answer_row, read_answers, run_command
 from urs_inspect.reports._conditions import blocks_of
@@ -479,20 +480,15 @@ def test_answers_of_a_minority_of_judges_or_prompts_are_left_out(tmp_path: Path)
     answers = read_answers([log])
     assert answers.table["question"].tolist() == ["a", "b"]
     first, second = answers.left_out
-    assert (
-        "1 of 4 answers of a.eval were left out: they were judged by p/other, the others by p/judge"
-        in first
-    )
-    assert "1 of 3 answers of a.eval were left out: they were judged with another prompt" in second
+    assert tells(first, "1 of 4 answers of a.eval ... p/other ... p/judge")
+    assert tells(second, "1 of 3 answers of a.eval ... another prompt")
 
 
 def test_nothing_left_is_an_error_that_says_why(tmp_path: Path) -> None:
     half = write_judged(
         tmp_path / "logs" / "half.eval", answered("x", judgement(1.0)), status="started"
     )
-    with pytest.raises(
-        InputError, match=r"(?s)no finished log with answers.*half\.eval.*status is 'started'"
-    ):
+    with pytest.raises(InputError, match=r"(?s)no finished log.*half\.eval.*'started'"):
         read_answers([half])
 
 

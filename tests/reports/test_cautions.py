@@ -12,6 +12,7 @@ import pytest
 from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.answer_rows import answers, answers_of, ranking_of, row
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
+from tests.telling import tells
 from urs_inspect.reports._cautions import first_cautions, intent_notes, more_cautions
 from urs_inspect.reports._leaderboard import Ranking
 
@@ -107,10 +108,7 @@ def test_that_two_models_gave_the_same_answers_is_said(tmp_path: Path, run: Run)
     texts = {"p/a": long, "p/b": ["short\n", *long[1:]], "p/c": partly}
     write(tmp_path, dict.fromkeys(texts, finals), texts)
     printed = start_of(run, tmp_path, "report")
-    assert (
-        "word for word the same: a and b in all 20; a and c in 5 of 20 and b and c in 5 of 20"
-        in printed
-    )
+    assert tells(printed, "a and b ... 20; a and c ... 5 of 20 and b and c ... 5 of 20")
     assert (
         "word for word"
         in json.loads(run("report", tmp_path, "--json").stdout)["rankings"][0]["headline"]
@@ -128,7 +126,7 @@ def test_one_equal_answer_of_twenty_is_not_worth_a_word(tmp_path: Path, run: Run
 
 def test_the_headline_says_that_a_model_judged_itself(tmp_path: Path, run: Run) -> None:  # noqa: F811
     write(tmp_path, {JUDGE: [float(3 + n % 5) for n in range(12)]}, self_judged=True)
-    assert "SELF-JUDGED: judge judged its own answers" in start_of(run, tmp_path, "report")
+    assert tells(start_of(run, tmp_path, "report"), "SELF-JUDGED: judge judged")
     headline = json.loads(run("report", tmp_path, "--json").stdout)["rankings"][0]["headline"]
     assert "SELF-JUDGED: judge" in headline
 
@@ -143,7 +141,7 @@ def test_a_panel_with_one_of_the_models_in_it_is_said() -> None:
         for model in ("p/a", "p/b")
     ]
     said = more_cautions(ranking_of(answers(*tables)))
-    assert any("SELF-JUDGED: a was one of the judges" in sentence for sentence in said)
+    assert any(tells(sentence, "SELF-JUDGED: a was") for sentence in said)
 
 
 # --- leads that rest on one intent ---
@@ -168,7 +166,7 @@ def test_a_lead_that_rests_on_one_intent_is_said_by_its_name() -> None:
     ranking = ranking_by_intent({"leisure": 2.0, "factual_qa": 0.0, "api": 0.0})
     assert ranking.beside_best("all")[0].significant
     [said] = more_cautions(ranking)
-    assert "lead of first over second RESTS ON ONE INTENT, Leisure" in said
+    assert tells(said, "first over second RESTS ON ONE INTENT, Leisure")
     assert "without its 12 questions it is 0.00" in said
     assert "Factual" not in said
 
@@ -183,11 +181,7 @@ def test_a_lead_that_needs_every_question_does_not_rest_on_one_intent() -> None:
     ranking = ranking_by_intent(dict.fromkeys(INTENTS, 0.19))
     assert ranking.beside_best("all")[0].significant and more_cautions(ranking) == []
     [said] = intent_notes(ranking)
-    assert (
-        "not significant without the questions of any one of" in said
-        and "Leisure" in said
-        and "Factual" in said
-    )
+    assert tells(said, "not significant without") and "Leisure" in said and "Factual" in said
 
 
 def test_another_leader_without_one_intent_is_named() -> None:
@@ -221,7 +215,7 @@ def test_uniform_leads_are_seldom_said_to_rest_on_one_intent_and_planted_ones_mo
     said = {}
     for kind, leads in (("uniform", np.full(42, 0.45)), ("planted", 1.5 * inside)):
         counts = []
-        for _ in range(40):
+        for _ in range(24):
             base = generator.normal(6, 1, 42)
             better = base + leads + generator.normal(0, 1, 42)
             ranking = ranking_of(

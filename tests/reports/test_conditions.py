@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.reports.answer_rows import rows
+from tests.telling import Telling, tells
 from urs_inspect.reports._conditions import blocks_of
 
 ONE = {"leisure-en-1": 5.0, "leisure-en-2": 6.0, "leisure-zh-1": 7.0}
@@ -68,10 +69,7 @@ def test_models_are_ranked_over_the_questions_that_all_attempted() -> None:
     [block] = blocks_of(table(rows("a", ONE), rows("other", other), rows("b", ONE)))
     assert set(block.table["question"]) == {"leisure-en-2", "leisure-zh-1"}
     [note] = block.notes
-    assert (
-        note == "Ranked over the 2 questions that all 3 models attempted; attempted were: a 3, b 3,"
-        " other 3. Leave out the log of a model that attempted few to rank the others over more."
-    )
+    assert tells(note, "2 questions ... 3 models attempted; ... a 3, b 3, other 3")
 
 
 def asked(model: str, first: int, last: int, **others: Any) -> list[dict[str, Any]]:
@@ -86,9 +84,7 @@ def test_a_model_that_was_asked_few_stands_apart_and_leaves_the_others_their_que
     assert first.table["question"].nunique() == 100
     assert first.notes == ()
     assert second.models == ("few",)
-    assert second.differs_from_first == (
-        "Asked 10 of the 100 questions of the first ranking, fewer than half.",
-    )
+    assert second.differs_from_first == (Telling("10 of the 100 questions ... half"),)
 
 
 def test_half_of_the_questions_are_enough() -> None:
@@ -101,12 +97,7 @@ def test_many_that_were_asked_few_stand_together_and_the_whole_one_by_itself() -
     first, second = blocks_of(table(asked("whole", 0, 1846), asked("a", 0, 50), asked("b", 0, 50)))
     assert (first.models, second.models) == (("a", "b"), ("whole",))
     assert first.table["question"].nunique() == 50
-    assert second.differs_from_first == (
-        (
-            "Asked 50 of the 50 questions of the first ranking; all together would be ranked over"
-            " fewer than half of the 1,846 that whole was asked."
-        ),
-    )
+    assert second.differs_from_first == ((Telling("50 of the 50 questions ... half of the 1,846")),)
 
 
 def test_steps_by_halves_do_not_wear_the_questions_away() -> None:
@@ -115,10 +106,7 @@ def test_steps_by_halves_do_not_wear_the_questions_away() -> None:
     first, second = blocks_of(table(asked("a", 0, 100), asked("b", 40, 100), asked("c", 60, 110)))
     assert (first.models, second.models) == (("a", "b"), ("c",))
     assert second.differs_from_first == (
-        (
-            "Asked 40 of the 60 questions of the first ranking; all together would be ranked over"
-            " fewer than half of the 100 that a was asked."
-        ),
+        (Telling("40 of the 60 questions ... half of the 100 ... a")),
     )
 
 
@@ -155,9 +143,7 @@ def test_a_model_without_a_common_question_stands_alone() -> None:
         table(rows("a", ONE), rows("other", {"leisure-en-8": 1.0}), rows("b", ONE))
     )
     assert (first.models, second.models) == (("a", "b"), ("other",))
-    assert second.differs_from_first == (
-        "No question in common with the first ranking, which is over 3 questions.",
-    )
+    assert second.differs_from_first == (Telling("No question in common ... 3 questions"),)
 
 
 def test_a_part_of_the_languages_has_the_same_prompts() -> None:

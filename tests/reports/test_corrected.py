@@ -13,6 +13,7 @@ import pytest
 
 from tests.reports.answer_rows import answers, answers_of, rows
 from tests.reports.golden_files import check_golden
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.reports._alternatives import Alternative
 from urs_inspect.reports._answers import Answers
@@ -206,8 +207,8 @@ def test_weights_undo_a_sample_that_favours_bad_answers(
     _, right = corrected_of(
         board(tmp_path / "b.csv", judged(judge), weighted, "id,model,rating,weight")
     )
-    assert "are unlike the others" in even.warnings[0]
-    assert not any("are unlike the others" in text for text in right.warnings)
+    assert tells(even.warnings[0], "unlike the others")
+    assert not any(tells(text, "unlike the others") for text in right.warnings)
     truth = people.mean(axis=0)[:3]
     for part in ("people", "corrected"):
         off, far = (
@@ -228,13 +229,11 @@ def test_too_few_ratings_make_no_claim(scores: tuple[Floats, Floats], tmp_path: 
     _, corrected = corrected_of(found)
     assert names_of(corrected) == [] and corrected.pairs.empty and corrected.warnings == ()
     notes = notes_of(found)
-    assert notes[0].startswith(
-        "No model has 10 answers rated by people that count: second 1, first 1, third 1, few 5. "
-    )
+    assert tells(notes[0], "10 answers ... second 1, first 1, third 1, few 5. ")
     sections = {section.title: section for section in report_leaderboard(found).sections}
     assert "Corrected by people" not in leaderboard_of(found).data
     assert not any(table.text().headings for table in sections["Corrected by people"].tables)
-    assert any(note.startswith("By the judge's scores alone: second") for note in notes)
+    assert any(tells(note, "judge's scores alone: second") for note in notes)
 
 
 def test_ratings_without_a_model_are_about_the_only_one(
@@ -242,14 +241,12 @@ def test_ratings_without_a_model_are_about_the_only_one(
 ) -> None:
     judge, people = scores
     lines = [f"{name},{value:g}" for name, value in zip(NAMES[:40], people[:, 0], strict=False)]
-    with pytest.raises(InputError, match="say whose answers were rated in a column 'model'"):
+    with pytest.raises(InputError, match=r"whose answers.*'model'"):
         board(tmp_path / "a.csv", judged(judge), lines, "id,rating")
     alone = answers_of({"p/first": judge[:, 0]}, NAMES)
     found = board(tmp_path / "a.csv", alone, lines, "id,rating")
     assert names_of(corrected_of(found)[1]) == ["p/first"]
-    assert notes_of(found)[0].startswith(
-        "By means corrected with people's ratings of 40 answers, first has "
-    )
+    assert tells(notes_of(found)[0], "corrected ... 40 answers, first has ")
 
 
 def test_an_epoch_is_compared_with_its_own_score(tmp_path: Path) -> None:
@@ -310,9 +307,7 @@ def test_several_rankings_and_models_without_scores(
     none, other = np.full_like(judge, NAN), judged(judge)
     found = board(tmp_path / "a.csv", judged(none), ratings_of(people))
     assert names_of(corrected_of(found)[1]) == []
-    assert (
-        "125 rated answers without a score of the judge, skipped." in corrected_of(found)[1].notes
-    )
+    assert tells(corrected_of(found)[1].notes, "125 rated answers ... skipped")
     few = rows("p/few", dict(zip(NAMES, judge[:, 3].tolist(), strict=True)), judges="p/other")
     table = pd.concat(
         [other.table[other.table["model"] != "p/few"], pd.DataFrame(few)], ignore_index=True
@@ -348,9 +343,9 @@ def test_equal_ratings_share_the_highest_mean_and_have_no_worth(
     first, *others = notes_of(
         board(tmp_path / "a.csv", judged(judge), ratings_of(np.full_like(people, 5.0)))
     )
-    assert "second, first and third share the highest mean, 5.00" in first
+    assert tells(first, "second, first and third share ... 5.00")
     assert not any("nan" in note.split() or "the precision of" in note for note in others)
-    assert any("of second, first and third do not vary" in note for note in others)
+    assert any(tells(note, "second, first and third ... vary") for note in others)
 
 
 def test_unequal_weights_add_nothing_to_what_ratings_are_worth(
@@ -396,7 +391,7 @@ def test_the_table_is_in_the_order_of_corrected_means(
     assert list(table.data["Mean"]) == [ranking.mean(name) for name in names_of(corrected)]
     assert "Judge's mean" in table.text().headings
     assert [table.data["Model"][row] for row, _ in table.marked] == ["second"]
-    assert any("1 of them with a significant difference" in text for text in corrected.warnings)
+    assert any(tells(text, "1 of them ... significant") for text in corrected.warnings)
 
 
 # --- who rated what ---
@@ -446,7 +441,7 @@ def test_a_model_with_raters_of_its_own_is_not_ranked_with_the_others(
     _, corrected = corrected_of(made)
     assert set(names_of(corrected)) == {second, third}
     [warning] = [text for text in corrected.warnings if "confounded" in text]
-    assert "of first and the other models" in warning and warning in notes_of(made)
+    assert tells(warning, "first and the other") and warning in notes_of(made)
     assert math.isnan(row_of(corrected, first)["corrected"].value)
 
 

@@ -17,6 +17,7 @@ from inspect_ai.solver import generate
 from scipy import stats
 
 from tests.reports.judged_logs import answered, judgement, tokens, write_judged
+from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.judging._prompts import Orders, Protocol
@@ -176,11 +177,12 @@ def test_only_what_matters_is_assumed() -> None:
 @pytest.mark.data
 @pytest.mark.usefixtures("data_dir")
 def test_an_even_selection_has_the_lengths_of_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    options = {**URS, "limit": 300}
+    options = {**URS, "limit": 150}
+    monkeypatch.setattr(estimate, "_MOST", 100)
     selected = estimate_run("urs", lambda _: urs(), {}, **options)
     monkeypatch.setattr(estimate, "_MOST", 10_000)
     everything = estimate_run("urs", lambda _: urs(), {}, **options)
-    assert any("200 of 300" in sentence for sentence in selected.assumptions)
+    assert any("100 of 150" in sentence for sentence in selected.assumptions)
     for some, whole in zip(selected.roles, everything.roles, strict=True):
         for name in ("calls", "input_tokens", "output_tokens"):
             for end in ("low", "expected", "high"):
@@ -250,7 +252,7 @@ def test_a_faulty_tokenizer_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("m: 3", "m: must have prices, is 3; needed for each model: input, output"),
+        ("m: 3", "m: .*prices, is 3; needed.*input, output"),
         ("m: {input: 1}", "m: output, input_cache_write, input_cache_read missing"),
         (
             "m: {input: a, output: 1, input_cache_write: 0, input_cache_read: 0}",
@@ -264,9 +266,9 @@ def test_a_faulty_tokenizer_is_named(tmp_path: Path) -> None:
             "m: {input: 1, output: .inf, input_cache_write: 0, input_cache_read: 0}",
             "m / output: must be",
         ),
-        ("- m", "the file must name models"),
+        ("- m", "must name models"),
         ("m: {input: [", "cannot read"),
-        ("m: {input: 1, input: 2}", "the key 'input' is there twice"),
+        ("m: {input: 1, input: 2}", "key 'input'.*twice"),
         (None, r"^--prices: no file '.*prices\.yaml'$"),
     ],
 )
@@ -327,9 +329,9 @@ def test_every_task_is_counted(
 @pytest.mark.parametrize(
     ("roles", "models", "message"),
     [
-        ({"grader": ["j"]}, [], "--model: name the model under test"),
-        ({}, [], "--model: name the model under test"),
-        ({"grader": ["j"], "other": ["k"]}, ["m"], "no model in the role other; called: "),
+        ({"grader": ["j"]}, [], "--model: name"),
+        ({}, [], "--model: name"),
+        ({"grader": ["j"], "other": ["k"]}, ["m"], "role other; called: "),
     ],
 )
 def test_models_that_lack_or_serve_nothing_are_named(
@@ -415,11 +417,11 @@ def test_other_tasks_and_broken_files_are_left_out_by_name(run: EvalLog, tmp_pat
     assert [one.role for one in found.roles] == ["model", "grader"]
     assert len(found.left_out) == 2
     assert any("1 of other" in sentence for sentence in found.left_out)
-    assert any("_urs_broken.eval was left out" in sentence for sentence in found.left_out)
+    assert any(tells(sentence, "_urs_broken.eval ... left out") for sentence in found.left_out)
     assert str(tmp_path) not in "".join(found.left_out)
     with pytest.raises(InputError, match="intent_judge"):
         measured_lengths([other.location], assumed_lengths())
-    with pytest.raises(InputError, match="no log of urs in"):
+    with pytest.raises(InputError, match=r"no log.*urs"):
         read_actual([other.location], "urs")
     with pytest.raises(InputError, match="no log"):
         read_actual([str(tmp_path / "nothing")], "urs")
@@ -473,7 +475,7 @@ def test_models_and_judges_that_were_not_estimated_are_left_out(run: EvalLog) ->
     )
     assert [one.role for one in found.roles] == ["model"]
     assert any("grader urs_simulation/judge" in sentence for sentence in found.left_out)
-    with pytest.raises(InputError, match="no log of urs"):
+    with pytest.raises(InputError, match=r"no log.*urs"):
         read_actual([run.location], "urs", of(CASES))
 
 
@@ -549,15 +551,10 @@ def test_each_model_has_its_own_answers_and_others_the_mean_of_models(write: Wri
     pooled = found.answer("p/x", "en", NO_REFERENCE)
     assert pooled.low <= 15 and pooled.high == 95
     assert found.about_answers[:2] == (
-        "Answers of p/m are taken to be as long as measured: en 15 tokens.",
-        (
-            "Answers of p/x, which the logs do not have, are taken to be as long as those of p/m,"
-            " p/n, pooled: en 55 tokens."
-        ),
+        Telling("p/m ... measured: en 15 tokens"),
+        (Telling("p/x ... p/m, p/n, pooled: en 55 tokens")),
     )
-    assert found.about_judgements == (
-        "Replies of p/j are taken to be as long as measured: en 200 tokens.",
-    )
+    assert found.about_judgements == (Telling("Replies of p/j ... measured: en 200 tokens"),)
 
 
 def test_each_judge_of_a_panel_has_its_own_tokens(write: Write) -> None:
@@ -574,7 +571,7 @@ def test_each_judge_of_a_panel_has_its_own_tokens(write: Write) -> None:
         205,
     ]
     assert not any("as a whole" in sentence for sentence in found.about_judgements)
-    assert "Replies of p/x, which the logs do not have," in found.about_judgements[2]
+    assert tells(found.about_judgements[2], "Replies of p/x ... do not have")
 
 
 def test_a_judge_that_judges_itself_is_charged_without_its_answers(write: Write) -> None:
@@ -589,11 +586,7 @@ def test_a_panel_that_is_counted_as_a_whole_is_divided_and_that_is_said(write: W
     log = write("p/m", ["p/j", "p/j"], {"p/m": 10, "p/j": 200})
     found = measured(log, models=("p/m",), judges=("p/j",))
     assert found.judgement("p/j", "en").expected == 100
-    assert (
-        found.about_judgements[-1]
-        == "The log counts the panel of p/j as a whole: an equal share of its tokens is taken for"
-        " each judge."
-    )
+    assert tells(found.about_judgements[-1], "panel of p/j ... equal share")
     # Usage of models that does not add up to that of the role is not relied on.
     odd = measured(write("p/n", ["p/j", "p/k"], {"p/n": 10, "p/j": 70, "p/k": 20}, grader=400))
     assert odd.judgement("p/j", "en").expected == odd.judgement("p/k", "en").expected == 200
@@ -605,18 +598,18 @@ def test_a_language_that_no_log_has_is_assumed_and_that_is_said(write: Write) ->
     )
     assert found.answer("p/m", "zh", Amount.exactly(40)).expected == 40
     assert found.judgement("p/j", "zh") == assumed_lengths().judgement("p/j", "zh")
-    assert "The logs have answers in one language" in found.about_answers[1]
+    assert tells(found.about_answers[1], "one language")
 
 
 def test_judges_of_a_log_that_was_judged_again_are_not_known(write: Write) -> None:
     found = measured(write("p/m", ["p/j"], {"p/m": 10, "p/j": 200}, rescored=True), judges=("p/j",))
     assert found.judgement("p/j", "en") == assumed_lengths().judgement("p/j", "en")
-    assert found.about_judgements[0] == "Replies: the logs count no tokens of them."
+    assert tells(found.about_judgements[0], "count no tokens")
 
 
 def test_logs_without_usage_are_an_error(tmp_path: Path) -> None:
     log = write_judged(tmp_path / "log.eval", answered("q", judgement(5)))
-    with pytest.raises(InputError, match="--from: no usage of tokens in"):
+    with pytest.raises(InputError, match="--from: no usage"):
         measured(log)
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.logs._samples import SampleRun, SampleScores
 from urs_inspect.reports._gate import make_gate
@@ -57,11 +58,11 @@ def test_decisions(gained, lost, margin, plain, equivalent):
 @pytest.mark.parametrize(
     ("gained", "lost", "equivalent", "reason"),
     [
-        (10, 60, False, "by more than the margin"),  # bounds -0.16 and -0.09
+        (10, 60, False, "by more than"),  # bounds -0.16 and -0.09
         (10, 40, False, "not excluded"),  # bounds -0.10 and -0.05
-        (10, 60, True, "by more than the margin"),
-        (60, 10, True, "by more than the margin"),
-        (40, 10, True, "possibly by more than the margin"),
+        (10, 60, True, "by more than"),
+        (60, 10, True, "by more than"),
+        (40, 10, True, "possibly by more"),
     ],
 )
 def test_a_loss_that_is_certainly_beyond_the_margin_is_called_so(gained, lost, equivalent, reason):
@@ -70,7 +71,7 @@ def test_a_loss_that_is_certainly_beyond_the_margin_is_called_so(gained, lost, e
     )
     first = gate.report.sections[0].notes[0]
     assert gate.code == 1
-    assert reason in first
+    assert tells(first, reason)
     assert ("possibly" in first) == ("possibly" in reason)
 
 
@@ -177,8 +178,8 @@ def test_a_margin_that_rare_losses_alone_can_exceed_is_called_out_of_reach():
 def test_samples_of_one_side_are_left_out_and_counted_up_to_half():
     ids = [f"s{place}" for place in range(100, 500)]
     found = make_gate(scores(BASE), scores(BASE, ids=ids), margin=0.5)
-    assert "100 only of BASE, 100 only of NEW" in notes(found)
-    with pytest.raises(InputError, match=r"150 samples of both, 250 only of BASE, 250 only of NEW"):
+    assert tells(notes(found), "100 only of BASE, 100 only of NEW")
+    with pytest.raises(InputError, match=r"150 samples.*250 only of BASE, 250 only of NEW"):
         make_gate(
             scores(BASE), scores(BASE, ids=[f"s{place}" for place in range(250, 650)]), margin=0.5
         )
@@ -187,7 +188,7 @@ def test_samples_of_one_side_are_left_out_and_counted_up_to_half():
 def test_an_error_also_says_what_was_left_out_of_each_side():
     base, new = (replace(scores(BASE[:n]), left_out=(f"{n} reasons.",)) for n in (400, 30))
     with pytest.raises(
-        InputError, match=r"30 samples of both.*\nBASE: 400 reasons.\nNEW: 30 reasons."
+        InputError, match=r"30 samples.*both.*\nBASE: 400 reasons.\nNEW: 30 reasons."
     ):
         make_gate(base, new, margin=0.5)
 
@@ -248,8 +249,9 @@ def test_the_report_names_simulated_models():
 
 def test_sides_judged_with_and_without_structured_output_are_named():
     without, with_it = scores(BASE), replace(scores(changed(10, 10)), structured="true")
-    assert "Structured output of the judge: false in BASE, true in NEW" in notes(
-        make_gate(without, with_it, margin=0.05)
+    assert tells(
+        notes(make_gate(without, with_it, margin=0.05)),
+        "Structured output ... false in BASE, true in NEW",
     )
     both = (replace(side, structured="true") for side in (without, with_it))
     assert "Structured output" not in notes(make_gate(*both, margin=0.05))

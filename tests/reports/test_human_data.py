@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.reports.json_files import write_rows
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.reports._human_data import (
     HumanRating,
@@ -170,10 +171,7 @@ def test_files_that_hold_nothing(tmp_path: Path) -> None:
     assert "column 'rating' is missing" in error_of(write(tmp_path / "c.csv", header="id,score"))
     assert "no data file" in error_of(tmp_path / "none.csv")
     path = write(tmp_path / "s.csv", "q,m,3,x")
-    assert (
-        error_of(path, (5.0, 5.0))
-        == "human-scale: must have a lowest value below a highest, got 5 and 5"
-    )
+    assert tells(error_of(path, (5.0, 5.0)), "human-scale: ... got 5 and 5")
 
 
 GROUPS = ("Leisure", "Factual QA")
@@ -327,7 +325,5 @@ def test_satisfaction_files_faults_are_named(row: str, message: str, path: Path)
 def test_files_and_scales_that_hold_nothing(path: Path) -> None:
     with pytest.raises(InputError, match="no row"):
         read(path, "intent,satisfaction\n")
-    with pytest.raises(
-        InputError, match="scale: must have a lowest value below a highest, got 5 and 1"
-    ):
+    with pytest.raises(InputError, match=r"scale:.*got 5 and 1"):
         read(path, "intent,satisfaction\nLeisure,3\n", (5.0, 1.0))

@@ -2,10 +2,9 @@
 
 import json
 import math
-import os
+import shlex
 import shutil
 import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from inspect_ai.scorer import Score
 
 from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
+from tests.tasks.commands import succeed
+from tests.telling import tells
 from urs_inspect import urs
 from urs_inspect.logs._samples import read_sample_scores
 from urs_inspect.reports._answers import read_answers
@@ -186,11 +187,13 @@ def test_pasting_a_command_and_repeating_the_report_fills_the_row(
     folder = tmp_path / "the logs"
     shutil.copytree(simulated, folder)
     command = commands_of(board_of(folder))[check]
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-    }
-    subprocess.run(command, shell=True, check=True, capture_output=True, env=environment)
+    words = shlex.split(command)
+    pasted = subprocess.run(
+        f"printf '%s\\n' {command}", shell=True, check=True, capture_output=True, text=True
+    )
+    assert pasted.stdout.splitlines() == words and words[0] == "inspect"
+    fewer = ("--limit", "40") if check == PEOPLE else ()
+    succeed(*words[1:], *fewer, tmp_path=tmp_path, cwd=Path.cwd())
     board = board_of(folder)
     assert check not in commands_of(board)
     found = [fact for fact in facts_of(board, check) if fact.result is not None]
@@ -206,7 +209,7 @@ def test_a_judge_that_gives_the_reference_too_little_has_failed(tmp_path: Path, 
     ranking = board_of(tmp_path).rankings[0]
     said = judge_sentence(ranking)
     assert (
-        "FAILED: answers of known worth, 2.36" in said
+        tells(said, "FAILED: ... worth, 2.36")
         and "8-point reference" in said
         and "expected 7 to 9" in said
     )
@@ -227,8 +230,7 @@ def test_a_passed_check_is_no_accusation(tmp_path: Path) -> None:
     ranking = board_of(tmp_path).rankings[0]
     said, section = judge_sentence(ranking), judge_section(ranking, 1)
     assert (
-        "Passed: answers of known worth" in said
-        and "its own answers" in said.partition("Passed")[2]
+        tells(said, "Passed: ... known worth") and "its own answers" in said.partition("Passed")[2]
     )
     assert not section.warnings
     everything = " ".join(
@@ -274,14 +276,16 @@ def test_headers_of_judge_tasks_are_used_and_not_reported_as_skipped(tmp_path: P
             "Passed: agreement with people, 0.60",
         ),
         ("md_eval", {**PAIRS, "overall accuracy_all": 0.8, "low": 0.7}, 1, "0.80"),
-        ("urs_probe", dict.fromkeys(PROBE, math.nan), 0, "Could not be determined"),
+        ("urs_probe", dict.fromkeys(PROBE, math.nan), 0, "not be determined"),
     ],
 )
 def test_doubts(tmp_path: Path, task: str, rows: dict[str, float], doubts: int, said: str) -> None:
     write_urs(tmp_path, "p/a")
     write_task(tmp_path / "judge.eval", task, rows)
     ranking = board_of(tmp_path).rankings[0]
-    assert len(judge_section(ranking, 1).warnings) == doubts and said in judge_sentence(ranking)
+    assert len(judge_section(ranking, 1).warnings) == doubts and tells(
+        judge_sentence(ranking), said
+    )
 
 
 def test_failed_and_smaller_logs_and_those_about_other_judges_or_prompts_are_reported(
@@ -398,16 +402,13 @@ def test_the_command_prints_the_checks_and_has_them_in_json(tmp_path: Path, run:
     )
     facts = json.loads(run("report", tmp_path / "logs", "--rounds", "100", "--json").stdout)
     said = facts["rankings"][0]["judge"]
-    assert said.startswith("Checks of the simulated judge") and "FAILED" in said and "6.00" in said
+    assert tells(said, "Checks ... simulated judge") and "FAILED" in said and "6.00" in said
     assert said in " ".join(run("report", tmp_path / "logs", "--rounds", "100").output.split())
     rows = [row for row in facts["tables"]["judge"] if row["check"] == KNOWN]
     values = [[row[name] for name in ("block", "result", "n", "baseline")] for row in rows]
     assert values == [[1, 2.5, 40, 4], [1, 8, 40, 9], [1, 6, 40, 4]]
     (tmp_path / "logs" / "urs_simulation_a.eval").unlink()
-    assert (
-        "1 log was left out, not being of urs_inspect/urs"
-        in run("report", tmp_path / "logs").output
-    )
+    assert tells(run("report", tmp_path / "logs").output, "1 log ... urs_inspect/urs")
 
 
 @pytest.mark.parametrize(("unkeyed", "verdict"), [(0, ""), (1, "passed"), (3, "FAILED")])
@@ -441,4 +442,4 @@ def test_a_judge_that_leaves_out_the_key_fails_a_check(
         [str(tmp_path / "logs")], scorer="intent_judge", value="final"
     ).chosen
     assert f"Replies of {JUDGE}: 50; of these unkeyed {2 * unkeyed}," in chosen
-    assert ("left out the key" in chosen) == (verdict == "FAILED")
+    assert (tells(chosen, "out the key")) == (verdict == "FAILED")

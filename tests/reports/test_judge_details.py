@@ -16,6 +16,7 @@ from inspect_ai.scorer import SampleScore
 from tests.reports.golden_files import check_golden
 from tests.reports.pairs import Logs, priced
 from tests.scorers.test_pair_metrics import full_run, scored
+from tests.telling import tells
 from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.reports._judge_details import (
     NUMBERS,
@@ -225,11 +226,8 @@ def test_partial_logs_and_unknown_costs_are_reported(logs: Logs) -> None:
     assert re.search(
         r"mockllm/good .* 2\.00 \| 500 \|", found
     )  # 1,000 times 0.002 dollars and 0.5 seconds
-    assert "'n of m': judged only some of the pairs" in found
-    assert (
-        "Calls without a known cost are counted as the mean of the others: mockllm/good 1 of 8."
-        in found
-    )
+    assert tells(found, "'n of m': judged only")
+    assert tells(found, "cost ... mockllm/good 1 of 8")
     without = judges_report(read_judges([logs["good"]]), []).markdown()
-    assert "No call has a known cost: mockllm/good." in without and "n of m" not in without
+    assert tells(without, "known cost: mockllm/good") and "n of m" not in without
     assert "PUBLISHED" not in report_of([logs["good"]], published="matching").markdown()

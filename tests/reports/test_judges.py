@@ -242,9 +242,9 @@ def test_only_pairs_of_both_are_compared(logs: Logs) -> None:
 
 
 def test_labels_of_the_same_data_must_be_the_same(logs: Logs, rating_logs: Logs) -> None:
-    with pytest.raises(InputError, match="different labels for the same samples"):
+    with pytest.raises(InputError, match="different labels"):
         read_judges([logs["good"], edited(logs["bad"], labels={"Overall": "b"})])
-    with pytest.raises(InputError, match="different labels for the same samples"):
+    with pytest.raises(InputError, match="different labels"):
         read_ratings([rating_logs["same"], edited(rating_logs["other"], label=3)])
 
 

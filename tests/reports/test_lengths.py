@@ -15,6 +15,7 @@ import pytest
 from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.answer_rows import answers, ranking_of, row
 from tests.reports.judged_logs import answered, judgement, write_judged
+from tests.telling import tells
 from urs_inspect.reports._answers import Answers
 from urs_inspect.reports._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports._leaderboard_report import report_leaderboard
@@ -157,10 +158,7 @@ def test_no_headline_says_whether_a_lead_survives_at_equal_length(
     models: Any = ranking.models
     overlap = models.loc["p/plain", "length_overlap"]
     assert 0 < overlap < 30
-    assert (
-        "tripled writes " in said
-        and f"times as much as plain (lengths overlap in {overlap} of 150" in said
-    )
+    assert "tripled writes " in said and tells(said, f"plain (... {overlap} of 150")
     assert said in report.as_dict()["rankings"][0]["headline"]
     text = report.markdown()
     assert (
@@ -190,11 +188,8 @@ def test_a_judge_that_pays_for_repeated_text_is_covered_by_the_sentence(
         write_judged(tmp_path / f"{model[2:]}.eval", *samples, model=model)
     for command in ("report", "table"):
         printed = " ".join(run(command, tmp_path).output.split())
-        assert "thrice is best, significantly better than once" in printed
-        assert (
-            "thrice writes 3.0 times as much as once (lengths overlap in 0 of 40 questions)"
-            in printed
-        )
+        assert tells(printed, "thrice is best, ... once")
+        assert tells(printed, "thrice writes 3.0 times ... once (... 0 of 40 questions")
         assert TASTE in printed
 
 
@@ -274,7 +269,7 @@ def test_a_model_whose_length_is_its_own_is_said_to_be_hard_to_separate() -> Non
         answers(*judged({"p/plain": (6.0, 0.0), "p/long": (6.0, 3.0)}, likes=0.4, spread=0.3))
     )
     assert wide.facts["by_model"] > 0.9
-    assert any("can hardly be separated" in note for note in wide.notes)
+    assert any(tells(note, "hardly be separated") for note in wide.notes)
 
 
 @pytest.mark.parametrize(
@@ -282,13 +277,13 @@ def test_a_model_whose_length_is_its_own_is_said_to_be_hard_to_separate() -> Non
     [
         (answers(two()[0]), "two ranked models"),
         (answers(*two(factor=1.0)), "equally long"),
-        (answers(*two(factor=3.0)), "the same factor at every question"),
+        (answers(*two(factor=3.0)), "same factor"),
         (answers(*two(questions=9)), "there are 9"),
     ],
 )
 def test_what_no_regression_can_be_made_of_has_a_reason(found: Answers, reason: str) -> None:
     ranking = ranking_of(found, control="length")
-    assert reason in str(regression_of(ranking).facts["reason"])
+    assert tells(str(regression_of(ranking).facts["reason"]), reason)
     report = report_of(ranking)
     assert "equal_length" not in report.tables()
-    assert any(reason in note for section in report.sections for note in section.notes)
+    assert any(tells(note, reason) for section in report.sections for note in section.notes)

@@ -12,6 +12,7 @@ from scipy import stats
 
 from tests.reports.answer_rows import answers, model_of, ranking_of, row
 from tests.reports.judged_logs import answered, judgement, write_judged
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.logs._samples import read_sample_scores
 from urs_inspect.reports._answers import Answers
@@ -153,8 +154,8 @@ def test_the_share_that_a_judge_did_not_score_is_shown_by_model_and_judge() -> N
     assert sorted(table.data["Without a score"]) == ["0%", "17% !"]
     # Every answer has a score from one judge at least.
     notes = [note for section in report.sections for note in section.notes]
-    assert any("panel's judges are missing" in note for note in notes)
-    assert not any("of the answers have no score" in note for note in notes)
+    assert any(tells(note, "judges are missing") for note in notes)
+    assert not any(tells(note, "have no score") for note in notes)
     assert "From 1 to 10" in table.data
 
 
@@ -197,7 +198,7 @@ def test_scores_by_a_part_of_a_panel_are_missing_for_compare_and_gate(tmp_path: 
     assert read.table.groupby("model")["value"].count().to_dict() == {"p/a": 5, "p/b": 8}
     base, new = (read_sample_scores([log], **OF_PANELS) for log in logs)
     notes = make_gate(base, new, margin=1.0, scale=(1.0, 10.0)).report.sections[0].notes
-    assert any("part of the panel" in note and "a.eval" in note for note in notes)
+    assert any(tells(note, "of the panel") and "a.eval" in note for note in notes)
     assert len(notes) == len(set(notes))
     assert "panel" not in new.chosen
 
@@ -208,7 +209,7 @@ def test_a_judge_that_gave_no_score_in_any_log_is_no_part_of_the_panel(tmp_path:
     assert read_sample_scores(logs, **OF_PANELS).table["value"].notna().all()
     whole = panel_log(tmp_path / "c.eval", [{LENIENT: 8.0, STRICT: 5.0}] * 8)
     base, new = (read_sample_scores([log], **OF_PANELS) for log in (whole, logs[0]))
-    with pytest.raises(InputError, match="of the panel of judges"):
+    with pytest.raises(InputError, match="panel of judges"):
         make_gate(base, new, margin=1.0, scale=(1.0, 10.0))
 
 
@@ -217,7 +218,7 @@ def test_compare_and_gate_claim_nothing_because_a_strict_judge_failed(tmp_path: 
     generator = np.random.default_rng(7)
     claims = 0
     passed = 0
-    for number in range(20):
+    for number in range(10):
         finals = judged(generator, 60)
         finals[::3, 1, 1] = NAN
         folder = tmp_path / str(number)
@@ -259,7 +260,7 @@ def test_compare_names_raters_and_says_where_they_are_confounded_with_models(
 
 # --- false claims, of equal models ---
 
-RUNS = 150
+RUNS = 80
 MOST_FALSE = int(stats.binom.ppf(0.999, RUNS, 0.05))
 
 

@@ -11,6 +11,7 @@ from inspect_ai.scorer import Score
 
 from tests.reports.mad_logs import XY, XZ, YZ, judged, write_log
 from tests.stats.fights import fights, random_fights, rows
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.logs._battles import read_battles
 from urs_inspect.logs._comparisons import read_comparisons
@@ -76,7 +77,7 @@ def test_pairs_and_differences_by_hand() -> None:
 def test_groups_that_do_not_compare_are_said() -> None:
     found = ranking_dict(rank(fights("a=b", "c=d"), rounds=5))
     assert (found["connected"], found["groups"]) == (False, [["a", "b"], ["c", "d"]])
-    assert found["message"].startswith("No chain of comparisons links (a, b) and (c, d)")
+    assert tells(found["message"], "(a, b) and (c, d)")
 
 
 def test_the_ranks_of_a_table_are_not_said_to_hold_together() -> None:
@@ -87,7 +88,7 @@ def test_the_ranks_of_a_table_are_not_said_to_hold_together() -> None:
         for note in section.notes
         if "interval of a rank" in note
     ]
-    assert "that model alone" in note and "do not all hold together" in note
+    assert "that model alone" in note and tells(note, "not all hold")
     single, together = re.findall(r"(\d+)%", note)
     assert int(together) < int(single) < 95
 
@@ -248,6 +249,6 @@ def test_a_log_without_comparisons_is_refused(tmp_path: Path) -> None:
     log = write_log(tmp_path / "log.eval", EvalSample(id="a", epoch=1, input="?", target=""))
     with pytest.raises(
         InputError,
-        match=r"previous: no comparison in '.*log.eval'; name a finished log of the task mad",
+        match=r"previous: no comparison.*log.eval'",
     ):
         read_comparisons(str(log))

@@ -22,6 +22,7 @@ from tests.reports.answer_rows import (
     row,
     rows,
 )
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.reports._answers import Answers
 from urs_inspect.reports._leaderboard import Ranking, make_leaderboard
@@ -318,7 +319,7 @@ def test_countries_have_columns_the_most_frequent_first() -> None:
         "Chile": 1.5,
         "Peru": 0,
     }
-    assert "1 of 7 questions name no country" in ranking.notes[0]
+    assert tells(ranking.notes[0], "1 of 7 questions ... country")
 
 
 def test_the_rest_of_the_countries_is_pooled() -> None:
@@ -376,19 +377,14 @@ def test_shares_reweight_means_by_hand(skewed: Answers) -> None:
 def test_questions_without_a_share_do_not_count(skewed: Answers) -> None:
     ranking = ranking_of(skewed, traffic=mix(intents={"leisure": 1.0}))
     assert (ranking.questions, ranking.columns.groups) == (8, ("Leisure",))
-    assert (
-        ranking.notes[0]
-        == "2 of 10 questions are of kinds without a share in mix.yaml and do not count."
-    )
+    assert tells(ranking.notes[0], "2 of 10 questions ... mix.yaml")
     assert model_of(ranking).answers == 8
 
 
 def test_shares_that_cannot_be_had_are_an_error() -> None:
     found = answers(rows("a", {"leisure-en-1": 1.0, "leisure-en-2": 2.0, "factual_qa-zh-1": 3.0}))
     clash = mix(intents={"leisure": 0.9, "factual_qa": 0.1}, languages={"en": 0.1, "zh": 0.9})
-    with pytest.raises(
-        InputError, match="no weights of the questions give all of these shares together"
-    ):
+    with pytest.raises(InputError, match="no weights"):
         make_leaderboard(found, traffic=clash, rounds=5)
     with pytest.raises(InputError, match="no question of 'api'"):
         make_leaderboard(found, traffic=mix(intents={"api": 1.0}), rounds=5)
@@ -401,9 +397,7 @@ def test_a_later_block_that_cannot_have_the_shares_is_left_out() -> None:
         found, traffic=mix(intents={"leisure": 0.5, "factual_qa": 0.5}), rounds=5
     )
     assert len(report.rankings) == 1
-    assert report.skipped[0].startswith(
-        "The ranking of c was left out: mix.yaml: intents: no question of"
-    )
+    assert tells(report.skipped[0], "ranking of c ... mix.yaml: intents: ")
 
 
 # --- whole ---

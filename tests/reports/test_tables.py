@@ -253,9 +253,7 @@ def test_files_of_others_are_not_overwritten(tmp_path: Path, other: bytes | None
         lambda: check_directory(tmp_path, KIND),
         lambda: write_directory(tmp_path, files(), KIND),
     ):
-        with pytest.raises(
-            InputError, match=r"holds r\.csv.* no r\.json that .* `make a report`; name another"
-        ):
+        with pytest.raises(InputError, match=r"r\.csv.* no r\.json.*`make a report`"):
             refused()
     assert (tmp_path / "r.csv").read_text(encoding="utf-8") == "mine"
 

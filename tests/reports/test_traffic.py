@@ -83,7 +83,7 @@ def test_what_is_wrong_is_said(tmp_path: Path, rubric: Rubric, text: str, said: 
 
 
 def test_countries_need_countries(tmp_path: Path, rubric: Rubric) -> None:
-    with pytest.raises(InputError, match="none, the cases have no country"):
+    with pytest.raises(InputError, match="no country"):
         read_traffic(write(tmp_path, "countries: {Chile: 1}"), rubric)
 
 
@@ -101,7 +101,5 @@ def test_a_file_must_be_there(tmp_path: Path, rubric: Rubric) -> None:
 
 def test_a_kind_without_questions_is_an_error(tmp_path: Path, rubric: Rubric) -> None:
     mix = read_traffic(write(tmp_path, "intents: {leisure: 0.5, factual_qa: 0.5}"), rubric)
-    with pytest.raises(
-        InputError, match="no question of 'factual_qa' in the logs; allowed: Leisure, leisure"
-    ):
+    with pytest.raises(InputError, match=r"question of 'factual_qa'.*allowed: Leisure, leisure"):
         mix.margins(questions(("leisure", "Leisure", "en", "")))

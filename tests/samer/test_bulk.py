@@ -20,6 +20,7 @@ import pytest
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import DIMENSIONS, StubEngine, by_length, raw
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer import _bulk as bulk_output
 from urs_inspect.samer._bulk import (
@@ -164,10 +165,7 @@ def test_rows_without_an_answer_stop_the_run_and_are_all_that_is_asked_again(
         evaluated(
             source, out, Ailing({4, 6, 9}, EngineFailure(mode, "connection refused")), block=4
         )
-    assert str(caught.value).startswith(
-        f"stopped with 9 of 20 rows done: 3 got no answer ({mode}: connection refused); the same"
-        " command resumes"
-    )
+    assert tells(str(caught.value), f"9 of 20 rows ... 3 got no answer ({mode}: ")
     assert not out.exists()
     again = Ailing(set())
     report = evaluated(source, out, again, block=4)
@@ -214,7 +212,7 @@ def test_a_row_that_hangs_costs_no_other_of_its_block(
             return await super().score(items)
 
     source, out = rows_file(tmp_path, 9), tmp_path / "out.jsonl"
-    with pytest.raises(InputError, match="stopped with 7 of 9 rows done: 1 got no answer"):
+    with pytest.raises(InputError, match="7 of 9 rows done: 1 got no"):
         evaluated(source, out, Hanging())
     again = StubEngine()
     evaluated(source, out, again)
@@ -245,7 +243,7 @@ def test_another_model_in_the_same_folder_is_not_mixed_in(
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     with pytest.raises(
         InputError,
-        match=f"begun with another model at {model}: its files have changed; resume it as",
+        match=f"another model at {model}: .*changed",
     ):
         evaluated(source, out, other)
     assert not other.asked
@@ -309,13 +307,9 @@ def test_rows_of_parquet_are_as_those_of_json_lines(tmp_path: Path) -> None:
     ]
     path = write(path, query=pyarrow.array(["q"] * 1500).dictionary_encode(), answer=["r"] * 1500)
     assert [row.id for row in read_rows(path, 1)] == [str(number) for number in range(2, 1501)]
-    with pytest.raises(
-        InputError, match=r"in\.parquet: row 2: response must be text, got NoneType"
-    ):
+    with pytest.raises(InputError, match=r"in\.parquet: row 2: response.*NoneType"):
         check_rows(write(path, query=["q", "q"], response=["r", None]))
-    with pytest.raises(
-        InputError, match="row 1: missing query; allowed names: query, prompt, question"
-    ):
+    with pytest.raises(InputError, match=r"row 1: missing query.*query, prompt, question"):
         check_rows(write(path, more=[1]))
 
 
@@ -354,9 +348,7 @@ def test_what_can_neither_be_read_nor_written_is_refused(
         check_rows(source)
     with pytest.raises(InputError, match="block 0"):
         evaluated(rows_file(tmp_path, 1), tmp_path / "out.jsonl", StubEngine(), block=0)
-    with pytest.raises(
-        InputError, match=r"cannot write '\.csv' files; allowed: \.parquet, \.jsonl"
-    ):
+    with pytest.raises(InputError, match=r"write '\.csv'.*allowed: \.parquet, \.jsonl"):
         check_output(tmp_path / "out.csv")
     check_output(tmp_path / "OUT.PARQUET")
 
@@ -364,9 +356,7 @@ def test_what_can_neither_be_read_nor_written_is_refused(
         raise ImportError(name)
 
     monkeypatch.setattr(bulk_output, "import_module", missing)
-    with pytest.raises(
-        InputError, match=r"pyarrow: pip install 'urs-inspect\[samer\]', or name a \.jsonl file"
-    ):
+    with pytest.raises(InputError, match=r"pyarrow:.*install 'urs-inspect\[samer\]'"):
         check_output(tmp_path / "out.parquet")
     check_output(tmp_path / "out.jsonl")
 
@@ -407,7 +397,7 @@ def test_a_column_that_is_not_utf_8_is_named_with_its_file(tmp_path: Path) -> No
     texts = pyarrow.array([b"fine", b"caf\xe9"]).cast(pyarrow.binary()).view(pyarrow.string())
     path = tmp_path / "latin.parquet"
     parquet.write_table(pyarrow.table({"query": ["q", "q"], "response": texts}), path)
-    with pytest.raises(InputError, match=r"latin\.parquet: the column response is not UTF-8"):
+    with pytest.raises(InputError, match=r"latin\.parquet: .*response.*UTF-8"):
         check_rows(path)
     write(tmp_path / "other.parquet", other=[1])
     with pytest.raises(InputError, match=r"other\.parquet: row 1: missing query"):

@@ -13,6 +13,7 @@ from tests.samer.conftest import SMALL
 from tests.samer.stubs import pair
 from tests.samer.test_checkpoint import BAD, no_heads, rewrite
 from tests.samer.test_weights import spoil
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._vector_cache import VectorCache
 from urs_inspect.samer._checkpoint_check import open_backbone
@@ -66,7 +67,7 @@ def test_check_shows_what_it_looked_at(run: Run, folder: Path) -> None:
     assert facts["tokenizer"] == "270 tokens"
     assert facts["weights"].startswith("33 tensors in 3 files")
     assert facts["layout"] == "released"
-    assert "note: the scoring head has widths (24, 16, 16, 16)" in result.output
+    assert tells(result.output, "note: ... (24, 16, 16, 16)")
     assert result.output.rstrip().endswith("ok: a SaMer checkpoint")
 
 
@@ -75,7 +76,7 @@ def test_check_fails_and_lists_the_faults(run: Run, folder: Path) -> None:
     (folder / "model-00003-of-00003.safetensors").unlink()
     result = run("samer", "check", str(folder))
     assert result.exit_code == 1
-    assert "1 of 3 weight files are missing: model-00003-of-00003.safetensors" in result.output
+    assert tells(result.output, "1 of 3 weight files ... model-00003-of-00003.safetensors")
     assert "tokenizer.json is missing" in result.output
     assert result.output.count("error:") == 2
     assert "ok:" not in result.output
@@ -87,10 +88,7 @@ def test_check_reads_every_weight_unless_it_should_be_quick(run: Run, tmp_path: 
     spoil(folder, "model.layers.1.mlp.up_proj.weight")
     result = run("samer", "check", folder)
     assert result.exit_code == 1
-    assert (
-        "model.layers.1.mlp.up_proj.weight has 1 values of 8,192 that are NaN or infinite"
-        in result.output
-    )
+    assert tells(result.output, "model.layers.1.mlp.up_proj.weight has 1 values of 8,192")
     quick = run("samer", "check", folder, "--quick")
     assert quick.exit_code == 0 and "all finite" not in quick.output
 
@@ -116,7 +114,7 @@ def test_export_says_what_it_wrote_by_whole_paths(
     assert run("samer", "check", str(out)).exit_code == 0
     again = run("samer", "export", "m", str(out))
     assert again.exit_code == 1
-    assert "already there; expected a new or an empty folder" in again.output
+    assert tells(again.output, "already there ... empty folder")
 
 
 # ## A folder that vectors are to be made of
@@ -150,7 +148,7 @@ def test_a_bad_backbone_is_one_line_and_nothing_is_computed(
 
 def test_names_without_their_prefix_and_biases_that_are_not_there_are_told(folder: Path) -> None:
     change_json(folder / "config.json", attention_bias=True)
-    with pytest.raises(InputError, match="8 weights of the backbone are missing"):
+    with pytest.raises(InputError, match=r"8 weights.*missing"):
         open_backbone(folder)
     change_json(folder / "config.json", attention_bias=False)
     rewrite(
@@ -159,7 +157,5 @@ def test_names_without_their_prefix_and_biases_that_are_not_there_are_told(folde
             name.removeprefix("model."): array for name, array in no_heads(tensors).items()
         },
     )
-    with pytest.raises(
-        InputError, match=r"tensor names lack 'model\.'; expected model\.embed_tokens\.weight"
-    ):
+    with pytest.raises(InputError, match=r"lack 'model\.'.*model\.embed_tokens\.weight"):
         open_backbone(folder)

@@ -23,6 +23,7 @@ from tests.samer.checkpoints import (
     write_weights,
 )
 from tests.samer.conftest import SMALL
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer import _checkpoint as module
 from urs_inspect.samer._checkpoint import (
@@ -110,7 +111,7 @@ def test_types_that_no_engine_computes_in_are_refused(copied: Copied) -> None:
         resolve_dtype(open_checkpoint(folder), "half")
     change_json(folder / "config.json", torch_dtype="float64")
     with pytest.raises(
-        InputError, match=r"m: config\.json has the dtype 'float64'; name one: float32, bfloat16"
+        InputError, match=r"m: config\.json.*dtype 'float64'.*one: float32, bfloat16"
     ):
         resolve_dtype(open_checkpoint(folder))
     assert resolve_dtype(open_checkpoint(folder), "bfloat16") == "bfloat16"
@@ -431,16 +432,14 @@ def test_several_faults_are_all_listed_and_counted(copied: Copied) -> None:
     half_a_shard(folder)
     forget_end_of_turn(folder)
     assert len(check_checkpoint(folder).errors) == 2
-    with pytest.raises(
-        InputError, match=r"incomplete.*\(and 1 more; see `urs-inspect samer check`\)"
-    ):
+    with pytest.raises(InputError, match=r"incomplete.*\(and 1 more;.*`urs-inspect samer check`\)"):
         open_checkpoint(folder)
 
 
 @pytest.mark.parametrize("name", ["nowhere", "a file"])
 def test_what_is_no_folder(tmp_path: Path, name: str) -> None:
     (tmp_path / "a file").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="no such folder; expected a SaMer checkpoint"):
+    with pytest.raises(InputError, match=r"no such folder.*SaMer"):
         open_checkpoint(tmp_path / name)
 
 
@@ -460,11 +459,9 @@ def test_code_of_a_model_other_labels_and_other_widths_are_noted(
     folder = copied("noted")
     change_json(folder / "config.json", auto_map={"AutoModel": "evil.py"}, id2label={"0": "x"})
     notes = check_checkpoint(folder).notes
-    assert "config.json names code of its own (auto_map); it is never run" in notes
-    assert "config.json has 1 labels; the released one has 84" in notes
-    assert any(
-        "the scoring head has widths (24, 16, 16, 16); published are" in note for note in notes
-    )
+    assert tells(notes, "config.json ... (auto_map) ... never")
+    assert tells(notes, "config.json has 1 labels ... 84")
+    assert any(tells(note, "(24, 16, 16, 16) ... published") for note in notes)
 
 
 def test_a_language_head_and_tables_of_positions_are_left_out(copied: Copied) -> None:
@@ -527,11 +524,8 @@ def test_the_user_wins_over_the_file_over_the_default(
         assert check_checkpoint(folder).facts["weights read at"] == told
     assert (find_heads_file(folder), declared_weights_at(folder)) == (heads, told)
     assert resolve_weights_at(folder, wanted) == expected
-    said = (
-        f"{folder}: its heads were trained with weights_at={told}; weights_at={wanted} is used, as"
-        " told"
-    )
-    assert (said in caplog.text) is warned
+    said = f"{folder}: ... weights_at={told}; weights_at={wanted} is used"
+    assert (tells(caplog.text, said)) is warned
     assert bool(caplog.records) is warned
 
 

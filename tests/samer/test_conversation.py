@@ -146,9 +146,7 @@ def test_a_length_has_room_for_the_template_a_query_and_a_response(
     ]
     encoded = conversations.encode("q", "r" * 50, least)
     assert encoded.ids == conversations.encode("q", "r", LONG).ids
-    with pytest.raises(
-        InputError, match=f"the model takes {least - 1} tokens; expected {least} or more"
-    ):
+    with pytest.raises(InputError, match=f"{least - 1} tokens; expected {least}"):
         conversations.fitting_length(least - 1)
     for wanted in (0, least - 1, 513):
         with pytest.raises(InputError, match=f"max_length {wanted}; allowed are {least} to 512"):
@@ -161,7 +159,7 @@ def test_the_shortest_room_is_one_token_of_the_response(
 ) -> None:
     least = len(conversations.encode("question", "", LONG, bos=bos).ids)
     assert len(conversations.encode("question", "xyz", least + 2, bos=bos).ids) == least + 1
-    with pytest.raises(OverlongError, match="leaves no room for a response; allowed are"):
+    with pytest.raises(OverlongError, match=r"no room.*response; allowed"):
         conversations.encode("question", "xyz", least + 1, bos=bos)
     assert len(conversations.encode("question", "", least + 1, bos=bos).ids) == least
     with pytest.raises(OverlongError, match=f"allowed are {least - 1} together"):
@@ -240,20 +238,20 @@ def test_a_template_in_a_file_of_its_own_and_one_of_several(folder: Path, tmp_pa
     [
         (None, "has no chat template"),
         ("  ", "has no chat template"),
-        ("{% if %}", "the chat template is not valid"),
-        ("{{ raise_exception('no user') }}", "the chat template fails: no user"),
-        ("{{ ''.__class__.__mro__ }}", "the chat template fails: access to attribute '__class__'"),
-        ("{{ messages.append(1) }}", "the chat template fails"),
+        ("{% if %}", "not valid"),
+        ("{{ raise_exception('no user') }}", "fails: no user"),
+        ("{{ ''.__class__.__mro__ }}", "fails: .*'__class__'"),
+        ("{{ messages.append(1) }}", "template fails"),
         (
             "{% for i in range(1000000000) %}{% endfor %}",
-            "the chat template fails: a call has the number",
+            "fails: .*number",
         ),
-        ("{{ 'x' * 1000000000 }}", "the chat template fails: a repetition 1,000,000,000 times"),
-        ("{{ 'x' | center(1000000000) }}", "the chat template fails: a call has the number"),
-        ("{{ '%1000000000d' % 1 }}", "the chat template fails: a format has the width"),
-        ("{{ 9 ** 1000000000 }}", "the chat template fails: an exponent of"),
+        ("{{ 'x' * 1000000000 }}", "fails: .*1,000,000,000 times"),
+        ("{{ 'x' | center(1000000000) }}", "fails: .*number"),
+        ("{{ '%1000000000d' % 1 }}", "fails: .*width"),
+        ("{{ 9 ** 1000000000 }}", "fails: .*exponent"),
         ("{% for i in range(2000) %}{{ 'x' * 1000 }}{% endfor %}", r"adds 1,999,9\d\d characters"),
-        ("{{ 1 / 0 }}", "the chat template fails: division by zero"),
+        ("{{ 1 / 0 }}", "division by zero"),
     ],
 )
 def test_a_template_that_cannot_be_used(tmp_path: Path, template: str | None, message: str) -> None:
@@ -284,7 +282,5 @@ def test_a_second_start_token_needs_one(tmp_path: Path) -> None:
     change_json(tmp_path / CONFIG, bos_token=None)
     conversations = Conversations(tmp_path)
     assert conversations.encode("q", "r", LONG).ids
-    with pytest.raises(
-        InputError, match="has no bos_token, which bos=double needs; use bos=single"
-    ):
+    with pytest.raises(InputError, match=r"bos_token.*bos=double.*bos=single"):
         conversations.encode("q", "r", LONG, bos="double")

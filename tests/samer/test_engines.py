@@ -14,6 +14,7 @@ import pytest
 
 from tests.samer.pooling_server import pooling_server, step_script
 from tests.samer.stubs import Opening, StubEngine
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer._conversation import Conversations
 from urs_inspect.samer._engines import (
@@ -94,19 +95,16 @@ def test_a_missing_package_is_one_line_with_the_way_to_install_it(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InputError) as raised:
         load_engine(str(small), engine="transformers")
-    assert (
-        str(raised.value)
-        == f"engine 'transformers' needs the package {package}: pip install 'urs-inspect[samer]'"
+    assert tells(
+        str(raised.value), f"engine 'transformers' ... {package}: pip install 'urs-inspect[samer]'"
     )
     monkeypatch.setattr(shared, "find_spec", lambda name: None)
-    with pytest.raises(
-        InputError, match=r"engine 'vllm' needs the package vllm: pip install 'urs-inspect\[vllm\]'"
-    ):
+    with pytest.raises(InputError, match=r"engine 'vllm'.*vllm:.*install 'urs-inspect\[vllm\]'"):
         check_engine(EngineChoice(str(small), "vllm"))
     unknown = registry.missing_package(
         "engine 'mine'", ImportError("No module named 'x'", name="x")
     )
-    assert str(unknown) == "engine 'mine' cannot be loaded: No module named 'x'"
+    assert tells(str(unknown), "engine 'mine' ... 'x'")
 
 
 def test_engines_and_checkpoints_are_plain_python(small: Path) -> None:
@@ -174,13 +172,9 @@ def test_options_of_vllm_reach_it_and_no_other_engine(small: Path) -> None:
     assert made != EngineChoice(str(small), "vllm", engine_options={"max_model_len": 100})
     with pytest.raises(InputError, match="max_model_len 100, but max_length 50"):
         EngineChoice(str(small), "vllm", max_length=50, engine_options=given)
-    with pytest.raises(
-        InputError, match="engine_options: only with engine vllm, not with engine transformers"
-    ):
+    with pytest.raises(InputError, match=r"engine_options:.*vllm.*transformers"):
         EngineChoice(str(small), "transformers", engine_options=given)
-    with pytest.raises(
-        InputError, match="engine_options: a server has its own; give them to `vllm serve`"
-    ):
+    with pytest.raises(InputError, match=r"engine_options:.*`vllm serve`"):
         EngineChoice("http://127.0.0.1:1", engine_options=given)
 
 
@@ -258,7 +252,7 @@ def test_all_engines_are_closed_even_if_one_cannot_be(
 
     anyio.run(main)
     assert [engine.closed for engine in opening.made] == [0, 1, 1, 0]
-    assert "could not be closed: RuntimeError: stuck" in caplog.text
+    assert tells(caplog.text, "closed: RuntimeError: stuck")
 
 
 def test_who_wants_to_know_is_told_of_the_first_use_in_each_run(
@@ -286,35 +280,35 @@ def test_who_wants_to_know_is_told_of_the_first_use_in_each_run(
         (
             "here",
             {"engine": "onnx"},
-            "unknown engine 'onnx'; allowed: auto, vllm, server, transformers",
+            "engine 'onnx'; allowed: auto, vllm, server, transformers",
         ),
         (
             "here",
             {"engine": "server"},
-            r"does not fit engine 'server'; expected an address \(http://host:port\)",
+            r"engine 'server'.*\(http://host:port\)",
         ),
         (
             "http://h",
             {"engine": "vllm"},
-            "does not fit engine 'vllm'; expected a checkpoint's folder",
+            "engine 'vllm'.*folder",
         ),
         (
             "here/nowhere",
             {},
-            "no such folder; expected a checkpoint's folder or a server's address",
+            "no such folder",
         ),
         ("here/samer_heads", {}, r"no weights; expected model\.safetensors"),
         (
             "http://h",
             {"dtype": "float32"},
-            "engine 'server' has no option 'dtype'; allowed: .*bos, max_length",
+            "engine 'server'.*option 'dtype'; allowed: .*bos, max_length",
         ),
         ("here", {"weights_at": "answer"}, "weights_at 'answer'; allowed: response, query"),
         ("here", {"bos": "none"}, "bos 'none'; allowed: single, double"),
         ("here", {"overlong": "cut"}, "overlong 'cut'; allowed: shorten, error"),
         ("here", {"max_length": 513}, "max_length 513; allowed are"),
         ("here", {"dtype": "half"}, "dtype 'half'; allowed: auto, float32, bfloat16, float16"),
-        ("here", {"folder": "x"}, "engine 'transformers' has no option 'folder'"),
+        ("here", {"folder": "x"}, "engine 'transformers'.*option 'folder'"),
         ("here", {}, ""),
     ],
 )
@@ -346,21 +340,21 @@ def test_only_what_was_given_is_handed_on() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"model": ""}, "samer: model must be a text"),
-        ({"model": 7}, "samer: model must be a text"),
-        ({"model": "x", "engine": None}, "samer: engine must be a text"),
-        ({"model": "x", "folder": 3}, "samer: folder must be a text"),
-        ({"model": "x", "max_length": 0}, "samer: max_length must be a whole number of at least 1"),
+        ({"model": ""}, "samer: model ... text"),
+        ({"model": 7}, "samer: model ... text"),
+        ({"model": "x", "engine": None}, "samer: engine ... text"),
+        ({"model": "x", "folder": 3}, "samer: folder ... text"),
+        ({"model": "x", "max_length": 0}, "samer: max_length ... whole number ... 1"),
         (
             {"model": "x", "max_length": True},
-            "samer: max_length must be a whole number of at least 1",
+            "samer: max_length ... whole number ... 1",
         ),
     ],
 )
 def test_a_value_of_another_type_is_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as caught:
         EngineChoice(**given)
-    assert said in str(caught.value)
+    assert tells(str(caught.value), said)
 
 
 def test_a_server_is_asked_what_it_is_and_its_requests_are_limited(small: Path) -> None:

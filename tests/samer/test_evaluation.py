@@ -154,7 +154,7 @@ def test_a_weight_that_is_not_finite_is_refused(tmp_path: Path, value: float) ->
     tensors[key] = tensors[key].copy()
     tensors[key][0, 1] = value
     write_tensors(tmp_path / "h.safetensors", tensors)
-    with pytest.raises(InputError, match=f"{key} has 1 values of 12 that are NaN or infinite"):
+    with pytest.raises(InputError, match=f"{key} has 1 values of 12"):
         load_heads(tmp_path / "h.safetensors")
 
 
@@ -232,7 +232,7 @@ def test_what_is_not_finite_is_never_a_score(name: str, value: float) -> None:
 
 
 def test_outputs_of_different_lengths_are_refused() -> None:
-    with pytest.raises(InputError, match="expected three of one shape"):
+    with pytest.raises(InputError, match="one shape"):
         raw([1, 2], [1, 2, 3], [1, 2])
 
 

@@ -107,7 +107,7 @@ def test_a_target_that_holds_something_is_left_alone(small: Path, tmp_path: Path
     out = tmp_path / "out"
     out.mkdir()
     (out / "mine").write_text("x", encoding="utf-8")
-    with pytest.raises(InputError, match="already there; expected a new or an empty folder"):
+    with pytest.raises(InputError, match=r"already there.*empty folder"):
         export_checkpoint(small, out)
     assert [path.name for path in out.iterdir()] == ["mine"]
     with pytest.raises(InputError, match="already there"):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.samer.stubs import DIMENSIONS, StubEngine, by_length, raw
+from tests.telling import tells
 from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored
 from urs_inspect.samer._evaluation import RawOutputs
 from urs_inspect.samer._judgement import (
@@ -168,11 +169,11 @@ def test_ten_rows_and_what_the_rest_weighs() -> None:
         DIMENSIONS[:12]
     )  # of equal weights by name
     assert text.count("| 8.3% |") == 10
-    assert "2 more dimensions share 16.7% of the weight." in text
+    assert tells(text, "2 more dimensions ... 16.7%")
 
 
 def test_what_is_special_is_said() -> None:
     text = explain_judgement(one(Scored(raw(), shortened=1234)))
-    assert "1,234 tokens were cut from its end" in text
-    assert "No dimension was selected for the query" in text
-    assert "The answer is empty" in explain_judgement(one(Scored(BY_HAND), no_response=True))
+    assert tells(text, "1,234 tokens")
+    assert tells(text, "No dimension")
+    assert tells(explain_judgement(one(Scored(BY_HAND), no_response=True)), "answer is empty")

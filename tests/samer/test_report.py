@@ -13,6 +13,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import TaskState
 
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
 from urs_inspect.samer._report import differing, draw_learning_curves, read_weights
@@ -134,7 +135,7 @@ def test_the_command_shows_the_heaviest(tmp_path: Path):
 def test_logs_without_weights_are_refused(tmp_path: Path):
     log_of(tmp_path, {"made": {}})
     result = CliRunner().invoke(main, ["samer", "weights", str(tmp_path / "logs")])
-    assert result.exit_code == 1 and "no log with scores of SaMer" in result.output
+    assert result.exit_code == 1 and tells(result.output, "no log ... SaMer")
 
 
 # --- a picture of a training ---

@@ -175,10 +175,10 @@ def test_what_is_not_finite_is_a_failure_and_no_score(model: Path, tmp_path: Pat
         (
             "config",
             {"model_type": "no_such_model", "auto_map": {"AutoModel": "x.Y"}},
-            "transformers cannot load it",
+            "cannot load it",
         ),
         ("config", {"max_position_embeddings": 3}, "the model takes 3 tokens"),
-        ("config", {"vocab_size": 10}, "pad_token_id 266; expected a token's id, 0 to 9"),
+        ("config", {"vocab_size": 10}, "pad_token_id 266;.*0 to 9"),
         ("config", {"vocab_size": 269}, "embed_tokens.weight has shape"),
         ("config", {"rms_norm_eps": "small"}, "rms_norm_eps 'small'"),
         (
@@ -186,7 +186,7 @@ def test_what_is_not_finite_is_a_failure_and_no_score(model: Path, tmp_path: Pat
             {"rope_parameters": {"rope_type": "spiral", "rope_theta": 1e4}},
             "of the type 'spiral'",
         ),
-        ("config", {"num_hidden_layers": "two"}, "transformers cannot load it"),
+        ("config", {"num_hidden_layers": "two"}, "cannot load it"),
         (
             "config",
             {"architectures": ["INFORMForSequenceClassification"]},
@@ -262,7 +262,7 @@ def test_a_model_that_caps_attention_is_run_eagerly(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("description", "message"),
     [
-        ({"outputs": ["a"], "overall": "a"}, "describes 1 outputs; the model's head has 2"),
+        ({"outputs": ["a"], "overall": "a"}, "describes 1 outputs;.*2"),
         ({"outputs": ["a", "b"], "overall": "c"}, "unknown output"),
         ({"outputs": ["a", "A"], "overall": "a"}, "twice"),
         ({"outputs": ["a", "reward"], "overall": "a"}, "another"),
@@ -274,7 +274,7 @@ def test_descriptions_that_do_not_fit_are_refused(
     tmp_path: Path, description: dict[str, Any], message: str
 ) -> None:
     folder = tiny_reward_model(tmp_path / "m", labels=2)
-    with pytest.raises(InputError, match="2 outputs and nothing says what they mean"):
+    with pytest.raises(InputError, match="2 outputs"):
         check_engine(EngineChoice(str(folder), "transformers"))
     with pytest.raises(InputError, match=message):
         check_engine(EngineChoice(str(describe(folder, **description)), "transformers"))
@@ -399,7 +399,7 @@ def test_a_model_of_the_other_kind_and_verdicts_on_dimensions_are_refused(
 ) -> None:
     options: dict[str, Any] = {"engine": "transformers"}
     for make, folder in ((samer, model), (reward_model, small)):
-        with pytest.raises(InputError, match="it is a model for"):
+        with pytest.raises(InputError, match="model for"):
             make(str(folder), **options)
     with pytest.raises(InputError, match="only SaMer has weights"):
         load_engine(str(model), weights_at="query", **options)

@@ -12,6 +12,7 @@ from inspect_ai.model import ChatMessage
 
 from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Reply, Script, metric_values, run, samples_of
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._annotate_task import samer_annotate
@@ -100,7 +101,7 @@ def test_replies_without_the_key_are_counted_and_warned_of(
 ):
     log = annotated(tmp_path, [row(1, "a"), row(2, "b")], Script(judge))
     assert metric_values(log, "annotated_pair")["unkeyed"] == 4  # both orders of two pairs
-    assert [line.message for line in caplog.records if "left out the key in 4 of 4" in line.message]
+    assert [line.message for line in caplog.records if tells(line.message, "the key ... 4 of 4")]
 
 
 def test_the_scenario_is_asked_for_only_where_it_is_missing(tmp_path: Path):
@@ -171,7 +172,7 @@ def test_a_second_response_is_written_where_there_is_one_only(reply: str, tmp_pa
 
 
 def test_a_record_of_another_source_is_named(tmp_path: Path):
-    with pytest.raises(InputError, match="shp2: record 1: 'history' must be a text"):
+    with pytest.raises(InputError, match="shp2: record 1: 'history'"):
         samer_annotate(str(write_rows(tmp_path / "in.jsonl", row(1, "a"))), source="shp2")
 
 
@@ -182,10 +183,7 @@ def test_a_file_that_is_there_is_kept_unless_told(tmp_path: Path):
     assert CliRunner().invoke(annotate, command).exit_code == 0
     out.write_text("mine", encoding="utf-8")
     result = CliRunner().invoke(annotate, command)
-    assert (
-        result.exit_code == 1
-        and "already there; name another file, or add --overwrite" in result.output
-    )
+    assert result.exit_code == 1 and tells(result.output, "already there; ... --overwrite")
     assert out.read_text(encoding="utf-8") == "mine"
     result = CliRunner().invoke(annotate, [*command, "--overwrite"], env={"COLUMNS": "300"})
     assert result.exit_code == 0 and f"1 pairs written to {out}" in result.output
@@ -197,4 +195,4 @@ def test_a_log_of_something_else_is_refused(tmp_path: Path):
     result = CliRunner().invoke(
         annotate, [str(tmp_path / "logs"), "--out", str(tmp_path / "out.jsonl")]
     )
-    assert result.exit_code != 0 and "no log of samer_annotate in" in result.output
+    assert result.exit_code != 0 and tells(result.output, "no log of samer_annotate")

@@ -18,6 +18,7 @@ from tests.samer.reference import Reference
 from tests.tasks.commands import refused, succeed
 from tests.tasks.contests import Field, compete, outcomes, pool_file, rows
 from tests.tasks.scripted import judge_numbers, metric_values, run, samples_of
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.reports._judges import read_judge
 from urs_inspect.samer import load_taxonomy
@@ -154,7 +155,7 @@ def test_a_log_is_scored_afterwards(checkpoint: Path, tmp_path: Path) -> None:
     [
         (("model=empty", "engine=transformers"), "no weights; expected model.safetensors"),
         (("model=absent",), "samer 'absent': no such folder"),
-        (("model=empty", "dtyp=auto"), "samer: got an unexpected keyword argument 'dtyp'"),
+        (("model=empty", "dtyp=auto"), "samer: ... 'dtyp'"),
         (("model=http://127.0.0.1:9x",), "not an address"),
     ],
 )
@@ -182,7 +183,7 @@ def test_what_scoring_afterwards_refuses_is_said_in_our_words(
         capsys=capsys,
     )
     assert told.status == 1 and "Traceback" not in told.error
-    assert said in told.error and told.error.startswith("Error: ")
+    assert tells(told.error, said) and told.error.startswith("Error: ")
     assert Path(log.location).read_bytes() == before
 
 
@@ -300,7 +301,7 @@ def test_a_server_that_is_down_is_one_line_before_any_call(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("urs_inspect.samer._engines.vllm_server._wait_for_start", lambda *_: 0.0)
-    with pytest.raises(InputError, match=r"samer=http://127\.0\.0\.1:9: no vLLM server answers"):
+    with pytest.raises(InputError, match=r"samer=http://127\.0\.0\.1:9: no vLLM"):
         urs(
             dataset="sample",
             scorer="samer",

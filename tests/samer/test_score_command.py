@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from tests.samer.checkpoints import declaring, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import Opening, by_length
+from tests.telling import tells
 from urs_inspect.cli import main
 from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored
 
@@ -57,7 +58,7 @@ def test_a_table_and_a_summary(rows: Path, tmp_path: Path, stub_engine: StubEngi
     assert table["no_response"].to_pylist() == [False, True, None]
     assert table["overall"].to_pylist()[1] == 0
     assert "3 rows in" in done.output and "empty responses: 1" in done.output
-    assert "not evaluated: 1 (too_long 1); see the column failure" in done.output
+    assert tells(done.output, "not evaluated: 1 (too_long 1)")
     assert opening.made[0].closed == 1
 
 
@@ -74,9 +75,7 @@ def test_a_command_that_evaluated_nothing_fails_and_says_why(
     stub_engine(answer)
     done = score(rows, tmp_path / "out.jsonl")
     assert done.exit_code == 1
-    assert (
-        "no row was evaluated: 3 (not_finite 2, too_long 1); see the column failure" in done.output
-    )
+    assert tells(done.output, "no row ... 3 (not_finite 2, too_long 1)")
     assert "nan" not in done.output
     assert len((tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()) == 3
 
@@ -91,14 +90,11 @@ def test_rows_that_a_server_does_not_answer_stop_the_command_unless_told(
     stub_engine(answer)
     done = score(rows, out)
     assert done.exit_code == 1 and not out.exists()
-    assert (
-        "Error: stopped with 2 of 3 rows done: 1 got no answer (timeout: no reply within 9 s)"
-        in done.output
-    )
+    assert tells(done.output, "2 of 3 rows ... 1 got no answer (timeout: ... 9 s)")
     again = stub_engine(answer)
     done = score(rows, out, "--keep-failures")
     assert done.exit_code == 0 and "not evaluated: 1 (timeout 1)" in done.output
-    assert "2 of them were there from an earlier start" in done.output
+    assert tells(done.output, "2 of them ... earlier")
     assert len(again.asked) == 1
 
 
@@ -128,23 +124,23 @@ def test_type_and_reading_are_handed_on_and_said(rows: Path, tmp_path: Path) -> 
     )
     done = score(rows, out, *model, "--dtype", "bfloat16")
     assert done.exit_code == 0, done.output
-    assert "transformers: bfloat16, weights read at the query" in done.output
+    assert tells(done.output, "transformers: bfloat16, ... query")
     facts = json.loads(parquet.read_schema(out).metadata[b"urs_inspect"])
     assert (facts["dtype"], facts["weights_at"]) == ("bfloat16", "query")
     done = score(rows, out, *model, "--weights-at", "response", "--overwrite")
-    assert "transformers: float32, weights read at the response" in done.output
+    assert tells(done.output, "transformers: float32, ... response")
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--dtype", "half"], "'half' is not one of 'auto', 'float32', 'bfloat16', 'float16'"),
+        (["--dtype", "half"], "'half' ... of 'auto', 'float32', 'bfloat16', 'float16'"),
         (
             ["--engine", "transformers", "--folder", "x"],
-            "engine 'transformers' has no option 'folder'",
+            "engine 'transformers' ... option 'folder'",
         ),
         (["--engine", "onnx"], "unknown engine 'onnx'"),
-        (["--bos", "none"], "'none' is not one of 'single', 'double'"),
+        (["--bos", "none"], "'none' ... of 'single', 'double'"),
         (["--model", "absent"], "no such folder"),
     ],
 )
@@ -153,7 +149,7 @@ def test_bad_options_are_one_line(
 ) -> None:
     done = score(rows, tmp_path / "out.jsonl", *options)
     assert done.exit_code != 0
-    assert said in done.output
+    assert tells(done.output, said)
     assert "Traceback" not in done.output
 
 

@@ -24,6 +24,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.samer.stubs import DIMENSIONS, Opening, raw
 from tests.tasks.scripted import metric_values, output, run, run_all, say, score_of, value_of
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer import samer, samer_outcome
 from urs_inspect.samer._engines import EngineFailure, QueryResponse, Scored, shared
@@ -332,9 +333,7 @@ def test_an_engine_that_raises_or_cannot_be_opened_does_not_end_the_run(
     (tmp_path / "other").mkdir()
     stub_engine(make=broken)
     log = scored(tmp_path / "other")
-    assert (score_of(log, "samer").metadata or {})[
-        "detail"
-    ] == "the engine could not be opened: no room"
+    assert tells((score_of(log, "samer").metadata or {})["detail"], "opened: no room")
 
 
 def test_of_a_conversation_the_last_user_message_is_the_query(
@@ -391,14 +390,14 @@ def test_without_samer_there_is_no_outcome(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"model": ""}, "model: must be a text"),
+        ({"model": ""}, "model: ... text"),
         ({"model": "absent"}, "samer 'absent': no such folder"),
         ({"model": ".", "engine": "onnx"}, "unknown engine 'onnx'"),
         (
             {"model": ".", "dtype": "half"},
-            "dtype: unknown value 'half'; allowed: auto, float32, bfloat16, float16",
+            "dtype: ... value 'half'; allowed: auto, float32, bfloat16, float16",
         ),
-        ({"model": "http://u:p@host:1"}, "may hold no key"),
+        ({"model": "http://u:p@host:1"}, "no key"),
         ({"model": "."}, "no weights"),
     ],
 )
@@ -408,5 +407,5 @@ def test_bad_arguments_are_refused_before_any_call(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError) as caught:
         samer(**given)
-    assert said in caught.value.message
+    assert tells(caught.value.message, said)
     assert "\n" not in caught.value.message

@@ -285,7 +285,7 @@ def test_losses_are_found_by_name_and_the_paper_is_the_default():
     assert loss_spec("paper") == PAPER and loss_spec("released") == RELEASED
     assert loss_spec("paper", "response").weights_at == "response"
     assert (PAPER.margin, PAPER.lambda_dimensions, PAPER.lambda_overall) == (0.3, 1, 1)
-    with pytest.raises(InputError, match="unknown loss 'best'; allowed: paper, released"):
+    with pytest.raises(InputError, match="loss 'best'; allowed: paper, released"):
         loss_spec("best")
 
 
@@ -425,5 +425,5 @@ def test_settings_out_of_range_are_refused(change: dict[str, Any], said: str):
         trained(replace(QUICK, **change))
     vectors, labels = learnable()
     bare = PairLabels(labels.overall, np.full_like(labels.dimensions, ABSENT))
-    with pytest.raises(InputError, match="no pair to fit has a label on a dimension"):
+    with pytest.raises(InputError, match=r"pair to fit.*dimension"):
         train(vectors, bare, fit=FIT, spec=QUICK)

@@ -14,6 +14,7 @@ from benchmarks.samer_scenarios import expected_dimensions, related_scenarios, s
 
 from tests.samer.checkpoints import head_tensors
 from tests.samer.stubs import Memory, pair
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._evaluation import Heads, RawOutputs, evaluate
@@ -50,7 +51,7 @@ def test_each_preference_has_its_number():
     assert labels.overall.tolist() == [1, -1, 0, ABSENT]
     assert labels.dimensions.tolist() == [[1, 2, 0], [2, -1, 2], [2, 2, 2], [2, 2, 2]]
     with pytest.raises(
-        InputError, match="pair 'p7': unknown dimension 'Charm'; allowed: Logic, Style, Depth"
+        InputError, match=r"pair 'p7':.*dimension 'Charm'; allowed: Logic, Style, Depth"
     ):
         label_pairs([pair(7, dimensions={"Charm": "a"})], NAMES)
     with pytest.raises(ValueError, match="labels of shapes"):
@@ -100,26 +101,26 @@ def test_what_is_written_is_read_back(tmp_path: Path):
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({**GOOD, "prompt": " "}, "'prompt' must be a text"),
-        ({**GOOD, "response_a": None}, "'response_a' must be a text, is null"),
+        ({**GOOD, "prompt": " "}, "'prompt' ... text"),
+        ({**GOOD, "response_a": None}, "'response_a' ... text, is null"),
         ({**GOOD, "winner": "left"}, "'winner': \"left\"; allowed: a, b, tie"),
         ({**GOOD, "winner": 1}, "'winner': 1; allowed"),
-        ({**GOOD, "dimensions": ["Style"]}, "'dimensions' must be an object"),
+        ({**GOOD, "dimensions": ["Style"]}, "'dimensions' ... object"),
         ({**GOOD, "dimensions": {"Charm": "a"}}, "unknown dimension 'Charm'"),
         ({**GOOD, "dimensions": {"Style": None}}, "dimension 'Style': null; allowed: a, b, tie"),
         ({**GOOD, "scenario": "party"}, "unknown scenario 'party'"),
-        ({**GOOD, "id": 3}, "'id' must be a text"),
-        ({**GOOD, "id": "y"}, "id 'y' is taken by line 1"),
+        ({**GOOD, "id": 3}, "'id' ... text"),
+        ({**GOOD, "id": "y"}, "id 'y' ... line 1"),
         ("{", "not JSON in UTF-8"),
         ('{"prompt": "\xff"}', "not JSON in UTF-8"),
-        ("[1]", "a row is a JSON object, got list"),
+        ("[1]", "JSON object, got list"),
     ],
 )
 def test_faults_name_line_and_field(row: object, said: str, tmp_path: Path):
     path = written(tmp_path / "d.jsonl", {**GOOD, "id": "y"}, row)
     with pytest.raises(InputError) as caught:
         read_training(path, load_taxonomy())
-    assert str(caught.value).startswith(f"{path}: line 2: ") and said in str(caught.value)
+    assert str(caught.value).startswith(f"{path}: line 2: ") and tells(str(caught.value), said)
 
 
 def test_files_without_a_pair_are_refused(tmp_path: Path):
@@ -219,9 +220,9 @@ def test_beside_is_two_vectors():
 
 def test_the_two_layouts_have_caches_of_their_own():
     assert TextEmbedder(Lengths()).name != TextEmbedder(Lengths(), "joined").name
-    with pytest.raises(InputError, match="unknown layout 'above'; allowed: joined, beside"):
+    with pytest.raises(InputError, match="layout 'above'; allowed: joined, beside"):
         TextEmbedder(Lengths(), "above")
-    with pytest.raises(InputError, match="nothing but blank texts"):
+    with pytest.raises(InputError, match="blank texts"):
         TextEmbedder(Lengths()).embed([""], [" "])
 
 
@@ -264,9 +265,7 @@ def test_an_interrupted_run_goes_on_where_it_was():
     cache = Memory()
     with pytest.raises(KeyboardInterrupt):
         fill_cache(PAIRS, TextEmbedder(Broken()), cache, batch=2)
-    with pytest.raises(
-        InputError, match="4 of 9 vectors were never computed: urs-inspect samer embed"
-    ):
+    with pytest.raises(InputError, match=r"4 of 9 vectors.*urs-inspect samer embed"):
         pair_vectors(PAIRS, cache)
     assert fill_cache(PAIRS, TextEmbedder(Lengths()), cache, batch=2) == 3
 
@@ -425,7 +424,7 @@ def test_bad_input_is_refused():
         scenario_view(np.zeros((1, SIZE), bool), ["party"], TAXONOMY)
     with pytest.raises(InputError, match=r"selections of shape \(1, 3\); expected \(1, 42\)"):
         scenario_view(np.zeros((1, 3), bool), ["chitchat"], TAXONOMY)
-    with pytest.raises(InputError, match="at least one query"):
+    with pytest.raises(InputError, match="one query"):
         scenario_view(np.zeros((0, SIZE), bool), [], TAXONOMY)
 
 

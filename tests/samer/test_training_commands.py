@@ -21,6 +21,7 @@ from click.testing import CliRunner, Result
 from tests.samer.checkpoints import CHAT_TEMPLATE, head_tensors, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import pair
+from tests.telling import tells
 from urs_inspect.cli import main
 from urs_inspect.discrepancy import _similarity as similarity
 from urs_inspect.discrepancy._vector_cache import VectorCache
@@ -106,7 +107,7 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
     assert result.exit_code == 0, result.output
     assert letters.texts == computed > 0  # nothing twice
     assert "24 pairs to fit, 6 held out" in result.output and "weights_at=query" in result.output
-    assert "No engine runs heads on 'letters'" in result.output
+    assert tells(result.output, "No engine ... 'letters'")
     heads = load_heads(out / "heads.safetensors")
     assert (heads.hidden_size, heads.dimensions) == (16, len(load_taxonomy().dimensions))
     report = json.loads((out / "training.json").read_text(encoding="utf-8"))
@@ -118,9 +119,8 @@ def test_training_writes_heads_report_and_picture(letters: Letters, data: Path, 
         "joint",
     ]
     assert set(report["held_out"]) == {"overall", "overall_with_equal_weights"}
-    assert (
-        "with equal weights of the dimensions"
-        f" {report['held_out']['overall_with_equal_weights']:.1%}" in result.output
+    assert tells(
+        result.output, f"equal weights ... {report['held_out']['overall_with_equal_weights']:.1%}"
     )
     picture = (out / "curves.svg").read_text(encoding="utf-8")
     assert picture.startswith("<svg") and "held-out accuracy" in picture
@@ -139,8 +139,8 @@ def test_trained_weights_that_lose_to_equal_ones_are_warned_of(
 ):
     training_command._say_equal_weights(trained_weights, 0.718)
     said = capsys.readouterr().out
-    assert f"overall {trained_weights:.1%}, with equal weights of the dimensions 71.8%" in said
-    assert ("warning: equal weights do better" in said) is warned
+    assert tells(said, f"overall {trained_weights:.1%}, ... 71.8%")
+    assert (tells(said, "warning: equal weights")) is warned
     assert ("--learning-rate 1e-3 --epochs 12" in said) is warned
 
 
@@ -197,7 +197,7 @@ def test_heads_on_a_llama_become_a_model_that_scores(data: Path, llama: Path, tm
     assert command.endswith("--model MODEL --dtype float32.")
     assembled = call("assemble", *parts[3:5], model)
     assert assembled.exit_code == 0, assembled.output
-    assert "weights at the query" in assembled.output and "--dtype float32" in assembled.output
+    assert tells(assembled.output, "at the query") and "--dtype float32" in assembled.output
     assert call("check", model).exit_code == 0
 
     pairs = read_training(data, load_taxonomy())
@@ -239,20 +239,20 @@ def test_a_llama_that_has_heads_gets_the_others_and_loses_its_own(
     [
         (
             lambda heads, llama: (llama / "chat_template.jinja").write_text(CHAT_TEMPLATE),
-            "trained on another backbone",
+            "another backbone",
         ),
         (lambda heads, llama: (llama / "config.json").unlink(), "config.json is missing"),
-        (lambda heads, llama: heads.unlink(), "no such file; expected heads as"),
-        (lambda heads, llama: heads.write_bytes(b"x" * 99), "not a safetensors file"),
+        (lambda heads, llama: heads.unlink(), "no such file; ... heads"),
+        (lambda heads, llama: heads.write_bytes(b"x" * 99), "not a safetensors"),
         (
             lambda heads, llama: save_heads(narrow_heads(), heads),
-            r"heads for vectors of width 8; the backbone",
+            "width 8; ... backbone",
         ),
         (
             lambda heads, llama: save_heads(
                 load_heads(heads), heads, metadata={"backbone": "samer/beside/minilm"}
             ),
-            "trained on vectors of 'samer/beside/minilm', which is no Llama; no engine runs it",
+            "'samer/beside/minilm' ... no Llama",
         ),
     ],
 )
@@ -263,7 +263,7 @@ def test_what_does_not_belong_together_is_refused(
     trained(data, llama, tmp_path / "out")
     change(tmp_path / "out" / "heads.safetensors", copy)
     result = call("assemble", copy, tmp_path / "out", tmp_path / "model")
-    assert result.exit_code == 1 and said in result.output
+    assert result.exit_code == 1 and tells(result.output, said)
     assert not (tmp_path / "model").exists()
 
 
@@ -276,13 +276,13 @@ def narrow_heads() -> Heads:
     [
         (
             {"winner": None, "dimensions": {"Style": "tie"}},
-            "none of the 4 held-out pairs has a label that is no tie",
+            "4 held-out pairs ... no tie",
         ),
         (
             {"winner": "tie", "dimensions": {"Style": "tie"}},
-            "none of the 4 held-out pairs has a label that is no tie",
+            "4 held-out pairs ... no tie",
         ),
-        ({"dimensions": {}}, "no pair to fit has a label on a dimension"),
+        ({"dimensions": {}}, "pair to fit ... dimension"),
     ],
 )
 def test_pairs_without_a_usable_label_are_refused_before_anything_is_computed(
@@ -299,7 +299,7 @@ def test_pairs_without_a_usable_label_are_refused_before_anything_is_computed(
         *SETTINGS,
     )
     result = call(*command)
-    assert result.exit_code == 1 and said in result.output
+    assert result.exit_code == 1 and tells(result.output, said)
     assert letters.texts == 0 and not (tmp_path / "out").exists()
     result = call(*command, "--held-out", "0")
     assert ("Heads of epoch 3" in result.output) is bool(labels["dimensions"])
@@ -315,9 +315,7 @@ def test_no_altair_is_said_before_and_costs_nothing(
     out = tmp_path / "out"
     result = call("train", data, "--out", out, "--backbone", "letters", *SETTINGS)
     assert result.exit_code == 0, result.output
-    assert result.output.startswith(
-        "no picture of the learning curves will be drawn, without Altair: pip install"
-    )
+    assert tells(result.output, "no picture ... pip install")
     assert "pip install 'urs-inspect[viz]'" in result.output
     assert (out / "heads.safetensors").is_file() and not (out / "curves.svg").exists()
 
@@ -327,19 +325,19 @@ def test_no_altair_is_said_before_and_costs_nothing(
     [
         (("--backbone", "word2vec"), "unknown similarity 'word2vec'"),
         (("--backbone", "llm/x"), "llm"),
-        (("--held-out", "0.999"), "leaves none to fit"),
+        (("--held-out", "0.999"), "none to fit"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(
     arguments: tuple[str, ...], said: str, letters: Letters, data: Path, tmp_path: Path
 ):
     result = call("train", data, "--out", tmp_path / "out", "--backbone", "letters", *arguments)
-    assert result.exit_code == 1 and said in result.output and "Traceback" not in result.output
+    assert result.exit_code == 1 and tells(result.output, said) and "Traceback" not in result.output
     assert not (tmp_path / "out").exists()
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("x", encoding="utf-8")
     result = call("train", data, "--out", tmp_path / "out", "--backbone", "letters")
-    assert result.exit_code == 1 and "must be a new or empty directory" in result.output
+    assert result.exit_code == 1 and tells(result.output, "empty directory")
 
 
 def test_a_full_disk_is_told_before_the_first_epoch(letters: Letters, data: Path, tmp_path: Path):
@@ -352,9 +350,7 @@ def test_a_full_disk_is_told_before_the_first_epoch(letters: Letters, data: Path
         result = call("train", data, "--out", out, "--backbone", "letters", *SETTINGS)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert (
-        result.exit_code == 1 and f"{out / 'heads.safetensors'}: no room for its" in result.output
-    )
+    assert result.exit_code == 1 and tells(result.output, f"{out / 'heads.safetensors'}: no room")
     assert os.strerror(errno.EFBIG) in result.output and "Traceback" not in result.output
     assert letters.texts > 0 and "epoch 1" not in result.output
     assert not out.exists()
@@ -387,7 +383,7 @@ def test_heads_that_cannot_be_written_where_they_should_are_told_where_they_are(
         assert str(found[0]) in result.output
         assert found[0].read_bytes() == (tmp_path / "sound" / "heads.safetensors").read_bytes()
     else:
-        assert not found and "the heads are lost" in result.output
+        assert not found and tells(result.output, "heads are lost")
 
 
 def test_a_report_that_cannot_be_written_does_not_hide_the_heads(

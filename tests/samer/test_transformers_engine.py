@@ -19,6 +19,7 @@ from tests.samer.conftest import SMALL
 from tests.samer.pooling_server import check_equal
 from tests.samer.reference import Reference
 from tests.samer.test_checkpoint import Copied, rewrite
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer._conversation import Conversations
 from urs_inspect.samer._engines import QueryResponse, load_engine
@@ -122,7 +123,7 @@ def test_too_long_is_shortened_or_a_failure_that_is_its_own(
     first, failure, scored, last = run(
         released, [ITEMS[0], QueryResponse("x" * 1000, "y"), item, ITEMS[4]]
     )
-    assert failure.mode == "too_long" and "leaves no room for a response" in failure.detail
+    assert failure.mode == "too_long" and tells(failure.detail, "no room ... response")
     ids = reference.ids(item.query, item.response)
     assert (scored.tokens, scored.shortened) == (511, len(ids) - 511)
     cut = RawOutputs(**reference.outputs(reference.ids(item.query), [*ids[:510], ids[-1]]))

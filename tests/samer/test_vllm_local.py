@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from tests.samer.checkpoints import declaring, tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.pooling_server import HIDDEN, check_equal, expected, step_rows
+from tests.telling import tells
 from urs_inspect._arguments import Samer, check, samer_arguments
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
@@ -197,7 +198,7 @@ def test_an_item_that_vllm_refuses_or_makes_nan_of_fails_alone(
 
 def test_vllm_cannot_load_it(folder: Path, fake: FakeVllm) -> None:
     fake.broken = "No space\nleft on GPU"
-    with pytest.raises(InputError, match="vLLM cannot load it: No space left on GPU"):
+    with pytest.raises(InputError, match=r"vLLM.*No space"):
         engine(folder)
 
 
@@ -239,7 +240,7 @@ def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
         load_engine(choice.model, engine=choice.engine, **choice.options())
         assert wanted.items() <= fake.arguments.items()
     assert samer(str(folder), engine="vllm", engine_options=options)
-    with pytest.raises(InputError, match="engine_options: tensor_parallel_size must be"):
+    with pytest.raises(InputError, match="engine_options: tensor_parallel_size"):
         samer(str(folder), engine="vllm", engine_options={"tensor_parallel_size": "two"})
 
     fake.arguments = {}
@@ -275,7 +276,7 @@ def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
     with_ray = CliRunner().invoke(
         main, [*command, "--ray", "--engine-options", "{tensor_parallel_size: 2}"]
     )
-    assert "--ray gives each worker one GPU" in with_ray.output
+    assert tells(with_ray.output, "--ray ... one GPU")
 
 
 @pytest.mark.parametrize("length", [None, 100])

@@ -32,6 +32,7 @@ from tests.samer.pooling_server import (
 )
 from tests.samer.stubs import StubEngine
 from tests.servers import Response
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer._bulk import check_rows, model_identity, score_file
 from urs_inspect.samer._checkpoint import fingerprint
@@ -280,8 +281,8 @@ def model(name: str, **more: Any) -> dict[str, Any]:
     (Response(200, b"<html>"), None, "not JSON"),
     (says({"data": []}), None, "no model .* it has none"),
     (says([1]), None, "no model .* it has none"),
-    (says({"data": [model("a"), model("b")]}), None, "several models; name one of a, b"),
-    (says({"data": [model("a")]}), "b", "no model 'b' on the server; it has a"),
+    (says({"data": [model("a"), model("b")]}), None, 'several models.*a, b'),
+    (says({"data": [model("a")]}), "b", "model 'b'.*has a"),
 ])  # fmt: skip
 def test_servers_that_are_refused_before_anything_is_sent(
     small: Path, models: Response, served: str | None, said: str
@@ -301,19 +302,19 @@ def pooled(make: Any) -> Script:
 
 
 @pytest.mark.parametrize(("script", "said"), [
-    (lambda *_: fails(404), r"does not pool \(status 404.*--runner pooling .*\"step_tag_id\":269"),
+    (lambda *_: fails(404), r'status 404.*--runner pooling .*\"step_tag_id\":269'),
     (lambda *_: fails(400, "Unsupported task"), "does not pool .*Unsupported task"),
     (lambda *_: fails(500, "dead"), "does not pool .*dead"),
     (lambda *_: says({"choices": []}), "no list `data`"),
     (
         pooled(lambda ids: np.ones(HIDDEN, np.float32)),
-        r"a reply of shape \(64,\); expected \(2, 64\); export the checkpoint and start it with",
+        r"\(64,\).*\(2, 64\)",
     ),
-    (pooled(lambda ids: np.ones((len(ids), HIDDEN), np.float32)), r"a reply of shape \(\d+, 64\); expected"),
+    (pooled(lambda ids: np.ones((len(ids), HIDDEN), np.float32)), r"shape \(\d+, 64\)"),
     # All heads at both positions, as our plugin for vLLM served a released folder before it was
     # removed.
     (pooled(lambda ids: np.ones((2, 126), np.float32)), r"shape \(2, 126\); expected \(2, 64\); export the checkp"),
-    (step_script(EOT, 32), "another model: vectors of width 32, but the heads in .* take 64"),
+    (step_script(EOT, 32), 'width 32, but .*64'),
 ])  # fmt: skip
 def test_servers_that_do_not_fit(small: Path, script: Script, said: str) -> None:
     with pooling_server(script) as server, pytest.raises(InputError, match=said):
@@ -348,7 +349,7 @@ def test_a_server_that_trickles_holds_the_start_no_longer_than_the_timeout(small
     with pooling_server(SOUND) as server:
         server.trickle = 0.05
         start = time.monotonic()
-        with pytest.raises(InputError, match=r"does not pool \(no whole reply within 0.5 s"):
+        with pytest.raises(InputError, match=r"pool.*0.5 s"):
             opened_at(server.url, small, timeout=0.5, attempts=5)
         assert time.monotonic() - start < 5.0
 
@@ -364,7 +365,7 @@ def test_a_server_is_opened_from_within_an_event_loop(small: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda rows: rows * 0, "numbers of its reply to a short text are 0"),
+        (lambda rows: rows * 0, "numbers ... 0"),
         (lambda rows: rows / np.linalg.norm(rows, axis=1, keepdims=True), "vectors have length 1"),
         (lambda rows: rows, ""),
     ],
@@ -374,7 +375,7 @@ def test_vectors_that_are_hardly_the_models_are_noticed(
 ) -> None:
     with pooling_server(pooled(lambda ids: change(step_rows(ids, EOT, HIDDEN)))) as server:
         opened_at(server.url, small)
-    assert said in caplog.text
+    assert tells(caplog.text, said)
     assert bool(caplog.records) is bool(said)
 
 
@@ -385,7 +386,7 @@ def test_a_length_that_is_none_is_noticed(
     with pooling_server(SOUND) as server:
         server.models = says({"data": [model("samer", max_model_len=limit)]})
         assert opened_at(server.url, small).spec.max_length == 8192
-    assert f"max_model_len {limit!r}, which is no length; 8192 is used" in caplog.text
+    assert tells(caplog.text, f"max_model_len {limit!r} ... 8192")
 
 
 DEEP = Response(200, b'{"data": ' + b"[" * 100_000 + b"]" * 100_000 + b"}")
@@ -394,7 +395,7 @@ DEEP = Response(200, b'{"data": ' + b"[" * 100_000 + b"]" * 100_000 + b"}")
 def test_replies_of_many_levels_are_one_line(small: Path) -> None:
     with pooling_server(SOUND) as server:
         server.models = DEEP
-        with pytest.raises(InputError, match=r"no vLLM server answers .*nested too deeply"):
+        with pytest.raises(InputError, match="nested too deeply"):
             opened_at(server.url, small)
     levels: Any = 1.0
     for _ in range(900):
@@ -418,9 +419,7 @@ def test_the_folder_of_a_server_on_this_machine(small: Path, tmp_path: Path) -> 
         assert opened_at(server.url, None).folder == small
         for root in (None, "meta/a-hub-name", str(tmp_path / "gone"), "../here"):
             server.models = says({"data": [model("samer", root=root)]})
-            with pytest.raises(
-                InputError, match="say where its tokenizer and heads are: folder=DIR"
-            ):
+            with pytest.raises(InputError, match="folder=DIR"):
                 opened_at(server.url, None)
 
 
@@ -512,15 +511,11 @@ def test_a_server_that_comes_back_with_another_model_is_not_mixed_in(
         ):
             run()
         server.models = says({"data": [{"id": "renamed", "max_model_len": 512}]})
-        with pytest.raises(
-            InputError, match=r"another model at .*: the server has another name for it; resume"
-        ):
+        with pytest.raises(InputError, match=r"another model at .*another name"):
             run()
         server.models = says({"data": [{"id": "samer", "max_model_len": 512}]})
         script.turn = 3
-        with pytest.raises(
-            InputError, match=r"another model at .*: its numbers for a fixed text are different"
-        ):
+        with pytest.raises(InputError, match=r"another model at .*fixed text"):
             run()
         script.turn, script.noise = 0, np.float32(0.002)
         assert run() == 3

@@ -124,7 +124,7 @@ def test_what_cannot_be_one_pool_is_refused(tmp_path: Path) -> None:
     first, second = cut(tmp_path, *pool(2, 20, 4, 6), shuffled(20), [10])
     (tmp_path / "copy.json").write_bytes(first.with_suffix(".json").read_bytes())
     np.save(tmp_path / "copy.npy", np.load(first))
-    with pytest.raises(InputError, match=r"id 'i\d+' is in \S+0\.npy and in \S+copy\.npy"):
+    with pytest.raises(InputError, match=r"id 'i\d+'.*\S+0\.npy.*\S+copy\.npy"):
         select_partitions([first, second, tmp_path / "copy.npy"])
     np.save(tmp_path / "copy.npy", np.load(first)[:, :, :3])
     with pytest.raises(InputError, match=r"copy\.npy has .*3\)"):
@@ -177,9 +177,7 @@ def test_what_was_embedded_is_not_embedded_again(tmp_path: Path) -> None:
         "second.json",
         "second.npy",
     ]
-    with pytest.raises(
-        InputError, match=r"first\.npy was not made from .*first\.parquet by lexical/2048"
-    ):
+    with pytest.raises(InputError, match=r"first\.npy was not made.*first\.parquet.*lexical/2048"):
         embed_partitions(sources, out)
 
 

@@ -9,6 +9,7 @@ from inspect_ai.dataset import Sample
 
 from tests.tasks.contests import Field, compete
 from tests.tasks.scripted import Script, output, samples_of
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.solvers import contest
@@ -33,7 +34,7 @@ def asked(tmp_path: Path, roles, sample: Sample = ANSWER, **arguments):
     [
         (
             {"judge": "me"},
-            "judge: unknown judge 'me'; allowed: grader, human, samer, reward_model, baseline/",
+            "judge:.*judge 'me'; allowed: grader, human, samer, reward_model, baseline/",
         ),
         ({"orders": "ba"}, "orders: unknown value 'ba'"),
         ({"judge_language": "fr"}, "judge_language: unknown value 'fr'"),
@@ -47,23 +48,22 @@ def test_unknown_arguments_are_refused(arguments: dict[str, str], said: str) -> 
 @pytest.mark.parametrize(
     ("keep", "said"),
     [
-        ({"contestant"}, "no model has the role 'grader'"),
-        ({"grader"}, "no model has the role 'contestant'"),
+        ({"contestant"}, "role 'grader'"),
+        ({"grader"}, "role 'contestant'"),
     ],
 )
 def test_nobody_is_asked_if_a_role_is_missing(tmp_path: Path, keep: set[str], said: str) -> None:
     field = Field()
     sample = asked(tmp_path, {name: role for name, role in field.roles().items() if name in keep})
-    assert sample.error is not None and said in sample.error.message
+    assert sample.error is not None and tells(sample.error.message, said)
     assert not field.asked("ace")
 
 
 def test_one_contestant_will_do_where_others_have_answered(tmp_path: Path) -> None:
     field = Field("ace")
     refused = asked(tmp_path / "one", field.roles())
-    assert (
-        refused.error is not None
-        and "at least 2 are needed, got mockllm/ace" in refused.error.message
+    assert refused.error is not None and tells(
+        refused.error.message, "2 are needed, got mockllm/ace"
     )
     sample = asked(tmp_path / "two", field.roles(), least=1)
     assert sample.store["responses"]["mockllm/ace"]["stop_reason"] == "stop"

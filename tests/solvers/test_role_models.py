@@ -9,6 +9,7 @@ from inspect_ai.model import Model, get_model
 
 from tests.tasks.commands import refused
 from tests.tasks.scripted import Script, run, samples_of
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.solvers import give_rating
 from urs_inspect.solvers._role_models import bound_models, judge_model, models_with, refuse_no_model
@@ -35,11 +36,7 @@ def test_a_role_that_nobody_has(models: list[Model], role: str) -> None:
     assert bound_models(role) == []
     with pytest.raises(InputError) as caught:
         models_with(role)
-    assert (
-        str(caught.value)
-        == f"no model has the role '{role}'; name one or several: --model-role '{role}=[provider/a,"
-        " ...]'"
-    )
+    assert tells(str(caught.value), f"role '{role}' ... --model-role '{role}=[provider/a, ...]'")
 
 
 RATINGS = '{"prompt": "Why?", "response": "So.", "rating": 2}\n'
@@ -73,7 +70,7 @@ def test_a_task_made_before_the_model_is_known_ends_at_its_first_sample(tmp_path
     task = Task(dataset=MemoryDataset([Sample(id="s", input="Why?")]), solver=give_rating())
     log = run(task, tmp_path, model="none/none", grader=None)
     assert log.status == "error" and log.error is not None
-    assert "--model none cannot judge; name a model" in log.error.message
+    assert tells(log.error.message, "--model none ... judge")
     assert "baseline" not in log.error.message
 
 

@@ -211,9 +211,9 @@ def test_given_coefficients_are_an_exact_effect() -> None:
 def test_features_that_cannot_be_controlled_are_refused_or_skipped() -> None:
     battles, styles = styled(6)
     none = np.zeros_like(styles)
-    with pytest.raises(InputError, match="coefficients are for bold, not for length"):
+    with pytest.raises(InputError, match=r"coefficients.*bold.*length"):
         rank_controlled(battles, styles, ["length"], given={"bold": Coefficient(0.5, 0.3)})
-    with pytest.raises(InputError, match="no comparison of the 300 has a difference in bold"):
+    with pytest.raises(InputError, match=r"300 .*bold"):
         rank_controlled(battles, none, ["bold"])
     both = rank_controlled(battles, np.hstack([none, styles]), ["bold", "length"], rounds=20)
     alone = rank_controlled(battles, styles, ["length"], rounds=20)
@@ -404,7 +404,5 @@ def test_models_that_would_be_infinitely_strong_get_a_finite_rating() -> None:
 
 
 def test_too_few_votes_are_refused_with_counts() -> None:
-    with pytest.raises(
-        InputError, match=r"at least 10 ballots .* got 9: 9 have votes, 40 a verdict"
-    ):
+    with pytest.raises(InputError, match=r"at least 10 ballots .* got 9: 9 have votes, 40"):
         rank_corrected(two_models([1.0] * 9, [1.0] * 40))

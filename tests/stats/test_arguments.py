@@ -83,38 +83,38 @@ def test_a_level_outside_0_to_1_is_refused(level: float) -> None:
         lambda: mean_estimates(exact, level),
         lambda: wilson_interval(0.5, 3, level),
     ):
-        with pytest.raises(ValueError, match="level must lie between 0 and 1"):
+        with pytest.raises(ValueError, match=r"level.*0 and 1"):
             refuse()
 
 
 @pytest.mark.parametrize(
     ("refuse", "message"),
     [
-        (lambda: clustered_mean([1, 2], ["p"]), "one value per cluster id"),
-        (lambda: correlate([1, 2], [1, 2, 3], THREE), "one value per cluster id"),
-        (lambda: correlate([1, 2, 3], [1, 2], THREE), "one value per cluster id"),
-        (lambda: correlate([1, 2, math.nan], [1, 2, 3], THREE), "labels must be finite"),
+        (lambda: clustered_mean([1, 2], ["p"]), "one value.*cluster"),
+        (lambda: correlate([1, 2], [1, 2, 3], THREE), "one value.*cluster"),
+        (lambda: correlate([1, 2, 3], [1, 2], THREE), "one value.*cluster"),
+        (lambda: correlate([1, 2, math.nan], [1, 2, 3], THREE), "finite"),
         (lambda: correlate([1, 2, 3], [1, 2, math.inf], THREE), "ratings finite or NaN"),
-        (lambda: rank_correlation([1, 2], [1], ["a"]), "one value per cluster id"),
-        (lambda: clustered_interval_alpha([[1, 2]], ["a"]), "one column per cluster id"),
+        (lambda: rank_correlation([1, 2], [1], ["a"]), "one value.*cluster"),
+        (lambda: clustered_interval_alpha([[1, 2]], ["a"]), "one column.*cluster"),
         (lambda: interval_alpha([[1, 2, 3], [1, 2]]), "argument 2 is shorter"),
-        (lambda: cohen_kappa(["a"], []), "1 classes by one rater, 0 by the other"),
-        (lambda: cluster_counts(TWO, [[1, 2]]), "one row of counts per item"),
-        (lambda: cluster_counts(TWO, [1, 2]), "one row of counts per item"),
-        (lambda: cluster_counts(TWO, [[1], [2], [3]]), "one row of counts per item"),
-        (lambda: group_accuracies(VERDICTS, TWO), "one group per item: 4 items, 2 groups"),
+        (lambda: cohen_kappa(["a"], []), "1 classes.*0 by"),
+        (lambda: cluster_counts(TWO, [[1, 2]]), "row of counts"),
+        (lambda: cluster_counts(TWO, [1, 2]), "row of counts"),
+        (lambda: cluster_counts(TWO, [[1], [2], [3]]), "row of counts"),
+        (lambda: group_accuracies(VERDICTS, TWO), "4 items, 2 groups"),
         (
             lambda: contrast(bootstrap_means([of_columns(2)], 2, rounds=2)[0], [[1]]),
-            "one row of weights per mean",
+            "row of weights",
         ),
         (
             lambda: compare_means([[1, 2]], clusters=TWO),
-            "one cluster id per question: 2 ids, 1 questions",
+            "2 ids, 1 questions",
         ),
-        (lambda: rating_bias([8, 9]), "a row per case"),
+        (lambda: rating_bias([8, 9]), "row per case"),
         (lambda: length_column(np.zeros((30, 3)), np.zeros((30, 2))), "30, 3"),
         (lambda: length_column([[math.nan, 1]], [[9, 8]]), "no score NaN"),
-        (lambda: self_preference(np.zeros((3, 1, 2, 2)), 0, 0, [0]), "a model per judge"),
+        (lambda: self_preference(np.zeros((3, 1, 2, 2)), 0, 0, [0]), "model per judge"),
         (
             lambda: correlate_means(exact_means([1, 2, 3]), exact_means([1, 2]), clusters=5),
             "as many points",

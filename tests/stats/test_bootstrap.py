@@ -174,7 +174,7 @@ def test_cluster_counts_are_plain_sums(clusters: list[int]) -> None:
 def test_nothing_has_no_counts_and_nothing_cannot_be_drawn() -> None:
     assert cluster_counts([], np.zeros((0, 4))).shape == (0, 4)
     for clusters, rounds in ((0, 10), (3, 0), (-1, 5)):
-        with pytest.raises(ValueError, match="at least one cluster and one round"):
+        with pytest.raises(ValueError, match=r"one cluster.*one round"):
             next(resample(clusters, rounds))
 
 

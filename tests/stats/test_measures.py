@@ -428,7 +428,7 @@ def some(**changes: Any) -> Verdicts:
 def test_names_become_codes() -> None:
     assert encode(["a", "b", "tie", None, "unread"]).tolist() == [A, B, TIE, UNREAD, UNREAD]
     assert encode([]).tolist() == []
-    with pytest.raises(ValueError, match="item 1: 'Tie' is no verdict; allowed: a, b, tie, unread"):
+    with pytest.raises(ValueError, match=r"item 1: 'Tie'.*allowed: a, b, tie, unread"):
         encode(["a", "Tie"])
 
 
@@ -462,7 +462,7 @@ def test_what_counts_as_right() -> None:
     ],
 )
 def test_every_field_has_one_code_an_item(name: str, highest: str) -> None:
-    with pytest.raises(ValueError, match=rf"{name} has shape \(2,\), but there are 3 items"):
+    with pytest.raises(ValueError, match=rf"{name} has shape \(2,\).*3 items"):
         some(**{name: np.array([A, B])})
     for bad in ([0, 1, 4], [-1, 0, 1], [0.0, 1.0, math.nan], ["a", "b", "a"]):
         with pytest.raises(ValueError, match=rf"{name} must be codes .*{highest}"):
@@ -533,12 +533,10 @@ def test_the_coin_of_an_item_does_not_depend_on_the_others() -> None:
 
 
 def test_a_baseline_must_be_known_and_so_must_the_place() -> None:
-    with pytest.raises(
-        InputError, match=r"unknown baseline 'best'; allowed: longest, .*, copy_overall"
-    ):
+    with pytest.raises(InputError, match=r"baseline 'best'; allowed: longest, .*, copy_overall"):
         baseline_verdicts("best")
     for kind in ("first", "second", "random"):
-        with pytest.raises(ValueError, match="needs to know which response was shown first"):
+        with pytest.raises(ValueError, match="shown first"):
             baseline_verdicts(kind, first=[A, TIE], ids=["x", "y"])
 
 

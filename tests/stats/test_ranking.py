@@ -11,6 +11,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from tests.stats.fights import fights, random_fights, renamed
 from tests.stats.slow import expanded
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.logs._battles import read_battles
 from urs_inspect.stats import compare_leaderboard, fit_bradley_terry, rank
@@ -231,11 +232,9 @@ def test_models_of_one_side_are_named_and_left_out() -> None:
         ("z",),
     )
     assert (found.spearman.value, found.kendall.value) == pytest.approx((1, 1))
-    with pytest.raises(
-        InputError, match="shares 1 models with the votes, at least 2 are needed"
-    ) as caught:
+    with pytest.raises(InputError, match=r"shares 1 models.*2") as caught:
         compare_leaderboard(ranking, {"b": 1.0, "gpt": 1.0})
-    assert "the leaderboard has: b, gpt; the votes have: a, c, b" in str(caught.value)
+    assert tells(str(caught.value), "leaderboard has: b, gpt; ... a, c, b")
 
 
 @pytest.mark.parametrize("seed", range(3))

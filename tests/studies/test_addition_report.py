@@ -11,6 +11,7 @@ from inspect_ai.model import GenerateConfig
 from tests.reports.golden_files import check_golden
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.reports.task_logs import chains, write_addition
+from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.reports._tables import Report
 from urs_inspect.stats import Estimate
@@ -111,7 +112,7 @@ def test_the_longest_is_first_and_other_chains_have_another_table(tmp_path: Path
         if note.startswith("Not compared")
     ]
     assert [note.partition(": ")[2] for note in notes] == [
-        "Asked in another language: zh, not en.",
+        Telling("Asked ... language: zh, not en"),
         "Other chains: 2, not 4.",
     ]
 
@@ -129,7 +130,7 @@ def test_runs_of_one_model_are_named_by_their_settings_or_the_later_counts(tmp_p
         "p/model (temperature=1.0)": 0.5,
     }
     [sentence] = made.facts["skipped"]
-    assert sentence.startswith("1.eval of p/model was left out: 2.eval is a later run")
+    assert tells(sentence, "1.eval of p/model ... 2.eval")
 
 
 def test_what_is_skipped_is_reported_with_counts(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_faulty_folders_are_named(tmp_path: Path) -> None:
         open_search("folder")
     with pytest.raises(InputError, match="no folder"):
         open_search(f"folder:{tmp_path / 'nowhere'}")
-    with pytest.raises(InputError, match="no page with text"):
+    with pytest.raises(InputError, match="no page"):
         open_search(f"folder:{tmp_path}")
     (tmp_path / "page.txt").write_bytes(b"\xff\xfe\xff")
     with pytest.raises(InputError, match=r"page\.txt"):
@@ -92,7 +92,7 @@ def test_a_glossary_knows_its_texts_only(tmp_path: Path) -> None:
     glossary = open_translator(f"glossary:{file}")
     assert asyncio.run(glossary.translate(" Good\nday", "Chinese")) == "你好"
     assert asyncio.run(glossary.translate("Good day", "german")) == "Guten Tag"
-    with pytest.raises(AssistantError, match="no translation to German of: Bye"):
+    with pytest.raises(AssistantError, match=r"no translation.*German.*Bye"):
         asyncio.run(glossary.translate("Bye", "German"))
 
 

@@ -75,7 +75,7 @@ def test_intents_are_those_of_the_rubric():
 def test_an_unknown_scenario_is_refused(function):
     with pytest.raises(
         InputError,
-        match="scenario: unknown value 'x'; allowed: understanding, reasoning, writing, cod",
+        match=r"scenario:.*value 'x'; allowed: understanding, reasoning, writing, cod",
     ):
         function("x")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.datasets import UrsCase, Vocabulary, read_cases
 from urs_inspect.rubrics import load_rubric
@@ -59,7 +60,7 @@ def test_a_good_row(survey) -> None:
     [
         ({"conversation": None}, "format", "conversation", "missing"),
         ({"conversation": " "}, "format", "conversation", "empty"),
-        ({"conversation": 3}, "format", "conversation", "must be a list of messages"),
+        ({"conversation": 3}, "format", "conversation", 'list of messages'),
         ({"conversation": [{"role": "x"}]}, "format", "conversation", "message 1: unknown role \"x\"; allowed: user"),
         ({"conversation": "a\ud800b"}, "format", "conversation", "half a character"),
         ({"conversation": [{"role": "user", "content": "a\ud800b"}]}, "format", "conversation", "half a character"),
@@ -69,8 +70,8 @@ def test_a_good_row(survey) -> None:
         ({"intent": "Fun"}, "unknown intent", "intent", f"unknown intent 'Fun'; allowed: {INTENTS}"),
         ({"intent": ""}, "unknown intent", "intent", "empty"),
         ({"intent": None}, "unknown intent", "intent", "empty"),
-        ({"language": "fr"}, "unknown language", "language", "unknown language 'fr'; allowed: en, zh"),
-        ({"conversation": "空はなぜ青いのですか"}, "unknown language", "", "name it in a column 'language'"),
+        ({"language": "fr"}, "unknown language", "language", "language 'fr'; allowed: en, zh"),
+        ({"conversation": "空はなぜ青いのですか"}, "unknown language", "", "column 'language'"),
         ({"conversation": "Who is a@example.org?"}, "personal data", "conversation", "e-mail; --keep-flagged"),
         ({"service": "a@example.org"}, "personal data", "service", "e-mail"),
         ("not json", "format", "", "not JSON"),
@@ -83,7 +84,7 @@ def test_faulty_rows(
     found = survey(row)
     [dropped] = found.dropped
     assert (found.cases, dropped.row, dropped.reason, dropped.column) == ((), 1, reason, column)
-    assert detail in dropped.detail
+    assert tells(dropped.detail, detail)
 
 
 def test_nothing_personal_is_shown(survey) -> None:
@@ -171,7 +172,7 @@ def test_ids_are_kept_and_must_differ(survey) -> None:
         {"id": 7, "conversation": "A third one?"},
     )
     assert [case.id for case in found.cases] == ["a", "7"]
-    assert (found.dropped[0].column, found.dropped[0].detail) == ("id", "'a' is taken by line 1")
+    assert (found.dropped[0].column, found.dropped[0].detail) == ("id", Telling("'a' ... line 1"))
     # A dropped row hides no duplicate.
     found = survey({"intent": "Fun"}, {}, {})
     assert ([case.id for case in found.cases], [one.row for one in found.dropped]) == (
@@ -200,17 +201,17 @@ def test_columns_and_labels_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("- x", "must hold a mapping with the keys columns, intents, languages"),
-        ("rows: {}", "unknown key 'rows'; allowed: columns, intents, languages"),
+        ("- x", "mapping ... columns, intents, languages"),
+        ("rows: {}", "key 'rows'; allowed: columns, intents, languages"),
         (
             "columns: {asked: x}",
-            "columns: unknown key 'asked'; allowed: conversation, intent, user",
+            "columns: ... 'asked'; allowed: conversation, intent, user",
         ),
-        ("columns: {Conversaton: x}", "language, id, reference (did you mean conversation?)"),
-        ("columns: [x]", "columns: must be a mapping of names to texts"),
-        ("intents: {x: 3}", "intents: must be a mapping of names to texts"),
+        ("columns: {Conversaton: x}", "language, id, reference ... conversation?)"),
+        ("columns: [x]", "columns: ... mapping"),
+        ("intents: {x: 3}", "intents: ... mapping"),
         ("columns: {", "cannot read"),
-        ("intents:\n  x: api\n  x: leisure", "the key 'x' is there twice"),
+        ("intents:\n  x: api\n  x: leisure", "key 'x' ... twice"),
     ],
 )
 def test_faulty_mappings(tmp_path: Path, text: str, words: str) -> None:
@@ -218,7 +219,7 @@ def test_faulty_mappings(tmp_path: Path, text: str, words: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_mapping(path)
-    assert words in str(caught.value)
+    assert tells(str(caught.value), words)
 
 
 def test_a_label_cannot_mean_what_does_not_exist(survey) -> None:
@@ -229,13 +230,13 @@ def test_a_label_cannot_mean_what_does_not_exist(survey) -> None:
 @pytest.mark.parametrize(
     ("header", "hint"),
     [
-        ("conversation,user", "column 'intent' is missing; the header has: conversation, user; a file for --columns"),
-        ("Conversation,intent", "Conversation, intent (did you mean 'Conversation'?); a file for --columns can say"),
-        ("conversation,Your intent", "has: conversation, Your intent (did you mean 'Your intent'?); a file"),
-        ("conversation;intent", "the cells are separated by semicolons; save it as CSV in UTF-8, with commas"),
-        ("conversation\tintent", "the cells are separated by tabs; save it as CSV in UTF-8, with commas"),
-        ("conversation,intent", "column 'check' is missing; the header has: conversation, intent"),
-        ("conversation,intent,Chek", "column 'check' is missing; the header has: conversation, intent, Chek (did you"),
+        ("conversation,user", "column 'intent' ... header has: conversation, user; ... --columns"),
+        ("Conversation,intent", "Conversation, intent (... 'Conversation'?); ... --columns"),
+        ("conversation,Your intent", "conversation, Your intent (... 'Your intent'?)"),
+        ("conversation;intent", 'semicolons; ... UTF-8, with commas'),
+        ("conversation\tintent", 'tabs; ... UTF-8, with commas'),
+        ("conversation,intent", "column 'check' ... header has: conversation, intent"),
+        ("conversation,intent,Chek", "column 'check' ... conversation, intent, Chek (did you"),
     ],
 )  # fmt: skip
 def test_a_header_that_is_nearly_right(tmp_path: Path, header: str, hint: str) -> None:
@@ -245,7 +246,7 @@ def test_a_header_that_is_nearly_right(tmp_path: Path, header: str, hint: str) -
         read_survey(
             path, VOCABULARY, SurveyOptions(attention={"check": "1"} if "check" in hint else {})
         )
-    assert hint in str(caught.value)
+    assert tells(str(caught.value), hint)
     with pytest.raises(InputError, match="no data file"):
         read_survey(tmp_path / "none.csv", VOCABULARY)
 
@@ -257,7 +258,7 @@ def test_rows_with_more_cells_than_the_header(tmp_path: Path) -> None:
     )
     found = read_survey(path, VOCABULARY)
     assert len(found.cases) == 1
-    assert found.dropped[0].row == 4 and "more cells than the header" in found.dropped[0].detail
+    assert found.dropped[0].row == 4 and tells(found.dropped[0].detail, "more cells")
 
 
 def test_the_cases_are_data_for_the_tasks(survey, tmp_path: Path) -> None:
@@ -305,9 +306,7 @@ def test_the_report_reads_back(survey, tmp_path: Path) -> None:
         (one.row, one.reason, one.column) for one in found.dropped
     ]
     path.write_text("line,reason,column,detail,excerpt\n1,because,,,\n", encoding="utf-8")
-    with pytest.raises(
-        InputError, match="line 2: column 'reason': unknown reason 'because'; allowed: format"
-    ):
+    with pytest.raises(InputError, match=r"line 2: column 'reason':.*'because'; allowed: format"):
         read_dropped(path)
 
 

@@ -13,6 +13,7 @@ from tests.cli.conftest import Run
 from tests.cli.conftest import run as run_command
 from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Reply, Script, between, metric_values, output, run, samples_of
+from tests.telling import tells
 from urs_inspect.providers._simulated_judgement import key_in
 from urs_inspect.survey._review_task import urs_case_review
 
@@ -164,7 +165,7 @@ def test_replies_without_the_key_are_counted_by_judge_and_warned_of(
 ) -> None:
     log = reviewed(cases, tmp_path)
     assert metric_values(log, "case_review")["unkeyed"] == 4
-    assert [line.message for line in caplog.records if "left out the key in 3 of 3" in line.message]
+    assert [line.message for line in caplog.records if tells(line.message, "the key ... 3 of 3")]
 
 
 def test_failures_are_counted_and_never_a_verdict(cases: Path, tmp_path: Path) -> None:
@@ -197,10 +198,7 @@ def test_what_passed_is_written_with_all_columns(cases: Path, tmp_path: Path, co
     kept, report = tmp_path / "kept.jsonl", tmp_path / "others.csv"
     done = command("cases", "review", log.location, "-o", kept, "--report", report)
     assert done.exit_code == 0, done.output
-    assert (
-        "2 of 4 reviewed cases passed; they are in" in done.output
-        and "mockllm/judge" in done.output
-    )
+    assert tells(done.output, "2 of 4 reviewed") and "mockllm/judge" in done.output
     assert "not self contained, harmful" in done.output and "not plausible intent" in done.output
     assert [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()] == [
         CASES[0],
@@ -242,7 +240,7 @@ def test_the_datasheet_counts_what_import_and_review_took_out(
         assert words in text
     assert "%" not in text
     alone = command("cases", "datasheet", kept, "--report", dropped).output
-    assert "2 cases, 1 row dropped by the import: 3 rows of the survey are accounted for." in alone
+    assert tells(alone, "2 cases, 1 row dropped ... 3 rows")
     assert "accounted" not in command("cases", "datasheet", kept).output
     wrong = command("cases", "datasheet", kept, "--review", dropped)
     assert wrong.exit_code == 1 and "column 'id' is missing" in wrong.output
@@ -293,12 +291,9 @@ def test_a_run_that_was_broken_off_gives_what_it_reached(
         .endswith(",no review: the run did not reach it")
     )
     assert len(report.read_text(encoding="utf-8").splitlines()) == 4
-    assert (
-        "The status of the run is 'started': cases that it did not reach are not written."
-        in done.output
-    )
+    assert tells(done.output, "'started': ... not written")
     assert "1 of 2 reviewed cases passed" in done.output
-    assert "Of the data, 2 cases without a review: not written." in done.output
+    assert tells(done.output, "2 cases without a review")
     assert [
         json.loads(line)["id"]
         for line in (tmp_path / "k.jsonl").read_text(encoding="utf-8").splitlines()
@@ -320,7 +315,7 @@ def test_data_that_changed_or_moved_and_no_such_log(
     )
     moved.write_text(moved.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     changed = command("cases", "review", log.location, "-o", tmp_path / "l.jsonl", "--cases", moved)
-    assert changed.exit_code == 1 and "is not the file that was reviewed" in changed.output
+    assert changed.exit_code == 1 and tells(changed.output, "not the file")
     absent = command("cases", "review", tmp_path / "none.eval", "-o", tmp_path / "l.jsonl")
     assert absent.exit_code == 1 and "no log" in absent.output
     assert not (tmp_path / "l.jsonl").exists()

@@ -19,6 +19,7 @@ from tests.samer.checkpoints import tiny_checkpoint
 from tests.servers import ChatServer
 from tests.tasks.commands import refused, succeed
 from tests.tasks.contests import pool_file
+from tests.telling import tells
 from urs_inspect import tasks
 from urs_inspect._arguments import (
     Confidence,
@@ -184,21 +185,21 @@ def test_the_decorator_keeps_the_signature_and_hands_on_what_was_read() -> None:
     ("arguments", "message"),
     [
         ({"size": 0}, f"size: {WHOLE} 1, got 0"),
-        ({}, "example: missing a required argument: 'size'; arguments: size, word, other, samer"),
+        ({}, "example: ... 'size'; arguments: size, word, other, samer"),
         (
             {"size": 1, "sizes": 2},
-            "example: got an unexpected keyword argument 'sizes'; arguments: size, word,",
+            "example: ... 'sizes'; arguments: size, word,",
         ),
         (
             {"size": 1, "dtype": "x"},
-            "dtype: is no longer an argument; use -T samer='{model: DIR, dtype: ...}'",
+            "dtype: ... -T samer='{model: DIR, dtype: ...}'",
         ),
     ],
 )
 def test_the_decorator_refuses(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
         example(**arguments)
-    assert str(caught.value).startswith(message)
+    assert tells(caught.value, message)
 
 
 def test_words_that_only_the_program_knows() -> None:
@@ -599,7 +600,7 @@ def test_former_arguments_are_found_among_the_options_of_the_command() -> None:
     command.callback.__module__ = "inspect_ai._cli.eval"
     with (
         command.make_context("eval", ["-T", "samer=DIR", "-T", "bos=double"]),
-        pytest.raises(InputError, match="bos: is no longer an argument"),
+        pytest.raises(InputError, match=r"bos: .*no longer"),
     ):
         example(1)
 

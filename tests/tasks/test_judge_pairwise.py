@@ -15,6 +15,7 @@ from inspect_ai.model import ChatMessage
 
 from tests.samer.stubs import Opening
 from tests.tasks.scripted import Reply, Script, judge_numbers, run, samples_of
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.tasks import judge_pairwise, md_eval
@@ -105,10 +106,7 @@ def test_unused_labels_on_dimensions_are_said_aloud(
         file.write('\n{"prompt": "Who?", "response_a": "me", "response_b": "you", "label": "b"}')
     judge = Script(FIRST)
     log = judged(judge_pairwise(path), tmp_path, judge)
-    assert (
-        "labels on dimensions (2 of 3 pairs) are not used: judge_pairwise asks for one verdict"
-        in caplog.text
-    )
+    assert tells(caplog.text, "2 of 3 pairs ... judge_pairwise")
     # Nor does a tie among them make the judge be offered one, or a verdict on them be unread.
     assert '"tie"' not in judge.seen[0][0].text
     metrics = judge_numbers(log)

@@ -7,86 +7,87 @@ import json
 import re
 from collections import Counter
 from contextvars import copy_context
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai import eval_set
+from inspect_ai import Task, eval_set
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import GenerateConfig, Model, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tests.servers import Request, Response, fails, says, serving
 from tests.tasks.killed import kill_and_retry
 from tests.tasks.scripted import metric_values, run, samples_of
 from tests.tasks.test_urs_crossval import answer_log, cells, reference_log
 from urs_inspect.studies._evolve_task import evolve
-from urs_inspect.tasks import urs
+from urs_inspect.tasks import urs, urs_crossval
 
 
-def test_a_run_of_urs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = kill_and_retry(
-        *(
-            "urs_inspect/urs",
-            "-T",
-            "dataset=sample",
-            "-T",
-            "preflight=false",
-            "--max-connections",
-            "2",
-        ),
-        *("--model", "openai-api/local/subject", "--model-role", "grader=urs_simulation/judge"),
-        reply=lambda request: says(f"Answer {request.number}."),
-        answered=25,
-        logged=10,  # the harness writes samples to the log ten at a time
-        tmp_path=tmp_path,
-        monkeypatch=monkeypatch,
-    )
-    ids = Counter(str(sample.id) for sample in samples_of(found.log))
-    assert ids == Counter(str(sample.id) for sample in urs(dataset="sample").dataset)
-    assert {sample.epoch for sample in samples_of(found.log)} == {1}
-    assert metric_values(found.log, "judge_outcome") == {"judged": 42}
-    # An answer with a number below the count at the kill was given before it.
-    numbers = [
-        int(re.findall(r"\d+", sample.output.completion)[0]) for sample in samples_of(found.log)
-    ]
-    reused = sum(number < found.before for number in numbers)
-    assert reused >= 10
-    assert len(found.requests) - found.before == 42 - reused
-
-
-def test_a_cross_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cross_validation_that_failed_half_way_is_resumed_without_asking_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cases, judges = 6, ("openai-api/local/one", "openai-api/local/two")
-    size = cases * 2 * 2 * 2
+    size, broken = cases * 2 * 2 * 2, {"now"}
     for name in "AB":
         answer_log(tmp_path, name)
     references = reference_log(tmp_path, "A").location
-    found = kill_and_retry(
-        *(
-            "urs_inspect/urs_crossval",
-            "-T",
-            "dataset=sample",
-            "-T",
-            f"answers={tmp_path / 'answers'}",
-        ),
-        *("-T", f"references={references},dataset", "-T", f"cases={cases}", "--model", "none"),
-        *("-T", "preflight=false"),  # its calls are repeated by every attempt
-        *("--model-role", f"grader=[{', '.join(judges)}]", "--max-connections", "2"),
-        *("--max-samples", "2", "--log-buffer", "1"),
-        reply=lambda request: says('{"Final Score": 7}'),
-        answered=20,
-        logged=14,
-        tmp_path=tmp_path,
-        monkeypatch=monkeypatch,
-    )
-    assert f"{size} judge calls in all" in found.output
-    assert 14 <= found.kept < size
-    judged = cells(found.log)
-    assert len(samples_of(found.log)) == size == len(judged) and set(judged.values()) == {1}
-    assert {key[1] for key in judged} == set(judges)
-    assert metric_values(found.log, "crossval_cell")["judged"] == size
-    # Only what was on its way at the kill is asked for again.
-    asked = Counter((request.model, str(request.messages)) for request in found.requests)
-    assert len(asked) == size and sum(times - 1 for times in asked.values()) <= 20 + 2 - found.kept
+
+    def evaluate() -> tuple[bool, EvalLog]:
+        task = urs_crossval(
+            dataset="sample",
+            answers=str(tmp_path / "answers"),
+            references=[references, "dataset"],
+            cases=cases,
+            evaluators=list(judges),
+            preflight=False,
+        )
+        failing_once(task, broken, after=20)
+        graders = [get_model(name, memoize=False) for name in judges]
+        success, [header] = copy_context().run(
+            eval_set,
+            task,
+            str(tmp_path / "set"),
+            model="none/none",
+            model_roles={"grader": graders},
+            display="log",
+            retry_attempts=0,
+            max_samples=2,
+        )
+        return success, read_eval_log(header.location)
+
+    with serving(lambda request: says('{"Final Score": 7}'), monkeypatch) as server:
+        success, first = evaluate()
+        kept = sum(sample.error is None for sample in samples_of(first))
+        assert not success and not broken and 18 <= kept < size
+        success, log = evaluate()
+        asked = Counter((request.model, str(request.messages)) for request in server.requests)
+    judged = cells(log)
+    assert success and len(samples_of(log)) == size == len(judged)
+    assert set(judged.values()) == {1} and {key[1] for key in judged} == set(judges)
+    assert metric_values(log, "crossval_cell")["judged"] == size
+    # Only what was on its way at the failure is asked for again.
+    assert len(asked) == size and sum(times - 1 for times in asked.values()) <= 2
+
+
+def failing_once(task: Task, broken: set[str], after: int) -> None:
+    """Have the solver of a task raise once, after so many samples."""
+    inner, begun = task.solver, count()
+    assert isinstance(inner, Solver)
+
+    @solver
+    def breaking() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            state = await inner(state, generate)
+            if next(begun) >= after and broken:
+                broken.clear()
+                raise RuntimeError("the disk is full")
+            return state
+
+        return solve
+
+    task.solver = breaking()
 
 
 def given(request: Request) -> str:

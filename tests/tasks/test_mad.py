@@ -30,6 +30,7 @@ from tests.tasks.contests import (
     verdict,
 )
 from tests.tasks.scripted import Script, between, output, run, samples_of
+from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._allocation import Allocator
 from urs_inspect.judging import JudgeFailure, JudgePrompt
@@ -140,7 +141,7 @@ def test_replies_without_the_key_are_counted_and_warned_of(
     field = Field("ace", "good")
     log = compete(mad(str(pool_file(tmp_path)), k=2), tmp_path / "logs", field.roles())
     assert rows(log)["unkeyed"] == len(field.judge.seen) == 4
-    assert [line.message for line in caplog.records if "left out the key in" in line.message]
+    assert [line.message for line in caplog.records if tells(line.message, "out the key")]
 
 
 def test_a_panel_s_majority_counts(tmp_path: Path) -> None:
@@ -192,11 +193,8 @@ def test_a_failing_contestant_loses_only_its_own_answers(
         assert log.status == "success"
         assert Counter(pairs(comparisons(log))) == compared
         assert rows(log)["mockllm/good missing answers"] == missing
-    assert "mockllm/good: 2 missing of 6 answers; these are not compared" in caplog.text
-    assert (
-        "mockllm/ace and mockllm/good can be compared on 4 instructions only, fewer than k=6"
-        in caplog.text
-    )
+    assert tells(caplog.text, "mockllm/good: 2 missing of 6")
+    assert tells(caplog.text, "mockllm/ace and mockllm/good ... 4 instructions ... k=6")
 
 
 def test_empty_and_equal_answers_are_not_compared(tmp_path: Path) -> None:
@@ -225,11 +223,8 @@ def test_answers_that_are_all_equal_cannot_be_compared(tmp_path: Path) -> None:
     log = compete(mad(str(pool_file(tmp_path)), k=2), tmp_path / "logs", same.roles())
     assert log.status == "error"
     assert log.error is not None
-    said = (
-        "no pair of contestants can be compared: mockllm/ace and mockllm/good: 0 (6 answered with"
-        " equal words)"
-    )
-    assert said in log.error.message
+    said = "mockllm/ace and mockllm/good: 0 (6 answered"
+    assert tells(log.error.message, said)
     assert not same.judge.seen
 
 
@@ -273,10 +268,7 @@ def test_a_baseline_without_log_probabilities_is_refused(tmp_path: Path) -> None
         Field("ace", "good").roles(),
     )
     assert log.error is not None
-    assert (
-        "selection: 'kl' needs the log probabilities of tokens, and mockllm/ace gave none"
-        in log.error.message
-    )
+    assert tells(log.error.message, "selection: 'kl' ... mockllm/ace")
 
 
 def test_random_selection_goes_by_the_seed(tmp_path: Path) -> None:
@@ -378,9 +370,7 @@ def test_after_a_model_joined_the_logs_of_both_runs_are_asked_for(
     refused = compete(mad(responses=joined, **fine), tmp_path / "refused", None)
     assert refused.error is not None
     assert "no answers of mockllm/ace, mockllm/good" in refused.error.message
-    assert (
-        "its log and the logs with the earlier answers, both in responses" in refused.error.message
-    )
+    assert tells(refused.error.message, "both in responses")
     log = compete(mad(responses=[str(logs), joined], **fine), tmp_path / "fine", None)
     assert log.status == "success", log.error
     assert len(pairs(comparisons(log))) == 6
@@ -518,7 +508,7 @@ def test_being_asked_while_something_is_under_way_or_all_was_given_is_a_new_atte
     ("replies", "result", "calls"),
     [
         (["no", '{"score": 0.4}'], 0.4, 2),
-        (["no", "no"], "unparseable: The reply has no JSON object with a score.", 2),
+        (["no", "no"], "unparseable: ... no JSON", 2),
         # Asking again cannot help.
         (
             [JudgeFailure("content_filter", "The provider refused.")],
@@ -536,5 +526,5 @@ def test_an_unreadable_similarity_is_asked_for_again(
         seen.append(prompt)
         return replies[len(seen) - 1]
 
-    assert anyio.run(asked_similarity(ask), "a", "b") == result
+    assert tells(anyio.run(asked_similarity(ask), "a", "b"), result)
     assert len(seen) == calls and len({prompt.case for prompt in seen}) == 1

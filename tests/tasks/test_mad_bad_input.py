@@ -13,6 +13,7 @@ from tests.reports.mad_logs import answered, judged, write_answer_log, write_log
 from tests.servers import ChatServer, says, serving
 from tests.tasks.commands import refused, succeed
 from tests.tasks.contests import Field, compete, pool_file
+from tests.telling import tells
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.discrepancy._embeddings import LexicalSimilarity
 from urs_inspect.tasks import mad
@@ -177,13 +178,13 @@ def test_logs_that_are_no_pool_are_refused(
 def test_a_file_that_is_no_log(server, tmp_path, monkeypatch, capsys) -> None:
     (tmp_path / "2026-01-01T00-00-00_urs_x.eval").write_bytes(b"no zip")
     said = refuse(tmp_path, server, monkeypatch, capsys, f"responses={tmp_path}", roles=(_GRADER,))
-    assert "cannot read the log, " in said
+    assert tells(said, "read the log")
 
 
 def test_a_contestant_that_has_answered_in_the_logs(server, tmp_path, monkeypatch, capsys) -> None:
     answer_log(tmp_path / "in" / "a.eval", "openai-api/local/one", answers("a"))
     said = refuse(tmp_path, server, monkeypatch, capsys, f"responses={tmp_path / 'in'}", "k=2")
-    assert "the answers of openai-api/local/one are in the logs already" in said
+    assert tells(said, "openai-api/local/one ... already")
 
 
 # ## Where roles are known only during the run
@@ -213,7 +214,7 @@ def test_answers_that_are_all_equal_end_the_run_with_the_line(tmp_path: Path, mo
     with serving(lambda request: says("An answer."), monkeypatch):
         # The harness ends with 0 after every task that failed.
         said = succeed(*arguments, "--display", "rich", tmp_path=tmp_path)
-    assert "InputError: no pair of contestants can be compared: " in said
+    assert tells(said, "InputError: no pair")
     assert "Traceback" not in said
     assert "competition.py" not in said
     assert "Task interrupted (6 of " in said
@@ -235,7 +236,7 @@ def test_vectors_that_are_not_finite_are_named_without_causes(tmp_path: Path, mo
     )
     log = compete(mad(str(pool_file(tmp_path)), k=2), tmp_path / "logs", Field().roles())
     assert log.error is not None
-    assert "vectors that are not finite, the first for text 0" in log.error.message
+    assert tells(log.error.message, "not finite, ... text 0")
     assert "matchmaking.py" not in log.error.traceback
     # What `inspect view` shows, drawn by rich: the type and the line.
     assert "competition.py" not in log.error.traceback_ansi

@@ -22,6 +22,7 @@ from scipy.stats import t as student
 from tests.reports.answer_rows import model_of, ranking_of_log
 from tests.tasks.scripted import Script, between, metric_values, number, run, samples_of
 from urs_inspect import urs
+from urs_inspect.datasets import Vocabulary, in_proportion, load_urs
 from urs_inspect.rubrics import Rubric, load_rubric
 
 GROUPS = [
@@ -251,15 +252,10 @@ def test_language_and_intents_select_cases(arguments, kinds: list[tuple[str, str
 
 
 @pytest.mark.data
-def test_published_rows_are_all_scored(data_dir: Path, tmp_path: Path):
-    log = run(urs(), tmp_path, model="urs_simulation/weak", grader="urs_simulation/judge")
-
-    assert log.status == "success"
-    assert metric_values(log, "judge_outcome") == {"judged": 1846}
-    assert sorted(str(sample.id) for sample in samples_of(log)) == [
-        f"urs_{n:04d}" for n in range(1, 1847)
-    ]
-    values, metrics = finals(log), metric_values(log, "intent_judge")
+def test_published_rows_are_all_asked(data_dir: Path):
+    samples = list(urs().dataset)
+    assert sorted(str(sample.id) for sample in samples) == [f"urs_{n:04d}" for n in range(1, 1847)]
+    facts = [sample.metadata or {} for sample in samples]
     # URS paper, Table 2, with API counted in Solve Problem.
     counts = {
         "Factual QA": 573,
@@ -267,12 +263,25 @@ def test_published_rows_are_all_scored(data_dir: Path, tmp_path: Path):
         "Ask for Advice": 269,
         "Seek Creativity": 193,
     }
-    assert {name: len(values[name]) for name in GROUPS} == {
+    assert Counter(fact["intent_group"] for fact in facts) == {
         **counts,
         "Leisure": 159,
         "Text Assistant": 124,
     }
-    assert {name: len(values[name]) for name in LANGUAGES} == {"en": 1014, "zh": 832}
+    assert Counter(fact["language"] for fact in facts) == {"en": 1014, "zh": 832}
+
+
+@pytest.mark.data
+def test_published_rows_in_proportion_are_scored(data_dir: Path, rubric: Rubric, tmp_path: Path):
+    published = load_urs("urs", Vocabulary(rubric.intent_id, rubric.language_code))
+    ids = [case.id for case in in_proportion(published.cases, 0)[:200]]
+    models = {"model": "urs_simulation/weak", "grader": "urs_simulation/judge"}
+    log = run(urs(), tmp_path, **models, sample_id=ids)
+
+    assert log.status == "success"
+    assert metric_values(log, "judge_outcome") == {"judged": 200}
+    assert sorted(str(sample.id) for sample in samples_of(log)) == sorted(ids)
+    values, metrics = finals(log), metric_values(log, "intent_judge")
     for name in ("final", *GROUPS, *LANGUAGES):
         assert metrics[name] == pytest.approx(fmean(values[name])), name
     # What is not in the header is read from the log.

@@ -17,6 +17,7 @@ from inspect_ai.scorer import SampleScore, Score
 from tests.reports.json_files import write_rows
 from tests.tasks.commands import refused
 from tests.tasks.scripted import Reply, Script, between, metric_values, run, samples_of
+from tests.telling import tells
 from urs_inspect import urs
 from urs_inspect._util import InputError
 from urs_inspect.datasets import Vocabulary, in_proportion, load_urs
@@ -226,9 +227,8 @@ def test_what_it_costs_is_said_before_and_more_cases_than_there_are_are_all(
     task = urs_crossval(**places, dataset="sample", folds=2, evaluators="x,y")
     assert len(task.dataset) == 2 * 2 * CASES
     assert "cases=200: there are only 42" in caplog.text
-    assert (
-        "42 cases x 2 evaluators x 1 source of references x 2 tested models: 168 judge calls in all"
-        in caplog.text
+    assert tells(
+        caplog.text, "42 cases x 2 evaluators x 1 source ... x 2 tested models: 168 judge calls"
     )
     assert "up to 2 times as many" in caplog.text and "word for word" not in caplog.text
 
@@ -245,7 +245,7 @@ def test_a_copy_in_place_of_a_second_output_is_noticed(
         evaluators="x",
         models="mockllm/A",
     )
-    assert "6 of 6 answers of mockllm/A are word for word its references" in caplog.text
+    assert tells(caplog.text, "6 of 6 answers of mockllm/A ... references")
     assert (task.metadata or {})["copies"] == {"mockllm/A": 6}
 
 
@@ -319,9 +319,9 @@ def test_missing_answers_are_refused_or_left_without_a_score(
     places: dict[str, Any] = {"answers": _unanswered(tmp_path), "references": "dataset"}
     with pytest.raises(InputError) as caught:
         urs_crossval(**places, dataset="sample", cases=6, evaluators="x")
-    assert f"of 6 cases, mockllm/A has none to 2 ({ids[0]}, {ids[1]})" in str(caught.value)
+    assert tells(str(caught.value), f"of 6 cases, mockllm/A ... 2 ({ids[0]}, {ids[1]})")
     assert "--limit 6" in str(caught.value) and "unanswered=unscored" in str(caught.value)
-    with pytest.raises(InputError, match="answers: none to any of the 2 cases by mockllm/A"):
+    with pytest.raises(InputError, match=r"answers: none.*2 cases by mockllm/A"):
         urs_crossval(
             **places, dataset="sample", cases=2, folds=1, evaluators="x", unanswered="unscored"
         )
@@ -333,15 +333,13 @@ def test_missing_answers_are_refused_or_left_without_a_score(
         "unscored_no_answer": 2,
         "unkeyed": 4,
     }
-    assert "4 judge calls in all" in caplog.text
+    assert tells(caplog.text, "4 judge calls")
 
 
 def test_missing_references_are_refused_always(tmp_path: Path, places: dict[str, Any]) -> None:
     few = reference_log(tmp_path / "few", "K", limit=4)
     for unanswered in ("refuse", "unscored"):
-        with pytest.raises(
-            InputError, match=r"\(by mockllm/K\) does not serve 2 of 6 cases: 2 \(.*\) without one"
-        ):
+        with pytest.raises(InputError, match=r"mockllm/K\).*2 of 6 cases: 2 \(.*\)"):
             urs_crossval(
                 places["answers"],
                 few.location,
@@ -363,9 +361,7 @@ def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
     data = write_rows(tmp_path / "own.jsonl", row)
     log = answer_log(tmp_path, "A", arguments={"dataset": str(data)})
     write_rows(data, {**row, "question": "Why not?"})
-    with pytest.raises(
-        InputError, match=r"answers: 1 \(mine\) of 1 cases have another question in the logs"
-    ):
+    with pytest.raises(InputError, match=r"answers: 1 \(mine\) of 1 cases"):
         urs_crossval(log.location, "dataset", dataset=str(data), cases=1, folds=1, evaluators="x")
 
 
@@ -385,13 +381,13 @@ def test_answers_that_were_judged_with_other_references_serve_together(tmp_path:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"references": "dataset,dataset"}, "references: dataset is listed twice"),
+        ({"references": "dataset,dataset"}, "references: dataset.*twice"),
         (
             {"models": "mockllm/Z"},
-            "models: no answers of mockllm/Z; there are some of mockllm/A, mockllm/B",
+            "models: .*mockllm/Z; .*mockllm/A, mockllm/B",
         ),
-        ({"folds": 7}, "folds: must be at most the number of cases, 6, got 7"),
-        ({"evaluators": "all"}, r"evaluators: name them, as urs_crossval\(evaluators="),
+        ({"folds": 7}, "folds: .*6, got 7"),
+        ({"evaluators": "all"}, r"evaluators:.*urs_crossval\(evaluators="),
         ({"answers": "absent"}, "no log 'absent'"),
     ],
 )
@@ -414,10 +410,7 @@ def test_an_evaluator_without_the_role_ends_the_run(tmp_path: Path, places: dict
     task = urs_crossval(**places, dataset="sample", cases=1, folds=1, evaluators="mockllm/X")
     log = run(task, tmp_path, model="none/none", grader=Script("{}").model("C"))
     assert log.status == "error" and log.error is not None
-    assert (
-        "evaluator 'mockllm/X' does not have the role 'grader'; those that have: mockllm/C"
-        in log.error.message
-    )
+    assert tells(log.error.message, "'mockllm/X' ... role 'grader'; ... mockllm/C")
 
 
 @pytest.mark.parametrize(
@@ -426,20 +419,17 @@ def test_an_evaluator_without_the_role_ends_the_run(tmp_path: Path, places: dict
         (
             [],
             [],
-            (
-                "no model has the role 'grader'; name one or several: --model-role"
-                " 'grader=[provider/a, ...]'"
-            ),
+            ("role 'grader' ... --model-role 'grader=[provider/a, ...]'"),
         ),
         (
             ["grader=[none/a, none/a]"],
             [],
-            "evaluators: none/a has the role 'grader' twice; each needs a name",
+            "evaluators: none/a ... role 'grader' twice",
         ),
         (
             ["grader=none/a"],
             ["evaluators=none/b"],
-            "none/b does not have the role 'grader'; allowed: none/a",
+            "none/b ... role 'grader'; allowed: none/a",
         ),
     ],
 )
@@ -474,5 +464,5 @@ def test_evaluators_are_checked_by_the_command(
         capsys=capsys,
     )
     assert refusal.status == 1
-    assert said in refusal.error.splitlines()[-1]
+    assert tells(refusal.error.splitlines()[-1], said)
     assert not list((tmp_path / "refused").glob("*"))

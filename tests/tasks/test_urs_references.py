@@ -102,9 +102,7 @@ def test_log_and_file_serve_alike(tmp_path: Path, command: Run) -> None:
 
 def test_references_that_do_not_fit_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
     log = ask(tmp_path, limit=40)
-    with pytest.raises(
-        InputError, match=r"\(by mockllm/J\) does not serve 2 of 42 cases: 2 \(.*\) without one"
-    ):
+    with pytest.raises(InputError, match=r"\(by mockllm/J\).*2 of 42 cases: 2 \(.*\)"):
         urs(dataset="sample", references=log.location)
     # Cases that do not take part need no reference.
     by_language = {str(sample.id).split("_")[-2] for sample in samples_of(ask(tmp_path, limit=1))}
@@ -140,7 +138,7 @@ def test_empty_and_cut_answers_are_no_references_and_can_be_mended(
     }
     with pytest.raises(
         InputError,
-        match=r"does not serve 3 of 42 cases: 2 .* cut off at the token limit; 1 .* empty",
+        match=r"3 of 42 cases: 2 .*token limit; 1 .* empty",
     ):
         urs(dataset="sample", references=log.location)
     done = command("references", log.location, "-o", tmp_path / "some.jsonl")
@@ -185,7 +183,7 @@ def test_logs_that_cannot_serve_are_refused(tmp_path: Path) -> None:
     assert "file:" not in str(caught.value) and str(tmp_path) in str(caught.value)
     with pytest.raises(InputError, match=r"no log"):
         read_references(str(tmp_path / "absent.eval"))
-    with pytest.raises(InputError, match=r"cannot read .*; allowed: a .jsonl file, a log"):
+    with pytest.raises(InputError, match=r"cannot read .*allowed: .*\.jsonl"):
         read_references(str(tmp_path / "refs.csv"))
 
 
@@ -228,5 +226,5 @@ def test_own_cases_need_no_references_of_their_own_and_a_changed_question_is_not
     judged(log.location, tmp_path, judge, dataset=data)
     assert "[by J] Why?" in judge.seen[0][1].text
     write_rows(tmp_path / "own.jsonl", {**row, "question": "Why not?"})
-    with pytest.raises(InputError, match=r"1 \(mine\) of another question than the case has now"):
+    with pytest.raises(InputError, match=r"1 \(mine\) of another question"):
         urs(dataset=data, references=log.location)
