@@ -1,4 +1,4 @@
-"""Logs that `intent_judge` scored -> one data frame of answers: a row per log, question and epoch."""
+"""Logs that `intent_judge` scored -> one data frame of answers, by log, question and epoch."""
 
 import hashlib
 import json
@@ -194,7 +194,7 @@ class JudgedLog:
         return frozenset(self.table["question"])
 
     def replaces(self, other: "JudgedLog") -> bool:
-        """Whether it answers some of the same questions by the same model under the same conditions."""
+        """Whether it has the same model, the same conditions, and some of the same questions."""
         return (
             (self.log.eval.model, self.settings, self.conditions.key)
             == (other.log.eval.model, other.settings, other.conditions.key)
@@ -569,6 +569,15 @@ def run_command(log: EvalLog, judges: Sequence[str]) -> str:
     Where the judges are not those of the run, the log was judged later, and a second command
     follows after `&&`.
     """
+    command = shlex.join(_run_words(log))
+    known = set[str]().union(*role_models(log).values()) or {log.eval.model}
+    if not judges or set(judges) <= known:
+        return command
+    grader = shlex.quote(f"grader={_one_or_list(judges)}")
+    return f"{command} && {JUDGE_AGAIN.replace('grader=JUDGE', grader)}"
+
+
+def _run_words(log: EvalLog) -> list[str]:
     spec = log.eval
     model = spec.model.replace("none/none", "none")
     words = ["inspect", "eval", spec.task_file or spec.task, "--model", model]
@@ -585,15 +594,9 @@ def run_command(log: EvalLog, judges: Sequence[str]) -> str:
     if spec.config.epochs == 1:
         del limits["epochs"]
     words += _flags(limits)
-    words += _flags(
+    return words + _flags(
         {name: value for name, value in model_settings(log).items() if name not in spec.model_args}
     )
-    command = shlex.join(words)
-    known = set[str]().union(*role_models(log).values()) or {spec.model}
-    if not judges or set(judges) <= known:
-        return command
-    grader = shlex.quote(f"grader={_one_or_list(judges)}")
-    return f"{command} && {JUDGE_AGAIN.replace('grader=JUDGE', grader)}"
 
 
 def _one_or_list(names: Sequence[str]) -> str:

@@ -178,9 +178,9 @@ class ComparedModels:
         return [(pair.first, pair.second) for pair in self.comparisons[ALL] if pair.significant]
 
     def detectable(self, pair: Comparison) -> float:
-        """The smallest difference of a pair that would have been significant with a power of `POWER`.
+        """The smallest difference of a pair that would have been significant; NaN if unknown.
 
-        The p-value is corrected over all pairs. NaN if unknown.
+        With a power of `POWER`; the p-value is corrected over all pairs.
         """
         found = pair.difference
         if self.two_valued and found.n < _FEWEST_TWO_VALUED:
@@ -188,7 +188,7 @@ class ComparedModels:
         return smallest_difference(pair.error, found.clusters, tests=self._tests, level=found.level)
 
     def needed(self, pair: Comparison, difference: float) -> int | None:
-        """Questions for which a difference would be significant with that power; None if unknown."""
+        """Questions for which a difference would be significant with that power, if known."""
         found = pair.difference
         return questions_needed(
             difference, pair.error, found.n, found.clusters, tests=self._tests, level=found.level
