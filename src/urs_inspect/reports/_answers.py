@@ -1,6 +1,4 @@
-"""Logs that `intent_judge` scored -> one data frame of answers, one row per log, question and
-epoch.
-"""
+"""Logs that `intent_judge` scored -> one data frame of answers, by log, question and epoch."""
 
 import hashlib
 import json
@@ -196,9 +194,7 @@ class JudgedLog:
         return frozenset(self.table["question"])
 
     def replaces(self, other: "JudgedLog") -> bool:
-        """Whether it has answers of the same model to some of the same questions under the same
-        conditions.
-        """
+        """Whether it has the same model, the same conditions, and some of the same questions."""
         return (
             (self.log.eval.model, self.settings, self.conditions.key)
             == (other.log.eval.model, other.settings, other.conditions.key)
@@ -208,8 +204,7 @@ class JudgedLog:
 
 
 def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
-    """Read the answers of a finished log, given its header; None if `intent_judge` scored none of
-    them.
+    """Read the answers of a finished log from its header; None if `intent_judge` scored none.
 
     `left_out` gets one sentence about each thing that is skipped, with counts.
     """
@@ -226,17 +221,33 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
     rows = [
         answer_row(sample, log, whole.get((str(sample.id), sample.epoch))) for sample in summaries
     ]
-    [(judges, _)] = Counter(row["judges"] for row in rows if row["judges"]).most_common(1) or [
-        ("", 0)
-    ]
-    kept = [row for row in rows if row["judges"] in ("", judges)]
-    if len(kept) < len(rows):
-        others = ", ".join(sorted({row["judges"] for row in rows} - {"", judges}))
+    rows = _of_usual_judges(rows, name, left_out)
+    rows = _of_usual_prompts(rows, name, left_out)
+    settings = {key: str(value) for key, value in model_settings(log).items()}
+    if spec.solver:
+        settings["solver"] = str(spec.solver)
+    table = pd.DataFrame(rows)
+    for place, (column, value) in enumerate(_log_columns(log).items()):
+        table.insert(place, column, whole_characters(value))
+    return JudgedLog(log, table, conditions_of(table), settings)
+
+
+def _of_usual_judges(rows: list[Row], log: str, left_out: list[str]) -> list[Row]:
+    """The answers that the same judges judged as most others, and those without a judge."""
+    counts = Counter(row["judges"] for row in rows if row["judges"])
+    usual = max(counts, key=counts.__getitem__, default="")
+    kept = [row for row in rows if row["judges"] in ("", usual)]
+    others = ", ".join(sorted(counts.keys() - {usual}))
+    if others:
         left_out.append(
-            f"{len(rows) - len(kept)} of {len(rows)} answers of {name} were left out: they were"
-            f" judged by {others}, the others by {judges}."
+            f"{len(rows) - len(kept)} of {len(rows)} answers of {log} were left out: they were"
+            f" judged by {others}, the others by {usual}."
         )
-    rows = kept
+    return kept
+
+
+def _of_usual_prompts(rows: list[Row], log: str, left_out: list[str]) -> list[Row]:
+    """The answers judged with the same prompt as most others of their intent and language."""
     prompts = defaultdict[tuple[str, str], Counter[str]](Counter)
     for row in rows:
         if row["prompt_sha256"]:
@@ -249,14 +260,17 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
     ]
     if len(kept) < len(rows):
         left_out.append(
-            f"{len(rows) - len(kept)} of {len(rows)} answers of {name} were left out: they were"
+            f"{len(rows) - len(kept)} of {len(rows)} answers of {log} were left out: they were"
             " judged with another prompt than the others of their intent and language."
         )
-    settings = dict(model_settings(log))
-    if spec.solver:
-        settings["solver"] = spec.solver
+    return kept
+
+
+def _log_columns(log: EvalLog) -> dict[str, str]:
+    """The columns that are the same for all answers of a log."""
+    spec = log.eval
     facts = spec.metadata or {}
-    same = {
+    return {
         "log": log.location,
         "base_model": spec.model,
         "task": spec.task,
@@ -265,13 +279,6 @@ def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
         "references": _references(facts),
         "task_version": str(spec.task_version),
     }
-    table = pd.DataFrame(kept)
-    table = table.assign(**{name: whole_characters(value) for name, value in same.items()})[
-        [*same, *table.columns]
-    ]
-    return JudgedLog(
-        log, table, conditions_of(table), {name: str(value) for name, value in settings.items()}
-    )
 
 
 def _whole_samples(
@@ -336,42 +343,69 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
 
     `whole` is the sample as a whole, for what its summary lacks.
     """
+    scores = judgements(whole or sample)
     score = last_judgement(whole or sample)
     facts = (score.metadata or {}) if score else {}
+    judges = [name for name, _ in _judge_finals(facts) or []]
+    error = "" if sample.error is None else str(sample.error) or "unknown error"
+    row = {
+        **_question_columns(sample),
+        **_score_columns(None if error else score),
+        "not_shown": named_kinds(facts.get(NOT_SHOWN) or {}),
+        "outcome": _outcome(score, error),
+        "cut_off": cut_off(facts),
+        **_judge_columns(facts, _earlier_scores(scores)),
+        "answer_length": _number(facts.get("answer_length")),
+        "answer_digest": _answer_digest(sample),
+        **_usage_columns(sample, log, judges, whole),
+        "seconds": _number(sample.working_time),
+        "error": error,
+    }
+    return {
+        name: whole_characters(value) if isinstance(value, str) else value
+        for name, value in row.items()
+    }
+
+
+def _question_columns(sample: EvalSampleSummary) -> Row:
+    intent = _metadata(sample, "intent", "unknown")
+    return {
+        "question": str(sample.id),
+        "epoch": sample.epoch,
+        "intent": intent,
+        "group": _metadata(sample, "intent_group", intent),
+        "language": _metadata(sample, "language", "unknown"),
+        "country": _metadata(sample, "country", "").strip(),
+        CLUSTER: _metadata(sample, CLUSTER, "").strip(),
+    }
+
+
+def _score_columns(score: Score | None) -> Row:
+    """The final score and those of criteria; a failed sample has none."""
+    columns = {"final": value_of(score, FINAL)}
+    if score is not None and isinstance(score.value, dict):
+        for key in score.value:
+            if key != FINAL:
+                columns[CRITERION + key] = value_of(score, key)
+    return columns
+
+
+def _outcome(score: Score | None, error: str) -> str:
+    if error:
+        return ERROR
+    if score is None:
+        return NOT_JUDGED
+    return str((score.metadata or {}).get("outcome", "unknown"))
+
+
+def _judge_columns(facts: Mapping[str, Any], earlier: Sequence[Score]) -> Row:
+    """Who judged an answer, how, and with which result; `earlier` are scores by the same judges."""
     finals = _judge_finals(facts) or []
-    names = [name for name, _ in finals]
     # An empty answer, for which no judge was called, has the judges of its run.
     panel = finals or [
         (whole_characters(str(name)), math.nan) for name in facts.get("judges_not_asked", ())
     ]
-    error = "" if sample.error is None else str(sample.error) or "unknown error"
-    counted = None if error else score  # a number beside an error is no score of the answer
-    values = counted.value if counted is not None and isinstance(counted.value, dict) else {}
-    own, judging = _split_usage(sample, log, names, whole)
-    earlier = _earlier_scores(judgements(whole or sample))
-    row = {
-        "question": str(sample.id),
-        "epoch": sample.epoch,
-        "intent": _metadata(sample, "intent", "unknown"),
-        "group": _metadata(sample, "intent_group", _metadata(sample, "intent", "unknown")),
-        "language": _metadata(sample, "language", "unknown"),
-        "country": _metadata(sample, "country", "").strip(),
-        CLUSTER: _metadata(sample, CLUSTER, "").strip(),
-        "final": math.nan if counted is None else value_of(counted, FINAL),
-        **{
-            CRITERION + key: value_of(counted, key)
-            for key in values
-            if counted is not None and key != FINAL
-        },
-        "not_shown": named_kinds(facts.get(NOT_SHOWN) or {}),
-        "outcome": (
-            ERROR
-            if error
-            else NOT_JUDGED
-            if score is None
-            else str(facts.get("outcome", "unknown"))
-        ),
-        "cut_off": cut_off(facts),
+    return {
         "judges": ", ".join(name for name, _ in panel),
         "judge_finals": dict(panel),
         "earlier_finals": tuple(value_of(score, FINAL) for score in earlier),
@@ -385,29 +419,26 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "judge_language": str(facts.get("judge_language", "")),
         "prompt_sha256": str(facts.get("prompt_sha256", "")),
         "rubric": str(facts.get("prompt_version", "")),
-        "answer_length": _number(facts.get("answer_length")),
-        "answer_digest": _answer_digest(sample),
+    }
+
+
+def _usage_columns(
+    sample: EvalSampleSummary, log: EvalLog, judges: Sequence[str], whole: EvalSample | None
+) -> Row:
+    own, judging = _split_usage(sample, log, judges, whole)
+    return {
         "input_tokens": own.sent,
         "output_tokens": own.received,
         "judge_input_tokens": judging.sent,
         "judge_output_tokens": judging.received,
         "cost": own.cost,
         "judge_cost": judging.cost,
-        "seconds": _number(sample.working_time),
-        "error": error,
-    }
-    return {
-        name: whole_characters(value) if isinstance(value, str) else value
-        for name, value in row.items()
     }
 
 
 def _structured_share(facts: Mapping[str, Any], judges: int) -> float:
-    """Share of the judges that were asked by a schema.
-
-    Of none in older logs, NaN where no judge was called.
-    """
-    return float(facts.get("structured", 0)) / judges if judges else math.nan
+    """Share of the judges that were asked by a schema; NaN where no judge was called."""
+    return float(facts.get("structured", 0)) / judges if judges else math.nan  # 0 in older logs
 
 
 def _answer_digest(sample: EvalSampleSummary) -> str:
@@ -496,21 +527,22 @@ def _split_usage(
     models = sample.model_usage
     roles = sample.role_usage
     if not models:
-        return UNKNOWN, NOTHING if not judges else UNKNOWN
+        return UNKNOWN, UNKNOWN if judges else NOTHING
     own = own_usage(log, models, roles)
     if not judges:
         return own, NOTHING
     if len(judgements(sample)) > 1:
         return own, UNKNOWN
-    if _judged_itself_without_role(
-        sample, log, judges
-    ):  # only the whole sample separates answering from judging
-        own = (
-            UNKNOWN if whole is None or whole.output.usage is None else usage_of(whole.output.usage)
-        )
+    if _judged_itself_without_role(sample, log, judges):
+        # Only the whole sample separates answering from judging.
+        known = None if whole is None else whole.output.usage
+        own = UNKNOWN if known is None else usage_of(known)
         return own, usage_of(models.get(log.eval.model, ModelUsage())) - own
-    role = next((role for role, names in role_models(log).items() if set(names) == set(judges)), "")
-    return own, usage_of_judges(judges, models, roles[role]) if role in roles else UNKNOWN
+    for role, names in role_models(log).items():
+        if set(names) == set(judges):
+            used = roles.get(role)
+            return own, UNKNOWN if used is None else usage_of_judges(judges, models, used)
+    return own, UNKNOWN
 
 
 def _judged_itself_without_role(
@@ -532,57 +564,51 @@ write.
 
 
 def run_command(log: EvalLog, judges: Sequence[str]) -> str:
-    """The command that repeats a run, quoted for a shell, with nothing in it whose name sounds like
-    a secret.
+    """The command that repeats a run, quoted for a shell, without anything that sounds secret.
 
     Where the judges are not those of the run, the log was judged later, and a second command
     follows after `&&`.
     """
+    command = shlex.join(_run_words(log))
+    known = set[str]().union(*role_models(log).values()) or {log.eval.model}
+    if not judges or set(judges) <= known:
+        return command
+    grader = shlex.quote(f"grader={_one_or_list(judges)}")
+    return f"{command} && {JUDGE_AGAIN.replace('grader=JUDGE', grader)}"
+
+
+def _run_words(log: EvalLog) -> list[str]:
     spec = log.eval
-    words = [
-        "inspect",
-        "eval",
-        spec.task_file or spec.task,
-        "--model",
-        spec.model.replace("none/none", "none"),
-    ]
+    model = spec.model.replace("none/none", "none")
+    words = ["inspect", "eval", spec.task_file or spec.task, "--model", model]
     if spec.model_base_url:
         words += ["--model-base-url", _shown(spec.model_base_url)]
     words += _pairs("-M", spec.model_args)
     for role, given in (spec.model_roles or {}).items():
-        models = [_model(model) for model in (given if isinstance(given, list) else [given])]
-        words += [
-            "--model-role",
-            f"{role}={models[0]}" if len(models) == 1 else f"{role}=[{', '.join(models)}]",
-        ]
+        models = given if isinstance(given, list) else [given]
+        words += ["--model-role", f"{role}={_one_or_list(list(map(_model, models)))}"]
     words += _pairs("-T", spec.task_args_passed)
     if spec.solver:
         words += ["--solver", spec.solver, *_pairs("-S", spec.solver_args_passed or {})]
-    words += _flags(
-        {
-            name: getattr(spec.config, name)
-            for name in _LIMITS
-            if name != "epochs" or spec.config.epochs != 1
-        }
-    )
-    words += _flags(
+    limits = {name: getattr(spec.config, name) for name in _LIMITS}
+    if spec.config.epochs == 1:
+        del limits["epochs"]
+    words += _flags(limits)
+    return words + _flags(
         {name: value for name, value in model_settings(log).items() if name not in spec.model_args}
     )
-    command = shlex.join(words)
-    known = {name for names in role_models(log).values() for name in names} or {spec.model}
-    if not judges or set(judges) <= known:
-        return command
-    role = judges[0] if len(judges) == 1 else f"[{', '.join(judges)}]"
-    return f"{command} && {JUDGE_AGAIN.replace('grader=JUDGE', shlex.quote(f'grader={role}'))}"
+
+
+def _one_or_list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
 
 
 def _pairs(flag: str, values: Mapping[str, Any]) -> list[str]:
-    return [
-        word
-        for name, value in values.items()
-        if not sounds_secret(name)
-        for word in (flag, f"{name}={_shown(value)}")
-    ]
+    words: list[str] = []
+    for name, value in values.items():
+        if not sounds_secret(name):
+            words += [flag, f"{name}={_shown(value)}"]
+    return words
 
 
 def _flags(values: Mapping[str, Any]) -> list[str]:

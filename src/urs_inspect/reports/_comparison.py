@@ -1,14 +1,13 @@
-"""Models compared on the same samples: a data frame of scores -> means, paired differences and rank
-intervals.
+"""Models compared on the same samples: scores -> means, paired differences and rank intervals.
 
-`urs-inspect compare` reads such frames from any logs; the rankings of `urs-inspect report` are
-built on the same function, `compare_table`.
+`urs-inspect compare` reads data frames of scores from any logs; the rankings of `urs-inspect
+report` are built on the same function, `compare_table`.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,7 @@ from urs_inspect.logs._samples import NO_GROUP
 from urs_inspect.reports._scores import (
     ALL,
     OrderedScores,
+    ScoreTable,
     columns_of_means,
     compare_models,
     order_models,
@@ -178,10 +178,9 @@ class ComparedModels:
         return [(pair.first, pair.second) for pair in self.comparisons[ALL] if pair.significant]
 
     def detectable(self, pair: Comparison) -> float:
-        """The smallest difference of a pair that would have been significant with a power of
-        `POWER`; NaN if unknown.
+        """The smallest difference of a pair that would have been significant; NaN if unknown.
 
-        The p-value is corrected over all pairs.
+        With a power of `POWER`; the p-value is corrected over all pairs.
         """
         found = pair.difference
         if self.two_valued and found.n < _FEWEST_TWO_VALUED:
@@ -189,9 +188,7 @@ class ComparedModels:
         return smallest_difference(pair.error, found.clusters, tests=self._tests, level=found.level)
 
     def needed(self, pair: Comparison, difference: float) -> int | None:
-        """Questions for which a difference of a pair would be significant with that power; None if
-        unknown.
-        """
+        """Questions for which a difference would be significant with that power, if known."""
         found = pair.difference
         return questions_needed(
             difference, pair.error, found.n, found.clusters, tests=self._tests, level=found.level
@@ -254,29 +251,53 @@ def compare(
     names = list(dict.fromkeys(frame["model"].astype(str)))
     if baseline is not None:
         full = {short: name for name, short in short_names(names).items()}
-        if (baseline := full.get(baseline, baseline)) not in names:
+        baseline = full.get(baseline, baseline)
+        if baseline not in names:
             raise InputError(f"baseline: no model '{baseline}'; allowed: {choices(names)}")
     known = answers[FINAL].dropna()
-    low, high = scale or (float(known.min()), float(known.max()))
+    low, high = _scale_of(known, scale)
+    if lower_is_better:
+        answers[FINAL] *= -1
+        low, high = -high, -low
+    facts = [name for name in ("cluster", "group") if name in answers] or ["model"]
+    table = score_table(answers, names, facts, (low, high))
+    ordered = order_models(table)
+    _refuse_unranked(ordered, _by_model(names, (~np.isnan(table.finals)).sum(axis=0)), baseline)
+    columns = _columns_of_groups(table)
+    compared = compare_table(
+        ordered, columns, list(columns), Resampling(rounds, level, seed), baseline, noun="sample"
+    )
+    attempted = (table.asked > 0).sum(axis=0)
+    if attempted.min() < len(table.facts):
+        note = (
+            f"The models did not attempt the same samples ({_by_model(names, attempted)}): only"
+            " those count that all have."
+        )
+        compared = replace(compared, notes=(note, *compared.notes))
+    two_valued = known.nunique() <= 2 and table.clusters is None
+    compared = replace(compared, two_valued=two_valued)
+    return _negated(compared) if lower_is_better else compared
+
+
+def _scale_of(values: "pd.Series[float]", scale: Scale | None) -> Scale:
+    """The scale that is given, which must hold all values, or the lowest and the highest value."""
+    low, high = scale or (float(values.min()), float(values.max()))
     if not (math.isfinite(low) and math.isfinite(high) and (low < high or scale is None)):
         raise InputError(
             f"scale: must be two numbers, the lowest before the highest, got {low:g} and {high:g}"
         )
-    if beyond := int(((known < low) | (known > high)).sum()):
+    if beyond := int((~values.between(low, high)).sum()):
         raise InputError(
-            f"scale: {beyond:,} of {len(known):,} values lie beyond {low:g} to {high:g}"
+            f"scale: {beyond:,} of {len(values):,} values lie beyond {low:g} to {high:g}"
         )
-    sign = -1 if lower_is_better else 1
-    answers[FINAL] *= sign
-    facts = [name for name in ("cluster", "group") if name in answers] or ["model"]
-    table = score_table(
-        answers, names, facts, (min(sign * low, sign * high), max(sign * low, sign * high))
-    )
-    ordered = order_models(table)
-    counts = ", ".join(
-        f"{name} {n:,}"
-        for name, n in zip(names, (~np.isnan(table.finals)).sum(axis=0), strict=True)
-    )
+    return low, high
+
+
+def _by_model(names: Sequence[str], counts: Iterable[int]) -> str:
+    return ", ".join(f"{name} {n:,}" for name, n in zip(names, counts, strict=True))
+
+
+def _refuse_unranked(ordered: OrderedScores, counts: str, baseline: str | None) -> None:
     if not len(ordered.common):
         raise InputError(f"no sample has a score of every model; samples with a score: {counts}")
     unranked = ordered.table.models[ordered.ranked :]
@@ -285,74 +306,69 @@ def compare(
             f"{choices(unranked)}: a model with a score for fewer than half as many samples as"
             f" another cannot be compared; samples with a score: {counts}"
         )
+
+
+def _columns_of_groups(table: ScoreTable) -> dict[str, Integers]:
+    """Numbers of all samples, and of those of each group."""
     columns = {ALL: np.arange(len(table.facts))}
-    for group in sorted(
-        name for name in table.facts.get("group", pd.Series(dtype=str)).unique() if name
-    ):
-        columns[f"{group} (group)" if group == ALL else group] = np.flatnonzero(
-            table.facts["group"] == group
-        )
-    found = compare_table(
-        ordered, columns, list(columns), Resampling(rounds, level, seed), baseline, noun="sample"
-    )
-    attempted = [int((column > 0).sum()) for column in table.asked.T]
-    notes = list(found.notes)
-    if min(attempted) < len(table.facts):
-        there = ", ".join(
-            f"{name} {number:,}" for name, number in zip(names, attempted, strict=True)
-        )
-        notes.insert(
-            0,
-            f"The models did not attempt the same samples ({there}): only those count that all"
-            " have.",
-        )
-    found = replace(
-        found, notes=tuple(notes), two_valued=known.nunique() <= 2 and table.clusters is None
-    )
-    return found if sign > 0 else _negated(found)
+    if "group" not in table.facts:
+        return columns
+    groups = table.facts["group"]
+    for group in sorted(filter(None, groups.unique())):
+        columns[f"{group} (group)" if group == ALL else group] = np.flatnonzero(groups == group)
+    return columns
 
 
 def _checked(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with the names that `score_table` has for its columns."""
-    known = ("sample", "model", "value", "cluster", "group")
     if missing := [name for name in ("sample", "model", "value") if name not in frame]:
         raise InputError(
             f"the data frame lacks {choices(missing)}; it has {choices(map(str, frame.columns))}"
         )
     if frame.empty:
         raise InputError("the data frame has no rows")
-    frame = frame[[name for name in known if name in frame]]
+    kinds = [kind for kind in ("cluster", "group") if kind in frame]
+    frame = frame[["sample", "model", "value", *kinds]]
     if nameless := int(frame[["sample", "model"]].isna().any(axis=1).sum()):
         raise InputError(f"{nameless:,} of {counted(len(frame), 'row')} have no sample or no model")
     frame = frame.astype({"sample": str, "model": str})
-    for kind in ("cluster", "group"):
-        if kind in frame:
-            frame[kind] = frame[kind].map(str, na_action="ignore")
+    for kind in kinds:
+        frame[kind] = frame[kind].map(str, na_action="ignore")
     if frame["model"].nunique() < 2:
         raise InputError(
             f"one model only, {choices(frame['model'].unique())}: two or more are compared"
         )
-    values = pd.to_numeric(frame["value"].astype(object), errors="coerce").astype(float)
-    if (wrong := frame["value"].notna() & ~np.isfinite(values)).any():
-        example = frame.loc[wrong, "value"].iloc[0]
-        count = f"{int(wrong.sum()):,} of {counted(len(frame), 'value')}"
-        raise InputError(f"value: {count} are no finite numbers, such as '{example}'")
-    if values.isna().all():
-        raise InputError(f"none of {counted(len(frame), 'row')} has a value")
-    for kind in ("cluster", "group"):
-        several = frame.groupby("sample")[kind].nunique() if kind in frame else pd.Series(dtype=int)
-        if (several > 1).any():
-            name = several.index[several > 1][0]
-            raise InputError(
-                f"{counted(int((several > 1).sum()), 'sample')} of more than one {kind}, as"
-                f" '{name}'"
-            )
+    values = _finite(frame["value"])
+    for kind in kinds:
+        _refuse_several(frame, kind)
     answers = (
         frame.rename(columns={"sample": "question"}).drop(columns="value").assign(**{FINAL: values})
     )
-    if "cluster" in answers:
+    if "cluster" in kinds:
         answers["cluster"] = answers["cluster"].fillna(answers["question"])
-    return answers.fillna({"group": NO_GROUP}) if "group" in answers else answers
+    return answers.fillna({"group": NO_GROUP}) if "group" in kinds else answers
+
+
+def _finite(given: "pd.Series[Any]") -> "pd.Series[float]":
+    """Values as numbers, NaN for no score."""
+    values = pd.to_numeric(given.astype(object), errors="coerce").astype(float)
+    wrong = given[given.notna() & ~np.isfinite(values)]
+    if len(wrong):
+        count = f"{len(wrong):,} of {counted(len(given), 'value')}"
+        raise InputError(f"value: {count} are no finite numbers, such as '{wrong.iloc[0]}'")
+    if values.isna().all():
+        raise InputError(f"none of {counted(len(given), 'row')} has a value")
+    return values
+
+
+def _refuse_several(frame: pd.DataFrame, kind: str) -> None:
+    """Refuse a sample of more than one cluster or group."""
+    several = frame.groupby("sample")[kind].nunique() > 1
+    if several.any():
+        raise InputError(
+            f"{counted(int(several.sum()), 'sample')} of more than one {kind}, as"
+            f" '{several.idxmax()}'"
+        )
 
 
 def compare_table(
@@ -365,8 +381,7 @@ def compare_table(
     together: bool = True,
     noun: str = "question",
 ) -> ComparedModels:
-    """Compare ordered models over all questions and in columns, all over the same rounds of the
-    bootstrap.
+    """Compare ordered models over all questions and in columns, over the same bootstrap rounds.
 
     `columns` are keys with the numbers of their questions, among them `all`; in those that are
     `tested`, models are tested against each other, or with a `baseline` alone. `together` says
@@ -384,25 +399,9 @@ def compare_table(
         baseline=None if baseline is None else names.index(baseline),
         families=max(1, len(tested) - 1) if together else 1,
     )
-    ranks: list[tuple[int | None, int | None]] = [(None, None)] * len(names)
     better = [(pair.first, pair.second) for pair in pairs[ALL] if pair.significant]
-    ranks[: scores.ranked] = rank_intervals(scores.ranked, better)
-    bounds = [
-        scores.weights.means(v).tolist() for v in (table.finals, *map(table.filled, table.scale))
-    ]
-    asked, unscored, missing = (
-        counts.sum(axis=0) for counts in (table.asked, table.unscored, table.missing)
-    )
-    rows = {
-        "rank_from": [first for first, _ in ranks],
-        "rank_to": [last for _, last in ranks],
-        **dict(zip(("mean_scored", "mean_lowest", "mean_highest"), bounds, strict=True)),
-        "answers": asked.tolist(),
-        "unscored": unscored.tolist(),
-        "unscored_share": (missing / np.maximum(asked, 1)).tolist(),
-    }
     return ComparedModels(
-        models=pd.DataFrame(rows, pd.Index(names), dtype=object),
+        models=_facts_of_models(scores, rank_intervals(scores.ranked, better)),
         means=dict(zip(wanted, means, strict=True)),
         comparisons={
             key: tuple(_comparison(scores, columns[key], pair) for pair in pairs[key])
@@ -415,6 +414,26 @@ def compare_table(
         notes=tuple(_missing_notes(scores, noun)),
         noun=noun,
     )
+
+
+def _facts_of_models(scores: OrderedScores, ranks: Sequence[tuple[int, int]]) -> pd.DataFrame:
+    """The facts of `ComparedModels.models`; `ranks` are the intervals of the ranked models."""
+    table = scores.table
+    mean = scores.weights.means
+    lowest, highest = table.scale
+    asked = table.asked.sum(axis=0)
+    none = [None] * (len(table.models) - scores.ranked)
+    columns = {
+        "rank_from": [first for first, _ in ranks] + none,
+        "rank_to": [last for _, last in ranks] + none,
+        "mean_scored": mean(table.finals).tolist(),
+        "mean_lowest": mean(table.filled(lowest)).tolist(),
+        "mean_highest": mean(table.filled(highest)).tolist(),
+        "answers": asked.tolist(),
+        "unscored": table.unscored.sum(axis=0).tolist(),
+        "unscored_share": (table.missing.sum(axis=0) / np.maximum(asked, 1)).tolist(),
+    }
+    return pd.DataFrame(columns, pd.Index(table.models), dtype=object)
 
 
 def verdict_of(pair: MeanDifference, *, lacking: bool = True) -> Verdict:
@@ -432,37 +451,38 @@ def verdict_of(pair: MeanDifference, *, lacking: bool = True) -> Verdict:
 
 def _comparison(scores: OrderedScores, chosen: Integers, pair: MeanDifference) -> Comparison:
     table = scores.table
-    first = table.models[pair.first]
-    second = table.models[pair.second]
-    counts = {
-        table.models[model]: int(table.incomplete[chosen, model].sum())
-        for model in (pair.first, pair.second)
-    }
-    verdict = verdict_of(pair, lacking=any(counts.values()))
-    depends = (
-        {name: n for name, n in counts.items() if n}
-        if verdict == "depends on unscored answers"
-        else {}
+    lacking = {}
+    for model in (pair.first, pair.second):
+        if count := int(table.incomplete[chosen, model].sum()):
+            lacking[table.models[model]] = count
+    verdict = verdict_of(pair, lacking=bool(lacking))
+    return Comparison(
+        table.models[pair.first],
+        table.models[pair.second],
+        pair.difference,
+        pair.error,
+        pair.p,
+        pair.p_holm,
+        pair.p_worst,
+        verdict,
+        lacking if verdict == "depends on unscored answers" else {},
     )
-    numbers = pair.difference, pair.error, pair.p, pair.p_holm, pair.p_worst
-    return Comparison(first, second, *numbers, verdict, depends)
 
 
 def _negated(compared: ComparedModels) -> ComparedModels:
     """The same for scores that were negated because lower is better."""
     models = compared.models.copy()
-    low = models["mean_lowest"]
-    high = models["mean_highest"]
-    models = models.assign(mean_scored=-models["mean_scored"], mean_lowest=-high, mean_highest=-low)
+    models["mean_scored"] *= -1
+    models["mean_lowest"] = -compared.models["mean_highest"]
+    models["mean_highest"] = -compared.models["mean_lowest"]
+    means = {}
+    for key, column in compared.means.items():
+        means[key] = tuple(-mean for mean in column)
+    comparisons = {}
+    for key, pairs in compared.comparisons.items():
+        comparisons[key] = tuple(replace(pair, difference=-pair.difference) for pair in pairs)
     return replace(
-        compared,
-        lower_is_better=True,
-        models=models,
-        means={key: tuple(-mean for mean in means) for key, means in compared.means.items()},
-        comparisons={
-            key: tuple(replace(pair, difference=-pair.difference) for pair in pairs)
-            for key, pairs in compared.comparisons.items()
-        },
+        compared, lower_is_better=True, models=models, means=means, comparisons=comparisons
     )
 
 
@@ -508,9 +528,7 @@ def _missing_notes(scores: OrderedScores, noun: str) -> list[str]:
 
 
 def _panel_notes(scores: OrderedScores) -> list[str]:
-    """Which judges of a panel failed on which share of the answers of each model, and what then
-    counts.
-    """
+    """Which judges of a panel failed on which share of each model's answers; what then counts."""
     panel = scores.table.panel
     if panel is None:
         return []
@@ -520,20 +538,17 @@ def _panel_notes(scores: OrderedScores) -> list[str]:
     for place, judge in enumerate(panel.judges):
         shares = 1 - given[:, place] / np.maximum(asked, 1)
         if shares.any():
-            of_models = [
-                f"{name} {share(part)}"
-                for name, part in zip(scores.table.models, shares, strict=True)
-            ]
-            failures.append(f"{judge} of {', '.join(of_models)}")
-    notes = [f"Some judges of the panel gave some answers no score: {'; '.join(failures)}."]
-    if scores.ranked < 2:
-        return [
-            *notes,
-            "An answer counts by the judges that scored it, at the level of the whole panel.",
-        ]
-    notes.append(
-        "On each question only judges count that scored all ranked models, at the level of the"
-        " whole panel, so that no model gains by a strict judge that failed; in the worst case each"
-        " score that a judge did not give counts against the better model."
-    )
-    return notes
+            of_models = zip(scores.table.models, map(share, shares), strict=True)
+            failures.append(f"{judge} of {', '.join(map(' '.join, of_models))}")
+    return [
+        f"Some judges of the panel gave some answers no score: {'; '.join(failures)}.",
+        _SEVERAL_BY_PANEL if scores.ranked > 1 else _ONE_BY_PANEL,
+    ]
+
+
+_ONE_BY_PANEL = "An answer counts by the judges that scored it, at the level of the whole panel."
+_SEVERAL_BY_PANEL = (
+    "On each question only judges count that scored all ranked models, at the level of the"
+    " whole panel, so that no model gains by a strict judge that failed; in the worst case each"
+    " score that a judge did not give counts against the better model."
+)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain, pairwise
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,7 @@ from urs_inspect.reports._tables import (
     share,
     simulation_section,
 )
+from urs_inspect.stats import Estimate
 from urs_inspect.stats._power import POWER
 
 COMPARISON = ReportKind(
@@ -100,7 +102,11 @@ def _formats(compared: ComparedModels, scores: SampleScores) -> tuple[Format, Fo
     """Formats of means and of differences, with the decimals that fit the scale."""
     values = compared.models[["mean_lowest", "mean_highest"]].to_numpy(dtype=np.float64)
     widest = scores.scale[1] - scores.scale[0] if scores.scale else float(np.abs(values).max())
-    digits = 3 if widest <= _SMALL else 2 if widest <= _MEDIUM else 1
+    digits = 1
+    if widest <= _SMALL:
+        digits = 3
+    elif widest <= _MEDIUM:
+        digits = 2
     return number(digits), number(digits, sign=True)
 
 
@@ -109,20 +115,7 @@ def _summary(
 ) -> Section:
     models = compared.models
     means = compared.means[ALL]
-    clusters = means[0].clusters
-    level = level_text(means[0].level)
-    about = f"{scores.task}, {scores.scorer}: {counted(compared.questions, compared.noun)}"
-    about += f" in {counted(clusters, 'cluster')}" if clusters < compared.questions else ""
-    direction = "Lower is better." if compared.lower_is_better else "Higher is better."
-    if scores.higher_is_better is None and not compared.lower_is_better:
-        direction = "Higher is better, unless --lower-is-better is given."
-    notes = [
-        first,
-        (
-            f"{about}. Means are over those for which all ranked models have a score, with {level}"
-            f" intervals. {direction}"
-        ),
-    ]
+    notes = [first, _about(compared, scores)]
     if scores.judge:
         notes.append(f"Judge: {scores.judge}.")
     if scores.chosen:
@@ -130,37 +123,44 @@ def _summary(
     notes += compared.notes
     if (models["unscored_share"] > UNSCORED_ALERT).any():
         notes.append(ALERT)
-    data = pd.DataFrame(
-        {
-            "Model": compared.names,
-            "Rank": ranks_text(models),
-            "Mean": means,
-        }
-    )
+    data = pd.DataFrame({"Model": compared.names, "Rank": ranks_text(models), "Mean": means})
+    if not ranked:
+        del data["Rank"]
     data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
     if (models["unscored"] > 0).any():
         bounds = zip(models["mean_lowest"], models["mean_highest"], strict=True)
         data["At worst and best"] = [f"{plain(low)} to {plain(high)}" for low, high in bounds]
-    formats: dict[str, Format] = {
-        "Mean": plain,
-        "Without a score": str,
-        "At worst and best": str,
-    }
-    marked = [
-        (row, "Mean") for row, name in enumerate(compared.names) if name in compared.marked(ALL)
-    ]
+    formats: dict[str, Format] = {"Mean": plain, "Without a score": str, "At worst and best": str}
+    best = compared.marked(ALL)
+    marked = [(row, "Mean") for row, name in enumerate(compared.names) if name in best]
     every = models.assign(mean=pd.Series(means, models.index)).reset_index(names="model")
-    rows = []
-    for key, found in compared.means.items():
-        for pair in zip(compared.names, found, strict=True):
-            rows.append((key, *pair))
+    rows = list[tuple[str, str, Estimate]]()
+    for key, column in compared.means.items():
+        rows += ((key, *mean) for mean in zip(compared.names, column, strict=True))
     by_column = pd.DataFrame(rows, columns=["column", "model", "mean"])
     tables = [
-        Table(data if ranked else data.drop(columns="Rank"), formats, marked=marked, bars=["Mean"]),
+        Table(data, formats, marked=marked, bars=["Mean"]),
         Table(every, name="models", main="mean", shown=()),
         Table(by_column, name="means", main="mean", shown=()),
     ]
     return Section("Comparison", notes, tables)
+
+
+def _about(compared: ComparedModels, scores: SampleScores) -> str:
+    """What means are over, and which are better."""
+    mean = compared.means[ALL][0]
+    over = f"{scores.task}, {scores.scorer}: {counted(compared.questions, compared.noun)}"
+    if mean.clusters < compared.questions:
+        over += f" in {counted(mean.clusters, 'cluster')}"
+    direction = "Higher is better."
+    if compared.lower_is_better:
+        direction = "Lower is better."
+    elif scores.higher_is_better is None:
+        direction = "Higher is better, unless --lower-is-better is given."
+    return (
+        f"{over}. Means are over those for which all ranked models have a score, with"
+        f" {level_text(mean.level)} intervals. {direction}"
+    )
 
 
 def _groups(
@@ -170,16 +170,10 @@ def _groups(
     baseline: str | None,
 ) -> Section:
     headings = {key: f"{key} ({compared.question_counts[key]:,})" for key in groups}
-    means = pd.DataFrame(
-        {
-            "Model": compared.names,
-            **{key: compared.means[key] for key in groups},
-        }
-    )
-    tests = []
+    means = pd.DataFrame({"Model": compared.names} | {key: compared.means[key] for key in groups})
+    tests: list[tuple[str, Comparison]] = []
     for key in groups:
-        for pair in compared.comparisons[key]:
-            tests.append((key, pair))
+        tests += ((key, pair) for pair in compared.comparisons[key])
     tested = "the best model is compared with each other one"
     if baseline:
         tested = f"{compared.short[baseline]} is compared with each other model"
@@ -194,58 +188,42 @@ def _groups(
 def _beside_baseline(compared: ComparedModels, baseline: str) -> str:
     """Which models are significantly better or worse than the baseline."""
     short = compared.short
-    pairs = compared.comparisons[ALL]
-    kinds = {
-        "significantly better": [
-            pair.first for pair in pairs if pair.significant and pair.first != baseline
-        ],
-        "significantly worse": [
-            pair.second for pair in pairs if pair.significant and pair.first == baseline
-        ],
-        "not significantly different": [
-            name
-            for pair in pairs
-            if not pair.significant
-            for name in (pair.first, pair.second)
-            if name != baseline
-        ],
+    kinds: dict[str, list[str]] = {
+        "significantly better": [],
+        "significantly worse": [],
+        "not significantly different": [],
     }
-    parts = [
-        f"{kind}: {listed([short[name] for name in names])}"
-        for kind, names in kinds.items()
-        if names
-    ]
+    for pair in compared.comparisons[ALL]:
+        kind = "not significantly different"
+        if pair.significant:
+            kind = "significantly worse" if pair.first == baseline else "significantly better"
+        kinds[kind].append(short[pair.second if pair.first == baseline else pair.first])
+    parts = [f"{kind}: {listed(names)}" for kind, names in kinds.items() if names]
     return f"Compared with {short[baseline]}, {'; '.join(parts)}."
 
 
 def _differences(compared: ComparedModels, signed: Format, difference: float | None) -> Section:
-    pairs = compared.comparisons[ALL]
-    shown = _shown(compared)
-    smallest = [
-        math.nan if pairs[place].significant else compared.detectable(pairs[place])
-        for place in shown
-    ]
-    texts = [signed(seen).lstrip("+") for seen in smallest]
+    every = compared.comparisons[ALL]
+    pairs = _shown(compared)
+    smallest = [math.nan if pair.significant else compared.detectable(pair) for pair in pairs]
     more = dict[str, list[str]]()
     notes = list[str]()
-    if any(text != DASH for text in texts):
-        more[f"Seen at {share(POWER)}"] = texts
+    if not np.isnan(smallest).all():
+        more[f"Seen at {share(POWER)}"] = [signed(seen).lstrip("+") for seen in smallest]
         notes.append(
             f"Seen at {share(POWER)}: the smallest difference that would have been significant with"
             f" {share(POWER)} power. That two models cannot be distinguished does not make them"
             " equal."
         )
-    if any(
-        math.isnan(seen) and not pairs[place].significant
-        for place, seen in zip(shown, smallest, strict=True)
-    ):
+    unclear = [not pair.significant for pair in pairs]
+    if np.isnan(smallest)[unclear].any():
         notes.append(
             "What would have been seen is not given where nothing could be significant over so few"
             " clusters, for fewer than 50 samples with scores of two values, nor where all"
             " differences are equal."
         )
     if difference is not None:
-        counts = [compared.needed(pairs[place], difference) for place in shown]
+        counts = [compared.needed(pair, difference) for pair in pairs]
         more[f"Needed for {difference:g}"] = [
             DASH if count is None else f"{count:,}" for count in counts
         ]
@@ -254,8 +232,8 @@ def _differences(compared: ComparedModels, signed: Format, difference: float | N
             f" {difference:g}."
         )
     notes += verdict_notes(compared)
-    tables = [pairs_table(compared, [("", pairs[place]) for place in shown], signed, more=more)]
-    if len(shown) < len(pairs):
+    tables = [pairs_table(compared, [("", pair) for pair in pairs], signed, more=more)]
+    if len(pairs) < len(every):
         notes += [
             "First table: pairs with the best model, and neighbours. Second table: all pairs.",
             MATRIX,
@@ -265,15 +243,14 @@ def _differences(compared: ComparedModels, signed: Format, difference: float | N
     return Section("Differences", notes, tables, 3)
 
 
-def _shown(compared: ComparedModels) -> list[int]:
-    """Places of the pairs to be shown: of many, those with the best model and those of
-    neighbours.
-    """
-    pairs = compared.comparisons[ALL]
-    order = {name: place for place, name in enumerate(compared.names)}
-    gaps = [(order[pair.first], order[pair.second]) for pair in pairs]
-    few = len(pairs) <= _MOST_PAIRS
-    return [place for place, (one, other) in enumerate(gaps) if few or one == 0 or other - one == 1]
+def _shown(compared: ComparedModels) -> list[Comparison]:
+    """The pairs to be shown: of many, those with the best model and those of neighbours."""
+    pairs = list(compared.comparisons[ALL])
+    if len(pairs) <= _MOST_PAIRS:
+        return pairs
+    best, *_ = names = compared.names
+    neighbours = set(pairwise(names))
+    return [pair for pair in pairs if pair.first == best or (pair.first, pair.second) in neighbours]
 
 
 # --- what the report of `urs-inspect report` shows as well ---
@@ -307,24 +284,14 @@ def pairs_table(
         }
         for title, pair in tests
     ]
-    formats: dict[str, Format] = {
-        "Significant": str,
-        "Difference": signed,
-        "p (Holm)": p_value,
-    }
-    formats |= dict.fromkeys(more, str)
-    columns: list[str] = []
-    if rows and group:
-        columns.append(group)
-    if rows:
-        columns += ["First", "Second", *formats]
-    return Table(pd.DataFrame(rows).assign(**more), formats, shown=columns)
+    formats: dict[str, Format] = {"Significant": str, "Difference": signed, "p (Holm)": p_value}
+    data = pd.DataFrame(rows).assign(**more)
+    columns = [column for column in map(str, data) if column] if rows else []
+    return Table(data, formats | dict.fromkeys(more, str), shown=columns)
 
 
 def differences_table(compared: ComparedModels, block: int | None = None) -> Table:
-    """Every comparison, for files: all pairs in the column `all`, and the best model of each other
-    column.
-    """
+    """Every comparison, for files: all pairs of models, or with the best model of a column."""
     columns = (
         "block",
         "column",
@@ -375,37 +342,30 @@ MATRIX = (
 
 
 def difference_matrix(compared: ComparedModels, signed: Format) -> Table:
-    """Each pair of models once: the difference above the diagonal, its p-value and number of
-    questions below it.
-    """
+    """Each pair once: the difference above the diagonal, p-value and number of questions below."""
+    names = compared.names
     short = compared.short
-    place = {name: place for place, name in enumerate(compared.names)}
+    place = {name: place for place, name in enumerate(names)}
     cells = [[DASH] * len(place) for _ in place]
     marked = []
     for pair in compared.comparisons[ALL]:
         row, column = sorted((place[pair.first], place[pair.second]))
         difference = pair.difference if row == place[pair.first] else -pair.difference
+        tested = f"p {p_value(pair.p_holm)}"
+        if not pair.significant:
+            tested = _SIGNIFICANT.get(pair.verdict, tested)
         if difference.n:
-            p = _SIGNIFICANT.get(pair.verdict, "") if not pair.significant else ""
-            p = p or f"p {p_value(pair.p_holm)}"
             cells[row][column] = signed(difference)
-            cells[column][row] = f"{p} ({difference.n:,})"
-        marked += (
-            [(row, compared.names[column]), (column, compared.names[row])]
-            if pair.significant
-            else []
-        )
-    data = pd.DataFrame(cells, columns=compared.names)
-    data.insert(0, "Model", [short[name] for name in compared.names])
-    return Table(data, dict.fromkeys(compared.names, str), headings=short, marked=marked)
+            cells[column][row] = f"{tested} ({difference.n:,})"
+        if pair.significant:
+            marked += [(row, names[column]), (column, names[row])]
+    data = pd.DataFrame(cells, columns=names)
+    data.insert(0, "Model", [short[name] for name in names])
+    return Table(data, dict.fromkeys(names, str), headings=short, marked=marked)
 
 
 def verdict_notes(compared: ComparedModels) -> list[str]:
     """What the verdicts that missing scores leave open mean, those that occur."""
-    verdicts = set()
-    for tested in compared.comparisons.values():
-        for pair in tested:
-            verdicts.add(pair.verdict)
     meanings = {
         "depends on unscored answers": (
             "Depends: significant only if the answers without a score are like the others."
@@ -415,52 +375,67 @@ def verdict_notes(compared: ComparedModels) -> list[str]:
             " the two answered."
         ),
     }
+    pairs = chain.from_iterable(compared.comparisons.values())
+    verdicts = {pair.verdict for pair in pairs}
     return [meaning for verdict, meaning in meanings.items() if verdict in verdicts]
 
 
 def best_sentence(ranking: ComparedModels, key: str) -> str:
     """Which model is best in a column, and which ones cannot be distinguished from it."""
-    compared = ranking.beside_best(key)
+    pairs = ranking.beside_best(key)
     short = ranking.short
-    if not any(pair.difference.n for pair in compared):
+    if not any(pair.difference.n for pair in pairs):
         return f"No {ranking.noun} has a score of every ranked model."
-    by_verdict: dict[str, list[str]] = {}
-    for pair in compared:
-        by_verdict.setdefault(pair.verdict, []).append(short[pair.second])
     name = short[ranking.best(key)]
-    others = len(compared)
-    better = by_verdict.get("significant", [])
-    unclear = by_verdict.get("not distinguishable", [])
+    others = len(pairs)
+    better = [short[pair.second] for pair in pairs if pair.significant]
     if len(better) == others:
-        rest = "both others" if others == 2 else f"all {others} others" if others > 1 else better[0]
-        return f"{name} is best, significantly better than {rest}."
-    equal = [short[pair.second] for pair in compared if round(pair.difference.value, DIGITS) == 0]
-    highest, above = ("lowest", "below") if ranking.lower_is_better else ("highest", "above")
+        return f"{name} is best, significantly better than {_all_of(better)}."
+    equal = [short[pair.second] for pair in pairs if round(pair.difference.value, DIGITS) == 0]
+    highest = "lowest" if ranking.lower_is_better else "highest"
     have = f"{listed([name, *equal])} share" if equal else f"{name} has"
     text = f"{have} the {highest} mean score"
-    if not ranking.testable(key):
-        over = counted(compared[0].difference.n, ranking.noun)
-        return f"{text}; over {over} no difference between {others + 1} models can be significant."
-    unclear = [other for other in unclear if other not in equal]
-    if better:
+    if ranking.testable(key):
+        return f"{text}{_not_distinguished(ranking, pairs, equal)}."
+    over = counted(pairs[0].difference.n, ranking.noun)
+    return f"{text}; over {over} no difference between {others + 1} models can be significant."
+
+
+def _all_of(others: Sequence[str]) -> str:
+    if len(others) == 1:
+        return others[0]
+    return "both others" if len(others) == 2 else f"all {len(others)} others"
+
+
+def _not_distinguished(
+    ranking: ComparedModels, pairs: Sequence[Comparison], equal: Sequence[str]
+) -> str:
+    """What is not known of the best model beside the others, of which some are equal to it."""
+    by_verdict: dict[str, list[str]] = {}
+    for pair in pairs:
+        by_verdict.setdefault(pair.verdict, []).append(ranking.short[pair.second])
+    above = "below" if ranking.lower_is_better else "above"
+    text = ""
+    if better := by_verdict.get("significant"):
         text += f", significantly {above} {counted(len(better), 'other')}"
-    if len(unclear) == others > 1:
+    unclear = [name for name in by_verdict.get("not distinguishable", []) if name not in equal]
+    if len(unclear) == len(pairs) > 1:
         text += ", but cannot be distinguished from any other model"
     elif unclear:
         text += f", but cannot be distinguished from {listed(unclear, 'or')}"
     if partly := by_verdict.get("not significant over all questions"):
         text += (
             f"; it is significantly {above} {listed(partly)} only over the"
-            f" {counted(compared[0].difference.n, f'common {ranking.noun}')}, not over all that"
-            " were asked"
+            f" {counted(pairs[0].difference.n, f'common {ranking.noun}')}, not over all that were"
+            " asked"
         )
     if depends := by_verdict.get("depends on unscored answers"):
-        lacking = dict.fromkeys(short[name] for pair in compared for name in pair.depends_on)
+        lacking = dict.fromkeys(chain.from_iterable(pair.depends_on for pair in pairs))
         text += (
             f"; whether it is better than {listed(depends)} depends on unscored answers of"
-            f" {listed(list(lacking))}"
+            f" {listed([ranking.short[name] for name in lacking])}"
         )
-    return f"{text}."
+    return text
 
 
 def best_text(ranking: ComparedModels, key: str) -> str:
@@ -475,16 +450,16 @@ def best_text(ranking: ComparedModels, key: str) -> str:
         return f"{text}: too few questions"
     better = [short[pair.second] for pair in pairs if pair.significant]
     if len(better) == len(pairs):
-        return (
-            f"{text}: significantly best, p"
-            f" {p_value(max(np.fmax(pair.p_holm, pair.p_worst) for pair in pairs))}"
-        )
+        largest = np.fmax([pair.p_holm for pair in pairs], [pair.p_worst for pair in pairs]).max()
+        return f"{text}: significantly best, p {p_value(largest)}"
     unclear = [pair for pair in pairs if not pair.significant]
     others = [short[pair.second] + (" (depends)" if pair.depends_on else "") for pair in unclear]
     if len(others) == 1:
         return f"{text} or {others[0]}, p {p_value(unclear[0].p_holm)}"
-    if not better or len(others) > max(_MOST_NAMED, len(better)):
-        return f"{text} or any other{f' but {listed(better)}' if better else ''}"
+    if not better:
+        return f"{text} or any other"
+    if len(others) > max(_MOST_NAMED, len(better)):
+        return f"{text} or any other but {listed(better)}"
     return f"{text} or {listed(others, 'or')}"
 
 

@@ -32,7 +32,7 @@ from urs_inspect.reports._leaderboard import WITHOUT, Leaderboard, Ranking, mean
 from urs_inspect.reports._lengths import length_section, length_sentence, times_text
 from urs_inspect.reports._noise import noise_section
 from urs_inspect.reports._published import published_sections
-from urs_inspect.reports._scores import ALL
+from urs_inspect.reports._scores import ALL, column_key
 from urs_inspect.reports._tables import (
     DASH,
     UNKNOWN,
@@ -327,9 +327,7 @@ def _best(ranking: Ranking) -> Table:
     rows: list[list[str]] = []
     marked: list[tuple[int, str]] = []
     for group in (ALL, *ranking.columns.groups):
-        keys = {
-            "": group,
-        } | {name: name if group == ALL else f"{group}/{name}" for name in languages}
+        keys = {language: column_key(group, language) for language in ("", *languages)}
         marked += [
             (len(rows), column) for column, key in keys.items() if len(ranking.marked(key)) == 1
         ]

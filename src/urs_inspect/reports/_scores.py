@@ -374,6 +374,13 @@ def columns_of(facts: pd.DataFrame, rubric: Rubric, countries: int | None = None
     )
 
 
+def column_key(group: str, language: str) -> str:
+    """Key of the column of a group, `all` among them, in one language, or in all if it is empty."""
+    if not language:
+        return group
+    return language if group == ALL else f"{group}/{language}"
+
+
 def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
     """The different names: those of an order as there, the others after them by the alphabet."""
     there = set(names)
