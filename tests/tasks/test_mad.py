@@ -526,5 +526,6 @@ def test_an_unreadable_similarity_is_asked_for_again(
         seen.append(prompt)
         return replies[len(seen) - 1]
 
-    assert tells(anyio.run(asked_similarity(ask), "a", "b"), result)
+    similarity = anyio.run(asked_similarity(ask), "a", "b")
+    assert similarity == result or (isinstance(result, str) and tells(similarity, result))
     assert len(seen) == calls and len({prompt.case for prompt in seen}) == 1

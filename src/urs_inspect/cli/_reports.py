@@ -8,7 +8,6 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +15,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
+from urs_inspect._satellites import at
 from urs_inspect._util import InputError
 from urs_inspect.cli._output import PRICES_HELP, print_report
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FILE = click.Path(path_type=Path)
 
 
-def _report_command(
+def report_command(
     kind: str, rounds: int | None, *, figures: bool = False, page: bool = False, brief: str = ""
 ) -> Callable[..., click.Command]:
     """Make a command of a function that makes a report; with `brief`, few sections and this line
@@ -37,10 +37,7 @@ def _report_command(
             from urs_inspect.reports._tables import check_directory
 
             if output is not None:
-                module, _, name = kind.rpartition(".")
-                check_directory(
-                    output, getattr(import_module(f"urs_inspect.reports._{module}"), name)
-                )
+                check_directory(output, at(kind))
             without = options.pop("no_figures", False)
             words = ["urs-inspect", make.__name__, *logs]
             if output is not None:
@@ -126,8 +123,8 @@ def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
     return {f"{report.kind.stem}.html": lambda: render_page(report)}
 
 
-@_report_command(
-    "leaderboard_report.LEADERBOARD",
+@report_command(
+    "reports._leaderboard_report:LEADERBOARD",
     10_000,
     page=True,
     brief=(
@@ -251,35 +248,7 @@ def report(
     return made
 
 
-@_report_command("addition.ADDITION", None)
-def addition(logs: tuple[str, ...], **options: Any) -> Any:
-    """Report how long a chain models add up right, from LOGS of urs_addition (files or
-    directories).
-
-    Laid out as Table 7 of the URS paper, which follows: the longest chains of which 80% and more
-    are right, and the accuracy over chains of 2 to 9 numbers. Models that were asked other chains,
-    or in another language, have a table of their own.
-    """
-    from urs_inspect.studies._addition_report import report_addition
-
-    return report_addition(logs, **options)
-
-
-@_report_command("assistants.ASSISTANTS", 10_000)
-def assistants(logs: tuple[str, ...], **options: Any) -> Any:
-    """Compare models, search engines and translators in LOGS of urs_assistants (files or
-    directories).
-
-    Laid out as Tables 14 and 15 of the URS paper, which follow. Means are over the questions that
-    all have a score for, beside how many each has and the outcomes of its other answers. Scores of
-    other judges, prompts, references or data have a table of their own.
-    """
-    from urs_inspect.studies._assistants_report import report_assistants
-
-    return report_assistants(logs, **options)
-
-
-@_report_command("crossval_report.CROSSVAL", 10_000, figures=True)
+@report_command("reports._crossval_report:CROSSVAL", 10_000, figures=True)
 def robustness(logs: tuple[str, ...], **options: Any) -> Any:
     """Report from LOGS (files or directories) whether scores hold for other judges and other
     references.
@@ -294,7 +263,7 @@ def robustness(logs: tuple[str, ...], **options: Any) -> Any:
     return report_crossval(logs, **options)
 
 
-@_report_command("agreement_report.AGREEMENT", 2000)
+@report_command("reports._agreement_report:AGREEMENT", 2000)
 @click.option(
     "--human",
     type=_FILE,
@@ -373,7 +342,7 @@ _LOWER = click.option(
 )
 
 
-@_report_command("comparison_report.COMPARISON", 10_000, page=True)
+@report_command("reports._comparison_report:COMPARISON", 10_000, page=True)
 @_SCORER
 @_VALUE
 @_TASK

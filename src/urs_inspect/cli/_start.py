@@ -20,13 +20,13 @@ import yaml
 from rich.console import Console
 from rich.markup import escape
 
+from urs_inspect._satellites import at, offered
 from urs_inspect._util import InputError, choices, counted, read_yaml
 from urs_inspect.cli._reports import parse_scale, print_tables
 from urs_inspect.datasets import UrsData, Vocabulary, load_urs
 from urs_inspect.datasets._rows import SURPLUS, Row, read_records, read_table, refuse
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.rubrics import Rubric, load_rubric
-from urs_inspect.survey._commands import vocabulary_of
 
 
 @click.command()
@@ -117,7 +117,6 @@ _KINDS = {
         "text",
     ),
     "prices": ("input output", "reports._costs.load_prices", "path"),
-    "survey_columns": ("columns", "survey._survey.read_mapping", "path"),
     "traffic": (
         "intents|languages|countries",
         "reports._traffic.read_traffic",
@@ -144,11 +143,6 @@ _KINDS = {
         "annotation.load_ballots",
         "path",
     ),
-    "survey": (
-        "conversation|messages|transcript intent|user_intent",
-        "survey._survey.read_survey",
-        "path vocabulary",
-    ),
     "satisfaction": (
         "intent|user_intent satisfaction",
         "reports._human_data.read_satisfaction",
@@ -160,6 +154,8 @@ _KINDS = {
 """Kind of file -> its keys or columns (where several kinds have as many, the first counts), loader,
 arguments.
 """
+for _address in offered("kinds of files").values():
+    _KINDS.update(at(_address))
 
 
 @click.command()
@@ -393,7 +389,6 @@ def _read(
         "scale": lambda: limits,
         "rubric": own,
         "rubric_path": lambda: rubric,
-        "vocabulary": lambda: vocabulary_of(own()),
         "countries": lambda: (
             {row.country for f in cases for row in cases_of(f).cases}
             if cases

@@ -12,12 +12,15 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from urs_inspect.judging import Answer, AnswerJudging, Judge, Message
+from urs_inspect.judging._answer_evaluators import (
+    AnswerEvaluation,
+    AnswerEvaluator,
+    answer_evaluator,
+)
 from urs_inspect.judging._ask import TINY_REQUEST, CircuitBreaker
 from urs_inspect.judging._failures import NO_RESPONSE, describe_error
 from urs_inspect.lmeval_tasks._clients import Conversation, Endpoint, ReplyCache, open_endpoint
 from urs_inspect.lmeval_tasks._settings import JudgeSettings
-from urs_inspect.samer import _judgement as samer_judgement
-from urs_inspect.samer._engines import EngineFailure, QueryResponse, load_engine
 
 logger = getLogger(__name__)
 
@@ -267,22 +270,18 @@ def _judge_with_samer(
     name = settings.judge_name
 
     async def run() -> list[Record]:
-        options = {} if settings.samer_folder is None else {"folder": settings.samer_folder}
-        engine = load_engine(str(settings.samer), engine=settings.samer_engine, **options)
-        facts = {"samer": samer_judgement.engine_facts(engine)}
+        evaluator = samer_evaluator(settings)
         records: list[Record] = []
         try:
             while len(records) < len(answers) and not breaker.stopped:
                 batch = answers[len(records) : len(records) + _BATCH]
-                items = [QueryResponse(_query(answer), answer.text or "") for answer in batch]
-                judgements = await samer_judgement.judge(engine, items)
-                pairs = zip(batch, judgements, strict=True)
-                records += [
-                    _samer_record(answer, judgement, name, facts) for answer, judgement in pairs
-                ]
+                pairs = [(_query(answer), answer.text or "") for answer in batch]
+                evaluations = await evaluator.evaluate(pairs)
+                for answer, evaluation in zip(batch, evaluations, strict=True):
+                    records.append(_evaluation_record(answer, evaluation, name))
                 progress(len(batch))
         finally:
-            await engine.close()
+            await evaluator.close()
         rest = answers[len(records) :]
         return records + [
             call_failed(answer.text or "", name, breaker.stopped, not_asked=True) for answer in rest
@@ -300,21 +299,21 @@ def _query(answer: Answer) -> str:
     return "" if question is None else question.query
 
 
-def _samer_record(
-    answer: Answer,
-    judgement: samer_judgement.Judgement | EngineFailure,
-    judge_name: str,
-    facts: Mapping[str, Any],
-) -> Record:
-    response = answer.text or ""
-    if isinstance(judgement, EngineFailure):
-        return Record(
-            response, None, judge_name, f"unscored_{judgement.mode}", judgement.detail, dict(facts)
-        )
-    outcome = "no_response" if judgement.no_response else "judged"
-    scores = of_values(samer_judgement.score_values(judgement))
-    explanation = samer_judgement.explain_judgement(judgement)
-    facts = {**facts, **samer_judgement.judgement_facts(judgement)}
-    if answer.question is not None and not isinstance(answer.question, str):
+def samer_evaluator(settings: JudgeSettings) -> AnswerEvaluator:
+    """SaMer as the settings say."""
+    return answer_evaluator(
+        "samer",
+        model=str(settings.samer),
+        engine=settings.samer_engine,
+        folder=settings.samer_folder,
+    )
+
+
+def _evaluation_record(answer: Answer, evaluation: AnswerEvaluation, judge_name: str) -> Record:
+    scores = None if evaluation.scores is None else of_values(evaluation.scores)
+    facts = dict(evaluation.facts)
+    if scores is not None and answer.question is not None and not isinstance(answer.question, str):
         facts |= answer.question.not_in_query
-    return Record(response, scores, judge_name, outcome, explanation, facts)
+    return Record(
+        answer.text or "", scores, judge_name, evaluation.outcome, evaluation.explanation, facts
+    )

@@ -25,13 +25,12 @@ from urs_inspect.lmeval_tasks._judging import (
     call_failed,
     judge_answers,
     judging_of,
+    samer_evaluator,
     try_judge,
 )
 from urs_inspect.lmeval_tasks._measured_task import Measure, MeasuredTask
 from urs_inspect.lmeval_tasks._settings import JudgeSettings, judge_key, read_settings
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric
-from urs_inspect.samer._engines.shared import EngineChoice, check_engine
-from urs_inspect.samer._judgement import score_keys
 
 logger = getLogger(__name__)
 
@@ -96,9 +95,7 @@ def answer_of(doc: Mapping[str, Any], text: str) -> Answer:
 def preflight(settings: JudgeSettings) -> None:
     """Raise `InputError` if the judge is unavailable, before anything is generated."""
     if settings.judge == "samer":
-        check_engine(
-            EngineChoice(str(settings.samer), settings.samer_engine, folder=settings.samer_folder)
-        )
+        samer_evaluator(settings).check()
         return
     judge_key(settings)
     ReplyCache(settings.cache_file).close()
@@ -269,7 +266,7 @@ def about_replies(records: Sequence[Record]) -> str:
 def _parts(rubric: Rubric, settings: JudgeSettings) -> list[Measure]:
     start = _start(settings)
     if settings.judge == "samer":
-        _, *dimensions = score_keys()
+        dimensions = samer_evaluator(settings).dimensions
         return [Measure(f"{start}_dim_{_short(name)}", sure=False) for name in dimensions]
     return [
         Measure(f"{start}_crit_{key}", about=_judged_by(key, rubric), sure=False)

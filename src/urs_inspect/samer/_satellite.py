@@ -15,6 +15,7 @@ SATELLITE = Satellite(
             "samer": "samer._pair_judge:samer_judge",
             "reward_model": "samer._pair_judge:reward_judge",
         },
+        "evaluators of answers": {"samer": "samer._answer_evaluator:SamerEvaluator"},
         "options": {"samer": "samer._options:SamerOptions"},
         "scorers": {"samer": "samer._beside_judge:samer_scorer"},
     },

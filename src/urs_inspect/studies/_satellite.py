@@ -20,11 +20,11 @@ SATELLITE = Satellite(
     commands={
         "Results": {
             "assistants": (
-                "cli._reports:assistants",
+                "studies._commands:assistants",
                 "Compare models, search engines and translators.",
             ),
             "addition": (
-                "cli._reports:addition",
+                "studies._commands:addition",
                 "How long a chain of numbers models add up right.",
             ),
         }
