@@ -95,6 +95,10 @@ def wait_until_ready(url: str, log: Path, timeout: float = 300.0) -> None:
 pytestmark = pytest.mark.vllm
 
 TOLERANCE = 1e-5
+SERVED_TOLERANCE = 1e-3
+"""Of logits of a reward model on a server: one run in many was 1.6e-4 away, on the CPU and in
+32-bit numbers. A wrong position or head is some 0.1 away.
+"""
 ITEMS = [
     QueryResponse("What is the capital of France?", "Paris."),
     QueryResponse("hello " * 30, "an answer " * 20),
@@ -365,7 +369,8 @@ def test_reward_models_agree_with_transformers_called_by_hand(
             numbers = anyio.run(scores, url)
     else:
         numbers = anyio.run(lambda: scores(str(folder), engine="vllm", dtype="float32", **EAGER))
-    np.testing.assert_allclose(numbers, expected, atol=TOLERANCE, rtol=0)
+    tolerance = SERVED_TOLERANCE if served else TOLERANCE
+    np.testing.assert_allclose(numbers, expected, atol=tolerance, rtol=0)
 
 
 def test_many_callers_at_once(exported: Path, plain: Plain) -> None:
