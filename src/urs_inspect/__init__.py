@@ -66,4 +66,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in __all__:
         return getattr(import_module(_ELSEWHERE.get(name, "urs_inspect.tasks")), name)
+    from urs_inspect._satellites import at, satellites
+
+    for satellite in satellites():
+        if name in satellite.tasks:
+            return at(satellite.tasks[name])
     raise AttributeError(f"module 'urs_inspect' has no attribute '{name}'")
