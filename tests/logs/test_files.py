@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Collection, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from inspect_ai.log import (
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import Telling, tells
 from urs_inspect import tasks
+from urs_inspect._satellites import satellites
 from urs_inspect.cli import main
 from urs_inspect.logs._files import (
     _COMMANDS,
@@ -252,6 +254,7 @@ def test_logs_are_named_as_inspect_names_them(
 def test_commands_that_read_logs_and_their_tasks_exist() -> None:
     assert reading_command("urs_inspect/urs_assistants") == "urs-inspect assistants"
     assert reading_command("urs_inspect/evolve") == reading_command("inspect_evals/urs") == ""
+    known = {*tasks.__all__, *chain.from_iterable(each.tasks for each in satellites())}
     for task, command in _COMMANDS.items():
-        assert hasattr(tasks, task)
+        assert task in known
         assert main.get_command(click.Context(main), command.split()[0]) is not None

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -314,6 +314,8 @@ def test_shares_are_met_and_the_association_of_the_data_is_kept(seed: int) -> No
 def test_it_agrees_with_plain_loops(seed: int) -> None:
     generator = np.random.default_rng(seed)
     first, second = generator.integers(0, 3, 40), generator.integers(0, 2, 40)
+    # Without a question in a cell, shares may be reached in the limit only.
+    assume(len(set(zip(first, second, strict=True))) == 6)
     wanted = [np.array([0.5, 0.3, 0.2]), np.array([0.7, 0.3])]
     counts = generator.integers(1, 4, (3, 40)).astype(np.float64)
     found = raking([Margin(first, wanted[0]), Margin(second, wanted[1])])(counts)

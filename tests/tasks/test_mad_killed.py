@@ -69,7 +69,7 @@ def test_killed_run_is_finished_without_asking_twice(
             "--model",
             "none",
         ),
-        *("-T", "allocation=adaptive", "-T", "batch=3", "-T", "confidence=0.9999"),
+        *("-T", "allocation={rule: adaptive, batch: 3, confidence: 0.9999}"),
         *("-T", "preflight=false"),  # its calls are repeated by every attempt
         *(
             "--model-role",

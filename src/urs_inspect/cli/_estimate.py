@@ -175,7 +175,7 @@ def _maker(name: str) -> "Callable[[Mapping[str, Any]], Task]":
     for satellite in satellites():
         addresses.update(satellite.tasks)
     if name not in addresses:
-        raise InputError(f"no task '{name}'; allowed: {choices(addresses)}")
+        raise InputError(f"no task '{name}'; allowed: {choices(sorted(addresses))}")
     task = at(addresses[name])
 
     def make(arguments: Mapping[str, Any]) -> "Task":

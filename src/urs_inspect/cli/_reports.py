@@ -87,6 +87,7 @@ def report_command(
                 files = escape(", ".join(map(str, written)))
                 console.print(f"\nWritten: {files}", highlight=False, soft_wrap=True)
 
+        run.__module__ = make.__module__
         what = "CSV, Markdown, JSON and figures" if figures else "CSV, Markdown and JSON"
         what = f"one page, {what}" if page else what
         command = click.argument("logs", nargs=-1, required=True)(run)

@@ -155,7 +155,7 @@ _KINDS = {
 arguments.
 """
 for _address in offered("kinds of files").values():
-    _KINDS.update(at(_address))
+    _KINDS = at(_address) | _KINDS  # their keys are the rarer ones
 
 
 @click.command()

@@ -81,9 +81,11 @@ def addition_lengths(value: object) -> list[int]:
 
     They are a number, ranges and numbers separated by commas, or a list of either.
     """
+    parts: Sequence[object] = [value]
     if isinstance(value, str):
-        value = value.split(",")
-    parts = value if isinstance(value, (list, tuple)) else [value]
+        parts = value.split(",")
+    elif isinstance(value, (list, tuple)):
+        parts = value
     lengths: dict[int, None] = {}
     for part in parts:
         match = None if isinstance(part, bool) else _PART.fullmatch(str(part).strip())

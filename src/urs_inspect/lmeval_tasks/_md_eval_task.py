@@ -318,11 +318,13 @@ class MdEvalChoiceTask(PairTask):
 
     def prompts(self, doc: Mapping[str, Any]) -> Sequence[JudgePrompt]:
         """The prompts about a pair."""
-        responses = (doc["response_a"], doc["response_b"])
-        return [
-            letter_prompt(doc["prompt"], *(responses if first == "a" else reversed(responses)))
-            for first in self._firsts(doc)
-        ]
+        prompts = []
+        for first in self._firsts(doc):
+            shown = [doc["response_a"], doc["response_b"]]
+            if first == "b":
+                shown.reverse()
+            prompts.append(letter_prompt(doc["prompt"], *shown))
+        return prompts
 
     def values(
         self, doc: Mapping[str, Any], results: Sequence[tuple[float, bool]]
