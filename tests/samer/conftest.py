@@ -8,7 +8,6 @@ import pytest
 
 from tests.cli.conftest import facts, refused, run, said  # noqa: F401 - fixtures
 from tests.samer.checkpoints import tiny_checkpoint
-from tests.viewer.conftest import address, page  # noqa: F401 - fixtures
 
 SMALL = {"scoring": (24, 16, 16, 16), "predictor": (16, 16, 16), "weighter": (16, 16, 16)}
 
