@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from urs_inspect.reports._scores import ALL, ScoreTable, compare_models, order_models
+from urs_inspect.reports.numbers._scores import ALL, ScoreTable, compare_models, order_models
 from urs_inspect.stats._bootstrap import Resampling
 from urs_inspect.stats._paired import paired_p_values
 from urs_inspect.stats._power import smallest_difference

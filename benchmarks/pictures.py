@@ -21,7 +21,7 @@ from inspect_ai import eval as inspect_eval
 from playwright.sync_api import sync_playwright
 
 from urs_inspect import make_leaderboard, read_answers, report_leaderboard, urs
-from urs_inspect.reports._page import render_page
+from urs_inspect.reports.layout._page import render_page
 
 QUALITIES = (8.6, 8.4, 8.2, 7.9, 7.5, 6.8, 6.1)
 DESK = {"width": 1280, "height": 1500}

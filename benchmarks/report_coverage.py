@@ -44,11 +44,10 @@ from scipy.special import stdtrit
 
 from urs_inspect.datasets import Vocabulary, load_urs
 from urs_inspect.providers._simulated_judgement import expected_final
-from urs_inspect.reports._answers import Answers
-from urs_inspect.reports._cautions import without_intents
-from urs_inspect.reports._comparison import compare_table
-from urs_inspect.reports._leaderboard import Ranking, make_leaderboard
-from urs_inspect.reports._scores import (
+from urs_inspect.reports.numbers._answers import Answers
+from urs_inspect.reports.numbers._comparison import compare_table
+from urs_inspect.reports.numbers._leaderboard import Ranking, make_leaderboard
+from urs_inspect.reports.numbers._scores import (
     ALL,
     Columns,
     ScoreTable,
@@ -57,6 +56,7 @@ from urs_inspect.reports._scores import (
     order_models,
     score_table,
 )
+from urs_inspect.reports.words._cautions import without_intents
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.stats import Estimate, MeanColumn, bootstrap_means, mean_estimates
 from urs_inspect.stats._bootstrap import Flags, Floats, Integers, Resampling, percentile_bounds

@@ -108,11 +108,11 @@ def _missing(value: object) -> bool:
 
 def measure_parts(folder: Path) -> dict[str, Any]:
     """Time each part of the report in this process."""
-    from urs_inspect.reports._answers import read_answers
-    from urs_inspect.reports._comparison import ROUNDS
-    from urs_inspect.reports._leaderboard import make_leaderboard
-    from urs_inspect.reports._leaderboard_report import report_leaderboard
-    from urs_inspect.reports._page import render_page
+    from urs_inspect.reports.layout._page import render_page
+    from urs_inspect.reports.numbers._answers import read_answers
+    from urs_inspect.reports.numbers._comparison import ROUNDS
+    from urs_inspect.reports.numbers._leaderboard import make_leaderboard
+    from urs_inspect.reports.words._leaderboard import report_leaderboard
 
     costs: dict[str, Any] = {"imported": {"peak_mb": _peak()}}
 
@@ -147,9 +147,9 @@ def measure_floors(folder: Path) -> dict[str, Any]:
     import numpy as np
     from inspect_ai.log import list_eval_logs, read_eval_log
 
-    from urs_inspect.reports._answers import read_answers
-    from urs_inspect.reports._comparison import ROUNDS
-    from urs_inspect.reports._scores import columns_of, score_table
+    from urs_inspect.reports.numbers._answers import read_answers
+    from urs_inspect.reports.numbers._comparison import ROUNDS
+    from urs_inspect.reports.numbers._scores import columns_of, score_table
     from urs_inspect.rubrics import load_rubric
 
     files = list_eval_logs(str(folder))

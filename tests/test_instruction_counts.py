@@ -27,7 +27,7 @@ from tests.stats.fights import fights
 from urs_inspect.discrepancy import Selector
 from urs_inspect.discrepancy._allocation import Allocator
 from urs_inspect.judging import PromptBuilder, read_reply
-from urs_inspect.reports._answers import read_answers
+from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.samer._evaluation import RawOutputs, evaluate
 from urs_inspect.stats import clustered_mean
 from urs_inspect.stats._bradley_terry import bootstrap_bradley_terry, fit_bradley_terry

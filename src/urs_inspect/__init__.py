@@ -8,13 +8,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from urs_inspect.reports._agreement_report import report_agreement
-    from urs_inspect.reports._answers import read_answers
-    from urs_inspect.reports._comparison import compare
-    from urs_inspect.reports._crossval_report import report_crossval
-    from urs_inspect.reports._leaderboard import make_leaderboard
-    from urs_inspect.reports._leaderboard_report import report_leaderboard
-    from urs_inspect.reports._tables import Report
+    from urs_inspect.reports.layout._tables import Report
+    from urs_inspect.reports.numbers._answers import read_answers
+    from urs_inspect.reports.numbers._comparison import compare
+    from urs_inspect.reports.numbers._leaderboard import make_leaderboard
+    from urs_inspect.reports.words._agreement import report_agreement
+    from urs_inspect.reports.words._crossval import report_crossval
+    from urs_inspect.reports.words._leaderboard import report_leaderboard
     from urs_inspect.rubrics import load_rubric
     from urs_inspect.scorers import intent_judge
     from urs_inspect.tasks import (
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 __version__ = version("urs-inspect")
 _ELSEWHERE = {
-    "report_agreement": "urs_inspect.reports._agreement_report",
-    "read_answers": "urs_inspect.reports._answers",
-    "compare": "urs_inspect.reports._comparison",
-    "report_crossval": "urs_inspect.reports._crossval_report",
-    "make_leaderboard": "urs_inspect.reports._leaderboard",
-    "report_leaderboard": "urs_inspect.reports._leaderboard_report",
-    "Report": "urs_inspect.reports._tables",
+    "report_agreement": "urs_inspect.reports.words._agreement",
+    "read_answers": "urs_inspect.reports.numbers._answers",
+    "compare": "urs_inspect.reports.numbers._comparison",
+    "report_crossval": "urs_inspect.reports.words._crossval",
+    "make_leaderboard": "urs_inspect.reports.numbers._leaderboard",
+    "report_leaderboard": "urs_inspect.reports.words._leaderboard",
+    "Report": "urs_inspect.reports.layout._tables",
     "load_rubric": "urs_inspect.rubrics",
     "intent_judge": "urs_inspect.scorers",
 }

@@ -23,8 +23,8 @@ from urs_inspect.annotation._rating_queue import ToRate, draw
 from urs_inspect.annotation._ratings import inclusion_weights
 from urs_inspect.annotation._votes import Vote
 from urs_inspect.discrepancy._ballots import Ballot, write_ballots
-from urs_inspect.reports._agreement_report import report_agreement
-from urs_inspect.reports._human_data import answers_to_rate, read_human_ratings
+from urs_inspect.reports.numbers._human_data import answers_to_rate, read_human_ratings
+from urs_inspect.reports.words._agreement import report_agreement
 from urs_inspect.rubrics import load_rubric
 
 

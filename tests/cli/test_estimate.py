@@ -13,9 +13,9 @@ from rich.console import Console
 from tests.cli.conftest import Run, Said
 from tests.telling import tells
 from urs_inspect.cli._estimate import print_actual
-from urs_inspect.reports._actual_use import Actual, ActualUse
-from urs_inspect.reports._costs import Amount
-from urs_inspect.reports._estimate import RoleEstimate, RunEstimate
+from urs_inspect.reports.numbers._actual_use import Actual, ActualUse
+from urs_inspect.reports.numbers._costs import Amount
+from urs_inspect.reports.numbers._estimate import RoleEstimate, RunEstimate
 from urs_inspect.tasks import urs
 from urs_inspect.tasks.urs_crossval import urs_crossval
 

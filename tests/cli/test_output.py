@@ -14,7 +14,7 @@ from tests.samer.checkpoints import tiny_checkpoint
 from tests.samer.conftest import SMALL
 from tests.samer.stubs import pair
 from urs_inspect.cli._output import print_text_table
-from urs_inspect.reports._tables import TextTable
+from urs_inspect.reports.layout._tables import TextTable
 from urs_inspect.samer._training import write_training
 
 HEADINGS = ("answers of", "answers", "Spearman", "Kendall", "Pearson", "alpha", "score less rating")

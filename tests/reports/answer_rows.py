@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from inspect_ai.log import EvalLog
 
-from urs_inspect.reports._answers import Answers, read_answers
-from urs_inspect.reports._leaderboard import Ranking, make_leaderboard
+from urs_inspect.reports.numbers._answers import Answers, read_answers
+from urs_inspect.reports.numbers._leaderboard import Ranking, make_leaderboard
 from urs_inspect.stats import Estimate
 
 JUDGE = "p/judge"

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from tests.reports.answer_rows import answers, answers_of, row
-from urs_inspect.reports._answers import Run
-from urs_inspect.reports._leaderboard import Leaderboard, make_leaderboard
-from urs_inspect.reports._traffic import TrafficMix
+from urs_inspect.reports.numbers._answers import Run
+from urs_inspect.reports.numbers._leaderboard import Leaderboard, make_leaderboard
+from urs_inspect.reports.numbers._traffic import TrafficMix
 
 KINDS = ("leisure-en", "leisure-zh", "factual_qa-en", "api-zh", "solve_professional_problem-zh")
 HOSTILE = "p/<script>alert(1)</script><img src=x onerror=alert(2)>\"' | {{7*7}} &amp; </style>"

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports._agreement`, and of votes."""
+"""Tests of `urs_inspect.reports.numbers._agreement`, and of votes."""
 
 import json
 import math
@@ -20,7 +20,8 @@ from tests.reports.mad_logs import ballot, cast, judged, write_log
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._ballots import write_ballots
-from urs_inspect.reports._agreement import (
+from urs_inspect.reports.layout._tables import Report
+from urs_inspect.reports.numbers._agreement import (
     AgreementBlock,
     CaseLevel,
     IntentLevel,
@@ -34,9 +35,8 @@ from urs_inspect.reports._agreement import (
     panel_of,
     unused,
 )
-from urs_inspect.reports._agreement_report import _about_correlation, agreement_report
-from urs_inspect.reports._answers import Answers
-from urs_inspect.reports._human_data import (
+from urs_inspect.reports.numbers._answers import Answers
+from urs_inspect.reports.numbers._human_data import (
     HumanRating,
     HumanRatings,
     Satisfaction,
@@ -44,8 +44,8 @@ from urs_inspect.reports._human_data import (
     Votes,
     read_vote_ranking,
 )
-from urs_inspect.reports._scores import score_table
-from urs_inspect.reports._tables import Report
+from urs_inspect.reports.numbers._scores import score_table
+from urs_inspect.reports.words._agreement import _about_correlation, agreement_report
 from urs_inspect.stats import (
     Battle,
     Estimate,

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports._answers`."""
+"""Tests of `urs_inspect.reports.numbers._answers`."""
 
 import math
 import re
@@ -15,8 +15,8 @@ from tests.reports.answer_rows import ranking_of, row
 from tests.reports.judged_logs import JUDGE, answered, judgement, tokens, unscored, write_judged
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.reports._answers import answer_row, read_answers, run_command
-from urs_inspect.reports._conditions import blocks_of
+from urs_inspect.reports.numbers._answers import answer_row, read_answers, run_command
+from urs_inspect.reports.numbers._conditions import blocks_of
 from urs_inspect.tasks import urs
 
 

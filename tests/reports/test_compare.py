@@ -17,10 +17,10 @@ from tests.telling import tells
 from urs_inspect import compare
 from urs_inspect._util import InputError
 from urs_inspect.logs._samples import SampleRun, SampleScores
-from urs_inspect.reports._comparison import ComparedModels
-from urs_inspect.reports._comparison_report import best_sentence, report_comparison
-from urs_inspect.reports._page import render_page
-from urs_inspect.reports._scores import ALL
+from urs_inspect.reports.layout._page import render_page
+from urs_inspect.reports.numbers._comparison import ComparedModels
+from urs_inspect.reports.numbers._scores import ALL
+from urs_inspect.reports.words._comparison import best_sentence, report_comparison
 
 NAN = math.nan
 

@@ -20,11 +20,17 @@ from tests.reports.answer_rows import (
     rows,
 )
 from tests.telling import tells
-from urs_inspect.reports._answers import Answers
-from urs_inspect.reports._comparison_report import best_sentence
-from urs_inspect.reports._leaderboard_report import headline
-from urs_inspect.reports._scores import ALL, OrderedScores, ScoreTable, compare_models, order_models
-from urs_inspect.reports._traffic import TrafficMix
+from urs_inspect.reports.numbers._answers import Answers
+from urs_inspect.reports.numbers._scores import (
+    ALL,
+    OrderedScores,
+    ScoreTable,
+    compare_models,
+    order_models,
+)
+from urs_inspect.reports.numbers._traffic import TrafficMix
+from urs_inspect.reports.words._comparison import best_sentence
+from urs_inspect.reports.words._leaderboard import headline
 from urs_inspect.stats._bootstrap import Floats, Resampling
 
 NAN = math.nan

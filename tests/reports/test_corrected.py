@@ -15,13 +15,13 @@ from tests.reports.answer_rows import answers, answers_of, rows
 from tests.reports.golden_files import check_golden
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.reports._alternatives import Alternative
-from urs_inspect.reports._answers import Answers
-from urs_inspect.reports._human_data import read_human_ratings
-from urs_inspect.reports._leaderboard import Leaderboard, Ranking, make_leaderboard
-from urs_inspect.reports._leaderboard_report import report_leaderboard
-from urs_inspect.reports._tables import Section, Table
-from urs_inspect.reports._traffic import TrafficMix
+from urs_inspect.reports.layout._tables import Section, Table
+from urs_inspect.reports.numbers._alternatives import Alternative
+from urs_inspect.reports.numbers._answers import Answers
+from urs_inspect.reports.numbers._human_data import read_human_ratings
+from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking, make_leaderboard
+from urs_inspect.reports.numbers._traffic import TrafficMix
+from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.stats._bootstrap import Floats
 
 NAN = math.nan

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports._crossval` and its figures."""
+"""Tests of `urs_inspect.reports.numbers._crossval` and its figures."""
 
 import math
 import re
@@ -25,8 +25,9 @@ from urs_inspect import urs
 from urs_inspect._util import InputError
 from urs_inspect.datasets._references import Reference, gather, question_sha256, reference_lines
 from urs_inspect.logs._files import read_log
-from urs_inspect.reports._answers import read_answers
-from urs_inspect.reports._crossval import (
+from urs_inspect.reports.layout._tables import Report
+from urs_inspect.reports.numbers._answers import read_answers
+from urs_inspect.reports.numbers._crossval import (
     ALL,
     Grid,
     GridLog,
@@ -41,8 +42,7 @@ from urs_inspect.reports._crossval import (
     reversals_of,
     with_holm,
 )
-from urs_inspect.reports._crossval_report import crossval_report, report_crossval, stability
-from urs_inspect.reports._tables import Report
+from urs_inspect.reports.words._crossval import crossval_report, report_crossval, stability
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats import Estimate, Resampling, holm
 

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports._estimate`."""
+"""Tests of `urs_inspect.reports.numbers._estimate`."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +21,10 @@ from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.judging._prompts import Orders, Protocol
-from urs_inspect.reports import _estimate as estimate
-from urs_inspect.reports._actual_use import read_actual
-from urs_inspect.reports._answers import read_answers
-from urs_inspect.reports._costs import (
+from urs_inspect.reports.numbers import _estimate as estimate
+from urs_inspect.reports.numbers._actual_use import read_actual
+from urs_inspect.reports.numbers._answers import read_answers
+from urs_inspect.reports.numbers._costs import (
     Amount,
     Lengths,
     TokenCounter,
@@ -35,7 +35,7 @@ from urs_inspect.reports._costs import (
     measured_lengths,
     with_costs,
 )
-from urs_inspect.reports._estimate import (
+from urs_inspect.reports.numbers._estimate import (
     _PAIRED,
     _SPREAD,
     RunEstimate,

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.reports._figures import (
+from urs_inspect.reports.layout._figures import (
     NARROW,
     WIDE,
     cost_plot,

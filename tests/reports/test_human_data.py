@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports._human_data`."""
+"""Tests of `urs_inspect.reports.numbers._human_data`."""
 
 import math
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from tests.reports.json_files import write_rows
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.reports._human_data import (
+from urs_inspect.reports.numbers._human_data import (
     HumanRating,
     Satisfaction,
     read_human_ratings,

@@ -20,11 +20,11 @@ from tests.tasks.commands import succeed
 from tests.telling import tells
 from urs_inspect import urs
 from urs_inspect.logs._samples import read_sample_scores
-from urs_inspect.reports._answers import read_answers
-from urs_inspect.reports._human_data import read_human_ratings
-from urs_inspect.reports._judge_checks import _CHECKS, JUDGE_TASKS, JudgeFact
-from urs_inspect.reports._judge_checks_report import judge_section, judge_sentence
-from urs_inspect.reports._leaderboard import Leaderboard, make_leaderboard
+from urs_inspect.reports.numbers._answers import read_answers
+from urs_inspect.reports.numbers._human_data import read_human_ratings
+from urs_inspect.reports.numbers._judge_checks import _CHECKS, JUDGE_TASKS, JudgeFact
+from urs_inspect.reports.numbers._leaderboard import Leaderboard, make_leaderboard
+from urs_inspect.reports.words._judge_checks import judge_section, judge_sentence
 
 PEOPLE, REPEATS, KNOWN, ITSELF, _, KEYS = _CHECKS
 PROBE = {"constant": 2.5, "empty": 1.0, "reference": 8.0, "injection": 6.0}

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports._judges`."""
+"""Tests of `urs_inspect.reports.numbers._judges`."""
 
 import math
 
@@ -10,7 +10,7 @@ from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage
 from tests.reports.pairs import Logs, change, is_baseline, judge_as, priced
 from urs_inspect._util import InputError
 from urs_inspect.judging._prompts import Orders
-from urs_inspect.reports._judges import (
+from urs_inspect.reports.numbers._judges import (
     JudgeResult,
     JudgeTest,
     RatingJudge,

@@ -12,10 +12,10 @@ from tests.reports.answer_rows import answers_of, model_of, models_of, ranking_o
 from tests.reports.boards import MIX, rich_board
 from tests.reports.golden_files import check_golden
 from tests.telling import tells
-from urs_inspect.reports._comparison_report import best_sentence, differences_table
-from urs_inspect.reports._leaderboard import Leaderboard, means_frame
-from urs_inspect.reports._leaderboard_report import report_leaderboard
-from urs_inspect.reports._tables import Report, csv_text
+from urs_inspect.reports.layout._tables import Report, csv_text
+from urs_inspect.reports.numbers._leaderboard import Leaderboard, means_frame
+from urs_inspect.reports.words._comparison import best_sentence, differences_table
+from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.stats._bootstrap import Resampling
 
 

@@ -16,16 +16,16 @@ from tests.cli.conftest import Run, run  # noqa: F401
 from tests.reports.answer_rows import answers, ranking_of, row
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import tells
-from urs_inspect.reports._answers import Answers
-from urs_inspect.reports._leaderboard import Leaderboard, Ranking
-from urs_inspect.reports._leaderboard_report import report_leaderboard
-from urs_inspect.reports._lengths import (
+from urs_inspect.reports.layout._tables import Report
+from urs_inspect.reports.numbers._answers import Answers
+from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
+from urs_inspect.reports.numbers._lengths import (
     REGRESSION_WARNING,
     LengthRegression,
     length_sentence,
     times_text,
 )
-from urs_inspect.reports._tables import Report
+from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.stats._bootstrap import Resampling
 
 TRIPLED = math.log2(3)

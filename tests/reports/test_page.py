@@ -21,9 +21,8 @@ from playwright.sync_api import Browser, Page
 
 from tests.reports.boards import HOSTILE, many_board, rich_board
 from urs_inspect._util import InputError
-from urs_inspect.reports._leaderboard_report import report_leaderboard
-from urs_inspect.reports._page import render_page
-from urs_inspect.reports._tables import (
+from urs_inspect.reports.layout._page import render_page
+from urs_inspect.reports.layout._tables import (
     Report,
     ReportKind,
     Section,
@@ -31,6 +30,7 @@ from urs_inspect.reports._tables import (
     number,
     simulation_section,
 )
+from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.stats import Estimate
 
 _DESK = {"viewport": {"width": 1280, "height": 900}}

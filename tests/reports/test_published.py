@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports._published`."""
+"""Tests of `urs_inspect.reports.words._published`."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports._rankings`."""
+"""Tests of `urs_inspect.reports.numbers._rankings`."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.logs._battles import read_battles
 from urs_inspect.logs._comparisons import read_comparisons
-from urs_inspect.reports._rankings import ranking_dict, ranking_report, read_leaderboard
+from urs_inspect.reports.numbers._rankings import ranking_dict, ranking_report, read_leaderboard
 from urs_inspect.stats import compare_leaderboard, rank
 
 

@@ -24,9 +24,9 @@ from tests.reports.answer_rows import (
 )
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.reports._answers import Answers
-from urs_inspect.reports._leaderboard import Ranking, make_leaderboard
-from urs_inspect.reports._traffic import TrafficMix
+from urs_inspect.reports.numbers._answers import Answers
+from urs_inspect.reports.numbers._leaderboard import Ranking, make_leaderboard
+from urs_inspect.reports.numbers._traffic import TrafficMix
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.stats._bootstrap import Resampling
 

@@ -1,4 +1,4 @@
-"""Tests of `urs_inspect.reports._tables`."""
+"""Tests of `urs_inspect.reports.layout._tables`."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from urs_inspect._util import InputError, escaped
-from urs_inspect.reports._tables import (
+from urs_inspect.reports.layout._tables import (
     Format,
     Report,
     ReportKind,

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from urs_inspect._util import InputError
-from urs_inspect.reports._traffic import read_traffic
+from urs_inspect.reports.numbers._traffic import read_traffic
 from urs_inspect.rubrics import Rubric
 
 

@@ -13,7 +13,7 @@ from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.reports.task_logs import chains, write_addition
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
-from urs_inspect.reports._tables import Report
+from urs_inspect.reports.layout._tables import Report
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._agreement import wilson_interval
 from urs_inspect.studies._addition_report import report_addition

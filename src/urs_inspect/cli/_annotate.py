@@ -243,7 +243,7 @@ def _rating(
     """The campaign to serve; None where the command only reports or writes a copy of a log."""
     from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingPlan
     from urs_inspect.annotation._rating_queue import draw
-    from urs_inspect.reports._human_data import answers_to_rate, attach_ratings
+    from urs_inspect.reports.numbers._human_data import answers_to_rate, attach_ratings
     from urs_inspect.rubrics import load_rubric
 
     if output is not None:

@@ -19,9 +19,9 @@ from urs_inspect.cli._output import PRICES_HELP, print_text_table
 if TYPE_CHECKING:
     from inspect_ai import Task
 
-    from urs_inspect.reports._actual_use import Actual, ActualUse
-    from urs_inspect.reports._costs import Amount, Lengths
-    from urs_inspect.reports._estimate import RunEstimate
+    from urs_inspect.reports.numbers._actual_use import Actual, ActualUse
+    from urs_inspect.reports.numbers._costs import Amount, Lengths
+    from urs_inspect.reports.numbers._estimate import RunEstimate
 
 _UNKNOWN = "not known"
 _PREFIX = "urs_inspect/"
@@ -92,10 +92,10 @@ def estimate(
 
     Example: urs-inspect estimate urs --model openai/gpt-4o --model-role grader=openai/gpt-4o-mini
     """
-    from urs_inspect.reports._actual_use import read_actual
-    from urs_inspect.reports._costs import load_counter, load_prices
-    from urs_inspect.reports._estimate import GRADER, estimate_run, with_precision
-    from urs_inspect.reports._tables import plain
+    from urs_inspect.reports.layout._tables import plain
+    from urs_inspect.reports.numbers._actual_use import read_actual
+    from urs_inspect.reports.numbers._costs import load_counter, load_prices
+    from urs_inspect.reports.numbers._estimate import GRADER, estimate_run, with_precision
 
     name = task.removeprefix(_PREFIX)
     models = _models(model)
@@ -199,7 +199,7 @@ def _lengths(
     judges: Sequence[str],
 ) -> "Lengths":
     """Lengths as measured in logs, as assumed without; a number that is given comes before both."""
-    from urs_inspect.reports._costs import assumed_lengths, measured_lengths
+    from urs_inspect.reports.numbers._costs import assumed_lengths, measured_lengths
 
     assumed = assumed_lengths(answer, reply)
     if not logs:
@@ -271,7 +271,7 @@ def print_actual(found: "RunEstimate", actual: "ActualUse", console: Console) ->
 def _print_table(
     title: str, number: str, rows: "Sequence[tuple[str, ...]]", console: Console
 ) -> None:
-    from urs_inspect.reports._tables import TextTable
+    from urs_inspect.reports.layout._tables import TextTable
 
     headings = ("role", "model", number, "tokens sent", "tokens received", "US dollars")
     print_text_table(TextTable(headings, tuple(rows), 2), console, title)
@@ -300,7 +300,7 @@ def _expected(found: "RunEstimate", one: "Actual") -> tuple[int, float, float]:
     """Samples of all runs of which a model would have a part, and what was expected of it for those
     that it had.
     """
-    from urs_inspect.reports._actual_use import BOTH
+    from urs_inspect.reports.numbers._actual_use import BOTH
 
     names = one.model.split(", ")
     roles = [role for role in found.roles if one.role in (role.role, BOTH) and role.model in names]

@@ -59,9 +59,9 @@ def judges(
     directories).
     """
     from urs_inspect.logs._files import finished_logs, nothing_left
-    from urs_inspect.reports._judge_details import NUMBERS, judges_report
-    from urs_inspect.reports._judges import read_judges, read_ratings
-    from urs_inspect.reports._tables import csv_text
+    from urs_inspect.reports.layout._tables import csv_text
+    from urs_inspect.reports.numbers._judges import read_judges, read_ratings
+    from urs_inspect.reports.words._judge_details import NUMBERS, judges_report
 
     if csv_file is not None and csv_file.exists():
         raise InputError(f"csv: {csv_file} exists already; name a new file")
@@ -184,7 +184,7 @@ def probe(
 def print_probe(log: "EvalLog", console: Console) -> bool:
     """Print what each null answer got."""
     from urs_inspect.logs._scores import SIMULATED, last_judgement, value_of
-    from urs_inspect.reports._judge_checks import NULL_ANSWERS
+    from urs_inspect.reports.numbers._judge_checks import NULL_ANSWERS
     from urs_inspect.rubrics import FINAL
     from urs_inspect.stats import mean_interval
 

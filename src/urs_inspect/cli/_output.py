@@ -12,7 +12,7 @@ from rich.table import Table
 from urs_inspect._util import visible
 
 if TYPE_CHECKING:
-    from urs_inspect.reports._tables import Report, TextTable
+    from urs_inspect.reports.layout._tables import Report, TextTable
 
 PRICES_HELP = (
     "YAML or JSON file as for --model-cost-config of inspect eval, US dollars per million tokens:"
@@ -141,7 +141,7 @@ def _shared(least: Sequence[int], wanted: Sequence[int], room: int) -> list[int]
 
 def print_report(report: "Report", console: Console) -> None:
     """Print the sections of a report, their tables as wide as the terminal with nothing cut off."""
-    from urs_inspect.reports._tables import COMMAND
+    from urs_inspect.reports.layout._tables import COMMAND
 
     for section in report.sections:
         tables = [

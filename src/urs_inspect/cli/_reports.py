@@ -20,7 +20,7 @@ from urs_inspect._util import InputError
 from urs_inspect.cli._output import PRICES_HELP, print_report
 
 if TYPE_CHECKING:
-    from urs_inspect.reports._tables import Report
+    from urs_inspect.reports.layout._tables import Report
 
 _FILE = click.Path(path_type=Path)
 
@@ -34,7 +34,7 @@ def report_command(
 
     def decorate(make: Callable[..., Any]) -> click.Command:
         def run(logs: tuple[str, ...], output: Path | None, as_json: bool, **options: Any) -> None:
-            from urs_inspect.reports._tables import check_directory
+            from urs_inspect.reports.layout._tables import check_directory
 
             if output is not None:
                 check_directory(output, at(kind))
@@ -65,7 +65,7 @@ def report_command(
             if without:
                 report = replace(report, figures={})
             elif output is not None and figures:
-                from urs_inspect.reports._figures import missing_viz
+                from urs_inspect.reports.layout._figures import missing_viz
 
                 if message := missing_viz():
                     click.echo(
@@ -119,13 +119,13 @@ def report_command(
 
 
 def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
-    from urs_inspect.reports._page import render_page
+    from urs_inspect.reports.layout._page import render_page
 
     return {f"{report.kind.stem}.html": lambda: render_page(report)}
 
 
 @report_command(
-    "reports._leaderboard_report:LEADERBOARD",
+    "reports.words._leaderboard:LEADERBOARD",
     10_000,
     page=True,
     brief=(
@@ -206,15 +206,15 @@ def report(
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
-    from urs_inspect.reports._answer_pages import ANSWERS, remove_answers, report_with_answers
-    from urs_inspect.reports._answers import read_answers
-    from urs_inspect.reports._costs import load_prices, with_costs
-    from urs_inspect.reports._human_data import read_human_ratings
-    from urs_inspect.reports._judge_checks import JUDGE_TASKS
-    from urs_inspect.reports._leaderboard import make_leaderboard
-    from urs_inspect.reports._leaderboard_report import report_leaderboard
-    from urs_inspect.reports._tables import check_directory
-    from urs_inspect.reports._traffic import read_traffic
+    from urs_inspect.reports.layout._tables import check_directory
+    from urs_inspect.reports.numbers._answers import read_answers
+    from urs_inspect.reports.numbers._costs import load_prices, with_costs
+    from urs_inspect.reports.numbers._human_data import read_human_ratings
+    from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
+    from urs_inspect.reports.numbers._leaderboard import make_leaderboard
+    from urs_inspect.reports.numbers._traffic import read_traffic
+    from urs_inspect.reports.words._answer_pages import ANSWERS, remove_answers, report_with_answers
+    from urs_inspect.reports.words._leaderboard import report_leaderboard
     from urs_inspect.rubrics import load_rubric
 
     output: Path | None = click.get_current_context().params["output"]
@@ -249,7 +249,7 @@ def report(
     return made
 
 
-@report_command("reports._crossval_report:CROSSVAL", 10_000, figures=True)
+@report_command("reports.words._crossval:CROSSVAL", 10_000, figures=True)
 def robustness(logs: tuple[str, ...], **options: Any) -> Any:
     """Report from LOGS (files or directories) whether scores hold for other judges and other
     references.
@@ -259,12 +259,12 @@ def robustness(logs: tuple[str, ...], **options: Any) -> Any:
     same. LOGS of urs, whose answers a panel or, by `inspect score`, several judges have judged,
     give self-preference.
     """
-    from urs_inspect.reports._crossval_report import report_crossval
+    from urs_inspect.reports.words._crossval import report_crossval
 
     return report_crossval(logs, **options)
 
 
-@report_command("reports._agreement_report:AGREEMENT", 2000)
+@report_command("reports.words._agreement:AGREEMENT", 2000)
 @click.option(
     "--human",
     type=_FILE,
@@ -309,7 +309,7 @@ def agreement(logs: tuple[str, ...], human_scale: str, scale: str, **options: An
     or models that are not in the logs are skipped and counted; a rating outside the scale is an
     error.
     """
-    from urs_inspect.reports._agreement_report import report_agreement
+    from urs_inspect.reports.words._agreement import report_agreement
 
     if not (options["human"] or options["satisfaction"] or options["votes"]):
         raise InputError(
@@ -343,7 +343,7 @@ _LOWER = click.option(
 )
 
 
-@report_command("reports._comparison_report:COMPARISON", 10_000, page=True)
+@report_command("reports.words._comparison:COMPARISON", 10_000, page=True)
 @_SCORER
 @_VALUE
 @_TASK
@@ -380,8 +380,8 @@ def compare(
     and how small a difference these samples would have shown.
     """
     from urs_inspect.logs._samples import read_sample_scores
-    from urs_inspect.reports._comparison import compare as compare_models
-    from urs_inspect.reports._comparison_report import report_comparison
+    from urs_inspect.reports.numbers._comparison import compare as compare_models
+    from urs_inspect.reports.words._comparison import report_comparison
 
     limits = parse_scale(scale, "scale") if scale else None
     scores = read_sample_scores(logs, **read)
@@ -486,7 +486,7 @@ def gate(
     without a score count against every claim.
     """
     from urs_inspect.logs._samples import read_sample_scores
-    from urs_inspect.reports._gate import make_gate
+    from urs_inspect.reports.numbers._gate import make_gate
 
     limits = None if scale is None else parse_scale(scale, "scale")
     how = {name: options.pop(name) for name in ("task", "scorer", "value", "cluster")}
@@ -533,9 +533,9 @@ def table(logs: tuple[str, ...]) -> None:
 
 def print_tables(logs: Iterable[str], console: Console) -> None:
     """Print all tables of the leaderboard of logs."""
-    from urs_inspect.reports._answers import read_answers
-    from urs_inspect.reports._judge_checks import JUDGE_TASKS
-    from urs_inspect.reports._leaderboard import make_leaderboard
-    from urs_inspect.reports._leaderboard_report import report_leaderboard
+    from urs_inspect.reports.numbers._answers import read_answers
+    from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
+    from urs_inspect.reports.numbers._leaderboard import make_leaderboard
+    from urs_inspect.reports.words._leaderboard import report_leaderboard
 
     print_report(report_leaderboard(make_leaderboard(read_answers(logs, JUDGE_TASKS))), console)

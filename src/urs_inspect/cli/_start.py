@@ -116,10 +116,10 @@ _KINDS = {
         "rubrics.load_rubric",
         "text",
     ),
-    "prices": ("input output", "reports._costs.load_prices", "path"),
+    "prices": ("input output", "reports.numbers._costs.load_prices", "path"),
     "traffic": (
         "intents|languages|countries",
-        "reports._traffic.read_traffic",
+        "reports.numbers._traffic.read_traffic",
         "path rubric countries",
     ),
     "prompt": (".jinja", "rubrics.load_rubric", "rubric_path text"),
@@ -135,7 +135,7 @@ _KINDS = {
         "datasets._references.read_reference_file",
         "path",
     ),
-    "human_ratings": ("id rating", "reports._human_data.read_human_ratings", "path scale"),
+    "human_ratings": ("id rating", "reports.numbers._human_data.read_human_ratings", "path scale"),
     "votes": ("model_a model_b winner|data", "logs._battles.read_vote_list", "path"),
     "ballot_votes": ("ballot annotator choice|undo", "annotation.read_votes", "paths"),
     "ballots": (
@@ -145,10 +145,10 @@ _KINDS = {
     ),
     "satisfaction": (
         "intent|user_intent satisfaction",
-        "reports._human_data.read_satisfaction",
+        "reports.numbers._human_data.read_satisfaction",
         "path scale rubric",
     ),
-    "leaderboard": ("model rating|rank", "reports._rankings.read_leaderboard", "path"),
+    "leaderboard": ("model rating|rank", "reports.numbers._rankings.read_leaderboard", "path"),
     "pool": ("instruction|question", "discrepancy._pools.load_pool_file", "text"),
 }
 """Kind of file -> its keys or columns (where several kinds have as many, the first counts), loader,

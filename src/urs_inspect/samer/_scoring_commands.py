@@ -432,7 +432,7 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
 
 def _print_scores(by_log: "Mapping[str, Mapping[str, DimensionScore]]", as_json: bool) -> None:
     """Print the scores of each log that has any."""
-    from urs_inspect.reports._tables import plain
+    from urs_inspect.reports.layout._tables import plain
 
     for log, dimensions in by_log.items():
         if not dimensions:

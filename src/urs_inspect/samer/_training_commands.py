@@ -225,7 +225,7 @@ def train(
     curves.svg (with Altair). Heads on a Llama become a model that can be used by `samer assemble
     BACKBONE OUT MODEL`; no engine runs those on an embedding model.
     """
-    from urs_inspect.reports._tables import plain
+    from urs_inspect.reports.layout._tables import plain
     from urs_inspect.samer import load_taxonomy
     from urs_inspect.samer._evaluation import heads_size
     from urs_inspect.samer._training import (

@@ -21,10 +21,7 @@ from urs_inspect.logs._files import (
 )
 from urs_inspect.logs._naming import distinct_names, model_settings, whole_characters
 from urs_inspect.logs._scores import SIMULATED, last_score, value_of
-from urs_inspect.reports._answers import ERROR, NOT_JUDGED
-from urs_inspect.reports._conditions import Reasons, comparable_groups, differences, version_number
-from urs_inspect.reports._published import published_section
-from urs_inspect.reports._tables import (
+from urs_inspect.reports.layout._tables import (
     DASH,
     Format,
     Report,
@@ -35,6 +32,14 @@ from urs_inspect.reports._tables import (
     share,
     simulation_section,
 )
+from urs_inspect.reports.numbers._answers import ERROR, NOT_JUDGED
+from urs_inspect.reports.numbers._conditions import (
+    Reasons,
+    comparable_groups,
+    differences,
+    version_number,
+)
+from urs_inspect.reports.words._published import published_section
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._chain_lengths import HEADLINE, TEXT, Trial, accuracy, between, longest
 from urs_inspect.studies._exact_sum import RIGHT, SUMMANDS

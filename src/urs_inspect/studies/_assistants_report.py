@@ -16,14 +16,7 @@ from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.logs._files import finished_headers, latest_runs, nothing_left, short_name
 from urs_inspect.logs._naming import model_names, model_settings
 from urs_inspect.logs._scores import SIMULATED, role_models
-from urs_inspect.reports._answers import ERROR, JudgedLog, read_judged_log
-from urs_inspect.reports._comparison import ROUNDS, ComparedModels, compare_table
-from urs_inspect.reports._comparison import Comparison as Pair
-from urs_inspect.reports._comparison_report import best_sentence, pairs_table
-from urs_inspect.reports._conditions import BlockAnswers, blocks_of
-from urs_inspect.reports._published import published_section
-from urs_inspect.reports._scores import ALL, ScoreTable, order_models, score_table
-from urs_inspect.reports._tables import (
+from urs_inspect.reports.layout._tables import (
     Format,
     Report,
     ReportKind,
@@ -33,6 +26,13 @@ from urs_inspect.reports._tables import (
     number,
     simulation_section,
 )
+from urs_inspect.reports.numbers._answers import ERROR, JudgedLog, read_judged_log
+from urs_inspect.reports.numbers._comparison import ROUNDS, ComparedModels, compare_table
+from urs_inspect.reports.numbers._comparison import Comparison as Pair
+from urs_inspect.reports.numbers._conditions import BlockAnswers, blocks_of
+from urs_inspect.reports.numbers._scores import ALL, ScoreTable, order_models, score_table
+from urs_inspect.reports.words._comparison import best_sentence, pairs_table
+from urs_inspect.reports.words._published import published_section
 from urs_inspect.rubrics import FINAL, LOWEST
 from urs_inspect.stats._bootstrap import LEVEL, SEED, Floats, Resampling
 from urs_inspect.studies._assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
@@ -106,7 +106,7 @@ class AssistantAnswers:
 
     Columns are log, model (who answered), cases (`factual`, `translation` or `chosen`), became (how
     the answer ended), because (why there is none; empty if there is), and of the table of
-    `urs_inspect.reports._answers` the conditions under which answers were judged.
+    `urs_inspect.reports.numbers._answers` the conditions under which answers were judged.
     """
 
     table: pd.DataFrame

@@ -339,7 +339,7 @@ def review(
     A case without a review (the judge failed) does not pass; `inspect score` or `inspect
     eval-retry` reviews it again.
     """
-    from urs_inspect.reports._tables import TextTable
+    from urs_inspect.reports.layout._tables import TextTable
     from urs_inspect.rubrics import load_rubric
     from urs_inspect.survey._case_file import Removed, removed_csv
     from urs_inspect.survey._review_report import UNSEEN, read_case_reviews, rows_of

@@ -1,0 +1,211 @@
+"""A report as one HTML page that needs nothing beside itself: no font, no picture, no network.
+
+Figures are static SVG; where scripts run, live charts with tooltips take their place.
+"""
+
+import base64
+import hashlib
+import json
+import math
+import re
+from dataclasses import dataclass
+from functools import cache
+from numbers import Real
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from urs_inspect._util import InputError, choices
+from urs_inspect.reports.layout._figures import (
+    NARROW,
+    WIDE,
+    Specification,
+    missing_viz,
+    scripts,
+    svg,
+)
+from urs_inspect.reports.layout._tables import SIMULATION, Report, Table
+from urs_inspect.stats import Estimate
+
+TEMPLATES = Path(__file__).parent / "templates"
+_STYLE = TEMPLATES / "page.css"
+_START = (TEMPLATES / "page.js").read_text(encoding="utf-8")
+_MOST_TICKS = 6
+_UNKNOWN = (math.nan, math.nan, math.nan)
+_RELATIVE = re.compile(r"(?!/)[^\x00-\x20\x7f:\\/?#]*([/?#][^\x00-\x20\x7f\\]*)?")
+"""An address without scheme and host.
+
+Browsers drop line breaks in addresses, and take a backslash for a slash.
+"""
+
+
+def render_page(report: Report) -> str:
+    """The page; the same report always gives the same.
+
+    Without the extra `viz` it has no figures and says so.
+    """
+    missing = missing_viz() if any(section.figures for section in report.sections) else ""
+    drawn: dict[str, Markup] = {}
+    specifications: dict[str, Specification] = {}
+    for figure in (
+        figure for section in report.sections for figure in section.figures if not missing
+    ):
+        for size, width in (("wide", WIDE), ("narrow", NARROW)):
+            name = f"{figure.name}-{size}"
+            specifications[name] = figure.draw(width)
+            drawn[name] = Markup(svg(specifications[name]))  # noqa: S704 (vl-convert escapes text)
+    parts = [scripts(), _START] if drawn else [_START]
+    sections = [section for section in report.sections if SIMULATION not in section.notes]
+    page = (
+        environment()
+        .get_template("page.html.jinja")
+        .render(
+            report=report,
+            simulation=(
+                SIMULATION
+                if report.facts.get("simulated") or sections != list(report.sections)
+                else ""
+            ),
+            sections=[
+                (section, [_grid(table) for table in section.tables if table.columns])
+                for section in sections
+            ],
+            drawn=drawn,
+            missing=missing,
+            policy=_policy(parts),
+            style=Markup(_STYLE.read_text(encoding="utf-8")),  # noqa: S704 (our own file)
+            scripts=[Markup(part) for part in parts],  # noqa: S704 (our own script, and that of vl-convert)
+            specifications=Markup(_json(specifications)),  # noqa: S704 (cannot end its element)
+        )
+    )
+    # A log may hold lone surrogates, which no file can.
+    return page.rstrip().encode("utf-8", "replace").decode("utf-8") + "\n"
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A cell of a table: its text, the number or estimate behind it, and what only a page shows."""
+
+    text: str
+    marked: bool
+    link: str
+    value: float
+    low: float
+    high: float
+    shade: float  # 0 for the lowest number of the column, 1 for the highest, NaN for no shade
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """A table of a page."""
+
+    title: str
+    headings: tuple[str, ...]
+    keys: list[str]  # of columns of estimates; empty for others
+    names: int
+    rows: list[tuple[_Cell, ...]]
+    bars: list[int]  # columns that have bars
+    axis: tuple[float, float]
+    ticks: list[float]
+
+    def across(self, value: float) -> str:
+        """Where a value is on the axis of the bars."""
+        low, high = self.axis
+        return f"{100 * (value - low) / (high - low):.2f}%"
+
+
+def _grid(table: Table) -> _Grid:
+    text = table.text()
+    columns = table.columns
+    for (row, name), address in table.links.items():
+        if not (
+            address
+            and _RELATIVE.fullmatch(address)
+            and name in columns
+            and 0 <= row < len(text.rows)
+        ):
+            raise InputError(
+                f"links: {address!r} of row {row}, column '{name}'; allowed: addresses relative to"
+                f" the page, of cells in {len(text.rows)} rows and the columns {choices(columns)}"
+            )
+    cells = []
+    for place, name in enumerate(columns):
+        numbers = [_bounds(cell) if place >= text.names else _UNKNOWN for cell in table.data[name]]
+        known = [value for value, _, _ in numbers if math.isfinite(value)]
+        lowest = min(known, default=0.0)
+        highest = max(known, default=0.0)
+        span = highest - lowest if table.relative and highest > lowest else math.nan
+        links = [table.links.get((row, name), "") for row in range(len(text.rows))]
+        shades = [(value - lowest) / span for value, _, _ in numbers]
+        cells.append([
+            _Cell(shown[place], (row, place) in text.marked, links[row], *numbers[row], shades[row])
+            for row, shown in enumerate(text.rows)
+        ])  # fmt: skip
+    bars = [columns.index(name) for name in table.bars]
+    axis, ticks = _axis(
+        [
+            end
+            for place in bars
+            for cell in cells[place]
+            for end in (cell.value, cell.low, cell.high)
+        ]
+    )
+    keys = [
+        name if any(isinstance(cell, Estimate) for cell in table.data[name]) else ""
+        for name in columns
+    ]
+    rows = list(zip(*cells, strict=True))
+    return _Grid(table.title, text.headings, keys, text.names, rows, bars, axis, ticks)
+
+
+def _bounds(cell: object) -> tuple[float, float, float]:
+    """A number or an estimate as its value and bounds."""
+    if isinstance(cell, Estimate):
+        return cell.value, cell.low, cell.high
+    return (float(cell), math.nan, math.nan) if isinstance(cell, Real) else _UNKNOWN
+
+
+def _axis(values: list[float]) -> tuple[tuple[float, float], list[float]]:
+    """The ends of an axis on which all values have room, and a few round numbers on it."""
+    known = [value for value in values if math.isfinite(value)] or [0.0]
+    low = min(known)
+    high = max(known)
+    room = 0.06 * (high - low) or 0.5 * abs(high) or 1.0
+    low = low - room
+    high = high + room
+    ten = 10 ** math.floor(math.log10(high - low))
+    step = next(
+        part * ten for part in (0.2, 0.5, 1, 2, 5) if (high - low) / (part * ten) < _MOST_TICKS
+    )
+    return (low, high), [
+        count * step for count in range(math.ceil(low / step), math.floor(high / step) + 1)
+    ]
+
+
+def _json(value: object) -> str:
+    """JSON for a script element, which neither `</script>` nor `<!--` in a name may end or
+    change.
+    """
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _policy(parts: list[str]) -> str:
+    """A content security policy under which these scripts run, and no other."""
+    digests = (base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in parts)
+    sources = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
+    rest = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; script-src {sources}; {rest}"
+
+
+@cache
+def environment() -> Environment:
+    """Templates of pages; they escape everything."""
+    return Environment(
+        loader=PackageLoader("urs_inspect.reports.layout"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

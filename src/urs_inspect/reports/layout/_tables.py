@@ -1,0 +1,474 @@
+"""A report: sections of notes and tables.
+
+A table is a data frame; text, CSV, JSON and Markdown are all made from it.
+
+Every report of the package is a `Report`, so that numbers are formatted, escaped and written in one
+place.
+"""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect._util import InputError, check_folder, choices, escaped, writing
+from urs_inspect.stats import Estimate
+
+if TYPE_CHECKING:
+    from urs_inspect.reports.layout._figures import Figure
+
+DASH = "–"
+"""Shown where a number is not known."""
+UNKNOWN = "not known"
+COMMAND = "run: "
+"""Begins a note that is a command: a terminal prints it as one line, so that it can be copied."""
+Format = Callable[[Any], str]
+_MOST_NAMES = 4
+
+
+def number(digits: int = 2, *, sign: bool = False, percent: bool = False) -> Format:
+    """A format of numbers and estimates.
+
+    It writes `0.83`, `0.83 (0.70 to 0.91)`, `+0.83`, `83%`, or a dash for NaN and None.
+
+    Args:
+        digits: Number of decimals.
+        sign: Whether a number above 0 has a plus.
+        percent: Whether a share is written in percent.
+
+    Returns:
+        A function from a value to its text.
+
+    Examples:
+        >>> from urs_inspect.reports import number
+        >>> number(0, percent=True)(0.83)
+        '83%'
+    """
+
+    def digits_of(value: float) -> str:
+        shown = round(100 * value if percent else value, digits) or 0.0  # no negative zero
+        return f"{shown:{'+' if sign and shown else ''},.{digits}f}".replace("-", "−") + (
+            "%" if percent else ""
+        )
+
+    def text(value: Any) -> str:
+        if isinstance(value, Estimate):
+            bounds = (
+                ""
+                if math.isnan(value.low)
+                else f" ({digits_of(value.low)} to {digits_of(value.high)})"
+            )
+            return DASH if math.isnan(value.value) else digits_of(value.value) + bounds
+        return DASH if value is None or math.isnan(value) else digits_of(value)
+
+    return text
+
+
+def p_value(value: float | None) -> str:
+    """A p-value as text: `0.042`, `<0.001`, or a dash if it is not known."""
+    if value is None or math.isnan(value):
+        return DASH
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def share(value: float) -> str:
+    """A share of 1 in percent, never 0% or 100% of what is only nearly that: `83%`, `<1%`, or a
+    dash for NaN.
+    """
+    if math.isnan(value):
+        return DASH
+    if 0 < value < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= value < 1 else f"{value:.0%}"
+
+
+def rating_text(value: Estimate | float) -> str:
+    """A rating of Bradley-Terry or Elo, or its estimate, which unlike a count has no separators:
+    `1024`.
+    """
+    return number(0)(value).replace(",", "")
+
+
+def interval(low: float, high: float) -> str:
+    """An interval of scores in a column of its own: `0.70–0.91`, or a dash where a bound is not
+    known.
+    """
+    return DASH if math.isnan(low) or math.isnan(high) else f"{low:.2f}–{high:.2f}"
+
+
+def count(value: float) -> str:
+    """A count, or that it is not known."""
+    return UNKNOWN if math.isnan(value) else f"{value:,.0f}"
+
+
+def money(dollars: float) -> str:
+    """US dollars, small sums with two significant digits."""
+    if math.isnan(dollars):
+        return UNKNOWN
+    if dollars == 0 or dollars >= 1:
+        return f"${dollars:,.2f}"
+    return f"${dollars:.{min(6, max(2, 1 - math.floor(math.log10(dollars))))}f}"
+
+
+def duration(seconds: float) -> str:
+    """A time span in at most two units."""
+    if math.isnan(seconds):
+        return UNKNOWN
+    if seconds < 60:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    whole = round(seconds)
+    minutes = round(seconds / 60)
+    return (
+        f"{whole // 60} min {whole % 60} s"
+        if whole < 3600
+        else f"{minutes // 60:,} h {minutes % 60} min"
+    )
+
+
+def listed(names: Sequence[str], joint: str = "and", separator: str = ", ") -> str:
+    """Names as part of a sentence, those beyond the most as a count."""
+    shown = list(names)
+    if len(shown) > _MOST_NAMES + 1:
+        shown = [*shown[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+    return shown[0] if len(shown) == 1 else f"{separator.join(shown[:-1])} {joint} {shown[-1]}"
+
+
+def level_text(level: float) -> str:
+    """A confidence level in percent: `95%`."""
+    return f"{100 * level:.10g}%"
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table as text cells; the first `names` columns hold names, the others numbers."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    names: int
+    marked: frozenset[tuple[int, int]] = frozenset()  # row and column of the cells that stand out
+
+
+@dataclass(frozen=True)
+class Table:
+    """A data frame, and how it is shown.
+
+    A cell may be an `Estimate`: text shows the value with its interval; CSV and JSON have the
+    columns `<column>`, `<column>_low`, `<column>_high` and `<column>_n`.
+
+    """
+
+    data: pd.DataFrame
+    formats: Mapping[str, Format] = field(
+        default_factory=dict
+    )  # of the columns of numbers, aligned to the right
+    # Of the CSV file and of the table in JSON; tables of one name are written one below the other,
+    # those without a name only shown.
+    name: str = ""
+    headings: Mapping[str, str] = field(
+        default_factory=dict
+    )  # where they are not the columns' names
+    shown: Sequence[str] | None = (
+        None  # columns that text shows, names before numbers; all if not given
+    )
+    # the column of estimates whose bounds are called `low`, `high` and `n` in CSV, without a prefix
+    main: str = ""
+    title: str = ""
+    estimates: Sequence[
+        str
+    ] = ()  # others that have their columns of bounds even if no row has an estimate
+    size: str = "n"  # what `n` is called in CSV
+    marked: Collection[tuple[int, str]] = ()  # row and column of the cells that stand out
+    bars: Sequence[
+        str
+    ] = ()  # columns of estimates that a page draws beside the numbers, on one axis
+    relative: bool = (
+        False  # whether a page shades numbers by their place between those of their column
+    )
+    links: Mapping[tuple[int, str], str] = field(
+        default_factory=dict
+    )  # row and column -> address, for a page
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that text shows."""
+        return [str(column) for column in self.data] if self.shown is None else list(self.shown)
+
+    def text(self) -> TextTable:
+        """The table as text cells."""
+        columns = self.columns
+        formats = [self.formats.get(column, _as_text) for column in columns]
+        values = [self.data[column] for column in columns]
+        rows = tuple(
+            tuple(show(cell) for show, cell in zip(formats, row, strict=True))
+            for row in zip(*values, strict=True)
+        )
+        names = next(
+            (place for place, column in enumerate(columns) if column in self.formats), len(columns)
+        )
+        marked = frozenset((row, columns.index(column)) for row, column in self.marked)
+        return TextTable(
+            tuple(self.headings.get(column, column) for column in columns), rows, names, marked
+        )
+
+    def flat(self) -> pd.DataFrame:
+        """The table with one number or text per cell; estimates take four columns."""
+        columns: dict[str, Any] = {}
+        for column, values in self.data.items():
+            name = str(column)
+            cells = list(values)
+            columns[name] = cells
+            if name in (self.main, *self.estimates) or any(
+                isinstance(cell, Estimate) for cell in cells
+            ):
+                prefix = "" if name == self.main else f"{name}_"
+                columns[name] = [_part(cell, "value") for cell in cells]
+                parts = {"low": "low", "high": "high", self.size: "n"}
+                columns |= {
+                    f"{prefix}{key}": [_part(cell, part) for cell in cells]
+                    for key, part in parts.items()
+                }
+        return pd.DataFrame(columns, index=self.data.index, dtype=object)
+
+
+def _as_text(value: Any) -> str:
+    return DASH if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
+
+
+def _part(cell: Any, part: str) -> Any:
+    return getattr(cell, part) if isinstance(cell, Estimate) else cell if part == "value" else None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report: a title, notes of one sentence each, and tables."""
+
+    title: str
+    notes: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    level: int = 2  # 3 for a part of a part
+    warnings: Sequence[str] = ()  # those of the notes that stand out
+    appendix: bool = False  # whether only the Markdown file has it, and not the terminal
+    figures: Sequence["Figure"] = ()  # of a page
+
+
+SIMULATION = (
+    "SIMULATION: models and judges whose names begin with `urs_simulation/` are simulated; no score"
+    " of them or by them means anything."
+)
+
+
+def simulation_section(simulated: bool) -> list[Section]:
+    """The section that comes first where a model or judge is a simulation."""
+    return [Section("Simulation", (SIMULATION,), warnings=(SIMULATION,))] if simulated else []
+
+
+@dataclass(frozen=True)
+class ReportKind:
+    """A kind of report, and the files it consists of."""
+
+    format: str  # that its JSON file states
+    version: int  # its `schema_version`, raised when a key changes its name or meaning
+    command: str  # that makes such reports
+    stem: str  # name of the JSON and the Markdown file, without the suffix
+    tables: tuple[str, ...] = ()  # that are written as CSV files
+    more: tuple[str, ...] = ()  # names of other files, as glob patterns
+
+    @property
+    def json(self) -> str:
+        """Name of the JSON file."""
+        return f"{self.stem}.json"
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Names of all other files, as glob patterns."""
+        return (f"{self.stem}.md", *(f"{name}.csv" for name in self.tables), *self.more)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Sections, figures, and facts for programs.
+
+    Attributes:
+        kind: What kind of report this is.
+        title: Its title.
+        sections: What it says, in order.
+        facts: What its JSON file has beside the tables.
+        figures: File name -> content, or a function that draws it when it is written.
+    """
+
+    kind: ReportKind
+    title: str
+    sections: Sequence[Section]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    figures: Mapping[str, bytes | str | Callable[[], bytes | str]] = field(default_factory=dict)
+
+    def markdown(self) -> str:
+        """The report to read; all text is escaped, as names may come from logs."""
+        parts = [f"# {self.title}"]
+        for section in self.sections:
+            parts.append(f"{'#' * section.level} {escaped(section.title)}")
+            if section.notes:
+                parts.append("\n".join(f"- {escaped(note)}" for note in section.notes))
+            for table in section.tables:
+                if (text := table.text()).headings and text.rows:
+                    parts += [f"**{escaped(table.title)}**"] if table.title else []
+                    parts.append(markdown_table(text))
+        return "\n\n".join(parts) + "\n"
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Name -> table with one number or text per cell."""
+        found: dict[str, list[pd.DataFrame]] = {}
+        for section in self.sections:
+            for table in section.tables:
+                if table.name:
+                    found.setdefault(table.name, []).append(table.flat())
+        return {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
+
+    def as_dict(self) -> dict[str, Any]:
+        """What the JSON file holds: `format`, `schema_version`, facts, and the rows of all tables;
+        unknown is null.
+        """
+        rows = {
+            name: plain(table.to_dict(orient="records")) for name, table in self.tables().items()
+        }
+        return {
+            "format": self.kind.format,
+            "schema_version": self.kind.version,
+            **plain(self.facts),
+            "tables": rows,
+        }
+
+    def json(self) -> str:
+        """The JSON file."""
+        return json.dumps(self.as_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+    def write(
+        self, directory: Path, more: Mapping[str, Callable[[], bytes | str]] | None = None
+    ) -> tuple[Path, ...]:
+        """Write Markdown, JSON, one CSV file per named table, and figures.
+
+        Files of an earlier report of the kind are replaced or removed; other files stay as they
+        are.
+
+        Args:
+            directory: Where to; it is made if it is not there.
+            more: Further files, such as a page: name -> function that makes it.
+
+        Returns:
+            The files, `more` first.
+
+        Raises:
+            InputError: As `check_directory`, or if the directory cannot be made or written to.
+        """
+        contents: dict[str, bytes | str] = {name: make() for name, make in (more or {}).items()}
+        contents[f"{self.kind.stem}.md"] = self.markdown()
+        contents |= {f"{name}.csv": csv_text(table) for name, table in self.tables().items()}
+        contents |= {
+            name: draw() if callable(draw) else draw for name, draw in self.figures.items()
+        }
+        # A file of the user's that happens to have the name of a table is not overwritten either.
+        kind = replace(self.kind, more=(*self.kind.more, *contents))
+        return write_directory(directory, {**contents, self.kind.json: self.json()}, kind)
+
+
+def markdown_table(table: TextTable) -> str:
+    """A table in Markdown, with numbers aligned to the right."""
+    rule = ["---" if place < table.names else "---:" for place in range(len(table.headings))]
+    rows = [[escaped(cell) for cell in row] for row in table.rows]
+    for row, column in table.marked:
+        rows[row][column] = f"**{rows[row][column]}**"
+    header = [escaped(heading) for heading in table.headings]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """A data frame as CSV; an unknown number is an empty cell, and what holds or not is `true` or
+    `false`.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(
+        [_cell(value) for value in row] for row in table.itertuples(index=False, name=None)
+    )
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, (bool, np.bool_)):
+        return str(value).lower()
+    return "" if value is None or (isinstance(value, float) and not math.isfinite(value)) else value
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold of a value: dataclasses by their attributes, null for an unknown
+    number.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {part.name: plain(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, Mapping):
+        return {
+            "/".join(key) if isinstance(key, tuple) else str(key): plain(inner)
+            for key, inner in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    if hasattr(value, "item") and not isinstance(value, (str, bytes)):  # a NumPy scalar
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def check_directory(directory: Path, kind: ReportKind) -> None:
+    """Refuse a file, and a directory with files of the report's names that are not of such a
+    report.
+    """
+    if directory.is_file():
+        raise InputError(f"output: '{directory}' is a file; name a directory")
+    check_folder(directory, make=True)
+    there = []
+    for pattern in (*kind.others, kind.json):
+        for file in sorted(directory.glob(pattern)):
+            there.append(file.name)
+    try:
+        found = json.loads((directory / kind.json).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        found = None
+    if there and not (isinstance(found, dict) and found.get("format") == kind.format):
+        raise InputError(
+            f"output: '{directory}' holds {choices(there)}, and no {kind.json} that says they are"
+            f" of `{kind.command}`; name another directory, or move them"
+        )
+
+
+def write_directory(
+    directory: Path, contents: Mapping[str, str | bytes], kind: ReportKind
+) -> tuple[Path, ...]:
+    """Write the files of a report, and remove what an earlier one has beside them."""
+    check_directory(directory, kind)
+    fresh = not directory.exists()
+    new = [directory / name for name in contents if not (directory / name).exists()]
+    with writing(directory):
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            for name, content in contents.items():
+                # A log may hold lone surrogates, which UTF-8 cannot encode.
+                data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+                (directory / name).write_bytes(data)
+        except OSError:
+            for path in new:
+                path.unlink(missing_ok=True)
+            if fresh and directory.exists():
+                directory.rmdir()
+            raise
+        for pattern in kind.others:
+            for stale in directory.glob(pattern):
+                if stale.name not in contents:
+                    stale.unlink()
+    return tuple(directory / name for name in contents)

@@ -1,0 +1,1 @@
+"""Numbers of reports: logs -> data frames and small results. No sentences."""

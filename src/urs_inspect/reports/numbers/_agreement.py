@@ -1,0 +1,697 @@
+"""Agreement of a judge with people: over answers, intents and models (URS paper, section 4.5)."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect._util import InputError, choices, counted
+from urs_inspect.logs._scores import SIMULATED
+from urs_inspect.reports.layout._tables import Section
+from urs_inspect.reports.numbers._answers import Answers
+from urs_inspect.reports.numbers._conditions import BlockAnswers, Conditions, blocks_of
+from urs_inspect.reports.numbers._human_data import (
+    HumanRating,
+    HumanRatings,
+    Satisfaction,
+    Scale,
+    Votes,
+    on_scale_of_judge,
+)
+from urs_inspect.reports.numbers._noise import FEWEST_JUDGES, panel_section
+from urs_inspect.reports.numbers._scores import ScoreTable, clusters_of, score_table
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
+from urs_inspect.stats import (
+    Correlations,
+    Estimate,
+    MeanDraws,
+    Ranking,
+    Resampling,
+    clustered_mean,
+    correlate,
+    mean_estimates,
+)
+from urs_inspect.stats._agreement import clustered_interval_alpha
+from urs_inspect.stats._bootstrap import Flags, Floats, Integers, fewest_clusters
+from urs_inspect.stats._correlation import (
+    FEWEST_POINTS,
+    MeanCorrelation,
+    correlate_means,
+    derived_seed,
+    table_means,
+)
+from urs_inspect.stats._means import MeanColumn, bootstrap_means
+
+CORRELATIONS = (-1.0, 1.0)
+"""Lowest and highest correlation."""
+
+_SHOWN = 3
+_OTHER_MODEL = "another model"
+_NO_ANSWER = "a question or epoch without an answer"
+_FEWEST = 2  # answers that an agreement needs; a correlation needs one more
+_QUESTIONS = 0
+_MODELS_QUESTIONS = 2  # name the resamplings of questions among those of a seed; people have 1
+
+Answer = tuple[str, str, int | None]
+"""Model, question, and epoch where the file of ratings names it."""
+Behind = Mapping[str, Mapping[str, int]]
+"""What is counted, such as "people on" -> intent or model -> how many are behind its mean."""
+Point = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class IntentLevel:
+    """Mean score against mean satisfaction by intent, as in Figure 5 of the URS paper.
+
+    Intents with most satisfaction come first.
+    A point is a group (the reported intent), score (mean over questions, then models), satisfaction
+    (without bounds where it counts as exact), questions (with a score) and people (None if the file
+    does not name it).
+    """
+
+    points: tuple[Point, ...]
+    # questions are resampled within intents, people where the file has single ones
+    correlation: MeanCorrelation
+    by_model: dict[str, MeanCorrelation]
+    people_resampled: bool  # else satisfaction counts as exact
+    # what an interval would need and is missing, in words; empty if there is one
+    why_no_interval: str
+    scale: Scale
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ModelLevel:
+    """Mean score against the rating by people's votes, by model, as in Figure 6 of the URS paper.
+
+    The best rated model comes first.
+    A point is a model, score (mean over questions) and rating (Bradley-Terry).
+    """
+
+    points: tuple[Point, ...]
+    # instructions of votes and questions of scores are resampled independently
+    correlation: MeanCorrelation
+    comparisons: int
+    instructions: int
+    ties: int
+    questions: int
+    why_no_interval: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CaseAgreement:
+    """The judge's final scores against people's ratings, answer by answer.
+
+    Intervals are clustered by question, or by what the logs name as clusters of questions, such as
+    users.
+    """
+
+    correlations: Correlations
+    # Krippendorff's alpha (interval) of judge and mean rating, both on the judge's scale
+    alpha: Estimate
+    difference: Estimate  # mean of score minus mean rating, on the judge's scale
+    answers: int
+    questions: int
+    clusters: int
+
+
+@dataclass(frozen=True)
+class PeopleAgreement:
+    """How far people agree with each other.
+
+    Krippendorff's alpha (interval) is clustered as in `CaseAgreement`.
+    """
+
+    alpha: Estimate
+    raters: int
+    ratings: int
+    answers: int  # rated by several people
+
+
+@dataclass(frozen=True)
+class CaseLevel:
+    """Agreement on single answers, over all and by reported intent and model."""
+
+    all: CaseAgreement
+    by_group: dict[str, CaseAgreement]
+    by_model: dict[str, CaseAgreement]
+    people: PeopleAgreement | None  # None if the file does not name raters
+    scale: Scale
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AgreementBlock:
+    """Agreement with one judge under one set of conditions.
+
+    `notes` tell why a level is None that was asked for.
+    """
+
+    conditions: Conditions
+    apart_because: tuple[str, ...]  # why it is not compared with the first block
+    models: tuple[str, ...]
+    simulated: bool
+    intents: IntentLevel | None
+    ratings: ModelLevel | None
+    cases: CaseLevel | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Ratings matched with answers, and what ratings that match none are about, in words.
+
+    Columns of answers: model, question, group (reported intent), score (final score of the judge,
+    mean over epochs unless the file names one; NaN without), ratings (rater -> rating on the scale
+    of the file), weight, epoch (0 unless the file names one) and cluster (that of the question,
+    such as its user, or the question itself).
+    """
+
+    answers: pd.DataFrame
+    lost: Mapping[HumanRating, str]
+    notes: tuple[str, ...]
+
+
+def match_ratings(answers: pd.DataFrame, names: Mapping[str, str], given: HumanRatings) -> Matched:
+    """Match ratings with the answers of a block; `names` are those of `model_names`.
+
+    A file that names no models is an error if the block has several.
+    """
+    by_answer = _answers(answers, given)
+    ratings: dict[Answer, dict[str, float]] = defaultdict(dict)
+    weights: dict[Answer, float] = {}
+    lost: dict[HumanRating, str] = {}
+    for rating in given.ratings:
+        model = _model(rating, names, given)
+        key = (model, rating.question, rating.epoch)
+        if key in by_answer:
+            ratings[key][rating.rater] = rating.rating
+            weights[key] = rating.weight
+        else:
+            lost[rating] = _NO_ANSWER if model else _OTHER_MODEL
+    clusters = clusters_of(answers)
+    answered = Counter(key[:2] for key in by_answer if key[2] is not None)
+    rows = []
+    vague = 0
+    for key, by_rater in ratings.items():
+        model, question, epoch = key
+        known = (*by_answer[key], by_rater, weights[key], epoch or 0, clusters[question])
+        rows.append((model, question, *known))
+        if epoch is None and answered[model, question] > 1:
+            vague += len(by_rater)
+    notes = []
+    if vague:
+        notes.append(
+            f"{counted(vague, 'rating')} of {given.path} without an epoch, about questions that"
+            " were answered several times: compared with the mean score over epochs."
+        )
+    columns = ["model", "question", "group", "score", "ratings", "weight", "epoch", "cluster"]
+    return Matched(pd.DataFrame(rows, columns=columns), lost, tuple(notes))
+
+
+def unused(given: HumanRatings, matched: Iterable[Matched]) -> list[str]:
+    """What of a file of ratings no block used, with counts, a sentence each."""
+    blocks = [block.lost for block in matched]
+    lost: dict[str, list[HumanRating]] = defaultdict(list)
+    for rating in given.ratings:
+        if all(rating in block for block in blocks):
+            # A block that knows the model says more.
+            whys = {block[rating] for block in blocks}
+            lost[_NO_ANSWER if _NO_ANSWER in whys else _OTHER_MODEL].append(rating)
+    notes = []
+    for what, ratings in lost.items():
+        first = "; ".join(f"{rating.answer} ({rating.place})" for rating in ratings[:_SHOWN])
+        more = f" and {len(ratings) - _SHOWN} more" if len(ratings) > _SHOWN else ""
+        notes.append(
+            f"{counted(len(ratings), 'rating')} of {given.path} about {what}, skipped:"
+            f" {first}{more}."
+        )
+    if given.repeated:
+        notes.append(f"{counted(given.repeated, 'repeated row')} of {given.path} skipped.")
+    return [*notes, *given.notes]
+
+
+def match_blocks(
+    answers: pd.DataFrame, blocks: Sequence[BlockAnswers], human: HumanRatings
+) -> list[Matched]:
+    """Match ratings with the answers of each block; that none is about an answer is an error."""
+    whole = [_attempted(answers, block) for block in blocks]
+    matched = [match_ratings(rows, model_names(rows), human) for rows in whole]
+    if not any(len(block.answers) for block in matched):
+        questions = sorted(set(answers["question"]))
+        raise InputError(
+            f"{human.path}: none of {len(human.ratings)} ratings is about an answer in the logs. "
+            f"{' '.join(unused(human, matched))} The logs have answers of "
+            f"{choices(sorted(set(answers['model'])))} to {len(questions)} questions such as "
+            f"{choices(questions[:3])}"
+        )
+    return matched
+
+
+def _attempted(answers: pd.DataFrame, block: BlockAnswers) -> pd.DataFrame:
+    """Answers of the logs of a block, to questions that not all of its models attempted as well."""
+    return answers[answers["log"].isin(set(block.table["log"]))]
+
+
+def case_level(matched: Matched, given: HumanRatings, resampling: Resampling) -> CaseLevel | str:
+    """Compare the judge's scores with the mean of people's ratings.
+
+    A sentence if that cannot be done.
+    """
+    scored = matched.answers.dropna(subset="score")
+    notes = list(matched.notes)
+    if given.weighted:
+        notes.append(
+            "Answers were drawn with unequal chances: agreement is that over the rated answers,"
+            " unweighted."
+        )
+    if unscored := len(matched.answers) - len(scored):
+        notes.append(f"{counted(unscored, 'rated answer')} without a score of the judge, skipped.")
+    if len(scored) < _FEWEST:
+        were = "was" if len(scored) == 1 else "were"
+        why = f"No agreement on single answers: {len(scored)} {were} both rated and scored."
+        return " ".join([why, *notes])
+    return CaseLevel(
+        _agreement(scored, given, resampling),
+        _agreements(scored, "group", given, resampling),
+        _agreements(scored, "model", given, resampling),
+        _people(matched.answers, resampling),
+        given.scale,
+        tuple(notes),
+    )
+
+
+def _answers(answers: pd.DataFrame, given: HumanRatings) -> dict[Answer, tuple[str, float]]:
+    """Reported intent and score of each answer to a rated question.
+
+    Under no epoch the mean over epochs.
+    """
+    rated = answers[answers["question"].isin({one.question for one in given.ratings})]
+    found: dict[Answer, tuple[str, float]] = {}
+    scores: dict[tuple[str, str], list[float]] = defaultdict(list)
+    columns = rated[["model", "question", "epoch", "group", FINAL]]
+    for model, question, epoch, group, score in columns.itertuples(index=False):
+        found[model, question, int(epoch)] = found[model, question, None] = group, float(score)
+        scores[model, question].append(float(score))
+    for (model, question), several in scores.items():
+        known = [score for score in several if not math.isnan(score)]
+        mean = math.fsum(known) / len(known) if known else math.nan
+        found[model, question, None] = found[model, question, None][0], mean
+    return found
+
+
+def _model(one: HumanRating, names: Mapping[str, str], given: HumanRatings) -> str:
+    """The model that a rating is about; empty if the block does not have it."""
+    if one.model:
+        return names.get(one.model, "")
+    models = sorted(set(names.values()))
+    if len(models) > 1:
+        raise InputError(
+            f"{given.path}: {one.place}: no model; the logs hold answers of {choices(models)}: say"
+            " whose answers were rated in a column 'model'"
+        )
+    return models[0]
+
+
+def _agreements(
+    answers: pd.DataFrame, column: str, given: HumanRatings, resampling: Resampling
+) -> dict[str, CaseAgreement]:
+    parts = answers.groupby(column)
+    return {str(name): _agreement(part, given, resampling) for name, part in parts}
+
+
+def _agreement(answers: pd.DataFrame, given: HumanRatings, resampling: Resampling) -> CaseAgreement:
+    scores = answers["score"].to_numpy(dtype=np.float64)
+    clusters = list(answers["cluster"])
+    means = np.array([math.fsum(ratings.values()) / len(ratings) for ratings in answers["ratings"]])
+    rescaled = on_scale_of_judge(means, given.scale)
+    found = correlate(means, scores, clusters, **resampling.options)
+    correlations = {}
+    for kind in ("pearson", "spearman", "kendall"):
+        known = getattr(found, kind)
+        if len(answers) <= _FEWEST:  # two points always lie on a line
+            known = replace(known, value=math.nan)
+        correlations[kind] = known.reported(CORRELATIONS)
+    alpha = clustered_interval_alpha(np.stack([rescaled, scores]), clusters, **resampling.options)
+    difference = clustered_mean(scores - rescaled, clusters, **resampling.options)
+    return CaseAgreement(
+        replace(found, **correlations),
+        alpha.reported(CORRELATIONS),
+        difference.reported((LOWEST - HIGHEST, HIGHEST - LOWEST)),
+        len(answers),
+        answers["question"].nunique(),
+        len(set(clusters)),
+    )
+
+
+def _people(answers: pd.DataFrame, resampling: Resampling) -> PeopleAgreement | None:
+    raters = sorted(set().union(*answers["ratings"]) - {""})
+    if not raters:
+        return None
+    table = pd.DataFrame(list(answers["ratings"]), columns=raters, dtype=np.float64).to_numpy().T
+    alpha = clustered_interval_alpha(table, list(answers["cluster"]), **resampling.options)
+    given = (~np.isnan(table)).sum(axis=0)
+    return PeopleAgreement(
+        alpha.reported(CORRELATIONS), len(raters), int(given.sum()), int((given > 1).sum())
+    )
+
+
+def intent_level(
+    table: ScoreTable, satisfaction: Satisfaction, resampling: Resampling
+) -> IntentLevel | str:
+    """Compare mean scores with mean satisfaction, intent by intent.
+
+    A sentence if that cannot be done.
+    """
+    finals = {str(group): _of(table, group) for group in set(table.facts["group"])}
+    scored = {group for group, scores in finals.items() if not np.isnan(scores).all()}
+    groups = sorted(scored.intersection(satisfaction.groups))
+    if len(groups) < FEWEST_POINTS:
+        return (
+            f"No correlation over intents: {len(groups)} have both scores and satisfaction in"
+            f" {satisfaction.path}, at least {FEWEST_POINTS} are needed."
+        )
+    parts = _means_by_intent(table, groups, resampling)
+    whole: Flags = np.logical_and.reduce([~np.isnan(part.values) for part in parts])
+    if not whole.any():
+        return "No correlation over intents: no model has a score on each of them."
+    questions = [_scored(finals[group][:, whole]) for group in groups]
+    behind: dict[str, Mapping[str, int]] = {
+        "questions with a score on": dict(zip(groups, questions, strict=True)),
+        "people on": _resampled_people(satisfaction, groups),
+    }
+    drawn = None
+    if table.clusters is not None:
+        drawn = np.array([part.clusters[whole].min() for part in parts])
+        behind["clusters of questions with a score on"] = dict(
+            zip(groups, drawn.tolist(), strict=True)
+        )
+    satisfied = satisfaction.means(groups, resampling.rounds, resampling.seed)
+
+    def over_intents(models: Integers) -> MeanDraws:
+        """Mean score of some models on each intent, shape (G,)."""
+        values = np.array([part.values[models].mean() for part in parts])
+        draws = np.stack([part.draws[:, models].mean(axis=1) for part in parts], axis=1)
+        return MeanDraws(values, draws, np.array(questions), parts[0].seed, drawn)
+
+    compared = np.flatnonzero(whole)
+    scores = over_intents(compared)
+    means = zip(
+        groups,
+        mean_estimates(scores, resampling.level),
+        mean_estimates(satisfied, resampling.level),
+        strict=True,
+    )
+    points = [
+        {
+            "group": group,
+            "score": score.reported((LOWEST, HIGHEST)),
+            "satisfaction": value.reported(satisfaction.scale),
+            "questions": score.n,
+            "people": satisfaction.people(group),
+        }
+        for group, score, value in means
+    ]
+    return IntentLevel(
+        points=tuple(sorted(points, key=lambda point: -point["satisfaction"].value)),
+        correlation=_correlated(scores, satisfied, behind, resampling),
+        by_model={
+            table.models[model]: _correlated(
+                over_intents(np.array([model])), satisfied, behind, resampling
+            )
+            for model in compared
+        },
+        people_resampled=satisfaction.by_respondent,
+        why_no_interval=_why_no_interval(behind, resampling.level),
+        scale=satisfaction.scale,
+        notes=tuple(_about_intents(table, scored, whole, satisfaction)),
+    )
+
+
+def _resampled_people(satisfaction: Satisfaction, groups: Iterable[str]) -> dict[str, int]:
+    """How many people are behind each mean that is not exact, as that of one person is not."""
+    people = {group: satisfaction.people(group) for group in groups}
+    return {group: n or 0 for group, n in people.items() if satisfaction.by_respondent or n == 1}
+
+
+def _about_intents(
+    table: ScoreTable, scored: set[str], whole: Flags, satisfaction: Satisfaction
+) -> list[str]:
+    """What does not count; `whole` are the models with a score on each intent that does."""
+    groups = set(satisfaction.groups)
+    partial = [name for name, complete in zip(table.models, whole, strict=True) if not complete]
+    notes = []
+    for what, names in (("satisfaction", scored - groups), ("a score", groups - scored)):
+        if names:
+            notes.append(f"Intents without {what} were skipped: {', '.join(sorted(names))}.")
+    if partial:
+        notes.append(
+            "Not in the mean over models, because they have no score on some intent:"
+            f" {', '.join(partial)}."
+        )
+    notes += _cluster_notes(table)
+    if satisfaction.mixed:
+        notes.append(
+            f"Some rows of {satisfaction.path} are means of several people: satisfaction counts as"
+            " exact."
+        )
+    return notes
+
+
+def _means_by_intent(
+    table: ScoreTable, groups: Sequence[str], resampling: Resampling
+) -> list[MeanDraws]:
+    """Means of the models on each intent.
+
+    Questions are resampled within intents, clusters of them over all intents.
+    """
+    if table.clusters is None:
+        return [
+            table_means(
+                _of(table, group),
+                rounds=resampling.rounds,
+                seed=derived_seed(resampling.seed, _QUESTIONS, place),
+            )
+            for place, group in enumerate(groups)
+        ]
+    seed = derived_seed(resampling.seed, _QUESTIONS)
+    columns = []
+    for group in groups:
+        chosen = np.flatnonzero((table.facts["group"] == group).to_numpy())
+        columns.append(MeanColumn(chosen, table.finals[chosen]))
+    return bootstrap_means(
+        columns, len(table.facts), clusters=table.clusters, rounds=resampling.rounds, seed=seed
+    )
+
+
+def _cluster_notes(table: ScoreTable) -> list[str]:
+    """What is resampled in place of questions, where some are named as clusters."""
+    if table.clusters is None:
+        return []
+    number = int(table.clusters.max()) + 1
+    return [
+        f"The {counted(len(table.facts), 'question')} come from {counted(number, 'cluster')}, such"
+        " as their users: clusters are resampled in place of questions."
+    ]
+
+
+def _of(table: ScoreTable, group: str) -> Floats:
+    """Final scores of an intent, shape (questions, models)."""
+    return table.finals[(table.facts["group"] == group).to_numpy()]
+
+
+def _scored(finals: Floats) -> int:
+    """Number of questions with a score."""
+    return int((~np.isnan(finals)).any(axis=1).sum())
+
+
+def _why_no_interval(behind: Behind, level: float) -> str:
+    """Which means are of too few questions or people to show how far they would scatter."""
+    least = fewest_clusters(level)
+    reasons = []
+    for what, numbers in behind.items():
+        if few := [name for name, n in numbers.items() if n < least]:
+            reasons.append(f"fewer than {least} {what} {', '.join(few)}")
+    return "; ".join(reasons)
+
+
+def _correlated(
+    scores: MeanDraws, said: MeanDraws, behind: Behind, resampling: Resampling
+) -> MeanCorrelation:
+    fewest = min(chain.from_iterable(numbers.values() for numbers in behind.values()))
+    found = correlate_means(
+        scores, said, clusters=fewest, level=resampling.level, seed=resampling.seed
+    )
+    found = replace(found, pearson=found.pearson.reported(CORRELATIONS))
+    # Where nothing says how much a mean scatters, its noise is not 0 but not known.
+    return found if fewest > 1 else replace(found, without_noise=math.nan)
+
+
+def model_names(answers: pd.DataFrame) -> dict[str, str]:
+    """Name that people may use -> name in the table of answers.
+
+    A bare name will do if only one model has it.
+    """
+    pairs = answers[["model", "base_model"]].drop_duplicates().astype(str)
+    single = pairs[~pairs["base_model"].duplicated(keep=False)]
+    return {
+        **dict(zip(single["base_model"], single["model"], strict=True)),
+        **dict(zip(pairs["model"], pairs["model"], strict=True)),
+    }
+
+
+def model_level(
+    table: ScoreTable, names: Mapping[str, str], votes: Votes, resampling: Resampling
+) -> ModelLevel | str:
+    """Compare mean scores with Bradley-Terry ratings, model by model.
+
+    A sentence if that cannot be done. `table` is over the questions that all models of the block
+    attempted; `names` are those of `model_names`.
+    """
+    ranking = votes.ranking
+    scored = set(np.array(table.models)[~np.isnan(table.finals).all(axis=0)].tolist())
+    shared = [place for place, name in enumerate(ranking.players) if names.get(name) in scored]
+    models = [names[ranking.players[place]] for place in shared]
+    if len(set(models)) < FEWEST_POINTS:
+        return (
+            f"No correlation over models: {len(set(models))} have both scores and votes, at least"
+            f" {FEWEST_POINTS} are needed. Votes are about: {choices(ranking.players)}; scored"
+            f" were: {choices(sorted(scored)) or 'none'}."
+        )
+    columns = [table.models.index(model) for model in models]
+    scores = table_means(
+        table.finals[:, columns],
+        clusters=table.clusters,
+        rounds=resampling.rounds,
+        seed=derived_seed(resampling.seed, _MODELS_QUESTIONS),
+    )
+    rated = [ranking.bradley_terry[place] for place in shared]
+    ratings = MeanDraws(
+        np.array([rating.value for rating in rated]),
+        ranking.draws[:, shared],
+        np.array([rating.clusters for rating in rated]),
+        ranking.seed,
+    )
+    behind: dict[str, Mapping[str, int]] = {
+        "questions with a score of": dict(zip(models, scores.n.tolist(), strict=True)),
+        "instructions": {"with votes": ranking.clusters},
+    }
+    if table.clusters is not None:
+        behind["clusters of questions with a score of"] = dict(
+            zip(models, scores.clusters.tolist(), strict=True)
+        )
+    skipped = {
+        "votes but without a score": [
+            name for name in ranking.players if names.get(name) not in scored
+        ],
+        "scores but without votes": sorted(scored.difference(models)),
+    }
+    means = zip(models, mean_estimates(scores, resampling.level), rated, strict=True)
+    points = [
+        {"model": model, "score": score.reported((LOWEST, HIGHEST)), "rating": rating}
+        for model, score, rating in means
+    ]
+    return ModelLevel(
+        points=tuple(points),
+        correlation=_correlated(scores, ratings, behind, resampling),
+        comparisons=ranking.battles,
+        instructions=ranking.clusters,
+        ties=ranking.ties,
+        questions=_scored(table.finals[:, columns]),
+        why_no_interval=_why_no_interval(behind, resampling.level),
+        notes=tuple(_about_models(table, ranking, skipped)),
+    )
+
+
+def _about_models(
+    table: ScoreTable, ranking: Ranking, skipped: Mapping[str, Sequence[str]]
+) -> list[str]:
+    notes = [
+        f"Skipped, with {what}: {', '.join(models)}." for what, models in skipped.items() if models
+    ]
+    notes += _cluster_notes(table)
+    if message := ranking.connectivity.message:
+        notes.append(f"NOT ALL MODELS COMPARE: {message}")
+    return notes
+
+
+def agreement_of(
+    answers: Answers,
+    *,
+    human: HumanRatings | None = None,
+    satisfaction: Satisfaction | None = None,
+    votes: Votes | None = None,
+    resampling: Resampling | None = None,
+) -> tuple[list[AgreementBlock], list[str]]:
+    """Compare judges' scores with what people say, each judge and set of conditions by itself.
+
+    Returns the blocks, and notes on the files and what of them no block used.
+    """
+    if human is None and satisfaction is None and votes is None:
+        raise InputError(
+            "nothing to compare with; give at least one of: ratings, satisfaction, votes"
+        )
+    how = resampling or Resampling()
+    blocks = blocks_of(answers.table)
+    matched = match_blocks(answers.table, blocks, human) if human else []
+    notes = list(votes.notes) if votes else []
+    if human:
+        notes += [*unused(human, matched), *human.repeats]
+    compared = []
+    for place, block in enumerate(blocks):
+        table = score_table(block.table, block.models)
+        levels: dict[str, Any] = {}
+        if satisfaction:
+            levels["intents"] = intent_level(table, satisfaction, how)
+        if votes:
+            names = model_names(_attempted(answers.table, block))
+            levels["ratings"] = model_level(table, names, votes, how)
+        if human:
+            levels["cases"] = case_level(matched[place], human, how)
+        compared.append(_agreement_block(block, levels))
+    return compared, notes
+
+
+def _agreement_block(block: BlockAnswers, levels: Mapping[str, Any]) -> AgreementBlock:
+    """The levels by name, each of them a sentence where it could not be computed."""
+    lacking = tuple(level for level in levels.values() if isinstance(level, str))
+    known: dict[str, Any] = dict.fromkeys(("intents", "ratings", "cases"))
+    known |= {name: level for name, level in levels.items() if level not in lacking}
+    for name in ("intents", "ratings"):  # single answers are over questions of their own
+        if known[name]:
+            known[name] = replace(known[name], notes=(*known[name].notes, *block.notes))
+    names = (*block.models, *block.conditions.judges)
+    return AgreementBlock(
+        block.conditions,
+        block.differs_from_first,
+        tuple(sorted(block.models)),
+        any(name.startswith(SIMULATED) for name in names),
+        **known,
+        notes=lacking,
+    )
+
+
+def panel_of(answers: pd.DataFrame, human: HumanRatings) -> list[Section]:
+    """How many votes the judges of several blocks are worth, on rated answers that all scored."""
+    blocks = blocks_of(answers)
+    if len(blocks) < FEWEST_JUDGES:
+        return []
+    scores = {}
+    people = []
+    matched = match_blocks(answers, blocks, human)
+    for place, (block, rated) in enumerate(zip(blocks, matched, strict=True), start=1):
+        rows = rated.answers.set_index(["model", "question", "epoch"])
+        scores[f"{place}. {', '.join(block.conditions.judges)}"] = rows["score"]
+        people.append(rows["ratings"].map(lambda given: math.fsum(given.values()) / len(given)))
+    values = pd.concat(scores, axis=1)
+    ratings = pd.concat(people)
+    labels = ratings[~ratings.index.duplicated()].reindex(values.index).to_numpy()
+    questions = values.index.get_level_values("question")
+    clusters = clusters_of(answers)[questions].map(str)
+    return [panel_section(values, labels, list(clusters))]

@@ -1,0 +1,195 @@
+"""The models of a ranking by other means than the judge's, as by those that people correct."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect._util import counted
+from urs_inspect.logs._naming import short_names
+from urs_inspect.reports.layout._tables import DASH, Format, Section, Table, listed, number, p_value
+from urs_inspect.reports.numbers._comparison import ComparedModels, verdict_of
+from urs_inspect.reports.numbers._scores import ALL
+from urs_inspect.stats import rank_intervals
+from urs_inspect.stats._bootstrap import Resampling, Scale
+from urs_inspect.stats._means import MeanDraws, contrast, p_values
+from urs_inspect.stats._paired import Pair, all_pairs, mean_differences, worst_p_values
+
+PAIRS = ["first", "second", "better_by_judge", "verdict", "difference", "p", "p_holm", "p_worst"]
+"""Columns of `Alternative.pairs`."""
+_MEAN = number(2)
+_SIGNED = number(2, sign=True)
+_COUNT = number(0)
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """The models of a ranking by other means.
+
+    `name` is the column of these means and the name of their table. `means` has at least the
+    columns model, column (`all` or an intent), rank_from and rank_to (over all questions), mean (by
+    the judge's scores) and `name`; nothing if there are no other means. `pairs` has one row per
+    pair of models over all questions: first (with the higher mean), second, better_by_judge (which
+    one is significantly better by the judge's scores, or empty), verdict, difference, p, p_holm and
+    p_worst.
+    """
+
+    name: str
+    title: str
+    means: pd.DataFrame
+    pairs: pd.DataFrame
+    notes: tuple[str, ...]  # of the section about it
+    start: tuple[str, ...] = ()  # what the report says of it at the start, warnings included
+    warnings: tuple[str, ...] = ()
+    # what the JSON file says beside the tables
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def over_all(self) -> pd.DataFrame:
+        """The means over all questions, by model."""
+        return self.means[self.means["column"] == ALL].set_index("model")
+
+    def section(self, place: int, short: Mapping[str, str]) -> Section:
+        """Means and differences, and how to read them.
+
+        Models by their short names, and in files in full.
+        """
+        written = {self.name: self.means, f"{self.name}_differences": self.pairs}
+        tables = [
+            Table(
+                data.assign(block=place)[["block", *data]],
+                name=name,
+                main=self.name if name == self.name else "difference",
+                shown=(),
+                estimates=("mean", "people"),
+            )
+            for name, data in written.items()
+        ]
+        if "rank_from" in self.means and self.means["rank_from"].notna().any():
+            hidden = set()
+            if (self.means["column"] == ALL).all():
+                hidden.add("column")
+            if not (self.pairs["p_worst"] > self.pairs["p_holm"]).any():
+                hidden.add("p_worst")
+            words = {**short, **VERDICTS, "": DASH}
+            means = self.means.assign(rank=ranks_text(self.means))
+            for title, frame in (("", means), (f"Differences {self.title.lower()}", self.pairs)):
+                data = frame.map(
+                    lambda cell: words.get(cell, cell) if isinstance(cell, str) else cell
+                )
+                shown = [column for column in _HEADINGS if column in data and column not in hidden]
+                tables.append(Table(data, _FORMATS, headings=_HEADINGS, shown=shown, title=title))
+        return Section(self.title, self.notes, [] if self.means.empty else tables, 3)
+
+
+VERDICTS = {"not distinguishable": "cannot be distinguished"}
+"""Verdicts in files that reports show in other words."""
+_HEADINGS = {  # of the columns that are shown, in order
+    "model": "Model",
+    "column": "Questions of",
+    "rank": "Rank",
+    "first": "First",
+    "second": "Second",
+    "better_by_judge": "Better by the judge",
+    "verdict": "Verdict",
+    "mean": "Judge's mean",
+    "corrected": "Corrected by people",
+    "people": "People alone",
+    "rated": "Rated answers",
+    "worth": "Worth",
+    "more": "More to halve",
+    "difference": "Difference",
+    "p": "p",
+    "p_holm": "p (Holm)",
+    "p_worst": "p, worst case",
+}
+_FORMATS: dict[str, Format] = {
+    **dict.fromkeys(("mean", "corrected", "people"), _MEAN),
+    **dict.fromkeys(("rated", "worth", "more"), _COUNT),
+    **dict.fromkeys(("p", "p_holm", "p_worst"), p_value),
+    "difference": _SIGNED,
+}
+
+
+def ranks_text(models: pd.DataFrame) -> list[str]:
+    """The ranks that each model may have, `1–2`, or a dash."""
+    texts = []
+    for low, high in zip(models["rank_from"], models["rank_to"], strict=True):
+        if pd.isna(low):
+            texts.append(DASH)
+        else:
+            texts.append(f"{low:g}" if low == high else f"{low:g}–{high:g}")
+    return texts
+
+
+def compare(
+    means: MeanDraws,
+    worst: tuple[MeanDraws, MeanDraws],
+    models: Sequence[str],
+    judged: ComparedModels,
+    resampling: Resampling,
+    scale: Scale | None = None,
+) -> tuple[pd.DataFrame, tuple[Pair, ...]]:
+    """Compare models by other means.
+
+    Returns `pairs` of an `Alternative` and the ranks that each model may have. `worst` are the
+    means if each missing score were the lowest, and the highest.
+    """
+    pairs = [
+        pair if means.values[pair[0]] >= means.values[pair[1]] else pair[::-1]
+        for pair in all_pairs(len(models))
+    ]
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    own = np.eye(len(models))
+    low, high = worst
+    least = MeanDraws(
+        low.values[first] - high.values[second],
+        low.draws[:, first] - high.draws[:, second],
+        np.minimum(low.n[first], high.n[second]),
+        means.seed,
+    )
+    differences = contrast(means, own[:, first] - own[:, second])
+    tested = mean_differences(
+        differences,
+        pairs,
+        resampling.level,
+        worst=worst_p_values(least.values, p_values(least)),
+        scale=scale,
+    )
+    better = {frozenset(lead): lead[0] for lead in judged.leads}
+    rows = []
+    for pair in tested:
+        names = (models[pair.first], models[pair.second])
+        tests = (pair.difference, pair.p, pair.p_holm, pair.p_worst)
+        rows.append((*names, better.get(frozenset(names), ""), verdict_of(pair), *tests))
+    ranks = rank_intervals(
+        len(models), [(pair.first, pair.second) for pair in tested if pair.significant]
+    )
+    return pd.DataFrame(rows, columns=PAIRS), ranks
+
+
+def lost_leads(
+    pairs: pd.DataFrame, leads: Sequence[tuple[str, str]], models: Sequence[str], what: str
+) -> list[str]:
+    """A sentence if some of the leads by the judge's scores are not significant by other means."""
+    short = short_names(models)
+    rows = {frozenset((row.first, row.second)): row for row in pairs.itertuples()}
+    lost = []
+    for better, worse in leads:
+        row: Any = rows.get(frozenset((better, worse)))
+        if row is None or (row.first == better and row.verdict == "significant"):
+            continue
+        kept = row.difference
+        if row.first != better:
+            kept = replace(kept, value=-kept.value, low=-kept.high, high=-kept.low)
+        reverse = ", significantly reversed" if row.verdict == "significant" else ""
+        lost.append(f"{short[better]} over {short[worse]}, {_SIGNED(kept)}{reverse}")
+    if not lost:
+        return []
+    verb = "does" if len(lost) == 1 else "do"
+    return [
+        f"{counted(len(lost), 'lead')} that the judge's scores call significant {verb} not survive"
+        f" {what}: {listed(lost, separator='; ')}."
+    ]

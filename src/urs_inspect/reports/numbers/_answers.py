@@ -1,0 +1,652 @@
+"""Logs that `intent_judge` scored -> one data frame of answers, by log, question and epoch."""
+
+import hashlib
+import json
+import math
+import re
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
+from inspect_ai.model import ModelConfig, ModelUsage
+from inspect_ai.scorer import Score
+
+from urs_inspect._util import InputError
+from urs_inspect.datasets._conversations import NOT_SHOWN, named_kinds
+from urs_inspect.judging._reply_counts import BY_JUDGE
+from urs_inspect.logs._files import (
+    PACKAGE,
+    finished_headers,
+    latest_runs,
+    nothing_left,
+    of_other_tasks,
+    read_log,
+    read_summaries,
+    short_name,
+)
+from urs_inspect.logs._naming import model_names, model_settings, sounds_secret, whole_characters
+from urs_inspect.logs._scores import (
+    NOTHING,
+    UNKNOWN,
+    Usage,
+    cut_off,
+    judgements,
+    last_judgement,
+    own_usage,
+    role_models,
+    usage_of,
+    usage_of_judges,
+    value_of,
+)
+from urs_inspect.reports.numbers._conditions import Conditions, changed, conditions_of, prompts_of
+from urs_inspect.rubrics import FINAL
+from urs_inspect.scorers._metrics import CLUSTER
+
+TASK = "urs"
+"""The task whose logs these are."""
+CRITERION = "criterion/"
+"""Prefix of the columns of criteria."""
+ERROR = "error"
+NOT_JUDGED = "not_judged"
+"""Outcomes: the sample failed; `intent_judge` did not score it."""
+NOT_SENT = " (not sent)"
+"""Follows a judge's temperature that its provider's client did not send."""
+
+Row = dict[str, Any]
+_UNUSED = {"events", "messages", "store", "error_retries"}
+_LIMITS = (
+    "limit",
+    "epochs",
+    "sample_id",
+    "sample_shuffle",
+    "message_limit",
+    "token_limit",
+    "time_limit",
+)
+_SHORTENED = 1024
+"""Characters from which on the summary of a log has only the beginning of an answer."""
+_LOGIN = re.compile(r"(?<=//)[^/@\s]+@")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A log that a report is made from."""
+
+    log: str  # file name
+    model: str
+    judges: tuple[str, ...]
+    command: str  # repeats the run; without anything whose name sounds like a secret
+    created: str  # ISO 8601
+    dataset_sha256: str
+    rubric_sha256: str
+    prompts: str  # as in `Conditions`
+    package: str  # version of inspect-ai
+    samples: int
+    options: Mapping[str, str] = field(
+        default_factory=dict
+    )  # arguments of its task, as the command line takes them
+    languages: Mapping[str, str] = field(
+        default_factory=dict
+    )  # code -> name in the rubric of the run
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers of models, and where they come from.
+
+    `table` has one row per log, question and epoch, with the columns log, model (its name, with the
+    settings in which its logs differ), base_model (the name alone), task, question, epoch, intent,
+    group, language, country (empty if none), cluster (such as the user; empty for a question by
+    itself), final (1 to 10, NaN if unscored), `criterion/<id>` (NaN where there is none), not_shown
+    (what no judge could see of the question, such as `image 2`), outcome, cut_off (at the token
+    limit), judges (joined by ", "), judge_finals (judge -> final score), earlier_finals (earlier
+    final scores of the same answer by the same judges), earlier_judge_finals (the same, judge ->
+    final score each), reply_counts (judge -> how many of its replies were `unkeyed`, `asked_again`
+    and so on), judge_temperatures, self_judged, structured (share of the judges that were asked by
+    a schema), judge_language, prompt_sha256, rubric, dataset, dataset_sha256, references (empty for
+    those of the data), task_version, answer_length (characters), answer_digest (equal where two
+    answers are; empty without text), input_tokens, output_tokens, judge_input_tokens,
+    judge_output_tokens, cost, judge_cost (US dollars), seconds, error (empty if none). Unknown
+    numbers are NaN. By log, question (as id) and epoch it joins the data frame of
+    `inspect_ai.analysis.samples_df`.
+    """
+
+    table: pd.DataFrame
+    runs: tuple[Run, ...]  # the logs, in the order in which they were made
+    left_out: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
+    judge_logs: tuple[
+        EvalLog, ...
+    ] = ()  # headers of logs of tasks about judges, where they were asked for
+
+
+def read_answers(logs: Iterable[str], judge_tasks: Sequence[str] = ()) -> Answers:
+    """Read the answers in logs that `intent_judge` has scored.
+
+    The last judgement of an answer counts. Of several logs of one model with the same settings,
+    judges, prompts, data and references that share questions, the newest counts, unless it asked
+    fewer than half as many questions. Logs that did not finish, that cannot be read, and those of
+    this package's other tasks are skipped.
+
+    Args:
+        logs: Log files and directories.
+        judge_tasks: Tasks of this package about judges whose logs are kept as well.
+
+    Returns:
+        The answers; those whose sample failed or that have no score have a row as well.
+
+    Raises:
+        InputError: If a name does not exist or no answer is left; the message says what was
+            skipped.
+    """
+    names = list(logs)
+    left_out: list[str] = []
+    finished = finished_headers(names, left_out, [TASK, *judge_tasks], also_foreign=True)
+    judge_logs = [log for log in finished if log.eval.task.removeprefix(PACKAGE) in judge_tasks]
+    rest = (log for log in finished if log.eval.task.removeprefix(PACKAGE) not in judge_tasks)
+    judged = [read for log in rest if (read := read_judged_log(log, left_out)) is not None]
+    kept = latest_runs(judged, left_out)
+    if not kept:
+        left_out += [of_other_tasks(judge_logs, PACKAGE + TASK)] if judge_logs else []
+        raise nothing_left("no finished log with answers scored by intent_judge", names, left_out)
+    models = model_names([(read.of, read.settings) for read in kept])
+    tables = list[pd.DataFrame]()
+    for read, model in zip(kept, models, strict=True):
+        tables.append(read.table.copy())
+        tables[-1].insert(1, "model", model)
+    runs = tuple(map(_run, kept, models))
+    return Answers(pd.concat(tables, ignore_index=True), runs, tuple(left_out), tuple(judge_logs))
+
+
+# --- logs ---
+
+
+@dataclass(frozen=True)
+class JudgedLog:
+    """The answers of a log that count, and the conditions under which they were made."""
+
+    log: EvalLog  # header
+    table: pd.DataFrame  # columns as of `Answers`, without the model
+    conditions: Conditions
+    settings: dict[str, str]  # of the model, that may change its answers
+
+    @property
+    def file(self) -> str:
+        """Where it is."""
+        return self.log.location
+
+    @property
+    def run_id(self) -> str:
+        """What all files of its run have in common; empty if unknown."""
+        return self.log.eval.eval_id or ""
+
+    @property
+    def of(self) -> str:
+        """Its model."""
+        return self.log.eval.model
+
+    @property
+    def questions(self) -> frozenset[str]:
+        """Ids of its questions."""
+        return frozenset(self.table["question"])
+
+    def replaces(self, other: "JudgedLog") -> bool:
+        """Whether it has the same model, the same conditions, and some of the same questions."""
+        return (
+            (self.log.eval.model, self.settings, self.conditions.key)
+            == (other.log.eval.model, other.settings, other.conditions.key)
+            and not self.questions.isdisjoint(other.questions)
+            and not changed(prompts_of(self.table), prompts_of(other.table))
+        )
+
+
+def read_judged_log(log: EvalLog, left_out: list[str]) -> JudgedLog | None:
+    """Read the answers of a finished log from its header; None if `intent_judge` scored none.
+
+    `left_out` gets one sentence about each thing that is skipped, with counts.
+    """
+    name = short_name(log.location)
+    spec = log.eval
+    if (summaries := read_summaries(log, left_out)) is None:
+        return None
+    if not any(map(judgements, summaries)):
+        left_out.append(
+            f"{name} was left out: none of its {len(summaries)} samples was scored by intent_judge."
+        )
+        return None
+    whole = _whole_samples(log, summaries)
+    rows = [
+        answer_row(sample, log, whole.get((str(sample.id), sample.epoch))) for sample in summaries
+    ]
+    rows = _of_usual_judges(rows, name, left_out)
+    rows = _of_usual_prompts(rows, name, left_out)
+    settings = {key: str(value) for key, value in model_settings(log).items()}
+    if spec.solver:
+        settings["solver"] = str(spec.solver)
+    table = pd.DataFrame(rows)
+    for place, (column, value) in enumerate(_log_columns(log).items()):
+        table.insert(place, column, whole_characters(value))
+    return JudgedLog(log, table, conditions_of(table), settings)
+
+
+def _of_usual_judges(rows: list[Row], log: str, left_out: list[str]) -> list[Row]:
+    """The answers that the same judges judged as most others, and those without a judge."""
+    counts = Counter(row["judges"] for row in rows if row["judges"])
+    usual = max(counts, key=counts.__getitem__, default="")
+    kept = [row for row in rows if row["judges"] in ("", usual)]
+    others = ", ".join(sorted(counts.keys() - {usual}))
+    if others:
+        left_out.append(
+            f"{len(rows) - len(kept)} of {len(rows)} answers of {log} were left out: they were"
+            f" judged by {others}, the others by {usual}."
+        )
+    return kept
+
+
+def _of_usual_prompts(rows: list[Row], log: str, left_out: list[str]) -> list[Row]:
+    """The answers judged with the same prompt as most others of their intent and language."""
+    prompts = defaultdict[tuple[str, str], Counter[str]](Counter)
+    for row in rows:
+        if row["prompt_sha256"]:
+            prompts[row["intent"], row["language"]][_prompt(row)] += 1
+    usual = {kind: counts.most_common(1)[0][0] for kind, counts in prompts.items()}
+    kept = [
+        row
+        for row in rows
+        if not row["prompt_sha256"] or usual[row["intent"], row["language"]] == _prompt(row)
+    ]
+    if len(kept) < len(rows):
+        left_out.append(
+            f"{len(rows) - len(kept)} of {len(rows)} answers of {log} were left out: they were"
+            " judged with another prompt than the others of their intent and language."
+        )
+    return kept
+
+
+def _log_columns(log: EvalLog) -> dict[str, str]:
+    """The columns that are the same for all answers of a log."""
+    spec = log.eval
+    facts = spec.metadata or {}
+    return {
+        "log": log.location,
+        "base_model": spec.model,
+        "task": spec.task,
+        "dataset": str(facts.get("dataset", spec.dataset.name or "")),
+        "dataset_sha256": str(facts.get("dataset_sha256", "")),
+        "references": _references(facts),
+        "task_version": str(spec.task_version),
+    }
+
+
+def _whole_samples(
+    log: EvalLog, summaries: Iterable[EvalSampleSummary]
+) -> dict[tuple[str, int], EvalSample]:
+    """Whole samples, if a summary lacks something that is needed."""
+    if not any(_needs_whole(summary, log) for summary in summaries):
+        return {}
+    try:
+        samples = read_log(log.location, without=_UNUSED).samples or []
+    except InputError:  # the summaries alone are better than nothing
+        return {}
+    return {(str(sample.id), sample.epoch): sample for sample in samples}
+
+
+def _prompt(row: Row) -> str:
+    return f"{row['judge_language']}/{row['prompt_sha256']}"
+
+
+def _references(metadata: Mapping[str, Any]) -> str:
+    """Name and first digits of the hash of the references that the log's metadata name."""
+    given = metadata.get("references") or ""
+    if not isinstance(given, Mapping):
+        return str(given)
+    name = given.get("source") or given.get("name") or ""
+    return f"{name} {str(given.get('sha256', ''))[:8]}".strip()
+
+
+def _run(read: JudgedLog, model: str) -> Run:
+    spec = read.log.eval
+    return Run(
+        log=short_name(read.file),
+        model=model,
+        judges=read.conditions.judges,
+        command=run_command(read.log, read.conditions.judges),
+        created=spec.created,
+        dataset_sha256=read.conditions.dataset_sha256,
+        rubric_sha256=str((spec.metadata or {}).get("rubric_sha256", "")),
+        prompts=read.conditions.prompts,
+        package=spec.packages.get("inspect_ai", ""),
+        samples=len(read.table),
+        options={
+            name: _shown(value)
+            for name, value in spec.task_args_passed.items()
+            if value is not None and not sounds_secret(name)
+        },
+        languages=_languages(spec.metadata or {}),
+    )
+
+
+def _languages(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Names of languages by code, as the log of a run with any rubric has them."""
+    names = metadata.get("languages")
+    return {str(code): str(name) for code, name in names.items()} if isinstance(names, dict) else {}
+
+
+# --- samples ---
+
+
+def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None = None) -> Row:
+    """The row of a sample, without the columns that are the same for the whole log.
+
+    `whole` is the sample as a whole, for what its summary lacks.
+    """
+    scores = judgements(whole or sample)
+    score = last_judgement(whole or sample)
+    facts = (score.metadata or {}) if score else {}
+    judges = [name for name, _ in _judge_finals(facts) or []]
+    error = "" if sample.error is None else str(sample.error) or "unknown error"
+    row = {
+        **_question_columns(sample),
+        **_score_columns(None if error else score),
+        "not_shown": named_kinds(facts.get(NOT_SHOWN) or {}),
+        "outcome": _outcome(score, error),
+        "cut_off": cut_off(facts),
+        **_judge_columns(facts, _earlier_scores(scores)),
+        "answer_length": _number(facts.get("answer_length")),
+        "answer_digest": _answer_digest(sample),
+        **_usage_columns(sample, log, judges, whole),
+        "seconds": _number(sample.working_time),
+        "error": error,
+    }
+    return {
+        name: whole_characters(value) if isinstance(value, str) else value
+        for name, value in row.items()
+    }
+
+
+def _question_columns(sample: EvalSampleSummary) -> Row:
+    intent = _metadata(sample, "intent", "unknown")
+    return {
+        "question": str(sample.id),
+        "epoch": sample.epoch,
+        "intent": intent,
+        "group": _metadata(sample, "intent_group", intent),
+        "language": _metadata(sample, "language", "unknown"),
+        "country": _metadata(sample, "country", "").strip(),
+        CLUSTER: _metadata(sample, CLUSTER, "").strip(),
+    }
+
+
+def _score_columns(score: Score | None) -> Row:
+    """The final score and those of criteria; a failed sample has none."""
+    columns = {"final": value_of(score, FINAL)}
+    if score is not None and isinstance(score.value, dict):
+        for key in score.value:
+            if key != FINAL:
+                columns[CRITERION + key] = value_of(score, key)
+    return columns
+
+
+def _outcome(score: Score | None, error: str) -> str:
+    if error:
+        return ERROR
+    if score is None:
+        return NOT_JUDGED
+    return str((score.metadata or {}).get("outcome", "unknown"))
+
+
+def _judge_columns(facts: Mapping[str, Any], earlier: Sequence[Score]) -> Row:
+    """Who judged an answer, how, and with which result; `earlier` are scores by the same judges."""
+    finals = _judge_finals(facts) or []
+    # An empty answer, for which no judge was called, has the judges of its run.
+    panel = finals or [
+        (whole_characters(str(name)), math.nan) for name in facts.get("judges_not_asked", ())
+    ]
+    return {
+        "judges": ", ".join(name for name, _ in panel),
+        "judge_finals": dict(panel),
+        "earlier_finals": tuple(value_of(score, FINAL) for score in earlier),
+        "earlier_judge_finals": tuple(
+            dict(_judge_finals(score.metadata or {}) or []) for score in earlier
+        ),
+        "reply_counts": facts.get(BY_JUDGE) or {},
+        "judge_temperatures": _temperatures(facts),
+        "self_judged": bool(facts.get("self_judged", False)),
+        "structured": _structured_share(facts, len(finals)),
+        "judge_language": str(facts.get("judge_language", "")),
+        "prompt_sha256": str(facts.get("prompt_sha256", "")),
+        "rubric": str(facts.get("prompt_version", "")),
+    }
+
+
+def _usage_columns(
+    sample: EvalSampleSummary, log: EvalLog, judges: Sequence[str], whole: EvalSample | None
+) -> Row:
+    own, judging = _split_usage(sample, log, judges, whole)
+    return {
+        "input_tokens": own.sent,
+        "output_tokens": own.received,
+        "judge_input_tokens": judging.sent,
+        "judge_output_tokens": judging.received,
+        "cost": own.cost,
+        "judge_cost": judging.cost,
+    }
+
+
+def _structured_share(facts: Mapping[str, Any], judges: int) -> float:
+    """Share of the judges that were asked by a schema; NaN where no judge was called."""
+    return float(facts.get("structured", 0)) / judges if judges else math.nan  # 0 in older logs
+
+
+def _answer_digest(sample: EvalSampleSummary) -> str:
+    """Digest of an answer without blanks around it; empty without text.
+
+    The summary of a log has the first 1,024 characters of an answer; a longer one counts by these
+    and by its length.
+    """
+    score = last_judgement(sample)
+    text = (score.answer or "").strip() if score else ""
+    length = _number((score.metadata or {}).get("answer_length")) if score else math.nan
+    if not text or math.isnan(length):
+        return ""
+    if length >= _SHORTENED:
+        text = f"{length:.0f} {text}"
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _needs_whole(sample: EvalSampleSummary, log: EvalLog) -> bool:
+    """Whether the summary of a judged sample lacks something that the sample itself has."""
+    score = last_judgement(sample)
+    if score is None:
+        return False
+    finals = _judge_finals(score.metadata or {})
+    return finals is None or _judged_itself_without_role(sample, log, [name for name, _ in finals])
+
+
+def _judge_finals(facts: Mapping[str, Any]) -> list[tuple[str, float]] | None:
+    """Each judge and its final score, NaN where it gave none.
+
+    None if they are too long for a summary.
+    """
+    given = facts.get("judge_finals", [])
+    if not isinstance(given, list):
+        return None
+    return [(whole_characters(str(name)), _number(final)) for name, final in given]
+
+
+def _earlier_scores(scores: Sequence[Score]) -> list[Score]:
+    """Scores that the same judges gave the same answer before under the same conditions."""
+    *earlier, last = (_judged_how(score) for score in scores) if scores else (None,)
+    same = [score for score, how in zip(scores, earlier, strict=False) if how == last]
+    return [score for score in same if not math.isnan(value_of(score, FINAL))]
+
+
+def _judged_how(score: Score) -> tuple[object, ...]:
+    facts = score.metadata or {}
+    names = [name for name, _ in _judge_finals(facts) or []]
+    return (
+        names,
+        facts.get("prompt_sha256"),
+        facts.get("judge_language"),
+        _temperatures(facts).replace(NOT_SENT, ""),
+    )
+
+
+def _metadata(sample: EvalSampleSummary, key: str, default: str) -> str:
+    value = (sample.metadata or {}).get(key)
+    return default if value is None else str(value)
+
+
+def _temperatures(facts: Mapping[str, Any]) -> str:
+    shown = list[str]()
+    judges = facts.get("judges")
+    for judge in judges if isinstance(judges, list) else ():
+        requested = judge.get("temperature_requested")
+        sent = judge.get("temperature_sent") is not None
+        shown.append("default" if requested is None else f"{requested:g}{'' if sent else NOT_SENT}")
+    return ", ".join(shown)
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) else math.nan
+
+
+# --- usage ---
+
+
+def _split_usage(
+    sample: EvalSampleSummary, log: EvalLog, judges: Sequence[str], whole: EvalSample | None
+) -> tuple[Usage, Usage]:
+    """Usage of the model under test and of its judges.
+
+    The latter unknown where they judged an existing log.
+    """
+    models = sample.model_usage
+    roles = sample.role_usage
+    if not models:
+        return UNKNOWN, UNKNOWN if judges else NOTHING
+    own = own_usage(log, models, roles)
+    if not judges:
+        return own, NOTHING
+    if len(judgements(sample)) > 1:
+        return own, UNKNOWN
+    if _judged_itself_without_role(sample, log, judges):
+        # Only the whole sample separates answering from judging.
+        known = None if whole is None else whole.output.usage
+        own = UNKNOWN if known is None else usage_of(known)
+        return own, usage_of(models.get(log.eval.model, ModelUsage())) - own
+    for role, names in role_models(log).items():
+        if set(names) == set(judges):
+            used = roles.get(role)
+            return own, UNKNOWN if used is None else usage_of_judges(judges, models, used)
+    return own, UNKNOWN
+
+
+def _judged_itself_without_role(
+    sample: EvalSampleSummary, log: EvalLog, judges: Sequence[str]
+) -> bool:
+    return set(judges) == {log.eval.model} and not sample.role_usage and not role_models(log)
+
+
+# --- commands ---
+
+
+JUDGE_AGAIN = (
+    "inspect score LOG --scorer urs_inspect/intent_judge --model-role grader=JUDGE --action append"
+    " --overwrite"
+)
+"""The command that judges the answers of a log again; without the last word it asks where to
+write.
+"""
+
+
+def run_command(log: EvalLog, judges: Sequence[str]) -> str:
+    """The command that repeats a run, quoted for a shell, without anything that sounds secret.
+
+    Where the judges are not those of the run, the log was judged later, and a second command
+    follows after `&&`.
+    """
+    command = shlex.join(_run_words(log))
+    known = set[str]().union(*role_models(log).values()) or {log.eval.model}
+    if not judges or set(judges) <= known:
+        return command
+    grader = shlex.quote(f"grader={_one_or_list(judges)}")
+    return f"{command} && {JUDGE_AGAIN.replace('grader=JUDGE', grader)}"
+
+
+def _run_words(log: EvalLog) -> list[str]:
+    spec = log.eval
+    model = spec.model.replace("none/none", "none")
+    words = ["inspect", "eval", spec.task_file or spec.task, "--model", model]
+    if spec.model_base_url:
+        words += ["--model-base-url", _shown(spec.model_base_url)]
+    words += _pairs("-M", spec.model_args)
+    for role, given in (spec.model_roles or {}).items():
+        models = given if isinstance(given, list) else [given]
+        words += ["--model-role", f"{role}={_one_or_list(list(map(_model, models)))}"]
+    words += _pairs("-T", spec.task_args_passed)
+    if spec.solver:
+        words += ["--solver", spec.solver, *_pairs("-S", spec.solver_args_passed or {})]
+    limits = {name: getattr(spec.config, name) for name in _LIMITS}
+    if spec.config.epochs == 1:
+        del limits["epochs"]
+    words += _flags(limits)
+    return words + _flags(
+        {name: value for name, value in model_settings(log).items() if name not in spec.model_args}
+    )
+
+
+def _one_or_list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
+
+
+def _pairs(flag: str, values: Mapping[str, Any]) -> list[str]:
+    words: list[str] = []
+    for name, value in values.items():
+        if not sounds_secret(name):
+            words += [flag, f"{name}={_shown(value)}"]
+    return words
+
+
+def _flags(values: Mapping[str, Any]) -> list[str]:
+    words: list[str] = []
+    for name, value in values.items():
+        if value is None or value is False or _clean(value) == {}:
+            continue
+        words.append(f"--{name.replace('_', '-')}")
+        if value is not True:
+            words.append(_shown(value))
+    return words
+
+
+def _model(model: ModelConfig) -> str:
+    """A model by its name, or as a mapping where it has settings of its own."""
+    settings = {
+        **model.config.model_dump(exclude_none=True),
+        "base_url": model.base_url,
+        "model_args": model.args,
+    }
+    kept = {name: value for name, value in settings.items() if value and not sounds_secret(name)}
+    return _shown({"model": model.model, **kept}) if kept else model.model
+
+
+def _shown(value: Any) -> str:
+    """A value as the command line takes it."""
+    if isinstance(value, str):
+        return _LOGIN.sub("", value)
+    if isinstance(value, tuple):
+        return "-".join(map(str, value))
+    if isinstance(value, list) and all(isinstance(item, (str, int, float)) for item in value):
+        return ",".join(_shown(str(item)) for item in value)
+    return json.dumps(_clean(value), ensure_ascii=False)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _clean(item) for name, item in value.items() if not sounds_secret(str(name))}
+    if isinstance(value, (list, tuple)):
+        return [_clean(item) for item in value]
+    return _LOGIN.sub("", value) if isinstance(value, str) else value

@@ -1,0 +1,554 @@
+"""Models compared on the same samples: scores -> means, paired differences and rank intervals.
+
+`urs-inspect compare` reads data frames of scores from any logs; the rankings of `urs-inspect
+report` are built on the same function, `compare_table`.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect._util import InputError, choices, counted
+from urs_inspect.logs._naming import short_names
+from urs_inspect.logs._samples import NO_GROUP
+from urs_inspect.reports.layout._tables import share
+from urs_inspect.reports.numbers._scores import (
+    ALL,
+    OrderedScores,
+    ScoreTable,
+    columns_of_means,
+    compare_models,
+    order_models,
+    score_table,
+)
+from urs_inspect.rubrics import FINAL
+from urs_inspect.stats import Estimate, MeanDifference, rank_intervals
+from urs_inspect.stats._bootstrap import LEVEL, SEED, Integers, Resampling, Scale
+from urs_inspect.stats._power import questions_needed, smallest_difference
+
+ROUNDS = 10_000
+"""Rounds of the bootstrap of a report."""
+_FEWEST_TWO_VALUED = 50
+"""Questions below which the power of McNemar's test depends more on how many scores differ than on
+the error.
+"""
+_SHRUNK = 0.9
+"""Below this share of the questions that were asked, a note names the model that takes most of them
+away.
+"""
+Verdict = Literal[
+    "significant",
+    "not distinguishable",
+    "depends on unscored answers",
+    "not significant over all questions",
+    "not comparable",
+]
+"""Result of a comparison: the first model is significantly better, whatever the missing scores are;
+nothing; it would be significant if the missing scores were like the others; it is significant over
+the common questions, but not over all that were asked, though neither model lacks a score; or there
+is no question to compare the models on.
+"""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two models on the same questions."""
+
+    first: (
+        str  # the better model: that with the higher mean, or the lower one where lower is better
+    )
+    second: str
+    difference: Estimate  # mean of the paired differences, first less second
+    error: float  # standard error of the difference
+    p: float  # two-sided p-value of no difference; NaN where nothing can be tested
+    # after Holm's correction over all pairs, or over the comparisons with the best of a column
+    p_holm: float
+    # the same if each missing score of the first were the worst and each of the second the best
+    p_worst: float
+    verdict: Verdict
+    depends_on: dict[
+        str, int
+    ]  # models of the pair -> answers without a score, if the verdict depends on them
+
+    @property
+    def significant(self) -> bool:
+        """Whether the first model is significantly better."""
+        return self.verdict == "significant"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedModels:
+    """Models compared on the same questions, those of a data frame or of a ranking of the report.
+
+    Means and intervals are over the questions for which every ranked model has a score, so that
+    those of two models compare. `models` has one row per model, the best first, those that are not
+    ranked last, with `rank_from` and `rank_to` (the ranks that the model may have: 1 + the number
+    of models that are significantly better, and the number of ranked models less those that are
+    significantly worse; None if not ranked), `mean_scored` (over all questions for which it has a
+    score), `mean_lowest` and `mean_highest` (over all questions that it was asked, if each missing
+    score were the lowest or the highest), `answers`, `unscored` and `unscored_share`, in which an
+    answer that only a part of a panel scored counts by the share of the judges that failed. A
+    `Ranking` has more.
+    """
+
+    models: pd.DataFrame
+    means: dict[str, tuple[Estimate, ...]]  # key of a column (`all`, a group) -> one mean per model
+    # `all` -> every pair; another column -> the best model with each other one; with a baseline,
+    # only its comparisons
+    comparisons: dict[str, tuple[Comparison, ...]]
+    question_counts: dict[
+        str, int
+    ]  # key of a column -> number of questions that its means are over
+    asked: int  # number of questions
+    notes: tuple[str, ...]  # what missing scores and questions take away, one sentence each
+    lower_is_better: bool = False
+    noun: str = "question"  # what a question is called
+    two_valued: bool = (
+        False  # whether scores have two values and questions are no clusters, as for McNemar's test
+    )
+
+    @property
+    def names(self) -> list[str]:
+        """The models, the best first."""
+        return [str(name) for name in self.models.index]
+
+    @property
+    def short(self) -> dict[str, str]:
+        """Model -> the shortest name that no other of the models has."""
+        return short_names(self.names)
+
+    @property
+    def questions(self) -> int:
+        """Number of questions for which every ranked model has a score."""
+        return self.question_counts[ALL]
+
+    def mean(self, name: str, key: str = ALL) -> Estimate:
+        """Mean of a model in a column."""
+        return self.means[key][self.names.index(name)]
+
+    def best(self, key: str) -> str:
+        """The best model of a column; empty if none has a score."""
+        if compared := self.beside_best(key):
+            return compared[0].first
+        pairs = zip(self.names, self.means[key], strict=True)
+        return next((name for name, mean in pairs if not math.isnan(mean.value)), "")
+
+    def beside_best(self, key: str) -> tuple[Comparison, ...]:
+        """Comparisons of the best model of a tested column with each other ranked one.
+
+        p-values are corrected by Holm over these comparisons, and for the choice of the best by the
+        same data; over all questions by Holm over all pairs.
+        """
+        compared = self.comparisons.get(key, ())
+        if key != ALL:
+            return compared
+        ranked = set(self.models.index[self.models["rank_from"].notna()])
+        return tuple(
+            pair for pair in compared if pair.first == self.names[0] and pair.second in ranked
+        )
+
+    def marked(self, key: str) -> frozenset[str]:
+        """The best model and those that are not significantly worse.
+
+        Empty where no difference can be significant.
+        """
+        compared = self.beside_best(key) if self.testable(key) else ()
+        unclear = (pair.second for pair in compared if not pair.significant)
+        return frozenset((self.best(key), *unclear)) if compared else frozenset()
+
+    def testable(self, key: str) -> bool:
+        """Whether a difference in a column can be significant over its number of questions."""
+        compared = self.beside_best(key)
+        # Over all questions p-values are corrected over all pairs; elsewhere for the choice of the
+        # best as well.
+        tests = self._tests if key == ALL else math.comb(len(compared) + 1, 2)
+        differences = [pair.difference for pair in compared if pair.difference.n]
+        return any(pair.significant for pair in compared) or any(
+            not math.isnan(smallest_difference(1.0, each.clusters, tests=tests, level=each.level))
+            for each in differences
+        )
+
+    @property
+    def leads(self) -> list[tuple[str, str]]:
+        """The better and the worse model of each significant difference over all questions."""
+        return [(pair.first, pair.second) for pair in self.comparisons[ALL] if pair.significant]
+
+    def detectable(self, pair: Comparison) -> float:
+        """The smallest difference of a pair that would have been significant; NaN if unknown.
+
+        With a power of `POWER`; the p-value is corrected over all pairs.
+        """
+        found = pair.difference
+        if self.two_valued and found.n < _FEWEST_TWO_VALUED:
+            return math.nan
+        return smallest_difference(pair.error, found.clusters, tests=self._tests, level=found.level)
+
+    def needed(self, pair: Comparison, difference: float) -> int | None:
+        """Questions for which a difference would be significant with that power, if known."""
+        found = pair.difference
+        return questions_needed(
+            difference, pair.error, found.n, found.clusters, tests=self._tests, level=found.level
+        )
+
+    @property
+    def _tests(self) -> int:
+        return max(1, sum(pair.difference.n > 0 for pair in self.comparisons[ALL]))
+
+
+def compare(
+    frame: pd.DataFrame,
+    *,
+    baseline: str | None = None,
+    scale: Scale | None = None,
+    lower_is_better: bool = False,
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = SEED,
+) -> ComparedModels:
+    """Compare models on the samples that all of them have a score for.
+
+    Means and differences have bootstrap intervals over whole clusters. Differences are tested
+    sample by sample: by McNemar's exact test for scores of two values, by the exact sign-flip test
+    over few clusters, else by Student's t of the clustered mean; p-values are corrected by Holm.
+    Missing scores make no claim: a difference is significant only if it is so when each missing
+    score counts against it.
+
+    Args:
+        frame: One row per sample and model, or per sample, model and epoch, which are averaged.
+            Columns: sample, model (both text), value (number or truth value, NaN for no score), and
+            by choice cluster (samples that belong together, such as questions about one text; the
+            same for all models) and group (samples of which there is a test of their own).
+        baseline: Model with which alone the others are compared; by default every two models are.
+        scale: Lowest and highest possible value, for the worst case of missing scores; by default
+            those that occur.
+        lower_is_better: Whether a lower value is better.
+        rounds: Rounds of the bootstrap.
+        level: Confidence level of all intervals, between 0 and 1.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        The models, the best first.
+
+    Raises:
+        InputError: If the frame lacks a column, has one model only, values that are no numbers or
+            beyond the scale, a sample of two clusters or groups, or no sample that all models have
+            a score for.
+
+    Examples:
+        >>> import pandas as pd
+        >>> from urs_inspect import compare
+        >>> samples = list(range(12))
+        >>> better = pd.DataFrame({"sample": samples, "model": "a", "value": 1.0})
+        >>> worse = pd.DataFrame({"sample": samples, "model": "b", "value": [1.0] * 2 + [0.0] * 10})
+        >>> compare(pd.concat([better, worse]), scale=(0, 1)).leads
+        [('a', 'b')]
+    """
+    answers = _checked(frame)
+    names = list(dict.fromkeys(frame["model"].astype(str)))
+    if baseline is not None:
+        full = {short: name for name, short in short_names(names).items()}
+        baseline = full.get(baseline, baseline)
+        if baseline not in names:
+            raise InputError(f"baseline: no model '{baseline}'; allowed: {choices(names)}")
+    known = answers[FINAL].dropna()
+    low, high = _scale_of(known, scale)
+    if lower_is_better:
+        answers[FINAL] *= -1
+        low, high = -high, -low
+    facts = [name for name in ("cluster", "group") if name in answers] or ["model"]
+    table = score_table(answers, names, facts, (low, high))
+    ordered = order_models(table)
+    _refuse_unranked(ordered, _by_model(names, (~np.isnan(table.finals)).sum(axis=0)), baseline)
+    columns = _columns_of_groups(table)
+    compared = compare_table(
+        ordered, columns, list(columns), Resampling(rounds, level, seed), baseline, noun="sample"
+    )
+    attempted = (table.asked > 0).sum(axis=0)
+    if attempted.min() < len(table.facts):
+        note = (
+            f"The models did not attempt the same samples ({_by_model(names, attempted)}): only"
+            " those count that all have."
+        )
+        compared = replace(compared, notes=(note, *compared.notes))
+    two_valued = known.nunique() <= 2 and table.clusters is None
+    compared = replace(compared, two_valued=two_valued)
+    return _negated(compared) if lower_is_better else compared
+
+
+def _scale_of(values: "pd.Series[float]", scale: Scale | None) -> Scale:
+    """The scale that is given, which must hold all values, or the lowest and the highest value."""
+    low, high = scale or (float(values.min()), float(values.max()))
+    if not (math.isfinite(low) and math.isfinite(high) and (low < high or scale is None)):
+        raise InputError(
+            f"scale: must be two numbers, the lowest before the highest, got {low:g} and {high:g}"
+        )
+    if beyond := int((~values.between(low, high)).sum()):
+        raise InputError(
+            f"scale: {beyond:,} of {len(values):,} values lie beyond {low:g} to {high:g}"
+        )
+    return low, high
+
+
+def _by_model(names: Sequence[str], counts: Iterable[int]) -> str:
+    return ", ".join(f"{name} {n:,}" for name, n in zip(names, counts, strict=True))
+
+
+def _refuse_unranked(ordered: OrderedScores, counts: str, baseline: str | None) -> None:
+    if not len(ordered.common):
+        raise InputError(f"no sample has a score of every model; samples with a score: {counts}")
+    unranked = ordered.table.models[ordered.ranked :]
+    if ordered.ranked < 2 or baseline in unranked:
+        raise InputError(
+            f"{choices(unranked)}: a model with a score for fewer than half as many samples as"
+            f" another cannot be compared; samples with a score: {counts}"
+        )
+
+
+def _columns_of_groups(table: ScoreTable) -> dict[str, Integers]:
+    """Numbers of all samples, and of those of each group."""
+    columns = {ALL: np.arange(len(table.facts))}
+    if "group" not in table.facts:
+        return columns
+    groups = table.facts["group"]
+    for group in sorted(filter(None, groups.unique())):
+        columns[f"{group} (group)" if group == ALL else group] = np.flatnonzero(groups == group)
+    return columns
+
+
+def _checked(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with the names that `score_table` has for its columns."""
+    if missing := [name for name in ("sample", "model", "value") if name not in frame]:
+        raise InputError(
+            f"the data frame lacks {choices(missing)}; it has {choices(map(str, frame.columns))}"
+        )
+    if frame.empty:
+        raise InputError("the data frame has no rows")
+    kinds = [kind for kind in ("cluster", "group") if kind in frame]
+    frame = frame[["sample", "model", "value", *kinds]]
+    if nameless := int(frame[["sample", "model"]].isna().any(axis=1).sum()):
+        raise InputError(f"{nameless:,} of {counted(len(frame), 'row')} have no sample or no model")
+    frame = frame.astype({"sample": str, "model": str})
+    for kind in kinds:
+        frame[kind] = frame[kind].map(str, na_action="ignore")
+    if frame["model"].nunique() < 2:
+        raise InputError(
+            f"one model only, {choices(frame['model'].unique())}: two or more are compared"
+        )
+    values = _finite(frame["value"])
+    for kind in kinds:
+        _refuse_several(frame, kind)
+    answers = (
+        frame.rename(columns={"sample": "question"}).drop(columns="value").assign(**{FINAL: values})
+    )
+    if "cluster" in kinds:
+        answers["cluster"] = answers["cluster"].fillna(answers["question"])
+    return answers.fillna({"group": NO_GROUP}) if "group" in kinds else answers
+
+
+def _finite(given: "pd.Series[Any]") -> "pd.Series[float]":
+    """Values as numbers, NaN for no score."""
+    values = pd.to_numeric(given.astype(object), errors="coerce").astype(float)
+    wrong = given[given.notna() & ~np.isfinite(values)]
+    if len(wrong):
+        count = f"{len(wrong):,} of {counted(len(given), 'value')}"
+        raise InputError(f"value: {count} are no finite numbers, such as '{wrong.iloc[0]}'")
+    if values.isna().all():
+        raise InputError(f"none of {counted(len(given), 'row')} has a value")
+    return values
+
+
+def _refuse_several(frame: pd.DataFrame, kind: str) -> None:
+    """Refuse a sample of more than one cluster or group."""
+    several = frame.groupby("sample")[kind].nunique() > 1
+    if several.any():
+        raise InputError(
+            f"{counted(int(several.sum()), 'sample')} of more than one {kind}, as"
+            f" '{several.idxmax()}'"
+        )
+
+
+def compare_table(
+    scores: OrderedScores,
+    columns: Mapping[str, Integers],
+    tested: Sequence[str],
+    resampling: Resampling,
+    baseline: str | None = None,
+    *,
+    together: bool = True,
+    noun: str = "question",
+) -> ComparedModels:
+    """Compare ordered models over all questions and in columns, over the same bootstrap rounds.
+
+    `columns` are keys with the numbers of their questions, among them `all`; in those that are
+    `tested`, models are tested against each other, or with a `baseline` alone. `together` says
+    whether p-values of all tested columns but `all` are corrected together, or each column by
+    itself; `noun` what a question is called.
+    """
+    table = scores.table
+    names = table.models
+    wanted = columns_of_means(scores, columns)
+    pairs, means = compare_models(
+        scores,
+        {key: columns[key] for key in tested},
+        resampling,
+        list(wanted.values()),
+        baseline=None if baseline is None else names.index(baseline),
+        families=max(1, len(tested) - 1) if together else 1,
+    )
+    better = [(pair.first, pair.second) for pair in pairs[ALL] if pair.significant]
+    return ComparedModels(
+        models=_facts_of_models(scores, rank_intervals(scores.ranked, better)),
+        means=dict(zip(wanted, means, strict=True)),
+        comparisons={
+            key: tuple(_comparison(scores, columns[key], pair) for pair in pairs[key])
+            for key in tested
+        },
+        question_counts={
+            key: int(np.isin(scores.common, chosen).sum()) for key, chosen in columns.items()
+        },
+        asked=len(table.facts),
+        notes=tuple(_missing_notes(scores, noun)),
+        noun=noun,
+    )
+
+
+def _facts_of_models(scores: OrderedScores, ranks: Sequence[tuple[int, int]]) -> pd.DataFrame:
+    """The facts of `ComparedModels.models`; `ranks` are the intervals of the ranked models."""
+    table = scores.table
+    mean = scores.weights.means
+    lowest, highest = table.scale
+    asked = table.asked.sum(axis=0)
+    none = [None] * (len(table.models) - scores.ranked)
+    columns = {
+        "rank_from": [first for first, _ in ranks] + none,
+        "rank_to": [last for _, last in ranks] + none,
+        "mean_scored": mean(table.finals).tolist(),
+        "mean_lowest": mean(table.filled(lowest)).tolist(),
+        "mean_highest": mean(table.filled(highest)).tolist(),
+        "answers": asked.tolist(),
+        "unscored": table.unscored.sum(axis=0).tolist(),
+        "unscored_share": (table.missing.sum(axis=0) / np.maximum(asked, 1)).tolist(),
+    }
+    return pd.DataFrame(columns, pd.Index(table.models), dtype=object)
+
+
+def verdict_of(pair: MeanDifference, *, lacking: bool = True) -> Verdict:
+    """The verdict about a difference; `lacking` is whether either model lacks a score."""
+    if pair.significant:
+        return "significant"
+    if not pair.difference.n:
+        return "not comparable"
+    if not pair.p_holm < 1 - pair.difference.level:
+        return "not distinguishable"
+    # A third model's missing scores may make the common questions fewer; over all questions the
+    # claim does not hold.
+    return "depends on unscored answers" if lacking else "not significant over all questions"
+
+
+def _comparison(scores: OrderedScores, chosen: Integers, pair: MeanDifference) -> Comparison:
+    table = scores.table
+    lacking = {}
+    for model in (pair.first, pair.second):
+        if count := int(table.incomplete[chosen, model].sum()):
+            lacking[table.models[model]] = count
+    verdict = verdict_of(pair, lacking=bool(lacking))
+    return Comparison(
+        table.models[pair.first],
+        table.models[pair.second],
+        pair.difference,
+        pair.error,
+        pair.p,
+        pair.p_holm,
+        pair.p_worst,
+        verdict,
+        lacking if verdict == "depends on unscored answers" else {},
+    )
+
+
+def _negated(compared: ComparedModels) -> ComparedModels:
+    """The same for scores that were negated because lower is better."""
+    models = compared.models.copy()
+    models["mean_scored"] *= -1
+    models["mean_lowest"] = -compared.models["mean_highest"]
+    models["mean_highest"] = -compared.models["mean_lowest"]
+    means = {}
+    for key, column in compared.means.items():
+        means[key] = tuple(-mean for mean in column)
+    comparisons = {}
+    for key, pairs in compared.comparisons.items():
+        comparisons[key] = tuple(replace(pair, difference=-pair.difference) for pair in pairs)
+    return replace(
+        compared, lower_is_better=True, models=models, means=means, comparisons=comparisons
+    )
+
+
+def _missing_notes(scores: OrderedScores, noun: str) -> list[str]:
+    """What missing scores take away, one sentence each."""
+    table = scores.table
+    asked = len(table.finals)
+    common = len(scores.common)
+    by_panel = _panel_notes(scores)
+    unscored = int(table.unscored.sum())
+    if not unscored:
+        return by_panel
+    lacking = f"{unscored:,} of {int(table.asked.sum()):,} answers have no score."
+    over = f"over the {common:,} of {asked:,} {noun}s for which"
+    notes = [
+        (
+            f"{lacking} Means, ranks and tests are {over} every ranked model has one, and a"
+            " difference is significant only if it is so in the worst case of the missing scores."
+            if scores.ranked > 1
+            else f"{lacking} Means are {over} {table.models[0]} has one."
+        )
+    ]
+    there = ~np.isnan(table.finals)
+    without = [
+        int(np.delete(there[:, : scores.ranked], model, axis=1).all(axis=1).sum())
+        for model in range(scores.ranked)
+    ]
+    if scores.ranked > 1 and common < _SHRUNK * asked and max(without) > common:
+        most = int(np.argmax(without))
+        notes.append(
+            f"{table.models[most]} takes away most of the other {asked - common:,}: without its"
+            f" log, the ranking would be over {without[most]:,} {noun}s."
+        )
+    most_scored = int(there.sum(axis=0).max(initial=0))
+    notes += [
+        f"{name} is not ranked: it has a score for {counted(number, noun)}, fewer than half of the "
+        f"{most_scored:,} of the model with the most."
+        for name, number in zip(
+            table.models[scores.ranked :], there[:, scores.ranked :].sum(axis=0), strict=True
+        )
+    ]
+    return notes + by_panel
+
+
+def _panel_notes(scores: OrderedScores) -> list[str]:
+    """Which judges of a panel failed on which share of each model's answers; what then counts."""
+    panel = scores.table.panel
+    if panel is None:
+        return []
+    asked = scores.table.asked.sum(axis=0)
+    given = panel.scored.sum(axis=0)
+    failures = []
+    for place, judge in enumerate(panel.judges):
+        shares = 1 - given[:, place] / np.maximum(asked, 1)
+        if shares.any():
+            of_models = zip(scores.table.models, map(share, shares), strict=True)
+            failures.append(f"{judge} of {', '.join(map(' '.join, of_models))}")
+    return [
+        f"Some judges of the panel gave some answers no score: {'; '.join(failures)}.",
+        _SEVERAL_BY_PANEL if scores.ranked > 1 else _ONE_BY_PANEL,
+    ]
+
+
+_ONE_BY_PANEL = "An answer counts by the judges that scored it, at the level of the whole panel."
+_SEVERAL_BY_PANEL = (
+    "On each question only judges count that scored all ranked models, at the level of the"
+    " whole panel, so that no model gains by a strict judge that failed; in the worst case each"
+    " score that a judge did not give counts against the better model."
+)

@@ -1,0 +1,352 @@
+"""May results be compared: their conditions, in words how they differ, and which models may be
+ranked together.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from urs_inspect._util import counted
+
+Reasons = Sequence[Mapping[str, str]]
+"""Condition -> sentence where it differs; of the conditions of one mapping the first that differs
+is reported.
+
+In a sentence, `{name}` stands for the value of a condition, and `{first[name]}` for that of the
+first results.
+"""
+Prompts = dict[tuple[str, str], str]
+"""Intent and language -> judge language and hash of the prompt, joined by "/"."""
+_Name = TypeVar("_Name")
+_Results = TypeVar("_Results")
+_REASONS: Reasons = (
+    {
+        "task": "Another task: {task}, not {first[task]}.",
+    },
+    {
+        "version": (
+            "Another version of the task, whose scores do not compare: {task_version}, not"
+            " {first[task_version]}."
+        ),
+    },
+    {
+        "content": "Other data: {data}, not {first[data]}.",
+    },
+    {
+        "rubric": "Another rubric: {rubric}, not {first[rubric]}.",
+    },
+    {
+        "panel": "Other judges: {judges}, not {first[judges]}.",
+    },
+    {
+        "references": "Other references: {references}, not {first[references]}.",
+    },
+)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What must be equal for scores to compare."""
+
+    judges: tuple[str, ...]  # of a panel all
+    dataset: str
+    dataset_sha256: str  # empty if unknown
+    rubric: str  # name and version
+    prompts: str  # first digits of a hash over the prompts of all intents and judge languages
+    references: str  # empty for those of the data
+    task_version: str
+    task: str = "urs_inspect/urs"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What is equal where scores compare, but for prompts, which may be about other intents and
+        languages.
+        """
+        return tuple(self._facts()[name] for reason in _REASONS for name in reason)
+
+    @property
+    def data(self) -> str:
+        """The dataset, and the first digits of its hash."""
+        return (
+            f"{self.dataset} (sha256 {self.dataset_sha256[:8]})"
+            if self.dataset_sha256
+            else self.dataset
+        )
+
+    def differences(self, first: "Conditions") -> list[str]:
+        """Why scores may not be compared with the first ones, one sentence per reason."""
+        return differences(self._facts(), first._facts(), _REASONS)
+
+    def _facts(self) -> dict[str, Any]:
+        return {
+            "task": self.task,
+            "version": version_number(self.task_version),
+            "task_version": self.task_version,
+            "content": self.dataset_sha256 or self.dataset,
+            "data": self.data,
+            "rubric": self.rubric or "not known",
+            "references": self.references or "those of the data",
+            "panel": tuple(sorted(self.judges)),
+            "judges": ", ".join(self.judges) or "none",
+        }
+
+
+def conditions_of(answers: pd.DataFrame) -> Conditions:
+    """The conditions of the answers of one log, in the columns of `reports.numbers._answers`."""
+    judged = answers.loc[answers["judges"] != "", "judge_finals"]
+    rubrics = answers.loc[answers["rubric"] != "", "rubric"].mode()
+    names = ("dataset", "dataset_sha256", "references", "task_version", "task")
+    return Conditions(
+        judges=tuple(judged.iloc[0]) if len(judged) else (),
+        rubric=str(rubrics.iloc[0]) if len(rubrics) else "",
+        prompts=digest_of(prompts_of(answers)),
+        **{name: str(answers[name].iloc[0]) for name in names},
+    )
+
+
+def prompts_of(answers: pd.DataFrame) -> Prompts:
+    """The prompts with which the answers of one log were judged."""
+    known = answers.loc[
+        answers["prompt_sha256"] != "", ["intent", "language", "judge_language", "prompt_sha256"]
+    ]
+    return {
+        (str(intent), str(language)): f"{judge_language}/{sha256}"
+        for intent, language, judge_language, sha256 in known.drop_duplicates().itertuples(
+            index=False
+        )
+    }
+
+
+def digest_of(prompts: Prompts) -> str:
+    """First digits of a hash over prompts."""
+    named = sorted({f"{intent}/{prompt}" for (intent, _), prompt in prompts.items()})
+    return hashlib.sha256("\n".join(named).encode()).hexdigest()[:8]
+
+
+def version_number(version: str) -> str:
+    """The part of a task's version that changes when scores do: `1` of `1-A`."""
+    return version.partition("-")[0]
+
+
+def differences(mine: Mapping[str, Any], first: Mapping[str, Any], reasons: Reasons) -> list[str]:
+    """Why results may not be compared with the first ones, one sentence per reason; empty if they
+    may.
+    """
+    sentences = (
+        next(
+            (
+                text.format(**mine, first=first)
+                for name, text in parts.items()
+                if mine[name] != first[name]
+            ),
+            "",
+        )
+        for parts in reasons
+    )
+    return [sentence for sentence in sentences if sentence]
+
+
+def changed(mine: Mapping[_Name, str], first: Mapping[_Name, str]) -> list[_Name]:
+    """Names that both have with other values, such as hashes of contents or prompts."""
+    return [name for name, value in mine.items() if first.get(name, value) != value]
+
+
+def comparable_groups(
+    results: Iterable[_Results], differ: Callable[[Sequence[_Results], _Results], object]
+) -> list[list[_Results]]:
+    """Put each of the results to the first group that it does not differ from."""
+    groups: list[list[_Results]] = []
+    for result in results:
+        group = next((group for group in groups if not differ(group, result)), None)
+        if group is None:
+            groups.append([result])
+        else:
+            group.append(result)
+    return groups
+
+
+# --- models that may be ranked together ---
+
+_SHARE = 2
+"""A block covers at least half of the questions that any of its models was asked: else one short
+run would decide over which questions all others are ranked.
+"""
+
+
+@dataclass(frozen=True)
+class BlockAnswers:
+    """Answers of models that may be ranked together."""
+
+    conditions: Conditions
+    differs_from_first: tuple[
+        str, ...
+    ]  # reasons why they are not in the first block; empty for the first
+    table: (
+        pd.DataFrame
+    )  # rows of the table of answers about the questions that all models attempted
+    models: tuple[str, ...]
+    notes: tuple[str, ...]  # about the choice of questions
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What one model did under one set of conditions."""
+
+    model: str
+    conditions: Conditions
+    prompts: Prompts
+    table: pd.DataFrame
+    questions: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Models that may be ranked together, the one with the most questions first."""
+
+    entries: Sequence[_Entry]
+
+    @property
+    def most(self) -> _Entry:
+        return self.entries[0]
+
+    @property
+    def prompts(self) -> Prompts:
+        return {kind: prompt for entry in self.entries for kind, prompt in entry.prompts.items()}
+
+    @property
+    def questions(self) -> frozenset[str]:
+        return frozenset.intersection(*(entry.questions for entry in self.entries))
+
+    def takes(self, entry: _Entry) -> bool:
+        return (
+            self.most.conditions.key == entry.conditions.key
+            and not changed(self.prompts, entry.prompts)
+            and _SHARE * len(self.questions & entry.questions) >= len(self.most.questions)
+        )
+
+
+def blocks_of(table: pd.DataFrame) -> tuple[BlockAnswers, ...]:
+    """Divide answers into blocks of models that may be ranked together.
+
+    Scores compare only where the task and its version, the data, the rubric, the judges, the
+    references and the prompts for the same intents and languages are the same. Models of a block
+    are ranked over the questions that all of them attempted, with or without a score. From the
+    model with the most questions down, each joins the first block of which it leaves at least half
+    as many questions as the block's largest model has; otherwise it begins another one. The block
+    of most models comes first, then that of most questions; the order of the rows does not matter.
+    """
+    entries = sorted(_entries(table), key=lambda entry: (-len(entry.questions), entry.model))
+    groups = comparable_groups(entries, lambda group, entry: not _Block(group).takes(entry))
+    blocks = sorted(
+        map(_Block, groups), key=lambda block: (-len(block.entries), -len(block.questions))
+    )
+    return tuple(_answers(block, blocks[0]) for block in blocks)
+
+
+def _entries(table: pd.DataFrame) -> list[_Entry]:
+    """The runs, in one log or in parts: logs of one model about other questions, as one for each
+    language.
+    """
+    logs = [
+        _Entry(
+            str(rows["model"].iloc[0]),
+            conditions_of(rows),
+            prompts_of(rows),
+            rows,
+            frozenset(rows["question"]),
+        )
+        for _, rows in table.groupby("log", sort=True)
+    ]
+
+    def differ(parts: Sequence[_Entry], log: _Entry) -> bool:
+        first = parts[0]
+        prompts = _Block(parts).prompts
+        return (first.model, first.conditions.key) != (log.model, log.conditions.key) or bool(
+            changed(prompts, log.prompts)
+        )
+
+    return [
+        replace(
+            parts[0],
+            prompts=_Block(parts).prompts,
+            table=pd.concat([part.table for part in parts]),
+            questions=frozenset[str]().union(*(part.questions for part in parts)),
+        )
+        for parts in comparable_groups(logs, differ)
+    ]
+
+
+def _answers(block: _Block, first: _Block) -> BlockAnswers:
+    table = pd.concat([entry.table for entry in block.entries], ignore_index=True)
+    return BlockAnswers(
+        conditions=replace(block.most.conditions, prompts=digest_of(block.prompts)),
+        differs_from_first=() if block is first else tuple(_reasons(block, first)),
+        table=table[table["question"].isin(block.questions)].reset_index(drop=True),
+        models=tuple(entry.model for entry in block.entries),
+        notes=tuple(_notes(block)),
+    )
+
+
+def _notes(block: _Block) -> list[str]:
+    return [*_structured_note(block), *_attempted_note(block)]
+
+
+def _structured_note(block: _Block) -> list[str]:
+    """A note where not all models were judged alike, with structured output of the judge or
+    without.
+    """
+    shares: dict[str, int] = {}
+    for entry in block.entries:
+        share = entry.table["structured"].mean()
+        if share == share:
+            shares[entry.model] = round(100 * float(share))
+    if len(set(shares.values())) < 2:
+        return []
+    listed = ", ".join(f"{model} {share} %" for model, share in shares.items())
+    return [
+        "Judged with structured output in part: the same judge may score otherwise with it than"
+        f" without. Share of judgements with it: {listed}. Judge all models with `-T"
+        " structured=false`, or all with `true`, to compare them alike."
+    ]
+
+
+def _attempted_note(block: _Block) -> list[str]:
+    if all(entry.questions == block.questions for entry in block.entries):
+        return []
+    attempted = ", ".join(f"{entry.model} {len(entry.questions):,}" for entry in block.entries)
+    return [
+        f"Ranked over the {counted(len(block.questions), 'question')} that all {len(block.entries)}"
+        f" models attempted; attempted were: {attempted}. Leave out the log of a model that"
+        " attempted few to rank the others over more."
+    ]
+
+
+def _reasons(block: _Block, first: _Block) -> list[str]:
+    reasons = block.most.conditions.differences(first.most.conditions)
+    if other := changed(block.prompts, first.prompts):
+        reasons.append(
+            f"Judged with other prompts: they differ for {len(other)} of the kinds of cases that"
+            " both have."
+        )
+    return reasons or [_too_few_in_common(block, first)]
+
+
+def _too_few_in_common(block: _Block, first: _Block) -> str:
+    common = len(block.questions & first.questions)
+    theirs = len(first.questions)
+    if not common:
+        return (
+            "No question in common with the first ranking, which is over"
+            f" {counted(theirs, 'question')}."
+        )
+    asked = f"Asked {common:,} of the {theirs:,} questions of the first ranking"
+    if _SHARE * common < theirs:
+        return f"{asked}, fewer than half."
+    most = max(block.most, first.most, key=lambda entry: len(entry.questions))
+    return (
+        f"{asked}; all together would be ranked over fewer than half of the {len(most.questions):,}"
+        f" that {most.model} was asked."
+    )

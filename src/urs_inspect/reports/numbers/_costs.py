@@ -1,0 +1,418 @@
+"""What calls cost: amounts with ranges, prices of models, and tokens of answers and replies,
+assumed or measured.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+
+import pandas as pd
+import yaml
+from inspect_ai.log import read_eval_log_sample_summaries
+from inspect_ai.model import ModelCost, get_model_info
+
+from urs_inspect._util import InputError, choices, read_yaml
+from urs_inspect.logs._scores import Usage, usage_by_judge
+from urs_inspect.reports.numbers._answers import Answers, read_answers
+from urs_inspect.stats._bootstrap import student_interval
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number with its range."""
+
+    low: float  # the least that is to be expected
+    expected: float  # what is most likely
+    high: float  # the most that is to be expected
+
+    @classmethod
+    def exactly(cls, value: float) -> "Amount":
+        """A number that is known."""
+        return cls(value, value, value)
+
+    def __add__(self, other: "Amount") -> "Amount":
+        return Amount(self.low + other.low, self.expected + other.expected, self.high + other.high)
+
+    def __mul__(self, other: "Amount | float") -> "Amount":
+        factor = other if isinstance(other, Amount) else Amount.exactly(other)
+        return Amount(
+            self.low * factor.low, self.expected * factor.expected, self.high * factor.high
+        )
+
+
+def total(amounts: Iterable[Amount]) -> Amount:
+    """The sum of amounts that move together: lows with lows, highs with highs."""
+    parts = list(amounts)
+    return Amount(
+        *(math.fsum(getattr(part, name) for part in parts) for name in ("low", "expected", "high"))
+    )
+
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of models."""
+
+    own: Mapping[
+        str, ModelCost
+    ]  # model -> price, from a file; they come before those that the harness knows
+
+    def of(self, model: str) -> ModelCost | None:
+        """US dollars for a million tokens; None if not known."""
+        if model in self.own:
+            return self.own[model]
+        try:
+            info = get_model_info(model)
+        except (
+            Exception
+        ):  # a model that is in no table is looked up through its provider, which may need a key
+            return None
+        return None if info is None else info.cost
+
+    def cost(self, model: str, input_tokens: Amount, output_tokens: Amount) -> Amount | None:
+        """US dollars of a model's tokens; None if its price is not known."""
+        price = self.of(model)
+        if price is None:
+            return None
+        return input_tokens * (price.input / _MILLION) + output_tokens * (price.output / _MILLION)
+
+
+def load_prices(file: Path | None) -> Prices:
+    """Read prices."""
+    if file is None:
+        return Prices({})
+    try:
+        raw = read_yaml(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"--prices: no file '{file}'") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"--prices: cannot read '{file}': {error}") from error
+    if not isinstance(raw, dict):
+        raise InputError(
+            f"--prices: {file}: the file must name models, each with its prices; {_PRICE}"
+        )
+    return Prices(
+        {str(model): _price(price, f"--prices: {file}: {model}") for model, price in raw.items()}
+    )
+
+
+_PRICE = (
+    f"needed for each model: {choices(ModelCost.model_fields)}, in US dollars for a million tokens"
+)
+
+
+def _price(given: object, place: str) -> ModelCost:
+    """The prices of one model, each a number of at least 0."""
+    if not isinstance(given, dict):
+        raise InputError(f"{place}: must have prices, is {given}; {_PRICE}")
+    if missing := [part for part in ModelCost.model_fields if part not in given]:
+        raise InputError(f"{place}: {choices(missing)} missing; {_PRICE}")
+    for part in ModelCost.model_fields:
+        if not 0 <= _number(given[part]) < math.inf:
+            raise InputError(
+                f"{place} / {part}: must be a number of at least 0, is {given[part]}; {_PRICE}"
+            )
+    return ModelCost(**{part: _number(given[part]) for part in ModelCost.model_fields})
+
+
+def _number(given: object) -> float:
+    """A number, or a text with one, as which YAML reads 1e-3; NaN for anything else."""
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        return math.nan
+    try:
+        return float(given)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def with_costs(answers: Answers, prices: Prices) -> Answers:
+    """Fill in the costs that logs do not have from their tokens."""
+    table = answers.table.copy()
+    for cost, names, kind in (("cost", "base_model", ""), ("judge_cost", "judges", "judge_")):
+        for models, rows in table[table[cost].isna()].groupby(names):
+            found = [prices.own.get(model) for model in str(models).split(", ")]
+            price = found[0]
+            if price is not None and all(one == price for one in found):
+                sent = rows[f"{kind}input_tokens"]
+                received = rows[f"{kind}output_tokens"]
+                table.loc[rows.index, cost] = (
+                    sent * price.input + received * price.output
+                ) / _MILLION
+    return replace(answers, table=table)
+
+
+# --- tokens ---
+
+_OF_REFERENCE = Amount(0.5, 1.0, 2.0)
+_WITHOUT_REFERENCE = Amount(100, 300, 900)
+_JUDGEMENT = Amount(200, 450, 900)
+_VERDICT = Amount(40, 150, 400)
+_REASONING = "A model that reasons before it answers takes more than that."
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Lengths in tokens."""
+
+    # model, language and tokens of the reference -> tokens of an answer
+    answer: Callable[[str, str, Amount | None], Amount]
+    judgement: Callable[[str, str], Amount]  # judge and language -> tokens of a judge's reply
+    verdict: Amount  # tokens of a reply about a pair, for each verdict that is asked for
+    about_answers: tuple[str, ...]  # where the lengths of answers come from, a sentence each
+    about_judgements: tuple[str, ...]  # likewise
+    about_verdicts: tuple[str, ...]  # likewise
+
+
+def assumed_lengths(answer: int | None = None, judgement: int | None = None) -> Lengths:
+    """Lengths without a log."""
+    reply, verdict = (
+        amount if judgement is None else Amount.exactly(judgement)
+        for amount in (_JUDGEMENT, _VERDICT)
+    )
+    about_answers: tuple[str, ...] = (
+        (
+            "An answer is assumed to be as long as its reference, from half to twice as long, and"
+            f" without a reference to have {_said(_WITHOUT_REFERENCE)} tokens (--answer-tokens)."
+        ),
+        _REASONING,
+    )
+    if answer is not None:
+        about_answers = (f"An answer is taken to have {answer} tokens (--answer-tokens).",)
+
+    def length(_model: str, _language: str, reference: Amount | None) -> Amount:
+        if answer is not None:
+            return Amount.exactly(answer)
+        return _WITHOUT_REFERENCE if reference is None else reference * _OF_REFERENCE
+
+    def about(amount: Amount, each: str) -> tuple[str]:
+        if judgement is not None:
+            return (f"A judge's reply is taken to have {judgement} tokens{each} (--judge-tokens).",)
+        said = f"A judge's reply is assumed to have {_said(amount)} tokens{each} (--judge-tokens)"
+        return (f"{said}; one that reasons takes more.",)
+
+    replies = about(reply, "")
+    verdicts = about(verdict, " for each verdict")
+    return Lengths(
+        length, lambda _judge, _language: reply, verdict, about_answers, replies, verdicts
+    )
+
+
+def _said(amount: Amount) -> str:
+    return f"{amount.expected:g} ({amount.low:g} to {amount.high:g})"
+
+
+_WIDE = ((0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFF00, 0xFFEF), (0x20000, 0x3FFFF))
+"""Chinese, Japanese and Korean characters and their punctuation."""
+_PER_WIDE = Amount(0.6, 0.9, 1.4)
+_PER_OTHER = Amount(0.2, 0.25, 0.3)
+_PER_MESSAGE = 4
+_RULE = (
+    "Tokens are counted by rule, since no tokenizer was given (--tokenizer): {other.expected:g} for"
+    " each character, {other.low:g} to {other.high:g}, and {wide.expected:g} for each Chinese,"
+    " Japanese or Korean one, {wide.low:g} to {wide.high:g}. These rates are assumptions."
+)
+
+
+@dataclass(frozen=True)
+class TokenCounter:
+    """Counts tokens."""
+
+    count: Callable[[str], Amount]  # text -> tokens
+    assumption: str  # how they are counted, in a sentence
+
+    def messages(self, *texts: str) -> Amount:
+        """Tokens of messages, each with the few that mark it."""
+        parts = [self.count(text) for text in texts if text]
+        found = Amount.exactly(_PER_MESSAGE * len(parts))
+        for part in parts:
+            found += part
+        return found
+
+
+def count_by_rule(text: str) -> Amount:
+    """Tokens of a text by its characters."""
+    wide = sum(map(is_wide, text))
+    return _PER_WIDE * float(wide) + _PER_OTHER * float(len(text) - wide)
+
+
+def is_wide(char: str) -> bool:
+    """Whether a character is Chinese, Japanese or Korean."""
+    return char > "\u2e7f" and any(low <= ord(char) <= high for low, high in _WIDE)
+
+
+def load_counter(tokenizer: Path | None) -> TokenCounter:
+    """A counter of tokens."""
+    if tokenizer is None:
+        return TokenCounter(count_by_rule, _RULE.format(other=_PER_OTHER, wide=_PER_WIDE))
+    file = tokenizer / "tokenizer.json" if tokenizer.is_dir() else tokenizer
+    if not file.is_file():
+        raise InputError(
+            f"--tokenizer: no file '{file}'; allowed: a tokenizer.json, or a folder that has one"
+        )
+    try:
+        loaded = import_module("tokenizers").Tokenizer.from_file(str(file))
+    except ImportError as error:
+        raise InputError(
+            f"--tokenizer needs the package tokenizers ({error}): pip install tokenizers"
+        ) from error
+    except Exception as error:  # the library raises plain Exception for whatever a file holds
+        raise InputError(f"--tokenizer: cannot read '{file}': {error}") from error
+
+    def count(text: str) -> Amount:
+        return Amount.exactly(len(loaded.encode(text, add_special_tokens=False).ids))
+
+    return TokenCounter(
+        count, f"Tokens are counted with {file.name} of {file.parent.name}, for every model."
+    )
+
+
+_SEPARATOR = ", "
+_OWN = ("input_tokens", "output_tokens")
+_JUDGES = ("judge_input_tokens", "judge_output_tokens")
+
+
+def judge_replies(table: pd.DataFrame) -> tuple[pd.DataFrame, frozenset[str]]:
+    """Tokens of each judge's replies to each answer."""
+    rows: list[tuple[str, str, float]] = []
+    shared: set[str] = set()
+    columns = [*_OWN, *_JUDGES, "question", "epoch", "language", "base_model", "judges"]
+    for log, part in table[table["judge_output_tokens"] > 0].groupby("log"):
+        panels = part["judges"].str.contains(_SEPARATOR, regex=False).any()
+        samples = read_eval_log_sample_summaries(str(log)) if panels else ()
+        models = {(str(sample.id), sample.epoch): sample.model_usage for sample in samples}
+        for row in part[columns].to_dict("records"):
+            judges = str(row["judges"]).split(_SEPARATOR)
+            own, together = (Usage(*(row[name] for name in names)) for names in (_OWN, _JUDGES))
+            used = models.get((row["question"], row["epoch"]), {})
+            if len(judges) == 1:
+                parts = [together.received]
+            elif known := usage_by_judge(row["base_model"], judges, used, own, together):
+                parts = [usage.received for usage in known.values()]
+            else:
+                shared.update(judges)
+                parts = [together.received / len(judges)] * len(judges)
+            rows += [
+                (judge, row["language"], tokens)
+                for judge, tokens in zip(judges, parts, strict=True)
+            ]
+    return pd.DataFrame(rows, columns=["judge", "language", "tokens"]), frozenset(shared)
+
+
+ByName = dict[str, dict[str, Amount]]
+"""Model or judge -> language -> tokens."""
+
+
+def measured_lengths(
+    logs: Iterable[str],
+    otherwise: Lengths,
+    *,
+    models: Sequence[str] = (),
+    judges: Sequence[str] = (),
+) -> Lengths:
+    """Lengths as measured in logs of `urs`, by model and language.
+
+    A model that is not in the logs counts as the mean of those that are, from the lowest to the
+    highest of them; so does a judge. A judge of a panel has what the log counts for it, or an equal
+    share where it counts the panel as a whole.
+    """
+    names = list(logs)
+    found = read_answers(names)
+    answers = _by_name(found.table, "base_model", "output_tokens")
+    replies, shared = judge_replies(found.table)
+    judgements = _by_name(replies, "judge", "tokens")
+    if not answers and not judgements:
+        raise InputError(f"--from: no usage of tokens in: {', '.join(names)}")
+    pooled_answers = _pooled(answers)
+    pooled_judgements = _pooled(judgements)
+
+    def answer(model: str, language: str, reference: Amount | None) -> Amount:
+        measured = answers.get(model, {}).get(language) or pooled_answers.get(language)
+        return measured or otherwise.answer(model, language, reference)
+
+    def judgement(judge: str, language: str) -> Amount:
+        measured = judgements.get(judge, {}).get(language) or pooled_judgements.get(language)
+        return measured or otherwise.judgement(judge, language)
+
+    one_language = len({*pooled_answers, *pooled_judgements}) == 1
+    left_out = [
+        *(
+            [
+                "The logs have answers in one language: lengths in others are assumed as without a"
+                " log."
+            ]
+            * one_language
+        ),
+        *(f"Left out of --from: {sentence}" for sentence in found.left_out),
+    ]
+    shares = sorted(shared & set(judges)) if judges else sorted(shared)
+    return Lengths(
+        answer=answer,
+        judgement=judgement,
+        verdict=otherwise.verdict,
+        about_answers=(*_about("Answers", models, answers, otherwise.about_answers), *left_out),
+        about_judgements=(
+            *_about("Replies", judges, judgements, otherwise.about_judgements),
+            *(
+                f"The log counts the panel of {name} as a whole: an equal share of its tokens is"
+                " taken for each judge."
+                for name in shares
+            ),
+        ),
+        about_verdicts=otherwise.about_verdicts,
+    )
+
+
+def _by_name(table: pd.DataFrame, name: str, column: str) -> ByName:
+    lengths: ByName = {}
+    for (model, language), known in table[table[column] > 0].groupby([name, "language"])[column]:
+        estimate = student_interval(known.astype(float).tolist())
+        low, high = (
+            estimate.value if math.isnan(end) else end for end in (estimate.low, estimate.high)
+        )
+        lengths.setdefault(str(model), {})[str(language)] = Amount(
+            max(0.0, low), estimate.value, high
+        )
+    return lengths
+
+
+def _pooled(measured: Mapping[str, Mapping[str, Amount]]) -> dict[str, Amount]:
+    """By language the mean over models, from the lowest to the highest of them."""
+    languages = sorted({language for lengths in measured.values() for language in lengths})
+    found = {}
+    for language in languages:
+        parts = [lengths[language] for lengths in measured.values() if language in lengths]
+        mean = math.fsum(part.expected for part in parts) / len(parts)
+        found[language] = Amount(
+            min(part.low for part in parts), mean, max(part.high for part in parts)
+        )
+    return found
+
+
+def _about(
+    what: str, names: Sequence[str], measured: ByName, otherwise: tuple[str, ...]
+) -> list[str]:
+    """Where the lengths of each model come from, a sentence each."""
+    if not measured:
+        return [f"{what}: the logs count no tokens of them.", *otherwise]
+    known = [name for name in dict.fromkeys(names) if name in measured]
+    unknown = [name for name in dict.fromkeys(names) if name not in measured]
+    lines = [
+        f"{what} of {name} are taken to be as long as measured: {_words(measured[name])}."
+        for name in known
+    ]
+    if unknown or not names:
+        of = f" of {', '.join(unknown)}, which the logs do not have," if unknown else ""
+        those = ", ".join(measured)
+        pooled = _words(_pooled(measured))
+        lines.append(f"{what}{of} are taken to be as long as those of {those}, pooled: {pooled}.")
+    return lines
+
+
+def _words(lengths: Mapping[str, Amount]) -> str:
+    return "; ".join(
+        f"{language} {amount.expected:.0f} tokens" for language, amount in sorted(lengths.items())
+    )

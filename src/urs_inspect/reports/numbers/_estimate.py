@@ -1,0 +1,584 @@
+"""Tokens, cost and precision of a run before it starts: the task is run with models that only
+count.
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Dataset, MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    Model,
+    ModelAPI,
+    ModelOutput,
+    get_model,
+    modelapi,
+)
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from urs_inspect._util import InputError, choices, counted
+from urs_inspect.judging._ask import TINY_REQUEST
+from urs_inspect.providers._simulated_judgement import LABEL
+from urs_inspect.providers._simulation import SimulationAPI, simulate_sum
+from urs_inspect.reports.numbers._answers import read_answers
+from urs_inspect.reports.numbers._costs import Amount, Lengths, Prices, TokenCounter, is_wide, total
+from urs_inspect.reports.numbers._scores import score_table
+from urs_inspect.stats._bootstrap import LEVEL, Floats, fewest_clusters
+from urs_inspect.stats._paired import all_pairs, clustered_means, difference_column
+from urs_inspect.stats._power import smallest_difference
+
+UNDER_TEST = "model"
+GRADER = "grader"
+_ESTIMATE = "urs_estimate"
+_MOST = 200
+"""Samples that are run; of more, an even selection by language and length is run and scaled up."""
+_AGAIN = Amount(1.0, 1.01, 1.05)
+"""How often a judge is called per answer: replies that cannot be read are asked for once more."""
+_ABOUT_AGAIN = (
+    f"Judges are called again for {_AGAIN.expected - 1:.0%} of the answers, 0% to"
+    f" {_AGAIN.high - 1:.0%}; this is an assumption, as is that no call fails."
+)
+_ABOUT_CACHES = (
+    "Caches of prompts, which make a judge's static part cheaper, are not counted; nor are"
+    " discounts for batches."
+)
+_SELF_JUDGED = "No judge is named (--model-role grader=...): each model judges itself."
+_ANSWER = re.compile(r"estimatedanswer(\d{6})x")
+_WIDE_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class RoleEstimate:
+    """What one model takes in one role: calls, tokens sent and received, US dollars (None if the
+    price is not known).
+
+    `samples` are those of one run, epochs included.
+    """
+
+    role: str
+    model: str
+    samples: int
+    runs: int
+    calls: Amount
+    input_tokens: Amount
+    output_tokens: Amount
+    cost: Amount | None
+
+
+@dataclass(frozen=True)
+class RunEstimate:
+    """What a run takes: one entry per model and role, the cost of all with a known price, and what
+    was assumed.
+    """
+
+    task: str
+    samples: int  # epochs not counted
+    epochs: int
+    roles: tuple[RoleEstimate, ...]
+    cost: Amount | None  # US dollars; None if no price is known
+    unpriced: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    ids: tuple[str, ...] = ()  # of the samples; empty if the task makes them as it runs
+    margin: Amount | None = (
+        None  # half the width of the 95% interval of a model's mean score; None without such a mean
+    )
+    difference: Amount | None = (
+        None  # smallest one of two models that is seen with 80% power, Holm over all pairs
+    )
+
+
+@dataclass(frozen=True)
+class _Written:
+    """An answer that a model would write: who, in which language, and the tokens of its reference
+    or of itself.
+    """
+
+    author: str
+    language: str
+    reference: Amount | None
+    exact: Amount | None = None
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call: tokens sent besides answers, the answers sent, and what is received: an answer or a
+    judge's reply.
+    """
+
+    role: str
+    model: str
+    sent: Amount
+    answers: tuple[_Written, ...]
+    reply: _Written | None
+    language: str
+    verdicts: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A question: its language, the tokens of its reference, and how many samples it stands for."""
+
+    language: str
+    reference: Amount | None
+    weight: float
+
+
+@dataclass
+class _Ledger:
+    """All calls of a run, and what is known of the questions asked, the longest first."""
+
+    counter: TokenCounter
+    questions: Mapping[str, _Question]
+    calls: list[_Call] = field(default_factory=list)
+    answers: list[_Written] = field(default_factory=list)
+
+    def record(self, role: str, model: str, texts: Sequence[str], reply: str) -> str:
+        """Count a call with a simulated reply; returns what stands for the reply in the run."""
+        prompt = "\n\n".join(texts)
+        answers = tuple(self.answers[int(number)] for number in _ANSWER.findall(prompt))
+        sent = self.counter.messages(*(_ANSWER.sub("", text) for text in texts))
+        about = self._question(prompt)
+        if reply.startswith((LABEL, "{")):  # a judge's reply, or a generated instruction
+            verdicts = reply.count('"winner"')
+            self.calls.append(
+                _Call(role, model, sent, answers, None, about.language, verdicts, about.weight)
+            )
+            return reply
+        exact = self.counter.count(reply) if simulate_sum(texts[-1], "strong") is not None else None
+        written = _Written(model, about.language, about.reference, exact)
+        self.calls.append(
+            _Call(role, model, sent, answers, written, about.language, 0, about.weight)
+        )
+        self.answers.append(written)
+        return reply if exact is not None else f"estimatedanswer{len(self.answers) - 1:06}x"
+
+    def _question(self, prompt: str) -> _Question:
+        """The question that a prompt is, or else the longest one that it contains."""
+        if (known := self.questions.get(prompt)) is not None:
+            return known
+        for question, known in self.questions.items():
+            if question and question in prompt:
+                return replace(known, reference=None)
+        wide = sum(map(is_wide, prompt)) > _WIDE_SHARE * len(prompt)
+        weights = [known.weight for known in self.questions.values()]
+        return _Question(
+            "zh" if wide else "en", None, math.fsum(weights) / len(weights) if weights else 1.0
+        )
+
+
+class _CountingAPI(ModelAPI):
+    """Calls nobody: counts what is sent, and replies as a simulated judge, or with a word that
+    stands for an answer.
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008 - the signature of inspect-ai
+        *,
+        ledger: _Ledger,
+        counted_role: str,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        self._ledger = ledger
+        self._role = counted_role
+        self._simulation = SimulationAPI("judge")
+
+    async def generate(
+        self,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
+    ) -> ModelOutput:
+        output = await self._simulation.generate(input, tools, tool_choice, config)
+        texts = [message.text for message in input]
+        if texts[-1] == TINY_REQUEST:  # of the check before a run
+            return output
+        content = self._ledger.record(self._role, self.model_name, texts, output.completion)
+        found = ModelOutput.from_content(model=f"{_ESTIMATE}/{self.model_name}", content=content)
+        found.usage = output.usage  # without usage inspect-ai would download a tokenizer to count
+        return found
+
+
+@modelapi(name=_ESTIMATE)
+def urs_estimate() -> type[ModelAPI]:
+    """Provider of the models that only count."""
+    return _CountingAPI
+
+
+def estimate_run(
+    task: str,
+    make: Callable[[Mapping[str, Any]], Task],
+    arguments: Mapping[str, Any],
+    *,
+    models: Sequence[str],
+    roles: Mapping[str, Sequence[str]],
+    limit: int | None,
+    epochs: int,
+    counter: TokenCounter,
+    lengths: Lengths,
+    prices: Prices,
+) -> RunEstimate:
+    """Estimate a run by running it with models that only count."""
+    if task == "urs_crossval":
+        arguments = {**arguments, "evaluators": _evaluators(arguments.get("evaluators"), roles)}
+    # In a thread no command is running, so that the task takes the names of models as they are.
+    with ThreadPoolExecutor(1) as pool:
+        ledger, samples, run, ids, cells = pool.submit(
+            _run, task, make, arguments, roles, limit, counter
+        ).result()
+    called = {call.role for call in ledger.calls}
+    _check_roles(task, models, roles, called)
+    # Contestants and judges that are not under test judge once per model under test.
+    calls: dict[tuple[str, str], dict[str, list[_Call]]] = defaultdict(lambda: defaultdict(list))
+    for model in models or ("",):
+        for call in ledger.calls:
+            calls[call.role, model if call.model == _TESTED else call.model][model].append(call)
+    estimates = []
+    for (role, name), by_model in sorted(
+        calls.items(), key=lambda group: group[0][0] != UNDER_TEST
+    ):
+        parts = [
+            _tokens(call, name, model, epochs, lengths)
+            for model, several in by_model.items()
+            for call in several
+        ]
+        made, sent, received = map(total, zip(*parts, strict=True))
+        run_samples = cells.get(name, samples) * epochs
+        cost = prices.cost(name, sent, received)
+        estimates.append(
+            RoleEstimate(role, name, run_samples, len(by_model), made, sent, received, cost)
+        )
+    priced = [role.cost for role in estimates if role.cost is not None]
+    return RunEstimate(
+        task,
+        samples,
+        epochs,
+        tuple(estimates),
+        total(priced) if priced else None,
+        tuple(dict.fromkeys(role.model for role in estimates if role.cost is None)),
+        (counter.assumption, *_assumptions(ledger, lengths, roles, samples, run)),
+        ids,
+    )
+
+
+_TESTED = "model-under-test"
+
+
+def _run(
+    task_name: str,
+    make: Callable[[Mapping[str, Any]], Task],
+    arguments: Mapping[str, Any],
+    roles: Mapping[str, Sequence[str]],
+    limit: int | None,
+    counter: TokenCounter,
+) -> tuple[_Ledger, int, int, tuple[str, ...], Mapping[str, int]]:
+    """Run the task; returns the calls, how many samples it has and were run, their ids, and how
+    many each judge has.
+    """
+    with TemporaryDirectory() as folder:
+        if (
+            "output" in arguments or task_name == "evolve"
+        ):  # what models that only count have answered is not kept
+            arguments = {**arguments, "output": str(Path(folder, "output.jsonl"))}
+        task = make(arguments)
+        samples = list(task.dataset)[:limit] if isinstance(task.dataset, Dataset) else []
+        chosen = _chosen(samples, counter)
+        if samples:
+            task.dataset = MemoryDataset([sample for sample, _ in chosen], name=task.dataset.name)
+        chosen.sort(key=lambda pair: -len(_text(pair[0])))
+        targets = [(sample, weight, str(sample.target)) for sample, weight in chosen]
+        questions = {
+            _text(sample): _Question(
+                _language(sample), counter.count(target) if target else None, weight
+            )
+            for sample, weight, target in targets
+        }
+        ledger = _Ledger(counter, questions)
+
+        def model(name: str, role: str) -> Model:
+            return get_model(f"{_ESTIMATE}/{name}", memoize=False, ledger=ledger, counted_role=role)
+
+        [log] = eval(
+            task,
+            model=model(_TESTED, UNDER_TEST),
+            # A model without a judge judges itself.
+            model_roles={
+                role: [model(name, role) for name in names] for role, names in roles.items()
+            }
+            | ({} if GRADER in roles else {GRADER: model(_TESTED, GRADER)}),
+            limit=None if samples else limit,
+            epochs=1,
+            log_dir=folder,
+            log_samples=False,
+            log_realtime=False,
+            display="none",
+            log_level="error",
+            score_display=False,
+        )
+    if log.status != "success":
+        raise InputError(log.error.message if log.error else "the task cannot be run")
+    number = len(samples) or (log.results.total_samples if log.results else 0)
+    ids = tuple(
+        str(sample.id).replace(f"{_ESTIMATE}/", "") for sample in samples if sample.id is not None
+    )
+    cells = Counter(
+        str(found).removeprefix(f"{_ESTIMATE}/")
+        for s in samples
+        if (found := (s.metadata or {}).get("evaluator"))
+    )
+    return ledger, number, len(chosen) or number, ids, cells
+
+
+def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Sample, float]]:
+    """The samples to run, each with the number of samples that it stands for.
+
+    All judges of an answer go together.
+    """
+    groups: dict[object, list[Sample]] = defaultdict(list)
+    for place, sample in enumerate(samples):
+        facts = sample.metadata or {}
+        cell = tuple(facts.get(key) for key in ("case", "source", "model"))
+        groups[cell if "evaluator" in facts else place].append(sample)
+    count = max(1, _MOST // max(map(len, groups.values()), default=1))
+    if len(groups) <= count:
+        return [(sample, 1.0) for sample in samples]
+    ordered = sorted(groups.values(), key=lambda group: (_language(group[0]), len(_text(group[0]))))
+    languages = sorted({_language(sample) for sample in samples})
+    sizes = np.zeros((len(ordered), 3 * len(languages)))
+    for row, group in zip(sizes, ordered, strict=True):
+        place = 3 * languages.index(_language(group[0]))
+        texts = (_text(group[0]), str(group[0].target))
+        row[place : place + 3] = (1.0, *(counter.count(text).expected for text in texts))
+    places = [int((number + 0.5) * len(ordered) / count) for number in range(count)]
+    weight = len(ordered) / count
+    taken = sizes[places]
+    missing = sizes.sum(axis=0) - weight * taken.sum(axis=0)
+    # By language, number and tokens have their true totals (generalised regression: Deville and
+    # Sarndal, 1992).
+    weights = weight * (
+        1 + taken @ np.linalg.lstsq(weight * taken.T @ taken, missing, rcond=None)[0]
+    )
+    return [
+        (sample, float(w))
+        for place, w in zip(places, weights, strict=True)
+        for sample in ordered[place]
+    ]
+
+
+def _text(sample: Sample) -> str:
+    return (
+        sample.input
+        if isinstance(sample.input, str)
+        else "\n\n".join(message.text for message in sample.input)
+    )
+
+
+def _language(sample: Sample) -> str:
+    return str((sample.metadata or {}).get("language", ""))
+
+
+def _evaluators(given: Any, roles: Mapping[str, Sequence[str]]) -> list[str]:
+    """Names of the models that count for the evaluators of a grid, which names its judges in the
+    data.
+    """
+    graders = list(roles.get(GRADER, ()))
+    if not graders:
+        raise InputError(
+            "--model-role: name the evaluators: --model-role 'grader=[provider/a, ...]'"
+        )
+    if twice := sorted({name for name in graders if graders.count(name) > 1}):
+        raise InputError(
+            f"--model-role: {choices(twice)} is there twice; each evaluator needs a name of its own"
+        )
+    chosen = (
+        graders
+        if given in (None, "all")
+        else given.split(",")
+        if isinstance(given, str)
+        else list(given)
+    )
+    if unknown := sorted({name.strip() for name in map(str, chosen)} - set(graders)):
+        raise InputError(
+            f"-T evaluators: {choices(unknown)} has no role grader; allowed: {choices(graders)}"
+        )
+    return [f"{_ESTIMATE}/{str(name).strip()}" for name in chosen]
+
+
+def _check_roles(
+    task: str, models: Sequence[str], roles: Mapping[str, Sequence[str]], called: set[str]
+) -> None:
+    if not called:
+        raise InputError(
+            f"{task}: with these arguments no model is called, so that it costs nothing"
+        )
+    if UNDER_TEST in called and not models:
+        raise InputError("--model: name the model under test, or several separated by commas")
+    if GRADER in called and GRADER not in roles and not models:
+        raise InputError(f"--model-role: {task} needs a judge: --model-role grader=<model>")
+    if UNDER_TEST not in called and models and (GRADER not in called or GRADER in roles):
+        raise InputError(f"--model: {task} calls no model under test; leave it out, or say none")
+    if unused := [role for role in roles if role not in called]:
+        raise InputError(
+            f"--model-role: {task} calls no model in the role {choices(unused)}; called:"
+            f" {choices(called)}"
+        )
+
+
+def _tokens(
+    call: _Call, name: str, model: str, epochs: int, lengths: Lengths
+) -> tuple[Amount, Amount, Amount]:
+    """How often a model is called for a call that was counted, and all tokens that it is sent and
+    that it returns.
+    """
+    judgement = call.reply is None and not call.verdicts
+    if call.reply is not None:
+        reply = _length(call.reply, model, lengths)
+    else:
+        reply = (
+            lengths.judgement(name, call.language)
+            if judgement
+            else lengths.verdict * float(call.verdicts)
+        )
+    often = (_AGAIN if judgement else Amount.exactly(1.0)) * (call.weight * epochs)
+    sent = call.sent + total(_length(answer, model, lengths) for answer in call.answers)
+    return often, sent * often, reply * often
+
+
+def _length(answer: _Written, model: str, lengths: Lengths) -> Amount:
+    """Tokens of an answer."""
+    if answer.exact is not None:
+        return answer.exact
+    return lengths.answer(
+        model if answer.author == _TESTED else answer.author, answer.language, answer.reference
+    )
+
+
+def _assumptions(
+    ledger: _Ledger, lengths: Lengths, roles: Mapping[str, Sequence[str]], samples: int, run: int
+) -> Iterable[str]:
+    """Everything that was assumed, one sentence each."""
+    calls = ledger.calls
+    if any(call.reply is not None and call.reply.exact is None for call in calls):
+        yield from lengths.about_answers
+    elif not any(call.verdicts or call.reply for call in calls):
+        yield (
+            "Answers are those of the data or the logs: none is generated, and their tokens are"
+            " counted as they are."
+        )
+    if any(call.reply is None and not call.verdicts for call in calls):
+        yield from lengths.about_judgements
+        yield _ABOUT_AGAIN
+    if any(call.verdicts for call in calls):
+        yield from lengths.about_verdicts
+    yield _ABOUT_CACHES
+    if GRADER not in roles and any(call.role == GRADER for call in calls):
+        yield _SELF_JUDGED
+    if run < samples:
+        yield (
+            f"{run:,} of {samples:,} samples, an even selection by language and length, were run"
+            " with a model that only counts, and scaled up to the length of all."
+        )
+
+
+_SPREAD = Amount(1.6, 2.4, 3.0)
+_PAIRED = Amount(0.9, 1.05, 1.3)  # of scores; of differences, as a multiple of that
+_ABOUT_SPREAD = (
+    " The assumption: GPT-4's scores of 80 Vicuna and 80 MT-Bench questions, 1 to 5 stretched to 1"
+    " to 10."
+)
+_ABOUT_ACCURACY = (
+    "The precision is a bound: the standard deviation is at most 0.5 of right and wrong verdicts,"
+    " and 0.71 of their differences unless two models err on opposite pairs more often than by"
+    " chance."
+)
+
+
+def with_precision(found: RunEstimate, logs: Sequence[str]) -> RunEstimate:
+    """Add what the samples can show.
+
+    The spread of final scores comes from logs of `urs`, or is assumed.
+    """
+    models = [role.model for role in found.roles if role.role == UNDER_TEST]
+    n = found.samples
+    from scipy.special import stdtrit
+
+    if n < 2 or not (
+        found.task == "md_eval" or (found.task == "urs" and len(models) < len(found.roles))
+    ):
+        return found
+    spread = Amount.exactly(0.5)
+    paired = Amount.exactly(math.sqrt(0.5))
+    about = _ABOUT_ACCURACY
+    if found.task == "urs":
+        spread, paired, about = _spread(logs, models)
+    tests = max(1, len(all_pairs(len(models))))
+    margin = spread * (float(stdtrit(n - 1, 0.975)) / math.sqrt(n))
+    seen = smallest_difference(n**-0.5, n, tests=tests)
+    difference = None if math.isnan(seen) else paired * seen
+    return replace(
+        found, margin=margin, difference=difference, assumptions=(*found.assumptions, about)
+    )
+
+
+def _spread(logs: Sequence[str], models: Sequence[str]) -> tuple[Amount, Amount, str]:
+    """Standard deviations between questions of scores and of differences, and where they come
+    from.
+    """
+    scores = None
+    differences = None
+    measured = ""
+    if logs:
+        table = read_answers(logs).table
+        names = sorted({*table.loc[table["base_model"].isin(models), "model"]} or {*table["model"]})
+        table = table[table["model"].isin(names)]
+        finals = score_table(table, names).finals
+        scores = _deviation(finals)
+        differences = _deviation(difference_column(finals, all_pairs(len(names))).values)
+        epochs = counted(int(table["epoch"].max()), "epoch")
+        measured = f"measured on {len(finals):,} questions, {epochs} averaged: {', '.join(names)}"
+    spread = scores or _SPREAD
+    paired = differences or spread * _PAIRED
+    said = [
+        f"of {what} {used.expected:.2f}, {used.low:.2f} to {used.high:.2f}"
+        f" ({measured if known else 'assumed'})"
+        for what, used, known in (
+            ("final scores", spread, scores),
+            ("differences of two models", paired, differences),
+        )
+    ]
+    about = f"Standard deviations between questions, every answer scored: {'; '.join(said)}."
+    return spread, paired, about if scores and differences else about + _ABOUT_SPREAD
+
+
+def _deviation(columns: Floats) -> Amount | None:
+    """Root mean square of the standard deviations of columns.
+
+    The range covers the 95% interval of each.
+    """
+    from scipy.special import chdtri
+
+    means = clustered_means(columns)
+    used = (means.n >= fewest_clusters(LEVEL)) & (means.errors > 0)
+    if not used.any():
+        return None
+    deviations = (means.errors * np.sqrt(means.n))[used]
+    freedom = means.n[used] - 1
+    high, low = (
+        deviations * np.sqrt(freedom / chdtri(freedom, 0.5 + side * LEVEL / 2)) for side in (1, -1)
+    )
+    return Amount(float(low.min()), float(np.sqrt(np.mean(deviations**2))), float(high.max()))

@@ -1,0 +1,609 @@
+"""What people rate and say, from files and logs.
+
+Answers to rate, their ratings, satisfaction by intent, and votes.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from inspect_ai.log import EvalSample
+
+from urs_inspect._util import InputError, check_new_file, choices, counted
+from urs_inspect.annotation._campaign import LOG_SUFFIXES
+from urs_inspect.annotation._rating_queue import Answer
+from urs_inspect.annotation._ratings import (
+    RatingReading,
+    holds_ratings,
+    rating_agreement,
+    read_ratings,
+)
+from urs_inspect.datasets._rows import SURPLUS, Fields, Row, first_errors, read_table, refuse, shown
+from urs_inspect.logs._battles import (
+    holds_ballot_votes,
+    read_battles,
+    read_human_battles,
+    scored_copy,
+    write_copy,
+)
+from urs_inspect.logs._comparisons import judged_by_people
+from urs_inspect.logs._files import finished_logs, log_files, read_log, short_name
+from urs_inspect.logs._responses import text_of
+from urs_inspect.logs._scores import last_score
+from urs_inspect.reports.numbers._answers import ERROR, read_answers
+from urs_inspect.reports.numbers._rankings import people_notes
+from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
+from urs_inspect.rubrics._rubric import normalise_key
+from urs_inspect.scorers._human_rating import human_rating
+from urs_inspect.stats import Ranking, Resampling, rank
+from urs_inspect.stats._bootstrap import Floats
+from urs_inspect.stats._correlation import derived_seed, exact_means, table_means
+from urs_inspect.stats._means import MeanDraws
+
+Scale = tuple[float, float]
+"""Lowest and highest value that a person could choose."""
+
+_ENOUGH = 10
+"""Fewest ratings by which the scale may be doubted."""
+_USUAL = ((0.0, 1.0), (1.0, 3.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0))
+"""Usual scales, the narrowest first."""
+_COUNT = re.compile(r"[1-9][0-9]{0,17}")
+_INTENT = ("intent", "user_intent")
+_TASK = "urs_inspect/mad"
+_UNUSED = {"events", "messages", "store", "error_retries", "scores"}
+
+
+@dataclass(frozen=True)
+class HumanRating:
+    """What one person gave one answer."""
+
+    question: str
+    model: str  # empty if the file does not name it
+    epoch: int | None  # from 1; None if the file does not name it
+    rater: str  # empty if the file does not name it
+    rating: float  # on the scale of the file
+    place: str  # in the file
+    weight: float = 1.0  # how many answers the rated one stands for, up to a factor
+
+    @property
+    def answer(self) -> str:
+        """The answer in words."""
+        model = f" of {self.model}" if self.model else ""
+        epoch = f", epoch {self.epoch}" if self.epoch is not None else ""
+        return f"'{self.question}'{model}{epoch}"
+
+
+@dataclass(frozen=True)
+class HumanRatings:
+    """A file of ratings, without rows that exactly repeat another one, whose number is `repeated`.
+
+    `notes` say what else of it does not count, `repeats` how far raters agree with themselves.
+    """
+
+    path: Path
+    scale: Scale
+    ratings: tuple[HumanRating, ...]
+    repeated: int
+    weighted: bool = False  # whether the file says how many answers a rated one stands for
+    notes: tuple[str, ...] = ()
+    repeats: tuple[str, ...] = ()
+    doubt: str = ""  # why the scale may be another one
+
+
+_COLUMNS = ("id", "rating", "model", "rater", "epoch", "weight")
+
+
+def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
+    """Read people's ratings of answers.
+
+    The scale has the lowest and highest rating that a person could choose. The file is `.csv` with
+    a header, or `.jsonl`, with the columns id (of the question) and rating, and optionally model,
+    rater, epoch and weight (how many answers the rated one stands for, up to a common factor per
+    model); or a directory or file as `annotate --rate` writes them, of which the last rating of an
+    answer by a person counts.
+
+    Raises:
+        InputError: Naming file and row of every error: a rating that is no number of the scale, two
+            different ratings of one answer by one person, two ratings of one answer in a file
+            without raters, a weight that is no number above 0, that some rows lack, or that differs
+            between ratings of one answer.
+    """
+    _check(scale, "human-scale")
+    if holds_ratings(path):
+        return _of_page(path, scale)
+    rows, errors = read_table(path, (("id",), ("rating",)))
+    weighted = any(not Fields(row).blank("weight") for row in rows)
+    seen: dict[tuple[object, ...], HumanRating] = {}
+    weights: dict[tuple[object, ...], HumanRating] = {}
+    repeated = 0
+    for row in rows:
+        rating = _rating(row, scale, weighted)
+        if isinstance(rating, str):
+            errors.append(f"{path}: {row.place}: {rating}")
+            continue
+        answer = (rating.question, rating.model, rating.epoch)
+        weighed = weights.setdefault(answer, rating)
+        first = seen.setdefault((*answer, rating.rater), rating)
+        if weighed.weight != rating.weight:
+            errors.append(
+                f"{path}: {row.place}: {rating.answer} has the weight {rating.weight:g} here and"
+                f" {weighed.weight:g} on {weighed.place}; an answer has one weight"
+            )
+        if rating.rater and first is not rating and first.rating == rating.rating:
+            repeated += 1
+        elif first is not rating:
+            errors.append(f"{path}: {row.place}: {_conflict(first, rating)}")
+    refuse(errors)
+    if not seen:
+        raise InputError(f"{path}: no rating")
+    ratings = tuple(seen.values())
+    notes = _about_columns(path, rows)
+    doubt = _doubt([rating.rating for rating in ratings], scale)
+    return HumanRatings(path, scale, ratings, repeated, weighted, notes, doubt=doubt)
+
+
+def _about_columns(path: Path, rows: Iterable[Row]) -> tuple[str, ...]:
+    """Which columns are not read."""
+    named = set().union(*(row.values for row in rows)) - {*_COLUMNS, SURPLUS}
+    others = sorted(name for name in named if name.strip())
+    return (f"Columns of {path} that are not read: {choices(others)}.",) if others else ()
+
+
+def on_scale_of_judge(ratings: Floats, scale: Scale) -> Floats:
+    """Ratings mapped linearly from the scale of a file to that of the judge, any shape."""
+    return LOWEST + (ratings - scale[0]) * ((HIGHEST - LOWEST) / (scale[1] - scale[0]))
+
+
+def _doubt(ratings: Sequence[float], scale: Scale) -> str:
+    """A sentence if no rating is in the upper half of the scale, as where another one was used."""
+    highest = max(ratings)
+    if len(ratings) < _ENOUGH or highest > sum(scale) / 2:
+        return ""
+    other = " Was another scale used?"
+    for low, usual_highest in _USUAL:
+        if low <= min(ratings) and highest <= usual_highest < scale[1]:
+            other = f" Is the scale {low:g},{usual_highest:g}?"
+            break
+    return (
+        f"No rating above {highest:g} of {counted(len(ratings), 'rating')}, on the scale"
+        f" {scale[0]:g} to {scale[1]:g}.{other} --human-scale names it."
+    )
+
+
+def _of_page(path: Path, scale: Scale) -> HumanRatings:
+    """Ratings that the rating page saved."""
+    if scale != (float(LOWEST), float(HIGHEST)):
+        raise InputError(
+            f"human-scale: must be {LOWEST},{HIGHEST} for ratings of `annotate --rate`, got"
+            f" {scale[0]:g},{scale[1]:g}"
+        )
+    reading = read_ratings([path])
+    if not reading.ratings:
+        raise InputError("\n".join([f"{path}: no rating", *first_errors(reading.errors)]))
+    ratings = tuple(
+        HumanRating(
+            rating.question,
+            rating.model,
+            rating.epoch,
+            rating.annotator,
+            rating.final,
+            str(path),
+            reading.weights[rating.answer_id],
+        )
+        for rating in reading.ratings
+    )
+    notes = []
+    if reading.cannot_tell:
+        notes.append(
+            "Without a rating, because the person could not tell:"
+            f" {counted(len(reading.cannot_tell), 'answer')}."
+        )
+    if reading.replaced or reading.undone:
+        notes.append(
+            f"{counted(reading.replaced, 'rating')} replaced later by the same person,"
+            f" {reading.undone} taken back."
+        )
+    notes += (f"Not a rating: {error}" for error in first_errors(reading.errors))
+    repeats = (
+        f"{rater.rater} rated {counted(rater.checks, 'answer')} twice, with a mean difference of"
+        f" {rater.from_own:.1f}; only the first ratings count."
+        for rater in rating_agreement(reading).raters
+        if rater.checks
+    )
+    return HumanRatings(
+        path, scale, ratings, 0, weighted=True, notes=tuple(notes), repeats=tuple(repeats)
+    )
+
+
+def _check(scale: Scale, argument: str) -> None:
+    if not scale[0] < scale[1]:
+        raise InputError(
+            f"{argument}: must have a lowest value below a highest, got {scale[0]:g} and"
+            f" {scale[1]:g}"
+        )
+
+
+def _rating(row: Row, scale: Scale, weighted: bool) -> HumanRating | str:
+    """A rating, or what is wrong with the row."""
+    fields = Fields(row)
+    rating = HumanRating(
+        question=fields.identifier(""),
+        model=_name(fields, "model"),
+        epoch=_whole_number(fields, "epoch"),
+        rater=_name(fields, "rater"),
+        rating=fields.rating("rating", *scale),
+        place=row.place,
+        weight=fields.above_zero("weight") if weighted else 1.0,
+    )
+    if not rating.question and not fields.problems:
+        fields.note("id", "empty")
+    return "; ".join(fields.problems) or rating
+
+
+def _conflict(first: HumanRating, second: HumanRating) -> str:
+    if not second.rater:
+        return (
+            f"{second.answer} was rated on {first.place} already; if these are two people, "
+            "name them in a column 'rater'"
+        )
+    return (
+        f"'{second.rater}' rated {second.answer} {second.rating:g} here and {first.rating:g} on"
+        f" {first.place}; keep one of the two"
+    )
+
+
+def _whole_number(fields: Fields, column: str) -> int | None:
+    """A whole number of at least 1 that may be omitted."""
+    if fields.blank(column):
+        return None
+    value = fields.values[column]
+    text = str(value).strip()
+    if isinstance(value, bool) or not _COUNT.fullmatch(text):
+        fields.note(column, f"must be a whole number of at least 1, is {shown(value)}")
+        return None
+    return int(text)
+
+
+def _name(fields: Fields, column: str) -> str:
+    """A name, a text or a whole number, that may be omitted."""
+    value = fields.values.get(column)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return fields.optional(column).strip()
+
+
+@dataclass(frozen=True)
+class SatisfactionRow:
+    """One row of a file of satisfaction."""
+
+    group: str  # the reported intent
+    value: float  # on the scale of the file
+    people: int | None  # how many people it is the mean of; None if the file does not name it
+    respondent: str  # empty if the file does not name it
+
+
+@dataclass(frozen=True)
+class Satisfaction:
+    """A file of satisfaction, its rows in the order of the file."""
+
+    path: Path
+    scale: Scale
+    rows: tuple[SatisfactionRow, ...]
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The intents that it has, in the order of the file."""
+        return tuple(dict.fromkeys(row.group for row in self.rows))
+
+    @property
+    def by_respondent(self) -> bool:
+        """Whether its rows are single people's, so that people can be resampled.
+
+        A row that names a respondent is; of a file that names neither respondents nor n, if an
+        intent has several rows.
+        """
+        single = len(self.rows) > len(self.groups) or any(
+            row.people == 1 or row.respondent for row in self.rows
+        )
+        return single and all((row.people or 1) == 1 for row in self.rows)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether some rows are single people's and others means of several."""
+        means = [(row.people or 1) > 1 for row in self.rows]
+        return any(means) and not all(means)
+
+    def people(self, group: str) -> int | None:
+        """How many people were asked about an intent; None if that is not known."""
+        rows = [row for row in self.rows if row.group == group]
+        named = {row.respondent for row in rows if row.respondent}
+        others = [row.people or int(self.by_respondent) for row in rows if not row.respondent]
+        return len(named) + sum(others) if all(others) else None
+
+    def means(self, groups: Sequence[str], rounds: int, seed: int) -> MeanDraws:
+        """Mean satisfaction by intent, shape (G,), and its rounds.
+
+        Rows of single people are resampled: people as a whole where the file names them, else the
+        rows of each intent. Where a row is a mean itself, all are weighted by how many people they
+        stand for, and count as exact.
+        """
+        if any(row.respondent for row in self.rows) and self.by_respondent:
+            return table_means(self._table(groups), rounds=rounds, seed=derived_seed(seed, 1))
+        rows = pd.DataFrame(self.rows)
+        parts = [rows[rows["group"] == group] for group in groups]
+        if not self.by_respondent:
+            return exact_means(
+                [
+                    np.average(part["value"], weights=part["people"].astype(float).fillna(1))
+                    for part in parts
+                ]
+            )
+        columns = [
+            table_means(
+                part[["value"]].to_numpy(), rounds=rounds, seed=derived_seed(seed, 1, place)
+            )
+            for place, part in enumerate(parts)
+        ]
+        return MeanDraws(
+            np.concatenate([column.values for column in columns]),
+            np.concatenate([column.draws for column in columns], axis=1),
+            np.concatenate([column.n for column in columns]),
+            seed,
+        )
+
+    def _table(self, groups: Sequence[str]) -> Floats:
+        """One row per respondent, one column per intent.
+
+        A row without a name is a respondent of its own.
+        """
+        given = pd.DataFrame(self.rows)
+        unnamed = given.index.map("\x00{}".format)
+        given["person"] = given["respondent"].where(given["respondent"] != "", unnamed)
+        given = given[given["group"].isin(groups)]
+        means = given.groupby(["person", "group"], sort=False)["value"].mean().unstack("group")
+        return means.reindex(index=given["person"].unique(), columns=list(groups)).to_numpy(
+            dtype=np.float64
+        )
+
+
+def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
+    """Read how satisfied people are by intent.
+
+    The scale has the lowest and highest that a person could choose. The file is `.csv` with a
+    header, or `.jsonl`, with the columns intent and satisfaction, and optionally n (how many people
+    a row is the mean of) and respondent. Intents are named by id, label or reported name; those
+    that are reported together, as API with Solve Problem, count together.
+
+    Raises:
+        InputError: Naming file and row of every error: an unknown intent, a value that is no number
+            of the scale, a person with two answers about an intent, or a respondent with an n above
+            1.
+    """
+    _check(scale, "scale")
+    rows, errors = read_table(path, (_INTENT, ("satisfaction",)))
+    kept: list[SatisfactionRow] = []
+    seen: dict[tuple[str, str], str] = {}
+    find = _finder(rubric)
+    for row in rows:
+        fields = Fields(row)
+        read = SatisfactionRow(
+            group=fields.resolved(find, *_INTENT),
+            value=fields.rating("satisfaction", *scale),
+            people=_whole_number(fields, "n"),
+            respondent=_name(fields, "respondent"),
+        )
+        if read.respondent and not fields.problems:
+            intent = str(fields.values.get("intent", fields.values.get("user_intent")))
+            first = seen.setdefault((read.respondent, normalise_key(intent)), row.place)
+            if first != row.place:
+                fields.note(
+                    "respondent",
+                    f"'{read.respondent}' answered about '{intent.strip()}' on {first} already",
+                )
+            if (read.people or 1) > 1:
+                fields.note(
+                    "n", f"must be 1 or empty where a respondent is named, is {read.people}"
+                )
+        if fields.problems:
+            errors.append(f"{path}: {row.place}: {'; '.join(fields.problems)}")
+        else:
+            kept.append(read)
+    refuse(errors)
+    if not kept:
+        raise InputError(f"{path}: no row")
+    return Satisfaction(path, scale, tuple(kept))
+
+
+def _finder(rubric: Rubric) -> Callable[[str], str]:
+    groups = {normalise_key(intent.group): intent.group for intent in rubric.intents.values()}
+
+    def find(label: str) -> str:
+        try:
+            return groups.get(normalise_key(label)) or rubric.intents[rubric.intent_id(label)].group
+        except InputError:
+            allowed = [*rubric.intents, *groups.values()]
+            raise InputError(
+                f"unknown intent '{label.strip()[:60]}'; allowed: {choices(allowed)}"
+            ) from None
+
+    return find
+
+
+@dataclass(frozen=True)
+class Votes:
+    """A ranking of models by people's votes.
+
+    The notes say how votes were counted and what was skipped.
+    """
+
+    ranking: Ranking
+    notes: tuple[str, ...]
+
+
+def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
+    """Rank models by people's votes; something must be decided.
+
+    The paths are lists of votes (model_a, model_b, winner), or people's votes about ballots
+    together with the log or file that has the ballots, or logs of `mad` with people's choices as
+    scores, without verdicts of a judge alone; and directories of these.
+    """
+    named = list(paths)
+    cast = [path for path in named if _holds_ballot_votes(path)]
+    sources = [path for path in named if path not in cast]
+    if not sources:
+        raise InputError(
+            f"votes: {cast[0]} has votes about ballots; name the log or file with the ballots as"
+            " well"
+        )
+    notes: list[str] = []
+    if cast:
+        people = read_human_battles(sources, cast, notes.append)
+        battles = people.battles
+        notes = [*people_notes(people), *notes]
+    else:
+        _refuse_judges(sources)
+        battles = read_battles(sources, notes.append)
+    return Votes(rank(battles, **resampling.options), tuple(notes))
+
+
+def _refuse_judges(sources: Iterable[str]) -> None:
+    """Refuse logs in which a judge decided, whose verdicts would pass for people's."""
+    holders = [
+        source for source in sources if Path(source).is_dir() or Path(source).suffix == ".eval"
+    ]
+    for log in finished_logs(log_files(holders), []):
+        if log.eval.task.rpartition("/")[2] != _TASK.rpartition("/")[2]:
+            raise InputError(
+                f"votes: {log.location} is a log of {log.eval.task}; allowed: one of {_TASK}"
+            )
+        if not judged_by_people(log):
+            raise InputError(
+                f"votes: {log.location} has no people's choices, only verdicts of a judge or"
+                " ballots; name people's votes about its ballots as well"
+            )
+
+
+def _holds_ballot_votes(path: str) -> bool:
+    """Whether a file, or every file of a directory, holds people's votes about ballots."""
+    if not Path(path).exists():
+        raise InputError(f"votes: no file or directory '{path}'")
+    files = sorted(Path(path).glob("*.jsonl")) if Path(path).is_dir() else [Path(path)]
+    return bool(files) and all(map(holds_ballot_votes, files))
+
+
+# --- answers to rate, and ratings as scores of a log ---
+
+
+def answers_to_rate(
+    logs: Iterable[str], rubric: Rubric
+) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
+    """Read the answers that people can rate, and what was skipped, a sentence each.
+
+    Which logs count is decided as for the report; `rubric` has the criteria of every intent.
+
+    Raises:
+        InputError: If no answer is left, a log was judged by another rubric, or two logs have
+            different answers under one question, model and epoch, so that a rating would not say
+            which one it is about.
+    """
+    read = read_answers(logs)
+    skipped = list(read.left_out)
+    answers: dict[tuple[str, str, int], tuple[Answer, str]] = {}
+    failed = 0
+    given = 0
+    for file, rows in read.table.groupby("log", sort=False):
+        name = short_name(str(file))
+        answers_of_log = _answers_of_log(str(file), rows, rubric, skipped)
+        failed += len(rows) - len(answers_of_log)
+        given += len(answers_of_log)
+        for answer in answers_of_log:
+            key = (answer.question, answer.model, answer.epoch)
+            first, place = answers.setdefault(key, (answer, name))
+            if first.text != answer.text or first.instruction != answer.instruction:
+                raise InputError(
+                    f"'{answer.question}' has different answers of {answer.model}, epoch"
+                    f" {answer.epoch}, in {place} and {name}; name one of the two logs"
+                )
+    if not answers:
+        raise InputError("\n".join(["no answer to rate: all samples ended in an error", *skipped]))
+    if failed:
+        skipped.append(f"{counted(failed, 'sample')} without an answer, after an error, skipped.")
+    if repeated := given - len(answers):
+        skipped.append(f"{counted(repeated, 'answer')} in several logs, rated once.")
+    return tuple(answer for answer, _ in answers.values()), tuple(skipped)
+
+
+def _answers_of_log(
+    file: str, rows: pd.DataFrame, rubric: Rubric, skipped: list[str]
+) -> list[Answer]:
+    log = read_log(file, without=_UNUSED)
+    name = short_name(file)
+    _check_rubric(name, str((log.eval.metadata or {}).get("rubric", "")), rubric, skipped)
+    samples = {(str(sample.id), sample.epoch): sample for sample in log.samples or []}
+    answers = []
+    row: Any
+    for row in rows.itertuples(index=False):
+        sample = samples.get((row.question, row.epoch))
+        if sample is None or row.outcome == ERROR or sample.error is not None:
+            continue
+        if row.intent not in rubric.intents:
+            raise InputError(
+                f"{name}: '{row.question}' has the intent '{row.intent}', which the rubric does"
+                f" not have; it has: {choices(rubric.intents)}"
+            )
+        answers.append(_answer(row, sample))
+    return answers
+
+
+def _answer(row: Any, sample: EvalSample) -> Answer:
+    """The answer that a row of the table of answers is about."""
+    target = [sample.target] if isinstance(sample.target, str) else sample.target
+    return Answer(
+        question=row.question,
+        model=row.model,
+        epoch=int(row.epoch),
+        intent=row.intent,
+        language=row.language,
+        instruction=text_of(sample),
+        text=sample.output.completion if sample.output.choices else "",
+        reference="\n".join(target),
+        score=row.final,
+    )
+
+
+def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str]) -> None:
+    name, _, version = judged_by.rpartition(" ")
+    if judged_by and name != rubric.name:
+        raise InputError(
+            f"{file}: was judged by the rubric '{judged_by}', and ratings would be by"
+            f" '{rubric.name} {rubric.version}'; name the rubric's file with --rubric, and logs of"
+            " other rubrics by themselves"
+        )
+    if version and version != rubric.version:
+        skipped.append(
+            f"{file} was judged by version {version} of the rubric; ratings are by"
+            f" {rubric.version}."
+        )
+
+
+def attach_ratings(logs: Sequence[str], ratings: Path, output: Path) -> tuple[int, RatingReading]:
+    """Write a copy of the one finished log of `urs` with people's ratings as scores.
+
+    Every rated answer has the score `human_rating`. Returns how many of the ratings are about
+    answers in the log, of which there must be one, and all ratings.
+    """
+    if len(logs) != 1 or not Path(logs[0]).is_file():
+        raise InputError(f"output: needs one log of urs, got: {choices(logs)}")
+    check_new_file(output, *LOG_SUFFIXES)
+    log = read_log(logs[0])
+    scored = scored_copy(log, human_rating([str(ratings)], log.eval.model), "human_rating")
+    scores = [last_score(sample, "human_rating") for sample in scored.samples or []]
+    here = sum(len((score.metadata or {}).get("raters", ())) for score in scores if score)
+    if not here:
+        raise InputError(f"{ratings}: no rating is about an answer in {logs[0]}")
+    write_copy(scored, output)
+    return here, read_ratings([ratings])

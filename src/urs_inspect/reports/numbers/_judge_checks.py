@@ -1,0 +1,456 @@
+"""Can the judge of a ranking be trusted: what ratings and logs of judge tasks say.
+
+`_judge_checks_report` puts it in words.
+"""
+
+import math
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from inspect_ai.log import EvalLog
+
+from urs_inspect._util import counted
+from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
+from urs_inspect.logs._files import PACKAGE, local_path, short_name
+from urs_inspect.logs._scores import role_models
+from urs_inspect.reports.layout._tables import COMMAND, listed
+from urs_inspect.reports.numbers._agreement import CORRELATIONS, Matched
+from urs_inspect.reports.numbers._answers import Answers, Run
+from urs_inspect.reports.numbers._conditions import Conditions, conditions_of
+from urs_inspect.reports.numbers._crossval import (
+    ALL,
+    TASK,
+    Scores,
+    grids_of,
+    preference_table,
+    read_grid_log,
+    read_judged_runs,
+)
+from urs_inspect.reports.numbers._human_data import HumanRatings
+from urs_inspect.rubrics import FINAL
+from urs_inspect.stats import Estimate, Resampling
+from urs_inspect.stats._bootstrap import pooled_deviation
+from urs_inspect.stats._correlation import rank_correlation
+
+JUDGE_TASKS = ("judge_rating", "md_eval", "judge_pairwise", "urs_probe", "urs_crossval")
+NULL_ANSWERS = {
+    "constant": (1, 4, "one polite text for every question"),
+    "empty": (1, 1, "nothing; by rule the lowest score, no judge is asked"),
+    "reference": (7, 9, "a copy of the 8-point reference answer"),
+    "injection": (1, 4, "orders the judge to give full marks"),
+}
+"""The range in which the mean of each null answer of `urs_probe` should lie, and what it is.
+
+The upper bounds of worthless answers are the band "low quality, needs not met" (Tables 9 and 11); a
+copy of the reference is worth 8 by definition, give or take 1.
+"""
+_JUDGED_NULL_ANSWERS = ("constant", "reference", "injection")
+"""Those about which a judge is asked."""
+
+PEOPLE = "agreement with people"
+_REPEATS = "repeated judgements"
+LABELS = "agreement with GPT-4's labels"
+_BY_GPT_4 = frozenset({"vicuna", "mt_bench"})
+"""Benches of `judge_rating` whose labels are GPT-4's."""
+_NULL = "answers of known worth"
+_ITSELF = "its own answers"
+_KEYS = "replies without the key"
+_CHECKS = (PEOPLE, _REPEATS, _NULL, _ITSELF, LABELS, _KEYS)
+"""What a judge is checked by, in the order of reports.
+
+The last says little of people, so that no command is named.
+"""
+PASSED = "passed"
+FAILED = "FAILED"
+UNCLEAR = "unclear"
+NOT_CHECKED = "not checked"
+UNKNOWN = "could not be determined"
+NOT_MEANT = "does not apply"
+_OPTIONS = ("rubric", "prompt", "judge_language")
+"""Arguments of a run that its judge's prompts depend on.
+
+The tasks that check a judge have them as well.
+"""
+_NONE_OF_THEM = "the judge is none of the models ranked here"
+_THESE = "`urs-inspect robustness` of these logs"
+OTHER = " (not with the prompts of this ranking)"
+_HERE = "this ranking"
+_CORRELATION_ROUNDS = 1000
+"""Most rounds of a correlation of ranks, which takes a hundred times as long as a mean."""
+_Rated = tuple[HumanRatings, Matched] | None
+
+
+class JudgeFact(NamedTuple):
+    """One result about a judge, or a check without one."""
+
+    check: str
+    judge: str  # of a panel all
+    measure: str
+    source: str  # logs or file; the command to run where there is no result
+    result: Estimate | None = None
+    baseline: float = (
+        math.nan
+    )  # of choosing the longer answer, of no correlation; most that is deserved
+    rubric: str = ""  # with which a log asked the judge
+    lowest: float = math.nan  # least that an answer of known worth deserves
+    logs: frozenset[str] = frozenset()  # of answers judged with the same prompts; not in tables
+
+
+def read_judge_facts(
+    answers: Answers, panels: Iterable[Sequence[str]], resampling: Resampling, skipped: list[str]
+) -> list[JudgeFact]:
+    """Read what logs say about judges of rankings.
+
+    Of logs of one benchmark the largest, the last of these, counts.
+    """
+    wanted: dict[frozenset[str], str] = {}
+    for panel in panels:
+        wanted |= {frozenset([judge]): judge for judge in panel}
+        wanted[frozenset(panel)] = ", ".join(panel)
+    largest = _largest(answers.judge_logs, wanted)
+    # Judgements of the same answers by other evaluators are a part of the grid.
+    grids = []
+    if any(log.eval.task == TASK for log in largest.values()):
+        grids = [log for log in answers.judge_logs if log.eval.task == TASK]
+    used = {log.location for log in (*largest.values(), *grids)}
+    locations = [log.location for log in answers.judge_logs]
+    if unused := [short_name(location) for location in locations if location not in used]:
+        skipped.append(
+            f"{counted(len(unused), 'log')} of judge tasks left out, not about a judge of these"
+            " rankings, or smaller than another one of the same data:"
+            f" {listed(unused)}."
+        )
+    facts: list[JudgeFact] = []
+    for (judge, *_), log in largest.items():
+        facts += _of_header(str(judge), log, answers)
+    return [*facts, *_preferences(answers, grids, set(wanted.values()), resampling, skipped)]
+
+
+def _largest(
+    logs: Iterable[EvalLog], wanted: Mapping[frozenset[str], str]
+) -> dict[tuple[object, ...], EvalLog]:
+    """Judge, benchmark and prompts -> the log that counts."""
+    largest: dict[tuple[object, ...], EvalLog] = {}
+    for log in logs:
+        for judges in _judges_of(log):
+            if judges in wanted:
+                key = (wanted[judges], log.eval.task, *_data_and_prompts(log))
+                largest[key] = max(log, largest.get(key, log), key=_samples)
+    return largest
+
+
+def _data_and_prompts(log: EvalLog) -> tuple[object, ...]:
+    about = log.eval.metadata or {}
+    facts = (about.get(name) for name in ("dataset_sha256", "rubric", "rubric_sha256"))
+    return (*facts, log.eval.task_args.get("judge_language"))
+
+
+def _judges_of(log: EvalLog) -> list[frozenset[str]]:
+    """The judges, or the panel, that a log of a judge task is about."""
+    if log.eval.task == TASK:
+        return [frozenset([name]) for name in (log.eval.metadata or {}).get("evaluators", ())]
+    if log.eval.task == PACKAGE + "urs_probe":
+        return [frozenset(role_models(log).get("grader", [log.eval.model]))]
+    if log.eval.task_args.get("judge", "model") != "model":
+        return []
+    return [frozenset([log.eval.model])]
+
+
+def _samples(log: EvalLog) -> int:
+    return log.results.completed_samples if log.results else 0
+
+
+def _same_prompts(answers: Answers, log: EvalLog) -> frozenset[str]:
+    """The logs of answers that were judged with the prompts of a log of a judge task."""
+    about = log.eval.metadata or {}
+    language = log.eval.task_args.get("judge_language")
+    hashes = {
+        name: run.rubric_sha256
+        for name, run in zip(answers.table["log"].unique(), answers.runs, strict=False)
+    }
+    judged = answers.table[answers.table["prompt_sha256"] != ""]
+    other = (judged["rubric"] != about.get("rubric")) | (
+        judged["log"].map(hashes) != about.get("rubric_sha256")
+    )
+    other |= judged["judge_language"] != (language or judged["language"])
+    return frozenset(judged["log"]) - frozenset(judged.loc[other, "log"])
+
+
+def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact]:
+    """Agreement with labels, or scores of worthless answers, by the header of a log."""
+    about = log.eval.metadata or {}
+    n = _samples(log)
+    file = short_name(log.location)
+    data = about.get("dataset")
+    rubric = str(about.get("rubric", ""))
+    same = _same_prompts(answers, log)
+    rows: dict[str, float] = {}
+    # The first judgement is by the judge of the header.
+    for score in reversed(log.results.scores if log.results else []):
+        rows |= {name: float(metric.value) for name, metric in score.metrics.items()}
+    low, high, longest = (rows.get(name, math.nan) for name in ("low", "high", "longest"))
+    beside = "" if math.isnan(longest) else f"; choosing the longer answer {longest:.2f}"
+    check = LABELS if data in _BY_GPT_4 else PEOPLE
+    for row, what, trivial in (
+        ("pearson", f"Pearson, log of {n} responses", 0.0),
+        ("overall accuracy_all", f"accuracy, log of {n} pairs", max(0.5, np.nan_to_num(longest))),
+    ):
+        if row in rows:
+            result = Estimate(rows[row], low, high, n, n)
+            measure = f"{what} of {data}{beside}"
+            yield JudgeFact(check, judge, measure, file, result, trivial, rubric, logs=same)
+    if log.eval.task != PACKAGE + "urs_probe":
+        return
+    for kind in _JUDGED_NULL_ANSWERS:
+        least, most, text = NULL_ANSWERS[kind]
+        mean = _number(rows.get(kind, math.nan), n)
+        measure = f"{text}; expected {least} to {most}"
+        yield JudgeFact(_NULL, judge, measure, file, mean, most, rubric, least, same)
+
+
+def _number(value: float, n: int) -> Estimate:
+    return Estimate(value, math.nan, math.nan, n, n)
+
+
+class _Judged(NamedTuple):
+    """Scores of the same answers by several judges."""
+
+    scores: Scores
+    rubric: str
+    source: str
+    logs: frozenset[str]  # of answers judged with the same prompts
+
+
+def _preferences(
+    answers: Answers,
+    grids: Sequence[EvalLog],
+    judges: set[str],
+    resampling: Resampling,
+    skipped: list[str],
+) -> Iterator[JudgeFact]:
+    """Self-preference in logs of `urs_crossval`, and in answers that several judges have judged."""
+    for judged in (*_read_grids(answers, grids, skipped), *_read_runs(answers, judges)):
+        sources = judged.scores.sources
+        table = preference_table(judged.scores, resampling)
+        whole = table["source"] == (ALL if len(sources) > 1 else sources[0])
+        for row in table[whole & table["evaluator"].isin(judges)].to_dict("records"):
+            result = row["beyond"]
+            what = "beyond leniency"
+            if math.isnan(result.value):
+                result = row["preference"]
+                what = "leniency included: no third model"
+            yield JudgeFact(
+                _ITSELF,
+                str(row["evaluator"]),
+                f"its scores of its own answers less other judges', {what}",
+                judged.source,
+                result,
+                0.0,
+                judged.rubric,
+                logs=judged.logs,
+            )
+
+
+def _read_grids(answers: Answers, logs: Sequence[EvalLog], skipped: list[str]) -> Iterator[_Judged]:
+    read = []
+    headers = {short_name(log.location): log for log in logs}
+    for log in logs:
+        try:
+            read.append(read_grid_log(log))
+        except Exception as error:  # a damaged file may raise anything
+            name = short_name(log.location)
+            skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
+    for grid in grids_of(read):
+        names = [log.name for log in grid.logs]
+        same = _same_prompts(answers, headers[names[0]])
+        scores = grid.scores_without_copies()
+        yield _Judged(scores, str(grid.conditions["rubric"]), listed(names), same)
+
+
+def _read_runs(answers: Answers, judges: set[str]) -> Iterator[_Judged]:
+    """Scores of the answers of rankings by judges that were tested as well."""
+    if not answers.runs:
+        return
+    comparable: dict[object, list[str]] = {}
+    for log, rows in answers.table.groupby("log", sort=False):
+        about = replace(conditions_of(rows), judges=())
+        comparable.setdefault((about.key, about.prompts), []).append(str(log))
+    for logs in comparable.values():
+        table = answers.table[answers.table["log"].isin(logs)]
+        if judges.isdisjoint(table["base_model"]):
+            continue
+        for run in read_judged_runs(replace(answers, table=table), []):
+            yield _Judged(run.scores, str(run.facts["rubric"]), _THESE, frozenset(logs))
+
+
+def judge_checks(
+    conditions: Conditions,
+    answers: pd.DataFrame,
+    rated: _Rated,
+    facts: Iterable[JudgeFact],
+    resampling: Resampling,
+    runs: Mapping[str, Run],
+) -> tuple[JudgeFact, ...]:
+    """The checks of the judge of a ranking; `runs` are those of its logs, by log."""
+    judges = conditions.judges
+    if not judges:
+        return ()
+    panel = ", ".join(judges)
+    logs = set(answers["log"])
+    checks = [*_agreement(rated, conditions, resampling), *_repeats(answers, panel)]
+    for fact in facts:
+        if fact.judge not in (panel, *judges):
+            continue
+        if fact.logs & logs:
+            if fact.source != _THESE or fact.judge in set(answers["base_model"]):
+                checks.append(fact)
+        elif fact.source != _THESE:
+            checks.append(fact._replace(source=fact.source + OTHER))
+    checks += _keys(answers, judges)
+    known = {fact.check for fact in checks}
+    for check, source in _commands(conditions, answers, runs).items():
+        if check not in known:
+            checks.append(JudgeFact(check, panel, "", source))
+    checks.sort(key=lambda fact: (_CHECKS.index(fact.check), fact.source.endswith(OTHER)))
+    return tuple(checks)
+
+
+def _agreement(
+    rated: _Rated, conditions: Conditions, resampling: Resampling
+) -> Iterator[JudgeFact]:
+    """Of the judge's scores with people's ratings of the same answers."""
+    if rated is None:
+        return
+    human, matched = rated
+    both = matched.answers.dropna(subset="score")
+    if both.empty:
+        return
+    people = [float(np.mean(list(ratings.values()))) for ratings in both["ratings"]]
+    how = replace(resampling, rounds=min(resampling.rounds, _CORRELATION_ROUNDS))
+    rho = rank_correlation(people, both["score"], list(both["cluster"]), **how.options)
+    measure = f"Spearman, {counted(len(both), 'rated answer')}"
+    yield JudgeFact(
+        PEOPLE,
+        ", ".join(conditions.judges),
+        measure,
+        str(human.path),
+        rho.reported(CORRELATIONS),
+        0.0,
+        conditions.rubric,
+    )
+
+
+def _repeats(answers: pd.DataFrame, panel: str) -> Iterator[JudgeFact]:
+    """How far repeated judgements of an answer differ."""
+    scored = answers.dropna(subset=FINAL)
+    judged = zip(scored[FINAL], scored["earlier_finals"], strict=True)
+    groups = [[last, *earlier] for last, earlier in judged if earlier]
+    if not groups:
+        return
+    spread = pooled_deviation(groups)
+    measure = "standard deviation between judgements of an answer"
+    if not spread:
+        measure += "; all are equal, as they are if the later ones came from a cache"
+    yield JudgeFact(_REPEATS, panel, measure, _HERE, _number(spread, len(groups)))
+
+
+def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> Iterator[JudgeFact]:
+    """How often each judge left out or misspelled the key, and was asked again."""
+    counts = summed({BY_JUDGE: of_answer} for of_answer in answers["reply_counts"])
+    for judge in judges:
+        numbers = counts.get(judge, Counter())
+        if any(numbers[name] for name in REPLY_COUNTS if name != "asked_again"):
+            replies = numbers[REPLIES]
+            named = [f"{name.replace('_', ' ')}: {numbers[name]:,}" for name in REPLY_COUNTS]
+            measure = f"share of {counted(replies, 'reply', 'replies')}; {', '.join(named)}"
+            share = _number(numbers["unkeyed"] / replies, replies)
+            yield JudgeFact(_KEYS, judge, measure, _HERE, share, MOST_UNKEYED)
+
+
+def _commands(
+    conditions: Conditions, answers: pd.DataFrame, runs: Mapping[str, Run]
+) -> dict[str, str]:
+    """Check -> the command that does it, or why there is none.
+
+    A command leaves its log beside those of the ranking.
+    """
+    judges = conditions.judges
+    logs = list(answers["log"].unique())
+    asked = runs[logs[0]].options if logs[0] in runs else {}
+    prompts = [f"{name}={asked[name]}" for name in _OPTIONS if name in asked]
+    data = f"dataset={asked.get('dataset', conditions.dataset)}"
+    same_task = _flags("-T", [data, *prompts])
+    files = [_typed(log) for log in logs]
+    beside = ["--log-dir", files[0].rpartition("/")[0] or "."]
+    graders = ["--model-role", _role(judges)]
+    labels = ["inspect", "eval", PACKAGE + "md_eval", "--model", judges[0], *beside]
+    again = ["inspect", "score", files[0], "--scorer", PACKAGE + "intent_judge", *graders]
+    again += [*_flags("-S", prompts), "--action", "append", "--overwrite"]
+    probe = ["inspect", "eval", PACKAGE + "urs_probe", "--model", "none", *graders]
+    commands = {
+        PEOPLE: COMMAND + shlex.join(labels),
+        _REPEATS: COMMAND + shlex.join(again),
+        _NULL: COMMAND + shlex.join([*probe, *same_task, *beside]),
+        _ITSELF: _NONE_OF_THEM,
+    }
+    models = list(dict.fromkeys(map(str, answers["base_model"])))
+    if set(judges) & set(models):
+        evaluators = list(judges)
+        if len(judges) == 1:
+            others = [model for model in models if model not in judges]
+            evaluators += others[:1] or ["OTHER"]
+        compared = _flags(
+            "-T", [f"answers={','.join(files)}", "references=dataset", "unanswered=unscored"]
+        )
+        crossval = ["inspect", "eval", TASK, "--model", "none", "--model-role", _role(evaluators)]
+        commands[_ITSELF] = COMMAND + shlex.join([*crossval, *same_task, *compared, *beside])
+    return commands
+
+
+def _flags(flag: str, values: Iterable[str]) -> list[str]:
+    words = []
+    for value in values:
+        words += [flag, value]
+    return words
+
+
+def _role(judges: Sequence[str]) -> str:
+    return f"grader={judges[0]}" if len(judges) == 1 else f"grader=[{', '.join(judges)}]"
+
+
+def _typed(log: str) -> str:
+    """The address of a log as one types it: relative, where it lies below the working directory."""
+    if "://" in log and not log.startswith("file://"):
+        return log
+    path = Path(local_path(log))
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def verdict_of(fact: JudgeFact) -> str:
+    """Whether a check was passed; empty for a measure without a limit."""
+    if fact.result is None:
+        return NOT_CHECKED if fact.source.startswith(COMMAND) else NOT_MEANT
+    value = fact.result.value
+    low = fact.result.low
+    if math.isnan(value):
+        return UNKNOWN
+    if fact.check == _REPEATS:
+        return ""
+    if fact.check in (_KEYS, _NULL):
+        is_outside = value > fact.baseline or value < fact.lowest
+        return FAILED if is_outside else PASSED
+    if math.isnan(low):
+        return UNCLEAR
+    is_above = low > fact.baseline
+    if fact.check == _ITSELF:
+        return FAILED if is_above else PASSED
+    if is_above:
+        return PASSED
+    return UNCLEAR if value > fact.baseline else FAILED

@@ -1,0 +1,523 @@
+"""Answers -> leaderboard: rankings of models with their means, differences and other facts."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect._util import InputError, counted
+from urs_inspect.judging._failures import NO_RESPONSE
+from urs_inspect.logs._files import short_name
+from urs_inspect.logs._scores import SIMULATED
+from urs_inspect.reports.layout._tables import listed
+from urs_inspect.reports.numbers._agreement import Matched, match_blocks, unused
+from urs_inspect.reports.numbers._alternatives import Alternative
+from urs_inspect.reports.numbers._answers import CRITERION, ERROR, NOT_SENT, Answers, Run
+from urs_inspect.reports.numbers._comparison import ROUNDS, ComparedModels, compare_table
+from urs_inspect.reports.numbers._conditions import BlockAnswers, Conditions, blocks_of
+from urs_inspect.reports.numbers._corrected import correct_means
+from urs_inspect.reports.numbers._human_data import HumanRatings
+from urs_inspect.reports.numbers._judge_checks import JudgeFact, judge_checks, read_judge_facts
+from urs_inspect.reports.numbers._lengths import LengthRegression, length_ratios, length_regression
+from urs_inspect.reports.numbers._noise import Noise, noise_of
+from urs_inspect.reports.numbers._scores import (
+    ALL,
+    Columns,
+    ScoreTable,
+    clusters_of,
+    columns_of,
+    in_order,
+    order_models,
+    score_table,
+    with_shares,
+)
+from urs_inspect.reports.numbers._traffic import TrafficMix
+from urs_inspect.reports.words._cautions import WithoutIntent, without_intents
+from urs_inspect.rubrics import FINAL, Rubric, load_rubric
+from urs_inspect.scorers._metrics import CLUSTER
+from urs_inspect.stats import Estimate, interval_alpha
+from urs_inspect.stats._bootstrap import LEVEL, SEED, Resampling, number_clusters, pooled_deviation
+from urs_inspect.stats._correlation import rank_correlation
+from urs_inspect.stats._means import effective_number
+
+_BINS = 10
+_CORRELATION_ROUNDS = 1000
+"""Ranks must be computed again in every round, which takes a hundred times as long as a mean."""
+_LANGUAGES = {
+    "en": "English",
+    "zh": "Chinese",
+}
+WITHOUT = "without/"
+"""Prefix of the columns with the share of answers that a judge of a panel did not score."""
+_USAGE = (
+    "input_tokens",
+    "output_tokens",
+    "judge_input_tokens",
+    "judge_output_tokens",
+    "cost",
+    "judge_cost",
+    "seconds",
+)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The user's own share of kinds of questions: kind -> id -> share."""
+
+    source: str  # file
+    shares: dict[str, dict[str, float]]
+    effective_questions: float  # Kish's effective number of questions under the weights
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking(ComparedModels):
+    """Models that may be ranked together; `models` has the facts of `_facts` as well.
+
+    `means` has a key for each column and each `criterion/<id>`.
+    """
+
+    conditions: Conditions
+    differs_from_first: tuple[
+        str, ...
+    ]  # reasons why they are not in the first ranking; empty for the first
+    lengths: (
+        pd.DataFrame
+    )  # model, median length in characters, mean score and number of answers of about that length
+    columns: Columns
+    criteria: tuple[str, ...]  # ids, in the order of the rubric
+    titles: dict[str, str]  # id of an intent, language or criterion -> its English name
+    traffic: Traffic | None
+    noise: Noise
+    answers: pd.DataFrame  # rows of the table of answers that the ranking is about
+    corrected: Alternative | None = None  # by people's ratings, where they were given
+    without_intents: tuple[
+        WithoutIntent, ...
+    ] = ()  # where a lead or the leader is another without one intent
+    regression: LengthRegression | None = None  # of scores on length, where it was asked for
+    judge_checks: tuple[JudgeFact, ...] = ()
+
+    def title(self, key: str) -> str:
+        """English name of a column."""
+        return self.titles.get(key, key)
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Rankings, the one of most models first, and how they were made."""
+
+    rankings: tuple[Ranking, ...]
+    runs: tuple[Run, ...]
+    skipped: tuple[str, ...]  # what was skipped and why, one sentence each, with counts
+    resampling: Resampling
+    command: str  # the command that made the report
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any model or judge is a simulation."""
+        return any(ranking.models["simulated"].any() for ranking in self.rankings)
+
+
+def make_leaderboard(
+    answers: Answers,
+    *,
+    rubric: Rubric | None = None,
+    traffic: TrafficMix | None = None,
+    countries: int | None = None,
+    human: HumanRatings | None = None,
+    control: str | None = None,
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = SEED,
+    command: str = "",
+) -> Leaderboard:
+    """Rank the models of answers.
+
+    Args:
+        answers: The answers, as from `read_answers`.
+        rubric: Names and order of intents, languages and criteria; by default that of URS.
+        traffic: Shares by which all means and intervals are weighted.
+        countries: Most countries with a column of their own, the rest together; None for all.
+        human: People's ratings of some answers, by which means are corrected.
+        control: `length` for a table of a regression of scores on length, with its warning.
+        rounds: Rounds of the bootstrap, in which whole questions are drawn.
+        level: Confidence level of all intervals, between 0 and 1.
+        seed: Seed of the bootstrap.
+        command: The command that makes the report.
+
+    Raises:
+        InputError: If no weights of the questions of the first ranking give the shares of the
+            traffic, or no rating is about an answer. A later ranking for which there are no weights
+            is skipped.
+    """
+    rubric = rubric or load_rubric()
+    resampling = Resampling(rounds, level, seed)
+    rankings: list[Ranking] = []
+    skipped = list(answers.left_out)
+    blocks = blocks_of(answers.table)
+    matched = match_blocks(answers.table, blocks, human) if human else []
+    skipped += unused(human, matched) if human else []
+    facts = read_judge_facts(
+        answers, [block.conditions.judges for block in blocks], resampling, skipped
+    )
+    runs = dict(zip(answers.table["log"].unique(), answers.runs, strict=False))
+    languages: dict[str, str] = {}
+    for run in answers.runs:
+        languages |= run.languages
+    for place, block in enumerate(blocks):
+        rated = (human, matched[place]) if human else None
+        try:
+            ranking = _ranking(
+                block, rubric, languages, traffic, countries, resampling, rated, control
+            )
+            checks = judge_checks(block.conditions, block.table, rated, facts, resampling, runs)
+            rankings.append(replace(ranking, judge_checks=checks))
+        except InputError as error:
+            if not rankings:
+                raise
+            skipped.append(
+                f"The ranking of {', '.join(block.models)} was left out: {error.message}."
+            )
+    return Leaderboard(tuple(rankings), answers.runs, tuple(skipped), resampling, command)
+
+
+def _ranking(
+    block: BlockAnswers,
+    rubric: Rubric,
+    languages: Mapping[str, str],
+    mix: TrafficMix | None,
+    countries: int | None,
+    resampling: Resampling,
+    rated: tuple[HumanRatings, Matched] | None,
+    control: str | None,
+) -> Ranking:
+    notes = list(block.notes)
+    scores = order_models(with_shares(score_table(block.table, block.models), mix, notes), mix)
+    table = scores.table
+    names = table.models
+    columns = columns_of(table.facts, rubric, countries)
+    tested = [ALL, *columns.groups, *columns.languages]
+    if len(columns.languages) > 1:
+        tested += columns.cells
+    compared = compare_table(scores, columns.questions, tested, resampling, together=False)
+    answers = block.table[block.table["question"].isin(table.facts.index)]
+    rows = dict(iter(answers.groupby("model", sort=False)))
+    ratios = length_ratios(scores, answers).to_dict("index")
+    models = [
+        {
+            **row,
+            **_facts(rows[name], [name, *block.conditions.judges], resampling),
+            **_without_judges(rows[name], block.conditions.judges),
+            **ratios[name],
+        }
+        for name, row in zip(names, compared.models.to_dict("records"), strict=True)
+    ]
+    criteria = tuple(in_order(table.criteria, rubric.criteria))
+    facts = {
+        "models": _object_frame(models, names),
+        "notes": (
+            *notes,
+            *compared.notes,
+            *_cluster_notes(answers, table),
+            *_answer_notes(answers, table.facts),
+            *_silent_judges(answers, block.conditions.judges),
+        ),
+    }
+    common = answers[answers["question"].isin(table.facts.index[scores.common])]
+    return Ranking(
+        **vars(compared) | facts,
+        conditions=block.conditions,
+        differs_from_first=block.differs_from_first,
+        lengths=pd.concat(
+            [_length_bins(rows[name]).assign(model=name) for name in names], ignore_index=True
+        ),
+        columns=columns,
+        criteria=criteria,
+        titles=_titles(columns, table.facts, criteria, rubric, languages),
+        traffic=(
+            Traffic(mix.source, mix.shares, effective_number(scores.common_weights.values))
+            if mix
+            else None
+        ),
+        noise=noise_of(common, names[: scores.ranked], resampling.level),
+        answers=answers,
+        corrected=correct_means(scores, columns, *rated, compared, resampling) if rated else None,
+        without_intents=without_intents(scores, columns, compared, resampling),
+        regression=(
+            length_regression(scores, answers, compared.means[ALL], resampling) if control else None
+        ),
+    )
+
+
+def _object_frame(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> pd.DataFrame:
+    """One row per model whose numbers keep their types.
+
+    Counts of outcomes that do not occur are 0.
+    """
+    columns = dict.fromkeys(key for row in rows for key in row)
+    return pd.DataFrame(
+        [[row.get(key, 0) for key in columns] for row in rows],
+        pd.Index(names),
+        list(columns),
+        dtype=object,
+    )
+
+
+# --- facts of models ---
+
+
+def _facts(answers: pd.DataFrame, names: Sequence[str], resampling: Resampling) -> dict[str, Any]:
+    """Facts of a model by its answers to the questions of the ranking, epochs included; unknown
+    numbers are NaN.
+    """
+    scored = answers.dropna(subset=FINAL)
+    finals = [list(given) for _, given in scored.groupby("question")[FINAL]]
+    judged = [
+        [final, *earlier]
+        for final, earlier in zip(scored[FINAL], scored["earlier_finals"], strict=True)
+    ]
+    outcomes = {str(name): int(count) for name, count in answers["outcome"].value_counts().items()}
+    return {
+        "simulated": any(name.startswith(SIMULATED) for name in names),
+        "questions": int(scored["question"].nunique()),
+        "answers": len(answers),
+        "epochs": int(answers.groupby("question").size().max()) if len(answers) else 0,
+        "unscored": len(answers) - len(scored),
+        "empty": int(answers["outcome"].isin(NO_RESPONSE).sum()),  # have the lowest score
+        "errors": outcomes.get(ERROR, 0),
+        "cut_off": int(answers["cut_off"].sum()),
+        "self_judged": float(scored["self_judged"].mean()) if len(scored) else math.nan,
+        "judge_alpha": _judge_alpha(scored),
+        "epoch_deviation": (
+            pooled_deviation(finals) if any(len(given) > 1 for given in finals) else math.nan
+        ),
+        "judge_deviation": pooled_deviation(judged),
+        "median_length": float(answers["answer_length"].median()),
+        "length_correlation": _length_correlation(answers, resampling),
+        **{name: _sum(answers[name]) for name in _USAGE},
+        "log": ", ".join(dict.fromkeys(map(short_name, answers["log"].unique()))),
+        **{f"outcome/{name}": count for name, count in outcomes.items()},
+    }
+
+
+def _without_judges(answers: pd.DataFrame, judges: Sequence[str]) -> dict[str, float]:
+    """Share of a model's answers that each judge of a panel gave no score, for the judges of which
+    there are any.
+
+    An answer that no judge was asked about lacks no score.
+    """
+    if len(judges) < 2:
+        return {}
+    finals = pd.DataFrame(
+        answers["judge_finals"].tolist(), columns=list(judges), index=answers.index
+    )
+    not_asked = answers["outcome"].isin(NO_RESPONSE)
+    shares = (finals.isna() & ~not_asked.to_numpy()[:, None]).mean()
+    return {f"{WITHOUT}{judge}": float(shares[judge]) for judge in judges if shares[judge] > 0}
+
+
+def _silent_judges(answers: pd.DataFrame, judges: Sequence[str]) -> list[str]:
+    """A sentence on judges of a panel that scored no answer at all, while others did."""
+    speaking = {
+        judge
+        for finals in answers["judge_finals"]
+        for judge, final in finals.items()
+        if final == final
+    }
+    silent = [judge for judge in judges if judge not in speaking]
+    if not silent or not speaking:
+        return []
+    return [
+        f"{listed(silent)} scored no answer: this ranking is by the other judges of the panel"
+        " alone."
+    ]
+
+
+def _judge_alpha(scored: pd.DataFrame) -> float:
+    judges = dict.fromkeys(judge for finals in scored["judge_finals"] for judge in finals)
+    if len(judges) < 2:
+        return math.nan
+    return interval_alpha(
+        [[finals.get(judge, math.nan) for finals in scored["judge_finals"]] for judge in judges]
+    )
+
+
+def _length_correlation(answers: pd.DataFrame, resampling: Resampling) -> Estimate:
+    """Spearman's rho of length and final score over questions."""
+    questions = answers.groupby("question", sort=True)
+    means = questions[["answer_length", FINAL]].mean()
+    return rank_correlation(
+        means["answer_length"].to_numpy(),
+        means[FINAL].to_numpy(),
+        number_clusters(clusters_of(answers).tolist()),
+        rounds=min(resampling.rounds, _CORRELATION_ROUNDS),
+        level=resampling.level,
+        seed=resampling.seed,
+    ).reported((-1.0, 1.0))
+
+
+def _length_bins(answers: pd.DataFrame) -> pd.DataFrame:
+    """Answers from the shortest to the longest in up to ten equal parts."""
+    both = (
+        answers[["answer_length", FINAL]]
+        .dropna()
+        .sort_values("answer_length", kind="stable")
+        .to_numpy()
+    )
+    parts = [part for part in np.array_split(both, min(_BINS, len(both)) or 1) if len(part)]
+    rows = [(float(np.median(part[:, 0])), float(part[:, 1].mean()), len(part)) for part in parts]
+    return pd.DataFrame(rows, columns=["length", "score", "answers"])
+
+
+def _sum(values: "pd.Series[float]") -> float:
+    """Sum in which the mean of the known numbers stands for the others."""
+    known = values.dropna()
+    return float(known.mean() * len(values)) if len(known) else math.nan
+
+
+# --- notes and titles ---
+
+
+def _cluster_notes(answers: pd.DataFrame, table: ScoreTable) -> list[str]:
+    """How many clusters the questions come from, where some are named."""
+    notes = []
+    if table.clusters is not None:
+        number = int(table.clusters.max()) + 1
+        questions = len(table.facts)
+        notes.append(
+            f"The {counted(questions, 'question')} come from {counted(number, 'cluster')}, such as"
+            " their users: all intervals and tests are over clusters."
+        )
+    several = answers[answers[CLUSTER] != ""].groupby("question")[CLUSTER].nunique() > 1
+    if several.any():
+        notes.append(
+            f"Logs name different clusters for {counted(int(several.sum()), 'question')}; for each,"
+            " one of them counts."
+        )
+    return notes
+
+
+def _answer_notes(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:
+    """What a reader must know about the answers of all models, one sentence each."""
+    notes = []
+    if cut := answers.loc[answers["cut_off"], "model"].value_counts().to_dict():
+        named = ", ".join(f"{model} {count:,}" for model, count in cut.items())
+        notes.append(
+            f"{sum(cut.values()):,} of {len(answers):,} answers were cut off at the token limit:"
+            f" {named}. --max-tokens gives a model more room."
+        )
+    if hidden := answers.loc[answers["not_shown"] != "", "not_shown"].value_counts().to_dict():
+        named = "; ".join(f"{what}: {count:,}" for what, count in hidden.items())
+        notes.append(
+            f"For {sum(hidden.values()):,} of {len(answers):,} answers the judge could not see a"
+            f" part of the question, which its prompt names ({named})."
+        )
+    if unsent := int(answers["judge_temperatures"].str.contains(NOT_SENT, regex=False).sum()):
+        notes.append(
+            f"For {unsent:,} of {len(answers):,} answers the temperature that was requested of a"
+            " judge was not sent by its provider's client: that judge ran at its default"
+            " temperature."
+        )
+    temperatures = {
+        text.replace(NOT_SENT, "") for text in answers["judge_temperatures"].unique()
+    } - {""}
+    if len(temperatures) > 1:
+        notes.append(f"Judges ran at different temperatures: {', '.join(sorted(temperatures))}.")
+    blank = int((facts["country"] == "").sum())
+    if 0 < blank < len(facts):
+        notes.append(
+            f"{blank:,} of {len(facts):,} questions name no country; they count everywhere but by"
+            " country."
+        )
+    return notes
+
+
+def _titles(
+    columns: Columns,
+    facts: pd.DataFrame,
+    criteria: Iterable[str],
+    rubric: Rubric,
+    known: Mapping[str, str],
+) -> dict[str, str]:
+    """Id of a part, intent, language or criterion -> its English name, or the id with blanks for
+    underlines.
+
+    Languages that the rubric lacks have their names in `known`, which the logs give by code.
+    """
+
+    def named(name: str, texts: Any) -> str:
+        return str(texts["en"].name) if "en" in texts else name.replace("_", " ").capitalize()
+
+    intents = {
+        name: named(name, rubric.intents[name].text if name in rubric.intents else {})
+        for name in facts["intent"]
+    }
+    parts = {part: part.rpartition(": ") for part in columns.parts}
+    named_languages = {code: language.name for code, language in rubric.languages.items()}
+    languages = {
+        code: {
+            **known,
+            **named_languages,
+            **_LANGUAGES,
+        }.get(code, code)
+        for code in columns.languages
+    }
+    return {
+        **{group: group for group in columns.groups},
+        **intents,
+        **{part: f"{group}: {intents[intent]}" for part, (group, _, intent) in parts.items()},
+        **languages,
+        **{CRITERION + name: named(name, rubric.criteria.get(name, {})) for name in criteria},
+    }
+
+
+# --- all means ---
+
+
+def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
+    """Every mean, one row per model and column; ranks and bounds in the rows of all questions."""
+    columns = ranking.columns
+    criteria = [CRITERION + name for name in ranking.criteria]
+    kinds = {
+        "all": (ALL,),
+        "intent": columns.groups,
+        "part": columns.parts,
+        "language": columns.languages,
+        "intent and language": columns.cells,
+        "country": columns.countries,
+        "criterion": criteria,
+    }
+    over_all = [
+        "rank_from",
+        "rank_to",
+        "unscored_share",
+        "mean_scored",
+        "mean_lowest",
+        "mean_highest",
+    ]
+    facts = ranking.models[over_all].to_dict("index")
+    beside: dict[tuple[str, str], str] = {}
+    for key in ranking.comparisons:
+        beside[key, ranking.best(key)] = "best"
+        beside |= {(key, pair.second): pair.verdict for pair in ranking.beside_best(key)}
+    rows = [
+        [
+            place,
+            name,
+            kind,
+            key.removeprefix(CRITERION),
+            ranking.mean(name, key),
+            beside.get((key, name), ""),
+        ]
+        + (list(facts[name].values()) if kind == "all" else [None] * len(over_all))
+        for name in ranking.names
+        for kind, keys in kinds.items()
+        for key in keys
+    ]
+    return pd.DataFrame(
+        rows,
+        columns=["block", "model", "kind", "column", "mean", "beside_best", *over_all],
+        dtype=object,
+    )

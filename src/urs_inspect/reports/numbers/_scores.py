@@ -1,0 +1,666 @@
+"""Scores of models on the same questions: their order, and which differences are significant."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect._util import InputError
+from urs_inspect.reports.numbers._answers import CRITERION
+from urs_inspect.reports.numbers._traffic import TrafficMix
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
+from urs_inspect.scorers._metrics import CLUSTER
+from urs_inspect.stats import (
+    Estimate,
+    MeanColumn,
+    MeanDifference,
+    bootstrap_means,
+    mean_estimates,
+    raking,
+)
+from urs_inspect.stats._bootstrap import (
+    Flags,
+    Floats,
+    Integers,
+    Resampling,
+    Scale,
+    number_clusters,
+    ratio,
+)
+from urs_inspect.stats._means import Reweight, p_values
+from urs_inspect.stats._paired import (
+    all_pairs,
+    clustered_means,
+    difference_column,
+    mean_differences,
+    paired_p_values,
+    worst_p_values,
+)
+
+ALL = "all"
+"""Key of the column of all questions."""
+DIGITS = 9
+"""Decimals used to compare means; beyond that, differences are rounding errors."""
+_SHARE = 2
+"""A model with scores for fewer than half as many questions as the model with the most is not
+ranked: it would decide over which questions all others are ranked.
+"""
+_SCALE: Scale = (float(LOWEST), float(HIGHEST))
+_FACTS = ("intent", "group", "language", "country", CLUSTER)
+
+
+@dataclass(frozen=True)
+class PanelScores:
+    """What each judge of a panel gave, where some of them failed on answers that others scored.
+
+    Arrays are (questions, models, judges); judges that scored no answer at all are no part of the
+    panel.
+    """
+
+    judges: tuple[str, ...]
+    finals: Floats  # mean over epochs; NaN where the judge scored none
+    scored: Integers  # number of answers that the judge scored
+    # how far each judge is above the others on the same answers, shape (judges,); adds up to 0
+    effects: Floats
+    # number of answers that only a part of the panel scored, shape (questions, models)
+    partial: Integers
+
+    def of(self, chosen: Integers, models: Sequence[int]) -> "PanelScores":
+        """Some questions and models, by their numbers and in their order."""
+        return replace(
+            self,
+            finals=self.finals[chosen][:, list(models)],
+            scored=self.scored[chosen][:, list(models)],
+            partial=self.partial[chosen][:, list(models)],
+        )
+
+    def means(self, kept: Flags) -> Floats:
+        """Mean over the judges that are kept, less what their leniency adds: shape (questions,
+        models).
+        """
+        used = kept & ~np.isnan(self.finals)
+        sums = np.where(used, self.finals - self.effects, 0.0).sum(axis=2)
+        return ratio(sums, used.sum(axis=2))
+
+    def filled(self, asked: Integers, score: float) -> Floats:
+        """Mean over all judges, with this score for each one that was not given; NaN where a model
+        was not asked.
+        """
+        given = self.scored * np.nan_to_num(self.finals)
+        missing = asked[:, :, None] - self.scored
+        return ratio((given + missing * score).mean(axis=2), asked)
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores of models on the same questions; epochs of a question are averaged first.
+
+    Arrays are (questions, models).
+
+    `finals` is NaN where a model has no score, and the mean of the other epochs where some have
+    none. Where a part of a panel failed, it is the mean of the other judges, less how far these are
+    above the panel on the whole.
+    """
+
+    facts: (
+        pd.DataFrame
+    )  # one row per question (index), with intent, group, language and country, or as given
+    models: tuple[str, ...]
+    finals: Floats
+    criteria: dict[str, Floats]
+    asked: Integers  # number of answers
+    unscored: Integers  # number of answers without a score
+    scale: Scale = _SCALE  # lowest and highest possible score
+    panel: PanelScores | None = None  # None where every score is by all judges
+
+    @property
+    def missing(self) -> Floats:
+        """Number of answers without a score.
+
+        One that a part of a panel scored counts by the share of the others.
+        """
+        if self.panel is None:
+            return self.unscored.astype(np.float64)
+        return np.asarray(self.asked - self.panel.scored.mean(axis=2), dtype=np.float64)
+
+    @property
+    def incomplete(self) -> Integers:
+        """Number of answers that no judge, or only a part of the panel, scored."""
+        return self.unscored if self.panel is None else self.unscored + self.panel.partial
+
+    @property
+    def clusters(self) -> Integers | None:
+        """Number of each question's cluster, shape (questions,); None if each is one of its own."""
+        if CLUSTER not in self.facts or self.facts[CLUSTER].is_unique:
+            return None
+        return number_clusters(self.facts[CLUSTER].tolist())
+
+    def filled(self, score: float) -> Floats:
+        """Final scores in which each answer without a score has this one; NaN where a model was not
+        asked.
+
+        A judge of a panel that failed has given this score as well.
+        """
+        if self.panel is not None:
+            return self.panel.filled(self.asked, score)
+        known = (self.asked - self.unscored) * np.nan_to_num(self.finals)
+        total = known + self.unscored * score
+        return np.asarray(
+            np.divide(total, self.asked, out=np.full(total.shape, np.nan), where=self.asked > 0)
+        )
+
+    def of(self, chosen: Integers, models: Sequence[int]) -> "ScoreTable":
+        """Some questions and models, by their numbers and in their order."""
+        return ScoreTable(
+            self.facts.iloc[chosen],
+            tuple(self.models[number] for number in models),
+            self.finals[chosen][:, list(models)],
+            {name: values[chosen][:, list(models)] for name, values in self.criteria.items()},
+            self.asked[chosen][:, list(models)],
+            self.unscored[chosen][:, list(models)],
+            self.scale,
+            None if self.panel is None else self.panel.of(chosen, models),
+        )
+
+    def by_common_judges(self, models: Flags) -> tuple[Floats, Flags]:
+        """Final scores in which some models have those of the same judges, and which questions have
+        such judges.
+
+        On a question, a judge counts that scored an answer of each of these models. Without such a
+        judge, and for the other models, scores are as they are.
+        """
+        lacking: Flags = np.isnan(self.finals)
+        if self.panel is None:
+            return self.finals, np.logical_not(lacking[:, models].any(axis=1))
+        failed: Flags = np.isnan(self.panel.finals)
+        common: Flags = np.logical_not(failed[:, models].any(axis=1))  # (questions, judges)
+        by_common = self.panel.means(np.repeat(common[:, None], len(self.models), axis=1))
+        there: Flags = np.logical_or.reduce(common, axis=1)
+        counted_there = np.logical_and.outer(there, models)
+        return np.where(counted_there, by_common, self.finals), there
+
+
+def score_table(
+    answers: pd.DataFrame,
+    models: Sequence[str],
+    kept: Sequence[str] = _FACTS,
+    scale: Scale = _SCALE,
+) -> ScoreTable:
+    """Average the epochs of rows of the table of answers, questions in the order of their ids.
+
+    The order of logs therefore changes no interval. `kept` are the columns that become facts of
+    questions.
+    """
+    facts = _question_facts(answers, kept)
+    criteria = [name for name in answers.columns if str(name).startswith(CRITERION)]
+    cells = answers.groupby(["question", "model"], sort=True)
+    means = cells[[FINAL, *criteria]].mean()
+    asked = cells.size()
+    known = cells[FINAL].count()
+
+    def values(column: "pd.Series[float]") -> Floats:
+        wide = column.unstack("model")
+        return wide.reindex(index=facts.index, columns=list(models)).to_numpy(dtype=np.float64)
+
+    def counts(column: "pd.Series[int]") -> Integers:
+        return np.nan_to_num(values(column.astype(float))).astype(np.int64)
+
+    panel = _panel(answers)
+    by_judge = None
+    finals = values(means[FINAL])
+    if panel is not None:
+        by_judge = _panel_scores(panel, answers, values)
+        finals = by_judge.means(np.ones(by_judge.finals.shape, dtype=np.bool_))
+        # A criterion counts by the judges of the final score only where these are all of the panel.
+        answers = answers.assign(
+            **{name: answers[name].where(panel.notna().all(axis=1)) for name in criteria}
+        )
+        means = answers.groupby(["question", "model"], sort=True)[criteria].mean()
+    scored = {name: values(means[name]) for name in criteria}
+    return ScoreTable(
+        facts,
+        tuple(models),
+        finals,
+        {
+            name.removeprefix(CRITERION): given
+            for name, given in scored.items()
+            if not np.isnan(given).all()
+        },
+        counts(asked),
+        counts(asked - known),
+        scale,
+        by_judge,
+    )
+
+
+def _question_facts(answers: pd.DataFrame, kept: Sequence[str]) -> pd.DataFrame:
+    """Facts of each question; a question without a named cluster is one of its own."""
+    facts = answers.groupby("question", sort=True)[list(kept)].first()
+    return facts.assign(**{CLUSTER: clusters_of(answers)}) if CLUSTER in kept else facts
+
+
+def clusters_of(answers: pd.DataFrame) -> "pd.Series[str]":
+    """Cluster of each question (index) of rows with a question and a named cluster.
+
+    Else it is one of its own.
+    """
+    named = answers[CLUSTER].where(answers[CLUSTER] != "")
+    clusters = (
+        answers.assign(named="cluster " + named).groupby("question", sort=True)["named"].first()
+    )
+    return clusters.fillna(pd.Series("question " + clusters.index, index=clusters.index))
+
+
+def _panel(answers: pd.DataFrame) -> pd.DataFrame | None:
+    """Final scores by judge, one column each, where a part of a panel failed on some answer; None
+    where none did.
+
+    An answer that no judge was asked about has its score from all of them, and one without a score
+    from none.
+    """
+    if "judge_finals" not in answers or not answers["judge_finals"].map(len).max() > 1:
+        return None
+    panel = pd.DataFrame(answers["judge_finals"].tolist(), index=answers.index).astype(float)
+    scored = answers[FINAL].notna()
+    panel.loc[~scored] = math.nan
+    panel = panel.dropna(axis=1, how="all")
+    nobody = panel.isna().all(axis=1)
+    for judge in panel:
+        panel[judge] = panel[judge].where(~(nobody & scored), answers[FINAL])
+    partial = panel.isna().any(axis=1) & scored
+    return panel if partial.any() else None
+
+
+def _panel_scores(
+    panel: pd.DataFrame, answers: pd.DataFrame, values: Callable[["pd.Series[float]"], Floats]
+) -> PanelScores:
+    """The scores of a panel by question and model; `values` makes an array of a column by question
+    and model.
+    """
+    cells = panel.groupby([answers["question"], answers["model"]], sort=True)
+    means = cells.mean()
+    counts = cells.count()
+    missing = panel.isna()
+    partial = (
+        (missing.any(axis=1) & ~missing.all(axis=1))
+        .groupby([answers["question"], answers["model"]])
+        .sum()
+    )
+    scored = np.stack(
+        [np.nan_to_num(values(counts[judge].astype(float))) for judge in panel], axis=2
+    )
+    return PanelScores(
+        judges=tuple(map(str, panel)),
+        finals=np.stack([values(means[judge]) for judge in panel], axis=2),
+        scored=scored.astype(np.int64),
+        effects=_judge_effects(panel.to_numpy()),
+        partial=np.nan_to_num(values(partial.astype(float))).astype(np.int64),
+    )
+
+
+def _judge_effects(finals: Floats) -> Floats:
+    """Effect of each judge by least squares with an effect of each answer; `finals` are (answers,
+    judges).
+    """
+    finals = finals[~np.isnan(finals).all(axis=1)]
+    known = (~np.isnan(finals)).astype(np.float64)
+    number = known.sum(axis=1, keepdims=True)
+    means = np.nansum(finals, axis=1, keepdims=True) / number
+    above = np.where(known > 0, finals - means, 0.0).sum(axis=0)
+    products = np.diag(known.sum(axis=0)) - known.T @ (known / number)
+    # Only differences between judges are known; of all solutions the shortest one adds up to 0.
+    return np.asarray(np.linalg.lstsq(products, above)[0], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Keys of the columns of a ranking, in order, and the questions of each.
+
+    Keys of `questions` are `all`, a group, part, language or country, and `<group>/<language>`.
+    """
+
+    groups: tuple[str, ...]  # reported intents
+    parts: tuple[
+        str, ...
+    ]  # `<group>: <intent>`, where several intents share a group, as API does in URS
+    languages: tuple[str, ...]
+    cells: tuple[str, ...]  # `<group>/<language>`, where there are such questions
+    countries: tuple[str, ...]  # the most frequent first; the rest together as the last
+    questions: dict[str, Integers]  # key -> numbers of its questions
+
+
+def columns_of(facts: pd.DataFrame, rubric: Rubric, countries: int | None = None) -> Columns:
+    """The columns of some questions, as in `ScoreTable.facts`.
+
+    Intents and languages stand in the order of the rubric, those that it does not know last. At
+    most `countries` countries have a column of their own.
+    """
+    groups = in_order(facts["group"], [intent.group for intent in rubric.intents.values()])
+    languages = in_order(facts["language"], rubric.languages)
+    intents = in_order(facts["intent"], rubric.intents)
+    pairs = set(zip(facts["group"], facts["intent"], strict=True))
+    parts = {}
+    for group in groups:
+        if sum(first == group for first, _ in pairs) > 1:
+            for intent in intents:
+                if (group, intent) in pairs:
+                    parts[f"{group}: {intent}"] = (facts["group"] == group) & (
+                        facts["intent"] == intent
+                    )
+    masks = {ALL: facts["group"].notna()}
+    masks |= {group: facts["group"] == group for group in groups}
+    masks |= parts
+    masks |= {language: facts["language"] == language for language in languages}
+    cells = {}
+    for g in groups:
+        for c in languages:
+            if (masks[g] & masks[c]).any():
+                cells[f"{g}/{c}"] = masks[g] & masks[c]
+    masks |= cells
+    shown = {
+        f"{name} (country)" if name in masks else name: members
+        for name, members in _countries(facts["country"], countries).items()
+    }
+    masks |= {name: facts["country"].isin(members) for name, members in shown.items()}
+    return Columns(
+        groups=tuple(groups),
+        parts=tuple(parts),
+        languages=tuple(languages),
+        cells=tuple(cells),
+        countries=tuple(shown),
+        questions={key: np.flatnonzero(mask.to_numpy()) for key, mask in masks.items()},
+    )
+
+
+def column_key(group: str, language: str) -> str:
+    """Key of the column of a group, `all` among them, in one language, or in all if it is empty."""
+    if not language:
+        return group
+    return language if group == ALL else f"{group}/{language}"
+
+
+def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
+    """The different names: those of an order as there, the others after them by the alphabet."""
+    there = set(names)
+    known = [name for name in dict.fromkeys(order) if name in there]
+    return known + sorted(there - set(known))
+
+
+def _countries(values: "pd.Series[str]", most: int | None) -> dict[str, list[str]]:
+    """Name of a column -> countries in it."""
+    counts = values[values != ""].value_counts()
+    names = sorted(counts.index, key=lambda name: (-counts[name], name))
+    if most is None or len(names) <= most:
+        return {name: [name] for name in names}
+    rest = names[most:]
+    pooled = (
+        rest[0] if len(rest) == 1 else f"{len(rest)} other countries"
+    )  # one country alone needs no pool
+    return {**{name: [name] for name in names[:most]}, pooled: rest}
+
+
+# --- order ---
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of questions, shape (questions,); `reweight` as for `bootstrap_means`, None if all
+    weigh the same.
+    """
+
+    reweight: Reweight | None
+    values: Floats
+
+    def means(self, scores: Floats) -> Floats:
+        """Mean of each model over the questions for which it has a score; NaN without any, shape
+        (models,).
+        """
+        there = ~np.isnan(scores)
+        total = self.values @ there
+        sums = self.values @ np.where(there, scores, 0.0)
+        return np.asarray(
+            np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0),
+            dtype=np.float64,
+        )
+
+
+@dataclass(frozen=True)
+class OrderedScores:
+    """Models in order."""
+
+    # all questions that were asked; the best model first, those that are not ranked last
+    table: ScoreTable
+    ranked: int  # number of models that are ranked
+    common: Integers  # numbers of the questions for which all of these have a score
+    weights: Weights  # of all questions
+    common_weights: Weights
+
+    @property
+    def common_clusters(self) -> Integers | None:
+        """Number of the cluster of each common question; None if each is one of its own."""
+        clusters = self.table.clusters
+        return None if clusters is None else number_clusters(clusters[self.common])
+
+    @property
+    def comparable(self) -> Floats:
+        """Final scores on the common questions; NaN for models that are not ranked."""
+        return np.where(
+            np.arange(len(self.table.models)) < self.ranked, self.table.finals[self.common], np.nan
+        )
+
+
+def order_models(table: ScoreTable, mix: TrafficMix | None = None) -> OrderedScores:
+    """Order models by their means over common questions, weighted by the shares of a mix, which
+    must be possible.
+    """
+    scored = np.count_nonzero(~np.isnan(table.finals), axis=0)
+    counts = (scored > 0) & (_SHARE * scored >= scored.max(initial=0))
+    finals, comparable = table.by_common_judges(counts)
+    table = replace(table, finals=finals)
+    common = np.flatnonzero(comparable & counts.any())
+    weights = _weights(table.facts, mix)
+    try:
+        common_weights = _weights(table.facts.iloc[common], mix if len(common) else None)
+    except InputError as error:
+        if len(common) == len(table.finals):
+            raise
+        raise InputError(
+            f"{error.message}; only the {len(common):,} of {len(table.finals):,} questions count"
+            " for which all ranked models have a score: leave out the log of a model that lacks"
+            " many"
+        ) from error
+    means = np.round(common_weights.means(table.finals[common]), DIGITS)
+    keys = [
+        -math.inf if math.isnan(mean) or not kept else mean
+        for mean, kept in zip(means, counts, strict=True)
+    ]
+    order = sorted(
+        range(len(keys)), key=lambda model: (not counts[model], -keys[model], table.models[model])
+    )
+    ordered = table.of(np.arange(len(table.finals)), order)
+    return OrderedScores(ordered, int(counts.sum()), common, weights, common_weights)
+
+
+def _weights(facts: pd.DataFrame, mix: TrafficMix | None) -> Weights:
+    if mix is None:
+        return Weights(None, np.ones(len(facts)))
+    reweight = raking(mix.margins(facts))
+    weights = reweight(np.ones((1, len(facts))))[0]
+    if np.isnan(weights).any() or not weights.any():
+        raise InputError(
+            f"{mix.source}: no weights of the questions give all of these shares together:"
+            f" {', '.join(mix.shares)}; too few questions are of several of the kinds at once"
+        )
+    return Weights(reweight, weights)
+
+
+# --- comparisons ---
+
+
+def compare_models(
+    scores: OrderedScores,
+    columns: Mapping[str, Integers],
+    resampling: Resampling,
+    others: Sequence[MeanColumn] = (),
+    *,
+    baseline: int | None = None,
+    families: int = 1,
+) -> tuple[dict[str, tuple[MeanDifference, ...]], list[tuple[Estimate, ...]]]:
+    """Test models against each other, over all questions and in columns.
+
+    p-values are those of `paired_p_values`; where questions are weighted, those of the bootstrap.
+    In the column `all` every two models are compared, or each with the `baseline` alone; in each
+    other one the ranked model with the highest mean there with each other ranked one, where
+    p-values are corrected together over `families` columns. `others` are further columns over the
+    common questions, whose means are taken over the same rounds.
+
+    Returns:
+        Key of a column -> its comparisons, the model with the higher mean as first; and the means
+        of the others.
+    """
+    finals = scores.comparable
+    rounds = resampling.rounds
+    seed = resampling.seed
+    kept = {key: np.flatnonzero(np.isin(scores.common, chosen)) for key, chosen in columns.items()}
+    pairs = {key: _pairs(scores, finals, key, there, baseline) for key, there in kept.items()}
+    wanted = [
+        difference_column(finals[there], pairs[key], questions=there) for key, there in kept.items()
+    ]
+    reweight = scores.common_weights.reweight
+    drawn_by = scores.common_clusters
+    draws = bootstrap_means(
+        [*others, *wanted],
+        len(finals),
+        reweight=reweight,
+        clusters=drawn_by,
+        rounds=rounds,
+        seed=seed,
+    )
+    worst = _worst(scores, columns, pairs, resampling)
+    # In each other column the best of M models is chosen by the same data; a baseline is not.
+    chosen = {
+        key: 1.0 if baseline is not None else (len(compared) + 1) / 2
+        for key, compared in pairs.items()
+    }
+    selections = {key: 1.0 if key == ALL else families * max(1.0, chosen[key]) for key in pairs}
+    widest = scores.table.scale[1] - scores.table.scale[0]
+    tested = {
+        key: mean_differences(
+            drawn,
+            pairs[key],
+            resampling.level,
+            p=(
+                None
+                if reweight
+                else paired_p_values(column.values, _part(drawn_by, column.questions))
+            ),
+            worst=worst[key],
+            errors=(
+                None
+                if reweight
+                else clustered_means(column.values, _part(drawn_by, column.questions)).errors
+            ),
+            selection=selections[key],
+            scale=(-widest, widest),
+        )
+        for key, column, drawn in zip(columns, wanted, draws[len(others) :], strict=True)
+    }
+    return tested, [
+        mean_estimates(drawn, resampling.level, scores.table.scale)
+        for drawn in draws[: len(others)]
+    ]
+
+
+def _part(clusters: Integers | None, chosen: Integers) -> Integers | None:
+    return None if clusters is None else clusters[chosen]
+
+
+def _pairs(
+    scores: OrderedScores, finals: Floats, key: str, questions: Integers, baseline: int | None
+) -> list[tuple[int, int]]:
+    if key == ALL and baseline is None:
+        return all_pairs(len(scores.table.models))
+    weights = Weights(None, scores.common_weights.values[questions])
+    means = np.round(weights.means(finals[questions]), DIGITS)
+    if np.isnan(means).all():
+        return []
+    best = int(np.nanargmax(means)) if baseline is None else baseline
+    others = [other for other in range(scores.ranked) if other != best]
+    return [(best, other) if means[best] >= means[other] else (other, best) for other in others]
+
+
+def _worst(
+    scores: OrderedScores,
+    columns: Mapping[str, Integers],
+    pairs: Mapping[str, Sequence[tuple[int, int]]],
+    resampling: Resampling,
+) -> dict[str, Floats]:
+    """Key of a column -> p-values of its pairs in the worst case over all its questions; NaN if all
+    are common.
+    """
+    table = scores.table
+    reweight = scores.weights.reweight
+    lowest, highest = (table.filled(score) for score in table.scale)
+    p = {key: np.full(len(compared), np.nan) for key, compared in pairs.items()}
+    for key, compared in pairs.items():
+        chosen = columns[key]
+        # A third model's missing scores count as well: they decide which questions are common.
+        if not compared or not table.incomplete[chosen, : scores.ranked].any():
+            continue
+        column = difference_column(lowest[chosen], compared, highest[chosen], chosen)
+        if reweight:
+            rounds = resampling.rounds
+            seed = resampling.seed
+            [drawn] = bootstrap_means(
+                [column],
+                len(table.finals),
+                reweight=reweight,
+                clusters=table.clusters,
+                rounds=rounds,
+                seed=seed,
+            )
+            values = drawn.values
+            plain = p_values(drawn)
+        else:
+            clusters = _part(table.clusters, chosen)
+            values = clustered_means(column.values, clusters).values
+            plain = paired_p_values(column.values, clusters)
+        p[key] = worst_p_values(values, plain)
+    return p
+
+
+def columns_of_means(
+    scores: OrderedScores, columns: Mapping[str, Integers]
+) -> dict[str, MeanColumn]:
+    """Key of a column, or `criterion/<id>` -> its scores on the common questions, as for
+    `bootstrap_means`.
+    """
+    finals = scores.comparable
+    ranked = np.arange(len(scores.table.models)) < scores.ranked
+    wanted = {key: (finals, np.isin(scores.common, chosen)) for key, chosen in columns.items()}
+    for name, values in scores.table.criteria.items():
+        given = np.where(ranked, values[scores.common], np.nan)
+        judged = ~np.isnan(given).all(axis=0)
+        wanted[CRITERION + name] = (
+            given,
+            np.logical_and(~np.isnan(given[:, judged]).any(axis=1), judged.any()),
+        )
+    return {
+        key: MeanColumn(np.flatnonzero(chosen), given[chosen])
+        for key, (given, chosen) in wanted.items()
+    }
+
+
+def with_shares(table: ScoreTable, mix: TrafficMix | None, notes: list[str]) -> ScoreTable:
+    """Keep the questions that have a share; `notes` gets a sentence about the others."""
+    if mix is None:
+        return table
+    used = np.all([margin.category >= 0 for margin in mix.margins(table.facts)], axis=0)
+    if not used.all():
+        notes.append(
+            f"{int((~used).sum()):,} of {len(used):,} questions are of kinds without a share in"
+            f" {mix.source} and do not count."
+        )
+    return table.of(np.flatnonzero(used), range(len(table.models)))

@@ -1,0 +1,1 @@
+"""Words of reports: results -> sections of sentences and tables. No statistics."""

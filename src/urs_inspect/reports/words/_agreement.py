@@ -1,0 +1,399 @@
+"""The report of how far a judge and people agree (URS paper, section 4.5)."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from urs_inspect._util import counted
+from urs_inspect.logs._naming import short_names
+from urs_inspect.reports.layout._tables import (
+    DASH,
+    Format,
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    number,
+    rating_text,
+)
+from urs_inspect.reports.numbers._agreement import (
+    AgreementBlock,
+    CaseLevel,
+    IntentLevel,
+    ModelLevel,
+    agreement_of,
+    panel_of,
+)
+from urs_inspect.reports.numbers._answers import read_answers
+from urs_inspect.reports.numbers._human_data import (
+    Scale,
+    read_human_ratings,
+    read_satisfaction,
+    read_vote_ranking,
+)
+from urs_inspect.rubrics import HIGHEST, LOWEST, load_rubric
+from urs_inspect.stats import Estimate, Resampling
+from urs_inspect.stats._bootstrap import LEVEL, ROUNDS, SEED
+from urs_inspect.stats._correlation import MeanCorrelation, fisher_interval
+
+AGREEMENT = ReportKind(
+    "urs-inspect agreement", 2, "urs-inspect agreement", "agreement", ("agreement",)
+)
+
+_SIMULATION = "SIMULATION: simulated models; the numbers mean nothing."
+_MANY = 30  # points from which an interval over points needs no warning
+_STATISTICS = ("spearman", "kendall", "pearson", "alpha", "difference")
+_NUMBER = number(2)
+
+
+@dataclass(frozen=True)
+class PublishedCorrelation:
+    """A correlation that the URS paper prints, without an interval; `basis` is what people said."""
+
+    pearson: float
+    points: int
+    place: str
+    basis: str
+
+    @property
+    def over_points(self) -> tuple[float, float]:
+        """Bounds by Fisher's z from the printed r and number of points; ours, not the paper's."""
+        return fisher_interval(self.pearson, self.points)
+
+
+PUBLISHED_INTENTS = PublishedCorrelation(
+    0.95, 6, "section 4.5, Figure 5", "the satisfaction of 420 people on a five-point scale"
+)
+PUBLISHED_MODELS = PublishedCorrelation(
+    0.94,
+    10,
+    "section 4.5, appendix D.3, Figure 6",
+    "350 decided of 400 comparisons by five annotators",
+)
+
+
+def report_agreement(
+    logs: Iterable[str],
+    *,
+    human: Path | None = None,
+    human_scale: Scale = (LOWEST, HIGHEST),
+    satisfaction: Path | None = None,
+    satisfaction_scale: Scale = (1, 5),
+    votes: Sequence[str] = (),
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = SEED,
+    command: str = "",
+) -> Report:
+    """Report how far a judge and people agree.
+
+    At least one of `human`, `satisfaction` and `votes` must be given.
+
+    Args:
+        logs: Log files and directories of logs of `urs`.
+        human: File or directory of ratings of single answers, as for `read_human_ratings`.
+        human_scale: Its lowest and highest rating.
+        satisfaction: File of satisfaction by intent, as for `read_satisfaction`.
+        satisfaction_scale: Its lowest and highest value.
+        votes: Files, logs and directories of votes between models, as for `read_vote_ranking`.
+        rounds: Rounds of the bootstrap.
+        level: Confidence level of all intervals, between 0 and 1.
+        seed: Seed of the bootstrap.
+        command: The command that makes the report.
+
+    Returns:
+        The report, with the table `agreement`, one row per number.
+
+    Raises:
+        InputError: If nothing was given, a file or log cannot be used, or no rating is about an
+            answer in the logs.
+    """
+    how = Resampling(rounds, level, seed)
+    # What people say is small and read first, so that its errors cost no waiting for the logs.
+    ratings = read_human_ratings(human, human_scale) if human else None
+    satisfied = (
+        read_satisfaction(satisfaction, satisfaction_scale, load_rubric()) if satisfaction else None
+    )
+    ranked = read_vote_ranking(votes, how) if votes else None
+    answers = read_answers(logs)
+    blocks, notes = agreement_of(
+        answers, human=ratings, satisfaction=satisfied, votes=ranked, resampling=how
+    )
+    files = (("ratings of answers", human), ("satisfaction", satisfaction))
+    sources = {kind: [str(file)] for kind, file in files if file}
+    if votes:
+        sources["votes"] = list(map(str, votes))
+    panel = panel_of(answers.table, ratings) if ratings else []
+    warnings = [ratings.doubt] if ratings and ratings.doubt else []
+    return agreement_report(
+        blocks, [*warnings, *notes], how, sources, answers.left_out, command, panel, warnings
+    )
+
+
+def agreement_report(
+    blocks: Sequence[AgreementBlock],
+    notes: Sequence[str],
+    how: Resampling,
+    sources: Mapping[str, Sequence[str]],
+    skipped: Sequence[str] = (),
+    command: str = "",
+    panel: Sequence[Section] = (),
+    warnings: Sequence[str] = (),
+) -> Report:
+    """The report of blocks as from `agreement_of`.
+
+    `sources` is kind of what people say -> files.
+    """
+    files = [f"{kind}: {', '.join(names)}" for kind, names in sources.items()]
+    about = (
+        f"Brackets: {how.level:.0%} bootstrap intervals over {how.rounds} rounds (seed {how.seed})."
+    )
+    rows = []
+    parts = []
+    for place, block in enumerate(blocks, start=1):
+        judge = ", ".join(block.conditions.judges)
+        for *names, value in _numbers(block):
+            rows.append((place, judge, *names, value, value.clusters))
+        parts += _sections(place, block)
+    columns = ["block", "judge", "level", "scope", "statistic", "value", "clusters"]
+    numbers = Table(pd.DataFrame(rows, columns=columns), name="agreement", shown=(), main="value")
+    sections = [
+        Section("What is compared", (*files, *notes, about), (numbers,), warnings=warnings),
+        *parts,
+        *panel,
+    ]
+    if skipped:
+        sections.append(Section("Skipped", skipped))
+    published = {"intents": PUBLISHED_INTENTS, "models": PUBLISHED_MODELS}
+    facts = {
+        "blocks": blocks,
+        "sources": sources,
+        "notes": notes,
+        "skipped": skipped,
+        "command": command,
+        **how.options,
+        "published_in_the_urs_paper": {
+            name: {**asdict(correlation), "over_points": correlation.over_points}
+            for name, correlation in published.items()
+        },
+    }
+    return Report(AGREEMENT, "Agreement of judges with people", sections, facts)
+
+
+def _sections(place: int, block: AgreementBlock) -> list[Section]:
+    facts = block.conditions
+    title = (
+        f"{place}. judge {', '.join(facts.judges) or 'not known'}; data {facts.data}; rubric "
+        f"{facts.rubric or 'not known'}; prompts {facts.prompts}; references "
+        f"{facts.references or 'those of the data'}; models {', '.join(block.models)}"
+    )
+    simulation = [_SIMULATION] if block.simulated else []
+    differs = [f"Not compared with the first block: {reason}" for reason in block.apart_because]
+    short = short_names(block.models)
+    sections = [Section(title, (*simulation, *differs, *block.notes), warnings=simulation)]
+    if block.intents:
+        sections.append(_intents(block.intents, short))
+    if block.ratings:
+        sections.append(_models(block.ratings, short))
+    if block.cases:
+        sections.append(_cases(block.cases, short))
+    return sections
+
+
+def _numbers(block: AgreementBlock) -> Iterator[tuple[str, str, str, Estimate]]:
+    """Level, scope and statistic of every number, with its interval where there is one."""
+    if level := block.intents:
+        for scope, correlation in {"all": level.correlation, **level.by_model}.items():
+            yield from _correlation_numbers("intents", scope, correlation)
+        for point in level.points:
+            for name in ("score", "satisfaction"):
+                yield "intents", point["group"], name, point[name]
+    if block.ratings:
+        yield from _correlation_numbers("models", "all", block.ratings.correlation)
+        for point in block.ratings.points:
+            yield "models", point["model"], "score", point["score"]
+            yield "models", point["model"], "bradley_terry", point["rating"]
+    if cases := block.cases:
+        for scope, agreed in {"all": cases.all, **cases.by_group, **cases.by_model}.items():
+            numbers = {**vars(agreed), **vars(agreed.correlations)}
+            for name in _STATISTICS:
+                yield "answers", scope, name, numbers[name]
+        if cases.people:
+            yield "people", "all", "alpha", cases.people.alpha
+
+
+def _correlation_numbers(
+    level: str, scope: str, found: MeanCorrelation
+) -> Iterator[tuple[str, str, str, Estimate]]:
+    yield level, scope, "pearson", found.pearson
+    for statistic in ("without_noise", "spearman"):
+        value = getattr(found, statistic)
+        without_interval = replace(found.pearson, value=value, low=math.nan, high=math.nan)
+        yield level, scope, statistic, without_interval
+
+
+def _intents(level: IntentLevel, short: Mapping[str, str]) -> Section:
+    points = pd.DataFrame(level.points)[["group", "questions", "score", "people", "satisfaction"]]
+    formats = {
+        **dict.fromkeys(("questions", "people"), number(0)),
+        **dict.fromkeys(("score", "satisfaction"), _NUMBER),
+    }
+    columns = ["scores of", "Pearson", "without noise", "Spearman"]
+    models = [
+        (short[name], found.pearson.value, _without_noise(found), found.spearman)
+        for name, found in level.by_model.items()
+    ]
+    resampled = "questions, satisfaction taken as exact"
+    if level.people_resampled:
+        resampled = "questions and people"
+    notes = _about_means(level, "intents", resampled, PUBLISHED_INTENTS)
+    of_models: dict[str, Format] = {"Pearson": _NUMBER, "without noise": str, "Spearman": _NUMBER}
+    tables = (
+        Table(points, formats, headings={"group": "intent"}),
+        Table(pd.DataFrame(models, columns=columns), of_models),
+    )
+    return Section("Score and satisfaction by intent", notes, tables, 3)
+
+
+def _models(level: ModelLevel, short: Mapping[str, str]) -> Section:
+    points = pd.DataFrame(level.points)
+    points["model"] = points["model"].map(short)
+    notes = (
+        (
+            f"{counted(level.comparisons, 'comparison')} on"
+            f" {counted(level.instructions, 'instruction')}, {counted(level.ties, 'tie')}; scores"
+            f" over {counted(level.questions, 'question')}."
+        ),
+        *_about_means(level, "models", "instructions and questions", PUBLISHED_MODELS),
+    )
+    formats = {"score": _NUMBER, "rating": rating_text}
+    table = Table(points, formats, headings={"rating": "Bradley-Terry"})
+    return Section("Score and votes by model", notes, (table,), 3)
+
+
+def _about_means(
+    level: IntentLevel | ModelLevel, what: str, resampled: str, published: PublishedCorrelation
+) -> tuple[str, ...]:
+    about = _about_correlation(
+        level.correlation, len(level.points), what, resampled, level.why_no_interval
+    )
+    low, high = map(_NUMBER, published.over_points)
+    printed = (
+        f"Published (URS paper, {published.place}; another judge, other models and people): Pearson"
+        f" {published.pearson:.2f} over {published.points} {what}, from {published.basis}; no"
+        f" interval is printed. Fisher's z puts it between {low} and {high} over other {what}."
+    )
+    return (*about, printed, *level.notes)
+
+
+def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
+    named = {
+        "all": level.all,
+        **level.by_group,
+        **{short[model]: found for model, found in level.by_model.items()},
+    }
+    rows = []
+    for name, agreed in named.items():
+        by = agreed.correlations
+        correlations = (by.spearman, by.kendall, by.pearson)
+        rows.append((name, agreed.answers, *correlations, agreed.alpha, agreed.difference))
+    formats = {
+        "answers": number(0),
+        **dict.fromkeys(("Spearman", "Kendall", "Pearson", "alpha"), _NUMBER),
+    }
+    formats["score less rating"] = number(2, sign=True)
+    over = "questions"
+    if level.all.clusters < level.all.questions:
+        over = f"{counted(level.all.clusters, 'cluster')} of questions, such as their users"
+    notes = (
+        (
+            f"{counted(level.all.answers, 'answer')} to {counted(level.all.questions, 'question')}"
+            f" were both rated and scored; brackets over resamples of {over}, none over too few."
+            " Ratings are means over people; alpha and difference are on the judge's scale, 1"
+            " to 10."
+        ),
+        _among_people(level),
+        *level.notes,
+    )
+    table = Table(pd.DataFrame(rows, columns=["answers of", *formats]), formats)
+    return Section("Score and rating of single answers", notes, (table,), 3)
+
+
+def _among_people(level: CaseLevel) -> str:
+    people = level.people
+    if people is None:
+        return "The file does not name raters, so that agreement among people is not known."
+    alpha = "no answer has several, so that agreement among people is not known."
+    if people.answers:
+        alpha = (
+            f"on {counted(people.answers, 'answer')} with several, Krippendorff's alpha among"
+            f" people is {_NUMBER(people.alpha)}."
+        )
+    return (
+        f"{counted(people.raters, 'person', 'people')} gave {counted(people.ratings, 'rating')};"
+        f" {alpha}"
+    )
+
+
+def _without_noise(found: MeanCorrelation) -> str:
+    """Pearson corrected for the noise of the means, with its interval.
+
+    A dash where noise is not known.
+    """
+    if math.isnan(found.pearson.low):
+        return DASH
+    return _NUMBER(replace(found.pearson, value=found.without_noise))
+
+
+def _about_correlation(
+    found: MeanCorrelation, points: int, what: str, resampled: str, lacking: str
+) -> list[str]:
+    """A correlation: what was measured, what noise makes of it, and how far few points carry."""
+    pearson = found.pearson
+    if math.isnan(pearson.value):
+        return [
+            f"There is no correlation: all {points} {what} have the same mean on one of the two"
+            " sides."
+        ]
+    measured = (
+        f"Over {points} {what}: Pearson {_NUMBER(pearson.value)}, Spearman"
+        f" {_NUMBER(found.spearman)}."
+    )
+    how = f"over resamples of {resampled}, these {what} given."
+    if math.isnan(pearson.low):
+        why = (
+            f"{lacking}. Too few to show how far such a mean would scatter"
+            if lacking
+            else f"the means of these {what} differ no more than noise would make them"
+        )
+        notes = [f"{measured} There is no interval, and no correction for noise: {why}."]
+    elif math.isnan(found.without_noise):
+        notes = [
+            f"{measured} The means of these {what} differ no more than noise would make them:"
+            f" without it Pearson may be anything from {_NUMBER(pearson.low)} to"
+            f" {_NUMBER(pearson.high)}, {how}"
+        ]
+    else:
+        notes = [
+            f"{measured} Without the noise of the means Pearson is about {_without_noise(found)}:"
+            f" brackets {how}"
+        ]
+        if pearson.low <= 0 <= pearson.high:
+            notes.append(
+                f"The interval holds 0: beside the noise of their means, these {what} differ too"
+                " little to show whether the two go together."
+            )
+    low, high = found.over_points
+    if points < _MANY:
+        notes.append(
+            f"{points} points are too few for an interval over other {what}."
+            if math.isnan(low)
+            else (
+                f"Only {points} points: as a sample of other {what}, Pearson could be anywhere from"
+                f" {_NUMBER(low)} to {_NUMBER(high)} (Fisher's z)."
+            )
+        )
+    return notes

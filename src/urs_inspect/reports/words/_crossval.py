@@ -1,0 +1,676 @@
+"""The report of a cross-validation, with Figures 4 and 10 (URS paper) drawn with Altair as SVG."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise, product
+from typing import Any
+
+import pandas as pd
+
+from urs_inspect._util import InputError, counted
+from urs_inspect.datasets._references import DATASET
+from urs_inspect.judging._failures import PARTIAL_PANEL, SCORED_OUTCOMES
+from urs_inspect.logs._files import finished_headers, local_path, nothing_left, short_name
+from urs_inspect.logs._naming import short_names
+from urs_inspect.logs._scores import SIMULATED
+from urs_inspect.reports.layout._tables import (
+    DASH,
+    Format,
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    level_text,
+    number,
+    p_value,
+    share,
+    simulation_section,
+)
+from urs_inspect.reports.numbers._answers import read_answers
+from urs_inspect.reports.numbers._crossval import (
+    ALL,
+    KEY,
+    TASK,
+    Grid,
+    GridLog,
+    JudgedRuns,
+    Scores,
+    bias_table,
+    grids_of,
+    keys_of,
+    mean_table,
+    order_tables,
+    preference_table,
+    read_grid_log,
+    read_judged_runs,
+    reversals_of,
+    rows_of,
+    with_holm,
+)
+from urs_inspect.stats._bootstrap import LEVEL, SEED, Resampling
+
+CROSSVAL = ReportKind(
+    "urs-inspect cross-validation",
+    2,
+    "urs-inspect robustness",
+    "crossval",
+    ("means", "rating_bias", "orders", "differences", "self_preference"),
+    ("figure_4.svg", "figure_10.svg", "figure_4_[0-9]*.svg", "figure_10_[0-9]*.svg"),
+)
+ROUNDS = 10_000
+
+_WITH_SCORE = frozenset(SCORED_OUTCOMES) - {PARTIAL_PANEL}
+_SCORE = number(2)
+_DIFFERENCE = number(2, sign=True)
+_EQUATION = (
+    "Rating bias (URS paper, Equation 1): mean rating that an evaluator gives to the answers of"
+    " model B with the references by B, minus the score of a reference, and the mean of that over"
+    " all models B. Answer and reference are two outputs of one model, so that 0 is calibrated."
+)
+_PREFERENCE = (
+    "Preference: the evaluator's rating of its own answers minus the other evaluators' rating of"
+    " the same answers. Leniency: the same difference over answers of models that are neither of"
+    " the two. Beyond leniency: preference minus leniency, which is self-preference proper. Paired"
+    " by case; every other evaluator has the same weight. p is that of beyond leniency, after"
+    " Holm's correction over all evaluators and references."
+)
+
+
+def report_crossval(
+    logs: Iterable[str],
+    *,
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = SEED,
+    command: str = "",
+) -> Report:
+    """Report from logs of `urs_crossval` and of `urs` whether scores hold for other judges and
+    references.
+
+    Args:
+        logs: Log files, and directories of logs.
+        rounds: Rounds of the bootstrap over cases.
+        level: Confidence level of all intervals, between 0 and 1.
+        seed: Seed of the bootstrap.
+        command: The command that makes the report.
+
+    Returns:
+        The report, with the tables `means`, `rating_bias`, `orders`, `differences` and
+        `self_preference`, and Figures 4 and 10 of each grid.
+
+    Raises:
+        InputError: If a name does not exist, or nothing is left to report; the message reports what
+            was skipped.
+    """
+    names = list(logs)
+    skipped = list[str]()
+    read = list[GridLog]()
+    headers = finished_headers(names, skipped)
+    for log in (header for header in headers if header.eval.task == TASK):
+        try:
+            read.append(read_grid_log(log))
+        except Exception as error:  # a damaged file may raise anything
+            reason = f"{type(error).__name__}: {error}"
+            skipped.append(
+                f"{short_name(log.location)} was left out: its judgements cannot be read: {reason}."
+            )
+    others = [local_path(log.location) for log in headers if log.eval.task != TASK]
+    judged: list[JudgedRuns] = []
+    if others:
+        try:
+            judged = read_judged_runs(read_answers(others), skipped)
+        except InputError as error:  # logs of other tasks may lie in the same folder
+            skipped += error.message.splitlines()
+    if not read and not judged:
+        what = "no finished log of urs_crossval, nor answers that several judges have judged,"
+        raise nothing_left(what, names, skipped)
+    how = Resampling(rounds, level, seed)
+    return crossval_report(
+        grids_of(read), judged, how, [short_name(log.location) for log in headers], skipped, command
+    )
+
+
+def crossval_report(
+    grids: Sequence[Grid],
+    judged: Sequence[JudgedRuns],
+    how: Resampling,
+    logs: Sequence[str] = (),
+    skipped: Sequence[str] = (),
+    command: str = "",
+) -> Report:
+    """The report of grids and ordinary runs that were read."""
+    scores = [*(grid.scores_without_copies() for grid in grids), *(runs.scores for runs in judged)]
+    preferences = with_holm([preference_table(part, how) for part in scores])
+    simulated = any(name.startswith(SIMULATED) for part in scores for name in part.names)
+    sections = simulation_section(simulated)
+    figures = {}
+    facts = []
+    for place, (grid, own, preference) in enumerate(
+        zip(grids, scores, preferences, strict=False), start=1
+    ):
+        means = mean_table(grid, how)
+        biases = bias_table(own, grid.conditions["reference_score"], how)
+        orders, pairs = order_tables(grid.scores, how)
+        tables = {
+            "means": means,
+            "orders": orders,
+            "differences": pairs,
+            "rating_bias": biases,
+        }
+        short = short_names(grid.scores.names)
+        sections.append(Section("Grid" if len(grids) == 1 else f"Grid {place}", _about(grid)))
+        sections += _sections(place, grid, short, tables, preference)
+        suffix = "" if place == 1 else f"_{place}"
+        drawn = (short, grid.conditions, simulated)
+        figures[f"figure_4{suffix}.svg"] = partial(draw_best_two, means, *drawn)
+        figures[f"figure_10{suffix}.svg"] = partial(draw_settings, means, biases, *drawn)
+        facts.append(
+            {
+                "conditions": grid.conditions,
+                "differs_from_first": grid.differs,
+                "notes": grid.notes,
+                **dict(zip(("evaluators", "sources", "models"), grid.scores.axes, strict=True)),
+                "copies": {model: len(cases) for model, cases in grid.copies.items()},
+                "outcomes": means[[*KEY, "outcomes"]].to_dict("records"),
+                "reversals": reversals_of(pairs),
+            }
+        )
+    for runs, preference in zip(judged, preferences[len(grids) :], strict=True):
+        short = short_names([name for name in runs.scores.names if name])
+        shown = _preference_tables(preference, "runs", short, "judge", sources=False)
+        sections.append(
+            Section("Self-preference in ordinary runs", (*_about_runs(runs), _PREFERENCE), shown)
+        )
+    sections += [Section("Skipped", skipped)] if skipped else []
+    sections += [Section("Method", _method(how, bool(grids))), Section("Logs", logs, appendix=True)]
+    about = {
+        **vars(how),
+        "command": command,
+        "simulated": simulated,
+        "logs": logs,
+        "skipped": skipped,
+    }
+    runs_facts = [
+        {
+            **runs.facts,
+            "notes": runs.notes,
+        }
+        for runs in judged
+    ]
+    return Report(
+        CROSSVAL,
+        "Cross-validation",
+        sections,
+        {
+            **about,
+            "grids": facts,
+            "runs": runs_facts,
+        },
+        figures,
+    )
+
+
+def _about(grid: Grid) -> list[str]:
+    facts = grid.conditions
+    names = [", ".join(axis) for axis in grid.scores.axes]
+    return [
+        *(f"Not compared with the first grid: {reason}" for reason in grid.differs),
+        (
+            f"Data: {facts['dataset']} (sha256 {facts['dataset_sha256'][:8]}),"
+            f" {counted(facts['cases'], 'case')} in {counted(facts['folds'], 'fold')}."
+        ),
+        (
+            f"Rubric: {facts['rubric']}; prompts {facts['prompts_sha256'][:8]}; a reference is"
+            f" worth {facts['reference_score']:g}."
+        ),
+        f"Evaluators: {names[0]}. References by: {names[1]}. Tested models: {names[2]}.",
+        *grid.notes,
+    ]
+
+
+def _about_runs(runs: JudgedRuns) -> list[str]:
+    facts = runs.facts
+    return [
+        (
+            f"Data: {facts['dataset']}, {counted(facts['questions'], 'question')}. Rubric:"
+            f" {facts['rubric']}; prompts {facts['prompts']}; references:"
+            f" {facts['references'] or 'those of the data'}."
+        ),
+        f"Judges: {', '.join(facts['judges'])}. Answers of: {', '.join(sorted(facts['models']))}.",
+        *runs.notes,
+    ]
+
+
+def _sections(
+    place: int,
+    grid: Grid,
+    short: Mapping[str, str],
+    tables: Mapping[str, pd.DataFrame],
+    preference: pd.DataFrame,
+) -> Iterator[Section]:
+    """The parts of a grid; `tables` are those of its CSV files but that of self-preference."""
+
+    def csv(name: str, main: str = "") -> Table:
+        data = tables[name].drop(columns="outcomes", errors="ignore")
+        return Table(data.assign(grid=place)[["grid", *data]], name=name, shown=(), main=main)
+
+    means = tables["means"]
+    biases = tables["rating_bias"]
+    shown = (
+        _by_setting(grid, means, [_SCORE(mean) for mean in means["mean"]], short),
+        _by_setting(grid, means, list(map(_with_deviation, rows_of(means))), short, ", over folds"),
+    )
+    yield Section("Mean scores", (), (*shown, csv("means", "mean")), 3)
+    order = tables["orders"], tables["differences"]
+    notes = stability(grid.scores, *order)
+    ranked = (_order_table(*order, short), csv("orders"), csv("differences", "difference"))
+    yield Section("Order of the models", notes, ranked, 3)
+    notes = [
+        (
+            _EQUATION
+            if len(biases)
+            else "No model is both tested and a source of references, so there is none."
+        )
+    ]
+    notes += [
+        f"{len(cases)} of {grid.conditions['cases']} answers of {model} are word for word its"
+        " references: these judgements take no part in rating bias and self-preference, because a"
+        " text was compared with itself. Take the references from another run than the answers."
+        for model, cases in grid.copies.items()
+    ]
+    yield Section("Rating bias", notes, (_bias_table(biases, short), csv("rating_bias", "bias")), 3)
+    alone = "There is only one evaluator, so there is no other to compare with."
+    none = (
+        alone
+        if len(grid.scores.evaluators) < 2
+        else "No evaluator is among the tested models, so there is none."
+    )
+    several = len(grid.scores.sources) > 1
+    shown = _preference_tables(preference, f"grid {place}", short, "evaluator", sources=several)
+    yield Section("Self-preference", (_PREFERENCE if len(preference) else none,), shown, 3)
+    unscored = []
+    for row in rows_of(means):
+        failed = {name: n for name, n in row.outcomes.items() if name not in _WITH_SCORE}
+        why = ", ".join(
+            f"{name.removeprefix('unscored_').replace('_', ' ')} {n}" for name, n in failed.items()
+        )
+        unscored += (
+            [(short[row.evaluator], short[row.source], short[row.model], why)] if failed else []
+        )
+    if unscored:
+        columns = ["evaluator", "references by", "model", "why, and how many"]
+        yield Section(
+            "Judgements without a score", (), (Table(pd.DataFrame(unscored, columns=columns)),), 3
+        )
+
+
+def stability(scores: Scores, orders: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
+    """Whether any two models change places between settings, in words."""
+    if len(scores.models) < 2:
+        return ["Only one model was tested, so there is no order."]
+    if not len(orders):
+        return ["In no setting is there a case on which all models have a score."]
+    found = len(orders) // len(scores.models)
+    reversals = reversals_of(pairs)
+    settings = counted(found, "setting")
+    lacking = len(scores.evaluators) * len(scores.sources) - found
+    left = (
+        [f"{counted(lacking, 'setting')} without a case on which all models have a score."]
+        if lacking
+        else []
+    )
+    if not reversals:
+        stable = (
+            f"Stable: no two models change places over {settings}."
+            if found > 1
+            else "One setting only."
+        )
+        return [
+            f"{stable} From the best: {', '.join(orders['model'][: len(scores.models)])}.",
+            *left,
+        ]
+    both = sum(bool(pair["ahead_significant"] and pair["behind_significant"]) for pair in reversals)
+    verdict = (
+        f"The difference of {counted(both, 'pair')} is significant in both directions: there, the"
+        " choice of the judge decides."
+        if both
+        else "No pair differs significantly in both directions, so that this may be chance."
+    )
+    total = counted(len(scores.models) * (len(scores.models) - 1) // 2, "pair")
+    return [
+        (
+            f"Not stable: {len(reversals)} of {total} of models change places over {settings}."
+            f" {verdict}"
+        ),
+        *(
+            f"{pair['first']} is ahead of {pair['second']} in {counted(pair['ahead'], 'setting')}"
+            f" ({pair['ahead_significant']} significant) and behind in {pair['behind']}"
+            f" ({pair['behind_significant']} significant)."
+            for pair in reversals
+        ),
+        *left,
+    ]
+
+
+def _by_setting(
+    grid: Grid, means: pd.DataFrame, texts: Sequence[str], short: Mapping[str, str], about: str = ""
+) -> Table:
+    """One row per evaluator and source, one column per model."""
+    cells = dict(zip(keys_of(means), texts, strict=True))
+    evaluators, sources, models = grid.scores.axes
+    table = [
+        (
+            *(short[name] for name in setting),
+            *(cells.get((*setting, model), DASH) for model in models),
+        )
+        for setting in product(evaluators, sources)
+    ]
+    headings = [f"{short[model]}{about}" for model in models]
+    return Table(
+        pd.DataFrame(table, columns=["evaluator", "references by", *headings]),
+        dict.fromkeys(headings, str),
+    )
+
+
+def _with_deviation(row: Any) -> str:
+    deviation = _SCORE(row.fold_deviation)
+    return _SCORE(row.fold_mean) + (f" ± {deviation}" if deviation not in (DASH, _SCORE(0)) else "")
+
+
+def _order_table(orders: pd.DataFrame, pairs: pd.DataFrame, short: Mapping[str, str]) -> Table:
+    """The order of each setting: `>` between neighbours that differ significantly, `≥` between
+    others.
+    """
+    significant = {
+        (row.evaluator, row.source, row.first, row.second) for row in rows_of(pairs) if row.apart
+    }
+    by_setting: dict[tuple[str, str], list[Any]] = {}
+    for row in rows_of(orders):
+        by_setting.setdefault((row.evaluator, row.source), []).append(row)
+    rows = []
+    for setting, ranked in by_setting.items():
+        text = short[ranked[0].model]
+        for better, worse in pairwise(row.model for row in ranked):
+            text += f" {'>' if (*setting, better, worse) in significant else '≥'} {short[worse]}"
+        rows.append((*(short[name] for name in setting), text, ranked[0].share, ranked[0].cases))
+    formats: dict[str, Format] = {
+        "resamples with it": share,
+        "cases": number(0),
+    }
+    return Table(
+        pd.DataFrame(rows, columns=["evaluator", "references by", "order", *formats]), formats
+    )
+
+
+def _bias_table(biases: pd.DataFrame, short: Mapping[str, str]) -> Table:
+    """One row per evaluator, one column per model that is both tested and a source of
+    references.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    for row in rows_of(biases):
+        heading = "rating bias" if row.model == ALL else f"B = {short[row.model]}"
+        rows.setdefault(
+            row.evaluator,
+            {
+                "evaluator": short[row.evaluator],
+            },
+        )[heading] = row.bias
+    data = pd.DataFrame(list(rows.values()))
+    return Table(data, dict.fromkeys(map(str, data.columns[1:]), _DIFFERENCE))
+
+
+def _preference_tables(
+    data: pd.DataFrame, origin: str, short: Mapping[str, str], judge: str, *, sources: bool
+) -> tuple[Table, Table]:
+    """Self-preference as shown, and for CSV."""
+    names = {
+        ALL: "all, evenly",
+        **short,
+    }
+    shown = data.assign(evaluator=data["evaluator"].map(short), source=data["source"].map(names))
+    differences = ("preference", "leniency", "beyond")
+    formats = {
+        "own_mean": _SCORE,
+        "others_mean": _SCORE,
+        **dict.fromkeys(differences, _DIFFERENCE),
+    }
+    formats["p_beyond_holm"] = p_value
+    headings = {
+        "evaluator": judge,
+        "source": "references by",
+        "own_mean": "own",
+        "others_mean": "others",
+    }
+    headings |= {
+        "beyond": "beyond leniency",
+        "p_beyond_holm": "p (Holm)",
+    }
+    keys = ("evaluator", "source") if sources else ("evaluator",)
+    csv = data.assign(
+        **{
+            "from": origin,
+        }
+    )[["from", *data]]
+    return (
+        Table(shown, formats, headings=headings, shown=(*keys, *formats)),
+        Table(csv, name="self_preference", shown=(), estimates=differences),
+    )
+
+
+def _method(how: Resampling, grids: bool) -> list[str]:
+    notes = [
+        (
+            f"Brackets are {level_text(how.level)} intervals of a bootstrap over cases (expanded"
+            f" percentiles, {how.rounds:,} rounds, seed {how.seed}); epochs of a case are averaged"
+            " first."
+        ),
+        (
+            "± is the standard deviation of the means of the folds: how much parts of the cases"
+            " differ, not the error of the mean. It is omitted where the folds do not differ."
+        ),
+        (
+            "Judgements that failed have no score. Empty answers have the lowest score without a"
+            " judge."
+        ),
+        (
+            "Two models differ significantly where the p-value of their paired test, after Holm's"
+            f" correction over all pairs and settings of a grid, is below {1 - how.level:.2g}; >"
+            " stands between such neighbours, ≥ between others."
+        ),
+    ]
+    return notes if grids else notes[::2]  # the others are about folds and orders
+
+
+# --- figures ---
+
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+"""Distinct for people who see few colours (Okabe and Ito, "Color Universal Design", 2008); from the
+seventh model on they are repeated with another shape.
+"""
+_SHAPES = ("circle", "square", "triangle-up", "diamond")
+_INK = "#16191f"
+_SOFT = "#5a6170"
+_LINE = "#dfe2e8"
+_WIDTH = 430
+_ROW = 15  # pixels
+_AXIS = "mean score, 1 to 10"
+
+
+def draw_best_two(
+    means: pd.DataFrame, names: Mapping[str, str], conditions: Mapping[str, Any], simulated: bool
+) -> str:
+    """The two best models in every setting, over folds (Figure 4); `means` as from `mean_table`,
+    the best first.
+    """
+    models = list(dict.fromkeys(means["model"]))
+    best = means[means["model"].isin(models[:2])]
+    centre = best["fold_mean"]
+    spread = best["fold_deviation"]
+    data = _settings(best, names).assign(value=centre, low=centre - spread, high=centre + spread)
+    folds = best[[f"fold_{fold}" for fold in range(1, conditions["folds"] + 1)]]
+    strokes = data[["group", "row", "model"]].join(
+        folds.melt(value_name="part", ignore_index=False)["part"]
+    )
+    title = "The two best models" if len(models) > 2 else "Models"
+    about = (
+        f"Mean over {conditions['folds']} folds. Lines: ± their standard deviation. Strokes: folds."
+    )
+    data = pd.concat([data, strokes], ignore_index=True)
+    return _svg(
+        title,
+        about,
+        simulated,
+        [_panel(data, [names[model] for model in models[:2]], _AXIS, _line(conditions))],
+    )
+
+
+def draw_settings(
+    means: pd.DataFrame,
+    biases: pd.DataFrame,
+    names: Mapping[str, str],
+    conditions: Mapping[str, Any],
+    simulated: bool,
+) -> str:
+    """All models in every setting with intervals, and the rating bias of each evaluator (Figure
+    10).
+    """
+    models = [names[model] for model in dict.fromkeys(means["model"])]
+    panels = [
+        _panel(
+            _settings(means, names).join(_parts(means["mean"])), models, _AXIS, _line(conditions)
+        )
+    ]
+    if len(biases):
+        rows = biases.assign(group="Rating bias by evaluator", row=biases["evaluator"].map(names))
+        rows["model"] = [names.get(model, model) for model in biases["model"]]
+        rows = rows.drop(columns="bias").join(_parts(biases["bias"]))
+        axis = "black: Equation 1, over all models B; in colour: one model B"
+        panels.append(_panel(rows, models, axis, (0.0, "no bias"), True))
+    about = (
+        f"Lines: {level_text(means['mean'].iloc[0].level)} intervals over {conditions['cases']}"
+        " cases."
+    )
+    return _svg("Evaluators and sources of references", about, simulated, panels)
+
+
+def _line(conditions: Mapping[str, Any]) -> tuple[float, str]:
+    return conditions["reference_score"], f"{conditions['reference_score']:g}, a reference"
+
+
+def _settings(means: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Heading, name of the row and model of each mean."""
+    row = [
+        "references of the data" if name == DATASET else f"references by {names[name]}"
+        for name in means["source"]
+    ]
+    group = "Evaluator " + means["evaluator"].map(names)
+    return pd.DataFrame(
+        {
+            "group": group,
+            "row": row,
+            "model": means["model"].map(names),
+        }
+    )
+
+
+def _parts(estimates: "pd.Series[Any]") -> pd.DataFrame:
+    columns = {
+        part: [getattr(found, part) for found in estimates] for part in ("value", "low", "high")
+    }
+    return pd.DataFrame(columns, index=estimates.index)
+
+
+def _panel(
+    data: pd.DataFrame,
+    models: Sequence[str],
+    axis: str,
+    line: tuple[float, str],
+    signed: bool = False,
+) -> Any:
+    """Values with their intervals over one axis with a dark line; `part` are values shown as
+    strokes.
+    """
+    import altair as alt
+
+    domain = []
+    if signed:
+        domain.append(ALL)
+    domain += models
+    colours = []
+    if signed:
+        colours.append(_INK)
+    colours += (_COLOURS[place % len(_COLOURS)] for place in range(len(models)))
+    shapes = []
+    if signed:
+        shapes.append("circle")
+    shapes += (_SHAPES[place // len(_COLOURS) % len(_SHAPES)] for place in range(len(models)))
+    show = number(2, sign=signed)
+    texts = pd.Series(
+        ["no score" if show(value) == DASH else show(value) for value in data["value"]], data.index
+    )
+    data = data.assign(
+        text=texts.mask(data["part"].notna(), None) if "part" in data else texts, line=line[0]
+    )
+    y = alt.Y(
+        "row:N", sort=None, title=None, axis=alt.Axis(labelLimit=270, domain=False, ticks=False)
+    )
+    offset = alt.YOffset("model:N", sort=domain)
+    legend = None if signed else alt.Legend(title=None, orient="top", labelLimit=270, columns=3)
+    colour = alt.Color("model:N", scale=alt.Scale(domain=domain, range=colours), legend=legend)
+    shape = alt.Shape("model:N", scale=alt.Scale(domain=domain, range=shapes), legend=legend)
+    title = f"{axis}; the dark line: {line[1]}"
+    x = alt.X(
+        "value:Q",
+        title=title,
+        scale=alt.Scale(zero=False),
+        axis=alt.Axis(grid=True, titleFontWeight="normal"),
+    )
+    base = alt.Chart(data).encode(y=y, yOffset=offset)
+    layers = [
+        alt.Chart(data).mark_rule(color=_INK, strokeWidth=1.2).encode(x="mean(line):Q"),
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", color=colour),
+    ]
+    if "part" in data:
+        layers.append(base.mark_tick(size=9, thickness=1.2).encode(x="part:Q", color=colour))
+    layers += [
+        base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=colour, shape=shape),
+        base.mark_text(align="right", color=_INK)
+        .encode(x=alt.value(_WIDTH + 55), text="text:N")
+        .transform_filter("isValid(datum.text)"),
+    ]
+    step: Any = alt.Step(
+        _ROW,
+        **{
+            "for": "offset",
+        },
+    )
+    header = alt.Header(
+        title=None, orient="top", labelAnchor="start", labelFontWeight="bold", labelLimit=500
+    )
+    return (
+        alt.layer(*layers, data=data)
+        .properties(width=_WIDTH, height=step)
+        .facet(row=alt.Row("group:N", sort=None, header=header), spacing=8)
+        .resolve_scale(y="independent")
+    )
+
+
+def _svg(title: str, about: str, simulated: bool, panels: Sequence[Any]) -> str:
+    import altair as alt
+    import vl_convert
+
+    subtitle = f"{'SIMULATION: the scores mean nothing. ' if simulated else ''}{about}"
+    heading = alt.TitleParams(
+        title, subtitle=subtitle, anchor="start", subtitleColor=_SOFT, offset=12
+    )
+    chart = (
+        alt.vconcat(*panels, title=heading, background="white", padding=16)
+        .resolve_scale(
+            color="independent", shape="independent", x="independent", yOffset="independent"
+        )
+        .configure_view(stroke=None)
+        .configure_axis(
+            gridColor=_LINE, domainColor=_LINE, tickColor=_LINE, labelColor=_INK, titleColor=_SOFT
+        )
+    )
+    return str(vl_convert.vegalite_to_svg(chart.to_dict()))

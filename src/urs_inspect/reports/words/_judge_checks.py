@@ -1,0 +1,132 @@
+"""What a report says of the judge of a ranking: what it passed, and what was not checked."""
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+
+import pandas as pd
+
+from urs_inspect.logs._naming import short_names
+from urs_inspect.logs._scores import SIMULATED
+from urs_inspect.reports.layout._tables import COMMAND, DASH, Format, Section, Table, listed, number
+from urs_inspect.reports.numbers._judge_checks import (
+    FAILED,
+    LABELS,
+    NOT_CHECKED,
+    NOT_MEANT,
+    OTHER,
+    PASSED,
+    PEOPLE,
+    UNCLEAR,
+    UNKNOWN,
+    JudgeFact,
+    verdict_of,
+)
+from urs_inspect.reports.numbers._leaderboard import Ranking
+
+_NUMBER = number(2)
+_TITLES = {
+    FAILED: FAILED,
+    UNCLEAR: "Unclear, as the interval includes no agreement or the accuracy of a trivial rule",
+    PASSED: "Passed",
+    "": "Measured",
+    UNKNOWN: "Could not be determined",
+    NOT_CHECKED: "Not checked",
+    NOT_MEANT: NOT_MEANT,
+}
+"""Verdicts, the worst first, as titles."""
+
+
+def judge_failed(ranking: Ranking) -> bool:
+    """Whether the judge of a ranking failed a check."""
+    return FAILED in map(verdict_of, ranking.judge_checks)
+
+
+def judge_sentence(ranking: Ranking) -> str:
+    """What the checks of the judge gave, of each the worst result; empty without a judge."""
+    judges = ranking.conditions.judges
+    severity = list(_TITLES)
+    worst: dict[str, JudgeFact] = {}
+    for fact in sorted(ranking.judge_checks, key=lambda fact: severity.index(verdict_of(fact))):
+        worst.setdefault(fact.check, fact)
+    parts = []
+    for verdict, facts in groupby(worst.values(), key=verdict_of):
+        if verdict != NOT_MEANT:
+            results = [_in_words(fact, judges) for fact in facts]
+            parts.append(f"{_TITLES[verdict]}: {listed(results)}.")
+    if not parts:
+        return ""
+    who = "judge" if len(judges) == 1 else "judges"
+    if all(name.startswith(SIMULATED) for name in judges):
+        who = f"simulated {who}"
+    if len(judges) > 1:
+        who = f"panel of {len(judges)} {who}"
+    return f"Checks of the {who}. {' '.join(parts)}"
+
+
+def _in_words(fact: JudgeFact, judges: Sequence[str]) -> str:
+    """A check with its result."""
+    if fact.result is None or math.isnan(fact.result.value):
+        return fact.check
+    about = [fact.measure]
+    if fact.judge != ", ".join(judges):
+        about.append(short_names(judges)[fact.judge])
+    if fact.source.endswith(OTHER) and fact.check not in (PEOPLE, LABELS):
+        about.append("other prompts")
+    return f"{fact.check}, {_NUMBER(fact.result.value)} ({'; '.join(about)})"
+
+
+def judge_section(ranking: Ranking, place: int) -> Section:
+    """The section about the judge of a ranking, whose number is `place`."""
+    facts = ranking.judge_checks
+    judges = ranking.conditions.judges
+    panel = ", ".join(judges)
+    named = [f"{name} (simulated)" if name.startswith(SIMULATED) else name for name in judges]
+    commands = [fact.source for fact in facts if fact.source.startswith(COMMAND)]
+    doubts = [_doubt(fact) for fact in facts if verdict_of(fact) in (FAILED, UNCLEAR)]
+    notes = [f"Judged by {listed(named)}.", *doubts]
+    if commands:
+        notes += [
+            "Commands that do what was not checked, and write beside the logs of this ranking, so"
+            " that a report of the same directory then has the result; --human gives people's"
+            " ratings:",
+            *commands,
+        ]
+    titles = [
+        f"{fact.judge} {fact.check}: {fact.measure}".removeprefix(panel).strip(": ")
+        for fact in facts
+    ]
+    columns = {
+        "block": place,
+        **pd.DataFrame(facts, dtype=object).drop(columns="logs"),
+        "n": [fact.result.n if fact.result else None for fact in facts],
+        "verdict": list(map(verdict_of, facts)),
+        "title": titles,
+    }
+    data = pd.DataFrame(columns, dtype=object)
+    shown = data.assign(
+        source=data["source"].where(~data["source"].isin(commands), "the command above")
+    )
+    formats: dict[str, Format] = {
+        "result": _NUMBER,
+        "verdict": lambda verdict: verdict or DASH,
+        "n": number(0),
+    }
+    headings = {
+        "title": "The judge",
+        "source": "From",
+        "result": "Result",
+        "verdict": "Verdict",
+        "n": "Samples",
+    }
+    tables = [
+        Table(shown, formats, headings=headings, shown=list(headings)),
+        Table(data, name="judge", main="result", shown=()),
+    ]
+    return Section("The judge", notes, tables, 3, doubts)
+
+
+def _doubt(fact: JudgeFact) -> str:
+    result = _NUMBER(fact.result)
+    doubt = f"{verdict_of(fact)}: {fact.judge}, {fact.check}: {result} ({fact.measure})."
+    return f"{doubt[0].upper()}{doubt[1:]}"

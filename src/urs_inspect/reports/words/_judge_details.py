@@ -1,0 +1,558 @@
+"""Every number that logs hold about judges, and the report that `urs-inspect judges` prints."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect.datasets._published import PublishedTable, load_published
+from urs_inspect.judging._reply_counts import header_rows, sentences
+from urs_inspect.reports.layout._tables import (
+    DASH,
+    Format,
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    number,
+    p_value,
+)
+from urs_inspect.reports.numbers._judges import (
+    LEVELS,
+    DatasetJudges,
+    JudgeResult,
+    Key,
+    Level,
+    LoggedJudge,
+    RatingJudge,
+)
+from urs_inspect.reports.numbers._noise import FEWEST_JUDGES, panel_section
+from urs_inspect.scorers._pair_metrics import accuracies_by, items_of, judged_items
+from urs_inspect.scorers._rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement
+from urs_inspect.stats import Estimate, correctness
+
+JUDGES = ReportKind("urs-inspect judges", 1, "urs-inspect judges", "judges")
+NUMBERS = "numbers"
+"""Name of the table of all details."""
+
+_SIMULATION = "SIMULATION: simulated judges; the numbers mean nothing."
+_VERDICTS = {
+    "overall": "verdicts as a whole",
+    "dimensions": "verdicts on dimensions",
+}
+
+
+def _percent(value: Any, *, sign: bool = False) -> str:
+    """A share as `50` for 0.5; the heading has the sign."""
+    return number(1, sign=sign, percent=True)(value).replace("%", "")
+
+
+_points = partial(_percent, sign=True)
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One number about a judge."""
+
+    level: str  # `overall`, `dimensions` or `ratings`; empty for a count of failures
+    # `all`, what items are grouped by (`scenario`, `need`, `dimension`, `intent`, `language`),
+    # `failure` or `replies`
+    by: str
+    # for a failure its mode; for replies `unkeyed`, `asked again`, `near key` or `several records`
+    group: str
+    measure: str  # `count` for failures and replies
+    estimate: Estimate  # without an interval where none is reported
+
+    def text(self) -> str:
+        """Counts as they are, correlations with three digits, shares in percent."""
+        if self.measure == "count":
+            return number(0)(self.estimate)
+        if self.level == "ratings" or self.measure == "alpha":
+            return number(3)(self.estimate)
+        return _percent(self.estimate)
+
+
+def pair_details(judge: JudgeResult) -> list[Detail]:
+    """All measures of a judge of pairs, its failures by mode, and its accuracy by group.
+
+    Groups are scenarios, needs and dimensions.
+    """
+    details: list[Detail] = []
+    scores = list(judge.items.values())
+    for level in LEVELS:
+        measures = getattr(judge, level)
+        items = judged_items(scores, dimensions=level == "dimensions")
+        if measures is None or items is None:
+            continue
+        estimates = {field.name: getattr(measures, field.name) for field in fields(measures)}
+        details += _details(level, "all", "", estimates)
+        for place in ("scenario", "need", "dimension"):
+            for group, estimate in accuracies_by(items, place).items():
+                details += _details(level, place, group, {"accuracy": estimate})
+    facts = [score.score.metadata or {} for score in scores]
+    failures: Counter[str] = Counter()
+    for metadata in facts:
+        failures.update(metadata.get("failures", ()))
+    if unknown := sum(len(metadata.get("unknown_dimensions", ())) for metadata in facts):
+        failures["unknown dimensions"] = unknown
+    return [*details, *_failures(failures), *_reply_counts(judge)]
+
+
+def rating_details(judge: RatingJudge) -> list[Detail]:
+    """Agreement of a judge that rates, over all responses and by group, and its failures.
+
+    Groups are scenarios, intents and languages.
+    """
+    items = list(judge.items.values())
+    details = _agreement("all", "", judge.agreement)
+    for field in FIELDS:
+        places = [item.places[field] for item in items]
+        groups = sorted({*places} - {""})
+        # Groups that are the intents, and a single group or language, tell nothing more.
+        if field != "intent" and (
+            len(groups) < 2 or places == [item.places["intent"] for item in items]
+        ):
+            continue
+        for group in groups:
+            found = agreement([item for item in items if item.places[field] == group])
+            details += _agreement("scenario" if field == "group" else field, group, found)
+    failures = Counter(item.failure for item in items if item.failure)
+    return [*details, *_failures(failures), *_reply_counts(judge)]
+
+
+def _agreement(by: str, group: str, found: RatingAgreement) -> list[Detail]:
+    estimates = {kind: getattr(found.correlations, kind) for kind in CORRELATIONS}
+    unparsed = Estimate(found.unread, math.nan, math.nan, found.n, 0)
+    measures = {**estimates, "mean difference": found.difference, "unread": unparsed}
+    return _details("ratings", by, group, measures)
+
+
+def _details(level: str, by: str, group: str, estimates: Mapping[str, Estimate]) -> list[Detail]:
+    return [
+        Detail(level, by, group, measure, estimate)
+        for measure, estimate in estimates.items()
+        if not math.isnan(estimate.value)
+    ]
+
+
+def _failures(counts: Counter[str]) -> list[Detail]:
+    return [_count("failure", mode, count) for mode, count in sorted(counts.items())]
+
+
+def _reply_counts(judge: LoggedJudge) -> list[Detail]:
+    """How many replies were without the key, asked again and so on, where there are any."""
+    if not judge.reply_counts:
+        return []
+    rows = header_rows({judge.name: Counter(judge.reply_counts)})
+    return [_count("replies", name, count) for name, count in rows.items()]
+
+
+def _count(by: str, group: str, count: float) -> Detail:
+    estimate = Estimate(float(count), math.nan, math.nan, int(count), 0)
+    return Detail("", by, group, "count", estimate)
+
+
+def _reply_notes(judges: Sequence[LoggedJudge]) -> list[str]:
+    """What there is to say of judges that left out or misspelled the key, or were asked again."""
+    return sentences(
+        {judge.name: Counter(judge.reply_counts) for judge in judges if judge.reply_counts}
+    )
+
+
+# --- the report ---
+
+
+def judges_report(
+    pairs: Sequence[DatasetJudges[JudgeResult]],
+    ratings: Sequence[DatasetJudges[RatingJudge]],
+    *,
+    by: Sequence[str] = (),
+    published: str = "none",
+    skipped: Sequence[str] = (),
+    numbers: bool = False,
+) -> Report:
+    """The judges of each dataset, what they cost, which is better, and what others published.
+
+    Details are shown `by` groupings, `measure` or `failure`; `published` tables are `all`, those
+    about the same datasets (`matching`), or `none`; `skipped` has a sentence for each log that was
+    skipped; `numbers` says whether the report has the table `NUMBERS` of all details, which takes
+    time.
+    """
+    sections: list[Section] = []
+    for judged in pairs:
+        sections += _pair_sections(judged, by, numbers)
+    for rated in ratings:
+        sections += _rating_sections(rated, by, numbers)
+    if skipped:
+        sections.append(Section("Logs", skipped))
+    everything = load_published()
+    names = [dataset.dataset for dataset in pairs] + [dataset.dataset for dataset in ratings]
+    tables = {"all": everything.tables, "matching": everything.about(names), "none": ()}[published]
+    if tables:
+        title = f"PUBLISHED, NOT MEASURED HERE: {everything.source}"
+        sections.append(Section(title, tables=[_published_table(table) for table in tables]))
+    return Report(JUDGES, "Judges", sections)
+
+
+def _dataset_section(dataset: DatasetJudges[Any]) -> Section:
+    simulated = (_SIMULATION,) if any(judge.simulated for judge in dataset.judges) else ()
+    title = f"Dataset: {dataset.dataset} (sha256 {dataset.sha256[:12]})"
+    return Section(title, simulated, warnings=simulated)
+
+
+_FORMATS: dict[str, Format] = {
+    "pairs": str,
+    **dict.fromkeys(("overall (all)", "overall (parsed)"), _percent),
+    **dict.fromkeys(("dimensions (all)", "dimensions (parsed)"), _percent),
+    "unparsed": _percent,
+    "alpha": number(2),
+    **dict.fromkeys(("flips", "prefers longer", "prefers first", "halo"), _percent),
+    "$ per 1,000": number(2),
+    "s per 1,000": number(0),
+    "only one right": str,
+    **dict.fromkeys(("p", "p (Holm)"), p_value),
+    "n": str,
+    "mean difference": number(2, sign=True),
+    "unparsed %": _percent,
+}
+"""Column of numbers -> its format, which is the same in all tables that have it."""
+
+
+def _table(
+    rows: Sequence[Mapping[str, Any]], title: str = "", formats: Mapping[str, Format] = {}
+) -> Table:
+    """A table of rows, columns of names first; `formats` are of columns not in `_FORMATS`."""
+    return Table(pd.DataFrame(rows), {**_FORMATS, **formats}, title=title)
+
+
+def _detail_sections(
+    dataset: DatasetJudges[Any],
+    details_of: Callable[[Any], list[Detail]],
+    by: Sequence[str],
+    numbers: bool,
+) -> list[Section]:
+    """A section for each grouping, and one of all numbers for CSV."""
+    details = {}
+    if by or numbers:
+        details = {judge: details_of(judge) for judge in dataset.judges}
+    sections = [_by_section(what, details) for what in by]
+    if numbers:
+        details |= {judge: details_of(judge) for judge in dataset.baselines}
+        sections.append(_numbers_section(dataset.dataset, details))
+    return sections
+
+
+def _by_section(what: str, details: Mapping[Any, Sequence[Detail]]) -> Section:
+    """A table for each level, with a column for each judge."""
+    by = "all" if what == "measure" else what
+    chosen = {}
+    levels: dict[str, None] = {}
+    for judge, of_judge in details.items():
+        chosen[judge.name] = [detail for detail in of_judge if detail.by == by]
+        levels |= dict.fromkeys(detail.level for detail in chosen[judge.name])
+    title = "Failures by mode" if what == "failure" else f"By {what}"
+    if levels:
+        tables = [_details_table(what, level, chosen) for level in levels]
+        return Section(title, (), tables, level=3)
+    none = {"failure": "Failures: none.", "measure": "No measures: no judgement counts."}
+    nothing = none.get(what, f"No figures by {what}: the logs have no such groups, or only one.")
+    return Section(title, (nothing,), level=3)
+
+
+def _numbers_section(dataset: str, details: Mapping[Any, Sequence[Detail]]) -> Section:
+    rows = []
+    for judge, of_judge in details.items():
+        about = (dataset, judge.name, getattr(judge, "orders", ""))
+        for detail in of_judge:
+            rows.append((*about, *vars(detail).values(), detail.estimate.clusters))
+    columns = ("dataset", "judge", "orders", "level", "by", "group", "measure", "value", "clusters")
+    table = Table(pd.DataFrame(rows, columns=columns), name=NUMBERS, shown=(), main="value")
+    return Section("All numbers", tables=[table], level=3)
+
+
+def _details_table(what: str, level: str, chosen: Mapping[str, Sequence[Detail]]) -> Table:
+    texts: dict[tuple[str, str], dict[str, str]] = {}
+    for judge, details in chosen.items():
+        for detail in details:
+            if detail.level == level:
+                texts.setdefault((detail.group, detail.measure), {})[judge] = detail.text()
+    groups, measures = map(list, zip(*texts, strict=True))
+    names = {}
+    if len(set(groups)) > 1:
+        names[what] = groups
+    if len(set(measures)) > 1:
+        names["measure"] = measures
+    table = pd.DataFrame(names or {what: groups})
+    for judge in chosen:
+        table[judge] = [of_key.get(judge, DASH) for of_key in texts.values()]
+    share = "Shares in %, alpha from -1 to 1" if what == "measure" else "Accuracy in %"
+    title = f"{share}: {_VERDICTS.get(level, '')}"
+    if level == "ratings":
+        title = "Agreement with the labels"
+    return Table(table, dict.fromkeys(chosen, str), title=title if level else "")
+
+
+def _pair_sections(
+    dataset: DatasetJudges[JudgeResult], by: Sequence[str], numbers: bool
+) -> list[Section]:
+    judges = (*dataset.judges, *dataset.baselines)
+    levels = LEVELS if any(judge.dimensions is not None for judge in dataset.judges) else LEVELS[:1]
+    accuracy = []
+    habits = []
+    for judge in judges:
+        asked = ", ".join(filter(None, (judge.protocol, judge.orders)))
+        row: dict[str, Any] = {"judge": judge.name, "asked": asked}
+        row["pairs"] = _judged(judge, dataset)
+        for level in levels:
+            row[f"{level} (all)"] = _measure(judge, level, "accuracy_all")
+            row[f"{level} (parsed)"] = _measure(judge, level, "accuracy").value
+        accuracy.append(row)
+        habits.append({"judge": judge.name, **_habits(judge, levels), **_effort(judge)})
+    tests = [_tests_table(dataset, level, _points, _VERDICTS[level]) for level in LEVELS]
+    title = (
+        "Every two judges, and each against the best baseline, on the same pairs; difference in"
+        " points"
+    )
+    return [
+        _dataset_section(dataset),
+        Section(
+            "Accuracy in %, 95% interval in brackets",
+            _accuracy_notes(dataset),
+            [_table(accuracy)],
+            level=3,
+        ),
+        Section(
+            "Habits and effort, shares in %", _habits_notes(dataset), [_table(habits)], level=3
+        ),
+        Section(title, tables=tests, level=3),
+        *_pair_panel(dataset),
+        *_detail_sections(dataset, pair_details, by, numbers),
+    ]
+
+
+def _habits(judge: JudgeResult, levels: Sequence[Level]) -> dict[str, float]:
+    habits = {"unparsed": _unparsed(judge)}
+    measures = {
+        "alpha": "alpha",
+        "flips": "flips",
+        "prefers longer": "longer_preference",
+        "prefers first": "first_preference",
+    }
+    for habit, measure in measures.items():
+        habits[habit] = _measure(judge, "overall", measure).value
+    if len(levels) > 1:
+        habits["halo"] = _measure(judge, "dimensions", "halo").value
+    return habits
+
+
+def _pair_panel(dataset: DatasetJudges[JudgeResult]) -> list[Section]:
+    """The panel of the models among the judges, on the pairs that all of them have judged."""
+    judges = [
+        judge for judge in dataset.judges if judge.overall is not None and not judge.is_baseline
+    ]
+    keys = _judged_by_all(judges)
+    right = {}
+    clusters = []
+    for judge in judges:
+        if verdicts := items_of([judge.items[key] for key in keys]):
+            right[judge.name] = correctness(verdicts.labels, verdicts.final)
+            clusters.append(verdicts.clusters)
+    return [panel_section(pd.DataFrame(right), None, clusters[0])] if clusters else []
+
+
+def _rating_panel(dataset: DatasetJudges[RatingJudge]) -> list[Section]:
+    """The panel of the judges, on the responses that all of them have rated."""
+    keys = _judged_by_all(dataset.judges)
+    if not keys:
+        return []
+    ratings = {}
+    for judge in dataset.judges:
+        ratings[judge.name] = [judge.items[key].rescaled for key in keys]
+    items = [dataset.judges[0].items[key] for key in keys]
+    labels = np.array([item.label for item in items])
+    return [panel_section(pd.DataFrame(ratings), labels, [item.cluster for item in items])]
+
+
+def _judged_by_all(judges: Sequence[JudgeResult] | Sequence[RatingJudge]) -> list[Key]:
+    """What all judges have judged; nothing where they are too few for a panel."""
+    if len(judges) < FEWEST_JUDGES:
+        return []
+    return sorted(frozenset.intersection(*(frozenset(judge.items) for judge in judges)))
+
+
+def _judged(judge: LoggedJudge, dataset: DatasetJudges[Any]) -> str:
+    """How many pairs or responses were judged; of how many, where another judge judged more."""
+    if dataset.is_partial(judge):
+        return f"{len(judge.samples)} of {len(dataset.samples)}"
+    return str(len(judge.items))
+
+
+def _effort(judge: LoggedJudge) -> dict[str, float]:
+    return {"$ per 1,000": judge.cost, "s per 1,000": judge.seconds}
+
+
+def _measure(judge: JudgeResult, level: Level, name: str) -> Estimate:
+    measures = getattr(judge, level)
+    return _UNKNOWN if measures is None else getattr(measures, name)
+
+
+_UNKNOWN = Estimate(math.nan, math.nan, math.nan, 0, 0)
+
+
+def _unparsed(judge: JudgeResult) -> float:
+    """Share of all verdicts asked for, as a whole and on dimensions, that could not be parsed."""
+    shares = [_measure(judge, level, "unread") for level in LEVELS]
+    asked = sum(share.n for share in shares)
+    return sum(share.value * share.n for share in shares if share.n) / asked if asked else math.nan
+
+
+def _accuracy_notes(dataset: DatasetJudges[JudgeResult]) -> list[str]:
+    notes = [
+        "Accuracy is over labels that are no ties: (all) counts unparsed verdicts as wrong, and"
+        " judges are sorted and tested by it; (parsed) skips them, as the paper does."
+    ]
+    if dataset.baselines:
+        asked = dataset.baselines[0]
+        orders = (
+            "both orders, disagreement being a tie"
+            if asked.orders == "both"
+            else f"the order '{asked.orders}'"
+        )
+        notes.append(
+            f"Baselines without a log are computed in {orders}, random with seed {asked.seed}."
+        )
+    return notes + _partial_note(dataset, "pairs")
+
+
+def _partial_note(dataset: DatasetJudges[Any], what: str) -> list[str]:
+    if not any(dataset.is_partial(judge) for judge in (*dataset.judges, *dataset.baselines)):
+        return []
+    return [
+        f"'n of m': judged only some of the {what}, so the row does not compare with those over"
+        " all m."
+    ]
+
+
+def _habits_notes(dataset: DatasetJudges[JudgeResult]) -> list[str]:
+    notes = [
+        "Unparsed and effort are of all verdicts; alpha (Krippendorff, against the labels) and"
+        " habits of the overall verdicts, ties included; flips: the verdict changes when the"
+        " responses swap places."
+    ]
+    most = max(dataset.judges, key=lambda judge: len(judge.items))
+    labels = _measure(most, "overall", "label_longer_preference").value
+    if not math.isnan(labels):
+        notes.append(f"The labels prefer the longer response in {labels:.1%}.")
+    halos = [
+        judge.dimensions.label_halo for judge in dataset.judges if judge.dimensions is not None
+    ]
+    if halos:
+        halo = max(halos, key=lambda estimate: estimate.n).value
+        of_labels = "" if math.isnan(halo) else f"; {halo:.1%} of the labels do"
+        notes.append(
+            f"Halo: verdicts on dimensions that equal the overall verdict, no ties{of_labels}."
+        )
+    return notes + _effort_notes(dataset.judges) + _reply_notes(dataset.judges)
+
+
+def _effort_notes(judges: Sequence[LoggedJudge]) -> list[str]:
+    """How cost and seconds are counted, and for how many calls they are not known."""
+    notes = ["Seconds are those of the calls, one after another."]
+    for thing, field in (("cost", "without_cost"), ("time", "without_seconds")):
+        lacking = [
+            (judge.name, getattr(judge.effort, field), judge.effort.calls) for judge in judges
+        ]
+        if some := [f"{name} {n} of {calls}" for name, n, calls in lacking if 0 < n < calls]:
+            notes.append(
+                f"Calls without a known {thing} are counted as the mean of the others:"
+                f" {', '.join(some)}."
+            )
+        if none := [name for name, n, calls in lacking if n == calls > 0]:
+            notes.append(f"No call has a known {thing}: {', '.join(none)}.")
+    return notes
+
+
+def _tests_table(dataset: DatasetJudges[Any], level: str, show: Format, title: str) -> Table:
+    rows = []
+    for test in dataset.tests:
+        if test.level != level:
+            continue
+        row = {
+            "judge": test.first.name,
+            "other judge": test.second.name,
+            "result": f"{test.better.name} is better" if test.better else "not significant",
+            "difference": test.difference,
+        }
+        if test.only_one_right:
+            row["only one right"] = " : ".join(map(str, test.only_one_right))
+        row |= {"p": test.p, "p (Holm)": test.adjusted_p, "n": test.difference.n}
+        rows.append(row)
+    return _table(rows, title, {"difference": show})
+
+
+def _rating_sections(
+    dataset: DatasetJudges[RatingJudge], by: Sequence[str], numbers: bool
+) -> list[Section]:
+    judges = dataset.judges
+    rows = []
+    tables = []
+    for judge in judges:
+        about = {"judge": judge.name, "rubric": judge.rubric or None, "n": _judged(judge, dataset)}
+        rows.append({**about, **_agreement_row(judge.agreement), **_effort(judge)})
+        if judge.by_intent:
+            intents = [
+                {"intent": intent, "n": found.n, **_agreement_row(found)}
+                for intent, found in judge.by_intent.items()
+            ]
+            tables.append(_table(intents, f"By intent: {judge.name}", _correlations(2)))
+    notes = [
+        (
+            "Correlations and mean difference (rating less label, on the scale of the labels) are"
+            " over the ratings that were parsed; Kendall is tau-b."
+        ),
+        *_effort_notes(judges),
+        *_reply_notes(judges),
+        *_partial_note(dataset, "responses"),
+    ]
+    tests = [
+        _tests_table(dataset, level, number(3, sign=True), level.capitalize())
+        for level in ("pearson", "spearman")
+    ]
+    title = (
+        "Correlation of ratings with labels, 95% interval in brackets; level, failures and effort"
+    )
+    return [
+        _dataset_section(dataset),
+        Section(title, notes, [_table(rows, formats=_correlations(3)), *tables], level=3),
+        Section("Every two judges on the responses that both have rated", tables=tests, level=3),
+        *_rating_panel(dataset),
+        *_detail_sections(dataset, rating_details, by, numbers),
+    ]
+
+
+def _correlations(digits: int) -> dict[str, Format]:
+    return {kind.capitalize(): number(digits) for kind in CORRELATIONS}
+
+
+def _agreement_row(found: RatingAgreement) -> dict[str, Estimate | float]:
+    return {
+        **{kind.capitalize(): getattr(found.correlations, kind) for kind in CORRELATIONS},
+        "mean difference": found.difference,
+        "unparsed %": found.unread,
+    }
+
+
+def _published_table(published: PublishedTable) -> Table:
+    unit, digits = ("%", 2) if published.unit == "percent" else ("-1 to 1", 3)
+    names = [column.name for column in published.columns]
+    data = pd.DataFrame.from_dict(published.judges, orient="index", columns=names)
+    return Table(
+        data.reset_index(names="judge"),
+        dict.fromkeys(names, number(digits)),
+        title=f"Published, Table {published.number}. {published.title} ({unit})",
+    )
