@@ -39,10 +39,11 @@ from urs_inspect.datasets import load_md_eval
 from urs_inspect.datasets._benches import load_pairs
 from urs_inspect.datasets._sources import SOURCES
 from urs_inspect.logs._battles import read_styled_battles
+from urs_inspect.reports._texts import number
 from urs_inspect.reports.layout._page import render_page
-from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table, number
-from urs_inspect.reports.numbers._rankings import ranking_report
+from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
 from urs_inspect.reports.words._adjusted import controlled_section
+from urs_inspect.reports.words._rankings import ranking_report
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.stats import Battles, Ranking, fit_bradley_terry, mean_interval, rank
 from urs_inspect.stats._adjusted import ControlledRanking, rank_controlled

@@ -47,6 +47,7 @@ from urs_inspect.providers._simulated_judgement import expected_final
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._comparison import compare_table
 from urs_inspect.reports.numbers._leaderboard import Ranking, make_leaderboard
+from urs_inspect.reports.numbers._one_intent import without_intents
 from urs_inspect.reports.numbers._scores import (
     ALL,
     Columns,
@@ -56,7 +57,6 @@ from urs_inspect.reports.numbers._scores import (
     order_models,
     score_table,
 )
-from urs_inspect.reports.words._cautions import without_intents
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.stats import Estimate, MeanColumn, bootstrap_means, mean_estimates
 from urs_inspect.stats._bootstrap import Flags, Floats, Integers, Resampling, percentile_bounds

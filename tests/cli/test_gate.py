@@ -8,7 +8,7 @@ from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import match
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from urs_inspect.reports.layout._tables import DASH
+from urs_inspect.reports._texts import DASH
 
 RIGHT = {"base": 56, "same": 55, "worse": 30}
 
@@ -132,7 +132,7 @@ def test_an_error_of_the_program_is_no_decision(run, logs, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("urs_inspect.reports.numbers._gate.make_gate", fail)
+    monkeypatch.setattr("urs_inspect.reports.words._gate.make_gate", fail)
     result = run("gate", logs / "base", logs / "same", "--margin", 0.1)
     assert result.exit_code == 3
     assert "broken" in result.stderr

@@ -10,8 +10,9 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._judge_prior import JudgePrior, rank_with_prior
 from urs_inspect.logs._battles import JudgeVerdicts
-from urs_inspect.reports.numbers._rankings import ranking_report, read_coefficients
+from urs_inspect.reports.numbers._rankings import read_coefficients
 from urs_inspect.reports.words._adjusted import controlled_section, corrected_section, prior_section
+from urs_inspect.reports.words._rankings import ranking_report
 from urs_inspect.stats import Battles, rank
 from urs_inspect.stats._adjusted import JudgedBallots, rank_controlled, rank_corrected
 

@@ -32,7 +32,6 @@ from urs_inspect.reports.numbers._agreement import (
     match_ratings,
     model_level,
     model_names,
-    panel_of,
     unused,
 )
 from urs_inspect.reports.numbers._answers import Answers
@@ -45,7 +44,11 @@ from urs_inspect.reports.numbers._human_data import (
     read_vote_ranking,
 )
 from urs_inspect.reports.numbers._scores import score_table
-from urs_inspect.reports.words._agreement import _about_correlation, agreement_report
+from urs_inspect.reports.words._agreement import (
+    _about_correlation,
+    _panel_of_blocks,
+    agreement_report,
+)
 from urs_inspect.stats import (
     Battle,
     Estimate,
@@ -827,13 +830,13 @@ def test_judges_of_three_blocks_are_worth_fewer_that_err_alike() -> None:
         for judge, given in errors.items()
     ]
     human = ratings(*[(name, "m", value) for name, value in people.items()], scale=(1.0, 10.0))
-    [section] = panel_of(answers(*finals).table, human)
+    [section] = _panel_of_blocks(answers(*finals).table, human)
     correlations = section.tables[0].data.iloc[:, 1].tolist()
     assert section.tables[0].data["judge"].tolist() == ["1. p/a", "2. p/b", "3. p/c"]
     assert correlations[0] == pytest.approx(correlations[1]) and correlations[0] > 0.4 > abs(
         correlations[2]
     )
-    assert panel_of(answers(*finals[:2]).table, human) == []
+    assert _panel_of_blocks(answers(*finals[:2]).table, human) == []
 
 
 def test_ratings_of_nothing_in_the_logs_are_refused() -> None:

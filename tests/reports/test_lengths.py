@@ -19,13 +19,9 @@ from tests.telling import tells
 from urs_inspect.reports.layout._tables import Report
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
-from urs_inspect.reports.numbers._lengths import (
-    REGRESSION_WARNING,
-    LengthRegression,
-    length_sentence,
-    times_text,
-)
+from urs_inspect.reports.numbers._lengths import LengthRegression
 from urs_inspect.reports.words._leaderboard import report_leaderboard
+from urs_inspect.reports.words._lengths import REGRESSION_WARNING, length_sentence, times_text
 from urs_inspect.stats._bootstrap import Resampling
 
 TRIPLED = math.log2(3)

@@ -16,8 +16,8 @@ from tests.telling import tells
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._judges import read_judges, read_ratings
 from urs_inspect.reports.numbers._leaderboard import Ranking
-from urs_inspect.reports.numbers._noise import noise_section, panel_section
 from urs_inspect.reports.words._judge_details import judges_report
+from urs_inspect.reports.words._noise import noise_section, panel_section
 
 PANEL = ("p/one", "p/two", "p/three")
 

@@ -21,13 +21,13 @@ from playwright.sync_api import Browser, Page
 
 from tests.reports.boards import HOSTILE, many_board, rich_board
 from urs_inspect._util import InputError
+from urs_inspect.reports._texts import number
 from urs_inspect.reports.layout._page import render_page
 from urs_inspect.reports.layout._tables import (
     Report,
     ReportKind,
     Section,
     Table,
-    number,
     simulation_section,
 )
 from urs_inspect.reports.words._leaderboard import report_leaderboard

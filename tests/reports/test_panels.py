@@ -17,10 +17,10 @@ from urs_inspect._util import InputError
 from urs_inspect.logs._samples import read_sample_scores
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._comparison import compare
-from urs_inspect.reports.numbers._gate import make_gate
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._scores import ALL, compare_models, order_models, score_table
 from urs_inspect.reports.words._comparison import best_sentence
+from urs_inspect.reports.words._gate import make_gate
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.stats._bootstrap import Flags, Floats, Resampling
 

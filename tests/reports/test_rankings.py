@@ -15,7 +15,8 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.logs._battles import read_battles
 from urs_inspect.logs._comparisons import read_comparisons
-from urs_inspect.reports.numbers._rankings import ranking_dict, ranking_report, read_leaderboard
+from urs_inspect.reports.numbers._rankings import read_leaderboard
+from urs_inspect.reports.words._rankings import ranking_dict, ranking_report
 from urs_inspect.stats import compare_leaderboard, rank
 
 

@@ -10,8 +10,17 @@ import pandas as pd
 import pytest
 
 from urs_inspect._util import InputError, escaped
-from urs_inspect.reports.layout._tables import (
+from urs_inspect.reports._texts import (
     Format,
+    duration,
+    interval,
+    level_text,
+    money,
+    number,
+    p_value,
+    share,
+)
+from urs_inspect.reports.layout._tables import (
     Report,
     ReportKind,
     Section,
@@ -19,14 +28,7 @@ from urs_inspect.reports.layout._tables import (
     TextTable,
     check_directory,
     csv_text,
-    duration,
-    interval,
-    level_text,
-    money,
-    number,
-    p_value,
     plain,
-    share,
     write_directory,
 )
 from urs_inspect.stats import Estimate

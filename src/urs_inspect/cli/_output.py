@@ -141,7 +141,7 @@ def _shared(least: Sequence[int], wanted: Sequence[int], room: int) -> list[int]
 
 def print_report(report: "Report", console: Console) -> None:
     """Print the sections of a report, their tables as wide as the terminal with nothing cut off."""
-    from urs_inspect.reports.layout._tables import COMMAND
+    from urs_inspect.reports._texts import COMMAND
 
     for section in report.sections:
         tables = [

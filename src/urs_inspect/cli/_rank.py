@@ -125,17 +125,14 @@ def rank(
         read_styled_battles,
         read_vote_columns,
     )
-    from urs_inspect.reports.numbers._rankings import (
-        ranking_report,
-        read_coefficients,
-        read_leaderboard,
-    )
+    from urs_inspect.reports.numbers._rankings import read_coefficients, read_leaderboard
     from urs_inspect.reports.words._adjusted import (
         Adjusted,
         controlled_section,
         corrected_section,
         prior_section,
     )
+    from urs_inspect.reports.words._rankings import ranking_report
     from urs_inspect.stats import compare_leaderboard
     from urs_inspect.stats._adjusted import FEATURES, rank_controlled, rank_corrected
 

@@ -486,7 +486,7 @@ def gate(
     without a score count against every claim.
     """
     from urs_inspect.logs._samples import read_sample_scores
-    from urs_inspect.reports.numbers._gate import make_gate
+    from urs_inspect.reports.words._gate import make_gate
 
     limits = None if scale is None else parse_scale(scale, "scale")
     how = {name: options.pop(name) for name in ("task", "scorer", "value", "cluster")}

@@ -21,15 +21,12 @@ from urs_inspect.logs._files import (
 )
 from urs_inspect.logs._naming import distinct_names, model_settings, whole_characters
 from urs_inspect.logs._scores import SIMULATED, last_score, value_of
+from urs_inspect.reports._texts import DASH, Format, number, share
 from urs_inspect.reports.layout._tables import (
-    DASH,
-    Format,
     Report,
     ReportKind,
     Section,
     Table,
-    number,
-    share,
     simulation_section,
 )
 from urs_inspect.reports.numbers._answers import ERROR, NOT_JUDGED

@@ -16,14 +16,12 @@ from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.logs._files import finished_headers, latest_runs, nothing_left, short_name
 from urs_inspect.logs._naming import model_names, model_settings
 from urs_inspect.logs._scores import SIMULATED, role_models
+from urs_inspect.reports._texts import Format, level_text, number
 from urs_inspect.reports.layout._tables import (
-    Format,
     Report,
     ReportKind,
     Section,
     Table,
-    level_text,
-    number,
     simulation_section,
 )
 from urs_inspect.reports.numbers._answers import ERROR, JudgedLog, read_judged_log

@@ -12,7 +12,6 @@ import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs._scores import SIMULATED
-from urs_inspect.reports.layout._tables import Section
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._conditions import BlockAnswers, Conditions, blocks_of
 from urs_inspect.reports.numbers._human_data import (
@@ -23,7 +22,6 @@ from urs_inspect.reports.numbers._human_data import (
     Votes,
     on_scale_of_judge,
 )
-from urs_inspect.reports.numbers._noise import FEWEST_JUDGES, panel_section
 from urs_inspect.reports.numbers._scores import ScoreTable, clusters_of, score_table
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import (
@@ -675,23 +673,3 @@ def _agreement_block(block: BlockAnswers, levels: Mapping[str, Any]) -> Agreemen
         **known,
         notes=lacking,
     )
-
-
-def panel_of(answers: pd.DataFrame, human: HumanRatings) -> list[Section]:
-    """How many votes the judges of several blocks are worth, on rated answers that all scored."""
-    blocks = blocks_of(answers)
-    if len(blocks) < FEWEST_JUDGES:
-        return []
-    scores = {}
-    people = []
-    matched = match_blocks(answers, blocks, human)
-    for place, (block, rated) in enumerate(zip(blocks, matched, strict=True), start=1):
-        rows = rated.answers.set_index(["model", "question", "epoch"])
-        scores[f"{place}. {', '.join(block.conditions.judges)}"] = rows["score"]
-        people.append(rows["ratings"].map(lambda given: math.fsum(given.values()) / len(given)))
-    values = pd.concat(scores, axis=1)
-    ratings = pd.concat(people)
-    labels = ratings[~ratings.index.duplicated()].reindex(values.index).to_numpy()
-    questions = values.index.get_level_values("question")
-    clusters = clusters_of(answers)[questions].map(str)
-    return [panel_section(values, labels, list(clusters))]

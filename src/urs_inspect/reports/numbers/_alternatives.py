@@ -9,7 +9,7 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.logs._naming import short_names
-from urs_inspect.reports.layout._tables import DASH, Format, Section, Table, listed, number, p_value
+from urs_inspect.reports._texts import listed, number
 from urs_inspect.reports.numbers._comparison import ComparedModels, verdict_of
 from urs_inspect.reports.numbers._scores import ALL
 from urs_inspect.stats import rank_intervals
@@ -19,9 +19,7 @@ from urs_inspect.stats._paired import Pair, all_pairs, mean_differences, worst_p
 
 PAIRS = ["first", "second", "better_by_judge", "verdict", "difference", "p", "p_holm", "p_worst"]
 """Columns of `Alternative.pairs`."""
-_MEAN = number(2)
 _SIGNED = number(2, sign=True)
-_COUNT = number(0)
 
 
 @dataclass(frozen=True)
@@ -50,78 +48,6 @@ class Alternative:
     def over_all(self) -> pd.DataFrame:
         """The means over all questions, by model."""
         return self.means[self.means["column"] == ALL].set_index("model")
-
-    def section(self, place: int, short: Mapping[str, str]) -> Section:
-        """Means and differences, and how to read them.
-
-        Models by their short names, and in files in full.
-        """
-        written = {self.name: self.means, f"{self.name}_differences": self.pairs}
-        tables = [
-            Table(
-                data.assign(block=place)[["block", *data]],
-                name=name,
-                main=self.name if name == self.name else "difference",
-                shown=(),
-                estimates=("mean", "people"),
-            )
-            for name, data in written.items()
-        ]
-        if "rank_from" in self.means and self.means["rank_from"].notna().any():
-            hidden = set()
-            if (self.means["column"] == ALL).all():
-                hidden.add("column")
-            if not (self.pairs["p_worst"] > self.pairs["p_holm"]).any():
-                hidden.add("p_worst")
-            words = {**short, **VERDICTS, "": DASH}
-            means = self.means.assign(rank=ranks_text(self.means))
-            for title, frame in (("", means), (f"Differences {self.title.lower()}", self.pairs)):
-                data = frame.map(
-                    lambda cell: words.get(cell, cell) if isinstance(cell, str) else cell
-                )
-                shown = [column for column in _HEADINGS if column in data and column not in hidden]
-                tables.append(Table(data, _FORMATS, headings=_HEADINGS, shown=shown, title=title))
-        return Section(self.title, self.notes, [] if self.means.empty else tables, 3)
-
-
-VERDICTS = {"not distinguishable": "cannot be distinguished"}
-"""Verdicts in files that reports show in other words."""
-_HEADINGS = {  # of the columns that are shown, in order
-    "model": "Model",
-    "column": "Questions of",
-    "rank": "Rank",
-    "first": "First",
-    "second": "Second",
-    "better_by_judge": "Better by the judge",
-    "verdict": "Verdict",
-    "mean": "Judge's mean",
-    "corrected": "Corrected by people",
-    "people": "People alone",
-    "rated": "Rated answers",
-    "worth": "Worth",
-    "more": "More to halve",
-    "difference": "Difference",
-    "p": "p",
-    "p_holm": "p (Holm)",
-    "p_worst": "p, worst case",
-}
-_FORMATS: dict[str, Format] = {
-    **dict.fromkeys(("mean", "corrected", "people"), _MEAN),
-    **dict.fromkeys(("rated", "worth", "more"), _COUNT),
-    **dict.fromkeys(("p", "p_holm", "p_worst"), p_value),
-    "difference": _SIGNED,
-}
-
-
-def ranks_text(models: pd.DataFrame) -> list[str]:
-    """The ranks that each model may have, `1–2`, or a dash."""
-    texts = []
-    for low, high in zip(models["rank_from"], models["rank_to"], strict=True):
-        if pd.isna(low):
-            texts.append(DASH)
-        else:
-            texts.append(f"{low:g}" if low == high else f"{low:g}–{high:g}")
-    return texts
 
 
 def compare(

@@ -15,7 +15,7 @@ import pandas as pd
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs._naming import short_names
 from urs_inspect.logs._samples import NO_GROUP
-from urs_inspect.reports.layout._tables import share
+from urs_inspect.reports._texts import share
 from urs_inspect.reports.numbers._scores import (
     ALL,
     OrderedScores,

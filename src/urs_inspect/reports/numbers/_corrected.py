@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect._util import counted
-from urs_inspect.reports.layout._tables import DASH, listed, number, p_value
+from urs_inspect.reports._texts import DASH, listed, number, p_value
 from urs_inspect.reports.numbers._agreement import Matched
 from urs_inspect.reports.numbers._alternatives import PAIRS, Alternative, compare, lost_leads
 from urs_inspect.reports.numbers._comparison import ComparedModels

@@ -3,40 +3,24 @@ report.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs._samples import SampleScores
-from urs_inspect.reports.layout._tables import (
-    Report,
-    ReportKind,
-    Section,
-    Table,
-    level_text,
-    number,
-    p_value,
-    share,
-    simulation_section,
-)
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import Floats, Integers, Scale, number_clusters
 from urs_inspect.stats._power import (
-    FEWEST,
-    POWER,
     MeanBounds,
     mean_bounds,
     pass_power,
     passing_margin,
     questions_to_pass,
-    score_slope,
     verdicts,
 )
 
-GATE = ReportKind("urs-inspect-gate", 1, "urs-inspect gate", "gate", ("gate", "runs", "series"))
 _REASONS = (
     (
         "Pass: NEW is not worse than BASE by more than the margin of {:g}.",
@@ -62,17 +46,7 @@ _CERTAIN = (
     "Worse: NEW is significantly worse than BASE, by more than the margin of {:g}.",
     "Different: NEW and BASE differ significantly, by more than the margin of {:g}.",
 )  # in place of exit code 1 above, where the bounds lie beyond the margin
-_CASES = ("Difference", "Missing scores all against NEW", "Missing scores all for NEW")
-_SIGNED = number(3, sign=True)
-_PLAIN = number(3)
-
-
-@dataclass(frozen=True)
-class Gate:
-    """A decision: 0, 1 or 2 the exit code, and the report that says why."""
-
-    code: int
-    report: Report
+CASES = ("Difference", "Missing scores all against NEW", "Missing scores all for NEW")
 
 
 @dataclass(frozen=True)
@@ -110,7 +84,7 @@ class PairedScores:
 
     @property
     def differences(self) -> Floats:
-        """New less base, above 0 where new is better, with missing scores as in `_CASES`, shape (N,
+        """New less base, above 0 where new is better, with missing scores as in `CASES`, shape (N,
         3).
         """
         sign = -1 if self.lower_is_better else 1
@@ -189,69 +163,7 @@ def _filled(values: Floats, share: Floats | float, score: float) -> Floats:
     )
 
 
-def make_gate(
-    base: SampleScores,
-    new: SampleScores,
-    *,
-    margin: float,
-    model: str | None = None,
-    level: float = 0.95,
-    equivalent: bool = False,
-    sequential: bool = False,
-    series: Sequence[float] = (),
-    scale: Scale | None = None,
-    lower_is_better: bool = False,
-) -> Gate:
-    """Decide whether new is not worse than base by more than the margin, or equivalent to it, over
-    their samples.
-
-    Options are those of `urs-inspect gate`; `margin` and `series` are in the unit of the scores.
-    `lower_is_better` is for sides that do not say so.
-    """
-    if not 0.5 < level < 1:
-        raise InputError(f"level: must be above 0.5 and below 1, got {level:g}")
-    if series and not equivalent:
-        raise InputError("series: needs --equivalent")
-    left_out = [
-        f"{name}: {note}" for name, side in (("BASE", base), ("NEW", new)) for note in side.left_out
-    ]
-    try:
-        base = _of_model(base, "BASE", model)
-        new = _of_model(new, "NEW", model)
-        _refuse_different(base, new, equivalent=equivalent)
-        rows, one_sided = _common_samples(base, new)
-    except InputError as error:
-        raise InputError("\n".join([error.message, *left_out])) from error
-    scores = _paired_scores(
-        rows,
-        base,
-        new,
-        scale,
-        lower_is_better or False in (base.higher_is_better, new.higher_is_better),
-    )
-    width = scores.scale[1] - scores.scale[0] if scores.scale_known else math.inf
-    if not 0 < margin < width:
-        raise InputError(
-            f"margin: must be above 0 and below {width:g}, the width of the scale; got {margin:g}"
-        )
-    decision = decide(scores, Rule(margin, level, equivalent, sequential))
-    power = power_of(decision, len(rows))
-    sections = [
-        *simulation_section(base.simulated or new.simulated),
-        _decision_section(base, new, scores, decision),
-        _power_section(power, len(rows), decision),
-    ]
-    if equivalent:
-        sections.append(_anchor_section(scores, decision, series))
-    sections += _other_sections(base, new, scores, [*one_sided, *left_out])
-    outcome = decision.reason.partition(":")[0].lower()
-    facts = {"code": decision.code, "decision": outcome, "difference": decision.estimate().value}
-    facts |= {"low": decision.low, "high": decision.high, "task": base.task, "scorer": base.scorer}
-    facts |= asdict(decision.rule) | asdict(power)
-    return Gate(decision.code, Report(GATE, f"Gate: {outcome}", sections, facts))
-
-
-def _of_model(side: SampleScores, what: str, model: str | None) -> SampleScores:
+def of_model(side: SampleScores, what: str, model: str | None) -> SampleScores:
     """The scores of the side's only model, or of the one that is named."""
     there = sorted(side.table["model"].unique())
     kept = [name for name in there if model in (None, name)]
@@ -262,7 +174,7 @@ def _of_model(side: SampleScores, what: str, model: str | None) -> SampleScores:
     return replace(side, table=side.table[side.table["model"] == kept[0]], runs=runs)
 
 
-def _refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool) -> None:
+def refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool) -> None:
     if base.judge != new.judge and not equivalent:
         judges = f"{base.judge or 'none named'} in BASE and {new.judge or 'none named'} in NEW"
         raise InputError(
@@ -287,7 +199,7 @@ def _refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool
         raise InputError(f"BASE and NEW are the same: {choices(run.log for run in base.runs)}")
 
 
-def _common_samples(base: SampleScores, new: SampleScores) -> tuple[pd.DataFrame, list[str]]:
+def common_samples(base: SampleScores, new: SampleScores) -> tuple[pd.DataFrame, list[str]]:
     """Samples of both sides, one per row, and a sentence on how many are of one side only, if any
     are.
     """
@@ -309,7 +221,7 @@ def _common_samples(base: SampleScores, new: SampleScores) -> tuple[pd.DataFrame
     return rows, [] if len(rows) == counts.sum() else [f"Samples left out: {one_sided}."]
 
 
-def _paired_scores(
+def paired_scores(
     rows: pd.DataFrame,
     base: SampleScores,
     new: SampleScores,
@@ -380,162 +292,3 @@ def power_of(decision: Decision, n: int) -> Power:
     )
     power = pass_power(margin, half, error, clusters, equivalent=equal)
     return Power(power, needed, passing_margin(half, error, clusters, equivalent=equal) + shift)
-
-
-def _decision_section(
-    base: SampleScores, new: SampleScores, scores: PairedScores, decision: Decision
-) -> Section:
-    rule = decision.rule
-    n = len(scores.base)
-    clusters = int(decision.bounds.clusters[0])
-    both = ~np.isnan(scores.base + scores.new)
-    missing = n - int(both.sum())
-    kind = (
-        f"{level_text(rule.level)} one-sided"
-        f" bounds{' valid at every look' if rule.sequential else ''}"
-    )
-    worst = ", with missing scores at the worst for each" if scores.incomplete else ""
-    notes = [
-        decision.reason,
-        (
-            f"Difference of the means, NEW less BASE: {_SIGNED(decision.estimate().value)}; its"
-            f" {kind}{worst}: {_SIGNED(decision.low)} and {_SIGNED(decision.high)}."
-        ),
-    ]
-    if decision.code == 0 and decision.high < 0:
-        notes.append("NEW is significantly worse than BASE, but by less than the margin.")
-    if math.isnan(decision.low) and clusters >= FEWEST and scores.scale[0] == scores.scale[1]:
-        notes.append(
-            "No bounds: all scores are the same and no scale is known; --scale LOW,HIGH gives one."
-        )
-    elif math.isnan(decision.low):
-        notes.append(f"No bounds: too few clusters with scores of both sides ({clusters}).")
-    elif missing < n and not np.nan_to_num(scores.differences[:, 0]).any():
-        notes.append(
-            f"No score changed; the bounds allow for changes in other samples. {scores.scale_note}"
-        )
-    if base.structured != new.structured:
-        notes.append(
-            f"Structured output of the judge: {base.structured} in BASE, {new.structured} in NEW."
-            " The same judge may score otherwise with it than without."
-        )
-    if scores.lower_is_better:
-        notes.append(
-            "Lower scores are better: differences are reversed, so that NEW is better above 0."
-        )
-    notes += [
-        f"Task {base.task}, score {base.scorer}.",
-        *dict.fromkeys((*base.notes, *new.notes)),
-    ]
-    data: list[tuple[str, float | Estimate]] = [
-        (f"{name}: {side.runs[0].model}", float(values[both].mean()) if both.any() else math.nan)
-        for name, side, values in (("BASE", base, scores.base), ("NEW", new, scores.new))
-    ]
-    data += [
-        (case, decision.estimate(k))
-        for k, case in enumerate(_CASES[: 3 if scores.incomplete else 1])
-    ]
-    cases = f", cases of missing scores over all {n:,}" if scores.incomplete else ""
-    among = "" if clusters == n - missing else f" in {counted(clusters, 'cluster')}"
-    table = Table(
-        pd.DataFrame(data, columns=["what", "mean"]),
-        {"mean": lambda mean: (_SIGNED if isinstance(mean, Estimate) else _PLAIN)(mean)},
-        "gate",
-        {"what": ""},
-        main="mean",
-        title=(
-            f"Means over {counted(n - missing, 'sample')} with a score of both sides{among}{cases};"
-            f" {kind}"
-        ),
-    )
-    return Section("Decision", notes, [table], warnings=notes[:1] if decision.code else ())
-
-
-def _power_section(power: Power, n: int, decision: Decision) -> Section:
-    """What this comparison could have shown, and how many samples would."""
-    if math.isnan(power.power):
-        return Section(
-            "Power", ["Not known: all samples have the same difference, or there are no bounds."]
-        )
-    notes = [
-        f"If NEW and BASE were equal, {share(power.power)} of comparisons over"
-        f" {counted(n, 'sample')} would pass."
-    ]
-    if power.power < POWER and power.samples_needed is None:
-        notes.append(
-            f"No number of samples has a power of {share(POWER)} while so many scores are missing."
-        )
-    elif power.power < POWER:
-        notes.append(f"A power of {share(POWER)} takes {power.samples_needed:,} samples.")
-    unseen = float(decision.bounds.unseen[1])
-    clusters = int(decision.bounds.clusters[1])
-    if unseen >= decision.rule.margin:
-        notes.append(
-            "So few do not pass this margin, whatever their scores: losses that are too rare to be"
-            f" among {counted(clusters, 'cluster')} may be as large as the scale allows, a mean"
-            f" loss of {_PLAIN(unseen)}."
-        )
-    if decision.code == 2:
-        notes.append(
-            f"With {counted(n, 'sample')}, a margin of {_PLAIN(power.margin_needed)} has a power of"
-            f" {share(POWER)}."
-        )
-    return Section("Power", notes)
-
-
-def _anchor_section(scores: PairedScores, decision: Decision, series: Sequence[float]) -> Section:
-    """The shift from old to new scores, whether it depends on the score, and a series on the new
-    scale.
-    """
-    shift = decision.estimate(two_sided=True)
-    shift = -shift if scores.lower_is_better else shift
-    slope, p = score_slope(scores.base, scores.new, scores.clusters)
-    notes = [f"NEW less BASE: {_SIGNED(shift)}, a two-sided {level_text(shift.level)} interval."]
-    warnings = list[str]()
-    if p < 1 - shift.level:
-        warnings = [
-            f"The shift depends on the score: it changes by {_SIGNED(slope)} per point (p"
-            f" {p_value(p)}). No constant re-anchors a series: score the old logs with the new"
-            " judge, or compare each range of scores by itself."
-        ]
-    elif not math.isnan(p):
-        notes.append(
-            f"No sign that the shift depends on the score: {_SIGNED(slope)} per point (p"
-            f" {p_value(p)})."
-        )
-    moved = [
-        replace(shift, value=mean + shift.value, low=mean + shift.low, high=mean + shift.high)
-        for mean in series
-    ]
-    title = "Means of the series on the new scale; intervals are those of the shift alone"
-    frame = pd.DataFrame({"old": list(series), "new": moved})
-    formats = {"old": _PLAIN, "new": _PLAIN}
-    table = Table(frame, formats, "series", main="new", title=title)
-    return Section("Re-anchoring", [*notes, *warnings], [table] if moved else [], warnings=warnings)
-
-
-def _other_sections(
-    base: SampleScores, new: SampleScores, scores: PairedScores, left_out: list[str]
-) -> list[Section]:
-    lacking = [int(np.isnan(side).sum()) for side in (scores.base, scores.new)]
-    shares = np.asarray(scores.base_share), np.asarray(scores.new_share)
-    fewer = [int((share < 1).sum()) - none for share, none in zip(shares, lacking, strict=True)]
-    missing = (
-        f"Samples without a score: {lacking[0]:,} of BASE, {lacking[1]:,} of NEW; of some epochs"
-        f" only: {fewer[0]:,} and {fewer[1]:,}. A claim must also hold with the missing scores at"
-        f" the end of the scale that is worst for it. {scores.scale_note}"
-    )
-    runs = [
-        {"side": name} | asdict(run)
-        for name, side in (("BASE", base), ("NEW", new))
-        for run in side.runs
-    ]
-    sections = []
-    if scores.incomplete:
-        sections.append(Section("Missing scores", [missing]))
-    if left_out:
-        sections.append(Section("Left out", left_out))
-    sections.append(
-        Section("Runs", (), [Table(pd.DataFrame(runs), {"samples": number(0)}, "runs")])
-    )
-    return sections

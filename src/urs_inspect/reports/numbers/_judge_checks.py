@@ -19,7 +19,7 @@ from urs_inspect._util import counted
 from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
 from urs_inspect.logs._scores import role_models
-from urs_inspect.reports.layout._tables import COMMAND, listed
+from urs_inspect.reports._texts import COMMAND, listed
 from urs_inspect.reports.numbers._agreement import CORRELATIONS, Matched
 from urs_inspect.reports.numbers._answers import Answers, Run
 from urs_inspect.reports.numbers._conditions import Conditions, conditions_of

@@ -12,7 +12,7 @@ from urs_inspect._util import InputError, counted
 from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.logs._files import short_name
 from urs_inspect.logs._scores import SIMULATED
-from urs_inspect.reports.layout._tables import listed
+from urs_inspect.reports._texts import listed
 from urs_inspect.reports.numbers._agreement import Matched, match_blocks, unused
 from urs_inspect.reports.numbers._alternatives import Alternative
 from urs_inspect.reports.numbers._answers import CRITERION, ERROR, NOT_SENT, Answers, Run
@@ -23,6 +23,7 @@ from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._judge_checks import JudgeFact, judge_checks, read_judge_facts
 from urs_inspect.reports.numbers._lengths import LengthRegression, length_ratios, length_regression
 from urs_inspect.reports.numbers._noise import Noise, noise_of
+from urs_inspect.reports.numbers._one_intent import WithoutIntent, without_intents
 from urs_inspect.reports.numbers._scores import (
     ALL,
     Columns,
@@ -35,7 +36,6 @@ from urs_inspect.reports.numbers._scores import (
     with_shares,
 )
 from urs_inspect.reports.numbers._traffic import TrafficMix
-from urs_inspect.reports.words._cautions import WithoutIntent, without_intents
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric
 from urs_inspect.scorers._metrics import CLUSTER
 from urs_inspect.stats import Estimate, interval_alpha

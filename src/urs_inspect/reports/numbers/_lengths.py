@@ -10,9 +10,7 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.judging._failures import NO_RESPONSE
-from urs_inspect.logs._naming import short_names
-from urs_inspect.reports.layout._figures import Figure, length_plot
-from urs_inspect.reports.layout._tables import DASH, Format, Section, Table, listed, number, share
+from urs_inspect.reports._texts import number, share
 from urs_inspect.reports.numbers._scores import OrderedScores
 from urs_inspect.rubrics import FINAL
 from urs_inspect.stats import Estimate, bootstrap_means, mean_estimates
@@ -20,7 +18,7 @@ from urs_inspect.stats._adjusted_means import control_length, length_column
 from urs_inspect.stats._bootstrap import Resampling
 
 if TYPE_CHECKING:
-    from urs_inspect.reports.numbers._leaderboard import Ranking
+    pass
 
 FEWEST = 10
 """Fewest questions over which a regression on length is computed."""
@@ -28,13 +26,7 @@ _COLLINEAR = 0.9
 """Share of the variance of log length between models above which a note says that intervals are
 wide because of it.
 """
-_TASTE = (
-    "These scores cannot tell taste from substance: whether the judge likes length, or more text"
-    " serves users."
-)
-_MEAN = number(2)
 _SIGNED = number(2, sign=True)
-_COUNT = number(0)
 
 
 # --- how much each model writes ---
@@ -83,93 +75,6 @@ def _doublings(scores: OrderedScores, answers: pd.DataFrame) -> Any:
     )
 
 
-def length_sentence(ranking: "Ranking") -> str:
-    """How many times as much the first model writes as each other one.
-
-    Empty where nothing is compared.
-    """
-    models = ranking.models[ranking.models["rank_from"].notna()]
-    if len(models) < 2:
-        return ""
-    first, *others = models.index
-    compared: list[str] = []
-    for other in others:
-        facts: Any = models.loc[other]
-        ratio, overlap, questions = facts[["length_ratio", "length_overlap", "length_questions"]]
-        if questions:
-            over = f"{overlap:,} of {questions:,}"
-            if not compared:
-                over = f"lengths overlap in {overlap:,} of {counted(questions, 'question')}"
-            compared.append(
-                f"{times_text(1 / ratio)} times as much as {ranking.short[other]} ({over})"
-            )
-    if not compared:
-        return f"How much each model writes is not known. {_TASTE}"
-    return f"{ranking.short[first]} writes {listed(compared)}. {_TASTE}"
-
-
-def times_text(ratio: float) -> str:
-    """How many times as much: `12`, `2.1`, `0.48`, or a dash if it is not known."""
-    if math.isnan(ratio):
-        return DASH
-    if ratio >= 10:
-        return f"{ratio:,.0f}"
-    return f"{ratio:.1f}" if ratio >= 0.95 else f"{ratio:.2f}"
-
-
-def length_section(ranking: "Ranking", place: int, axis: str) -> list[Section]:
-    """Lengths of the models' answers beside the first one's, and their scores by length."""
-    if ranking.lengths.empty:
-        return []
-    first = ranking.short[ranking.names[0]]
-    headings = {
-        "model": "Model",
-        "median_length": "Median length",
-        "length_ratio": f"Times as long as {first}",
-        "length_overlap": "Questions in which lengths overlap",
-        "length_questions": "of",
-        "length_correlation": "Spearman's rho",
-    }
-    formats: dict[str, Format] = {
-        "median_length": _COUNT,
-        "length_ratio": times_text,
-        "length_overlap": _COUNT,
-        "length_questions": _COUNT,
-        "length_correlation": _SIGNED,
-    }
-    shown = list(headings)
-    if len(ranking.names) == 1:
-        shown = ["model", "median_length", "length_correlation"]
-    table = Table(
-        ranking.models.reset_index(names="model"), formats, headings=headings, shown=shown
-    )
-    bins = ranking.lengths.assign(block=place)[["block", "model", "length", "score", "answers"]]
-    notes = [
-        (
-            "Rho of length in characters and score over questions. Above zero may mean that the"
-            " judge likes length, or that longer answers are better."
-        ),
-    ]
-    if len(ranking.names) > 1:
-        notes.append(
-            f"Times as long: the median over questions of the ratio to the answer of {first}."
-            " Lengths overlap in a question if the one of the two models that usually writes less"
-            " wrote as much there, or more."
-        )
-    caption = (
-        "Does a longer answer score higher? Dots are about a tenth of a model's answers each, from"
-        " the shortest to the longest; faint lines are all models."
-    )
-    figure = Figure(
-        f"r{place}-lengths",
-        "Mean final score of each model by length of the answer",
-        caption,
-        lambda width: length_plot(bins.assign(model=bins["model"].map(ranking.short)), width, axis),
-    )
-    tables = [table, Table(bins, name="lengths", shown=())]
-    return [Section("Length and score", notes, tables, 3, figures=[figure])]
-
-
 # --- a regression on length, on request ---
 
 
@@ -184,45 +89,6 @@ class LengthRegression:
     means: pd.DataFrame
     notes: tuple[str, ...]
     facts: Mapping[str, Any]  # what the JSON file says beside the table
-
-    def section(self, place: int) -> Section:
-        """The table and how to read it."""
-        short = short_names(list(self.means["model"]))
-        data = self.means.assign(block=place)[["block", *self.means]]
-        headings = {
-            "model": "Model",
-            "length": "Length (100% is the geometric mean)",
-            "mean": "Judge's mean",
-            "equal_length": "By the regression",
-        }
-        formats: dict[str, Format] = {
-            "length": number(0, percent=True),
-            "mean": _MEAN,
-            "equal_length": _MEAN,
-        }
-        shown = Table(
-            data.assign(model=data["model"].map(short)),
-            formats,
-            headings=headings,
-            shown=list(headings),
-        )
-        written = Table(
-            data, name="equal_length", main="equal_length", shown=(), estimates=("mean",)
-        )
-        tables = [] if data.empty else [shown, written]
-        return Section(
-            "Regression on length",
-            (REGRESSION_WARNING, *self.notes),
-            tables,
-            warnings=(REGRESSION_WARNING,),
-        )
-
-
-REGRESSION_WARNING = (
-    "A regression on length does not measure a judge's taste: what longer answers earn by being"
-    " better is taken away as well, and even where length has no effect its intervals are too wide"
-    " to confirm most leads. Do not conclude from it which model is better."
-)
 
 
 def length_regression(

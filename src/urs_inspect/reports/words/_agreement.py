@@ -9,35 +9,42 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.logs._naming import short_names
-from urs_inspect.reports.layout._tables import (
-    DASH,
-    Format,
-    Report,
-    ReportKind,
-    Section,
-    Table,
-    number,
-    rating_text,
-)
+from urs_inspect.reports._texts import DASH, Format, number, rating_text
+from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
 from urs_inspect.reports.numbers._agreement import (
     AgreementBlock,
     CaseLevel,
     IntentLevel,
     ModelLevel,
     agreement_of,
-    panel_of,
+    match_blocks,
 )
 from urs_inspect.reports.numbers._answers import read_answers
+from urs_inspect.reports.numbers._conditions import blocks_of
 from urs_inspect.reports.numbers._human_data import (
+    HumanRatings,
     Scale,
     read_human_ratings,
     read_satisfaction,
     read_vote_ranking,
 )
+from urs_inspect.reports.numbers._noise import FEWEST_JUDGES
+from urs_inspect.reports.numbers._scores import clusters_of
+from urs_inspect.reports.words._noise import panel_section
 from urs_inspect.rubrics import HIGHEST, LOWEST, load_rubric
-from urs_inspect.stats import Estimate, Resampling
-from urs_inspect.stats._bootstrap import LEVEL, ROUNDS, SEED
-from urs_inspect.stats._correlation import MeanCorrelation, fisher_interval
+from urs_inspect.stats import (
+    Estimate,
+    Resampling,
+)
+from urs_inspect.stats._bootstrap import (
+    LEVEL,
+    ROUNDS,
+    SEED,
+)
+from urs_inspect.stats._correlation import (
+    MeanCorrelation,
+    fisher_interval,
+)
 
 AGREEMENT = ReportKind(
     "urs-inspect agreement", 2, "urs-inspect agreement", "agreement", ("agreement",)
@@ -126,7 +133,7 @@ def report_agreement(
     sources = {kind: [str(file)] for kind, file in files if file}
     if votes:
         sources["votes"] = list(map(str, votes))
-    panel = panel_of(answers.table, ratings) if ratings else []
+    panel = _panel_of_blocks(answers.table, ratings) if ratings else []
     warnings = [ratings.doubt] if ratings and ratings.doubt else []
     return agreement_report(
         blocks, [*warnings, *notes], how, sources, answers.left_out, command, panel, warnings
@@ -397,3 +404,23 @@ def _about_correlation(
             )
         )
     return notes
+
+
+def _panel_of_blocks(answers: pd.DataFrame, human: HumanRatings) -> list[Section]:
+    """How many votes the judges of several blocks are worth, on rated answers that all scored."""
+    blocks = blocks_of(answers)
+    if len(blocks) < FEWEST_JUDGES:
+        return []
+    scores = {}
+    people = []
+    matched = match_blocks(answers, blocks, human)
+    for place, (block, rated) in enumerate(zip(blocks, matched, strict=True), start=1):
+        rows = rated.answers.set_index(["model", "question", "epoch"])
+        scores[f"{place}. {', '.join(block.conditions.judges)}"] = rows["score"]
+        people.append(rows["ratings"].map(lambda given: math.fsum(given.values()) / len(given)))
+    values = pd.concat(scores, axis=1)
+    ratings = pd.concat(people)
+    labels = ratings[~ratings.index.duplicated()].reindex(values.index).to_numpy()
+    questions = values.index.get_level_values("question")
+    clusters = clusters_of(answers)[questions].map(str)
+    return [panel_section(values, labels, list(clusters))]

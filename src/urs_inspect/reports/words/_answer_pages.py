@@ -25,16 +25,15 @@ from urs_inspect.logs._files import about_damaged, local_path, read_log, short_n
 from urs_inspect.logs._naming import whole_characters
 from urs_inspect.logs._responses import text_of
 from urs_inspect.logs._scores import last_judgement
+from urs_inspect.reports._texts import Format, number
 from urs_inspect.reports.layout._page import TEMPLATES, environment
 from urs_inspect.reports.layout._tables import (
     SIMULATION,
-    Format,
     Report,
     ReportKind,
     Section,
     Table,
     check_directory,
-    number,
     plain,
 )
 from urs_inspect.reports.numbers._answers import CRITERION

@@ -10,21 +10,23 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.logs._samples import SampleScores
-from urs_inspect.reports.layout._tables import (
+from urs_inspect.reports._texts import (
     DASH,
     Format,
-    Report,
-    ReportKind,
-    Section,
-    Table,
     level_text,
     listed,
     number,
     p_value,
+    ranks_text,
     share,
+)
+from urs_inspect.reports.layout._tables import (
+    Report,
+    ReportKind,
+    Section,
+    Table,
     simulation_section,
 )
-from urs_inspect.reports.numbers._alternatives import ranks_text
 from urs_inspect.reports.numbers._comparison import ComparedModels, Comparison
 from urs_inspect.reports.numbers._scores import ALL, DIGITS
 from urs_inspect.stats import Estimate

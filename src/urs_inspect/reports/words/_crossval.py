@@ -13,17 +13,12 @@ from urs_inspect.judging._failures import PARTIAL_PANEL, SCORED_OUTCOMES
 from urs_inspect.logs._files import finished_headers, local_path, nothing_left, short_name
 from urs_inspect.logs._naming import short_names
 from urs_inspect.logs._scores import SIMULATED
+from urs_inspect.reports._texts import DASH, Format, level_text, number, p_value, share
 from urs_inspect.reports.layout._tables import (
-    DASH,
-    Format,
     Report,
     ReportKind,
     Section,
     Table,
-    level_text,
-    number,
-    p_value,
-    share,
     simulation_section,
 )
 from urs_inspect.reports.numbers._answers import read_answers

@@ -8,7 +8,8 @@ import pandas as pd
 
 from urs_inspect.logs._naming import short_names
 from urs_inspect.logs._scores import SIMULATED
-from urs_inspect.reports.layout._tables import COMMAND, DASH, Format, Section, Table, listed, number
+from urs_inspect.reports._texts import COMMAND, DASH, Format, listed, number
+from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._judge_checks import (
     FAILED,
     LABELS,

@@ -12,16 +12,8 @@ import pandas as pd
 
 from urs_inspect.datasets._published import PublishedTable, load_published
 from urs_inspect.judging._reply_counts import header_rows, sentences
-from urs_inspect.reports.layout._tables import (
-    DASH,
-    Format,
-    Report,
-    ReportKind,
-    Section,
-    Table,
-    number,
-    p_value,
-)
+from urs_inspect.reports._texts import DASH, Format, number, p_value
+from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
 from urs_inspect.reports.numbers._judges import (
     LEVELS,
     DatasetJudges,
@@ -31,7 +23,8 @@ from urs_inspect.reports.numbers._judges import (
     LoggedJudge,
     RatingJudge,
 )
-from urs_inspect.reports.numbers._noise import FEWEST_JUDGES, panel_section
+from urs_inspect.reports.numbers._noise import FEWEST_JUDGES
+from urs_inspect.reports.words._noise import panel_section
 from urs_inspect.scorers._pair_metrics import accuracies_by, items_of, judged_items
 from urs_inspect.scorers._rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement
 from urs_inspect.stats import Estimate, correctness

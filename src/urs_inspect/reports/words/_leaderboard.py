@@ -12,15 +12,10 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.judging._failures import SCORED_OUTCOMES
-from urs_inspect.reports.layout._figures import Figure, cost_plot, dumbbell_plot
-from urs_inspect.reports.layout._tables import (
+from urs_inspect.reports._texts import (
     DASH,
     UNKNOWN,
     Format,
-    Report,
-    ReportKind,
-    Section,
-    Table,
     count,
     duration,
     interval,
@@ -28,15 +23,21 @@ from urs_inspect.reports.layout._tables import (
     listed,
     money,
     number,
+    ranks_text,
     share,
+)
+from urs_inspect.reports.layout._figures import Figure, cost_plot, dumbbell_plot
+from urs_inspect.reports.layout._tables import (
+    Report,
+    ReportKind,
+    Section,
+    Table,
     simulation_section,
 )
-from urs_inspect.reports.numbers._alternatives import ranks_text
 from urs_inspect.reports.numbers._answers import CRITERION
 from urs_inspect.reports.numbers._leaderboard import WITHOUT, Leaderboard, Ranking, means_frame
-from urs_inspect.reports.numbers._lengths import length_section, length_sentence, times_text
-from urs_inspect.reports.numbers._noise import noise_section
 from urs_inspect.reports.numbers._scores import ALL, column_key
+from urs_inspect.reports.words._alternatives import alternative_section
 from urs_inspect.reports.words._cautions import first_cautions, intent_notes, more_cautions
 from urs_inspect.reports.words._comparison import (
     ALERT,
@@ -50,6 +51,13 @@ from urs_inspect.reports.words._comparison import (
     verdict_notes,
 )
 from urs_inspect.reports.words._judge_checks import judge_failed, judge_section, judge_sentence
+from urs_inspect.reports.words._lengths import (
+    length_section,
+    length_sentence,
+    regression_section,
+    times_text,
+)
+from urs_inspect.reports.words._noise import noise_section
 from urs_inspect.reports.words._published import published_sections
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import fewest_clusters
@@ -312,9 +320,9 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         *_languages(ranking, place),
         _cost(ranking, place),
     ]
-    sections += [corrected.section(place, ranking.short)] if corrected else []
+    sections += [alternative_section(corrected, place, ranking.short)] if corrected else []
     sections += [*length_section(ranking, place, _axis(ranking)), _answers(ranking, place)]
-    sections += [ranking.regression.section(place)] if ranking.regression else []
+    sections += [regression_section(ranking.regression, place)] if ranking.regression else []
     noise = noise_section(ranking.noise, ranking.short, place, ranking.traffic is not None)
     return [*sections, noise, _conditions(ranking)]
 

@@ -1,0 +1,142 @@
+"""Numbers, lists of names and levels as text."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from urs_inspect.stats import Estimate
+
+DASH = "–"
+"""Shown where a number is not known."""
+UNKNOWN = "not known"
+COMMAND = "run: "
+"""Begins a note that is a command: a terminal prints it as one line, so that it can be copied."""
+Format = Callable[[Any], str]
+
+
+_MOST_NAMES = 4
+
+
+def number(digits: int = 2, *, sign: bool = False, percent: bool = False) -> Format:
+    """A format of numbers and estimates.
+
+    It writes `0.83`, `0.83 (0.70 to 0.91)`, `+0.83`, `83%`, or a dash for NaN and None.
+
+    Args:
+        digits: Number of decimals.
+        sign: Whether a number above 0 has a plus.
+        percent: Whether a share is written in percent.
+
+    Returns:
+        A function from a value to its text.
+
+    Examples:
+        >>> from urs_inspect.reports import number
+        >>> number(0, percent=True)(0.83)
+        '83%'
+    """
+
+    def digits_of(value: float) -> str:
+        shown = round(100 * value if percent else value, digits) or 0.0  # no negative zero
+        return f"{shown:{'+' if sign and shown else ''},.{digits}f}".replace("-", "−") + (
+            "%" if percent else ""
+        )
+
+    def text(value: Any) -> str:
+        if isinstance(value, Estimate):
+            bounds = (
+                ""
+                if math.isnan(value.low)
+                else f" ({digits_of(value.low)} to {digits_of(value.high)})"
+            )
+            return DASH if math.isnan(value.value) else digits_of(value.value) + bounds
+        return DASH if value is None or math.isnan(value) else digits_of(value)
+
+    return text
+
+
+def p_value(value: float | None) -> str:
+    """A p-value as text: `0.042`, `<0.001`, or a dash if it is not known."""
+    if value is None or math.isnan(value):
+        return DASH
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def share(value: float) -> str:
+    """A share of 1 in percent, never 0% or 100% of what is only nearly that: `83%`, `<1%`, or a
+    dash for NaN.
+    """
+    if math.isnan(value):
+        return DASH
+    if 0 < value < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= value < 1 else f"{value:.0%}"
+
+
+def rating_text(value: Estimate | float) -> str:
+    """A rating of Bradley-Terry or Elo, or its estimate, which unlike a count has no separators:
+    `1024`.
+    """
+    return number(0)(value).replace(",", "")
+
+
+def interval(low: float, high: float) -> str:
+    """An interval of scores in a column of its own: `0.70–0.91`, or a dash where a bound is not
+    known.
+    """
+    return DASH if math.isnan(low) or math.isnan(high) else f"{low:.2f}–{high:.2f}"
+
+
+def count(value: float) -> str:
+    """A count, or that it is not known."""
+    return UNKNOWN if math.isnan(value) else f"{value:,.0f}"
+
+
+def money(dollars: float) -> str:
+    """US dollars, small sums with two significant digits."""
+    if math.isnan(dollars):
+        return UNKNOWN
+    if dollars == 0 or dollars >= 1:
+        return f"${dollars:,.2f}"
+    return f"${dollars:.{min(6, max(2, 1 - math.floor(math.log10(dollars))))}f}"
+
+
+def duration(seconds: float) -> str:
+    """A time span in at most two units."""
+    if math.isnan(seconds):
+        return UNKNOWN
+    if seconds < 60:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    whole = round(seconds)
+    minutes = round(seconds / 60)
+    return (
+        f"{whole // 60} min {whole % 60} s"
+        if whole < 3600
+        else f"{minutes // 60:,} h {minutes % 60} min"
+    )
+
+
+def listed(names: Sequence[str], joint: str = "and", separator: str = ", ") -> str:
+    """Names as part of a sentence, those beyond the most as a count."""
+    shown = list(names)
+    if len(shown) > _MOST_NAMES + 1:
+        shown = [*shown[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+    return shown[0] if len(shown) == 1 else f"{separator.join(shown[:-1])} {joint} {shown[-1]}"
+
+
+def level_text(level: float) -> str:
+    """A confidence level in percent: `95%`."""
+    return f"{100 * level:.10g}%"
+
+
+def ranks_text(models: pd.DataFrame) -> list[str]:
+    """The ranks that each model may have, `1–2`, or a dash."""
+    texts = []
+    for low, high in zip(models["rank_from"], models["rank_to"], strict=True):
+        if pd.isna(low):
+            texts.append(DASH)
+        else:
+            texts.append(f"{low:g}" if low == high else f"{low:g}–{high:g}")
+    return texts

@@ -1,0 +1,262 @@
+"""Reports of rankings by comparisons."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from urs_inspect._util import counted
+from urs_inspect.logs._battles import HumanBattles
+from urs_inspect.reports._texts import number, rating_text
+from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
+from urs_inspect.reports.numbers._rankings import people_notes
+from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
+from urs_inspect.stats._bootstrap import fewest_clusters
+from urs_inspect.stats._ranking import Difference, Rank
+
+RANK = ReportKind("urs-inspect rank", 1, "urs-inspect rank", "rank")
+_PARAMETERS = ("rounds", "level", "seed", "prior", "k", "scale", "start")
+_Value = TypeVar("_Value")
+_RANK_HELD = 0.893
+_RANKS_HELD = 0.555
+"""Shares of rank intervals, and of tables, that hold the true ranks: docs/people_coverage.md,
+"Ranks of one table".
+"""
+
+
+def ranking_report(
+    ranking: Ranking,
+    leaderboard: LeaderboardAgreement | None = None,
+    people: HumanBattles | None = None,
+    adjusted: Sequence[tuple[Section, Mapping[str, Any]]] = (),
+) -> Report:
+    """A ranking, how far people agree, adjusted ratings with their facts, and how it agrees with a
+    leaderboard.
+    """
+    facts = ranking_dict(ranking, leaderboard) | {
+        key: fact for _, more in adjusted for key, fact in more.items()
+    }
+    sections = []
+    if people:
+        sections.append(Section("Votes of people", people_notes(people)))
+    sections += [
+        _ratings_section(ranking),
+        _neighbours_section(ranking),
+        *(section for section, _ in adjusted),
+        _win_rates_section(ranking),
+    ]
+    if leaderboard:
+        sections.append(Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard)))
+    return Report(RANK, "Ranking", sections, facts)
+
+
+def ranking_dict(
+    ranking: Ranking, leaderboard: LeaderboardAgreement | None = None
+) -> dict[str, Any]:
+    """What `urs-inspect rank --json` prints.
+
+    By model, from the best to the worst: `bradley_terry`, `elo`, `elo_shuffled` and `ranks`; under
+    `intervals` those of Bradley-Terry, Elo and ranks, null where none exists; then differences of
+    neighbours, pairs, which models compare, and the parameters.
+    """
+    ratings = {
+        "bradley_terry": ranking.bradley_terry,
+        "elo": ranking.elo,
+        "elo_shuffled": ranking.elo_shuffled,
+    }
+    facts = {
+        **order_facts(ranking.players, ratings, ranking.ranks, ranking.differences),
+        "pairs": _pairs(ranking),
+        "connected": ranking.connectivity.connected,
+        "groups": [list(group) for group in ranking.connectivity.groups],
+        "message": ranking.connectivity.message,
+        "battles": ranking.battles,
+        "ties": ranking.ties,
+        "instructions": ranking.clusters,
+        "parameters": {name: getattr(ranking, name) for name in _PARAMETERS},
+    }
+    if leaderboard is None:
+        return facts
+    measures = {
+        "spearman": leaderboard.spearman,
+        "kendall": leaderboard.kendall,
+    }
+    return facts | {
+        "leaderboard": {
+            **{
+                name: None if math.isnan(found.value) else found.value
+                for name, found in measures.items()
+            },
+            "intervals": {name: interval_fact(found) for name, found in measures.items()},
+            "models": list(leaderboard.players),
+            "only_ranked": list(leaderboard.only_ranked),
+            "only_leaderboard": list(leaderboard.only_leaderboard),
+        },
+    }
+
+
+def order_facts(
+    players: Sequence[str],
+    ratings: Mapping[str, Sequence[Estimate]],
+    ranks: Sequence[Rank],
+    differences: Sequence[Difference] = (),
+) -> dict[str, Any]:
+    """Ratings of each kind and ranks by model, with their intervals, and differences of neighbours,
+    for JSON.
+    """
+
+    def named(values: Iterable[_Value]) -> dict[str, _Value]:
+        return dict(zip(players, values, strict=True))
+
+    # Bounds of Elo over orders of the battles are no interval.
+    intervals = {
+        kind: named(map(interval_fact, values))
+        for kind, values in ratings.items()
+        if kind != "elo_shuffled"
+    }
+    gaps = [
+        {
+            "better": gap.better,
+            "other": gap.other,
+            "difference": gap.estimate.value,
+            "interval": interval_fact(gap.estimate),
+            "verdict": gap.verdict,
+        }
+        for gap in differences
+    ]
+    facts: dict[str, Any] = {
+        "models": list(players),
+        **{kind: named(rating.value for rating in values) for kind, values in ratings.items()},
+        "ranks": named(place.rank for place in ranks),
+        "intervals": {
+            **intervals,
+            "ranks": named([place.low, place.high] for place in ranks),
+        },
+    }
+    if gaps:
+        facts["differences"] = gaps
+    return facts
+
+
+def _pairs(ranking: Ranking) -> list[dict[str, Any]]:
+    rates = ranking.win_rates
+    return [
+        {
+            "model_a": rates.players[i],
+            "model_b": rates.players[j],
+            "battles": int(rates.battles[i, j]),
+            "wins_a": int(rates.wins[i, j]),
+            "wins_b": int(rates.wins[j, i]),
+            "ties": int(rates.ties[i, j]),
+            "win_rate_a": float(rates.rates[i, j]),
+        }
+        for i, j in combinations(range(len(rates.players)), 2)
+        if rates.battles[i, j]
+    ]
+
+
+def interval_fact(estimate: Estimate) -> list[float] | None:
+    """Bounds for JSON; None where no interval exists."""
+    return None if math.isnan(estimate.low) else [estimate.low, estimate.high]
+
+
+def _ratings_section(ranking: Ranking) -> Section:
+    notes = [
+        f"{counted(ranking.battles, 'comparison')} of {len(ranking.players)} models on "
+        f"{counted(ranking.clusters, 'instruction')}, {counted(ranking.ties, 'tie')}."
+    ]
+    apart = (
+        [f"NOT ALL MODELS COMPARE: {message}"] if (message := ranking.connectivity.message) else []
+    )
+    notes += apart
+    if any(math.isnan(rating.low) for rating in ranking.bradley_terry):
+        notes.append(
+            f"No interval is given for a model on fewer than {fewest_clusters(ranking.level)}"
+            " instructions, or where all resamples agree."
+        )
+    notes.append(
+        f"Brackets: {ranking.level:.0%} intervals over {ranking.rounds} resamples of the"
+        f" instructions (seed {ranking.seed}), expanded where there are few. Bradley-Terry does not"
+        f" depend on the order of the votes and is the rating to go by; Elo (K={ranking.k:g}) is"
+        " the mean over the same resamples; 'Elo by order', its mean over random orders of all"
+        " votes, without resampling."
+    )
+    notes.append(
+        "The interval of a rank is about that model alone, and is too narrow where models are"
+        " nearly equal; the ranks of a table do not all hold together: of simulated tables of six"
+        f" nearly equal models with 210 votes, {_RANK_HELD:.0%} of the intervals held the rank of"
+        f" their model, and {_RANKS_HELD:.0%} of the tables all six."
+    )
+    columns = {
+        "rank": rank_texts(ranking.ranks),
+        "model": list(ranking.players),
+        "Bradley-Terry": list(ranking.bradley_terry),
+        "Elo": list(ranking.elo),
+        "Elo by order": [rating.value for rating in ranking.elo_shuffled],
+    }
+    table = Table(
+        pd.DataFrame(columns), dict.fromkeys(("Bradley-Terry", "Elo", "Elo by order"), rating_text)
+    )
+    return Section("Ranking", notes, [table], warnings=apart)
+
+
+def rank_texts(ranks: Iterable[Rank]) -> list[str]:
+    """Ranks with their intervals: `2 (1–3)`."""
+    return [f"{place.rank} ({place.low}–{place.high})" for place in ranks]
+
+
+def _neighbours_section(ranking: Ranking) -> Section:
+    rows = [(gap.better, gap.other, gap.verdict, gap.estimate) for gap in ranking.differences]
+    data = pd.DataFrame(rows, columns=["model", "next", "result", "difference"])
+    table = Table(
+        data,
+        {
+            "difference": number(0, sign=True),
+        },
+    )
+    return Section("Neighbours, difference in Bradley-Terry", tables=[table])
+
+
+def _win_rates_section(ranking: Ranking) -> Section:
+    rates = ranking.win_rates
+    headings = {
+        str(place): model for place, model in enumerate(rates.players)
+    }  # models may have any names
+    columns: dict[str, list[str]] = {
+        "model": list(rates.players),
+    }
+    for place in range(len(rates.players)):
+        won = rates.rates[:, place]
+        met = rates.battles[:, place]
+        columns[str(place)] = [
+            f"{100 * w:.0f} ({m})" if m else "–" for w, m in zip(won, met, strict=True)
+        ]
+    table = Table(
+        pd.DataFrame(columns),
+        dict.fromkeys(headings, str),
+        headings={
+            "model": "",
+            **headings,
+        },
+    )
+    return Section(
+        "Wins of the row over the column in %, ties as half, and number of battles", tables=[table]
+    )
+
+
+def _leaderboard_notes(found: LeaderboardAgreement) -> list[str]:
+    spearman = number(2)(found.spearman)
+    kendall = number(2)(found.kendall)
+    notes = [
+        f"Agreement with the leaderboard over {len(found.players)} models: Spearman {spearman},"
+        f" Kendall {kendall}."
+    ]
+    only = {
+        "the votes": found.only_ranked,
+        "the leaderboard": found.only_leaderboard,
+    }
+    return notes + [
+        f"Only in {where}: {', '.join(names)}" for where, names in only.items() if names
+    ]
