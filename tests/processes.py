@@ -15,7 +15,13 @@ from pathlib import Path
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(
     [
-        *("inspect_ai._cli.main", "openai", "uvicorn", "urs_inspect._registry"),
+        *(
+            "inspect_ai._cli.main",
+            "inspect_ai._view.view",
+            "openai",
+            "uvicorn",
+            "urs_inspect._registry",
+        ),
         *("urs_inspect.cli._annotate", "urs_inspect.annotation._server"),
         "urs_inspect.reports.numbers._human_data",
     ]
