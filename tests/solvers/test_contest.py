@@ -96,15 +96,15 @@ def test_a_scenario_or_language_without_instructions_gets_the_general_ones(tmp_p
     assert "Accuracy" in system.text or "accura" in system.text
 
 
-@pytest.mark.parametrize(("config", "asked_for"), [({}, 0), ({"temperature": 0.7}, 0.7)])
+@pytest.mark.parametrize(("own", "asked_for"), [(None, 0), (0.7, 0.7)])
 def test_a_judge_is_asked_at_temperature_0_unless_its_role_has_another(
-    tmp_path: Path, config: dict[str, float], asked_for: float
+    tmp_path: Path, own: float | None, asked_for: float
 ) -> None:
     field = Field()
     ballot = Ballot.between("i", "Why?", {"x": "one", "y": "two"})
     field.judge = Script('{"comparison": "…", "winner": "1"}')
     sample = Sample(id="c", input="?", metadata={"phase": "compare", "ballot": ballot.to_dict()})
-    roles = field.roles(grader=field.judge.model(**config))
+    roles = field.roles(grader=field.judge.model(temperature=own))
     found = asked(tmp_path, roles, sample, orders="ab")
     assert [given.temperature for given in field.judge.configs] == [asked_for]
     facts = call_facts(found.store[REPLIES])

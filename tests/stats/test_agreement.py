@@ -338,7 +338,7 @@ def test_the_interval_of_effective_judges_is_that_of_a_slow_jackknife() -> None:
     found = effective_judges(errors, range(12), level=0.9)
     effects = []
     for item in range(12):
-        correlation = np.corrcoef(np.delete(errors, item, axis=1))
+        correlation = np.asarray(np.corrcoef(np.delete(errors, item, axis=1)))
         effects.append(math.log(1 + 2 * correlation[np.triu_indices(3, 1)].mean()))
     deviations = sum((effect - sum(effects) / 12) ** 2 for effect in effects)
     margin = float(student.ppf(0.95, 11)) * math.sqrt(11 / 12 * deviations)
