@@ -5,18 +5,18 @@ both.
 import os
 import shutil
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 
+from tests import processes
 from urs_inspect.annotation._votes import Vote, read_votes
 from urs_inspect.discrepancy._ballots import Ballot, write_ballots
 
@@ -40,7 +40,7 @@ PHONE: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")  # its event loop would be in the way of runs of other modules
 def browser() -> Iterator[Browser]:
     assert CHROMIUM, "no Chromium: install it, or name one in URS_INSPECT_CHROMIUM"
     expect.set_options(timeout=15_000)
@@ -59,35 +59,30 @@ class Server:
     directory: Path
     arguments: tuple[str, ...]  # what is voted on or rated, and options
     port: int
-    process: "subprocess.Popen[bytes] | None" = None
+    process: BaseProcess | None = None
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        command = [sys.executable, "-c", "from urs_inspect.cli import main; main()", "annotate"]
-        with (self.directory / "told").open("wb") as told:
-            self.process = subprocess.Popen(
-                [*command, *self.arguments, "--port", str(self.port)],
-                stdout=told,
-                stderr=told,
-                env={**os.environ, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"},
-            )
+        words = ["urs-inspect", "annotate", *self.arguments, "--port", str(self.port)]
+        environment = {**os.environ, "NO_COLOR": "1"}
+        self.process = processes.start(words, environment, self.directory / "told")
         deadline = time.monotonic() + 60
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
                 return
             except OSError:
-                assert self.process.poll() is None, self.told()
+                assert self.process.is_alive(), self.told()
                 assert time.monotonic() < deadline, "the page does not answer"
                 time.sleep(0.1)
 
     def kill(self) -> None:
         if self.process is not None:
             self.process.kill()
-            self.process.wait()
+            self.process.join()
 
     def told(self) -> str:
         return (self.directory / "told").read_text("utf-8")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -156,3 +157,27 @@ def test_plans_survive_the_log_and_broken_ones_are_named() -> None:
 def test_a_prior_about_other_models_is_refused() -> None:
     with pytest.raises(InputError, match=r"verdict.*plum"):
         BallotQueue(made(("apple", "fig", "plum")), plan(prior=PRIOR))
+
+
+def test_no_more_ballots_are_to_be_voted_on_than_there_are() -> None:
+    for budget, most in ((99, 12), (None, 12), (5, 5)):
+        assert BallotQueue(made(), plan(budget=budget)).state().budget == most
+
+
+def test_a_ballot_in_view_that_somebody_else_has_voted_on_is_not_under_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    queue = BallotQueue(made(), plan())
+    under_way: list[list[tuple[str, str]]] = []
+    ask = queue._allocator.ask
+
+    def noted(battles: Any, asked: Any, pending: list[tuple[str, str]]) -> Any:
+        under_way.append(pending)
+        return ask(battles, asked, pending)
+
+    monkeypatch.setattr(queue._allocator, "ask", noted)
+    ballot = queue.next("ann")
+    assert ballot is not None and queue.next("bo", wanted=ballot.id) == ballot
+    queue.cast(Vote(ballot.id, "bo", "a"))
+    queue.next("cy")
+    assert under_way == [[], []]

@@ -193,24 +193,25 @@ def test_two_people_get_different_answers_and_go_on_after_a_crash(
 
 
 def test_the_reference_stands_beside_the_scale_that_speaks_of_it(
+    browser: Browser, shown: Server
+) -> None:
+    light = {**LAPTOP, "color_scheme": "light"}
+    with visiting(browser, shown, "/rate/reader", **light) as (page, watch):
+        expect_reference(page, True)
+        assert watch.problems == []
+
+
+def expect_reference(page: Page, shown: bool) -> None:
+    reference = page.get_by_text("The reference answer.", exact=True)
+    spoken_of = page.locator(".bands dd").filter(has_text="reference answer")
+    expect(reference).to_be_visible() if shown else expect(reference).to_have_count(0)
+    expect(spoken_of).to_have_count(2 if shown else 0)
+
+
+def test_who_cannot_tell_goes_on_without_a_score_and_without_a_reference(
     browser: Browser, tmp_path: Path
 ) -> None:
-    for options, shown in (((), True), (("--no-reference",), False)):
-        folder = tmp_path / str(shown)
-        folder.mkdir()
-        with (
-            _serving(folder, shown_logs(folder / "logs"), "--annotator", "me", *options) as server,
-            visiting(browser, server, "/rate/me", **LAPTOP, color_scheme="light") as (page, watch),
-        ):
-            reference = page.get_by_text("The reference answer.", exact=True)
-            spoken_of = page.locator(".bands dd").filter(has_text="reference answer")
-            expect(reference).to_be_visible() if shown else expect(reference).to_have_count(0)
-            expect(spoken_of).to_have_count(2 if shown else 0)
-            assert watch.problems == []
-
-
-def test_who_cannot_tell_goes_on_without_a_score(browser: Browser, tmp_path: Path) -> None:
-    options = ("--annotator", "me", "--questions-language", "en")
+    options = ("--annotator", "me", "--questions-language", "en", "--no-reference")
     with (
         _serving(tmp_path, shown_logs(tmp_path / "logs"), *options) as server,
         visiting(browser, server, "/rate/me", **LAPTOP, color_scheme="light") as (page, watch),
@@ -218,6 +219,7 @@ def test_who_cannot_tell_goes_on_without_a_score(browser: Browser, tmp_path: Pat
         expect(page.locator("#rated")).to_have_attribute(
             "data-total", "10"
         )  # without the two to a Chinese question
+        expect_reference(page, False)
         page.wait_for_timeout(SETTLED)
         page.get_by_role("button", name="Cannot tell").click()
         expect_done(page, 1)

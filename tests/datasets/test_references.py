@@ -72,6 +72,8 @@ def test_the_last_usable_reference_of_a_case_counts() -> None:
         "file",
     )
     assert {item.id: item.text for item in found.usable} == {"c0": "new", "c1": "Reference 1."}
+    [last] = gather([given(0, "", "empty"), given(0, "Half", "cut")], "file").items
+    assert last.outcome == "cut"  # the last one where none is usable
 
 
 def test_models_questions_and_nothing_are_not_mixed() -> None:

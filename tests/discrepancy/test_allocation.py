@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.telling import tells
 from urs_inspect._util import InputError
+from urs_inspect.discrepancy import _allocation
 from urs_inspect.discrepancy._allocation import (
     Allocator,
     Posterior,
@@ -440,3 +441,19 @@ def test_comparisons_only_add_certainty_about_a_gap(rows: list[tuple[str, str, f
     pairs = np.array([(0, 1), (0, 2), (1, 3), (2, 3)])
     assert (after.gaps(pairs)[1] <= found.gaps(pairs)[1] + 1e-12).all()
     assert after.gaps(pairs[:1])[1] < found.gaps(pairs[:1])[1]
+
+
+def test_worths_that_differ_by_rounding_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def even(standing: Standing) -> Any:
+        return np.full(len(standing.pairs), 0.3)
+
+    def nearly_even(standing: Standing) -> Any:
+        return even(standing) + 1e-12 * np.arange(len(standing.pairs))
+
+    chosen = []
+    for rule in (even, nearly_even):
+        monkeypatch.setitem(_allocation._RULES, "own", rule)
+        allocators = [Allocator("abcd", rule="own", budget=9, seed=seed) for seed in range(8)]
+        chosen.append([allocator.ask().pairs for allocator in allocators])
+    assert chosen[0] == chosen[1]
+    assert len(set(chosen[0])) > 1  # the seed decides

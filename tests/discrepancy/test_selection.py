@@ -378,3 +378,25 @@ def test_unknown_ids_and_pairs_are_named() -> None:
     for words, ask in refused.items():
         with pytest.raises(InputError, match=words):
             ask()
+
+
+def test_what_was_selected_before_counts_only_where_it_is_a_candidate() -> None:
+    pair = ("x", "y")
+    selector = Selector.from_similarities(
+        {pair: [np.nan, 0.1, 0.2, 0.3]}, np.eye(4, dtype=np.float32), list("abcd")
+    )
+    found = selector.select(3, given={pair: ["a"]})  # of which no similarity is known
+    assert sorted(picked(found)[pair]) == ["b", "c", "d"]
+    with pytest.raises(InputError, match="k=3 is more than the 2"):
+        selector.select(3, given={pair: ["a", "b"]})
+
+
+def test_a_similarity_may_be_above_1_by_rounding_alone() -> None:
+    def selector(highest: float) -> Selector:
+        return Selector.from_similarities(
+            {("x", "y"): [0.5, highest]}, np.eye(2, dtype=np.float32), ["a", "b"]
+        )
+
+    assert selector(1 + 5e-7).candidates(("x", "y")) == 2
+    with pytest.raises(InputError, match="allowed: -1 to 1"):
+        selector(1 + 5e-6)

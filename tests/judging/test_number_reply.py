@@ -38,7 +38,7 @@ READ: list[tuple[int | Decimal, list[str]]] = [
     (96, ["Adding them gives 96.", "12 + 34 = 46, and with 50 that's 96.",
         "After the 2nd step it is 96; the 3rd is not needed.", "It is 96. I am 100% sure.",
         "The sum is 96 for all 3 numbers.", "The sum is 96. Number of steps: 2",
-        "It is 96, and the number of terms is 3.", "Steps: 12 + 34 = 46, 46 + 50 = 96", "Total count: 96",
+        "It is 96, and the number of terms is 3.", "Steps: 12 + 34 = 46, 46 + 50 = 96", "Steps: 46 + 50 = 96", "Total count: 96",
         "总和是96。\n步骤数：2，个数：3"]),
     (147, ["147 is the sum of 51, 76 and 20.", "147是最终答案，加了51、76、20。"]),
     (57, ["57\n\nStep count: 3"]),

@@ -163,6 +163,10 @@ PARTIAL: dict[str, tuple[str, tuple[str | None, ...]]] = {
         f'Draft: {changed(Clarity={"winner": "2"})}\nOn reflection:\n{json.dumps(GOOD)}',
         ALL,
     ),
+    "an object a dimension, one of them twice": (
+        '{"Clarity": "2"}\n{"Clarity": "1"}\n{"Overall": "tie"}',
+        ("1", None, "tie"),
+    ),
     "several objects, the last is shorter": (f'{json.dumps(GOOD)}\nNo:\n{{"Overall": "2"}}', (None, None, "2")),
     "several objects, the last says nothing": (f'{json.dumps(GOOD)}\n{{"confidence": "high"}}', ALL),
     "quoted object, then a broken one": (
@@ -232,6 +236,32 @@ def test_an_object_that_names_its_dimension_is_about_nothing_else():
         '{"all": [{"name": "Wit", "winner": "1"}, {"name": "Overall", "winner": "2"}]}', ASKED
     )
     assert result == Verdicts({"Clarity": None, "Depth and Detail": None, OVERALL: "2"}, ("Wit",))
+
+
+def test_verdicts_before_the_end_of_a_reply_that_was_cut_off_count():
+    text = json.dumps(GOOD)[: json.dumps(GOOD).index("says")]
+    found = read_pair_reply(PairReply("a", ASKED, text, stop_reason="max_tokens"))
+    assert (found.mode, found.failure) == ("truncated", None)
+    assert found.verdicts == {"Clarity": "a", "Depth and Detail": None, OVERALL: None}
+    alone = read_pair_reply(PairReply("a", (OVERALL,), '{"winner": "1"}', stop_reason="max_tokens"))
+    assert alone.failure is not None and alone.failure.mode == "truncated"
+
+
+@pytest.mark.parametrize(
+    ("clarity", "overall", "before", "short"),
+    [
+        (None, "1", "2", True),
+        (None, None, "2", True),
+        (None, "2", "2", False),
+        (None, "1", None, False),
+        ("1", "1", "2", False),  # a judge that changes its mind on everything
+    ],
+)
+def test_only_verdicts_that_lack_something_and_change_the_winner_fall_short(
+    clarity: Any, overall: Any, before: Any, short: bool
+):
+    later = Verdicts({"Clarity": clarity, OVERALL: overall})
+    assert later.falls_short_of(Verdicts({"Clarity": "1", OVERALL: before})) == short
 
 
 # --- one verdict ---

@@ -371,7 +371,12 @@ def test_a_fragment_after_the_record_changes_nothing():
 
 
 @pytest.mark.parametrize(
-    "fragment", ['The form was {"Final Score": 10}.', 'So: {"Factuality": 3, "Final Score": 3}']
+    "fragment",
+    [
+        'The form was {"Final Score": 10}.',
+        'So: {"Factuality": 3, "Final Score": 3}',
+        'So: {"Factuality": 42, "Final Score": 3}',
+    ],
 )
 def test_a_shorter_record_with_another_final_score_after_the_full_one_is_a_conflict(fragment: str):
     # Either the judge corrected itself, or it quotes: neither may be taken for granted.

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from urs_inspect.logs._files import (
     copies_of_files,
     finished_headers,
     finished_logs,
+    latest_runs,
     read_log,
     reading_command,
 )
@@ -129,6 +131,43 @@ def test_a_run_whose_retry_finished_is_never_called_unfinished(tmp_path: Path, g
         and "eval-retry" not in said
         and "status" not in said
     )
+
+
+def test_a_run_is_not_called_retried_because_another_attempt_failed_too(tmp_path: Path) -> None:
+    first, _ = (
+        Path(write_judged(tmp_path / name, answered("0"), status="error", task_id="first"))
+        for name in ("2026_run_first.eval", "2026_again_first.eval")
+    )
+    [said] = said_of(first)
+    assert tells(said, "2026_run_first.eval ... status is 'error'") and "retried" not in said
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A run that asked some questions."""
+
+    file: str
+    questions: frozenset[str]
+    run_id: str = ""
+    of: str = "p/model"
+
+    def replaces(self, other: "Asked") -> bool:
+        return not self.questions.isdisjoint(other.questions)
+
+
+@pytest.mark.parametrize(("later", "kept"), [(5, "later"), (4, "whole")])
+def test_a_later_run_of_half_of_the_questions_stands_in_the_place_of_the_whole_one(
+    later: int, kept: str
+) -> None:
+    left_out: list[str] = []
+    runs = [
+        Asked(f"{name}.eval", frozenset(map(str, range(number))))
+        for name, number in (("whole", 9), ("later", later))
+    ]
+    even = [replace(runs[0], questions=runs[0].questions | {"9"}), runs[1]]
+    assert [run.file for run in latest_runs(even, left_out)] == [f"{kept}.eval"]
+    [said] = left_out
+    assert tells(said, "left out")
 
 
 def test_of_several_attempts_that_did_not_finish_the_newest_is_named(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Tests of `urs_inspect.reports.numbers._estimate`."""
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +14,11 @@ from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog, write_eval_log
+from inspect_ai.model import ModelCost
 from inspect_ai.solver import generate
 from scipy import stats
 
+from tests.reports import answer_rows
 from tests.reports.judged_logs import answered, judgement, tokens, write_judged
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
@@ -27,7 +30,9 @@ from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._costs import (
     Amount,
     Lengths,
+    Prices,
     TokenCounter,
+    _pooled,
     assumed_lengths,
     count_by_rule,
     load_counter,
@@ -490,6 +495,29 @@ def test_prices_fill_in_the_costs_that_a_log_does_not_have(run: EvalLog, tmp_pat
     assert answers.table["cost"].isna().all() and (expected > 0).all()
     assert table["cost"].tolist() == pytest.approx(expected.tolist())
     assert table["judge_cost"].isna().all()
+
+
+@pytest.mark.parametrize(("other", "known"), [(2.0, True), (3.0, False)])
+def test_a_panel_has_a_cost_where_its_judges_have_one_price(other: float, known: bool) -> None:
+    prices = Prices(
+        {
+            judge: ModelCost(input=price, output=8, input_cache_write=0, input_cache_read=0)
+            for judge, price in (("p/j", 2.0), ("p/k", other))
+        }
+    )
+    panel = {"judges": "p/j, p/k", "judge_cost": math.nan}
+    found = answer_rows.answers(answer_rows.rows("p/a", {"leisure-en-1": 7.0}, **panel))
+    [cost] = with_costs(found, prices).table["judge_cost"]
+    # 30 tokens were sent to both judges together, and 40 came back.
+    assert cost == pytest.approx((2 * 30 + 8 * 40) / 1e6 if known else math.nan, nan_ok=True)
+
+
+def test_lengths_of_several_models_reach_from_the_lowest_to_the_highest() -> None:
+    measured = {
+        "a": {"en": Amount(1, 2, 9), "zh": Amount(5, 6, 7)},
+        "b": {"en": Amount(2, 3, 4)},
+    }
+    assert _pooled(measured) == {"en": Amount(1, 2.5, 9), "zh": Amount(5, 6, 7)}
 
 
 NO_REFERENCE = Amount.exactly(0)

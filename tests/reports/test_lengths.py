@@ -189,6 +189,15 @@ def test_a_judge_that_pays_for_repeated_text_is_covered_by_the_sentence(
         assert TASTE in printed
 
 
+def test_a_question_whose_length_is_unknown_in_one_epoch_is_not_compared() -> None:
+    names = [f"leisure-en-{number}" for number in range(10)]
+    short = [row("p/a", name, 8.0, answer_length=50.0) for name in names]
+    long = [row("p/b", name, 6.0, epoch=epoch) for name in names for epoch in (1, 2)]
+    long[1]["answer_length"] = math.nan  # the second epoch of the first question
+    found = ranking_of(answers(short, long)).models.loc["p/b"]
+    assert (found["length_questions"], found["length_ratio"]) == (9, 2)
+
+
 def test_unknown_lengths_are_not_guessed_and_one_model_is_not_compared() -> None:
     unknown = [[found | {"answer_length": math.nan} for found in rows] for rows in two()]
     assert "is not known" in length_sentence(ranking_of(answers(*unknown)))

@@ -218,7 +218,7 @@ def test_compare_and_gate_claim_nothing_because_a_strict_judge_failed(tmp_path: 
     generator = np.random.default_rng(7)
     claims = 0
     passed = 0
-    for number in range(10):
+    for number in range(4):
         finals = judged(generator, 60)
         finals[::3, 1, 1] = NAN
         folder = tmp_path / str(number)

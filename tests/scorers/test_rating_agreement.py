@@ -18,6 +18,7 @@ from urs_inspect.scorers import rating_agreement
 from urs_inspect.scorers._rating_agreement import agreement, rated_item, rating_report
 from urs_inspect.solvers import give_rating
 from urs_inspect.solvers._give_rating import INSTRUCTIONS
+from urs_inspect.stats import clustered_mean
 
 
 def scored(number: int, label: float, rating: float, **metadata: Any) -> SampleScore:
@@ -140,3 +141,14 @@ def test_a_limit_is_the_harness_s_own_and_no_failed_call(tmp_path: Path) -> None
     assert {name: count for name, count in found.items() if name.startswith("failures")} == {
         "failures no_answer": 3
     }
+
+
+def test_a_difference_may_be_below_zero_and_its_bounds_are_cut_to_the_scale() -> None:
+    scores = [scored(number, 2 + number % 4, 1 + number % 3) for number in range(24)]
+    items = [item for score in scores if (item := rated_item(score)) is not None]
+    found = agreement(items).difference
+    plain = clustered_mean(
+        [item.rescaled - item.label for item in items], [item.cluster for item in items]
+    )
+    assert -4 < plain.low < plain.high < 0
+    assert (found.low, found.value, found.high) == (plain.low, plain.value, plain.high)

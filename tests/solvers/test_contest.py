@@ -12,7 +12,9 @@ from tests.tasks.scripted import Script, output, samples_of
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._ballots import Ballot
+from urs_inspect.judging._pair_reply import PENDING, REPLIES
 from urs_inspect.solvers import contest
+from urs_inspect.solvers._pair_asking import call_facts
 from urs_inspect.solvers._role_models import roles_known
 
 ANSWER = Sample(id="i", input="Why?", metadata={"phase": "answer"})
@@ -92,6 +94,33 @@ def test_a_scenario_or_language_without_instructions_gets_the_general_ones(tmp_p
     assert asked(tmp_path, field.roles(), sample, orders="ab").error is None
     [[system, _]] = field.judge.seen
     assert "Accuracy" in system.text or "accura" in system.text
+
+
+@pytest.mark.parametrize(("own", "asked_for"), [(None, 0), (0.7, 0.7)])
+def test_a_judge_is_asked_at_temperature_0_unless_its_role_has_another(
+    tmp_path: Path, own: float | None, asked_for: float
+) -> None:
+    field = Field()
+    ballot = Ballot.between("i", "Why?", {"x": "one", "y": "two"})
+    field.judge = Script('{"comparison": "…", "winner": "1"}')
+    sample = Sample(id="c", input="?", metadata={"phase": "compare", "ballot": ballot.to_dict()})
+    roles = field.roles(grader=field.judge.model(temperature=own))
+    found = asked(tmp_path, roles, sample, orders="ab")
+    assert [given.temperature for given in field.judge.configs] == [asked_for]
+    facts = call_facts(found.store[REPLIES])
+    assert facts["temperature_requested"] == [asked_for]
+
+
+def test_a_call_that_a_limit_ended_or_that_failed_has_no_facts() -> None:
+    kept = {"prompt_version": "1", "temperature_requested": 0.0, "temperature_sent": 0.0}
+    ended = [{**kept, "stop_reason": reason} for reason in (PENDING, "error")]
+    assert call_facts(ended) == {}
+    later = {**kept, "stop_reason": "stop", "temperature_sent": None, "structured": True}
+    assert call_facts([*ended, later]) == {
+        "temperature_requested": [0.0],
+        "temperature_sent": [None],
+        "structured": [True],
+    }
 
 
 def test_roles_are_known_while_a_command_makes_a_task_only() -> None:

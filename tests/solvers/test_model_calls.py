@@ -424,6 +424,28 @@ def test_replies_that_were_withheld_too_long_or_too_slow_stop_no_judge(
     assert all(facts["judges"][0]["calls"] == 1 for facts in metadata_of(log))
 
 
+def test_judge_whose_replies_are_errors_is_no_longer_called(few: None, tmp_path: Path) -> None:
+    """Some clients put a refusal into a reply and raise nothing."""
+    script = Judge(output("", error="the key is not valid"))
+    task = urs(dataset="sample", preflight=False, judge_attempts=1)
+    judges = {"model": "urs_simulation/weak", "grader": script.model()}
+    log = run(task, tmp_path, **judges, limit=FEW + 3, max_samples=1)
+    assert len(script.seen) == FEW
+    assert outcomes(log) == {"unscored_call_failed": FEW + 3}
+
+
+def test_the_status_of_a_call_is_found_wherever_a_client_puts_it() -> None:
+    refusal = RuntimeError("refused")
+    refusal.status_code = 401  # type: ignore[attr-defined]
+    wrapped = RuntimeError("the call failed")
+    wrapped.__cause__ = refusal
+    of_aws = RuntimeError("refused")
+    of_aws.response = {"ResponseMetadata": {"HTTPStatusCode": 403}}  # type: ignore[attr-defined]
+    errors = (refusal, wrapped, of_aws, RuntimeError("none"))
+    assert [model_calls.http_status(error) for error in errors] == [401, 401, 403, None]
+    assert model_calls.refusal_of(wrapped) == "401, not authorized; check its API key"
+
+
 @pytest.mark.parametrize("fault", [fails(429), fails(503), DROPS])
 def test_faults_that_may_pass_stop_no_judge(
     few: None, fault: Response, server: ChatServer, tmp_path: Path

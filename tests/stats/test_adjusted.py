@@ -372,6 +372,7 @@ def test_where_people_voted_on_everything_a_judge_changes_nothing() -> None:
     ballots, _ = competition(2, votes=400)
     found = rank_corrected(ballots, rounds=50)
     assert [change.value for change in found.places.extra] == pytest.approx([0] * 5, abs=1e-6)
+    assert (found.weight, found.worth) == (0, found.votes)
 
 
 def test_to_votes_that_are_all_ties_a_judge_adds_nothing() -> None:

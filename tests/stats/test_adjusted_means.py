@@ -18,6 +18,7 @@ from urs_inspect.stats._adjusted_means import (
     LengthControl,
     PoweredMeans,
     RatedScores,
+    _least_squares,
     control_length,
     length_column,
     powered_means,
@@ -470,3 +471,11 @@ def test_no_slope_without_lengths_that_differ_beyond_a_factor(shift: float) -> N
     assert control.by_model == pytest.approx(1) if shift else np.isnan(control.by_model)
     [estimate] = mean_estimates(control.slope)
     assert np.isnan(estimate.low)
+
+
+def test_a_coefficient_is_never_above_the_ratio_of_the_deviations() -> None:
+    # Two parts that go against each other: by least squares alone 1.56 and 1.44, at most 1 and 0.5.
+    sums = np.array([[1.0, -1.6, 0.4], [-1.6, 4.0, 0.4], [0.4, 0.4, 1.0]])
+    unbounded = np.linalg.solve(sums[:2, :2], sums[:2, 2])
+    assert (unbounded > [1, 0.5]).all()
+    assert _least_squares(sums[:, :, None])[:, 0] == pytest.approx([1, 0.5])

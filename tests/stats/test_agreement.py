@@ -3,6 +3,7 @@
 import math
 import tomllib
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inspect_ai.scorer import SampleScore, Score, krippendorff_alpha
 from scipy.stats import binomtest
+from scipy.stats import t as student
 
 from tests.stats.fights import checked
 from tests.stats.slow import expanded
@@ -331,6 +333,21 @@ def test_effective_judges_by_hand_and_by_corrcoef() -> None:
     assert found.correlations == pytest.approx((correlation.sum(axis=1) - 1) / 2)
 
 
+def test_the_interval_of_effective_judges_is_that_of_a_slow_jackknife() -> None:
+    errors = np.random.default_rng(4).normal(size=(3, 12)) + np.linspace(0, 4, 12)
+    found = effective_judges(errors, range(12), level=0.9)
+    effects = []
+    for item in range(12):
+        correlation = np.asarray(np.corrcoef(np.delete(errors, item, axis=1)))
+        effects.append(math.log(1 + 2 * correlation[np.triu_indices(3, 1)].mean()))
+    deviations = sum((effect - sum(effects) / 12) ** 2 for effect in effects)
+    margin = float(student.ppf(0.95, 11)) * math.sqrt(11 / 12 * deviations)
+    whole = 1 + 2 * found.correlation.value
+    assert found.correlation.low == pytest.approx((whole * math.exp(-margin) - 1) / 2)
+    assert found.votes.low == pytest.approx(3 / (whole * math.exp(margin)))
+    assert found.votes.high == pytest.approx(3 / (whole * math.exp(-margin)))
+
+
 def test_prompts_are_drawn_as_a_whole() -> None:
     """Each prompt repeated four times says no more than once."""
     errors = (np.random.default_rng(1).random((3, 60)) < 0.4).astype(float)
@@ -354,6 +371,22 @@ def test_the_best_panels_are_found() -> None:
     best = best_panel(ratings, labels, range(600), splits=20)
     assert set(best.panel) >= {2, 3}
     assert best.held_out > best.single
+
+
+def test_the_gain_of_a_panel_is_that_of_slow_splits() -> None:
+    right = (np.random.default_rng(5).random((4, 30)) < 0.7).astype(float)
+    triples = list(combinations(range(4), 3))
+    orders = np.random.default_rng(7).permuted(np.tile(np.arange(30), (40, 1)), axis=1)
+    gains = []
+    for chosen in (orders < 15, orders >= 15):
+        for half in chosen:
+            majorities = [np.mean(right[list(three)], axis=0) > 0.5 for three in triples]
+            best = max(majorities, key=lambda verdicts: verdicts[half].mean())
+            single = max(right, key=lambda verdicts: verdicts[half].mean())
+            gains.append(best[~half].mean() - single[~half].mean())
+    found = best_panel(right, None, range(30), splits=40, seed=7)
+    assert found.gain == pytest.approx(np.percentile(gains, [2.5, 97.5]))
+    assert found.held_out - found.single == pytest.approx(np.mean(gains))
 
 
 def test_a_panel_is_never_measured_on_the_half_that_chose_it() -> None:

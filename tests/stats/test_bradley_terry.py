@@ -140,3 +140,10 @@ def test_intervals_hold_what_they_promise() -> None:
         low, high = np.quantile(draws, [0.05, 0.95])
         missed += not low <= 0.5 <= high
     assert missed < 15
+
+
+def test_resamples_are_on_the_scale_that_was_asked_for() -> None:
+    battles = random_fights(3, 40, 8, seed=3)
+    usual = bootstrap_bradley_terry(battles, rounds=10)
+    found = bootstrap_bradley_terry(battles, rounds=10, scale=200, mean=50)
+    assert found == pytest.approx(50 + (usual - 1000) / 2)

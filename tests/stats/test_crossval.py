@@ -149,6 +149,12 @@ def test_judges_are_compared_over_the_cases_that_both_have_rated() -> None:
     assert np.isnan([one.value for one in (alone.preference, alone.leniency, alone.beyond)]).all()
 
 
+def test_what_goes_beyond_leniency_is_over_judges_for_whom_both_are_known() -> None:
+    # Judge C says 7 and 5 where A says 9 and 6; judge D rates the other model alone, and says 2.
+    found = self_preference(grid([[9, 6], [7, 5], [NAN, 2]]), 0, 0, [0, None, None])
+    assert (found.preference.value, found.leniency.value, found.beyond.value) == (2, 2.5, 1)
+
+
 def test_settings_weigh_the_same() -> None:
     # Three cases in the first setting with a difference of 1, one in the second with 3.
     scores = np.full((3, 2, 2, 1), NAN)

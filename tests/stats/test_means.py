@@ -187,6 +187,10 @@ def test_p_values_by_hand() -> None:
     draws = np.array([[-1.0, 0.0, *range(1, 9)]]).T
     [p] = p_values(MeanDraws(np.array([3.5]), draws, np.array([10**9]), 0))
     assert p == pytest.approx(6 / 11, abs=1e-6)
+    # Rounds in which the mean is not defined count for nothing.
+    undefined = np.concatenate([draws, np.full((30, 1), math.nan)])
+    [p] = p_values(MeanDraws(np.array([3.5]), undefined, np.array([10**9]), 0))
+    assert p == pytest.approx(6 / 11, abs=1e-6)
 
 
 def test_few_questions_prove_little() -> None:

@@ -14,15 +14,22 @@ from tests.stats.fights import checked
 from tests.stats.slow import expanded
 from urs_inspect.stats import holm
 from urs_inspect.stats._bootstrap import resample
-from urs_inspect.stats._means import MeanColumn, bootstrap_means, mean_estimates
+from urs_inspect.stats._means import (
+    MeanColumn,
+    bootstrap_means,
+    bootstrap_table,
+    mean_estimates,
+)
 from urs_inspect.stats._paired import (
     FEW,
     all_pairs,
     clustered_means,
     compare_means,
     mcnemar,
+    mean_differences,
     paired_p_values,
     rank_intervals,
+    worst_p_values,
 )
 
 NONE = math.nan
@@ -293,3 +300,28 @@ def test_intervals_over_few_users_hold_the_truth(weighted: bool) -> None:
 
     assert share_that_misses(None) > 0.38
     assert share_that_misses(users) < 0.09
+
+
+def test_the_worst_case_of_missing_scores_is_what_a_claim_must_survive() -> None:
+    # The first pair has nothing in common, so that it claims nothing whatever its worst case says,
+    # and counts for no other pair; the second survives its worst case, which the third does not.
+    found = bootstrap_table(np.random.default_rng(0).normal(2, 1, (20, 3)), rounds=50)
+    tested = mean_differences(
+        found,
+        [(0, 1), (0, 2), (1, 2)],
+        p=np.array([NONE, 0.01, 0.02]),
+        worst=np.array([0.001, NONE, 0.3]),
+    )
+    assert [pair.p_holm for pair in tested] == pytest.approx([NONE, 0.02, 0.02], nan_ok=True)
+    assert [pair.p_worst for pair in tested] == pytest.approx([NONE, 0.02, 0.3], nan_ok=True)
+    assert [pair.significant for pair in tested] == [False, True, False]
+    assert worst_p_values(np.array([-1.0, 0.0, 1.0]), np.full(3, 0.01)).tolist() == [1, 1, 0.01]
+
+
+def test_pairs_that_were_chosen_by_the_data_take_smaller_p_values() -> None:
+    found = bootstrap_table(np.random.default_rng(0).normal(2, 1, (20, 2)), rounds=50)
+    tested = mean_differences(
+        found, [(0, 1), (0, 2)], p=np.array([0.01, 0.3]), worst=np.array([0.02, NONE]), selection=2
+    )
+    assert [pair.p_holm for pair in tested] == pytest.approx([0.04, 0.6])
+    assert [pair.p_worst for pair in tested] == pytest.approx([0.08, 0.6])

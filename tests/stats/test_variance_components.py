@@ -154,3 +154,9 @@ def test_a_difference_is_not_split_where_only_one_model_has_epochs() -> None:
     assert found.components["question"] == pytest.approx(
         float((one.mean(axis=(1, 2, 3)) - other[:12, 0, 0, 0]).var(ddof=1))
     )
+
+
+def test_epochs_and_judges_of_a_difference_are_the_harmonic_mean_of_both_models() -> None:
+    one, other = (drawn((12, epochs, judges, 1), seed=3) for epochs, judges in ((2, 2), (4, 3)))
+    found = difference_components(one, other)
+    assert (found.epochs, found.judges) == pytest.approx((8 / 3, 12 / 5))

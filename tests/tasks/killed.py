@@ -1,9 +1,7 @@
 """A run that is killed half-way and finished by `inspect eval-retry`."""
 
-import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,16 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from inspect_ai._cli.main import main
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
+from tests import processes
 from tests.servers import HANGS, Request, Response, serving
 from tests.tasks.commands import TIMEOUT, child_environment, succeed
-
-_SERVER = multiprocessing.get_context(
-    "forkserver"
-)  # imports the harness once for all processes to be killed
-_SERVER.set_forkserver_preload(["inspect_ai._cli.main", "openai", "urs_inspect._registry"])
 
 
 @dataclass(frozen=True)
@@ -61,9 +54,8 @@ def kill_and_retry(
     with serving(script, monkeypatch) as server:
         options = ("--log-dir", str(logs), "--display", "plain")
         words = ["inspect", "eval", *arguments, *options]
-        given = (words, child_environment(tmp_path), tmp_path / "output")
-        process = _SERVER.Process(target=_inspect, args=given, daemon=True)
-        process.start()
+        environment = child_environment(tmp_path)
+        process = processes.start(words, environment, tmp_path / "output")
         server.wait_for(answered + 1, TIMEOUT)
         _wait_until_logged(logs, logged)
         assert process.pid
@@ -83,18 +75,6 @@ def kill_and_retry(
     ]
     printed = (tmp_path / "output").read_text(encoding="utf-8")
     return Killed(log, len(first.samples or []), before, requests, replied, printed)
-
-
-def _inspect(words: list[str], environment: dict[str, str], output: Path) -> None:
-    """The harness's command in a new process, which leads a group of its own."""
-    os.setsid()
-    with output.open("wb") as file:
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
-    os.environ.clear()
-    os.environ.update(environment)
-    sys.argv = words
-    main()
 
 
 def _wait_until_logged(log_dir: Path, number: int) -> None:

@@ -152,7 +152,10 @@ def test_longest_is_right_on_255_of_342(data_dir: Path, tmp_path: Path):
     assert metrics["baseline longest overall accuracy"] == metrics["overall accuracy"]
     assert metrics["baseline longest dimension accuracy"] == metrics["dimension accuracy"]
     assert metrics["baseline second overall accuracy"] == pytest.approx(201 / 342)
+    # 3,248 dimension labels are no ties, and 2,955 of them equal the overall label. For 8 of them
+    # that is a tie, which is a wrong verdict; without those it is 2,955 of 3,240, 91.2%.
     assert metrics["baseline copy_overall dimension accuracy"] == pytest.approx(2955 / 3248)
+    assert metrics["dimension label_halo"] == pytest.approx(2955 / 3240)
     for kind in ("longest", "shortest", "first", "second", "random"):
         for name in (f"baseline {kind} overall accuracy", f"baseline {kind} dimension accuracy"):
             assert metrics[f"{name} low"] < metrics[name] < metrics[f"{name} high"]
@@ -181,13 +184,12 @@ def test_longest_is_right_on_255_of_342(data_dir: Path, tmp_path: Path):
 
 @pytest.mark.data
 def test_copying_the_overall_label_shows_the_ceiling_of_halo(data_dir: Path, tmp_path: Path):
-    log = judged(md_eval(judge="baseline/copy_overall"), tmp_path)
+    log = judged(md_eval(judge="baseline/copy_overall"), tmp_path, limit=60)
     metrics = judge_numbers(log)
+    assert len(samples_of(log)) == 60
     assert all(one["verdicts"]["a"]["Overall"] == one["labels"]["Overall"] for one in facts_of(log))
-    # 3,248 dimension labels are no ties, and 2,955 of them equal the overall label. For 8 of them
-    # that is a tie, which is a wrong verdict; without those it is 2,955 of 3,240, 91.2%.
-    assert metrics["dimension accuracy"] == pytest.approx(2955 / 3248)
-    assert metrics["dimension label_halo"] == pytest.approx(2955 / 3240)
+    assert metrics["dimension accuracy"] == metrics["baseline copy_overall dimension accuracy"]
+    assert 0.8 < metrics["dimension accuracy"] <= metrics["dimension label_halo"] < 1
     assert metrics["dimension halo"] == 1
 
 

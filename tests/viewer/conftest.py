@@ -5,8 +5,6 @@
 import os
 import shutil
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
+from tests import processes
 from tests.viewer.browser import HEIGHT, WIDTH
 
 _CHROMIUM = (
@@ -30,22 +29,14 @@ _QUIET = [
 
 
 @pytest.fixture(scope="module")
-def address(log_file: Path) -> Iterator[str]:
+def address(log_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of a running viewer."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "inspect_ai",
-        "view",
-        "--log-dir",
-        str(log_file.parent),
-        "--port",
-        str(port),
-    ]
-    viewer = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    words = ["inspect", "view", "--log-dir", str(log_file.parent), "--port", str(port)]
+    output = tmp_path_factory.mktemp("viewer") / "output"
+    viewer = processes.start(words, os.environ, output)
     try:
         deadline = time.monotonic() + 60
         while True:
@@ -53,13 +44,13 @@ def address(log_file: Path) -> Iterator[str]:
                 socket.create_connection(("127.0.0.1", port), timeout=1).close()
                 break
             except OSError:
-                assert viewer.poll() is None, "the viewer ended"
+                assert viewer.is_alive(), output.read_text("utf-8")
                 assert time.monotonic() < deadline, "the viewer does not answer"
                 time.sleep(0.1)
         yield f"http://127.0.0.1:{port}"
     finally:
         viewer.kill()
-        viewer.wait()
+        viewer.join()
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,13 @@ _NEAR = 3
 
 A frame without blocks has all its instructions there.
 """
-_INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_INVISIBLE = (
+    r"\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # controls that are no blanks
+    r"\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
+)
+"""Characters of the Unicode categories Cc and Cf, as ranges of a class."""
 _LOOKALIKE_BRACKETS = str.maketrans("<＜﹤〈⟨>＞﹥〉⟩[［【]］】", "‹‹‹‹‹›››››⟦⟦⟦⟧⟧⟧")
 _BRACES = str.maketrans("{}｛｝﹛﹜︷︸", "⟦⟧⟦⟧⟦⟧⟦⟧")
 _ENCODED = re.compile(
