@@ -119,6 +119,14 @@ def refusing(status: int, words: str) -> Response:
     return Response(status, json.dumps({"error": {"message": words, "type": "scripted"}}).encode())
 
 
+def test_another_value_than_true_or_false_in_the_environment_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("URS_INSPECT_PREFLIGHT", "no")
+    with pytest.raises(InputError, match="URS_INSPECT_PREFLIGHT: must be true or false, got 'no'"):
+        urs(dataset="sample")
+
+
 @pytest.mark.parametrize(
     ("refusal", "said"),
     [
