@@ -227,6 +227,7 @@ def main() -> None:
         os.environ.update(
             LOCAL_BASE_URL=f"{url}/v1",
             LOCAL_API_KEY="none",
+            URS_INSPECT_PREFLIGHT="false",
             NO_PROXY="127.0.0.1",
             no_proxy="127.0.0.1",
         )
@@ -234,8 +235,6 @@ def main() -> None:
         scores = write_cases(folder / "cases.jsonl", options.cases)
         task = (
             "urs_inspect/urs",
-            "-T",
-            "preflight=false",
             "-T",
             f"dataset={folder / 'cases.jsonl'}",
         )

@@ -103,8 +103,15 @@ def _own_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "inspect-cache"))
     monkeypatch.delenv("URS_INSPECT_DATA_DIR", raising=False)
+    monkeypatch.delenv("URS_INSPECT_PREFLIGHT", raising=False)
     monkeypatch.setattr(preflight, "_checked", {})  # a port may be that of another test's server
     structured.takes_schema.clear()
+
+
+@pytest.fixture
+def no_preflight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models get no tiny request before a run."""
+    monkeypatch.setenv("URS_INSPECT_PREFLIGHT", "false")
 
 
 _DATA_DIR = os.environ.get("URS_INSPECT_DATA_DIR")

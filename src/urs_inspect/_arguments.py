@@ -54,7 +54,7 @@ def checked(make: Callable[_P, _T]) -> Callable[_P, _T]:
 
     @wraps(make)
     def checking(*args: _P.args, **kwargs: _P.kwargs) -> _T:
-        _refuse_moved(kwargs, parameters.parameters)
+        _refuse_moved(make.__name__, kwargs, parameters.parameters)
         try:
             given = parameters.bind(*args, **kwargs)
         except TypeError as error:
@@ -258,6 +258,18 @@ class SimilarityOptions(Options):
     url: Text | None = None
 
 
+class JudgeCallOptions(Options):
+    """How a judge is called."""
+
+    attempts: Count = 2  # at most, when a reply cannot be read
+    temperature: Temperature | None = 0.0  # unless the role sets one; None: the provider's default
+
+    @classmethod
+    def read(cls, given: object) -> "JudgeCallOptions":
+        """The options of a checked argument; the usual ones if there is none."""
+        return cls() if given is None else cls.model_validate(given)
+
+
 class TargetOptions(Options):
     """A model of an earlier ranking, and how many places above and below it count."""
 
@@ -269,7 +281,7 @@ class TargetOptions(Options):
 @cache
 def _samer_options() -> type[Options] | None:
     """The options of the satellite `samer`; None where it is not there."""
-    address = offered("options").get("samer")
+    address = offered("arguments of tasks").get("samer")
     return at(address) if address else None
 
 
@@ -283,6 +295,11 @@ Similarities = Annotated[
     str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(SimilarityOptions))
 ]
 """Becomes `SimilarityOptions`."""
+
+JudgeCall = Annotated[
+    dict[str, Any], GetPydanticSchema(lambda _, handler: handler(JudgeCallOptions))
+]
+"""Becomes `JudgeCallOptions`."""
 
 Target = Annotated[
     str | dict[str, Any], GetPydanticSchema(lambda _, handler: handler(TargetOptions))
@@ -307,7 +324,11 @@ def samer_arguments(samer: object, *, wanted: bool, condition: str) -> dict[str,
         raise InputError(f"samer: only with {condition}")
     options = _samer_options()
     if options is None:
-        raise InputError("samer: this installation has no part `samer`")
+        raise InputError(
+            "samer: the folder `samer` of urs_inspect is missing, which has the scorers and judges"
+            " of SaMer and reward models; install the whole package: pip install --force-reinstall"
+            " urs-inspect"
+        )
     given = options.model_validate(samer).model_dump()
     optional = {"description", "engine_options"}
     return {
@@ -327,8 +348,10 @@ _SAMER_OPTIONS = (
     "engine_options",
 )
 _SELECTION_OPTIONS = ("lam", "set_similarity", "shortlist", "min_words", "max_length_ratio")
+_ANY_TASK = "any task"
 _ALLOCATION_OPTIONS = ("budget", "confidence", "batch", "prior")
-_MOVED = {
+_CHOSEN_CASES = "`--sample-id`, or a file of these cases as -T dataset=..."
+_MOVED: dict[str, tuple[str, str]] = {
     **{name: ("samer", f"-T samer='{{model: DIR, {name}: ...}}'") for name in _SAMER_OPTIONS},
     **{name: ("selection", f"-T selection='{{{name}: ...}}'") for name in _SELECTION_OPTIONS},
     **{
@@ -338,12 +361,22 @@ _MOVED = {
     "coarse": ("target", "-T target='{model: <model>, coarse: ...}'"),
     "similarity_url": ("similarity", "-T similarity='{name: openai/<model>, url: ...}'"),
     "width": ("target", "-T target='{model: <model>, coarse: <log>, width: ...}'"),
-    "judge_cache": ("judge_attempts", "--model-role 'grader={model: <judge>, cache: true}'"),
+    "judge_attempts": ("judge_calls", "-T judge_calls='{attempts: ...}'"),
+    "judge_cache": ("judge_calls", "--model-role 'grader={model: <judge>, cache: true}'"),
+    "judge_temperature": ("judge_calls", "-T judge_calls='{temperature: ...}'"),
+    "ids": ("urs_assistants", "-T cases=<ids>"),
+    "intents": ("urs_case_review", _CHOSEN_CASES),
+    "language": ("urs_case_review", _CHOSEN_CASES),
+    "models": ("urs_crossval", "-T answers=<logs of these models>"),
+    "preflight": (_ANY_TASK, "the environment variable URS_INSPECT_PREFLIGHT=false"),
+    "scenario": ("mad", "the column scenario of a file of instructions, -T pool=<file>"),
 }
-"""Former argument -> an argument of the tasks that had it, and its new form."""
+"""Former argument -> the task that had it, or an argument of the tasks that had it, and its new
+form.
+"""
 
 
-def _refuse_moved(given: Iterable[str], parameters: Collection[str]) -> None:
+def _refuse_moved(task: str, given: Iterable[str], parameters: Collection[str]) -> None:
     """Refuse former arguments with their new form, also on the command line, where the harness
     drops unknown ones.
     """
@@ -351,8 +384,10 @@ def _refuse_moved(given: Iterable[str], parameters: Collection[str]) -> None:
     if "samer" not in options:  # another task of the command may have an argument of that name
         options = [name for name in options if name not in _SAMER_OPTIONS]
     for name in [*given, *options]:
-        beside, form = _MOVED.get(name, ("", ""))
-        if beside in parameters and name not in parameters:
+        if name in parameters or name not in _MOVED:
+            continue
+        former, form = _MOVED[name]
+        if former in (_ANY_TASK, task, *parameters):
             raise InputError(f"{name}: is no longer an argument; use {form}")
 
 

@@ -69,7 +69,9 @@ def weak(
     tmp_path: Path, grader: Any, limit: int | None, *, preflight: bool = False, **options: Any
 ) -> EvalLog:
     """The log of a run with a simulated model and these judges, one sample after the other."""
-    task = urs(dataset="sample", preflight=preflight)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("URS_INSPECT_PREFLIGHT", str(preflight).lower())
+        task = urs(dataset="sample")
     return run(
         task,
         tmp_path,
@@ -108,13 +110,21 @@ def test_command_with_a_refused_judge_ends_before_anything_is_asked(
         capsys=capsys,
     )
     assert refusal.status == 1
-    for part in ("grader openai-api/local/judge", "401", "preflight=false"):
+    for part in ("grader openai-api/local/judge", "401", "URS_INSPECT_PREFLIGHT=false"):
         assert part in refusal.error
     assert (server.count("judge"), server.count("answers")) == (1, 0)
 
 
 def refusing(status: int, words: str) -> Response:
     return Response(status, json.dumps({"error": {"message": words, "type": "scripted"}}).encode())
+
+
+def test_another_value_than_true_or_false_in_the_environment_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("URS_INSPECT_PREFLIGHT", "no")
+    with pytest.raises(InputError, match="URS_INSPECT_PREFLIGHT: must be true or false, got 'no'"):
+        urs(dataset="sample")
 
 
 @pytest.mark.parametrize(
@@ -268,7 +278,7 @@ def test_server_of_vllm_that_is_there_already_is_asked_before_the_run(
     monkeypatch.setattr(preflight, "roles_known", lambda: True)
     monkeypatch.setattr(preflight, "bound_models", lambda role: [judge])
     with pytest.raises(InputError, match=r"vllm/some/judge .*401"):
-        preflight.preflight_setup(True, ["grader"])
+        preflight.preflight_setup(["grader"])
     assert vllm_starts == [] and server.count() == 1
 
 
@@ -328,6 +338,7 @@ def test_judge_that_fails_again_and_again_is_no_longer_called(
     )
 
 
+@pytest.mark.usefixtures("no_preflight")
 def test_command_ends_with_status_1_when_a_judge_was_stopped_and_keeps_its_log(
     server: ChatServer,
     tmp_path: Path,
@@ -341,8 +352,6 @@ def test_command_ends_with_status_1_when_a_judge_was_stopped_and_keeps_its_log(
             "urs_inspect/urs",
             "-T",
             "dataset=sample",
-            "-T",
-            "preflight=false",
             "--model",
             "urs_simulation/weak",
         ),
@@ -373,10 +382,11 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_calls, "CircuitBreaker", lambda: CircuitBreaker(FEW))
 
 
+@pytest.mark.usefixtures("no_preflight")
 def test_calls_begin_anew_in_the_next_run_of_the_same_task(
     few: None, server: ChatServer, tmp_path: Path
 ) -> None:
-    task = urs(dataset="sample", preflight=False)
+    task = urs(dataset="sample")
     judge = at(server)
     for response, outcome in ((fails(401), "unscored_call_failed"), (FINAL_7, "judged")):
         server.script = only("judge", response)
@@ -400,6 +410,7 @@ def test_judge_of_a_panel_that_stops_leaves_the_others_to_judge(
 CUT: tuple[StopReason, ...] = ("content_filter", "model_length", "max_tokens")
 
 
+@pytest.mark.usefixtures("no_preflight")
 @pytest.mark.parametrize(
     "reply",
     [
@@ -411,7 +422,7 @@ def test_replies_that_were_withheld_too_long_or_too_slow_stop_no_judge(
     few: None, reply: Any, tmp_path: Path
 ) -> None:
     script, size = Judge(reply), FEW + 3
-    task = urs(dataset="sample", preflight=False, judge_attempts=1)
+    task = urs(dataset="sample", judge_calls={"attempts": 1})
     log = run(
         task,
         tmp_path,
@@ -516,16 +527,18 @@ def pairs_file(tmp_path: Path, count: int, **given: str) -> str:
     return str(path)
 
 
+@pytest.mark.usefixtures("no_preflight")
 @pytest.mark.parametrize("given", [{"scenario": "chitchat"}, {}])
 def test_model_that_annotates_pairs_is_no_longer_called_either(
     few: None, given: dict[str, str], server: ChatServer, tmp_path: Path
 ) -> None:
     server.script = lambda request: fails(401)
-    task = samer_annotate(pairs_file(tmp_path, FEW + 3, **given), orders="ab", preflight=False)
+    task = samer_annotate(pairs_file(tmp_path, FEW + 3, **given), orders="ab")
     log = run(task, tmp_path / "logs", model="none/none", grader=at(server), max_samples=1)
     assert log.status == "success" and server.count() == FEW
 
 
+@pytest.mark.usefixtures("no_preflight")
 def test_model_that_is_asked_for_similarities_is_no_longer_called_either(
     few: None, server: ChatServer, tmp_path: Path
 ) -> None:
@@ -544,18 +557,19 @@ def test_model_that_is_asked_for_similarities_is_no_longer_called_either(
         "grader": at(server),
         "similarity": at(server, "similar"),
     }
-    task = mad(str(pool), k=1, similarity="llm", selection={"shortlist": 40}, preflight=False)
+    task = mad(str(pool), k=1, similarity="llm", selection={"shortlist": 40})
     eval(task, model="none", model_roles=roles, display="log", log_dir=str(tmp_path / "logs"))
     assert FEW <= server.count("similar") < FEW + 32  # so many are under way at once
 
 
+@pytest.mark.usefixtures("no_preflight")
 @pytest.mark.data
 def test_model_that_judges_pairs_is_no_longer_called_either(
     few: None, server: ChatServer, tmp_path: Path, data_dir: Path
 ) -> None:
     server.script = only("judge", fails(401))
     log = run(
-        md_eval(preflight=False),
+        md_eval(),
         tmp_path,
         model=at(server),
         grader=None,
@@ -664,6 +678,7 @@ def test_nothing_is_claimed_of_a_request_that_the_harness_did_not_keep(
     assert "temperature_sent" not in caplog.text
 
 
+@pytest.mark.usefixtures("no_preflight")
 @pytest.mark.parametrize("scenario", ["", "chitchat"])
 def test_temperatures_of_models_that_annotate_pairs_are_recorded(
     scenario: str, server: ChatServer, tmp_path: Path
@@ -673,7 +688,7 @@ def test_temperatures_of_models_that_annotate_pairs_are_recorded(
     server.script = lambda request: says(
         json.dumps({"scenario": "chitchat"} if request.model == "names" else verdicts)
     )
-    task = samer_annotate(pairs_file(tmp_path, 1, scenario=scenario), preflight=False)
+    task = samer_annotate(pairs_file(tmp_path, 1, scenario=scenario))
     roles: dict[str, Any] = {
         "grader": openai_model(server, "o3-mini"),
         "classifier": at(server, "names"),
@@ -690,11 +705,12 @@ def test_temperatures_of_models_that_annotate_pairs_are_recorded(
     assert found == (("none", "none") if scenario else (0.0, 0.0))
 
 
+@pytest.mark.usefixtures("no_preflight")
 @pytest.mark.data
 def test_temperature_of_a_model_that_judges_pairs_is_recorded(
     server: ChatServer, tmp_path: Path, data_dir: Path
 ) -> None:
     for model, sent in ((at(server), 0.0), (openai_model(server, "o3-mini"), None)):
-        log = run(md_eval(preflight=False), tmp_path, model=model, grader=None, limit=1)
+        log = run(md_eval(), tmp_path, model=model, grader=None, limit=1)
         facts = score_of(log, "pair_verdict").metadata or {}
         assert (facts["temperature_requested"], facts["temperature_sent"]) == ([0.0], [sent])

@@ -198,8 +198,9 @@ def test_bad_request_for_another_reason_leaves_the_schema(
     assert not warnings(caplog, "refused the schema")
 
 
+@pytest.mark.usefixtures("no_preflight")
 def test_without_a_preflight_auto_sends_no_schema(server: ChatServer, tmp_path: Path) -> None:
-    judged_by(server, tmp_path, preflight=False)
+    judged_by(server, tmp_path)
     assert asked_by_schema(server) == [False, False]
 
 

@@ -180,3 +180,10 @@ def test_pages_of_what_the_web_tool_returns() -> None:
     ]
     assert pages_of([content]) == pages_of(content)
     assert pages_of("nothing found") == []
+
+
+def test_cases_named_by_their_ids_are_taken_in_that_order() -> None:
+    ids = ["sample_leisure_en_1", "sample_factual_qa_en_1"]
+    task = urs_assistants(dataset="sample", cases=",".join(ids))
+    assert [sample.id for sample in task.dataset] == ids
+    assert (task.metadata or {})["cases"] == "ids"

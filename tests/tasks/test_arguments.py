@@ -232,7 +232,7 @@ def test_every_task_is_checked_and_has_docs_for_each_argument(name: str) -> None
     for parameter in signature(task).parameters:
         assert f"        {parameter}: " in task.__doc__, parameter
     assert "s for `urs`" not in task.__doc__  # a user sees one task at a time
-    assert len(signature(task).parameters) <= 27
+    assert len(signature(task).parameters) <= 16
 
 
 def _required(task: Callable[..., Task]) -> list[str]:
@@ -285,7 +285,21 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
         f"intents: unknown intent 'gossip'; allowed: {INTENTS}",
     ),
     ("urs", {"dataset": "absent.csv"}, "no data file 'absent.csv'"),
-    ("urs", {"judge_attempts": "often"}, "judge_attempts: must be a whole number"),
+    (
+        "urs",
+        {"judge_calls": {"attempts": "often"}},
+        "judge_calls: attempts: must be a whole number",
+    ),
+    (
+        "urs",
+        {"judge_attempts": 3},
+        "judge_attempts: is no longer an argument; use -T judge_calls='{attempts: ...}'",
+    ),
+    (
+        "urs",
+        {"preflight": False},
+        "preflight: is no longer an argument; use the environment variable URS_INSPECT_PREFLIGHT",
+    ),
     ("urs", {"references": "absent.jsonl"}, "no data file 'absent.jsonl'"),
     ("urs", {"references": "absent.eval"}, "no log 'absent.eval'"),
     ("urs_probe", {"per_kind": 0}, "per_kind: must be a whole number of at least 1"),
@@ -331,13 +345,19 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ("urs_assistants", {"assistant": "translator", "translator": "glossary:none.jsonl"}, "no file"),
     ("urs_assistants", {"search": "folder:x"}, "search: assistant=model does not use it"),
     ("urs_assistants", {"count": 5000}, "count: 5000 cases of Factual QA"),
-    ("urs_assistants", {"ids": "sample_factual_qa_en_1,nope"}, "ids: the data has no case nope"),
+    ("urs_assistants", {"cases": "sample_factual_qa_en_1,nope"}, "the data has no case nope"),
     (
         "urs_case_review",
         {"judge_language": "fr"},
         "judge_language: unknown value 'fr'; allowed: en, zh",
     ),
-    ("urs_case_review", {"intents": "fun"}, "intents: unknown intent 'fun'"),
+    (
+        "urs_case_review",
+        {"intents": "leisure"},
+        "intents: is no longer an argument; use `--sample-id`, or a file of these cases",
+    ),
+    ("urs_assistants", {"ids": "a"}, "ids: is no longer an argument; use -T cases=<ids>"),
+    ("mad", {"scenario": "coding"}, "scenario: is no longer an argument; use the column scenario"),
     ("urs_crossval", {}, "answers: is required, as -T answers=...; allowed: logs with answers"),
     (
         "urs_crossval",
@@ -438,11 +458,6 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     ),
     ("mad", {"allocation": "greedy"}, "allocation: rule: unknown value 'greedy'; allowed: "),
     ("mad", {"orders": "random"}, "orders: unknown value 'random'; allowed: ab, seeded, both"),
-    (
-        "mad",
-        {"scenario": "poetry"},
-        "scenario: unknown value 'poetry'; allowed: general, understanding",
-    ),
     ("mad", {"judge_language": "fr"}, "judge_language: unknown value 'fr'; allowed: en, zh"),
     ("mad", {"previous": "absent.eval"}, "no log 'absent.eval'"),
     (
@@ -533,13 +548,13 @@ HARNESS: list[tuple[str, tuple[str, ...], str]] = [
     ("urs_assistants", ("pages=0",), f"pages: {WHOLE} 1, got 0"),
     (
         "urs_case_review",
-        ("dataset=x.csv", "judge_temperature=hot"),
-        "judge_temperature: must be a number from 0 to 2",
+        ("dataset=x.csv", "judge_calls={temperature: hot}"),
+        "judge_calls: temperature: must be a number from 0 to 2",
     ),
     (
         "urs_case_review",
         (),
-        "urs_case_review: missing a required argument: 'dataset'; arguments: dataset, language",
+        "urs_case_review: missing a required argument: 'dataset'; arguments: dataset, rubric",
     ),
     (
         "urs_crossval",

@@ -82,7 +82,7 @@ def serve(
 
 def judge_samples(tmp_path: Path, judge: Model) -> EvalLog:
     return run(
-        urs(dataset="sample", preflight=False),
+        urs(dataset="sample"),
         tmp_path,
         model="urs_simulation/weak",
         grader=judge,
@@ -112,6 +112,7 @@ FAULTS: list[
 TWICE = [fault for fault, requests, _ in FAULTS if requests == 2]  # by the harness or by us
 
 
+@pytest.mark.usefixtures("no_preflight")
 @pytest.mark.parametrize("fault", [*TWICE, NO_CHOICES])
 def test_faults_that_pass_leave_every_case_scored(fault: Response, serve, tmp_path: Path):
     server = serve(fault, 3)
@@ -123,6 +124,7 @@ def test_faults_that_pass_leave_every_case_scored(fault: Response, serve, tmp_pa
     assert server.count() == CASES + 3
 
 
+@pytest.mark.usefixtures("no_preflight")
 @pytest.mark.parametrize(("fault", "requests", "detail"), FAULTS)
 def test_faults_that_last_leave_every_case_unscored_and_its_answer_kept(
     fault: Response, requests: int, detail: str, serve, tmp_path: Path
@@ -148,6 +150,7 @@ def test_faults_that_last_leave_every_case_unscored_and_its_answer_kept(
         assert detail in (failed.explanation or "")
 
 
+@pytest.mark.usefixtures("no_preflight")
 def test_run_whose_grader_was_dead_is_completed_by_scoring_its_log(serve, tmp_path: Path):
     dead = judge_samples(tmp_path, grader(serve(fails(500), None), max_retries=0))
     good = Script(FINAL_7)
@@ -161,10 +164,11 @@ def test_run_whose_grader_was_dead_is_completed_by_scoring_its_log(serve, tmp_pa
     assert {sample.id: sample.output.completion for sample in samples_of(log)} == answers
 
 
+@pytest.mark.usefixtures("no_preflight")
 def test_dead_judge_of_a_panel_leaves_the_score_to_the_other(serve, tmp_path: Path):
     panel = [grader(serve(fails(500), None), max_retries=0), Script(FINAL_7).model("alive")]
     log = run(
-        urs(dataset="sample", preflight=False),
+        urs(dataset="sample"),
         tmp_path,
         model="urs_simulation/weak",
         grader=panel,
@@ -175,11 +179,12 @@ def test_dead_judge_of_a_panel_leaves_the_score_to_the_other(serve, tmp_path: Pa
     assert metric_values(log, "judge_outcome") == {"partial_panel": CASES, "unkeyed": CASES}
 
 
+@pytest.mark.usefixtures("no_preflight")
 def test_dead_model_under_test_does_not_look_like_a_dead_judge(serve, tmp_path: Path):
     # The model's own failure is an error of the sample, to be retried with `inspect eval-retry`; no
     # score is made up.
     model = grader(serve(fails(500), None), max_retries=0)
-    task = urs(dataset="sample", preflight=False)
+    task = urs(dataset="sample")
     log = run(
         task, tmp_path, model=model, grader=Script(FINAL_7).model(), limit=2, fail_on_error=False
     )

@@ -224,6 +224,7 @@ def test_no_model_to_judge_is_a_clear_error(data_dir: Path, tmp_path: Path):
     assert "-T judge=baseline/longest" in log.error.message
 
 
+@pytest.mark.usefixtures("no_preflight")
 def test_a_judge_of_pairs_sees_the_conversation_and_samer_its_last_message(
     tmp_path: Path, stub_engine: Callable[..., Opening], caplog: pytest.LogCaptureFixture
 ):
@@ -232,7 +233,7 @@ def test_a_judge_of_pairs_sees_the_conversation_and_samer_its_last_message(
     path = tmp_path / "own.jsonl"
     path.write_text(json.dumps(row) + "\n", encoding="utf-8")
     judge = Script('{"comparison": "x", "winner": "1"}')
-    judged(judge_pairwise(bench=str(path), preflight=False), tmp_path / "model", judge)
+    judged(judge_pairwise(bench=str(path)), tmp_path / "model", judge)
     assert "[System prompt]\nBe brief.\n\n[User]\nWhy?" in judge.seen[0][-1].text
     opening = stub_engine()
     samer = {"model": str(tmp_path), "engine": "stub"}

@@ -25,6 +25,7 @@ from urs_inspect.studies._evolve_task import evolve
 from urs_inspect.tasks import urs, urs_crossval
 
 
+@pytest.mark.usefixtures("no_preflight")
 def test_a_cross_validation_that_failed_half_way_is_resumed_without_asking_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -41,7 +42,6 @@ def test_a_cross_validation_that_failed_half_way_is_resumed_without_asking_again
             references=[references, "dataset"],
             cases=cases,
             evaluators=list(judges),
-            preflight=False,
         )
         failing_once(task, broken, after=20)
         graders = [get_model(name, memoize=False) for name in judges]
@@ -111,6 +111,7 @@ def evolved(request: Request) -> Response:
     return says(text)
 
 
+@pytest.mark.usefixtures("no_preflight")
 def test_an_evolution_in_its_second_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seeds = "".join(f"seed{number},Why does thing {number} happen?\n" for number in range(6))
     file, pool, whole = (tmp_path / name for name in ("seeds.csv", "pool.jsonl", "whole.jsonl"))
@@ -129,8 +130,6 @@ def test_an_evolution_in_its_second_round(tmp_path: Path, monkeypatch: pytest.Mo
         *(
             "--model-role",
             "generator=[openai-api/local/one, openai-api/local/two]",
-            "-T",
-            "preflight=false",
         ),
         reply=evolved,
         answered=12,  # the first round and some of the second, with what is asked once more
@@ -142,7 +141,7 @@ def test_an_evolution_in_its_second_round(tmp_path: Path, monkeypatch: pytest.Mo
         generators = [
             get_model(f"openai-api/local/{name}", memoize=False) for name in ("one", "two")
         ]
-        task = evolve(str(file), "understanding", rounds=3, output=str(whole), preflight=False)
+        task = evolve(str(file), "understanding", rounds=3, output=str(whole))
         log = run(task, tmp_path / "whole", model="none/none", roles={"generator": generators})
         assert log.status == "success", log.error
 

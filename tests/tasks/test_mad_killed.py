@@ -54,6 +54,7 @@ def about(request: Request) -> tuple[str, str]:
     return request.model, str(request.messages)
 
 
+@pytest.mark.usefixtures("no_preflight")  # its calls are repeated by every attempt
 def test_killed_run_is_finished_without_asking_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,7 +71,6 @@ def test_killed_run_is_finished_without_asking_twice(
             "none",
         ),
         *("-T", "allocation={rule: adaptive, batch: 3, confidence: 0.9999}"),
-        *("-T", "preflight=false"),  # its calls are repeated by every attempt
         *(
             "--model-role",
             f"contestant=[{', '.join(f'openai-api/local/{name}' for name in NAMES)}]",

@@ -81,7 +81,7 @@ def test_embedded_sample_runs_to_the_end_and_its_log_says_what_was_run(
     assert simulated.status == "success"
     assert len(samples_of(simulated)) == len(finals(simulated)["final"]) == 42
     assert metric_values(simulated, "judge_outcome") == {"judged": 42}
-    assert (simulated.eval.task, simulated.eval.task_version) == ("urs_inspect/urs", "3-C")
+    assert (simulated.eval.task, simulated.eval.task_version) == ("urs_inspect/urs", "3-D")
     assert (simulated.eval.task_args["dataset"], simulated.eval.dataset.name) == (
         "sample",
         "sample",
@@ -188,7 +188,7 @@ def test_unscored_cases_are_left_out_of_means_and_counted(tmp_path: Path):
         )
 
     subject, judge = Script("An answer."), Script(leisure_only)
-    task = urs(dataset="sample", judge_attempts=1)
+    task = urs(dataset="sample", judge_calls={"attempts": 1})
     log = run(task, tmp_path, model=subject.model("subject"), grader=judge.model())
 
     assert log.status == "success"

@@ -325,12 +325,13 @@ def conversations(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.usefixtures("no_preflight")
 def test_the_model_is_sent_the_messages_and_the_judge_sees_them(tmp_path: Path) -> None:
     model, judge = (
         Script("Watch Faust."),
         Script('{"Engagement": 7, "Creativity": 6, "Final Score": 7}'),
     )
-    task = urs(dataset=conversations(tmp_path), preflight=False)
+    task = urs(dataset=conversations(tmp_path))
     log = run(task, tmp_path, model=model.model("answers"), grader=judge.model())
     asked = {len(messages): [(one.role, one.text) for one in messages] for messages in model.seen}
     assert asked == {4: [tuple(one.values()) for one in TALK], 1: [("user", "Which film?")]}
@@ -350,6 +351,7 @@ def test_the_model_is_sent_the_messages_and_the_judge_sees_them(tmp_path: Path) 
     }
 
 
+@pytest.mark.usefixtures("no_preflight")
 def test_references_of_a_conversation_serve_the_conversation(tmp_path: Path) -> None:
     dataset = conversations(tmp_path)
     log = run(
@@ -357,7 +359,7 @@ def test_references_of_a_conversation_serve_the_conversation(tmp_path: Path) -> 
         tmp_path / "logs",
         model=Script("Watch Faust.").model("answers"),
     )
-    task = urs(dataset=dataset, references=log.location, preflight=False)
+    task = urs(dataset=dataset, references=log.location)
     assert {sample.target for sample in task.dataset} == {"Watch Faust."}
 
 
@@ -367,7 +369,7 @@ def test_tasks_that_ask_one_text_refuse_conversations(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "page.md").write_text("# Faust\n\nA film.\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"asks one text.*1 \(talk\)"):
-        urs_assistants(assistant="search", search=f"folder:{folder}", dataset=dataset, ids="talk")
+        urs_assistants(assistant="search", search=f"folder:{folder}", dataset=dataset, cases="talk")
     from urs_inspect.lmeval_tasks._urs_task import load_cases
 
     with pytest.raises(InputError, match=r"lm-eval asks one text.*1 \(talk\)"):

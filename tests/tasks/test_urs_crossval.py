@@ -243,7 +243,6 @@ def test_a_copy_in_place_of_a_second_output_is_noticed(
         dataset="sample",
         cases=6,
         evaluators="x",
-        models="mockllm/A",
     )
     assert tells(caplog.text, "6 of 6 answers of mockllm/A ... references")
     assert (task.metadata or {})["copies"] == {"mockllm/A": 6}
@@ -383,8 +382,8 @@ def test_answers_that_were_judged_with_other_references_serve_together(tmp_path:
     [
         ({"references": "dataset,dataset"}, "references: dataset.*twice"),
         (
-            {"models": "mockllm/Z"},
-            "models: .*mockllm/Z; .*mockllm/A, mockllm/B",
+            {"models": "mockllm/A"},
+            "models: is no longer an argument; use -T answers=<logs of these models>",
         ),
         ({"folds": 7}, "folds: .*6, got 7"),
         ({"evaluators": "all"}, r"evaluators:.*urs_crossval\(evaluators="),

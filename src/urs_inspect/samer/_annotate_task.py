@@ -9,7 +9,7 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.viewer import ViewerConfig
 
-from urs_inspect._arguments import Flag, Text, checked, one_of
+from urs_inspect._arguments import Text, checked, one_of
 from urs_inspect._util import InputError, choices
 from urs_inspect.samer import load_taxonomy
 from urs_inspect.samer._annotate_pair import CLASSIFIER, annotate_pair, second_answer
@@ -22,7 +22,7 @@ from urs_inspect.tasks._viewer import SHARE, sample_list
 
 logger = getLogger(__name__)
 
-SAMER_ANNOTATE_VERSION = "3-A"
+SAMER_ANNOTATE_VERSION = "3-B"
 """Comparability and interface of the task."""
 PAIRS = "pairs"
 """Source of files in the training format, whose dimensions are annotated anew."""
@@ -35,7 +35,6 @@ def samer_annotate(
     source: Annotated[str, one_of(lambda: (PAIRS, *SOURCES))] = PAIRS,
     orders: Literal["both", "ab"] = "both",
     scenario: Literal["missing", "verify"] = "missing",
-    preflight: Flag = True,
 ) -> Task:
     """Annotate pairs by SaMer's method, and keep those with the known winner.
 
@@ -55,8 +54,6 @@ def samer_annotate(
             `ab`: once.
         scenario: `missing`: a model names the scenario where the record has none; `verify`: always,
             and pairs of which it names another one are not kept.
-        preflight: Send each judge one tiny request before the first pair: a server that refuses it
-            (401, 403, 404) ends the run before anything is spent.
     """
     path = Path(data).expanduser()
     skipped: list[Skipped] = []
@@ -74,7 +71,7 @@ def samer_annotate(
         display_name=f"SaMer annotation: {source}",
         metadata={"source": source, "skipped": len(skipped), "taxonomy": load_taxonomy().version},
         viewer=_viewer(),
-        setup=preflight_setup(preflight, [GRADER, CLASSIFIER]),
+        setup=preflight_setup([GRADER, CLASSIFIER]),
     )
 
 

@@ -16,7 +16,7 @@ SATELLITE = Satellite(
             "reward_model": "samer._pair_judge:reward_judge",
         },
         "evaluators of answers": {"samer": "samer._answer_evaluator:SamerEvaluator"},
-        "options": {"samer": "samer._options:SamerOptions"},
+        "arguments of tasks": {"samer": "samer._options:SamerOptions"},
         "scorers": {"samer": "samer._beside_judge:samer_scorer"},
     },
     commands={

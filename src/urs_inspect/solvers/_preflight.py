@@ -4,6 +4,7 @@ A refused model then costs nothing.
 """
 
 import math
+import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from logging import getLogger
@@ -36,6 +37,11 @@ from urs_inspect.solvers._structured import (
 
 logger = getLogger(__name__)
 
+PREFLIGHT_VARIABLE = "URS_INSPECT_PREFLIGHT"
+"""Environment variable that turns the request off.
+
+Whether a server is to get one depends on the server, and not on what is evaluated.
+"""
 _WITHOUT_SERVER = frozenset({"mockllm", "none", "urs_simulation"})
 _TINY_REPLY = 16
 _TINY_STRUCTURED_REPLY = 2_048
@@ -52,13 +58,14 @@ _checked: dict[ModelKey, bool] = {}
 
 
 def preflight_setup(
-    wanted: object,
     roles: Sequence[str],
     *,
     under_test: bool = False,
     structured: Structured = False,
 ) -> Solver | None:
-    """The `setup` of a task whose models are checked before the first sample; None unless `wanted`.
+    """The `setup` of a task whose models are checked before the first sample.
+
+    None where the environment says `URS_INSPECT_PREFLIGHT=false`.
 
     While the `inspect` command makes a task, each model that a server runs is checked at once, so
     that the command ends with one line and the status 1. Other models, those whose server the
@@ -67,9 +74,7 @@ def preflight_setup(
     models with the role `grader` and the model under test, are asked by a schema, so that it must
     be known whether their servers follow one.
     """
-    if not isinstance(wanted, bool):
-        raise InputError(f"preflight: must be true or false, got {wanted!r}")
-    if not wanted:
+    if not _is_wanted():
         return None
     if roles_known():
         unknown = [
@@ -115,6 +120,14 @@ def preflight(
         return state
 
     return solve
+
+
+def _is_wanted() -> bool:
+    """Whether models are checked, as the environment says."""
+    value = os.environ.get(PREFLIGHT_VARIABLE, "true")
+    if value not in ("true", "false"):
+        raise InputError(f"{PREFLIGHT_VARIABLE}: must be true or false, got {value!r}")
+    return value == "true"
 
 
 def _models(roles: Sequence[str], under_test: bool) -> list[tuple[str, Model]]:
@@ -188,7 +201,8 @@ async def _check(models: Iterable[tuple[str, Model]], structured: Structured) ->
         await anyio.sleep(_PATIENCE_S)
         named = choices(f"{role} {model}" for role, model in waiting.values())
         logger.warning(
-            f"Waiting for a first reply of {named} (-T preflight=false starts a run without it)."
+            f"Waiting for a first reply of {named} ({PREFLIGHT_VARIABLE}=false starts a run without"
+            " it)."
         )
 
     async with anyio.create_task_group() as group:
@@ -199,7 +213,7 @@ async def _check(models: Iterable[tuple[str, Model]], structured: Structured) ->
     if refused:
         raise InputError(
             f"{' '.join(sorted(refused))} Each model gets one tiny request before the first sample;"
-            " nothing was spent (-T preflight=false starts a run without it)"
+            f" nothing was spent ({PREFLIGHT_VARIABLE}=false starts a run without it)"
         )
 
 

@@ -11,15 +11,15 @@ from inspect_ai.solver import Solver, generate
 from urs_inspect._arguments import (
     ALL,
     Count,
-    Flag,
+    JudgeCall,
+    JudgeCallOptions,
     Names,
     Natural,
-    Temperature,
     Text,
     checked,
     split_names,
 )
-from urs_inspect._util import InputError
+from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets._published import load_published_urs
 from urs_inspect.datasets._references import named
@@ -44,18 +44,15 @@ def urs_assistants(
     assistant: Literal["model", "search", "rag", "translator"] = "model",
     search: Text | None = None,
     translator: Text | None = None,
-    cases: Literal["factual", "translation"] | None = None,
+    cases: Names | None = None,
     count: Count = 57,
     pages: Count = 5,
-    ids: Names | None = None,
     dataset: Text = "urs",
     language: Names = ALL,
     references: Text | None = None,
     prompt: Text | None = None,
     judge_language: Text | None = None,
-    judge_attempts: Count = 2,
-    judge_temperature: Temperature | None = 0.0,
-    preflight: Flag = True,
+    judge_calls: JudgeCall | None = None,
     seed: Natural = 0,
 ) -> Task:
     """Answers by a search engine, a model with its pages, or a translator, judged as usual.
@@ -73,11 +70,10 @@ def urs_assistants(
             registered.
         translator: Translator of `translator`: `glossary:<file>` with translations made elsewhere,
             `model` for the model with the role `translator`, or one that was registered.
-        cases: `factual` or `translation`; by default what the assistant is for, `factual` for
-            `model`.
+        cases: `factual`, `translation`, or ids of cases, separated by commas; by default what the
+            assistant is for, `factual` for `model`.
         count: Number of factual cases.
         pages: Pages that `rag` reads at most.
-        ids: Ids of cases in place of that choice, separated by commas.
         dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a file
             of cases.
         language: `all`, or languages of the cases: `en`, `zh`.
@@ -85,28 +81,31 @@ def urs_assistants(
             references`, or the log of a run of `urs_references`.
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
         judge_language: Language of the judge's prompt; by default that of each case.
-        judge_attempts: How often a judge is asked at most when its reply cannot be read.
-        judge_temperature: Temperature of the judge; null for the provider's default.
-        preflight: Send each judge one tiny request before the first answer: a server that refuses
-            it (401, 403, 404) ends the run before anything is spent.
+        judge_calls: How a judge is called: `{attempts: 2, temperature: 0}`. It is asked at most so
+            often when its reply cannot be read; the temperature is requested unless the role sets
+            one, and null is the provider's default.
         seed: Seed of the choice of factual cases.
     """
     loaded = load_rubric(None, prompt)
-    kind = cases or ("translation" if assistant == "translator" else "factual")
+    calls = JudgeCallOptions.read(judge_calls)
+    kind = _kind(cases, assistant)
     judge = intent_judge(
         prompt=prompt,
         judge_language=judge_language,
-        attempts=judge_attempts,
-        temperature=judge_temperature,
+        attempts=calls.attempts,
+        temperature=calls.temperature,
     )
     answer = _solver(assistant, search, translator, pages)
-    intents = ALL if ids is not None else _INTENTS[kind]
+    intents = ALL if kind is None else _INTENTS[kind]
     chosen = choose_cases(loaded, dataset, language, intents, seed=seed, references=references)
-    taken = _draw(chosen.cases, kind, count, seed) if ids is None else _by_id(chosen.cases, ids)
+    if kind is None:
+        taken = _by_id(chosen.cases, cases or [])
+    else:
+        taken = _draw(chosen.cases, kind, count, seed)
     if assistant != "model":
         _refuse_conversations(taken, assistant)
     given = search if search is not None else translator
-    table = _TABLES[kind]
+    table = _TABLES[kind or _usual_kind(assistant)]
     asked = ["grader"]
     if assistant == "translator":
         asked.append("translator")
@@ -124,14 +123,26 @@ def urs_assistants(
             ASSISTANT: (
                 "" if given is None else f"{assistant} ({given})"
             ),  # empty for the model alone
-            "cases": kind if ids is None else "ids",
+            "cases": kind or "ids",
             f"published in the URS paper, Table {table}": dict(
                 load_published_urs().table(table).rows
             ),
         },
         viewer=intent_viewer(loaded, "URS assistants"),
-        setup=preflight_setup(preflight, asked),
+        setup=preflight_setup(asked),
     )
+
+
+def _kind(cases: str | list[str] | None, assistant: str) -> str | None:
+    """The kind of the cases; None where they are named by their ids."""
+    if cases is None:
+        return _usual_kind(assistant)
+    return cases if isinstance(cases, str) and cases in _INTENTS else None
+
+
+def _usual_kind(assistant: str) -> str:
+    """What the assistant is for."""
+    return "translation" if assistant == "translator" else "factual"
 
 
 def _refuse_conversations(cases: Sequence[UrsCase], assistant: str) -> None:
@@ -181,5 +192,8 @@ def _by_id(cases: list[UrsCase], ids: str | list[str]) -> list[UrsCase]:
     wanted = [name.strip() for name in split_names(ids)]
     known = {case.id: case for case in cases}
     if missing := [name for name in wanted if name not in known]:
-        raise InputError(f"ids: the data has no case {', '.join(missing[:5])}")
+        raise InputError(
+            f"cases: must be {choices(_INTENTS)}, or ids of cases; the data has no case"
+            f" {choices(missing[:5])}"
+        )
     return [known[name] for name in dict.fromkeys(wanted)]

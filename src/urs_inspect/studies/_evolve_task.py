@@ -10,7 +10,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
 from inspect_ai.viewer import ViewerConfig
 
-from urs_inspect._arguments import Cosine, Count, Flag, Natural, Text, checked
+from urs_inspect._arguments import Cosine, Count, Natural, Text, checked
 from urs_inspect._util import check_new_file
 from urs_inspect.discrepancy._pools import (
     Evolution,
@@ -143,7 +143,7 @@ def _item(sample: EvalSample) -> PoolItem | None:
     )
 
 
-EVOLVE_VERSION = "2-B"
+EVOLVE_VERSION = "2-C"
 """Comparability and interface of the task."""
 
 
@@ -156,7 +156,6 @@ def evolve(
     output: Text = "pool.jsonl",
     duplicates: Cosine = 0.9,
     limit_seeds: Count | None = None,
-    preflight: Flag = True,
     seed: Natural = 0,
 ) -> Task:
     """Grow a pool of instructions out of seeds (MAD paper, section 3.1 and appendix C).
@@ -184,8 +183,6 @@ def evolve(
         output: Path of the pool file, `.jsonl`; it must not exist.
         duplicates: Cosine of character n-grams from which an instruction repeats another.
         limit_seeds: How many seeds are drawn at most; null for all.
-        preflight: Send each generator one tiny request before the first call: a server that refuses
-            it (401, 403, 404) ends the run before anything is spent.
         seed: Seed of the draw and of who writes first for which seed.
     """
     if roles_known():  # as they are not before `eval()` is called in a script
@@ -205,7 +202,7 @@ def evolve(
         display_name=f"Evolve: {scenario}",
         metadata={"seeds": len(drawn), "scenario": scenario},
         viewer=_viewer(),
-        setup=preflight_setup(preflight, [GENERATOR]),
+        setup=preflight_setup([GENERATOR]),
     )
 
 

@@ -4,7 +4,7 @@ from inspect_ai import Task, task
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.viewer import ViewerConfig
 
-from urs_inspect._arguments import ALL, Count, Flag, Names, Natural, Temperature, Text, checked
+from urs_inspect._arguments import Flag, JudgeCall, JudgeCallOptions, Natural, Text, checked
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.solvers._answers import recorded_answer
 from urs_inspect.solvers._preflight import preflight_setup
@@ -13,7 +13,7 @@ from urs_inspect.survey._case_review import CRITERIA, case_review, the_judge
 from urs_inspect.tasks._urs_cases import choose_cases
 from urs_inspect.tasks._viewer import sample_list
 
-URS_CASE_REVIEW_VERSION = "3-B"
+URS_CASE_REVIEW_VERSION = "3-C"
 """Comparability and interface of the task: the number changes when reviews do, the letter when
 arguments do.
 """
@@ -23,13 +23,9 @@ arguments do.
 @checked
 def urs_case_review(
     dataset: Text,
-    language: Names = ALL,
-    intents: Names = ALL,
     rubric: Text | None = None,
     judge_language: Text | None = None,
-    judge_attempts: Count = 2,
-    judge_temperature: Temperature | None = 0.0,
-    preflight: Flag = True,
+    judge_calls: JudgeCall | None = None,
     lenient: Flag = False,
     seed: Natural = 0,
 ) -> Task:
@@ -45,29 +41,25 @@ def urs_case_review(
     Args:
         dataset: Path of a file that `urs-inspect cases import` wrote, or any cases; they need no
             references.
-        language: `all`, or languages of the cases: `en`, `zh`.
-        intents: `all`, or intents of the cases, separated by commas.
         rubric: Path of a YAML file with intents, criteria or languages of your own.
         judge_language: Language of the prompt, `en` or `zh`; by default that of each case.
-        judge_attempts: How often the judge is asked at most when its reply cannot be read.
-        judge_temperature: Temperature of the judge; null for the provider's default.
-        preflight: Send the judge one tiny request first: a server that refuses it (401, 403, 404)
-            ends the run.
+        judge_calls: How a judge is called: `{attempts: 2, temperature: 0}`. It is asked at most so
+            often when its reply cannot be read; the temperature is requested unless the role sets
+            one, and null is the provider's default.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the order, in which every beginning holds intents and languages in proportion.
     """
     loaded = load_rubric(rubric)
+    calls = JudgeCallOptions.read(judge_calls)
     scorer = case_review(
         rubric=rubric,
         judge_language=judge_language,
-        attempts=judge_attempts,
-        temperature=judge_temperature,
+        attempts=calls.attempts,
+        temperature=calls.temperature,
     )
     if roles_known():
         the_judge()
-    chosen = choose_cases(
-        loaded, dataset, language, intents, seed=seed, lenient=lenient, need_references=False
-    )
+    chosen = choose_cases(loaded, dataset, seed=seed, lenient=lenient, need_references=False)
     return Task(
         dataset=chosen.dataset(),
         solver=recorded_answer(),
@@ -77,7 +69,7 @@ def urs_case_review(
         display_name="URS case review",
         metadata=chosen.facts(),
         viewer=_viewer(),
-        setup=preflight_setup(preflight, ["grader"]),
+        setup=preflight_setup(["grader"]),
     )
 
 

@@ -100,6 +100,9 @@ class RunAttempt:
 UNIFORM = "uniform"
 """The allocation that ignores outcomes."""
 
+_GENERAL = "general"
+"""Scenario of instructions that name none."""
+
 
 class SelectionOptions(Options):
     """How instructions are selected, as users write it."""
@@ -158,7 +161,6 @@ class Plan:
     k: int  # comparisons per pair; for other allocations than the uniform one it sets the budget
     rules: Rules  # how instructions are selected
     allocation: AllocationOptions
-    scenario: str = "general"  # for instructions that name none
     only: tuple[str, ...] | None = None  # contestants that take part; None for all
     prior: JudgePrior | None = None  # a judge's ratings, for people's votes
     seed: int = 0
@@ -445,7 +447,7 @@ class Competition(SampleSource):
             item.text,
             {name: opened.pool.responses[name][item.id] for name in pair},
             reference=item.reference,
-            scenario=item.scenario or self._plan.scenario,
+            scenario=item.scenario or _GENERAL,
             language=item.language or "en",
         )
         similarities = {

@@ -10,7 +10,6 @@ from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
 from urs_inspect._arguments import (
-    Flag,
     Natural,
     Samer,
     Structured,
@@ -71,7 +70,7 @@ def bench_facts(data: PairData | RatingData) -> dict[str, object]:
     }
 
 
-JUDGE_PAIRWISE_VERSION = "3-C"
+JUDGE_PAIRWISE_VERSION = "3-D"
 """Comparability and interface of the task: the number changes when scores do, the letter when
 arguments do.
 """
@@ -84,7 +83,6 @@ def judge_pairwise(
     orders: Orders = "seeded",
     judge: Text = "model",
     structured: Structured = "auto",
-    preflight: Flag = True,
     seed: Natural = 0,
     samer: Samer | None = None,
 ) -> Task:
@@ -104,10 +102,8 @@ def judge_pairwise(
             evaluated, the larger number is better) or `baseline/<kind>`; kinds: longest, shortest,
             first, second, random, copy_overall.
         structured: Whether the judge is asked by a JSON schema of its reply, as providers with
-            structured output take: `true`, `false`, or `auto`, where the tiny request of
-            `preflight` shows that its server follows one.
-        preflight: Send the judge one tiny request before the first pair: a server that refuses it
-            (401, 403, 404) ends the run.
+            structured output take: `true`, `false`, or `auto`, where the tiny request
+            before the run shows that its server follows one.
         seed: Seed of the coin and of the random baseline.
         samer: Folder of the model that judges, address of a vLLM server, or options of the scorer
             of that name such as `{model: DIR, engine: transformers, dtype: bfloat16}`.
@@ -149,7 +145,7 @@ def judge_pairwise(
         display_name=f"Judge pairwise: {data.name}",
         metadata=bench_facts(data),
         viewer=pair_viewer(data.name, group="Group", dimensions=False),
-        setup=preflight_setup(preflight, [], under_test=judge == "model", structured=structured),
+        setup=preflight_setup([], under_test=judge == "model", structured=structured),
     )
 
 

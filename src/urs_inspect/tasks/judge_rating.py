@@ -9,7 +9,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
-from urs_inspect._arguments import Flag, Natural, Scale, Structured, Text, checked, required
+from urs_inspect._arguments import Natural, Scale, Structured, Text, checked, required
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import RATING_BENCHES, RatingCase, RatingData, Vocabulary, load_ratings
 from urs_inspect.datasets._references import named
@@ -33,7 +33,7 @@ from urs_inspect.tasks.judge_pairwise import bench_facts
 
 logger = getLogger(__name__)
 
-JUDGE_RATING_VERSION = "3-B"
+JUDGE_RATING_VERSION = "3-C"
 """Comparability and interface of the task: the number changes when scores do, the letter when
 arguments do.
 """
@@ -46,7 +46,6 @@ def judge_rating(
     rubric: Text | None = None,
     scale: Scale | None = None,
     structured: Structured = "auto",
-    preflight: Flag = True,
     seed: Natural = 0,
 ) -> Task:
     """Rate responses that people or a reference judge have rated.
@@ -66,10 +65,8 @@ def judge_rating(
             is 1 to 10 unless given. The judge is offered the same scale, with a rubric that of the
             rubric, 1 to 10.
         structured: Whether the judge is asked by a JSON schema of its reply, as providers with
-            structured output take: `true`, `false`, or `auto`, where the tiny request of
-            `preflight` shows that its server follows one.
-        preflight: Send the judge one tiny request before the first rating: a server that refuses it
-            (401, 403, 404) ends the run.
+            structured output take: `true`, `false`, or `auto`, where the tiny request
+            before the run shows that its server follows one.
         seed: Seed of the order of the responses, so that `--limit` takes them from everywhere.
     """
     bench = required(
@@ -96,7 +93,7 @@ def judge_rating(
         viewer=rating_viewer(
             data.name, (lowest, highest), data.scale, group="Intent" if loaded else "Group"
         ),
-        setup=preflight_setup(preflight, [], under_test=True, structured=structured),
+        setup=preflight_setup([], under_test=True, structured=structured),
     )
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from logging import getLogger
-from typing import Annotated, Any
+from typing import Any
 
 from inspect_ai import Task, task
 
 from urs_inspect._arguments import (
     Count,
-    Flag,
     Natural,
     Paths,
     Samer,
@@ -21,7 +20,6 @@ from urs_inspect._arguments import (
     Text,
     as_list,
     checked,
-    one_of,
     samer_arguments,
 )
 from urs_inspect._util import InputError, counted
@@ -35,7 +33,7 @@ from urs_inspect.discrepancy._similarity import AskedSimilarity, Similarity, Vec
 from urs_inspect.judging import JudgeFailure, JudgePrompt
 from urs_inspect.judging._failures import ASK_AGAIN
 from urs_inspect.judging._keys import read_keyed
-from urs_inspect.judging._prompts import Orders, comparison_scenarios, similarity_prompt
+from urs_inspect.judging._prompts import Orders, similarity_prompt
 from urs_inspect.judging._replies import read_similarity
 from urs_inspect.logs._battles import read_battles
 from urs_inspect.logs._comparisons import Comparison, read_comparisons, read_judge_prior
@@ -70,7 +68,7 @@ from urs_inspect.tasks._viewer import competition_viewer
 
 logger = getLogger(__name__)
 
-MAD_VERSION = "3-E"
+MAD_VERSION = "3-F"
 """Comparability and interface of the task: the number changes when scores do, the letter when
 arguments do.
 """
@@ -90,10 +88,8 @@ def mad(
     selection: Selection = "mad",
     allocation: Allocation = "uniform",
     orders: Orders = "both",
-    scenario: Annotated[str, one_of(comparison_scenarios)] = "general",
     judge_language: Text | None = None,
     structured: Structured = "auto",
-    preflight: Flag = True,
     previous: Text | None = None,
     target: Target | None = None,
     pool_size: Count | None = None,
@@ -108,7 +104,8 @@ def mad(
 
     Args:
         pool: Instructions that the contestants answer: `urs`, `sample`, or the path of a `.jsonl`
-            or `.csv` file. `urs` unless `responses` is given.
+            or `.csv` file, whose column `scenario` names the kind of task (general, understanding,
+            reasoning, writing, coding). `urs` unless `responses` is given.
         responses: Logs, or directories of logs, whose answers serve; contestants of this run answer
             the same instructions.
         k: Comparisons per pair (the paper's K). With `judge=human` and an `allocation` other than
@@ -136,15 +133,11 @@ def mad(
             weighed by its evidence after each vote.
         orders: `both` (twice, and disagreement is a tie), `ab` as the models are sorted, or
             `seeded` by a coin.
-        scenario: Kind of task, for instructions that name none: general, understanding, reasoning,
-            writing, coding.
         judge_language: Language of the judge's instructions, `en` or `zh`; by default that of each
             instruction.
         structured: Whether judges are asked by a JSON schema of their reply, as providers with
-            structured output take: `true`, `false`, or `auto`, where the tiny request of
-            `preflight` shows that a judge's server follows one.
-        preflight: Send each contestant and judge one tiny request before the first answer: a server
-            that refuses it (401, 403, 404) ends the run before anything is spent.
+            structured output take: `true`, `false`, or `auto`, where the tiny request
+            before the run shows that a judge's server follows one.
         previous: Log of an earlier run whose comparisons stand: only pairs with a new contestant
             are compared (Algorithm 2).
         target: Compare only models near one of an earlier ranking: `{model: NAME, coarse: LOG}`,
@@ -183,7 +176,6 @@ def mad(
         rules=rules,
         # People's page chooses while they vote among candidates that every pair gets now.
         allocation=given if voting is None else AllocationOptions(),
-        scenario=scenario,
         only=_near(target),
         prior=None if voting is None else voting.prior,
         seed=seed,
@@ -232,7 +224,7 @@ def mad(
         display_name=f"MAD: {instructions.name}",
         metadata=metadata,
         viewer=competition_viewer(),
-        setup=preflight_setup(preflight, roles, structured=structured),
+        setup=preflight_setup(roles, structured=structured),
     )
 
 

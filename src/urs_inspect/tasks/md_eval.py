@@ -7,7 +7,6 @@ from inspect_ai.model import GenerateConfig
 
 from urs_inspect._arguments import (
     ALL,
-    Flag,
     Names,
     Natural,
     Samer,
@@ -28,7 +27,7 @@ from urs_inspect.solvers._preflight import preflight_setup
 from urs_inspect.tasks._viewer import pair_viewer
 from urs_inspect.tasks.judge_pairwise import bench_facts, pair_to_sample
 
-MD_EVAL_VERSION = "3-C"
+MD_EVAL_VERSION = "3-D"
 """Comparability and interface of the task: the number changes when scores do, the letter when
 arguments do.
 """
@@ -42,7 +41,6 @@ def md_eval(
     judge: Text = "model",
     scenarios: Names = ALL,
     structured: Structured = "auto",
-    preflight: Flag = True,
     seed: Natural = 0,
     samer: Samer | None = None,
 ) -> Task:
@@ -65,10 +63,8 @@ def md_eval(
             longest, shortest, first, second, random, copy_overall.
         scenarios: `all`, or scenarios of the taxonomy, separated by commas.
         structured: Whether the judge is asked by a JSON schema of its reply, as providers with
-            structured output take: `true`, `false`, or `auto`, where the tiny request of
-            `preflight` shows that its server follows one.
-        preflight: Send the judge one tiny request before the first pair: a server that refuses it
-            (401, 403, 404) ends the run.
+            structured output take: `true`, `false`, or `auto`, where the tiny request
+            before the run shows that its server follows one.
         seed: Seed of the coin and of the random baseline.
         samer: Folder of the model that judges, address of a vLLM server, or options of the scorer
             of that name such as `{model: DIR, engine: transformers, dtype: bfloat16}`.
@@ -93,5 +89,5 @@ def md_eval(
         display_name="MD-Eval",
         metadata={**bench_facts(data), "taxonomy": f"{taxonomy.name} {taxonomy.version}"},
         viewer=pair_viewer("MD-Eval", group="Scenario", dimensions=protocol != "overall"),
-        setup=preflight_setup(preflight, [], under_test=judge == "model", structured=structured),
+        setup=preflight_setup([], under_test=judge == "model", structured=structured),
     )

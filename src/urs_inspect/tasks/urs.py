@@ -8,13 +8,13 @@ from inspect_ai.solver import generate
 
 from urs_inspect._arguments import (
     ALL,
-    Count,
     Flag,
+    JudgeCall,
+    JudgeCallOptions,
     Names,
     Natural,
     Samer,
     Structured,
-    Temperature,
     Text,
     checked,
     samer_arguments,
@@ -27,7 +27,7 @@ from urs_inspect.tasks._local_scorer import local_scorer
 from urs_inspect.tasks._urs_cases import choose_cases
 from urs_inspect.tasks._viewer import intent_viewer
 
-URS_VERSION = "3-C"
+URS_VERSION = "3-D"
 """Comparability and interface of the task: the number changes when scores do, the letter when
 arguments do.
 """
@@ -42,10 +42,8 @@ def urs(
     rubric: Text | None = None,
     prompt: Text | None = None,
     judge_language: Text | None = None,
-    judge_attempts: Count = 2,
-    judge_temperature: Temperature | None = 0.0,
+    judge_calls: JudgeCall | None = None,
     structured: Structured = "auto",
-    preflight: Flag = True,
     lenient: Flag = False,
     seed: Natural = 0,
     references: Text | None = None,
@@ -70,13 +68,12 @@ def urs(
         rubric: Path of a YAML file with intents, criteria or languages of your own.
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
         judge_language: Language of the judge's prompt; by default that of each case.
-        judge_attempts: How often a judge is asked at most when its reply cannot be read.
-        judge_temperature: Temperature of the judge; null for the provider's default.
+        judge_calls: How a judge is called: `{attempts: 2, temperature: 0}`. It is asked at most so
+            often when its reply cannot be read; the temperature is requested unless the role sets
+            one, and null is the provider's default.
         structured: Whether judges are asked by a JSON schema of their reply, as providers with
-            structured output take: `true`, `false`, or `auto`, where the tiny request of
-            `preflight` shows that a judge's server follows one.
-        preflight: Send each judge one tiny request before the first answer: a server that refuses
-            it (401, 403, 404) ends the run before anything is spent.
+            structured output take: `true`, `false`, or `auto`, where the tiny request
+            before the run shows that a judge's server follows one.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the order. Every beginning of the list holds intents and languages in
             proportion, so that `--limit` gives a fair small run.
@@ -93,6 +90,7 @@ def urs(
             `user`, if there is one.
     """
     loaded = load_rubric(rubric, prompt)
+    calls = JudgeCallOptions.read(judge_calls)
     with_judge = scorer != "samer"
     with_scores = scorer != "judge"
     options = samer_arguments(samer, wanted=with_scores, condition="scorer=samer or both")
@@ -102,8 +100,8 @@ def urs(
             rubric=rubric,
             prompt=prompt,
             judge_language=judge_language,
-            attempts=judge_attempts,
-            temperature=judge_temperature,
+            attempts=calls.attempts,
+            temperature=calls.temperature,
             structured=structured,
         )
         scorers += [judge, judge_outcome()]
@@ -137,5 +135,5 @@ def urs(
         display_name="URS",
         metadata=chosen.facts(),
         viewer=viewer,
-        setup=preflight_setup(preflight, ["grader"] if with_judge else [], structured=structured),
+        setup=preflight_setup(["grader"] if with_judge else [], structured=structured),
     )

@@ -15,11 +15,12 @@ from urs_inspect._arguments import (
     ALL,
     Count,
     Flag,
+    JudgeCall,
+    JudgeCallOptions,
     Names,
     Natural,
     Paths,
     Structured,
-    Temperature,
     Text,
     as_list,
     checked,
@@ -42,7 +43,7 @@ from urs_inspect.tasks._viewer import crossval_viewer
 
 logger = getLogger(__name__)
 
-URS_CROSSVAL_VERSION = "3-C"
+URS_CROSSVAL_VERSION = "3-D"
 """Comparability and interface of the task: the number changes when scores do, the letter when
 arguments do.
 """
@@ -154,7 +155,6 @@ def _sha256(value: object) -> str:
 def urs_crossval(
     answers: Paths | None = None,
     references: Paths | None = None,
-    models: Names = ALL,
     evaluators: Names = ALL,
     dataset: Text = "urs",
     cases: Count = 200,
@@ -165,10 +165,8 @@ def urs_crossval(
     rubric: Text | None = None,
     prompt: Text | None = None,
     judge_language: Text | None = None,
-    judge_attempts: Count = 2,
-    judge_temperature: Temperature | None = 0.0,
+    judge_calls: JudgeCall | None = None,
     structured: Structured = "auto",
-    preflight: Flag = True,
     lenient: Flag = False,
     seed: Natural = 0,
 ) -> Task:
@@ -185,7 +183,6 @@ def urs_crossval(
             of `urs`.
         references: Sources of reference answers, separated by commas: files of `urs-inspect
             references`, logs of `urs_references`, or `dataset` for those of the data.
-        models: `all`, or names of tested models among those with answers.
         evaluators: `all`, or names of models with the role `grader`. In a script they must be
             named, since roles are not known there when the task is made.
         dataset: `urs` (1,846 published cases), `sample` (42 embedded ones), or the path of a file
@@ -200,18 +197,17 @@ def urs_crossval(
         rubric: Path of a YAML file with intents, criteria or languages of your own.
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
         judge_language: Language of the judge's prompt; by default that of each case.
-        judge_attempts: How often an evaluator is asked at most when its reply cannot be read.
-        judge_temperature: Temperature of the evaluators; null for the provider's default.
+        judge_calls: How a judge is called: `{attempts: 2, temperature: 0}`. It is asked at most so
+            often when its reply cannot be read; the temperature is requested unless the role sets
+            one, and null is the provider's default.
         structured: Whether judges are asked by a JSON schema of their reply, as providers with
-            structured output take: `true`, `false`, or `auto`, where the tiny request of
-            `preflight` shows that a judge's server follows one.
-        preflight: Send each evaluator one tiny request first: a server that refuses it (401, 403,
-            404) ends the run.
+            structured output take: `true`, `false`, or `auto`, where the tiny request
+            before the run shows that a judge's server follows one.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the choice of cases.
     """
     loaded = load_rubric(rubric, prompt)
-    tested = names(models, "models")
+    calls = JudgeCallOptions.read(judge_calls)
     logs = as_list(required(answers, "answers", "logs with answers, separated by commas"))
     places = as_list(
         required(references, "references", f"files, logs or '{DATASET}', separated by commas")
@@ -220,8 +216,8 @@ def urs_crossval(
         rubric=rubric,
         prompt=prompt,
         judge_language=judge_language,
-        attempts=judge_attempts,
-        temperature=judge_temperature,
+        attempts=calls.attempts,
+        temperature=calls.temperature,
         structured=structured,
     )
     judges = _evaluators(names(evaluators, "evaluators"))
@@ -243,9 +239,9 @@ def urs_crossval(
         folds=folds,
         evaluators=judges,
         sources=_read_sources(places, taken),
-        answers=_read_models(pool, taken, tested, need_all=unanswered == "refuse"),
+        answers=_read_models(pool, taken, need_all=unanswered == "refuse"),
     )
-    _announce(grid, judge_attempts)
+    _announce(grid, calls.attempts)
     return Task(
         dataset=MemoryDataset(list(grid.samples(loaded)), name=chosen.data.name),
         solver=recorded_answer(),
@@ -259,7 +255,7 @@ def urs_crossval(
             "prompts_sha256": _prompts_sha256(loaded, judge_language),
         },
         viewer=crossval_viewer(loaded),
-        setup=preflight_setup(preflight, [GRADER], structured=structured),
+        setup=preflight_setup([GRADER], structured=structured),
     )
 
 
@@ -304,21 +300,16 @@ def _read_sources(places: Sequence[str], cases: Sequence[UrsCase]) -> tuple[Sour
 
 
 def _read_models(
-    pool: Pool, cases: Sequence[UrsCase], models: Sequence[str] | None, *, need_all: bool
+    pool: Pool, cases: Sequence[UrsCase], *, need_all: bool
 ) -> dict[str, dict[str, str]]:
-    """Model -> id of a case -> answer, of all models or those named.
+    """Model -> id of a case -> answer.
 
     `need_all`: each must have answered each case.
     """
-    if unknown := sorted(set(models or ()) - set(pool.responses)):
-        raise InputError(
-            f"models: no answers of {choices(unknown)}; there are some of"
-            f" {choices(pool.contestants)}"
-        )
     _check_questions(pool, cases)
     answers: dict[str, dict[str, str]] = {}
     lines: list[str] = []
-    for model in pool.contestants if models is None else models:
+    for model in pool.contestants:
         texts = pool.responses[model]
         answers[model] = {case.id: texts[case.id] for case in cases if case.id in texts}
         if lacking := [case.id for case in cases if case.id not in texts]:
@@ -327,8 +318,8 @@ def _read_models(
         raise InputError(
             f"answers: of {len(cases)} cases, {'; '.join(lines)}. Answer them first (`inspect eval"
             " urs_inspect/urs` with the same dataset, seed and filters takes these cases with"
-            f" --limit {len(cases)}), name other models with -T models=..., or leave these"
-            " judgements without a score with -T unanswered=unscored"
+            f" --limit {len(cases)}), name the logs of other models only with -T answers=..., or"
+            " leave these judgements without a score with -T unanswered=unscored"
         )
     for line in lines:
         logger.warning(f"answers: of {len(cases)} cases, {line}; these stay without a score")

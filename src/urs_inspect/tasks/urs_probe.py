@@ -6,7 +6,7 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.log import HeadlineMetric
 
-from urs_inspect._arguments import Count, Flag, Natural, Structured, Text, checked
+from urs_inspect._arguments import Count, Natural, Structured, Text, checked
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge, judge_outcome
 from urs_inspect.scorers._metrics import group_finals
@@ -29,7 +29,6 @@ def urs_probe(
     prompt: Text | None = None,
     judge_language: Text | None = None,
     structured: Structured = "auto",
-    preflight: Flag = True,
     seed: Natural = 0,
 ) -> Task:
     """Null answers through the URS judge.
@@ -46,10 +45,8 @@ def urs_probe(
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
         judge_language: Language of the judge's prompt; by default that of each case.
         structured: Whether judges are asked by a JSON schema of their reply, as providers with
-            structured output take: `true`, `false`, or `auto`, where the tiny request of
-            `preflight` shows that a judge's server follows one.
-        preflight: Send the judge one tiny request first: a server that refuses it (401, 403, 404)
-            ends the run.
+            structured output take: `true`, `false`, or `auto`, where the tiny request
+            before the run shows that a judge's server follows one.
         seed: Seed of the choice of cases.
     """
     loaded = load_rubric(rubric, prompt)
@@ -80,5 +77,5 @@ def urs_probe(
         display_name="URS probe",
         metadata=chosen.facts(),
         viewer=intent_viewer(loaded, "URS probe"),
-        setup=preflight_setup(preflight, ["grader"], structured=structured),
+        setup=preflight_setup(["grader"], structured=structured),
     )
