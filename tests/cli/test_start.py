@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
