@@ -257,19 +257,17 @@ def _commands() -> dict[str, Any]:
     _write_people()
     reports: dict[str, tuple[str, ...]] = {
         "table": ("table", "logs/urs", "logs/urs panel"),
-        "report": ("report", "logs/urs", "-o", "out/report", "--rounds", "2000"),
+        "report": ("report", "logs/urs", "-o", "out/report"),
         "report traffic": (
             "report",
             "logs/urs",
             "-o",
             "out/traffic",
-            "--rounds",
-            "500",
             "--traffic",
             "mix.yaml",
         ),
         "judges": ("judges", "logs/judges"),
-        "crossval": ("crossval", "logs/crossval", "-o", "out/crossval", "--rounds", "500"),
+        "crossval": ("crossval", "logs/crossval", "-o", "out/crossval"),
         "agreement": (
             *(
                 "agreement",
@@ -279,21 +277,19 @@ def _commands() -> dict[str, Any]:
                 "--satisfaction",
                 "satisfaction.csv",
             ),
-            *("--votes", "votes.jsonl", "-o", "out/agreement", "--rounds", "500"),
+            *("--votes", "votes.jsonl", "-o", "out/agreement"),
         ),
         "agreement json": (
             "agreement",
             "logs/urs",
             "--human",
             "ratings.csv",
-            "--rounds",
-            "500",
             "--json",
         ),
-        "assistants": ("assistants", "logs/assistants", "-o", "out/assistants", "--rounds", "500"),
+        "assistants": ("assistants", "logs/assistants", "-o", "out/assistants"),
         "addition": ("addition", "logs/addition", "-o", "out/addition"),
-        "rank log": ("rank", "logs/mad", "--json", "--rounds", "200"),
-        "rank votes": ("rank", "votes.jsonl", "--json", "--rounds", "200"),
+        "rank log": ("rank", "logs/mad", "--json"),
+        "rank votes": ("rank", "votes.jsonl", "--json"),
         "estimate": (
             *(
                 "estimate",

@@ -22,8 +22,8 @@ COMMANDS = {
         "annotate {logs}/apple.eval --rate --ratings {logs}/ratings --output {place}.eval",
         "output",
     ),
-    "report": ("report {logs} --rounds 20 -o {place}", "output"),
-    "judges": ("judges {pairs} --published none --csv {place}.csv", "csv"),
+    "report": ("report {logs} -o {place}", "output"),
+    "judges": ("judges {pairs} --csv {place}.csv", "csv"),
 }
 SURVEY = "id,question,user_intent,language\n" + "".join(
     f"{n},Which tea number {n} tastes best in spring?,Leisure,en\n" for n in range(9)

@@ -16,8 +16,6 @@ from tests.telling import tells
 from urs_inspect.cli._judges import print_probe
 from urs_inspect.tasks import urs_probe
 
-PLAIN = ("--published", "none")
-
 
 @pytest.fixture
 def folders(
@@ -35,7 +33,7 @@ def test_all_numbers_are_written_and_no_file_is_replaced(
     run: Run, folders: dict[str, Path], tmp_path: Path
 ) -> None:
     path = tmp_path / "numbers.csv"
-    result = run("judges", folders["ratings"], folders["pairs"], *PLAIN, "--csv", path)
+    result = run("judges", folders["ratings"], folders["pairs"], "--csv", path)
     assert result.exit_code == 0, result.output
     with path.open(encoding="utf-8", newline="") as file:
         found = list(csv.DictReader(file))
@@ -56,10 +54,10 @@ def test_pairs_and_ratings_are_shown_and_other_logs_named(
 ) -> None:
     judged(tmp_path / "foreign", Script(record(5)).model())
     both = (folders["pairs"], folders["ratings"])
-    alone = run("judges", *both, *PLAIN).output
+    alone = run("judges", *both).output
     assert alone.count("Dataset:") == 2
     assert "Skipped" not in alone
-    output = " ".join(run("judges", *both, tmp_path / "foreign", *PLAIN).output.split())
+    output = " ".join(run("judges", *both, tmp_path / "foreign").output.split())
     assert output.count("Dataset:") == 2
     assert tells(output, "Skipped: 1 log ... pair_verdict ... rating_agreement")
     assert run("judges", tmp_path / "foreign").exit_code == 1

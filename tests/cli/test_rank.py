@@ -64,11 +64,11 @@ def test_published_judgements_are_ranked_by_a_mapping_of_columns_and_winners(
         "columns: {model_a: model_1, model_b: model_2, winner: g1_winner}\n"
         "winners: {model_1: model_a, model_2: model_b, inconsistent: tie, error: none}\n"
     )
-    result = run("rank", votes, "--columns", names, "--rounds", "20")
+    result = run("rank", votes, "--columns", names)
     assert result.exit_code == 0, result.output
     assert tells(result.output, "15 comparisons of 2 models ... 15 instructions, 4 ties")
     assert "left out 2 votes" in result.output
-    assert facts("rank", votes, "--columns", names, "--rounds", "20")["ranks"] == {"가": 1, "나": 2}
+    assert facts("rank", votes, "--columns", names)["ranks"] == {"가": 1, "나": 2}
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_mapping_that_does_not_fit_is_named(
 
 
 def test_json_is_all_that_is_printed(facts: Callable[..., Any], votes: Path) -> None:
-    found = facts("rank", votes, "--rounds", "50", "--seed", "7")
+    found = facts("rank", votes, "--seed", "7")
     assert found["models"] == ["a", "b", "c"]
     assert found["ranks"] == {"a": 1, "b": 2, "c": 3}
     assert (
@@ -109,8 +109,8 @@ def test_json_is_all_that_is_printed(facts: Callable[..., Any], votes: Path) -> 
         == set(found["intervals"]["elo"])
         == {"a", "b", "c"}
     )
-    assert (found["parameters"]["rounds"], found["parameters"]["seed"]) == (50, 7)
-    assert facts("rank", votes, "--rounds", "50", "--seed", "7") == found
+    assert (found["parameters"]["rounds"], found["parameters"]["seed"]) == (1000, 7)
+    assert facts("rank", votes, "--seed", "7") == found
 
 
 def test_models_that_do_not_compare_are_named(said: Said, tmp_path: Path) -> None:
@@ -277,11 +277,11 @@ def human(ballots: list[Ballot], tmp_path_factory: pytest.TempPathFactory) -> Pa
 def test_a_judge_corrects_people_s_votes(
     said: Said, facts: Callable[..., Any], log: Path, human: Path
 ) -> None:
-    output = said("rank", log, "--votes", human, "--judge", log, "--rounds", "50")
+    output = said("rank", log, "--votes", human, "--judge", log)
     assert tells(output, "30 of 120 ballots ... 117 a verdict of baseline/longest")
     assert tells(output, "precision of")
     assert tells(output, "3 ballots missing")
-    found = facts("rank", log, "--votes", human, "--judge", log, "--rounds", "200")
+    found = facts("rank", log, "--votes", human, "--judge", log)
     corrected = found["corrected"]
     assert corrected["people"] == pytest.approx(found["bradley_terry"], abs=1e-6)
     assert (corrected["votes"], corrected["verdicts"], corrected["missing"]) == (30, 117, 3)
@@ -297,7 +297,7 @@ def test_verdicts_about_models_without_votes_are_counted(
     votes = cast(
         tmp_path / "me.jsonl", *[("me", one.id, "ab"[n % 2]) for n, one in enumerate(chosen)]
     )
-    output = said("rank", log, "--votes", votes, "--judge", log, "--rounds", "50")
+    output = said("rank", log, "--votes", votes, "--judge", log)
     assert tells(output, "15 of 120 ballots ... 39 a verdict of baseline/longest")
     assert tells(output, "78 verdicts ... without votes")
 
@@ -318,10 +318,8 @@ def test_ratings_at_equal_length_with_coefficients_that_are_kept(
     ]
     assert spreads[0] < 0.3 * spreads[1]
 
-    assert tells(said("rank", log, "--control", "length", "--coefficients", saved), exact)
-    kept = facts("rank", log, "--votes", human, "--control", "length", "--coefficients", saved)[
-        "controlled"
-    ]
+    assert tells(said("rank", log, "--control", saved), exact)
+    kept = facts("rank", log, "--votes", human, "--control", saved)["controlled"]
     assert kept["coefficients_given"]
     assert kept["coefficients"][0]["value"] == first["coefficients"][0]["value"]
     assert kept["coefficients"][0]["interval"] is None
@@ -335,7 +333,7 @@ def test_a_judge_among_the_models_is_named(
         for score in (sample.scores or {}).values():
             score.metadata = {**(score.metadata or {}), "judges": ["lab/mid"]}
     judge = write_log(tmp_path / "judge.eval", *samples)
-    output = said("rank", judge, "--votes", human, "--judge", judge, "--rounds", "50")
+    output = said("rank", judge, "--votes", human, "--judge", judge)
     assert tells(output, "lab/mid ... judge and contestant")
 
 
@@ -394,8 +392,7 @@ def test_a_list_of_votes_needs_both_responses(run: Run, refused: Said, tmp_path:
         ),
         ("--control ,", "control: ... allowed: length, lists"),
         ("--control bold", "control: ... 117 ... bold"),
-        ("--coefficients c.json", "coefficients: only with --control"),
-        ("--control length --coefficients none.json", "coefficients 'none.json'"),
+        ("--control none.json", "coefficients 'none.json'"),
         (
             "--votes {few} --judge {log}",
             "at least 10 ballots ... got 5: 5 have votes, 117",

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from inspect_ai import eval as inspect_eval
 import urs_inspect
 from tests.cli.conftest import Run
 from tests.telling import tells
-from urs_inspect.cli._start import _KINDS, _inspect
+from urs_inspect.cli._check import kinds
+from urs_inspect.cli._start import _inspect
 
 TABLES = {
     "prices.yaml": (
@@ -36,7 +38,9 @@ TABLES = {
     ),
     "ballots.jsonl": (
         "ballots",
-        json.dumps(dict(zip(_KINDS["ballots"][0].split(), "ixyuv", strict=True), instruction="Hi")),
+        json.dumps(
+            dict(zip(kinds()["ballots"][0].split(), "ixyuv", strict=True), instruction="Hi")
+        ),
     ),
     "survey.csv": ("survey", "conversation,intent\nUser: how old is the city of Rome?,Leisure"),
     "satisfaction.csv": ("satisfaction", "intent,satisfaction\nleisure,4"),
@@ -171,7 +175,7 @@ def test_every_kind_of_file_is_recognised_and_read(run: Run, start: Path) -> Non
         name: (kind, []) for name, (kind, _) in TABLES.items()
     }
     started = {"rubric", "prompt", "cases", "pairs", "ratings"}
-    assert {kind for kind, _ in TABLES.values()} | started == set(_KINDS)
+    assert {kind for kind, _ in TABLES.values()} | started == set(kinds())
 
 
 @pytest.mark.parametrize(
@@ -275,5 +279,18 @@ def test_an_unknown_file_is_an_error_that_lists_the_kinds_and_a_kind_can_be_name
     (start / "some.csv").write_text("a,b\n1,2\n")
     result = run("check", "some.csv")
     assert result.exit_code == 1
-    assert all(kind in result.output for kind in _KINDS)
+    assert all(kind in result.output for kind in kinds())
     assert "column 'prompt' is missing" in run("check", "--kind", "pairs", "some.csv").output
+    unknown = run("check", "--kind", "nothing", "some.csv")
+    assert unknown.exit_code == 2
+    assert all(f"'{kind}'" in unknown.output for kind in kinds())
+
+
+def test_demo_and_new_import_no_satellite_and_check_only_when_it_runs() -> None:
+    code = (
+        "import sys, urs_inspect.cli._start, urs_inspect.cli._check;"
+        " print([name for name in sys.modules if name.startswith('urs_inspect.survey._')"
+        " and not name.endswith('_satellite')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -35,7 +35,7 @@ _MODELS = ("p/m" * 60, "通义/千问", "通义/千义", "p/m:1")
 
 
 def _report(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["report", *map(str, arguments), "--rounds", "50"])
+    return CliRunner().invoke(main, ["report", *map(str, arguments)])
 
 
 @pytest.fixture(scope="module", autouse=True)

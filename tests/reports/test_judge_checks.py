@@ -215,12 +215,10 @@ def test_a_judge_that_gives_the_reference_too_little_has_failed(tmp_path: Path, 
     )
     [warning] = judge_section(ranking, 1).warnings
     assert "FAILED" in warning and "2.36" in warning
-    rows = json.loads(run("report", tmp_path, "--rounds", "100", "--json").stdout)["tables"][
-        "judge"
-    ]
+    rows = json.loads(run("report", tmp_path, "--json").stdout)["tables"]["judge"]
     verdicts = {row["result"]: row["verdict"] for row in rows if row["check"] == KNOWN}
     assert verdicts == {2.5: "passed", 2.36: "FAILED", 1.5: "passed"}
-    assert said in " ".join(run("report", tmp_path, "--rounds", "100").output.split())
+    assert said in " ".join(run("report", tmp_path).output.split())
 
 
 def test_a_passed_check_is_no_accusation(tmp_path: Path) -> None:
@@ -400,10 +398,10 @@ def test_the_command_prints_the_checks_and_has_them_in_json(tmp_path: Path, run:
     write_task(
         tmp_path / "logs" / "p.eval", "urs_probe", PROBE, roles={"grader": ["urs_simulation/judge"]}
     )
-    facts = json.loads(run("report", tmp_path / "logs", "--rounds", "100", "--json").stdout)
+    facts = json.loads(run("report", tmp_path / "logs", "--json").stdout)
     said = facts["rankings"][0]["judge"]
     assert tells(said, "Checks ... simulated judge") and "FAILED" in said and "6.00" in said
-    assert said in " ".join(run("report", tmp_path / "logs", "--rounds", "100").output.split())
+    assert said in " ".join(run("report", tmp_path / "logs").output.split())
     rows = [row for row in facts["tables"]["judge"] if row["check"] == KNOWN]
     values = [[row[name] for name in ("block", "result", "n", "baseline")] for row in rows]
     assert values == [[1, 2.5, 40, 4], [1, 8, 40, 9], [1, 6, 40, 4]]

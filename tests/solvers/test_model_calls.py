@@ -438,7 +438,7 @@ def test_replies_that_were_withheld_too_long_or_too_slow_stop_no_judge(
 def test_judge_whose_replies_are_errors_is_no_longer_called(few: None, tmp_path: Path) -> None:
     """Some clients put a refusal into a reply and raise nothing."""
     script = Judge(output("", error="the key is not valid"))
-    task = urs(dataset="sample", preflight=False, judge_attempts=1)
+    task = urs(dataset="sample", judge_calls={"attempts": 1})
     judges = {"model": "urs_simulation/weak", "grader": script.model()}
     log = run(task, tmp_path, **judges, limit=FEW + 3, max_samples=1)
     assert len(script.seen) == FEW

@@ -40,9 +40,12 @@ def test_import(survey: Path, tmp_path: Path, said: Said, run: Run) -> None:
     out, report, sheet, labels = (
         tmp_path / name for name in ("cases.jsonl", "dropped.csv", "sheet.md", "map.yaml")
     )
+    checks = tmp_path / "checks.yaml"
+    checks.write_text("attention: {check: blue}\n", encoding="utf-8")
     labels.write_text("intents: {Fun: leisure}\n", encoding="utf-8")
-    options = ("-o", out, "--report", report, "--datasheet", sheet, "--attention", "check=blue")
+    options = ("-o", out, "--report", report, "--columns", checks)
     output = said("cases", "import", survey, *options)
+    said("cases", "datasheet", out, "--report", report, "-o", sheet)
     for words in (
         "8 rows",
         "dropped: personal data",
@@ -95,18 +98,30 @@ def test_import(survey: Path, tmp_path: Path, said: Said, run: Run) -> None:
     assert "dropped: unknown intent" not in mapped and tells(mapped, "personal data")
 
 
+QUESTIONS = (
+    "Who painted the ceiling of a chapel in Rome?",
+    "How long does rice have to boil?",
+    "Why is the sky blue at noon?",
+    "Name three rivers of Siberia.",
+    "Translate good evening into Welsh.",
+    "Which bird lays green eggs?",
+    "Write a poem on rust.",
+    "Explain compound interest briefly.",
+    "Can cats see in total darkness?",
+    "Plan my weekend near Oslo.",
+    "What does a beekeeper wear?",
+)
+
+
 def imported(
     tmp_path: Path, said: Said, labels: list[str], *options: object
 ) -> tuple[str, list[str]]:
     """What the command prints about questions with these labels, and the intents of the cases."""
     survey, out = tmp_path / "survey.csv", tmp_path / "cases.jsonl"
     out.unlink(missing_ok=True)
-    lines = [
-        f"Question number {n} about {'xyz'[n % 3] * (n + 3)}?,{label}"
-        for n, label in enumerate(labels)
-    ]
+    lines = [f"{question},{label}" for question, label in zip(QUESTIONS, labels, strict=False)]
     survey.write_text("conversation,intent\n" + "\n".join(lines), encoding="utf-8")
-    output = said("cases", "import", survey, "-o", out, "--near", "1", *options)
+    output = said("cases", "import", survey, "-o", out, *options)
     return output, [
         json.loads(line)["user_intent"] for line in out.read_text(encoding="utf-8").splitlines()
     ]
@@ -166,27 +181,17 @@ def test_misspelt_labels_are_corrected_only_if_asked_and_counted(
 
 
 def test_solve_problem_can_be_given_a_meaning(tmp_path: Path, said: Said, refused: Said) -> None:
+    columns = tmp_path / "labels.yaml"
+    labels = ["Solve Problem", "solve problem"]
     for meaning in ("api", "solve_professional_problem"):
-        output, intents = imported(
-            tmp_path, said, ["Solve Problem", "solve-problem"], "--solve-problem", meaning
-        )
+        columns.write_text(f"intents: {{Solve Problem: {meaning}}}\n", encoding="utf-8")
+        output, intents = imported(tmp_path, said, labels, "--columns", columns)
         assert intents == [meaning, meaning]
         assert "ambiguous" not in output
-    both = ("--fix-spelling", "--solve-problem", "api")
-    assert imported(tmp_path, said, ["Solve Problems"], *both)[1] == ["api"]
-    columns = tmp_path / "labels.yaml"
-    columns.write_text("intents: {Solve Problem: api}\n", encoding="utf-8")
-    assert imported(tmp_path, said, ["Solve Problem"], "--columns", columns)[1] == ["api"]
-    error = refused(
-        "cases",
-        "import",
-        tmp_path / "survey.csv",
-        "-o",
-        tmp_path / "x.jsonl",
-        "--solve-problem",
-        "leisure",
-    )
-    assert tells(error, "intent 'leisure'; allowed: api, solve_professional_problem")
+    columns.write_text("intents: {Solve Problem: nothing}\n", encoding="utf-8")
+    survey, out = tmp_path / "survey.csv", tmp_path / "x.jsonl"
+    error = refused("cases", "import", survey, "-o", out, "--columns", columns)
+    assert tells(error, "intent 'nothing'; allowed: ... api")
 
 
 def test_one_case_is_one_case(tmp_path: Path, said: Said) -> None:
@@ -194,7 +199,8 @@ def test_one_case_is_one_case(tmp_path: Path, said: Said) -> None:
     survey.write_text(
         "conversation,intent,country,service\nWhich film?,Leisure,CN,X\n", encoding="utf-8"
     )
-    output = said("cases", "import", survey, "-o", tmp_path / "x.jsonl", "--datasheet", sheet)
+    output = said("cases", "import", survey, "-o", tmp_path / "x.jsonl")
+    said("cases", "datasheet", tmp_path / "x.jsonl", "-o", sheet)
     output += sheet.read_text(encoding="utf-8")
     for words in (
         "1 row of",
@@ -234,18 +240,19 @@ def test_own_cases_get_references_and_are_run(survey: Path, tmp_path: Path, run:
         ("-o x.csv", "output: ... .jsonl file"),
         ("-o none/x.jsonl", "output: no folder"),
         ("-o x.jsonl --report r.txt", "report: ... .csv file"),
-        ("-o x.jsonl --attention check", "attention: ... COLUMN=VALUE, got 'check'"),
-        ("-o x.jsonl --attention a=1 --attention a=2", "attention: a ... twice"),
-        ("-o x.jsonl --attention nothing=1", "column 'nothing' is missing"),
-        ("-o x.jsonl --language fr", "language: ... 'fr'; allowed: en, zh (or auto)"),
+        ("-o x.jsonl --columns list.yaml", "attention: must be a mapping"),
+        ("-o x.jsonl --columns number.yaml", "attention: must be a mapping ... texts"),
+        ("-o x.jsonl --columns nothing.yaml", "column 'nothing' is missing"),
         ("-o x.jsonl --columns none.yaml", "columns: no file 'none.yaml'"),
-        ("-o x.jsonl --near 2", "--near"),
     ],
 )
 def test_bad_arguments(
     survey: Path, run: Run, monkeypatch: pytest.MonkeyPatch, arguments: str, words: str
 ) -> None:
     monkeypatch.chdir(survey.parent)
+    checks = {"list": "[check]", "number": "{check: 4}", "nothing": "{nothing: 'yes'}"}
+    for name, check in checks.items():
+        Path(f"{name}.yaml").write_text(f"attention: {check}\n", encoding="utf-8")
     done = run("cases", "import", survey, *arguments.split())
     assert done.exit_code != 0 and tells(done.output, words)
     assert not (survey.parent / "x.jsonl").exists()

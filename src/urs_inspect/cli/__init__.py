@@ -19,7 +19,7 @@ _GROUPS = {
     "Before a run": {
         "demo": ("cli._start", "Run URS with simulated models: no key, network or cost."),
         "new": ("cli._start", "Write a rubric, cases or pairs of your own to start from."),
-        "check": ("cli._start", "Say what is wrong with your files, without a model."),
+        "check": ("cli._check", "Say what is wrong with your files, without a model."),
         "estimate": ("cli._estimate", "Tokens and cost of a run, before anything is spent."),
     },
     "Judges": {

@@ -2,13 +2,15 @@
 nothing.
 """
 
+import math
 import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -21,16 +23,11 @@ from urs_inspect.cli._output import print_report
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
+    from urs_inspect.reports.numbers._judges import DatasetJudges
+
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True)
-@click.option(
-    "--published",
-    type=click.Choice(["all", "matching", "none"]),
-    default="matching",
-    show_default=True,
-    help="Which published tables to show: all, those about the datasets of LOGS, or none.",
-)
 @click.option(
     "--by",
     "by",
@@ -52,21 +49,19 @@ if TYPE_CHECKING:
         " not exist."
     ),
 )
-def judges(
-    logs: tuple[str, ...], published: str, by: tuple[str, ...], csv_file: Path | None
-) -> None:
+def judges(logs: tuple[str, ...], by: tuple[str, ...], csv_file: Path | None) -> None:
     """Compare the judges of LOGS of md_eval, judge_pairwise and judge_rating (files or
     directories).
+
+    Published results about the datasets of LOGS stand below.
     """
     from urs_inspect.logs._files import finished_logs, nothing_left
     from urs_inspect.reports.layout._tables import csv_text
     from urs_inspect.reports.numbers._judges import read_judges, read_ratings
     from urs_inspect.reports.words._judge_details import NUMBERS, judges_report
 
-    if csv_file is not None and csv_file.exists():
-        raise InputError(f"csv: {csv_file} exists already; name a new file")
     if csv_file is not None:
-        check_folder(csv_file.absolute().parent, "csv")
+        _check_new(csv_file)
     skipped: list[str] = []
     found = list(finished_logs(logs, skipped))
     pairs = read_judges(found)
@@ -77,26 +72,45 @@ def judges(
             " rating_agreement"
         )
         raise nothing_left(what, logs, skipped)
-    used = set()
-    for dataset in pairs:
-        for judge in dataset.judges:
-            used.add(judge.location)
-    used |= {judge.location for dataset in ratings for judge in dataset.judges}
-    tasks = Counter(log.eval.task for log in found if log.location not in used)
-    if tasks:
-        have = "1 log has" if tasks.total() == 1 else f"{tasks.total()} logs have"
-        named = ", ".join(f"{count} of {task}" for task, count in sorted(tasks.items()))
-        what = "no pairs scored by pair_verdict and no responses scored by rating_agreement"
-        skipped.insert(0, f"Skipped: {have} {what} ({named}).")
-    numbers = csv_file is not None
+    used = _locations([*pairs, *ratings])
+    others = Counter(log.eval.task for log in found if log.location not in used)
+    if others:
+        skipped.insert(0, _without_scores(others))
     report = judges_report(
-        pairs, ratings, by=by, published=published, skipped=skipped, numbers=numbers
+        pairs,
+        ratings,
+        by=by,
+        published="matching",
+        skipped=skipped,
+        numbers=csv_file is not None,
     )
     console = Console()
     print_report(report, console)
     if csv_file is not None:
         write_new_file(csv_file, csv_text(report.tables()[NUMBERS]), "csv")
         console.print(f"\nAll numbers: {csv_file}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _check_new(csv_file: Path) -> None:
+    if csv_file.exists():
+        raise InputError(f"csv: {csv_file} exists already; name a new file")
+    check_folder(csv_file.absolute().parent, "csv")
+
+
+def _locations(datasets: "Iterable[DatasetJudges[Any]]") -> set[str]:
+    """Where the logs are whose scores are shown."""
+    locations: set[str] = set()
+    for dataset in datasets:
+        locations.update(judge.location for judge in dataset.judges)
+    return locations
+
+
+def _without_scores(tasks: Counter[str]) -> str:
+    """A sentence on logs of other tasks."""
+    have = "1 log has" if tasks.total() == 1 else f"{tasks.total()} logs have"
+    named = ", ".join(f"{count} of {task}" for task, count in sorted(tasks.items()))
+    what = "no pairs scored by pair_verdict and no responses scored by rating_agreement"
+    return f"Skipped: {have} {what} ({named})."
 
 
 def _without_logs(
@@ -120,24 +134,15 @@ def _without_logs(
     required=True,
     help="The judge: grader=<model>, as for inspect eval.",
 )
-@click.option(
-    "--dataset", default="sample", show_default=True, help="Cases to use, as for the task urs."
-)
-@click.option("--per-kind", default=1, show_default=True, help="Cases of each intent and language.")
 @click.option("--log-dir", default="logs/probe", show_default=True, help="Where the log goes.")
 @click.argument(
     "inspect_args", nargs=-1, type=click.UNPROCESSED, callback=_without_logs, is_eager=True
 )
-def probe(
-    model_role: tuple[str, ...],
-    dataset: str,
-    per_kind: int,
-    log_dir: str,
-    inspect_args: tuple[str, ...],
-) -> None:
+def probe(model_role: tuple[str, ...], log_dir: str, inspect_args: tuple[str, ...]) -> None:
     """Give a judge constant, empty, copied and order-giving answers, and report the scores.
 
-    Further options go to `inspect eval` as they are, for example --max-connections 20.
+    The sample cases are used, one of each intent and language. Further options go to `inspect eval`
+    as they are, for example --max-connections 20, -T dataset=urs or -T per_kind=5.
     """
     from inspect_ai.log import list_eval_logs, read_eval_log
 
@@ -148,26 +153,10 @@ def probe(
     Path(log_dir).mkdir(parents=True, exist_ok=True)
     # A directory of its own tells this run's log from those of earlier runs.
     run_dir = tempfile.mkdtemp(prefix="probe-", dir=log_dir)
-    command = [
-        sys.executable,
-        "-m",
-        "inspect_ai",
-        "eval",
-        "urs_inspect/urs_probe",
-        "--model",
-        "none",
-    ]
-    command += [
-        "-T",
-        f"dataset={dataset}",
-        "-T",
-        f"per_kind={per_kind}",
-        "--log-dir",
-        run_dir,
-        "--no-score-display",
-    ]
-    command += [part for role in model_role for part in ("--model-role", role)] + list(inspect_args)
-    done = subprocess.run(command, check=False)  # noqa: S603 - our own interpreter, arguments as a list
+    command = [*_PROBE, "--log-dir", run_dir]
+    for role in model_role:
+        command += ["--model-role", role]
+    done = subprocess.run([*command, *inspect_args], check=False)  # noqa: S603 - a list of arguments
     logs = list_eval_logs(run_dir)
     if done.returncode or not logs:
         raise SystemExit(done.returncode or 1)
@@ -181,45 +170,72 @@ def probe(
         raise SystemExit(3)
 
 
-def print_probe(log: "EvalLog", console: Console) -> bool:
-    """Print what each null answer got."""
-    from urs_inspect.logs._scores import SIMULATED, last_judgement, value_of
-    from urs_inspect.reports.numbers._judge_checks import NULL_ANSWERS
-    from urs_inspect.rubrics import FINAL
-    from urs_inspect.stats import mean_interval
+_PROBE = (
+    *(sys.executable, "-m", "inspect_ai", "eval", "urs_inspect/urs_probe"),
+    *("--model", "none", "--no-score-display"),
+)
 
-    finals: dict[str, list[float]] = defaultdict(list)
-    judges: dict[str, None] = {}
-    for sample in log.samples or []:
-        score = last_judgement(sample)
-        if score is not None:
-            finals[str(sample.metadata.get("null_answer"))].append(value_of(score, FINAL))
-            judges |= dict.fromkeys(
-                str(judge["judge"]) for judge in (score.metadata or {}).get("judges", ())
-            )
-    console.print(f"\n[bold]Judge:[/bold] {escape(', '.join(judges) or 'none')}", highlight=False)
-    if any(name.startswith(SIMULATED) for name in judges):
-        console.print(
-            "[bold red]SIMULATION[/bold red]: a simulated judge; the scores mean nothing."
-        )
+
+def print_probe(log: "EvalLog", console: Console) -> bool:
+    """Print what each null answer got; whether one of them got what it should not."""
+    from urs_inspect.reports.numbers._judge_checks import NULL_ANSWERS
+
+    _print_judges(log, console)
+    finals = _finals_by_answer(log)
     table = Table("null answer", "n", "unscored", "mean", "range", "expected", "verdict")
     suspect = False
     for kind, (low, high, _) in NULL_ANSWERS.items():
-        given = [final for final in finals[kind] if final == final]
-        estimate = mean_interval(given)
-        fine = bool(given) and low <= estimate.value <= high
-        suspect |= not fine
-        table.add_row(
-            kind,
-            str(len(finals[kind])),
-            str(len(finals[kind]) - len(given)),
-            f"{estimate.value:.2f}" if given else "-",
-            f"{min(given):g}-{max(given):g}" if given else "-",
-            f"{low}-{high}",
-            "ok" if fine else "[bold red]SUSPECT[/bold red]",
-        )
+        cells, fine = _probe_row(finals[kind], low, high)
+        table.add_row(kind, *cells)
+        suspect = suspect or not fine
     console.print(table)
     for kind, (_, _, meaning) in NULL_ANSWERS.items():
         console.print(f"  {kind}: {meaning}", highlight=False)
     console.print(f"Log: {log.location}", soft_wrap=True, markup=False, highlight=False)
     return suspect
+
+
+def _print_judges(log: "EvalLog", console: Console) -> None:
+    """Print who judged, and whether the judge was simulated."""
+    from urs_inspect.logs._scores import SIMULATED, last_judgement
+
+    judges: dict[str, None] = {}
+    for sample in log.samples or []:
+        score = last_judgement(sample)
+        if score is not None:
+            for judge in (score.metadata or {}).get("judges", ()):
+                judges[str(judge["judge"])] = None
+    console.print(f"\n[bold]Judge:[/bold] {escape(', '.join(judges) or 'none')}", highlight=False)
+    if any(name.startswith(SIMULATED) for name in judges):
+        console.print(
+            "[bold red]SIMULATION[/bold red]: a simulated judge; the scores mean nothing."
+        )
+
+
+def _finals_by_answer(log: "EvalLog") -> dict[str, list[float]]:
+    """Final scores by kind of null answer; NaN where a reply could not be read."""
+    from urs_inspect.logs._scores import last_judgement, value_of
+    from urs_inspect.rubrics import FINAL
+
+    finals: dict[str, list[float]] = defaultdict(list)
+    for sample in log.samples or []:
+        score = last_judgement(sample)
+        if score is not None:
+            finals[str(sample.metadata.get("null_answer"))].append(value_of(score, FINAL))
+    return finals
+
+
+def _probe_row(finals: list[float], low: float, high: float) -> tuple[tuple[str, ...], bool]:
+    """What is shown of the scores of one kind of answer, and whether they are as expected."""
+    from urs_inspect.stats import mean_interval
+
+    given = [final for final in finals if not math.isnan(final)]
+    numbers = (str(len(finals)), str(len(finals) - len(given)))
+    expected = f"{low}-{high}"
+    suspect = "[bold red]SUSPECT[/bold red]"
+    if not given:
+        return (*numbers, "-", "-", expected, suspect), False
+    mean = mean_interval(given).value
+    fine = low <= mean <= high
+    spread = f"{min(given):g}-{max(given):g}"
+    return (*numbers, f"{mean:.2f}", spread, expected, "ok" if fine else suspect), fine

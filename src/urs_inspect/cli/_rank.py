@@ -15,7 +15,16 @@ from urs_inspect.cli._output import print_report
 
 if TYPE_CHECKING:
     from urs_inspect.discrepancy._judge_prior import JudgePrior, WeighedRanking
+    from urs_inspect.logs._battles import HumanBattles
+    from urs_inspect.reports.words._adjusted import Adjusted
     from urs_inspect.stats import Battles, Ranking
+    from urs_inspect.stats._adjusted import Coefficient
+    from urs_inspect.stats._bootstrap import Floats
+
+    _SectionOf = Callable[[Ranking], Adjusted]
+    """Makes a section beside the ranking by the votes alone."""
+
+_ROUNDS = 1000
 
 
 @click.command()
@@ -58,16 +67,11 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--control",
-    metavar="FEATURES",
-    help="Ratings at equal style: length, lists, headings, bold, code, joined by commas.",
-)
-@click.option(
-    "--coefficients",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
+    metavar="FEATURES|FILE",
     help=(
-        "What style is worth is kept from an earlier ranking, the output of --control with --json,"
-        " so that a model that joins does not change it."
+        "Ratings at equal style: length, lists, headings, bold, code, joined by commas. Or the JSON"
+        " of an earlier ranking with --control: what style is worth is kept, so that a model that"
+        " joins does not change it."
     ),
 )
 @click.option(
@@ -77,9 +81,6 @@ if TYPE_CHECKING:
     help="YAML file that says what columns and winners of a list of votes mean.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
-@click.option(
-    "--rounds", type=click.IntRange(min=1), default=1000, show_default=True, help="Resamples."
-)
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -95,10 +96,8 @@ def rank(
     leaderboard: str | None,
     judge: str | None,
     control: str | None,
-    coefficients: Path | None,
     columns: Path | None,
     as_json: bool,
-    rounds: int,
     seed: int,
 ) -> None:
     """Rank models by LOGS_OR_VOTES: logs of mad, lists of votes, or directories of either.
@@ -115,83 +114,29 @@ def rank(
     With --votes the last vote of a person about a ballot counts: the later time, else the file
     that is named later.
     """
-    from urs_inspect.annotation._campaign import LOG_SUFFIXES
-    from urs_inspect.logs._battles import (
-        AS_THEY_ARE,
-        attach_votes,
-        holds_ballot_votes,
-        read_human_battles,
-        read_judge_verdicts,
-        read_styled_battles,
-        read_vote_columns,
-    )
-    from urs_inspect.reports.numbers._rankings import read_coefficients, read_leaderboard
-    from urs_inspect.reports.words._adjusted import (
-        Adjusted,
-        controlled_section,
-        corrected_section,
-        prior_section,
-    )
+    from urs_inspect.logs._battles import attach_votes
+    from urs_inspect.reports.numbers._rankings import read_leaderboard
     from urs_inspect.reports.words._rankings import ranking_report
     from urs_inspect.stats import compare_leaderboard
-    from urs_inspect.stats._adjusted import FEATURES, rank_controlled, rank_corrected
 
-    # A shell that expands `--votes votes/*.jsonl` leaves all files but the first without an option.
-    cast = [*votes, *(path for path in logs_or_votes if holds_ballot_votes(path))]
-    sources = [path for path in logs_or_votes if path not in cast]
-    if not sources:
-        raise InputError(
-            f"{cast[0]}: votes about ballots; name the log or file with the ballots as well"
-        )
-    if output is not None:
-        if not cast or len(sources) != 1 or Path(sources[0]).suffix.lower() not in LOG_SUFFIXES:
-            raise InputError("output: needs one log of mad, and votes about its ballots")
-        check_new_file(output, *LOG_SUFFIXES)
+    sources, ballot_votes = _divided(logs_or_votes, votes)
+    _check_use(sources, ballot_votes, output, judge, columns)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
-    features = (
-        tuple(dict.fromkeys(name.strip() for name in control.split(",")))
-        if control is not None
-        else ()
-    )
-    if control is not None and not any(features):
-        raise InputError(f"control: names no feature; allowed: {choices(FEATURES)}")
-    if unknown := [name for name in features if name not in FEATURES]:
-        raise InputError(f"control: unknown feature '{unknown[0]}'; allowed: {choices(FEATURES)}")
-    if coefficients and not features:
-        raise InputError("coefficients: only with --control, which names their features")
-    given = read_coefficients(coefficients) if coefficients else None
-    if judge is not None and not cast:
-        raise InputError("judge: corrects people's votes; name their files with --votes")
-    if columns is not None and cast:
-        raise InputError(
-            "columns: only for lists of votes between models, not for votes about ballots"
-        )
-    names = AS_THEY_ARE if columns is None else read_vote_columns(columns)
-    people = read_human_battles(sources, cast, _note) if cast else None
-    if people:
-        battles = people.battles
-        styles = people.styles(features)
-    else:
-        battles, styles = read_styled_battles(sources, features, _note, names)
+    features, coefficients = _style(control)
+    people, battles, styles = _read(sources, ballot_votes, features, columns)
     # Before the ratings by Elo, which take longest, so that an error comes early.
-    sections: list[Callable[[Ranking], Adjusted]] = []
-    if people and judge is not None:
-        verdicts = read_judge_verdicts(judge, people.asked.values())
-        corrected = rank_corrected(people.judged(verdicts.outcomes), rounds=rounds, seed=seed)
-        sections.append(lambda ranking: corrected_section(corrected, verdicts, ranking))
+    sections: list[_SectionOf] = []
+    if people is not None and judge is not None:
+        sections.append(_corrected(people, judge, seed))
     if features:
-        controlled = rank_controlled(
-            battles, styles, features, given=given, rounds=rounds, seed=seed
-        )
-        sections.append(lambda _: controlled_section(controlled))
+        sections.append(_controlled(battles, styles, features, coefficients, seed))
     if prior is not None:
-        weighed = _weighed(battles, prior, [] if people else sources, seed)
-        sections.append(lambda ranking: prior_section(ranking, *weighed))
-    ranking = _ranked(battles, rounds, seed)
+        sections.append(_with_prior(battles, prior, [] if people else sources, seed))
+    ranking = _ranked(battles, seed)
     agreement = None if published is None else compare_leaderboard(ranking, published)
     report = ranking_report(ranking, agreement, people, [section(ranking) for section in sections])
     if output is not None:
-        attach_votes(Path(sources[0]), cast, output)
+        attach_votes(Path(sources[0]), ballot_votes, output)
     if as_json:
         click.echo(json.dumps(report.facts, ensure_ascii=False, indent=2, allow_nan=False))
         return
@@ -203,7 +148,127 @@ def rank(
         )
 
 
-def _ranked(battles: "Battles", rounds: int, seed: int) -> "Ranking":
+def _divided(logs_or_votes: tuple[str, ...], votes: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """What is ranked, and people's votes about its ballots."""
+    from urs_inspect.logs._battles import holds_ballot_votes
+
+    # A shell that expands `--votes votes/*.jsonl` leaves all files but the first without an option.
+    ballot_votes = [*votes, *(path for path in logs_or_votes if holds_ballot_votes(path))]
+    sources = [path for path in logs_or_votes if path not in ballot_votes]
+    if not sources:
+        raise InputError(
+            f"{ballot_votes[0]}: votes about ballots; name the log or file with the ballots as well"
+        )
+    return sources, ballot_votes
+
+
+def _check_use(
+    sources: list[str],
+    ballot_votes: list[str],
+    output: Path | None,
+    judge: str | None,
+    columns: Path | None,
+) -> None:
+    """Refuse options that do not fit what is ranked."""
+    from urs_inspect.annotation._campaign import LOG_SUFFIXES
+
+    if output is not None:
+        one_log = len(sources) == 1 and Path(sources[0]).suffix.lower() in LOG_SUFFIXES
+        if not one_log or not ballot_votes:
+            raise InputError("output: needs one log of mad, and votes about its ballots")
+        check_new_file(output, *LOG_SUFFIXES)
+    if judge is not None and not ballot_votes:
+        raise InputError("judge: corrects people's votes; name their files with --votes")
+    if columns is not None and ballot_votes:
+        raise InputError(
+            "columns: only for lists of votes between models, not for votes about ballots"
+        )
+
+
+def _read(
+    sources: list[str],
+    ballot_votes: list[str],
+    features: tuple[str, ...],
+    columns: Path | None,
+) -> "tuple[HumanBattles | None, Battles, Floats]":
+    """People's votes if there are any, the comparisons that count, and their differences of
+    style.
+    """
+    from urs_inspect.logs._battles import (
+        AS_THEY_ARE,
+        read_human_battles,
+        read_styled_battles,
+        read_vote_columns,
+    )
+
+    if ballot_votes:
+        people = read_human_battles(sources, ballot_votes, _note)
+        return people, people.battles, people.styles(features)
+    names = AS_THEY_ARE if columns is None else read_vote_columns(columns)
+    battles, styles = read_styled_battles(sources, features, _note, names)
+    return None, battles, styles
+
+
+def _style(control: str | None) -> "tuple[tuple[str, ...], dict[str, Coefficient] | None]":
+    """Features of style, and what they are worth where a file of an earlier ranking says so."""
+    from urs_inspect.reports.numbers._rankings import read_coefficients
+    from urs_inspect.stats._adjusted import FEATURES
+
+    if control is None:
+        return (), None
+    if Path(control).suffix.lower() == ".json":
+        coefficients = read_coefficients(Path(control))
+        return tuple(coefficients), coefficients
+    features = tuple(dict.fromkeys(name.strip() for name in control.split(",")))
+    if not any(features):
+        raise InputError(f"control: names no feature; allowed: {choices(FEATURES)}")
+    for name in features:
+        if name not in FEATURES:
+            raise InputError(
+                f"control: unknown feature '{name}'; allowed: {choices(FEATURES)}, or a .json file"
+                " of an earlier ranking with --control"
+            )
+    return features, None
+
+
+def _corrected(people: "HumanBattles", judge: str, seed: int) -> "_SectionOf":
+    """People's votes corrected by a judge's verdicts on all ballots."""
+    from urs_inspect.logs._battles import read_judge_verdicts
+    from urs_inspect.reports.words._adjusted import corrected_section
+    from urs_inspect.stats._adjusted import rank_corrected
+
+    verdicts = read_judge_verdicts(judge, people.asked.values())
+    ballots = people.judged(verdicts.outcomes)
+    corrected = rank_corrected(ballots, rounds=_ROUNDS, seed=seed)
+    return lambda ranking: corrected_section(corrected, verdicts, ranking)
+
+
+def _controlled(
+    battles: "Battles",
+    styles: "Floats",
+    features: tuple[str, ...],
+    coefficients: "dict[str, Coefficient] | None",
+    seed: int,
+) -> "_SectionOf":
+    """Ratings at equal style."""
+    from urs_inspect.reports.words._adjusted import controlled_section
+    from urs_inspect.stats._adjusted import rank_controlled
+
+    controlled = rank_controlled(
+        battles, styles, features, given=coefficients, rounds=_ROUNDS, seed=seed
+    )
+    return lambda _: controlled_section(controlled)
+
+
+def _with_prior(battles: "Battles", prior: str, sources: list[str], seed: int) -> "_SectionOf":
+    """Ratings with a judge's verdicts as a prior; `sources` are not votes about ballots."""
+    from urs_inspect.reports.words._adjusted import prior_section
+
+    judged, weighed = _weighed(battles, prior, sources, seed)
+    return lambda ranking: prior_section(ranking, judged, weighed)
+
+
+def _ranked(battles: "Battles", seed: int) -> "Ranking":
     """Rank models, with a progress bar on a terminal."""
     from urs_inspect.stats import rank as rank_battles
 
@@ -219,7 +284,7 @@ def _ranked(battles: "Battles", rounds: int, seed: int) -> "Ranking":
     ) as progress:
         bar = progress.add_task("Ratings over resamples", total=1.0)
         return rank_battles(
-            battles, rounds=rounds, seed=seed, progress=lambda share: progress.advance(bar, share)
+            battles, rounds=_ROUNDS, seed=seed, progress=lambda share: progress.advance(bar, share)
         )
 
 

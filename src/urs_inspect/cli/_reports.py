@@ -5,9 +5,10 @@ only print.
 import math
 import shlex
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,101 +22,148 @@ from urs_inspect.cli._output import PRICES_HELP, print_report
 
 if TYPE_CHECKING:
     from urs_inspect.reports.layout._tables import Report
+    from urs_inspect.reports.numbers._answers import Answers
+    from urs_inspect.reports.numbers._human_data import HumanRatings
+    from urs_inspect.reports.numbers._traffic import TrafficMix
+    from urs_inspect.rubrics import Rubric
 
 _FILE = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What the command of a report writes and prints."""
+
+    kind: str  # address of its `ReportKind`
+    figures: bool
+    page: bool
+    brief: str
+
+    @property
+    def files(self) -> str:
+        """What is written, for the help."""
+        files = "CSV, Markdown, JSON and figures" if self.figures else "CSV, Markdown and JSON"
+        return f"one page, {files}" if self.page else files
 
 
 def report_command(
     kind: str, rounds: int | None, *, figures: bool = False, page: bool = False, brief: str = ""
 ) -> Callable[..., click.Command]:
-    """Make a command of a function that makes a report; with `brief`, few sections and this line
-    are printed.
+    """Make a command of a function that makes a report, with so many rounds of its bootstrap; with
+    `brief`, few sections and this line are printed.
     """
+    form = _Form(kind, figures, page, brief)
 
     def decorate(make: Callable[..., Any]) -> click.Command:
         def run(logs: tuple[str, ...], output: Path | None, as_json: bool, **options: Any) -> None:
-            from urs_inspect.reports.layout._tables import check_directory
-
             if output is not None:
-                check_directory(output, at(kind))
-            without = options.pop("no_figures", False)
-            words = ["urs-inspect", make.__name__, *logs]
-            if output is not None:
-                words += ["-o", str(output)]
-            for option, value in options.items():
-                values = (
-                    value
-                    if isinstance(value, tuple)
-                    else ()
-                    if value is None or value is False
-                    else (value,)
-                )
-                for given in values:
-                    words.append(f"--{option.replace('_', '-')}")
-                    if given is not True:
-                        words.append(str(given))
-            errors = Console(stderr=True)  # standard output may be read as JSON
-            status = (
-                errors.status("Reading logs and computing intervals")
-                if errors.is_terminal
-                else nullcontext()
-            )
-            with status:
-                report = make(logs, command=shlex.join(words), **options)
-            if without:
-                report = replace(report, figures={})
-            elif output is not None and figures:
-                from urs_inspect.reports.layout._figures import missing_viz
-
-                if message := missing_viz():
-                    click.echo(
-                        f"Written without figures, as with --no-figures. {message}", err=True
-                    )
-                    report = replace(report, figures={})
-            written = (
-                report.write(output, _page(report) if page else None) if output is not None else ()
-            )
+                _check_directory(output, form)
+            command = _command_line(make.__name__, logs, output, options)
+            if rounds is not None:
+                options["rounds"] = rounds
+            with _reading():
+                report = make(logs, command=command, **options)
+            written = () if output is None else _write(report, output, form)
             if as_json:
                 click.echo(report.json(), nl=False)
-                return
-            console = Console()
-            shown = [section for section in report.sections if section.level == 2 or not brief]
-            print_report(replace(report, sections=shown), console)
-            if brief and not written:
-                console.print(f"\n{brief}", highlight=False, markup=False)
-            if written:
-                files = escape(", ".join(map(str, written)))
-                console.print(f"\nWritten: {files}", highlight=False, soft_wrap=True)
+            else:
+                _print(report, written, form.brief)
 
-        run.__module__ = make.__module__
-        what = "CSV, Markdown, JSON and figures" if figures else "CSV, Markdown and JSON"
-        what = f"one page, {what}" if page else what
-        command = click.argument("logs", nargs=-1, required=True)(run)
-        command = click.option(
-            "--json", "as_json", is_flag=True, help="Print JSON in place of tables."
-        )(command)
-        if figures:
-            command = click.option(
-                "--no-figures", is_flag=True, help="Write no figures, which need Altair."
-            )(command)
-        if rounds is not None:
-            seed = click.IntRange(min=0)
-            least = click.IntRange(min=1)
-            command = click.option(
-                "--seed", type=seed, default=0, show_default=True, help="Its seed."
-            )(command)
-            about = "Rounds of the bootstrap."
-            command = click.option(
-                "--rounds", type=least, default=rounds, show_default=True, help=about
-            )(command)
-        command = click.option("-o", "--output", type=_FILE, help=f"Directory for {what}.")(command)
-        command.__click_params__ = [  # type: ignore[attr-defined]
-            *command.__click_params__,  # type: ignore[attr-defined]
-            *getattr(make, "__click_params__", []),
-        ]
-        return click.command(make.__name__, help=make.__doc__)(command)
+        own = list(reversed(getattr(make, "__click_params__", [])))
+        return click.Command(
+            make.__name__,
+            help=make.__doc__,
+            callback=run,
+            params=[
+                click.Argument(["logs"], nargs=-1, required=True),
+                *own,
+                *_common_options(form, with_seed=rounds is not None),
+            ],
+        )
 
     return decorate
+
+
+def _common_options(form: _Form, *, with_seed: bool) -> list[click.Option]:
+    """The options that all reports have."""
+    directory = f"Directory for {form.files}."
+    options = [click.Option(["-o", "--output"], type=_FILE, help=directory)]
+    if with_seed:
+        options.append(
+            click.Option(
+                ["--seed"],
+                type=click.IntRange(min=0),
+                default=0,
+                show_default=True,
+                help="Seed of the bootstrap.",
+            )
+        )
+    options.append(
+        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON in place of tables.")
+    )
+    return options
+
+
+def _check_directory(output: Path, form: _Form) -> None:
+    from urs_inspect.reports.layout._tables import check_directory
+
+    check_directory(output, at(form.kind))
+
+
+def _command_line(
+    name: str, logs: tuple[str, ...], output: Path | None, options: Mapping[str, Any]
+) -> str:
+    """The command that makes the same report again."""
+    words = ["urs-inspect", name, *logs]
+    if output is not None:
+        words += ["-o", str(output)]
+    for option, value in options.items():
+        for given in _given_values(value):
+            words.append(f"--{option.replace('_', '-')}")
+            if given is not True:
+                words.append(str(given))
+    return shlex.join(words)
+
+
+def _given_values(value: Any) -> tuple[Any, ...]:
+    """The values of an option, as often as it was given."""
+    if isinstance(value, tuple):
+        return value
+    if value is None or value is False:
+        return ()
+    return (value,)
+
+
+def _reading() -> AbstractContextManager[Any]:
+    """Says on a terminal that logs are read; standard output may be read as JSON."""
+    errors = Console(stderr=True)
+    if not errors.is_terminal:
+        return nullcontext()
+    return errors.status("Reading logs and computing intervals")
+
+
+def _write(report: "Report", output: Path, form: _Form) -> Sequence[Path]:
+    """Write a report, without its figures where what draws them is not installed."""
+    if form.figures:
+        from urs_inspect.reports.layout._figures import missing_viz
+
+        message = missing_viz()
+        if message:
+            click.echo(f"Written without figures. {message}", err=True)
+            report = replace(report, figures={})
+    return report.write(output, _page(report) if form.page else None)
+
+
+def _print(report: "Report", written: Sequence[Path], brief: str) -> None:
+    """Print a report and where it is; with `brief` its main sections only."""
+    console = Console()
+    shown = [section for section in report.sections if section.level == 2 or not brief]
+    print_report(replace(report, sections=shown), console)
+    if written:
+        files = escape(", ".join(map(str, written)))
+        console.print(f"\nWritten: {files}", highlight=False, soft_wrap=True)
+    elif brief:
+        console.print(f"\n{brief}", highlight=False, markup=False)
 
 
 def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
@@ -161,9 +209,6 @@ def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
     ),
 )
 @click.option(
-    "--countries", type=click.IntRange(min=1), help="Most countries with a column of their own."
-)
-@click.option(
     "--prices",
     type=_FILE,
     help=f"Prices of models, for answers whose log has tokens and no cost. {PRICES_HELP}",
@@ -206,47 +251,66 @@ def report(
     Models are ranked together only if judges, prompts, references, data, rubric and version of
     the task are the same; others get a ranking of their own, with the reason.
     """
-    from urs_inspect.reports.layout._tables import check_directory
     from urs_inspect.reports.numbers._answers import read_answers
     from urs_inspect.reports.numbers._costs import load_prices, with_costs
-    from urs_inspect.reports.numbers._human_data import read_human_ratings
     from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
     from urs_inspect.reports.numbers._leaderboard import make_leaderboard
-    from urs_inspect.reports.numbers._traffic import read_traffic
-    from urs_inspect.reports.words._answer_pages import ANSWERS, remove_answers, report_with_answers
+    from urs_inspect.reports.words._answer_pages import remove_answers, report_with_answers
     from urs_inspect.reports.words._leaderboard import report_leaderboard
     from urs_inspect.rubrics import load_rubric
 
     output: Path | None = click.get_current_context().params["output"]
-    if answers and output is None:
-        raise InputError("--answers writes files, and needs -o DIRECTORY")
-    if viewer and not answers:
-        raise InputError("--viewer needs --answers, whose pages link to it")
-    if answers and output is not None:
-        check_directory(output, ANSWERS)
+    _check_answer_options(output, answers, viewer)
     texts = load_rubric(rubric)
-    if human_scale and not human:
-        raise InputError("--human-scale is the scale of --human, which is missing")
-    ratings = (
-        read_human_ratings(human, parse_scale(human_scale or "1,10", "human-scale"))
-        if human
-        else None
-    )
+    ratings = _read_ratings(human, human_scale)
     read = read_answers(logs, JUDGE_TASKS)
     if prices is not None:
         read = with_costs(read, load_prices(prices))
-    countries = [country for country in read.table["country"].unique() if country]
-    mix = None if traffic is None else read_traffic(traffic, texts, countries)
+    mix = None if traffic is None else _read_mix(traffic, texts, read)
     board = make_leaderboard(read, rubric=texts, traffic=mix, human=ratings, **options)
-    said = list[str]()
+    said: list[str] = []
     if answers and output is not None:
         made = report_with_answers(board, output, said, len(read.table), viewer=viewer)
     else:
         made = report_leaderboard(board)
-        said = [] if output is None else remove_answers(output)
+        if output is not None:
+            said = remove_answers(output)
     for sentence in said:
         click.echo(sentence, err=True)
     return made
+
+
+def _check_answer_options(output: Path | None, answers: bool, viewer: bool) -> None:
+    """Refuse answers without a place for them, before logs are read."""
+    from urs_inspect.reports.layout._tables import check_directory
+    from urs_inspect.reports.words._answer_pages import ANSWERS
+
+    if viewer and not answers:
+        raise InputError("--viewer needs --answers, whose pages link to it")
+    if not answers:
+        return
+    if output is None:
+        raise InputError("--answers writes files, and needs -o DIRECTORY")
+    check_directory(output, ANSWERS)
+
+
+def _read_ratings(human: Path | None, scale: str | None) -> "HumanRatings | None":
+    """People's ratings, on their scale."""
+    from urs_inspect.reports.numbers._human_data import read_human_ratings
+
+    if human is not None:
+        return read_human_ratings(human, parse_scale(scale or "1,10", "human-scale"))
+    if scale:
+        raise InputError("--human-scale is the scale of --human, which is missing")
+    return None
+
+
+def _read_mix(traffic: Path, rubric: "Rubric", read: "Answers") -> "TrafficMix":
+    """The user's own shares, of the countries that the answers have."""
+    from urs_inspect.reports.numbers._traffic import read_traffic
+
+    countries = [country for country in read.table["country"].unique() if country]
+    return read_traffic(traffic, rubric, countries)
 
 
 @report_command("reports.words._crossval:CROSSVAL", 10_000, figures=True)
@@ -325,9 +389,13 @@ def agreement(logs: tuple[str, ...], human_scale: str, scale: str, **options: An
 
 _TASK = click.option("--task", help="Task, where the logs are of several.")
 _SCORER = click.option(
-    "--scorer", help="Scorer, or metric of lm-eval; by default the task's headline metric."
+    "--scorer",
+    metavar="NAME[:KEY]",
+    help=(
+        "Scorer, or metric of lm-eval, and the key of a score with several values; by default the"
+        " task's headline metric."
+    ),
 )
-_VALUE = click.option("--value", help="Key of a score that has several values.")
 _CLUSTER = click.option(
     "--cluster",
     metavar="KEY",
@@ -345,7 +413,6 @@ _LOWER = click.option(
 
 @report_command("reports.words._comparison:COMPARISON", 10_000, page=True)
 @_SCORER
-@_VALUE
 @_TASK
 @_CLUSTER
 @click.option(
@@ -364,6 +431,7 @@ _LOWER = click.option(
 def compare(
     logs: tuple[str, ...],
     *,
+    scorer: str | None,
     baseline: str | None,
     scale: str | None,
     lower_is_better: bool,
@@ -384,7 +452,8 @@ def compare(
     from urs_inspect.reports.words._comparison import report_comparison
 
     limits = parse_scale(scale, "scale") if scale else None
-    scores = read_sample_scores(logs, **read)
+    name, key = _scorer_and_key(scorer)
+    scores = read_sample_scores(logs, scorer=name, value=key, **read)
     try:
         compared = compare_models(
             scores.answers,
@@ -399,6 +468,12 @@ def compare(
     return report_comparison(
         compared, scores, baseline=baseline, difference=difference, command=command
     )
+
+
+def _scorer_and_key(given: str | None) -> tuple[str | None, str | None]:
+    """The scorer and the key of its values that `NAME:KEY`, `NAME` or `:KEY` chooses."""
+    name, _, key = (given or "").partition(":")
+    return name or None, key or None
 
 
 @contextmanager
@@ -458,7 +533,6 @@ def _numbers(
 )
 @_TASK
 @_SCORER
-@_VALUE
 @_CLUSTER
 @click.option("--model", help="Model of both sides, where they have several.")
 @_SCALE
@@ -476,7 +550,15 @@ def _numbers(
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 def gate(
-    base: str, new: str, scale: str | None, summary: Path | None, as_json: bool, **options: Any
+    base: str,
+    new: str,
+    task: str | None,
+    scorer: str | None,
+    cluster: str | None,
+    scale: str | None,
+    summary: Path | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Decide whether NEW is not worse than BASE by more than the margin; each a log or a directory
     of logs.
@@ -489,9 +571,10 @@ def gate(
     from urs_inspect.reports.words._gate import make_gate
 
     limits = None if scale is None else parse_scale(scale, "scale")
-    how = {name: options.pop(name) for name in ("task", "scorer", "value", "cluster")}
+    name, key = _scorer_and_key(scorer)
+    read = partial(read_sample_scores, task=task, scorer=name, value=key, cluster=cluster)
     with Console(stderr=True).status("Reading logs"):
-        sides = [read_sample_scores([side], **how) for side in (base, new)]
+        sides = [read([side]) for side in (base, new)]
     made = make_gate(*sides, scale=limits, **options)
     try:
         if summary is not None:

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect._util import InputError, check_new_file, choices, counted, write_new_file
+from urs_inspect._util import InputError, check_new_file, counted, write_new_file
 from urs_inspect.cli._output import print_text_table, table_of
 
 if TYPE_CHECKING:
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from urs_inspect.rubrics import Rubric
     from urs_inspect.survey._case_file import Survey
     from urs_inspect.survey._datasheet import Described
-    from urs_inspect.survey._review_report import ReviewedCase
+    from urs_inspect.survey._review_report import CaseReviews, ReviewedCase
 
-_GROUP = "Solve Problem"  # reported name of two intents in URS
 _MAX_LABELS = 5
 _MAX_SHOWN = 50
 _MAX_QUESTION = 60
@@ -32,40 +31,21 @@ def cases() -> None:
     """Cases of your own: import a survey, take over a review, describe what is left."""
 
 
-def vocabulary_of(rubric: "Rubric", solve_problem: str | None = None) -> "Vocabulary":
+def vocabulary_of(rubric: "Rubric") -> "Vocabulary":
     """Intents by id, label in the data, name in any language, or reported name where that is of one
     intent only.
 
-    A reported name of several intents is refused as ambiguous, unless it is `Solve Problem` and
-    `solve_problem` names the intent; for any other unknown name the error has the nearest known
-    one.
+    A reported name of several intents is refused as ambiguous; for an unknown name the error has
+    the nearest known one.
     """
     from urs_inspect.datasets import Vocabulary
     from urs_inspect.rubrics import normalise_key
 
     intents: dict[str, set[str]] = {}
     for intent_id, intent in rubric.intents.items():
-        for name in (
-            intent_id,
-            intent.label,
-            intent.group,
-            *(term.name for term in intent.text.values()),
-        ):
+        translated = [term.name for term in intent.text.values()]
+        for name in (intent_id, intent.label, intent.group, *translated):
             intents.setdefault(normalise_key(name), set()).add(intent_id)
-    if solve_problem is not None:
-        meant = intents.get(normalise_key(_GROUP), set())
-        chosen = {
-            intent_id
-            for intent_id in meant
-            if normalise_key(intent_id) == normalise_key(solve_problem)
-        }
-        if not chosen:
-            allowed = (
-                choices(sorted(meant))
-                or f"none, as no intent of the rubric is reported as {_GROUP}"
-            )
-            raise InputError(f"solve-problem: unknown intent '{solve_problem}'; allowed: {allowed}")
-        intents[normalise_key(_GROUP)] = chosen
     languages: dict[str, set[str]] = {}
     for code, language in rubric.languages.items():
         for name in (code, language.dataset_label, language.name):
@@ -153,23 +133,12 @@ def datasheet(
 @click.argument("survey", type=_PATH)
 @click.option("-o", "--output", required=True, type=_PATH, help="The .jsonl file to write.")
 @click.option("--report", type=_PATH, help="A .csv file for the dropped rows, with reasons.")
-@click.option("--datasheet", type=_PATH, help="A .md file that describes the cases.")
-@click.option("--columns", type=_PATH, help="A YAML file: names of columns, meanings of labels.")
 @click.option(
-    "--language",
-    default="auto",
-    show_default=True,
-    help="Language of all questions; auto: column or script.",
-)
-@click.option(
-    "--near",
-    type=click.FloatRange(0.5, 1),
-    default=0.85,
-    show_default=True,
-    help="Similarity of near-duplicates.",
-)
-@click.option(
-    "--attention", multiple=True, metavar="COLUMN=VALUE", help="What an attentive person has there."
+    "--columns",
+    type=_PATH,
+    help=(
+        "A YAML file: names of columns, meanings of labels, and what an attentive person has where."
+    ),
 )
 @click.option(
     "--keep-flagged",
@@ -181,27 +150,14 @@ def datasheet(
     is_flag=True,
     help="Take an unknown intent or language for the nearest known one.",
 )
-@click.option(
-    "--solve-problem",
-    metavar="INTENT",
-    help=(
-        "What the label Solve Problem means: api or solve_professional_problem; without it such"
-        " rows are dropped."
-    ),
-)
 @click.option("--rubric", help="A rubric of your own, with intents or languages of your own.")
 def import_(
     survey: Path,
     output: Path,
     report: Path | None,
-    datasheet: Path | None,
     columns: Path | None,
-    language: str,
-    near: float,
-    attention: tuple[str, ...],
     keep_flagged: bool,
     fix_spelling: bool,
-    solve_problem: str | None,
     rubric: str | None,
 ) -> None:
     """Make cases of SURVEY, a CSV or JSON Lines file with one conversation per row.
@@ -212,85 +168,59 @@ def import_(
     file that its row begins at; an id that the survey does not give counts rows. Nothing is sent
     anywhere, and who the user is goes into no file.
 
-    The output serves as `-T dataset=`. Cases without reference answers get them by the task
-    urs_references.
+    The output serves as `-T dataset=`, and `cases datasheet` describes it. Cases without reference
+    answers get them by the task urs_references.
     """
     from urs_inspect.rubrics import load_rubric
     from urs_inspect.survey._case_file import dropped_csv, write_cases
-    from urs_inspect.survey._datasheet import datasheet as datasheet_of
     from urs_inspect.survey._survey import ColumnMap, SurveyOptions, read_mapping, read_survey
 
-    for path, suffix, option in (
-        (output, ".jsonl", "output"),
-        (report, ".csv", "report"),
-        (datasheet, ".md", "datasheet"),
-    ):
-        if path is not None:
-            check_new_file(path, suffix, option=option)
-    loaded = load_rubric(rubric)
-    vocabulary = vocabulary_of(loaded, solve_problem)
-    try:
-        only = None if language == "auto" else vocabulary.language(language)
-    except InputError as error:
-        raise InputError(f"language: {error} (or auto)") from error
-    imported = read_survey(
-        survey,
-        vocabulary,
-        SurveyOptions(
-            columns=ColumnMap() if columns is None else read_mapping(columns),
-            language=only,
-            near=near,
-            attention=_attention(attention),
-            keep_flagged=keep_flagged,
-            fix_spelling=fix_spelling,
-        ),
+    check_new_file(output, ".jsonl", option="output")
+    if report is not None:
+        check_new_file(report, ".csv", option="report")
+    mapping = ColumnMap() if columns is None else read_mapping(columns)
+    options = SurveyOptions(
+        columns=mapping,
+        attention=mapping.attention,
+        keep_flagged=keep_flagged,
+        fix_spelling=fix_spelling,
     )
+    imported = read_survey(survey, vocabulary_of(load_rubric(rubric)), options)
     if report is not None:
         write_new_file(report, dropped_csv(imported), "report")
-    _print(imported, report)
+    _print_survey(imported, report)
     if not imported.rows:
         raise InputError(f"{survey}: no rows")
     if not imported.cases:
-        raise InputError(
-            f"{survey}: no row became a case" + ("" if report else "; --report FILE.csv lists why")
-        )
+        hint = "" if report else "; --report FILE.csv lists why"
+        raise InputError(f"{survey}: no row became a case{hint}")
     write_cases(output, imported.cases)
+    _print_cases(imported, output)
+
+
+def _print_cases(survey: "Survey", output: Path) -> None:
+    """Print where the cases are, and how many need a reference answer."""
     console = Console(soft_wrap=True, highlight=False)
-    number = len(imported.cases)
-    console.print(
-        f"{counted(number, 'case')} {'is' if number == 1 else 'are'} in {escape(str(output))}."
-    )
-    if without := sum(not case.reference for case in imported.cases):
+    number = len(survey.cases)
+    verb = "is" if number == 1 else "are"
+    console.print(f"{counted(number, 'case')} {verb} in {escape(str(output))}.")
+    without = sum(not case.reference for case in survey.cases)
+    if without:
         console.print(
             f"Without a reference answer: {without}; `inspect eval urs_inspect/urs_references` asks"
             " a model for them, and `-T references=` takes its log."
         )
-    if datasheet is not None:
-        described = _described(str(output), loaded, vocabulary)
-        write_new_file(datasheet, datasheet_of(described, imported.dropped), "datasheet")
-        console.print(f"What they are about is described in {escape(str(datasheet))}.")
 
 
-def _attention(given: tuple[str, ...]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in given]
-    for column, sign, value in pairs:
-        if not column.strip() or not sign or not value.strip():
-            raise InputError(f"attention: must be COLUMN=VALUE, got '{column}{sign}{value}'")
-    if twice := [column for column, _, _ in pairs if sum(pair[0] == column for pair in pairs) > 1]:
-        raise InputError(f"attention: {choices(dict.fromkeys(twice))} is named twice")
-    return {column.strip(): value.strip() for column, _, value in pairs}
-
-
-def _print(survey: "Survey", report: Path | None) -> None:
-    from urs_inspect.survey._case_file import AMBIGUOUS_INTENT, UNKNOWN_INTENT
-
-    rows = {
-        "cases": len(survey.cases),
-        **{f"dropped: {reason}": number for reason, number in survey.counts.items()},
-    }
-    if flagged := sum(bool(case.flags) for case in survey.cases):
-        rows["of the cases, kept with personal data"] = flagged
+def _print_survey(survey: "Survey", report: Path | None) -> None:
+    """Print how many rows became cases, and why the others did not."""
     console = Console(soft_wrap=True, highlight=False)
+    rows = {"cases": len(survey.cases)}
+    for reason, number in survey.counts.items():
+        rows[f"dropped: {reason}"] = number
+    flagged = sum(bool(case.flags) for case in survey.cases)
+    if flagged:
+        rows["of the cases, kept with personal data"] = flagged
     title = f"{counted(survey.rows, 'row')} of {escape(survey.path)}"
     console.print(
         table_of([(name, f"{number:,}") for name, number in rows.items()], "", "rows", title=title)
@@ -300,26 +230,27 @@ def _print(survey: "Survey", report: Path | None) -> None:
         console.print(
             f"Each dropped row is listed with its reason {where}, by its line; ids count rows."
         )
-    for (column, label, meant), number in sorted(
-        survey.respelt.items(), key=lambda item: (-item[1], item[0])
-    ):
+    respelt = sorted(survey.respelt.items(), key=lambda item: (-item[1], item[0]))
+    for (column, label, meant), number in respelt:
         console.print(f"{counted(number, 'row')}: {column} '{escape(label)}' taken for {meant}")
-    labels = Counter(
-        row.detail for row in survey.dropped if row.reason in (AMBIGUOUS_INTENT, UNKNOWN_INTENT)
-    )
+    _print_labels(survey, console)
+
+
+def _print_labels(survey: "Survey", console: Console) -> None:
+    """Print labels that could not be used, and what helps."""
+    from urs_inspect.survey._case_file import AMBIGUOUS_INTENT, UNKNOWN_INTENT
+
+    reasons = (AMBIGUOUS_INTENT, UNKNOWN_INTENT)
+    labels = Counter(row.detail for row in survey.dropped if row.reason in reasons)
+    if not labels:
+        return
     for detail, number in labels.most_common(_MAX_LABELS):
         console.print(f"{counted(number, 'row')}: {escape(detail)}")
-    if labels:
-        more = f"{len(labels) - _MAX_LABELS} more labels; " if len(labels) > _MAX_LABELS else ""
-        console.print(
-            f"{more}--columns FILE.yaml can say what a label means; --fix-spelling takes the"
-            " nearest known one"
-            + (
-                "; --solve-problem INTENT decides on Solve Problem."
-                if survey.counts.get(AMBIGUOUS_INTENT)
-                else "."
-            )
-        )
+    more = f"{len(labels) - _MAX_LABELS} more labels; " if len(labels) > _MAX_LABELS else ""
+    console.print(
+        f"{more}--columns FILE.yaml can say what a label means; --fix-spelling takes the"
+        " nearest known one."
+    )
 
 
 @cases.command()
@@ -339,10 +270,8 @@ def review(
     A case without a review (the judge failed) does not pass; `inspect score` or `inspect
     eval-retry` reviews it again.
     """
-    from urs_inspect.reports.layout._tables import TextTable
     from urs_inspect.rubrics import load_rubric
-    from urs_inspect.survey._case_file import Removed, removed_csv
-    from urs_inspect.survey._review_report import UNSEEN, read_case_reviews, rows_of
+    from urs_inspect.survey._review_report import read_case_reviews, rows_of
 
     check_new_file(output, ".jsonl")
     if report is not None:
@@ -350,14 +279,10 @@ def review(
     skipped: list[str] = []
     reviews = read_case_reviews(log, skipped)
     rows = rows_of(reviews, dataset, vocabulary_of(load_rubric(rubric)))
-    others = [case for case in reviews.cases if not case.passed]
-    unreached = [name for name in rows if name not in {case.id for case in reviews.cases}]
+    reviewed = {case.id for case in reviews.cases}
+    unreached = [name for name in rows if name not in reviewed]
     if report is not None:
-        removed = [
-            *(Removed(case.id, case.faults) for case in others),
-            *(Removed(name, (UNSEEN,)) for name in unreached),
-        ]
-        write_new_file(report, removed_csv(removed), "report")
+        _write_removed(report, reviews, unreached)
     console = Console(soft_wrap=True, highlight=False)
     for sentence in skipped:
         console.print(sentence, markup=False)
@@ -368,12 +293,9 @@ def review(
         )
     if not reviews.passed:
         raise InputError(f"no case of '{log}' passed")
-    kept = [
-        json.dumps(row, ensure_ascii=False) + "\n"
-        for name, row in rows.items()
-        if name in reviews.passed
-    ]
-    write_new_file(output, "".join(kept))
+    kept = [row for name, row in rows.items() if name in reviews.passed]
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in kept]
+    write_new_file(output, "".join(lines))
     console.print(
         f"{len(reviews.passed)} of {counted(len(reviews.cases), 'reviewed case')} passed; they are"
         f" in {escape(str(output))} (judge: {escape(', '.join(reviews.judges)) or 'not known'})."
@@ -382,21 +304,34 @@ def review(
         console.print(
             f"Of the data, {counted(len(unreached), 'case')} without a review: not written."
         )
-    if others:
-        lines = tuple(
-            (case.id, ", ".join(case.faults), _excerpt(case)) for case in others[:_MAX_SHOWN]
-        )
-        print_text_table(
-            TextTable(("case", "why", "question"), lines, 3),
-            Console(),
-            f"{len(others):,} did not pass",
-        )
-        if len(others) > _MAX_SHOWN:
-            console.print(
-                f"... and {len(others) - _MAX_SHOWN:,} more; --report FILE.csv lists all."
-            )
-        counts = Counter(fault for case in others for fault in case.faults)
-        console.print("; ".join(f"{fault}: {number}" for fault, number in counts.most_common()))
+    _print_failed([case for case in reviews.cases if not case.passed], console)
+
+
+def _write_removed(report: Path, reviews: "CaseReviews", unreached: list[str]) -> None:
+    """List the cases that did not pass, with their faults, and those without a review."""
+    from urs_inspect.survey._case_file import Removed, removed_csv
+    from urs_inspect.survey._review_report import UNSEEN
+
+    removed = [Removed(case.id, case.faults) for case in reviews.cases if not case.passed]
+    removed += [Removed(name, (UNSEEN,)) for name in unreached]
+    write_new_file(report, removed_csv(removed), "report")
+
+
+def _print_failed(failed: "list[ReviewedCase]", console: Console) -> None:
+    """Print the first cases that did not pass, and how often each fault occurs."""
+    from urs_inspect.reports.layout._tables import TextTable
+
+    if not failed:
+        return
+    lines = tuple((case.id, ", ".join(case.faults), _excerpt(case)) for case in failed[:_MAX_SHOWN])
+    table = TextTable(("case", "why", "question"), lines, 3)
+    print_text_table(table, Console(), f"{len(failed):,} did not pass")
+    if len(failed) > _MAX_SHOWN:
+        console.print(f"... and {len(failed) - _MAX_SHOWN:,} more; --report FILE.csv lists all.")
+    counts: Counter[str] = Counter()
+    for case in failed:
+        counts.update(case.faults)
+    console.print("; ".join(f"{fault}: {number}" for fault, number in counts.most_common()))
 
 
 def _excerpt(case: "ReviewedCase") -> str:

@@ -93,7 +93,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """What is read, and the names that its column may have without a mapping."""
 
 _NEEDED = (CONVERSATION, INTENT)
-_KEYS = ("columns", "intents", "languages")
+_KEYS = ("columns", "intents", "languages", "attention")
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,8 @@ class ColumnMap:
     intents: Mapping[str, str] = field(default_factory=dict)
     # label in the survey -> language of the rubric
     languages: Mapping[str, str] = field(default_factory=dict)
+    # column of an attention check -> what an attentive person has there, in any case
+    attention: Mapping[str, str] = field(default_factory=dict)
 
     def names(self, what: str) -> tuple[str, ...]:
         """The names that a column may have."""
@@ -120,7 +122,9 @@ class ColumnMap:
 
 
 def read_mapping(path: Path) -> ColumnMap:
-    """Read a YAML file with the keys `columns`, `intents` and `languages`, each optional."""
+    """Read a YAML file with the keys `columns`, `intents`, `languages` and `attention`, each
+    optional.
+    """
     raw = read_columns_file(path)
     if not isinstance(raw, dict):
         raise InputError(f"{path}: must hold a mapping with the keys {choices(_KEYS)}")
