@@ -9,7 +9,7 @@ VLLM_BIN := $(VLLM_VENV)/bin
 DOCS_VENV ?= .venv-docs
 DOCS_BIN := $(DOCS_VENV)/bin
 
-.PHONY: demo test test-ray test-vllm test-package bench lint types contracts check docs example pictures build lock clean
+.PHONY: demo test test-core test-ray test-vllm test-package bench lint types contracts check docs example pictures build lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -48,6 +48,10 @@ test: $(VENV)/installed-dev
 # Starting Ray takes longer than what is tested, so that these do not run beside the others.
 test-ray: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m ray tests/samer/test_partitions.py tests/scale/test_partitions.py
+
+# The tests of core, but those in a browser, in a copy without satellites.
+test-core: $(VENV)/installed-dev
+	$(BIN)/python -m tests.without_satellites --pytest "-n 3 --dist loadfile"
 
 # uv, because pip cannot leave out what a package lists. It does not read pip's settings, so a folder of wheels is handed on;
 # where that folder holds no torch for a CPU, uv knows where PyTorch keeps them.

@@ -11,19 +11,20 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import settings
 from inspect_ai._util.logger import init_logger
 
-from tests.samer.stubs import Opening
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.rubrics import Rubric, load_rubric
-from urs_inspect.samer._engines import registry, shared
 from urs_inspect.solvers import _preflight as preflight
 from urs_inspect.solvers import _structured as structured
+
+if find_spec("urs_inspect.samer"):
+    from tests.samer.engines import own_engines, stub_engine  # noqa: F401
 
 settings.register_profile("ci", max_examples=30, deadline=None, database=None)
 settings.register_profile("thorough", max_examples=500, deadline=None)
@@ -136,28 +137,6 @@ def rubric() -> Rubric:
 def prompts(rubric: Rubric) -> PromptBuilder:
     """Prompts from the built-in rubric."""
     return PromptBuilder(rubric)
-
-
-@pytest.fixture
-def stub_engine(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Opening]:
-    """Registers the engine `stub` of SaMer, which answers as a test says; any folder is its
-    model.
-    """
-
-    def register(*answers: Any, make: Any = None) -> Opening:
-        opening = Opening(*answers)
-        monkeypatch.setattr(registry, "_registered", {"stub": make or opening})
-        return opening
-
-    return register
-
-
-@pytest.fixture(autouse=True)
-def _own_engines() -> Iterator[None]:
-    """Leave no engine of SaMer open for the next test."""
-    yield
-    shared._open.clear()
-    shared._failed.clear()
 
 
 def _judged(tmp_path_factory: pytest.TempPathFactory, judge: Callable[[Path], object]) -> Path:

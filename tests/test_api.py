@@ -11,22 +11,24 @@ from typing import Any
 
 import pytest
 
+from urs_inspect._satellites import SATELLITES
+
 PAGE = Path(__file__).parents[1] / "docs" / "api.md"
-PACKAGES = (
+_PACKAGES = (
     "urs_inspect",
     "urs_inspect.judging",
     "urs_inspect.stats",
     "urs_inspect.discrepancy",
-    "urs_inspect.samer",
     "urs_inspect.datasets",
     "urs_inspect.rubrics",
     "urs_inspect.reports",
     "urs_inspect.annotation",
     "urs_inspect.scorers",
     "urs_inspect.solvers",
-    "urs_inspect.scale",
-    "urs_inspect.studies",
-    "urs_inspect.survey",
+)
+PACKAGES = (
+    *_PACKAGES,
+    *(f"urs_inspect.{name}" for name in SATELLITES if name != "lmeval_tasks"),
 )
 
 

@@ -9,6 +9,7 @@ import pytest
 from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
 
+import urs_inspect
 from tests.cli.conftest import Said
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.reports.mad_logs import XY, XZ, judged, write_log
@@ -17,8 +18,6 @@ from tests.reports.task_logs import write_addition
 from tests.telling import tells
 from urs_inspect import judge_pairwise, urs, urs_references
 from urs_inspect.providers import SIMULATION
-from urs_inspect.studies._addition_task import urs_addition
-from urs_inspect.survey._review_task import urs_case_review
 
 JUDGE = {"grader": f"{SIMULATION}/judge"}
 ESTIMATE = (
@@ -33,9 +32,9 @@ DATA = ("-T", "dataset=sample")
 TASKS: dict[str, Callable[[Path], Task]] = {
     "urs": lambda _: urs(dataset="sample"),
     "judge_pairwise": lambda folder: judge_pairwise(str(write_pairs(folder / "pairs.jsonl"))),
-    "urs_addition": lambda _: urs_addition(lengths="2", per_length=2),
+    "urs_addition": lambda _: urs_inspect.urs_addition(lengths="2", per_length=2),
     "urs_references": lambda _: urs_references(dataset="sample"),
-    "urs_case_review": lambda _: urs_case_review(dataset="sample"),
+    "urs_case_review": lambda _: urs_inspect.urs_case_review(dataset="sample"),
 }
 COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "urs": [("table",), ("report",), (*ESTIMATE, *DATA, "--from"), (*ESTIMATE, *DATA, "--against")],

@@ -10,12 +10,8 @@ from rich.console import Console
 
 from tests.cli.conftest import Run
 from tests.reports.judged_logs import answered, judgement, write_judged
-from tests.samer.checkpoints import tiny_checkpoint
-from tests.samer.conftest import SMALL
-from tests.samer.stubs import pair
 from urs_inspect.cli._output import print_text_table
 from urs_inspect.reports.layout._tables import TextTable
-from urs_inspect.samer._training import write_training
 
 HEADINGS = ("answers of", "answers", "Spearman", "Kendall", "Pearson", "alpha", "score less rating")
 NAMES = (
@@ -165,6 +161,11 @@ def test_paths_of_data(
 
 
 def test_paths_of_vectors_heads_and_pairs(run: Run, folder: Path) -> None:
+    from tests.samer.checkpoints import tiny_checkpoint
+    from tests.samer.conftest import SMALL
+    from tests.samer.stubs import pair
+    from urs_inspect.samer._training import write_training
+
     write_training(folder / "pairs.jsonl", [pair(number) for number in range(10)])
     backbone = tiny_checkpoint(folder / "llama", inner_widths=SMALL)
     common = (

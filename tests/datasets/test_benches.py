@@ -34,7 +34,7 @@ from urs_inspect.datasets import (
 from urs_inspect.datasets._benches import Unwrapped, assign_sides, unwrap
 from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.rubrics import Rubric
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 
 # Texts are wrapped like in the files of prometheus-eval.
 TASK = "###Task Description:\nRate what stands below from 1 to 5.\n\n"

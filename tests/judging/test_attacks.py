@@ -25,7 +25,7 @@ from urs_inspect.judging._keys import Read, read_keyed
 from urs_inspect.judging._pair_reply import PairReply, read_pair_reply
 from urs_inspect.judging._prompts import choice_prompt, joint_prompt, overall_prompt, rating_prompt
 from urs_inspect.judging._verdicts import OVERALL
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 
 BUILDER = PromptBuilder(RUBRIC)
 EN = [RUBRIC.criteria[name]["en"].name for name in QA]

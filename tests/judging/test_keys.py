@@ -45,7 +45,7 @@ from urs_inspect.judging._prompts import (
 )
 from urs_inspect.judging._verdicts import OVERALL, Verdicts
 from urs_inspect.rubrics import load_rubric
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 
 BUILDER = PromptBuilder(RUBRIC)
 NAMES = [RUBRIC.criteria[name]["en"].name for name in QA]

@@ -40,7 +40,7 @@ from urs_inspect.judging._prompts import (
     rating_prompt,
 )
 from urs_inspect.rubrics import Rubric, load_rubric
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 
 BUILDER = PromptBuilder(RUBRIC)
 EVERY_PROMPT = [(intent, language) for intent in INTENTS for language in ("en", "zh")]

@@ -30,7 +30,7 @@ from urs_inspect.judging._replies import (
     read_similarity,
 )
 from urs_inspect.rubrics import Rubric
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 
 SCENARIOS = tuple(load_taxonomy().scenarios)
 INTENTS = ("factual_qa", "leisure", "ask_for_advice")

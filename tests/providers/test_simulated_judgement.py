@@ -46,7 +46,7 @@ from urs_inspect.providers._simulated_judgement import (
     simulate_judgement,
 )
 from urs_inspect.providers._simulation import simulate_judge
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.tasks import judge_pairwise, judge_rating, md_eval
 
 DIMENSIONS = tuple(load_taxonomy().scenarios["chitchat"].dimensions)

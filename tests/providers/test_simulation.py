@@ -20,7 +20,6 @@ from urs_inspect.providers._simulation import (
     simulate_instruction,
     simulate_sum,
 )
-from urs_inspect.studies._evolution import evolution_prompt
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -55,6 +54,8 @@ def test_another_question_is_left_to_others(question: str) -> None:
 
 
 def prompted(text: str, scenario: str) -> str:
+    from urs_inspect.studies._evolution import evolution_prompt
+
     prompt = evolution_prompt(scenario, text)
     return f"{prompt.instructions}\n{prompt.case}"
 

@@ -12,7 +12,7 @@ from tests.reports.json_files import write_rows
 from tests.tasks.scripted import Script, run, run_all
 from urs_inspect.datasets._sources import SOURCES, sha256_of
 from urs_inspect.judging._prompts import Orders
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.stats import BASELINES
 from urs_inspect.tasks import judge_pairwise, md_eval
 

@@ -10,7 +10,6 @@ from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import Score
 
 from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
-from urs_inspect.studies._assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
 
 _OUTCOMES = {
     "+": "right",
@@ -84,6 +83,8 @@ SEARCH, RAG = (
 
 def sample(name: str, became: float | str, judge: str = JUDGE, **metadata: Any) -> EvalSample:
     """An answer with a final score, or what it is in place of one."""
+    from urs_inspect.studies._assistants import BECAUSE, FAILED, FOUND_NOTHING, WITHOUT_ANSWER
+
     facts: dict[str, Any] = {**FACTUAL, **metadata}
     if isinstance(became, float | int):
         return answered(name, judgement(float(became), judge), metadata=facts)

@@ -18,6 +18,7 @@ from inspect_ai.model import ModelCost
 from inspect_ai.solver import generate
 from scipy import stats
 
+import urs_inspect
 from tests.reports import answer_rows
 from tests.reports.judged_logs import answered, judgement, tokens, write_judged
 from tests.telling import Telling, tells
@@ -50,8 +51,6 @@ from urs_inspect.reports.numbers._estimate import (
 from urs_inspect.rubrics import load_rubric
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats._power import smallest_difference
-from urs_inspect.studies._addition_task import urs_addition
-from urs_inspect.survey._review_task import urs_case_review
 from urs_inspect.tasks import mad, md_eval, urs, urs_references
 
 BUILDER = PromptBuilder(load_rubric())
@@ -309,8 +308,13 @@ def test_pairs_are_counted_call_by_call() -> None:
     ("task", "roles", "models", "called"),
     [
         (lambda: urs_references(dataset="sample"), {}, ["m"], {"model": 42}),
-        (lambda: urs_addition(lengths="2-3", per_length=4), {}, ["m"], {"model": 8}),
-        (lambda: urs_case_review(dataset="sample"), {"grader": ["j"]}, [], {"grader": 42}),
+        (lambda: urs_inspect.urs_addition(lengths="2-3", per_length=4), {}, ["m"], {"model": 8}),
+        (
+            lambda: urs_inspect.urs_case_review(dataset="sample"),
+            {"grader": ["j"]},
+            [],
+            {"grader": 42},
+        ),
         (
             lambda: mad(pool="sample", k=2),
             {"contestant": ["a", "b"], "grader": ["j"]},

@@ -12,7 +12,7 @@ import pytest
 from inspect_ai.scorer import SampleScore, Score
 
 from urs_inspect.judging._verdicts import OVERALL
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.scorers._pair_metrics import (
     HEADLINE,
     baseline_of,

@@ -33,7 +33,7 @@ from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase
 from urs_inspect.judging._pair_reply import PairReading, read_pair_reply
 from urs_inspect.judging._prompts import joint_prompt, orders_of
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.scorers import pair_verdict
 from urs_inspect.scorers._pair_verdict import explain_pair
 from urs_inspect.solvers import compare_pair

@@ -39,8 +39,7 @@ from tests.telling import tells
 from urs_inspect import mad, md_eval, urs
 from urs_inspect._util import InputError
 from urs_inspect.judging._ask import GIVE_UP, CircuitBreaker
-from urs_inspect.samer import load_taxonomy
-from urs_inspect.samer._annotate_task import samer_annotate
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.scorers import intent_judge
 from urs_inspect.solvers import _model_calls as model_calls
 from urs_inspect.solvers import _preflight as preflight
@@ -532,6 +531,8 @@ def pairs_file(tmp_path: Path, count: int, **given: str) -> str:
 def test_model_that_annotates_pairs_is_no_longer_called_either(
     few: None, given: dict[str, str], server: ChatServer, tmp_path: Path
 ) -> None:
+    from urs_inspect.samer._annotate_task import samer_annotate
+
     server.script = lambda request: fails(401)
     task = samer_annotate(pairs_file(tmp_path, FEW + 3, **given), orders="ab")
     log = run(task, tmp_path / "logs", model="none/none", grader=at(server), max_samples=1)
@@ -683,6 +684,8 @@ def test_nothing_is_claimed_of_a_request_that_the_harness_did_not_keep(
 def test_temperatures_of_models_that_annotate_pairs_are_recorded(
     scenario: str, server: ChatServer, tmp_path: Path
 ) -> None:
+    from urs_inspect.samer._annotate_task import samer_annotate
+
     names = load_taxonomy().scenarios["chitchat"].dimensions
     verdicts = {name: {"comparison": "x", "winner": "1"} for name in [*names, "Overall"]}
     server.script = lambda request: says(

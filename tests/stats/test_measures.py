@@ -15,7 +15,7 @@ from tests.stats.fights import checked
 from tests.stats.slow import expanded
 from urs_inspect._util import InputError
 from urs_inspect.datasets import PairCase, load_md_eval
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.stats import (
     Estimate,
     JudgeMeasures,

@@ -15,7 +15,6 @@ from inspect_ai import Task
 from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.viewer import TaskSamplesView
 
-from tests.samer.checkpoints import tiny_checkpoint
 from tests.servers import ChatServer
 from tests.tasks.commands import refused, succeed
 from tests.tasks.contests import pool_file
@@ -43,7 +42,6 @@ from urs_inspect._arguments import (
 )
 from urs_inspect._satellites import at, satellites
 from urs_inspect._util import InputError
-from urs_inspect.samer._options import SamerOptions
 from urs_inspect.tasks._viewer import sample_list
 from urs_inspect.tasks.urs import URS_VERSION
 
@@ -71,8 +69,6 @@ READ: list[tuple[Any, object, object]] = [
     (Scale, [0, 2.5], (0.0, 2.5)),
     (Word, "both", "both"),
     (Samer | None, None, None),
-    (Samer, "DIR", SamerOptions(model="DIR")),
-    (Samer, {"model": "DIR", "dtype": "bfloat16"}, SamerOptions(model="DIR", dtype="bfloat16")),
     (Similarities, "lexical", SimilarityOptions(name="lexical")),
 ]
 
@@ -178,7 +174,15 @@ def test_the_decorator_keeps_the_signature_and_hands_on_what_was_read() -> None:
     assert list(signature(example).parameters) == ["size", "word", "other", "samer"]
     assert signature(example).parameters["word"].default == "ab"
     assert (example.__name__, example.__doc__) == ("example", "The docstring.")
-    assert example(3, "both", samer="DIR") == (3, "both", None, SamerOptions(model="DIR"))
+    assert example(3, "both", "x") == (3, "both", "x", None)
+
+
+def test_the_argument_samer_is_a_folder_or_an_object_of_options() -> None:
+    from urs_inspect.samer._options import SamerOptions
+
+    assert example(3, samer="DIR")[-1] == SamerOptions(model="DIR")
+    given = {"model": "DIR", "dtype": "bfloat16"}
+    assert example(3, samer=given)[-1] == SamerOptions(model="DIR", dtype="bfloat16")
 
 
 @pytest.mark.parametrize(
@@ -625,6 +629,8 @@ def test_former_arguments_are_found_among_the_options_of_the_command() -> None:
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.samer.checkpoints import tiny_checkpoint
+
     return tiny_checkpoint(tmp_path_factory.mktemp("samer") / "checkpoint", max_positions=8192)
 
 

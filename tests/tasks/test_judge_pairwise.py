@@ -13,11 +13,10 @@ from inspect_ai import Task
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ChatMessage
 
-from tests.samer.stubs import Opening
 from tests.tasks.scripted import Reply, Script, judge_numbers, run, samples_of
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.tasks import judge_pairwise, md_eval
 
 FIRST = '{"winner": "1"}'
@@ -226,7 +225,7 @@ def test_no_model_to_judge_is_a_clear_error(data_dir: Path, tmp_path: Path):
 
 @pytest.mark.usefixtures("no_preflight")
 def test_a_judge_of_pairs_sees_the_conversation_and_samer_its_last_message(
-    tmp_path: Path, stub_engine: Callable[..., Opening], caplog: pytest.LogCaptureFixture
+    tmp_path: Path, stub_engine: Callable[..., Any], caplog: pytest.LogCaptureFixture
 ):
     talk = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}]
     row = {"messages": talk, "response_a": "Because.", "response_b": "It is so.", "label": "a"}

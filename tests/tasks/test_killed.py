@@ -21,7 +21,6 @@ from tests.servers import Request, Response, fails, says, serving
 from tests.tasks.killed import kill_and_retry
 from tests.tasks.scripted import metric_values, run, samples_of
 from tests.tasks.test_urs_crossval import answer_log, cells, reference_log
-from urs_inspect.studies._evolve_task import evolve
 from urs_inspect.tasks import urs, urs_crossval
 
 
@@ -113,6 +112,8 @@ def evolved(request: Request) -> Response:
 
 @pytest.mark.usefixtures("no_preflight")
 def test_an_evolution_in_its_second_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from urs_inspect.studies._evolve_task import evolve
+
     seeds = "".join(f"seed{number},Why does thing {number} happen?\n" for number in range(6))
     file, pool, whole = (tmp_path / name for name in ("seeds.csv", "pool.jsonl", "whole.jsonl"))
     file.write_text(f"id,instruction\n{seeds}", encoding="utf-8")

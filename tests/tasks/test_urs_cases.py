@@ -21,7 +21,6 @@ from urs_inspect.cli._estimate import estimate
 from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets._references import question_sha256
 from urs_inspect.rubrics import Rubric
-from urs_inspect.studies._assistants_task import urs_assistants
 from urs_inspect.tasks._urs_cases import asked_cases, case_to_sample
 from urs_inspect.tasks.urs_references import urs_references
 
@@ -364,6 +363,8 @@ def test_references_of_a_conversation_serve_the_conversation(tmp_path: Path) -> 
 
 
 def test_tasks_that_ask_one_text_refuse_conversations(tmp_path: Path) -> None:
+    from urs_inspect.studies._assistants_task import urs_assistants
+
     dataset = conversations(tmp_path)
     folder = tmp_path / "pages"
     folder.mkdir()

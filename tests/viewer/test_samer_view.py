@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.samer.checkpoints import tiny_checkpoint
 from tests.viewer.browser import cells, keep, open_page, sample_rows
-from urs_inspect.samer import load_taxonomy
+from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.tasks import urs
 
 pytestmark = pytest.mark.browser
