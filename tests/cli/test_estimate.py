@@ -184,7 +184,7 @@ def test_numbers_that_are_given_come_before_measured_ones(
             ["--model-role", "grader=p/j", "-T", "evaluators=p/k"],
             "evaluators: p/k ... grader; allowed: p/j",
         ),
-        (["--model-role", "grader=p/j", "-T", "models=p/x"], "models: no answers of p/x"),
+        (["--model-role", "grader=p/j", "-T", "models=p/x"], "no argument models; allowed: answers"),
         (["--model-role", "grader=p/j", "-T", "nope=1"], "nope"),
     ],
 )

@@ -170,10 +170,8 @@ def probe(model_role: tuple[str, ...], log_dir: str, inspect_args: tuple[str, ..
         raise SystemExit(3)
 
 
-_PROBE = (
-    *(sys.executable, "-m", "inspect_ai", "eval", "urs_inspect/urs_probe"),
-    *("--model", "none", "--no-score-display"),
-)
+_PROBE = [sys.executable, "-m", "inspect_ai", "eval"]
+_PROBE += ["urs_inspect/urs_probe", "--model", "none", "--no-score-display"]
 
 
 def print_probe(log: "EvalLog", console: Console) -> bool:

@@ -69,6 +69,7 @@ def report_command(
             else:
                 _print(report, written, form.brief)
 
+        run.__module__ = make.__module__
         own = list(reversed(getattr(make, "__click_params__", [])))
         return click.Command(
             make.__name__,
