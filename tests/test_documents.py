@@ -64,6 +64,7 @@ def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8")) <= 12_000
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
@@ -89,6 +90,7 @@ def test_the_list_for_language_models_names_every_page_and_links_to_files() -> N
     assert {page.name for page in PAGES[1:]} <= set(targets)
 
 
+@pytest.mark.satellites
 def test_readme_lists_every_task_and_command() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert isinstance(main, click.Group)
@@ -98,6 +100,7 @@ def test_readme_lists_every_task_and_command() -> None:
     assert set(listed) == set(main.list_commands(context))
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize(("page", "line"), examples("urs-inspect "))
 def test_commands_and_their_options_exist(page: str, line: str) -> None:
     words = shlex.split(line.split(" > ")[0])[1:]
@@ -117,6 +120,7 @@ def test_commands_and_their_options_exist(page: str, line: str) -> None:
     assert {word for word in words if re.match(r"--?[a-zA-Z]", word)} <= known, f"{page}: {line}"
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize(("page", "line"), examples("inspect eval"))
 def test_tasks_and_their_arguments_exist(page: str, line: str) -> None:
     words = shlex.split(line)

@@ -99,6 +99,7 @@ def test_the_command_and_its_help_load_no_command_and_nothing_heavy(statement: s
     )
 
 
+@pytest.mark.satellites
 def test_the_help_lists_every_command_by_purpose_with_a_whole_line() -> None:
     shown = (
         CliRunner()
@@ -170,6 +171,7 @@ def test_a_plain_module_can_be_imported_alone_and_needs_no_harness() -> None:
     assert {name: heavy for name in loaded if (heavy := set(loaded[name]) & set(HEAVY))} == {}
 
 
+@pytest.mark.satellites
 def test_the_plain_rooms_were_found() -> None:
     assert {f"urs_inspect.{room}" for room in PLAIN_ROOMS} < set(PLAIN_MODULES)
     assert len(PLAIN_MODULES) > 12
@@ -246,6 +248,7 @@ REGISTERED = {
 }
 
 
+@pytest.mark.satellites
 def test_the_door_registers_everything_under_the_name_of_the_package_and_nothing_else() -> None:
     from inspect_ai._util.registry import registry_find, registry_info
 

@@ -78,6 +78,7 @@ def test_a_wheel_built_from_the_source_distribution_holds_every_file_and_nothing
     }
 
 
+@pytest.mark.satellites
 def test_the_source_distribution_holds_what_people_look_for_at_its_top(
     source_distribution: Path,
 ) -> None:
@@ -196,6 +197,7 @@ def test_the_schema_of_inspect_evals_accepts_our_entries(
     assert not caplog.records  # it warns where an entry has several tasks
 
 
+@pytest.mark.satellites
 def test_messages_and_pages_name_extras_that_exist() -> None:
     extras = set(
         tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][

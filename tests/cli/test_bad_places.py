@@ -66,6 +66,7 @@ def check_error(result: Result, name: str) -> None:
 
 
 # The harness's file of a log closes itself once more when it is freed, in vain.
+@pytest.mark.satellites
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_disk_that_fills_up_ends_in_one_line_and_leaves_nothing(
@@ -79,6 +80,7 @@ def test_a_disk_that_fills_up_ends_in_one_line_and_leaves_nothing(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("place", ["full", "missing", "file", "device"])
 def test_a_bad_place_is_refused_before_the_work(
@@ -105,6 +107,7 @@ def test_a_bad_place_is_refused_before_the_work(
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize("name", ["references", "datasheet", "annotate", "judges"])
 def test_a_directory_is_no_file_to_write(
     name: str, run: Run, logs: Path, pair_folder: Path, tmp_path: Path

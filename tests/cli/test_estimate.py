@@ -184,7 +184,10 @@ def test_numbers_that_are_given_come_before_measured_ones(
             ["--model-role", "grader=p/j", "-T", "evaluators=p/k"],
             "evaluators: p/k ... grader; allowed: p/j",
         ),
-        (["--model-role", "grader=p/j", "-T", "models=p/x"], "no argument models; allowed: answers"),
+        (
+            ["--model-role", "grader=p/j", "-T", "models=p/x"],
+            "no argument models; allowed: answers",
+        ),
         (["--model-role", "grader=p/j", "-T", "nope=1"], "nope"),
     ],
 )
@@ -195,6 +198,7 @@ def test_a_cross_validation_that_cannot_be(
     assert tells(output, error) and output.count("\n") == 1
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize(
     ("words", "error"),
     [

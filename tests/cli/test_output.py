@@ -160,6 +160,7 @@ def test_paths_of_data(
         assert str(folder / "data") in result.output
 
 
+@pytest.mark.satellites
 def test_paths_of_vectors_heads_and_pairs(run: Run, folder: Path) -> None:
     from tests.samer.checkpoints import tiny_checkpoint
     from tests.samer.conftest import SMALL

@@ -31,6 +31,7 @@ def addition(tmp_path: Path) -> str:
     )
 
 
+@pytest.mark.satellites
 def test_a_report_is_printed_and_written(run: Run, addition: str, tmp_path: Path) -> None:
     done = run("addition", addition, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
@@ -44,6 +45,7 @@ def test_a_report_is_printed_and_written(run: Run, addition: str, tmp_path: Path
     assert run("addition", addition, "-o", tmp_path / "out").exit_code == 0
 
 
+@pytest.mark.satellites
 def test_json_is_all_that_is_printed(facts: Any, addition: str) -> None:
     found = facts("addition", addition)
     assert (found["format"], found["schema_version"]) == ("urs-inspect addition", 2)
@@ -78,6 +80,7 @@ def test_without_a_log_there_are_reasons(
     assert run(command).exit_code == 2
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize(
     ("command", "file"),
     [

@@ -167,6 +167,7 @@ def test_new_overwrites_nothing_and_names_the_file(run: Run, start: Path) -> Non
         assert f"cannot write to '{folder}'" in run("new", "cases", folder).output
 
 
+@pytest.mark.satellites
 def test_every_kind_of_file_is_recognised_and_read(run: Run, start: Path) -> None:
     for name, (_, text) in TABLES.items():
         (start / name).write_text(text, "utf-8")

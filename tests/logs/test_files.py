@@ -49,6 +49,7 @@ def whole(path: Path, **facts: Any) -> Path:
     return Path(write_judged(path, answered("0", judgement(5.0)), **facts))
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize(
     "command",
     ["report", "table", "compare", "judges", "robustness", "addition", "gate --margin 0.1 other"],
@@ -290,6 +291,7 @@ def test_logs_are_named_as_inspect_names_them(
     assert skipped == []
 
 
+@pytest.mark.satellites
 def test_commands_that_read_logs_and_their_tasks_exist() -> None:
     assert reading_command("urs_inspect/urs_assistants") == "urs-inspect assistants"
     assert reading_command("urs_inspect/evolve") == reading_command("inspect_evals/urs") == ""

@@ -60,6 +60,7 @@ def prompted(text: str, scenario: str) -> str:
     return f"{prompt.instructions}\n{prompt.case}"
 
 
+@pytest.mark.satellites
 def test_an_instruction_depends_on_the_model_and_what_was_given() -> None:
     given = [
         simulate_instruction(prompted(text, "reasoning"), model)
@@ -74,6 +75,7 @@ def test_an_instruction_depends_on_the_model_and_what_was_given() -> None:
     assert simulate_instruction("Which of two responses is better?", "strong") is None
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize(
     ("scenario", "keys"), [("reasoning", {"instruction", "answer"}), ("writing", {"instruction"})]
 )

@@ -304,6 +304,7 @@ def test_pairs_are_counted_call_by_call() -> None:
     assert calls("overall", "seeded") == (1, 10)
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize(
     ("task", "roles", "models", "called"),
     [

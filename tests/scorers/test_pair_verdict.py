@@ -461,6 +461,7 @@ def test_random_baseline_depends_on_seed_and_sample_alone(tmp_path: Path):
     assert verdicts(0, cases) == verdicts(0, cases[::-1]) != verdicts(1, cases)
 
 
+@pytest.mark.satellites
 def test_a_judge_is_a_model_or_a_baseline():
     assert check_judge("model") is None
     assert check_judge("baseline/random") == "random"

@@ -526,6 +526,7 @@ def pairs_file(tmp_path: Path, count: int, **given: str) -> str:
     return str(path)
 
 
+@pytest.mark.satellites
 @pytest.mark.usefixtures("no_preflight")
 @pytest.mark.parametrize("given", [{"scenario": "chitchat"}, {}])
 def test_model_that_annotates_pairs_is_no_longer_called_either(
@@ -679,6 +680,7 @@ def test_nothing_is_claimed_of_a_request_that_the_harness_did_not_keep(
     assert "temperature_sent" not in caplog.text
 
 
+@pytest.mark.satellites
 @pytest.mark.usefixtures("no_preflight")
 @pytest.mark.parametrize("scenario", ["", "chitchat"])
 def test_temperatures_of_models_that_annotate_pairs_are_recorded(

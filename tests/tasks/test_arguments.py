@@ -142,6 +142,7 @@ def test_values_that_fit_are_read(hint: Any, value: object, expected: object) ->
     assert check("x", value, hint) == expected
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize(("hint", "value", "message"), REFUSED)
 def test_look_alikes_are_refused_with_name_value_and_what_is_allowed(
     hint: Any, value: object, message: str
@@ -516,6 +517,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.satellites
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     BAD,
@@ -634,6 +636,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_checkpoint(tmp_path_factory.mktemp("samer") / "checkpoint", max_positions=8192)
 
 
+@pytest.mark.satellites
 def test_a_log_holds_arguments_as_given_and_can_be_retried(
     checkpoint: Path, tmp_path: Path
 ) -> None:

@@ -110,6 +110,7 @@ def evolved(request: Request) -> Response:
     return says(text)
 
 
+@pytest.mark.satellites
 @pytest.mark.usefixtures("no_preflight")
 def test_an_evolution_in_its_second_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from urs_inspect.studies._evolve_task import evolve

@@ -362,6 +362,7 @@ def test_references_of_a_conversation_serve_the_conversation(tmp_path: Path) -> 
     assert {sample.target for sample in task.dataset} == {"Watch Faust."}
 
 
+@pytest.mark.satellites
 def test_tasks_that_ask_one_text_refuse_conversations(tmp_path: Path) -> None:
     from urs_inspect.studies._assistants_task import urs_assistants
 
