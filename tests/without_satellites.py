@@ -1,8 +1,8 @@
 """Whether core stands alone: deletes satellites in a copy of the repository and tests core there.
 
 Run it as `python -m tests.without_satellites [NAME ...]`; without a name it deletes all of them.
-Left out are the satellites' own tests, tests with the mark `satellites`, which name what some of
-them add, and those that need a browser.
+Left out are the satellites' own tests, tests that name a satellite or one of its tasks, or have
+the mark `satellites`, and those that need a browser.
 """
 
 import argparse
@@ -16,10 +16,11 @@ import tempfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from urs_inspect._satellites import SATELLITES
+from urs_inspect._satellites import SATELLITES, satellites
 
 ROOT = Path(__file__).parents[1]
 _COPIED = ("src", "tests", "benchmarks", "configs", "docs")
+_USUAL_WORD = "scale"  # also the scale of scores, in names of many tests
 _MARKED = "not vllm and not ray and not browser and not satellites"
 
 
@@ -38,6 +39,7 @@ def main() -> None:
         sys.stdout.write(f"without {', '.join(gone)}; left out, as they import it: {listed}\n")
         sys.stdout.flush()
         command = [sys.executable, "-m", "pytest", "-q", "-m", _MARKED]
+        command += ["-k", _not_named(gone)]
         command += [f"--ignore={module}" for module in needing]
         command += [f"--ignore=tests/{name}" for name in SATELLITES]
         environment = os.environ | {"PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}"}
@@ -91,6 +93,15 @@ def _imported(file: Path) -> Iterator[str]:
         parts = node.module.split(".")
         yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _not_named(gone: Collection[str]) -> str:
+    """The expression of pytest that leaves out tests named after satellites or their tasks."""
+    words = set(gone)
+    for name, satellite in zip(SATELLITES, satellites(), strict=True):
+        if name in gone:
+            words |= set(satellite.tasks)
+    return " and ".join(f"not {word}" for word in sorted(words - {_USUAL_WORD}))
 
 
 if __name__ == "__main__":
