@@ -19,7 +19,7 @@ from tests.servers import ChatServer
 from tests.tasks.commands import refused, succeed
 from tests.tasks.contests import pool_file
 from tests.telling import tells
-from urs_inspect import tasks
+from urs_inspect import _arguments, tasks
 from urs_inspect._arguments import (
     Confidence,
     Cosine,
@@ -39,6 +39,7 @@ from urs_inspect._arguments import (
     checked,
     names,
     one_of,
+    samer_arguments,
 )
 from urs_inspect._satellites import at, satellites
 from urs_inspect._util import InputError
@@ -205,6 +206,14 @@ def test_the_decorator_refuses(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
         example(**arguments)
     assert tells(caught.value, message)
+
+
+def test_without_the_folder_of_samer_its_argument_names_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_arguments, "_samer_options", lambda: None)
+    with pytest.raises(InputError, match="the folder `samer` of urs_inspect is missing"):
+        samer_arguments("DIR", wanted=True, condition="judge=samer")
 
 
 def test_words_that_only_the_program_knows() -> None:

@@ -81,9 +81,9 @@ def urs_assistants(
             references`, or the log of a run of `urs_references`.
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
         judge_language: Language of the judge's prompt; by default that of each case.
-        judge_calls: How a judge is called: `{attempts: 2, temperature: 0}`. It is asked at most so
-            often when its reply cannot be read; the temperature is requested unless the role sets
-            one, and null is the provider's default.
+        judge_calls: How judges are called, by default `{attempts: 2, temperature: 0}`: `attempts`,
+            how often one is asked at most when its reply cannot be read; `temperature`, unless the
+            role sets one, null for the provider's default.
         seed: Seed of the choice of factual cases.
     """
     loaded = load_rubric(None, prompt)

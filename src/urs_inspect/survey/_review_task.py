@@ -43,9 +43,9 @@ def urs_case_review(
             references.
         rubric: Path of a YAML file with intents, criteria or languages of your own.
         judge_language: Language of the prompt, `en` or `zh`; by default that of each case.
-        judge_calls: How a judge is called: `{attempts: 2, temperature: 0}`. It is asked at most so
-            often when its reply cannot be read; the temperature is requested unless the role sets
-            one, and null is the provider's default.
+        judge_calls: How judges are called, by default `{attempts: 2, temperature: 0}`: `attempts`,
+            how often one is asked at most when its reply cannot be read; `temperature`, unless the
+            role sets one, null for the provider's default.
         lenient: Skip faulty rows of your own file, with a warning that counts them.
         seed: Seed of the order, in which every beginning holds intents and languages in proportion.
     """

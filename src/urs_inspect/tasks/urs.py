@@ -68,9 +68,9 @@ def urs(
         rubric: Path of a YAML file with intents, criteria or languages of your own.
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
         judge_language: Language of the judge's prompt; by default that of each case.
-        judge_calls: How a judge is called: `{attempts: 2, temperature: 0}`. It is asked at most so
-            often when its reply cannot be read; the temperature is requested unless the role sets
-            one, and null is the provider's default.
+        judge_calls: How judges are called, by default `{attempts: 2, temperature: 0}`: `attempts`,
+            how often one is asked at most when its reply cannot be read; `temperature`, unless the
+            role sets one, null for the provider's default.
         structured: Whether judges are asked by a JSON schema of their reply, as providers with
             structured output take: `true`, `false`, or `auto`, where the tiny request
             before the run shows that a judge's server follows one.
