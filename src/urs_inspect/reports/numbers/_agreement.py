@@ -660,7 +660,7 @@ def _agreement_block(block: BlockAnswers, levels: Mapping[str, Any]) -> Agreemen
     """The levels by name, each of them a sentence where it could not be computed."""
     lacking = tuple(level for level in levels.values() if isinstance(level, str))
     known: dict[str, Any] = dict.fromkeys(("intents", "ratings", "cases"))
-    known |= {name: level for name, level in levels.items() if level not in lacking}
+    known |= {name: level for name, level in levels.items() if not isinstance(level, str)}
     for name in ("intents", "ratings"):  # single answers are over questions of their own
         if known[name]:
             known[name] = replace(known[name], notes=(*known[name].notes, *block.notes))
