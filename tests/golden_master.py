@@ -333,8 +333,8 @@ def _commands() -> dict[str, Any]:
             "scored.jsonl",
             "--model",
             "samer",
-            "--engine",
-            "transformers",
+            "-S",
+            "engine=transformers",
         ),
         "samer weights": ("samer", "weights", "logs/urs samer"),
     }

@@ -56,8 +56,8 @@ def score(parts: Path, out: Path, *options: str) -> Result:
         str(out),
         "--model",
         str(out.parent),
-        "--engine",
-        "stub",
+        "-S",
+        "engine=stub",
         *options,
     ]
     return CliRunner().invoke(main, command)
@@ -127,10 +127,10 @@ def test_what_cannot_be_begun_is_refused(
 ) -> None:
     opening, out = stub_engine(), tmp_path / "out"
     monkeypatch.setattr(module, "find_spec", lambda _: None)
-    assert "pip install 'urs-inspect[ray]'" in score(parts, out, "--ray").output
+    assert "pip install 'urs-inspect[ray]'" in score(parts, out, "--ray", "local").output
     assert "no file .parquet or .jsonl" in score(tmp_path / "no*.parquet", out).output
     assert tells(score(parts, parts).output, "their own")
-    assert "--address and --workers need --ray" in score(parts, out, "--workers", "2").output
+    assert "--workers needs --ray" in score(parts, out, "--workers", "2").output
     (parts / "2.jsonl").write_text('{"query": "q", "response": "r"}', encoding="utf-8")
     assert tells(score(parts, out).output, "2.parquet ... same file")
     (parts / "2.parquet").unlink()
@@ -177,7 +177,7 @@ def test_killed_workers_and_drivers_cost_no_row_and_change_no_byte(
             tmp_path / "parts" / f"{part}.parquet", query=texts[::-1], response=texts, id=range(400)
         )
     command = [sys.executable, "-c", "from urs_inspect.cli import main; main()", "samer", "score"]
-    options = ["--model", str(small), "--engine", "transformers", "--block", "1"]
+    options = ["--model", str(small), "-S", "engine=transformers", "--block", "1"]
     whole, out = tmp_path / "whole", tmp_path / "out"
     subprocess.run(
         [*command, str(tmp_path / "parts"), str(whole), *options], check=True, capture_output=True
@@ -185,7 +185,16 @@ def test_killed_workers_and_drivers_cost_no_row_and_change_no_byte(
 
     def start(before: int) -> Any:
         """A driver, when two partitions are under way and one is finished that was not before."""
-        ray = [*command, str(tmp_path / "parts"), str(out), *options, "--ray", "--workers", "2"]
+        ray = [
+            *command,
+            str(tmp_path / "parts"),
+            str(out),
+            *options,
+            "--ray",
+            "local",
+            "--workers",
+            "2",
+        ]
         driver, deadline = psutil.Popen(ray, stderr=subprocess.PIPE), time.monotonic() + 600
         while len(list(out.glob("*.sqlite"))) < 2 or len(list(out.glob("*.parquet"))) <= before:
             assert driver.poll() is None and time.monotonic() < deadline

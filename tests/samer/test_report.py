@@ -123,9 +123,10 @@ def test_epochs_are_responses_of_their_own(tmp_path: Path):
     assert [one.responses for one in read_weights([log])] == [3]
 
 
-def test_the_command_shows_the_heaviest(tmp_path: Path):
+def test_the_command_shows_the_heaviest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     log_of(tmp_path, *SAMPLES)
-    shown = CliRunner().invoke(main, ["samer", "weights", str(tmp_path / "logs"), "--top", "1"])
+    monkeypatch.setattr("urs_inspect.samer._scoring_commands._HEAVIEST", 1)
+    shown = CliRunner().invoke(main, ["samer", "weights", str(tmp_path / "logs")])
     assert shown.exit_code == 0, shown.output
     assert "Style 87.5" in shown.output and "Vivid" not in shown.output
     listed = CliRunner().invoke(main, ["samer", "weights", str(tmp_path / "logs"), "--json"])

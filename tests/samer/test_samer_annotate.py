@@ -85,7 +85,7 @@ def test_pairs_that_agree_are_kept_and_written(tmp_path: Path):
 
     out = tmp_path / "train" / "out.jsonl"
     result = CliRunner().invoke(
-        annotate, [str(tmp_path / "logs"), "--out", str(out), "--least", "2", "--most", "5"]
+        annotate, [str(tmp_path / "logs"), "--out", str(out), "--per-scenario", "2,5"]
     )
     assert result.exit_code == 0, result.output
     assert "66.7%" in result.output and "Fewer than 2 pairs: roleplay." in result.output
@@ -179,7 +179,7 @@ def test_a_record_of_another_source_is_named(tmp_path: Path):
 def test_a_file_that_is_there_is_kept_unless_told(tmp_path: Path):
     log = annotated(tmp_path, [row(1, "a")], Script(judge))
     out = tmp_path / "[viz]" / "out.jsonl"
-    command = [log.location, "--out", str(out), "--least", "0"]
+    command = [log.location, "--out", str(out), "--per-scenario", "0,5500"]
     assert CliRunner().invoke(annotate, command).exit_code == 0
     out.write_text("mine", encoding="utf-8")
     result = CliRunner().invoke(annotate, command)

@@ -38,8 +38,8 @@ def score(rows: Path, out: Path, *options: str) -> Result:
         str(out),
         "--model",
         str(rows.parent),
-        "--engine",
-        "stub",
+        "-S",
+        "engine=stub",
         *options,
     ]
     return CliRunner().invoke(main, command)
@@ -118,29 +118,29 @@ def test_type_and_reading_are_handed_on_and_said(rows: Path, tmp_path: Path) -> 
         (
             "--model",
             str(tmp_path / "m"),
-            "--engine",
-            "transformers",
+            "-S",
+            "engine=transformers",
         ),
     )
-    done = score(rows, out, *model, "--dtype", "bfloat16")
+    done = score(rows, out, *model, "-S", "dtype=bfloat16")
     assert done.exit_code == 0, done.output
     assert tells(done.output, "transformers: bfloat16, ... query")
     facts = json.loads(parquet.read_schema(out).metadata[b"urs_inspect"])
     assert (facts["dtype"], facts["weights_at"]) == ("bfloat16", "query")
-    done = score(rows, out, *model, "--weights-at", "response", "--overwrite")
+    done = score(rows, out, *model, "-S", "weights_at=response", "--overwrite")
     assert tells(done.output, "transformers: float32, ... response")
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--dtype", "half"], "'half' ... of 'auto', 'float32', 'bfloat16', 'float16'"),
+        (["-S", "dtype=half"], "dtype: ... 'half'; allowed: auto, float32, bfloat16, float16"),
         (
-            ["--engine", "transformers", "--folder", "x"],
+            ["-S", "engine=transformers", "-S", "folder=x"],
             "engine 'transformers' ... option 'folder'",
         ),
-        (["--engine", "onnx"], "unknown engine 'onnx'"),
-        (["--bos", "none"], "'none' ... of 'single', 'double'"),
+        (["-S", "engine=onnx"], "unknown engine 'onnx'"),
+        (["-S", "bos=none"], "bos: ... 'none'; allowed: single, double"),
         (["--model", "absent"], "no such folder"),
     ],
 )

@@ -41,16 +41,16 @@ from urs_inspect.samer._training import (
 )
 
 SETTINGS = (
-    "--narrowing",
-    "64",
+    "-S",
+    "narrowing=64",
     "--epochs",
     "3",
     "--learning-rate",
     "1e-3",
     "--held-out",
     "0.2",
-    "--patience",
-    "0",
+    "-S",
+    "patience=0",
 )
 
 
@@ -194,7 +194,7 @@ def test_heads_on_a_llama_become_a_model_that_scores(data: Path, llama: Path, tm
     [command] = [line for line in said.splitlines() if "samer assemble" in line]
     parts = shlex.split(command.removeprefix("To use them: ").partition(", then")[0])
     assert parts == ["urs-inspect", "samer", "assemble", str(llama), str(out), "MODEL"]
-    assert command.endswith("--model MODEL --dtype float32.")
+    assert command.endswith("--model MODEL -S dtype=float32.")
     assembled = call("assemble", *parts[3:5], model)
     assert assembled.exit_code == 0, assembled.output
     assert tells(assembled.output, "at the query") and "--dtype float32" in assembled.output
@@ -207,7 +207,7 @@ def test_heads_on_a_llama_become_a_model_that_scores(data: Path, llama: Path, tm
         for text in (one.response_a, one.response_b)
     ]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    options = ("--engine", "transformers", "--dtype", "float32")
+    options = ("-S", "engine=transformers", "-S", "dtype=float32")
     done = call("score", tmp_path / "rows.jsonl", scores, "--model", model, *options)
     assert done.exit_code == 0, done.output
     found = [

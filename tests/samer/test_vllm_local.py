@@ -253,16 +253,16 @@ def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
         str(tmp_path / "out.jsonl"),
         "--model",
         str(folder),
-        "--engine",
-        "vllm",
+        "-S",
+        "engine=vllm",
     ]
 
     def run(text: str) -> Result:
-        return CliRunner().invoke(main, [*command, "--engine-options", text])
+        return CliRunner().invoke(main, [*command, "-S", f"engine_options={text}"])
 
     for text, said in (
         ("{tensor_parallel_size: two}", "tensor_parallel_size must be a whole number"),
-        ("{", "--engine-options: not a mapping"),
+        ("{", "-S: cannot read 'engine_options={'"),
         ("0.5", "must be options of vLLM by name"),
     ):
         failed = run(text)
@@ -274,7 +274,7 @@ def test_options_of_vllm_from_a_task_a_scorer_and_a_command(
     assert wanted.items() <= fake.arguments.items()
     command[3] = str(tmp_path / "out")
     with_ray = CliRunner().invoke(
-        main, [*command, "--ray", "--engine-options", "{tensor_parallel_size: 2}"]
+        main, [*command, "--ray", "local", "-S", "engine_options={tensor_parallel_size: 2}"]
     )
     assert tells(with_ray.output, "--ray ... one GPU")
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import yaml
 from rich.console import Console
 
 from urs_inspect._satellites import at, satellites
-from urs_inspect._util import InputError, choices, counted, read_yaml
+from urs_inspect._util import InputError, choices, counted
 from urs_inspect.cli._output import PRICES_HELP, print_text_table
+from urs_inspect.cli._values import named_values, parse_yaml
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -103,7 +103,7 @@ def estimate(
     found = estimate_run(
         name,
         _maker(name),
-        _task_arguments(task_args),
+        named_values(task_args, "-T"),
         models=models,
         roles=roles,
         limit=limit,
@@ -129,26 +129,12 @@ def _models(given: str | None) -> tuple[str, ...]:
     return tuple(name for name in names if name and name not in ("none", "none/none"))
 
 
-def _task_arguments(given: tuple[str, ...]) -> dict[str, Any]:
-    """Arguments of the task by name, each as YAML.
-
-    Of one that is given twice the last counts, as for inspect-ai.
-    """
-    found: dict[str, Any] = {}
-    for argument in given:
-        name, equals, value = argument.partition("=")
-        if not equals or not name:
-            raise InputError(f"-T: expected name=value, got '{argument}'")
-        found[name.replace("-", "_")] = _yaml(value, f"-T: cannot read '{argument}'")
-    return found
-
-
 def _roles(given: tuple[str, ...]) -> dict[str, list[str]]:
     """Models by role, in any form that inspect-ai takes."""
     found: dict[str, list[str]] = defaultdict(list)
     for argument in given:
         role, _, value = argument.partition("=")
-        read = _yaml(value, f"--model-role: cannot read '{value}'")
+        read = parse_yaml(value, f"--model-role: cannot read '{value}'")
         for model in read if isinstance(read, list) else [read]:
             name = model.get("model") if isinstance(model, dict) else model
             if not role or not isinstance(name, str) or not name:
@@ -158,13 +144,6 @@ def _roles(given: tuple[str, ...]) -> dict[str, list[str]]:
                 )
             found[role].append(name)
     return found
-
-
-def _yaml(text: str, what: str) -> Any:
-    try:
-        return read_yaml(text)
-    except yaml.YAMLError as error:
-        raise InputError(f"{what}: {error}") from error
 
 
 def _maker(name: str) -> "Callable[[Mapping[str, Any]], Task]":

@@ -1,8 +1,8 @@
-"""The argument `samer` of tasks: a model and how it is run."""
+"""The argument `samer` of tasks: a model and how it is run; and settings of training."""
 
 from typing import Any
 
-from urs_inspect._arguments import Count, Options, Text
+from urs_inspect._arguments import Count, Natural, Options, Text
 from urs_inspect.samer._checkpoint import Dtype
 from urs_inspect.samer._conversation import Bos, Overlong
 from urs_inspect.samer._evaluation import WeightsAt
@@ -20,6 +20,17 @@ class SamerOptions(Options):
     folder: Text | None = None  # for a server on another machine: its tokeniser and heads
     dtype: Dtype = "auto"
     description: Text | None = None  # of a reward model: a file that says what its outputs mean
-    engine_options: dict[str, Any] | None = (
-        None  # of vLLM in this process, such as `gpu_memory_utilization`
-    )
+    # of vLLM in this process, such as `gpu_memory_utilization`; `EngineChoice` checks them
+    engine_options: Any = None
+
+
+class TrainingSettings(Options):
+    """Settings of training that are seldom changed; the defaults are the paper's."""
+
+    predictor_epochs: Natural = 1  # warm-up epochs of the predictor alone
+    batch: Count = 32  # pairs a step
+    narrowing: Count = 1  # divides the widths of the layers
+    # epochs without a better accuracy before training ends; 0 runs all epochs
+    patience: Natural = 2
+    weights_at: WeightsAt | None = None  # by default where the loss reads them
+    device: Text = "cpu"

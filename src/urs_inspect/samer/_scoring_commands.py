@@ -7,11 +7,10 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, redirect_stdout
 from dataclasses import asdict
-from functools import partial
 from glob import has_magic
 from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -26,14 +25,13 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from urs_inspect._util import InputError, read_yaml
+from urs_inspect._util import InputError
 from urs_inspect.cli._output import table_of
-from urs_inspect.samer._checkpoint import Dtype
-from urs_inspect.samer._conversation import Bos, Overlong
-from urs_inspect.samer._evaluation import WeightsAt
+from urs_inspect.cli._values import named_values
 
 if TYPE_CHECKING:
     from urs_inspect.samer._bulk import BulkInput, BulkReport
+    from urs_inspect.samer._engines.shared import EngineChoice
     from urs_inspect.samer._export import Export
     from urs_inspect.samer._partitions import Partition, Scorer
     from urs_inspect.samer._report import DimensionScore, ScenarioWeights
@@ -165,68 +163,20 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
             say(f"{name + ':':<11}{text}")
 
 
-def _read_engine_options(
-    context: click.Context, parameter: click.Parameter, text: str | None
-) -> Any:
-    if text is None:
-        return None
-    from yaml import YAMLError
-
-    try:
-        return read_yaml(text)
-    except YAMLError as error:
-        raise InputError(
-            f"--engine-options: not a mapping such as {{gpu_memory_utilization: 0.8}}: {text}"
-        ) from error
-
-
-_engine_options = options(
-    click.option(
-        "--model", required=True, help="Folder of a checkpoint, or address of a vLLM server."
-    ),
-    click.option(
-        "--engine", default="auto", show_default=True, help="auto, vllm, server or transformers."
-    ),
-    one_of(
-        "--weights-at",
-        get_args(WeightsAt),
-        help=(
-            "Where weights are read; by default where the heads' file declares, else at the"
-            " response."
-        ),
-    ),
-    one_of("--bos", get_args(Bos), "single", help="Start tokens."),
-    one_of("--overlong", get_args(Overlong), "shorten"),
-    at_least("--max-length", 1, help="Most tokens of a row, plus one; or the model's limit."),
-    click.option(
-        "--folder", help="For a server on another machine: a folder with its tokenizer and heads."
-    ),
-    _description,
-    one_of(
-        "--dtype",
-        get_args(Dtype),
-        "auto",
-        help=(
-            "Type that an engine in this process computes in; auto: the checkpoint's (transformers"
-            " on a CPU: float32)"
-        ),
-    ),
-    click.option(
-        "--engine-options",
-        callback=_read_engine_options,
-        metavar="MAPPING",
-        help=(
-            "For vLLM in this process, such as '{gpu_memory_utilization: 0.8, tensor_parallel_size:"
-            " 2}'; also max_num_batched_tokens and max_model_len."
-        ),
-    ),
-)
-
-
 @click.command()
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
-@_engine_options
+@click.option("--model", required=True, help="Folder of a checkpoint, or address of a vLLM server.")
+@click.option(
+    "-S",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help=(
+        "How the model is run, as for the scorer samer: engine, dtype, weights_at, bos, overlong,"
+        " max_length, folder, description, engine_options. May be repeated."
+    ),
+)
 @at_least("--block", 1, 512, help="Rows written together.")
 @above_0(
     "--timeout", help="For a server: seconds for one of five attempts at a row; 600 if not given."
@@ -245,10 +195,12 @@ _engine_options = options(
     help="Replace OUT if it is there; of many files, those of other scores.",
 )
 @click.option(
-    "--ray", "on_ray", is_flag=True, help="Score many files at once on Ray, one per worker."
-)
-@click.option(
-    "--address", help="Of a Ray cluster, such as auto; without it Ray is started on this machine."
+    "--ray",
+    metavar="ADDRESS",
+    help=(
+        "Score many files at once on Ray, one per worker: local starts it on this machine, auto is"
+        " the cluster that this machine belongs to."
+    ),
 )
 @at_least(
     "--workers", 1, 1, help="Engines on Ray, each with a GPU (vLLM) or its share of the CPUs."
@@ -256,12 +208,14 @@ _engine_options = options(
 def score(
     source: Path,
     out: Path,
+    model: str,
+    settings: tuple[str, ...],
+    block: int,
     timeout: float | None,
+    keep_failures: bool,
     overwrite: bool,
-    on_ray: bool,
-    address: str | None,
+    ray: str | None,
     workers: int,
-    **options: Any,
 ) -> None:
     """Evaluate the rows of IN (.jsonl or .parquet) and write OUT (.parquet or .jsonl), one row
     each, in the same order.
@@ -271,38 +225,56 @@ def score(
     be evaluated. If IN is a folder or a pattern in quotes, such as 'parts/*.parquet', OUT is a
     folder with one Parquet file for each.
     """
-    from urs_inspect.samer._engines.shared import EngineChoice
     from urs_inspect.samer._partitions import Scorer, arguments, find_partitions
 
-    if (address or workers > 1) and not on_ray:
-        raise click.UsageError("--address and --workers need --ray")
-    console = Console(stderr=True, soft_wrap=True)
-    many = on_ray or _names_many(source)
-    if many:
-        partitions = find_partitions(source, out)
-        if "://" not in options["model"]:
-            # the same for every worker
-            options["model"] = str(Path(options["model"]).expanduser().absolute())
-    else:
-        rows = _rows_to_score(source, out, overwrite)
-    settings = {"block": options.pop("block"), "keep_failures": options.pop("keep_failures")}
-    choice = EngineChoice(**options)
+    if workers > 1 and ray is None:
+        raise click.UsageError("--workers needs --ray")
+    many = ray is not None or _names_many(source)
+    partitions = find_partitions(source, out) if many else ()
+    rows = None if many else _rows_to_score(source, out, overwrite)
+    choice = _choice(model, settings, for_workers=many)
     more = {"timeout": timeout} if timeout else {}
-    with closing(Scorer(*arguments(choice, on_ray, **more), settings)) as scorer:
-        if not on_ray:
+    how = {"block": block, "keep_failures": keep_failures}
+    console = Console(stderr=True, soft_wrap=True)
+    with closing(Scorer(*arguments(choice, ray is not None, **more), how)) as scorer:
+        if ray is None:
             with console.status(f"opening {escape(choice.model)}"):
                 scorer.load()
         _say_facts(scorer.facts)
-        if many:
-            ray = (address, workers) if on_ray else None
-            report = _score_many(partitions, scorer, ray, overwrite, console)
+        if rows is None:
+            report = _score_many(partitions, scorer, _ray(ray, workers), overwrite, console)
         else:
-            with progress_bar(console) as bar:
-                show = partial(bar.update, bar.add_task("rows", total=rows.rows))
-                report = scorer.score(rows, out, progress=lambda done: show(completed=done))
+            report = _score_rows(rows, out, scorer, console)
     _print_summary(report, out)
     if report.rows and sum(report.failures.values()) == report.rows:
         raise SystemExit(1)
+
+
+def _ray(address: str | None, workers: int) -> tuple[str | None, int] | None:
+    """Address of a cluster, None for this machine, and workers; None without Ray."""
+    if address is None:
+        return None
+    return None if address == "local" else address, workers
+
+
+def _choice(model: str, settings: tuple[str, ...], *, for_workers: bool) -> "EngineChoice":
+    """The model, and how it is run; a folder's path is the same for every worker."""
+    from urs_inspect._arguments import check as check_argument
+    from urs_inspect.samer._engines.shared import EngineChoice
+    from urs_inspect.samer._options import SamerOptions
+
+    if for_workers and "://" not in model:
+        model = str(Path(model).expanduser().absolute())
+    given = {"model": model, **named_values(settings, "-S")}
+    options = check_argument("-S", given, SamerOptions)
+    return EngineChoice(**dict(options))
+
+
+def _score_rows(rows: "BulkInput", out: Path, scorer: "Scorer", console: Console) -> "BulkReport":
+    """Score one file, with a progress bar."""
+    with progress_bar(console) as bar:
+        task = bar.add_task("rows", total=rows.rows)
+        return scorer.score(rows, out, progress=lambda done: bar.update(task, completed=done))
 
 
 def _names_many(source: Path) -> bool:
@@ -398,14 +370,13 @@ def _print_summary(report: "BulkReport", out: Path) -> None:
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True)
-@at_least("--top", 1, 5, help="Dimensions to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print all dimensions as JSON.")
 @click.option(
     "--scores",
     is_flag=True,
     help="Show the mean score of each dimension where it was selected, log by log.",
 )
-def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> None:
+def weights(logs: tuple[str, ...], as_json: bool, scores: bool) -> None:
     """Show the mean weight of each dimension by scenario in LOGS scored with SaMer (Figure 4 of its
     paper).
 
@@ -427,7 +398,7 @@ def weights(logs: tuple[str, ...], top: int, as_json: bool, scores: bool) -> Non
     elif as_json:
         click.echo(json.dumps([asdict(row) for row in by_scenario], ensure_ascii=False, indent=1))
     else:
-        _print_weights(by_scenario, top)
+        _print_weights(by_scenario)
 
 
 def _print_scores(by_log: "Mapping[str, Mapping[str, DimensionScore]]", as_json: bool) -> None:
@@ -459,7 +430,11 @@ def _scores_table(dimensions: "Mapping[str, DimensionScore]") -> Table:
     return table_of(rows, *headings, title="Mean score where selected, 0 to 1")
 
 
-def _print_weights(by_scenario: "list[ScenarioWeights]", top: int) -> None:
+_HEAVIEST = 5
+"""Dimensions that are shown of a scenario."""
+
+
+def _print_weights(by_scenario: "list[ScenarioWeights]") -> None:
     """A table for each model: scenarios with their heaviest dimensions, mean weights in percent."""
     from urs_inspect.samer._report import differing
 
@@ -477,7 +452,7 @@ def _print_weights(by_scenario: "list[ScenarioWeights]", top: int) -> None:
         say("", label=f"Mean weight in %, the largest first: {heading}", style="italic")
         cells = []
         for row in rows:
-            heaviest = islice(row.weights.items(), top)
+            heaviest = islice(row.weights.items(), _HEAVIEST)
             listed = ", ".join(f"{name} {100 * weight:.1f}" for name, weight in heaviest)
             cells.append([row.scenario, str(row.responses), listed])
         table = table_of(cells, "scenario", "responses", "dimensions", text=(0, 2))

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from urs_inspect._util import InputError
 from urs_inspect.cli._output import table_of
+from urs_inspect.cli._values import named_values
 from urs_inspect.samer._checkpoint import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
 from urs_inspect.samer._export import HEADS_NAME
 from urs_inspect.samer._scoring_commands import (
@@ -46,18 +47,24 @@ _BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="The .jsonl file to write."
 )
-@click.option("--least", default=2000, show_default=True, help="Pairs that a scenario should have.")
-@click.option("--most", default=5500, show_default=True, help="Pairs that a scenario may have.")
+@click.option(
+    "--per-scenario",
+    metavar="LEAST,MOST",
+    default="2000,5500",
+    show_default=True,
+    help="Pairs that a scenario should have, and may have.",
+)
 @click.option("--seed", default=0, show_default=True, help="Seed of the choice within a scenario.")
 @click.option("--overwrite", is_flag=True, help="Replace the file if it is there.")
 def annotate(
-    logs: tuple[str, ...], out: Path, least: int, most: int, seed: int, overwrite: bool
+    logs: tuple[str, ...], out: Path, per_scenario: str, seed: int, overwrite: bool
 ) -> None:
     """Write the pairs that were kept in LOGS of samer_annotate as training data."""
     from urs_inspect.logs._files import finished_logs, nothing_left
     from urs_inspect.samer._report import read_annotations
     from urs_inspect.samer._training import balance, write_training
 
+    least, most = _least_and_most(per_scenario)
     if out.exists() and not overwrite:
         raise InputError(f"{out}: already there; name another file, or add --overwrite")
     skipped: list[str] = []
@@ -89,6 +96,13 @@ def annotate(
         say(sentence)
     if balanced.short:
         say(f"Fewer than {least} pairs: {', '.join(balanced.short)}.")
+
+
+def _least_and_most(given: str) -> tuple[int, int]:
+    least, _, most = given.partition(",")
+    if not least.strip().isdecimal() or not most.strip().isdecimal():
+        raise InputError(f"per-scenario: must be two whole numbers as 2000,5500, got '{given}'")
+    return int(least), int(most)
 
 
 _backbone_options = options(
@@ -196,26 +210,32 @@ def _neural(module: str) -> Any:
 )
 @_backbone_options
 @one_of("--loss", ["paper", "released"], "paper")
-@one_of("--weights-at", ["query", "response"], help="Where weights are read, if not as --loss.")
 @at_least("--epochs", 1, 3)
-@at_least("--predictor-epochs", 0, 1, help="Warm-up epochs.")
-@at_least("--batch", 1, 32)
 @above_0("--learning-rate", 5e-5)
-@at_least("--narrowing", 1, 1, help="Divides layers' widths.")
 @click.option(
     "--held-out", type=click.FloatRange(0, 1, max_open=True), default=0.1, show_default=True
 )
-@at_least("--patience", 0, 2, help="0 runs all epochs.")
 @at_least("--seed", 0, 0)
-@click.option("--device", default="cpu", show_default=True)
+@click.option(
+    "-S",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help=(
+        "A further setting: predictor_epochs (1, warm-up), batch (32), narrowing (1, divides the"
+        " widths of the layers), patience (2; 0 runs all epochs), weights_at (as --loss has it),"
+        " device (cpu). May be repeated."
+    ),
+)
 def train(
     data: Path,
     out: Path,
     backbone: str,
     layout: str,
     dtype: str,
+    loss: str,
     held_out: float,
-    device: str,
+    settings: tuple[str, ...],
     **given: Any,
 ) -> None:
     """Train heads on the pairs in DATA (training format); missing vectors are computed first.
@@ -225,9 +245,11 @@ def train(
     curves.svg (with Altair). Heads on a Llama become a model that can be used by `samer assemble
     BACKBONE OUT MODEL`; no engine runs those on an embedding model.
     """
+    from urs_inspect._arguments import check as check_argument
     from urs_inspect.reports.layout._tables import plain
     from urs_inspect.samer import load_taxonomy
     from urs_inspect.samer._evaluation import heads_size
+    from urs_inspect.samer._options import TrainingSettings
     from urs_inspect.samer._training import (
         accuracy,
         check_split,
@@ -242,9 +264,12 @@ def train(
 
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: already there; --out must be a new or empty directory")
+    further = dict(check_argument("-S", named_values(settings, "-S"), TrainingSettings))
+    device = further.pop("device")
+    patience = further.pop("patience") or None
     trainer = _neural("trainer")
-    loss = trainer.loss_spec(given.pop("loss"), given.pop("weights_at"))
-    spec = trainer.TrainingSpec(loss=loss, **given | {"patience": given["patience"] or None})
+    losses = trainer.loss_spec(loss, further.pop("weights_at"))
+    spec = trainer.TrainingSpec(loss=losses, patience=patience, **further, **given)
     taxonomy = load_taxonomy()
     pairs = read_training(data, taxonomy)
     labels = label_pairs(pairs, taxonomy.dimensions)
@@ -309,7 +334,7 @@ def train(
         command = (
             f"urs-inspect samer assemble {shlex.quote(backbone)} {shlex.quote(str(out))} MODEL"
         )
-        say(f"To use them: {command}, then --model MODEL --dtype {facts[BACKBONE_DTYPE]}.")
+        say(f"To use them: {command}, then --model MODEL -S dtype={facts[BACKBONE_DTYPE]}.")
 
 
 def _say_equal_weights(overall: float, overall_with_equal_weights: float) -> None:
