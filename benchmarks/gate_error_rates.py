@@ -30,7 +30,7 @@ os.environ.update(
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from urs_inspect.reports.numbers._gate import PairedScores, Rule, decide, power_of
+from urs_inspect.comparison._gate import PairedScores, Rule, decide, power_of
 from urs_inspect.stats._bootstrap import Floats, Integers
 from urs_inspect.stats._power import mean_bounds, pass_power, verdicts
 

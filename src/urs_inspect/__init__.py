@@ -8,9 +8,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from urs_inspect.comparison._compare import compare
     from urs_inspect.reports.layout._tables import Report
     from urs_inspect.reports.numbers._answers import read_answers
-    from urs_inspect.reports.numbers._comparison import compare
     from urs_inspect.reports.numbers._leaderboard import make_leaderboard
     from urs_inspect.reports.words._agreement import report_agreement
     from urs_inspect.reports.words._crossval import report_crossval
@@ -32,7 +32,6 @@ __version__ = version("urs-inspect")
 _ELSEWHERE = {
     "report_agreement": "urs_inspect.reports.words._agreement",
     "read_answers": "urs_inspect.reports.numbers._answers",
-    "compare": "urs_inspect.reports.numbers._comparison",
     "report_crossval": "urs_inspect.reports.words._crossval",
     "make_leaderboard": "urs_inspect.reports.numbers._leaderboard",
     "report_leaderboard": "urs_inspect.reports.words._leaderboard",
@@ -64,11 +63,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        return getattr(import_module(_ELSEWHERE.get(name, "urs_inspect.tasks")), name)
+    if name in _ELSEWHERE:
+        return getattr(import_module(_ELSEWHERE[name]), name)
     from urs_inspect._satellites import at, satellites
 
     for satellite in satellites():
-        if name in satellite.tasks:
-            return at(satellite.tasks[name])
+        added = {**satellite.tasks, **satellite.names}
+        if name in added:
+            return at(added[name])
+    if name in __all__:
+        return getattr(import_module("urs_inspect.tasks"), name)
     raise AttributeError(f"module 'urs_inspect' has no attribute '{name}'")

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 SATELLITES = (
+    "comparison",
     "lmeval_tasks",
     "samer",
     "scale",
@@ -30,6 +31,8 @@ class Satellite:
     """Modules whose import makes tasks, solvers and scorers known to inspect-ai."""
     tasks: Mapping[str, str] = field(default_factory=dict)
     """Name of a task -> its address."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Name that the package exports -> its address."""
     commands: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     """Group of the help -> command -> its address and its line in the help."""
     offers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

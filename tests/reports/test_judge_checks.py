@@ -19,7 +19,7 @@ from tests.reports.judged_logs import JUDGE, answered, judgement, write_judged
 from tests.tasks.commands import succeed
 from tests.telling import tells
 from urs_inspect import urs
-from urs_inspect.logs._samples import read_sample_scores
+from urs_inspect.comparison._samples import read_sample_scores
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._human_data import read_human_ratings
 from urs_inspect.reports.numbers._judge_checks import _CHECKS, JUDGE_TASKS, JudgeFact

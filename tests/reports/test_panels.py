@@ -14,13 +14,13 @@ from tests.reports.answer_rows import answers, model_of, ranking_of, row
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.logs._samples import read_sample_scores
+from urs_inspect.comparison._compare import compare
+from urs_inspect.comparison._gate_report import make_gate
+from urs_inspect.comparison._samples import read_sample_scores
 from urs_inspect.reports.numbers._answers import Answers
-from urs_inspect.reports.numbers._comparison import compare
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._scores import ALL, compare_models, order_models, score_table
 from urs_inspect.reports.words._comparison import best_sentence
-from urs_inspect.reports.words._gate import make_gate
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.stats._bootstrap import Flags, Floats, Resampling
 

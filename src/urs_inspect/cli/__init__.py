@@ -11,9 +11,7 @@ _GROUPS = {
     "Results": {
         "report": ("cli._reports", "Report on runs of urs: one page, CSV, Markdown, JSON."),
         "table": ("cli._reports", "Scores by intent, language and criterion."),
-        "compare": ("cli._reports", "Compare models by logs of any task, paired by sample."),
         "robustness": ("cli._reports", "Whether scores hold for other judges and references."),
-        "gate": ("cli._reports", "Whether a new run may replace a base, as an exit code."),
         "rank": ("cli._rank", "Rank models by pairwise comparisons or votes."),
     },
     "Before a run": {

@@ -8,11 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from datasets import Dataset
-from urs_inspect.datasets._addition import (
-    addition_chains,
-    addition_lengths,
-    addition_prompt,
-)
+from urs_inspect.datasets._addition import addition_chains, addition_lengths, addition_prompt
 from urs_inspect.judging._number_reply import sum_outcome
 from urs_inspect.lmeval_tasks._measured_task import Measure, MeasuredTask
 from urs_inspect.lmeval_tasks._settings import Options, read_options

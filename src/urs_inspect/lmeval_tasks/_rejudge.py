@@ -47,7 +47,7 @@ from urs_inspect.lmeval_tasks._urs_task import (
     metrics_of,
     preflight,
 )
-from urs_inspect.logs._scored_runs import saved_results, task_and_date
+from urs_inspect.logs._lm_eval_files import saved_results, task_and_date
 from urs_inspect.rubrics import Rubric
 
 _FIELDS = ("intent", "intent_group", "language", "question", "reference")

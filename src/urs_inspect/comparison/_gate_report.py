@@ -8,16 +8,7 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, counted
-from urs_inspect.logs._samples import SampleScores
-from urs_inspect.reports._texts import level_text, number, p_value, share
-from urs_inspect.reports.layout._tables import (
-    Report,
-    ReportKind,
-    Section,
-    Table,
-    simulation_section,
-)
-from urs_inspect.reports.numbers._gate import (
+from urs_inspect.comparison._gate import (
     CASES,
     Decision,
     PairedScores,
@@ -30,13 +21,18 @@ from urs_inspect.reports.numbers._gate import (
     power_of,
     refuse_different,
 )
+from urs_inspect.comparison._samples import SampleScores
+from urs_inspect.reports._texts import level_text, number, p_value, share
+from urs_inspect.reports.layout._tables import (
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    simulation_section,
+)
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import Scale
-from urs_inspect.stats._power import (
-    FEWEST,
-    POWER,
-    score_slope,
-)
+from urs_inspect.stats._power import FEWEST, POWER, score_slope
 
 _SIGNED = number(3, sign=True)
 _PLAIN = number(3)

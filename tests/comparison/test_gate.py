@@ -7,8 +7,8 @@ import pytest
 
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.logs._samples import SampleRun, SampleScores
-from urs_inspect.reports.words._gate import make_gate
+from urs_inspect.comparison._gate_report import make_gate
+from urs_inspect.comparison._samples import SampleRun, SampleScores
 from urs_inspect.stats._power import verdicts
 
 

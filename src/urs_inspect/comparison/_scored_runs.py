@@ -1,6 +1,5 @@
 """Scores of one run, from a log of any inspect-ai task or from samples saved by lm-eval."""
 
-import json
 import math
 import re
 from collections import Counter, defaultdict
@@ -8,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalResults, EvalSample, EvalSampleSummary
 
 from urs_inspect._util import InputError, choices, counted
+from urs_inspect.comparison._lm_eval_runs import _row, _table
 from urs_inspect.judging._failures import PARTIAL_PANEL
 from urs_inspect.judging._reply_counts import Counts, summed
 from urs_inspect.logs import _files as files
@@ -28,21 +27,10 @@ from urs_inspect.logs._naming import (
     whole_characters,
 )
 from urs_inspect.logs._responses import text_of
-from urs_inspect.logs._scores import SIMULATED, answered_by, is_simulated, role_models
+from urs_inspect.logs._scores import answered_by, is_simulated, role_models
 
-_TEXTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+TEXTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _UNUSED = ("events", "messages", "store", "error_retries", "output")
-SAVED = re.compile(r"samples_([^/]+)_(\d{4}-\d{2}-\d{2}T[^/]*)\.jsonl$")
-_NO_METRICS = (
-    "doc_id",
-    "doc",
-    "target",
-    "arguments",
-    "resps",
-    "filtered_resps",
-    "filter",
-    "metrics",
-)
 _SHORTENED = ("...", "Key removed from summary (> 1k)")
 _OF_ANY_EPOCHS = ("mean", "median", "pass_")
 """Prefixes of reducers that may be compared across numbers of epochs."""
@@ -151,39 +139,10 @@ def refuse_different(what: str, values: Iterable[tuple[str, str]], hint: str = "
     return next(iter(logs), "")
 
 
-def _table(rows: pd.DataFrame, what: str, file: str) -> pd.DataFrame:
-    """One row per sample of rows with sample, raw, cluster, group and input.
-
-    The value of several epochs is their mean.
-    """
-    rows = rows.assign(value=rows["raw"].map(_number, na_action=None).astype(float))
-    if (refused := rows[rows["value"].isin([math.inf])]).size:
-        raise InputError(
-            f"scorer: {len(refused):,} of {counted(len(rows), 'score')} of '{what}' in"
-            f" {short_name(file)} are no number:"
-            f" {whole_characters(repr(refused['raw'].iloc[0]))[:60]} of sample"
-            f" '{refused['sample'].iloc[0]}'; allowed: {choices(_TEXTS)}, finite numbers"
-        )
-    letters = rows["raw"].map(lambda raw: isinstance(raw, (bool, str)), na_action=None).astype(bool)
-    rows["is_unit"] = rows["value"].isna() | (letters & rows["value"].isin(_TEXTS.values()))
-    rows = rows.assign(epochs=1, scored=rows["value"].notna())
-    return rows.groupby("sample", sort=False, as_index=False).agg(
-        {
-            "cluster": "first",
-            "group": "first",
-            "input": "first",
-            "value": "mean",
-            "is_unit": "all",
-            "epochs": "sum",
-            "scored": "sum",
-        }
-    )
-
-
-def _number(value: Any) -> float:
+def number(value: Any) -> float:
     """A score as a number, NaN if there is none; infinite if it cannot be read as by inspect-ai."""
     if isinstance(value, str):
-        value = _TEXTS.get(value if len(value) == 1 else value.lower(), value)
+        value = TEXTS.get(value if len(value) == 1 else value.lower(), value)
     if value is None:
         return math.nan
     try:
@@ -193,28 +152,7 @@ def _number(value: Any) -> float:
     return abs(number) if math.isinf(number) else number
 
 
-def _row(
-    sample: Any, raw: Any, metadata: Mapping[str, Any], text: str, query: Query
-) -> dict[str, Any]:
-    """A row as for `_table`."""
-
-    def label(key: str | None) -> str | None:
-        value = metadata.get(key) if key else None
-        if value is None or value == "":
-            return None
-        text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
-        return whole_characters(text)
-
-    return {
-        "sample": whole_characters(str(sample)),
-        "raw": raw,
-        "cluster": label(query.cluster),
-        "group": label(query.by),
-        "input": hash(text),
-    }
-
-
-def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+def texts(values: Mapping[str, Any]) -> dict[str, str]:
     """Values that are known and no secret, as texts."""
     return {name: str(value) for name, value in public(values).items()}
 
@@ -362,7 +300,7 @@ def _read_log(
         table=table,
         keys=frozenset[str]().union(*(sample.metadata or () for sample in samples)),
         run_id=log.eval.eval_id,
-        settings=_texts(model_settings(log)),
+        settings=texts(model_settings(log)),
         arguments=_arguments(log, facts),
         judge=_judge(log, scorer),
         simulated=is_simulated(log),
@@ -416,7 +354,7 @@ def _arguments(log: EvalLog, facts: Iterable[Mapping[str, Any]]) -> dict[str, st
         if not _JUDGE_ROLE.search(role):
             arguments[role] = ", ".join(models)
     arguments[STRUCTURED] = structured_of(facts)  # what became of the argument, which may be `auto`
-    return _texts(arguments)
+    return texts(arguments)
 
 
 def _judge(log: EvalLog, scorer: str) -> str:
@@ -537,7 +475,7 @@ def _reduced(
     for reduction in whole.reductions or ():
         if (reduction.scorer, reduction.reducer) == (what, reducer):
             return {
-                whole_characters(str(sample.sample_id)): _number(_under(key, sample.value))
+                whole_characters(str(sample.sample_id)): number(_under(key, sample.value))
                 for sample in reduction.samples
             }
     left_out.append(
@@ -547,180 +485,3 @@ def _reduced(
 
 
 # --- lm-eval ---
-
-
-def task_and_date(file: Path) -> tuple[str, str]:
-    """Task and time of a run in the name of a file of samples of lm-eval.
-
-    The name and nothing if it has no time.
-    """
-    match = SAVED.search(file.name)
-    return (match[1], match[2]) if match else (file.stem, "")
-
-
-def saved_results(file: Path) -> dict[str, Any]:
-    """The dictionaries, and the model, in the results beside a file of samples.
-
-    Empty if there are none.
-    """
-    beside = file.with_name(f"results_{task_and_date(file)[1]}.json")
-    try:
-        results = json.loads(beside.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(results, dict) or not results.get("model_name"):
-        return {}
-    return {
-        name: part
-        for name, part in results.items()
-        if name == "model_name" or isinstance(part, dict)
-    }
-
-
-def saved_files(names: Iterable[str]) -> list[Path]:
-    """Files of samples at paths, as lm-eval names them."""
-    listed: list[Path] = []
-    for path in map(Path, map(files.local_path, names)):
-        listed += sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path]
-    return [file for file in dict.fromkeys(listed) if SAVED.search(file.name)]
-
-
-def runs_of_lm_eval(
-    saved: Sequence[Path], query: Query, chosen: list[str], left_out: list[str]
-) -> TaskRuns:
-    """The runs of a task in files of samples of lm-eval; sentences as for `runs_of_inspect`."""
-    named = {file: task_and_date(file) for file in saved}
-    task = one_task(Counter(name for name, _ in named.values()), query.task)
-    of_task = sorted((date, file) for file, (name, date) in named.items() if name == task)
-    if others := len(saved) - len(of_task):
-        left_out.append(
-            f"{counted(others, 'file')} of samples of other tasks than {task} were left out."
-        )
-    skipped = list[str]()
-    lines = _readable_lines([file for _, file in of_task], query, skipped)
-    what = _saved_metric(
-        task, lines.values(), query, chosen, [*left_out, *first_few(skipped, "file")]
-    )
-    metric = what.rpartition(",")[0]
-    lines = {file: _with_metric(frame, what) for file, frame in lines.items()}
-    every = pd.concat(lines.values())
-    known = set(every.loc[every["has_metric"], "sample"])
-    samples = every["sample"].nunique()
-    if samples > len(known):
-        left_out.append(
-            f"{samples - len(known):,} of {counted(samples, 'sample')} have no {what} in any file"
-            " and were left out."
-        )
-    versions = list[tuple[str, str]]()
-    upwards = set[bool | None]()
-    runs = list[ScoredRun]()
-    for file, frame in lines.items():
-        if not frame["has_metric"].any():
-            skipped.append(f"{file.name} was left out: it has no {what}.")
-            continue
-        results = saved_results(file)
-        version = results.get("versions", {}).get(task)
-        versions.append(("" if version is None else str(version), str(file)))
-        upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric))
-        runs.append(_saved_run(file, results, what, frame[frame["sample"].isin(known)]))
-    left_out += first_few(skipped, "file")
-    upwards.discard(None)
-    return TaskRuns(
-        task,
-        what,
-        runs,
-        refuse_different("task versions", versions),
-        higher_is_better=upwards.pop() if len(upwards) == 1 else None,
-    )
-
-
-def _readable_lines(
-    saved: Iterable[Path], query: Query, skipped: list[str]
-) -> dict[Path, pd.DataFrame]:
-    """The lines of each file that can be read, as from `_saved_lines`."""
-    lines = dict[Path, pd.DataFrame]()
-    for file in saved:
-        try:
-            lines[file] = _saved_lines(file, query)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            skipped.append(
-                f"{file.name} was left out: it is damaged ({type(error).__name__}: {error})."
-            )
-    return lines
-
-
-def _with_metric(lines: pd.DataFrame, what: str) -> pd.DataFrame:
-    """The lines of the filter of a metric, with its values, and whether it is there at all."""
-    metric, _, filter_ = what.rpartition(",")
-    lines = lines[lines["filter"] == filter_]
-    values = [metrics.get(metric) for metrics in lines["metrics"]]
-    has_metric = np.array([metric in metrics for metrics in lines["metrics"]], dtype=bool)
-    return lines.assign(raw=values, has_metric=has_metric)
-
-
-def _saved_lines(file: Path, query: Query) -> pd.DataFrame:
-    """The lines of a file as for `_table`, with filter, metrics and keys of the document."""
-    rows = []
-    with file.open(encoding="utf-8") as opened:
-        for line in map(json.loads, filter(str.strip, opened)):
-            doc = line["doc"] if isinstance(line["doc"], dict) else {}
-            own = (name for name in line if name not in _NO_METRICS and not name.endswith("_hash"))
-            metrics = {name: line[name] for name in line.get("metrics") or own if name in line}
-            text = line.get("doc_hash") or line.get("prompt_hash") or ""
-            filtered = {
-                "filter": str(line.get("filter", "none")),
-                "metrics": metrics,
-                "keys": tuple(doc),
-            }
-            rows.append(_row(line["doc_id"], None, doc, text, query) | filtered)
-    if not rows:
-        raise ValueError("no samples")
-    return pd.DataFrame(rows, dtype=object)
-
-
-def _saved_metric(
-    task: str,
-    lines: Iterable[pd.DataFrame],
-    query: Query,
-    chosen: list[str],
-    left_out: Sequence[str],
-) -> str:
-    """Metric with its filter."""
-    wanted = query.scorer or query.value
-    metrics = dict[str, str]()
-    for frame in lines:
-        for filter_, names in zip(frame["filter"], frame["metrics"], strict=True):
-            metrics |= {f"{name},{filter_}": name for name in names}
-    named = [name for name, metric in metrics.items() if wanted in (None, name, metric)]
-    if wanted is None and len(named) > 1:
-        chosen.append(f"The first metric of {task}: {named[0]}.")
-    elif len(named) != 1:
-        problem = (
-            f"scorer: {'several' if named else 'no'} '{wanted or ''}' in samples of {task}; there"
-            f" are: {'; '.join(metrics) or 'none'}"
-        )
-        raise InputError("\n".join([problem, *left_out]))
-    return named[0]
-
-
-def _saved_run(file: Path, results: Mapping[str, Any], what: str, lines: pd.DataFrame) -> ScoredRun:
-    task, date = task_and_date(file)
-    config = results.get("config", {})
-    given = config.get("model_args") or {}
-    if isinstance(given, str):
-        given = dict(part.partition("=")[::2] for part in given.split(","))
-    arguments = {
-        "num_fewshot": results.get("n-shot", {}).get(task),
-        "gen_kwargs": config.get("gen_kwargs"),
-    }
-    model = str(results.get("model_name") or file.parent.name)
-    return ScoredRun(
-        file=str(file),
-        of=model,
-        created=date,
-        table=_table(lines, what, str(file)),
-        keys=frozenset[str]().union(*lines["keys"]),
-        settings=_texts(given),
-        arguments=_texts(arguments),
-        simulated=model.startswith(SIMULATED),
-    )

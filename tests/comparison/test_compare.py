@@ -16,11 +16,12 @@ from tests.stats.fights import checked
 from tests.telling import tells
 from urs_inspect import compare
 from urs_inspect._util import InputError
-from urs_inspect.logs._samples import SampleRun, SampleScores
+from urs_inspect.comparison._report import report_comparison
+from urs_inspect.comparison._samples import SampleRun, SampleScores
 from urs_inspect.reports.layout._page import render_page
 from urs_inspect.reports.numbers._comparison import ComparedModels
 from urs_inspect.reports.numbers._scores import ALL
-from urs_inspect.reports.words._comparison import best_sentence, report_comparison
+from urs_inspect.reports.words._comparison import best_sentence
 
 NAN = math.nan
 

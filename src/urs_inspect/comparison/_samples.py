@@ -8,20 +8,19 @@ from typing import Any
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.judging._reply_counts import Counts, sentences
-from urs_inspect.logs import _files as files
-from urs_inspect.logs._files import latest_runs, nothing_left, short_name
-from urs_inspect.logs._naming import STRUCTURED, model_names
-from urs_inspect.logs._scored_runs import (
-    SAVED,
+from urs_inspect.comparison._lm_eval_runs import runs_of_lm_eval, saved_files
+from urs_inspect.comparison._scored_runs import (
     Query,
     ScoredRun,
     TaskRuns,
     refuse_different,
     runs_of_inspect,
-    runs_of_lm_eval,
-    saved_files,
 )
+from urs_inspect.judging._reply_counts import Counts, sentences
+from urs_inspect.logs import _files as files
+from urs_inspect.logs._files import latest_runs, nothing_left, short_name
+from urs_inspect.logs._lm_eval_files import SAVED
+from urs_inspect.logs._naming import STRUCTURED, model_names
 from urs_inspect.scorers._metrics import CLUSTER
 from urs_inspect.stats._adjusted_means import FEWEST_BY_SAME_RATERS, ratings_by_same_raters
 

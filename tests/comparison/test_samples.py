@@ -26,7 +26,7 @@ from inspect_ai.scorer import Score, value_to_float
 
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.logs._samples import SampleScores, read_sample_scores
+from urs_inspect.comparison._samples import SampleScores, read_sample_scores
 
 Values = Sequence[Any]
 FAILED = object()

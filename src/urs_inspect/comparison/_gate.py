@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.logs._samples import SampleScores
+from urs_inspect.comparison._samples import SampleScores
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import Floats, Integers, Scale, number_clusters
 from urs_inspect.stats._power import (

@@ -132,7 +132,7 @@ def test_an_error_of_the_program_is_no_decision(run, logs, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("urs_inspect.reports.words._gate.make_gate", fail)
+    monkeypatch.setattr("urs_inspect.comparison._gate_report.make_gate", fail)
     result = run("gate", logs / "base", logs / "same", "--margin", 0.1)
     assert result.exit_code == 3
     assert "broken" in result.stderr

@@ -1,0 +1,219 @@
+"""Commands on logs of any task: compare models, and a gate for a run that replaces another."""
+
+import math
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from urs_inspect._util import InputError
+from urs_inspect.cli._output import print_report
+from urs_inspect.cli._reports import parse_scale, report_command
+
+_TASK = click.option("--task", help="Task, where the logs are of several.")
+_SCORER = click.option(
+    "--scorer",
+    metavar="NAME[:KEY]",
+    help=(
+        "Scorer, or metric of lm-eval, and the key of a score with several values; by default the"
+        " task's headline metric."
+    ),
+)
+_CLUSTER = click.option(
+    "--cluster",
+    metavar="KEY",
+    help="Metadata of samples that belong together, such as a passage or a user.",
+)
+_SCALE = click.option(
+    "--scale", metavar="LOW,HIGH", help="Lowest and highest possible score, for missing ones."
+)
+_LOWER = click.option(
+    "--lower-is-better",
+    is_flag=True,
+    help="A lower score is better; lm-eval's files say so themselves.",
+)
+
+
+@report_command("comparison._report:COMPARISON", 10_000, page=True)
+@_SCORER
+@_TASK
+@_CLUSTER
+@click.option(
+    "--by",
+    metavar="KEY",
+    help="Metadata by which samples are divided into groups, with a test for each.",
+)
+@click.option("--baseline", metavar="MODEL", help="Compare the others with this model only.")
+@_SCALE
+@_LOWER
+@click.option(
+    "--difference",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Say how many samples it takes to see this.",
+)
+def compare(
+    logs: tuple[str, ...],
+    *,
+    scorer: str | None,
+    baseline: str | None,
+    scale: str | None,
+    lower_is_better: bool,
+    difference: float | None,
+    command: str,
+    rounds: int,
+    seed: int,
+    **read: Any,
+) -> Any:
+    """Compare models by LOGS of any inspect-ai task, or by samples_*.jsonl of lm-eval (files or
+    directories).
+
+    Samples are paired by their ids. Says which model is better, which differences are significant,
+    and how small a difference these samples would have shown.
+    """
+    from urs_inspect.comparison._compare import compare as compare_models
+    from urs_inspect.comparison._report import report_comparison
+    from urs_inspect.comparison._samples import read_sample_scores
+
+    limits = parse_scale(scale, "scale") if scale else None
+    name, key = _scorer_and_key(scorer)
+    scores = read_sample_scores(logs, scorer=name, value=key, **read)
+    try:
+        compared = compare_models(
+            scores.answers,
+            baseline=baseline,
+            scale=limits or scores.scale,
+            lower_is_better=lower_is_better or scores.higher_is_better is False,
+            rounds=rounds,
+            seed=seed,
+        )
+    except InputError as error:  # what was skipped may be the cause
+        raise InputError("\n".join([error.message, *scores.left_out])) from error
+    return report_comparison(
+        compared, scores, baseline=baseline, difference=difference, command=command
+    )
+
+
+def _scorer_and_key(given: str | None) -> tuple[str | None, str | None]:
+    """The scorer and the key of its values that `NAME:KEY`, `NAME` or `:KEY` chooses."""
+    name, _, key = (given or "").partition(":")
+    return name or None, key or None
+
+
+@contextmanager
+def _exit_code_3() -> Iterator[None]:
+    try:
+        yield
+    except click.exceptions.Exit:
+        raise
+    except (Exception, KeyboardInterrupt) as error:
+        error.show() if isinstance(error, click.ClickException) else traceback.print_exc()
+        raise SystemExit(3) from error
+
+
+class _Gate(click.Command):
+    """Errors exit with a code of their own, as 1 and 2 are decisions."""
+
+    def make_context(self, *given: Any, **more: Any) -> click.Context:
+        with _exit_code_3():
+            return super().make_context(*given, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _exit_code_3():
+            return super().invoke(ctx)
+
+
+def _numbers(
+    _context: click.Context, _option: click.Parameter, given: str | None
+) -> tuple[float, ...]:
+    with suppress(ValueError):
+        numbers = tuple(float(part) for part in given.split(",")) if given else ()
+        if all(map(math.isfinite, numbers)):
+            return numbers
+    raise click.BadParameter(f"must be numbers with commas between, as 6.8,7.1, got '{given}'")
+
+
+@click.command(cls=_Gate)
+@click.argument("base")
+@click.argument("new")
+@click.option(
+    "--margin",
+    type=float,
+    required=True,
+    help="Largest loss that is acceptable, in the unit of the score.",
+)
+@click.option(
+    "--equivalent", is_flag=True, help="Show that NEW differs by less than the margin, up or down."
+)
+@click.option(
+    "--sequential", is_flag=True, help="Bounds that hold at every look, for runs that grow."
+)
+@click.option(
+    "--level",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Confidence of each one-sided bound.",
+)
+@_TASK
+@_SCORER
+@_CLUSTER
+@click.option("--model", help="Model of both sides, where they have several.")
+@_SCALE
+@_LOWER
+@click.option(
+    "--series",
+    metavar="MEANS",
+    callback=_numbers,
+    help="Old means, 6.8,7.1, to re-anchor by --equivalent.",
+)
+@click.option(
+    "--summary",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Append the report as Markdown.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
+def gate(
+    base: str,
+    new: str,
+    task: str | None,
+    scorer: str | None,
+    cluster: str | None,
+    scale: str | None,
+    summary: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Decide whether NEW is not worse than BASE by more than the margin; each a log or a directory
+    of logs.
+
+    Exit codes: 0 pass, NEW is not worse by more than the margin; 1 worse; 2 cannot tell; 3 bad
+    input or another error. With --equivalent: 0 equivalent; 1 different; 2 cannot tell. Samples
+    without a score count against every claim.
+    """
+    from urs_inspect.comparison._gate_report import make_gate
+    from urs_inspect.comparison._samples import read_sample_scores
+
+    limits = None if scale is None else parse_scale(scale, "scale")
+    name, key = _scorer_and_key(scorer)
+    read = partial(read_sample_scores, task=task, scorer=name, value=key, cluster=cluster)
+    with Console(stderr=True).status("Reading logs"):
+        sides = [read([side]) for side in (base, new)]
+    made = make_gate(*sides, scale=limits, **options)
+    try:
+        if summary is not None:
+            with summary.open("a", encoding="utf-8", errors="replace") as file:
+                file.write(made.report.markdown())
+    except OSError as error:
+        raise InputError(
+            f"summary: cannot write to '{summary}': {error.strerror or error}"
+        ) from error
+    if as_json:
+        click.echo(made.report.json(), nl=False)
+    else:
+        print_report(made.report, Console())
+    raise SystemExit(made.code)

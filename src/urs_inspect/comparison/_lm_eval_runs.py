@@ -1,0 +1,240 @@
+"""Scores of one run in the samples that lm-eval saved."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect._util import InputError, choices, counted
+from urs_inspect.comparison._scored_runs import (
+    TEXTS,
+    Query,
+    ScoredRun,
+    TaskRuns,
+    number,
+    one_task,
+    refuse_different,
+    texts,
+)
+from urs_inspect.logs import _files as files
+from urs_inspect.logs._files import first_few, short_name
+from urs_inspect.logs._lm_eval_files import SAVED, saved_results, task_and_date
+from urs_inspect.logs._naming import (
+    whole_characters,
+)
+from urs_inspect.logs._scores import SIMULATED
+
+_NO_METRICS = (
+    "doc_id",
+    "doc",
+    "target",
+    "arguments",
+    "resps",
+    "filtered_resps",
+    "filter",
+    "metrics",
+)
+
+
+def _table(rows: pd.DataFrame, what: str, file: str) -> pd.DataFrame:
+    """One row per sample of rows with sample, raw, cluster, group and input.
+
+    The value of several epochs is their mean.
+    """
+    rows = rows.assign(value=rows["raw"].map(number, na_action=None).astype(float))
+    if (refused := rows[rows["value"].isin([math.inf])]).size:
+        raise InputError(
+            f"scorer: {len(refused):,} of {counted(len(rows), 'score')} of '{what}' in"
+            f" {short_name(file)} are no number:"
+            f" {whole_characters(repr(refused['raw'].iloc[0]))[:60]} of sample"
+            f" '{refused['sample'].iloc[0]}'; allowed: {choices(TEXTS)}, finite numbers"
+        )
+    letters = rows["raw"].map(lambda raw: isinstance(raw, (bool, str)), na_action=None).astype(bool)
+    rows["is_unit"] = rows["value"].isna() | (letters & rows["value"].isin(TEXTS.values()))
+    rows = rows.assign(epochs=1, scored=rows["value"].notna())
+    return rows.groupby("sample", sort=False, as_index=False).agg(
+        {
+            "cluster": "first",
+            "group": "first",
+            "input": "first",
+            "value": "mean",
+            "is_unit": "all",
+            "epochs": "sum",
+            "scored": "sum",
+        }
+    )
+
+
+def _row(
+    sample: Any, raw: Any, metadata: Mapping[str, Any], text: str, query: Query
+) -> dict[str, Any]:
+    """A row as for `_table`."""
+
+    def label(key: str | None) -> str | None:
+        value = metadata.get(key) if key else None
+        if value is None or value == "":
+            return None
+        text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
+        return whole_characters(text)
+
+    return {
+        "sample": whole_characters(str(sample)),
+        "raw": raw,
+        "cluster": label(query.cluster),
+        "group": label(query.by),
+        "input": hash(text),
+    }
+
+
+def saved_files(names: Iterable[str]) -> list[Path]:
+    """Files of samples at paths, as lm-eval names them."""
+    listed: list[Path] = []
+    for path in map(Path, map(files.local_path, names)):
+        listed += sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path]
+    return [file for file in dict.fromkeys(listed) if SAVED.search(file.name)]
+
+
+def runs_of_lm_eval(
+    saved: Sequence[Path], query: Query, chosen: list[str], left_out: list[str]
+) -> TaskRuns:
+    """The runs of a task in files of samples of lm-eval; sentences as for `runs_of_inspect`."""
+    named = {file: task_and_date(file) for file in saved}
+    task = one_task(Counter(name for name, _ in named.values()), query.task)
+    of_task = sorted((date, file) for file, (name, date) in named.items() if name == task)
+    if others := len(saved) - len(of_task):
+        left_out.append(
+            f"{counted(others, 'file')} of samples of other tasks than {task} were left out."
+        )
+    skipped = list[str]()
+    lines = _readable_lines([file for _, file in of_task], query, skipped)
+    what = _saved_metric(
+        task, lines.values(), query, chosen, [*left_out, *first_few(skipped, "file")]
+    )
+    metric = what.rpartition(",")[0]
+    lines = {file: _with_metric(frame, what) for file, frame in lines.items()}
+    every = pd.concat(lines.values())
+    known = set(every.loc[every["has_metric"], "sample"])
+    samples = every["sample"].nunique()
+    if samples > len(known):
+        left_out.append(
+            f"{samples - len(known):,} of {counted(samples, 'sample')} have no {what} in any file"
+            " and were left out."
+        )
+    versions = list[tuple[str, str]]()
+    upwards = set[bool | None]()
+    runs = list[ScoredRun]()
+    for file, frame in lines.items():
+        if not frame["has_metric"].any():
+            skipped.append(f"{file.name} was left out: it has no {what}.")
+            continue
+        results = saved_results(file)
+        version = results.get("versions", {}).get(task)
+        versions.append(("" if version is None else str(version), str(file)))
+        upwards.add((results.get("higher_is_better", {}).get(task) or {}).get(metric))
+        runs.append(_saved_run(file, results, what, frame[frame["sample"].isin(known)]))
+    left_out += first_few(skipped, "file")
+    upwards.discard(None)
+    return TaskRuns(
+        task,
+        what,
+        runs,
+        refuse_different("task versions", versions),
+        higher_is_better=upwards.pop() if len(upwards) == 1 else None,
+    )
+
+
+def _readable_lines(
+    saved: Iterable[Path], query: Query, skipped: list[str]
+) -> dict[Path, pd.DataFrame]:
+    """The lines of each file that can be read, as from `_saved_lines`."""
+    lines = dict[Path, pd.DataFrame]()
+    for file in saved:
+        try:
+            lines[file] = _saved_lines(file, query)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            skipped.append(
+                f"{file.name} was left out: it is damaged ({type(error).__name__}: {error})."
+            )
+    return lines
+
+
+def _with_metric(lines: pd.DataFrame, what: str) -> pd.DataFrame:
+    """The lines of the filter of a metric, with its values, and whether it is there at all."""
+    metric, _, filter_ = what.rpartition(",")
+    lines = lines[lines["filter"] == filter_]
+    values = [metrics.get(metric) for metrics in lines["metrics"]]
+    has_metric = np.array([metric in metrics for metrics in lines["metrics"]], dtype=bool)
+    return lines.assign(raw=values, has_metric=has_metric)
+
+
+def _saved_lines(file: Path, query: Query) -> pd.DataFrame:
+    """The lines of a file as for `_table`, with filter, metrics and keys of the document."""
+    rows = []
+    with file.open(encoding="utf-8") as opened:
+        for line in map(json.loads, filter(str.strip, opened)):
+            doc = line["doc"] if isinstance(line["doc"], dict) else {}
+            own = (name for name in line if name not in _NO_METRICS and not name.endswith("_hash"))
+            metrics = {name: line[name] for name in line.get("metrics") or own if name in line}
+            text = line.get("doc_hash") or line.get("prompt_hash") or ""
+            filtered = {
+                "filter": str(line.get("filter", "none")),
+                "metrics": metrics,
+                "keys": tuple(doc),
+            }
+            rows.append(_row(line["doc_id"], None, doc, text, query) | filtered)
+    if not rows:
+        raise ValueError("no samples")
+    return pd.DataFrame(rows, dtype=object)
+
+
+def _saved_metric(
+    task: str,
+    lines: Iterable[pd.DataFrame],
+    query: Query,
+    chosen: list[str],
+    left_out: Sequence[str],
+) -> str:
+    """Metric with its filter."""
+    wanted = query.scorer or query.value
+    metrics = dict[str, str]()
+    for frame in lines:
+        for filter_, names in zip(frame["filter"], frame["metrics"], strict=True):
+            metrics |= {f"{name},{filter_}": name for name in names}
+    named = [name for name, metric in metrics.items() if wanted in (None, name, metric)]
+    if wanted is None and len(named) > 1:
+        chosen.append(f"The first metric of {task}: {named[0]}.")
+    elif len(named) != 1:
+        problem = (
+            f"scorer: {'several' if named else 'no'} '{wanted or ''}' in samples of {task}; there"
+            f" are: {'; '.join(metrics) or 'none'}"
+        )
+        raise InputError("\n".join([problem, *left_out]))
+    return named[0]
+
+
+def _saved_run(file: Path, results: Mapping[str, Any], what: str, lines: pd.DataFrame) -> ScoredRun:
+    task, date = task_and_date(file)
+    config = results.get("config", {})
+    given = config.get("model_args") or {}
+    if isinstance(given, str):
+        given = dict(part.partition("=")[::2] for part in given.split(","))
+    arguments = {
+        "num_fewshot": results.get("n-shot", {}).get(task),
+        "gen_kwargs": config.get("gen_kwargs"),
+    }
+    model = str(results.get("model_name") or file.parent.name)
+    return ScoredRun(
+        file=str(file),
+        of=model,
+        created=date,
+        table=_table(lines, what, str(file)),
+        keys=frozenset[str]().union(*lines["keys"]),
+        settings=texts(given),
+        arguments=texts(arguments),
+        simulated=model.startswith(SIMULATED),
+    )

@@ -1,0 +1,256 @@
+"""Compared models -> the report of `urs-inspect compare`."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from urs_inspect._util import counted
+from urs_inspect.comparison._samples import SampleScores
+from urs_inspect.reports._texts import DASH, Format, level_text, listed, number, ranks_text, share
+from urs_inspect.reports.layout._tables import (
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    simulation_section,
+)
+from urs_inspect.reports.numbers._comparison import ComparedModels, Comparison
+from urs_inspect.reports.numbers._scores import ALL
+from urs_inspect.reports.words._comparison import (
+    ALERT,
+    MATRIX,
+    UNSCORED_ALERT,
+    best_sentence,
+    difference_matrix,
+    differences_table,
+    pairs_table,
+    unscored_text,
+    verdict_notes,
+)
+from urs_inspect.stats import Estimate
+from urs_inspect.stats._power import POWER
+
+COMPARISON = ReportKind(
+    "urs-inspect comparison",
+    1,
+    "urs-inspect compare",
+    "comparison",
+    ("models", "means", "differences"),
+    ("comparison.html",),
+)
+_MOST_PAIRS = 45
+"""Pairs of ten models: of more, only some are shown."""
+
+
+_SMALL = 2
+
+
+_MEDIUM = 50
+"""Widths of scales up to which means have three decimals, and two."""
+
+
+def report_comparison(
+    compared: ComparedModels,
+    scores: SampleScores,
+    *,
+    baseline: str | None = None,
+    difference: float | None = None,
+    command: str = "",
+) -> Report:
+    """The report of compared models, to print or to write.
+
+    `baseline` is the model with which alone the others were compared, `difference` one for which
+    the number of questions is given that it takes to see it, `command` the command that makes the
+    report.
+    """
+    baseline = {short: name for name, short in compared.short.items()}.get(baseline or "", baseline)
+    formats = _formats(compared, scores)
+    first = _beside_baseline(compared, baseline) if baseline else best_sentence(compared, ALL)
+    groups = [key for key in compared.means if key != ALL]
+    runs = Table(pd.DataFrame(map(asdict, scores.runs)))
+    sections = [
+        *simulation_section(scores.simulated),
+        _summary(compared, scores, first, formats[0], ranked=baseline is None),
+        _differences(compared, formats[1], difference),
+    ]
+    if groups:
+        sections.append(_groups(compared, groups, formats, baseline))
+    if scores.left_out:
+        sections.append(Section("Left out", scores.left_out))
+    sections.append(
+        Section(
+            "Runs",
+            [f"This report was made by: {command}"] if command else (),
+            [runs],
+            appendix=True,
+        )
+    )
+    told = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
+    facts = {
+        "headline": first,
+        "baseline": baseline,
+        "lower_is_better": compared.lower_is_better,
+        "command": command,
+        **{name: getattr(scores, name) for name in told},
+        **{name: getattr(compared, name) for name in ("asked", "question_counts", "notes")},
+    }
+    return Report(COMPARISON, f"Comparison: {scores.task}", sections, facts)
+
+
+def _formats(compared: ComparedModels, scores: SampleScores) -> tuple[Format, Format]:
+    """Formats of means and of differences, with the decimals that fit the scale."""
+    values = compared.models[["mean_lowest", "mean_highest"]].to_numpy(dtype=np.float64)
+    widest = scores.scale[1] - scores.scale[0] if scores.scale else float(np.abs(values).max())
+    digits = 1
+    if widest <= _SMALL:
+        digits = 3
+    elif widest <= _MEDIUM:
+        digits = 2
+    return number(digits), number(digits, sign=True)
+
+
+def _summary(
+    compared: ComparedModels, scores: SampleScores, first: str, plain: Format, *, ranked: bool
+) -> Section:
+    models = compared.models
+    means = compared.means[ALL]
+    notes = [first, _about(compared, scores)]
+    if scores.judge:
+        notes.append(f"Judge: {scores.judge}.")
+    if scores.chosen:
+        notes.append(scores.chosen)
+    notes += compared.notes
+    if (models["unscored_share"] > UNSCORED_ALERT).any():
+        notes.append(ALERT)
+    data = pd.DataFrame({"Model": compared.names, "Rank": ranks_text(models), "Mean": means})
+    if not ranked:
+        del data["Rank"]
+    data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
+    if (models["unscored"] > 0).any():
+        bounds = zip(models["mean_lowest"], models["mean_highest"], strict=True)
+        data["At worst and best"] = [f"{plain(low)} to {plain(high)}" for low, high in bounds]
+    formats: dict[str, Format] = {"Mean": plain, "Without a score": str, "At worst and best": str}
+    best = compared.marked(ALL)
+    marked = [(row, "Mean") for row, name in enumerate(compared.names) if name in best]
+    every = models.assign(mean=pd.Series(means, models.index)).reset_index(names="model")
+    rows = list[tuple[str, str, Estimate]]()
+    for key, column in compared.means.items():
+        rows += ((key, *mean) for mean in zip(compared.names, column, strict=True))
+    by_column = pd.DataFrame(rows, columns=["column", "model", "mean"])
+    tables = [
+        Table(data, formats, marked=marked, bars=["Mean"]),
+        Table(every, name="models", main="mean", shown=()),
+        Table(by_column, name="means", main="mean", shown=()),
+    ]
+    return Section("Comparison", notes, tables)
+
+
+def _about(compared: ComparedModels, scores: SampleScores) -> str:
+    """What means are over, and which are better."""
+    mean = compared.means[ALL][0]
+    over = f"{scores.task}, {scores.scorer}: {counted(compared.questions, compared.noun)}"
+    if mean.clusters < compared.questions:
+        over += f" in {counted(mean.clusters, 'cluster')}"
+    direction = "Higher is better."
+    if compared.lower_is_better:
+        direction = "Lower is better."
+    elif scores.higher_is_better is None:
+        direction = "Higher is better, unless --lower-is-better is given."
+    return (
+        f"{over}. Means are over those for which all ranked models have a score, with"
+        f" {level_text(mean.level)} intervals. {direction}"
+    )
+
+
+def _groups(
+    compared: ComparedModels,
+    groups: Sequence[str],
+    formats: tuple[Format, Format],
+    baseline: str | None,
+) -> Section:
+    headings = {key: f"{key} ({compared.question_counts[key]:,})" for key in groups}
+    means = pd.DataFrame({"Model": compared.names} | {key: compared.means[key] for key in groups})
+    tests: list[tuple[str, Comparison]] = []
+    for key in groups:
+        tests += ((key, pair) for pair in compared.comparisons[key])
+    tested = "the best model is compared with each other one"
+    if baseline:
+        tested = f"{compared.short[baseline]} is compared with each other model"
+    notes = [f"In each group {tested}; p-values are corrected over all groups together."]
+    tables = [
+        Table(means, dict.fromkeys(groups, formats[0]), headings=headings),
+        pairs_table(compared, tests, formats[1], group="Group"),
+    ]
+    return Section("Groups", notes, tables, 3)
+
+
+def _beside_baseline(compared: ComparedModels, baseline: str) -> str:
+    """Which models are significantly better or worse than the baseline."""
+    short = compared.short
+    kinds: dict[str, list[str]] = {
+        "significantly better": [],
+        "significantly worse": [],
+        "not significantly different": [],
+    }
+    for pair in compared.comparisons[ALL]:
+        kind = "not significantly different"
+        if pair.significant:
+            kind = "significantly worse" if pair.first == baseline else "significantly better"
+        kinds[kind].append(short[pair.second if pair.first == baseline else pair.first])
+    parts = [f"{kind}: {listed(names)}" for kind, names in kinds.items() if names]
+    return f"Compared with {short[baseline]}, {'; '.join(parts)}."
+
+
+def _differences(compared: ComparedModels, signed: Format, difference: float | None) -> Section:
+    every = compared.comparisons[ALL]
+    pairs = _shown(compared)
+    smallest = [math.nan if pair.significant else compared.detectable(pair) for pair in pairs]
+    more = dict[str, list[str]]()
+    notes = list[str]()
+    if not np.isnan(smallest).all():
+        more[f"Seen at {share(POWER)}"] = [signed(seen).lstrip("+") for seen in smallest]
+        notes.append(
+            f"Seen at {share(POWER)}: the smallest difference that would have been significant with"
+            f" {share(POWER)} power. That two models cannot be distinguished does not make them"
+            " equal."
+        )
+    unclear = [not pair.significant for pair in pairs]
+    if np.isnan(smallest)[unclear].any():
+        notes.append(
+            "What would have been seen is not given where nothing could be significant over so few"
+            " clusters, for fewer than 50 samples with scores of two values, nor where all"
+            " differences are equal."
+        )
+    if difference is not None:
+        counts = [compared.needed(pair, difference) for pair in pairs]
+        more[f"Needed for {difference:g}"] = [
+            DASH if count is None else f"{count:,}" for count in counts
+        ]
+        notes.append(
+            f"Needed for {difference:g}: samples for {share(POWER)} power at a difference of"
+            f" {difference:g}."
+        )
+    notes += verdict_notes(compared)
+    tables = [pairs_table(compared, [("", pair) for pair in pairs], signed, more=more)]
+    if len(pairs) < len(every):
+        notes += [
+            "First table: pairs with the best model, and neighbours. Second table: all pairs.",
+            MATRIX,
+        ]
+        tables.append(difference_matrix(compared, signed))
+    tables.append(differences_table(compared))
+    return Section("Differences", notes, tables, 3)
+
+
+def _shown(compared: ComparedModels) -> list[Comparison]:
+    """The pairs to be shown: of many, those with the best model and those of neighbours."""
+    pairs = list(compared.comparisons[ALL])
+    if len(pairs) <= _MOST_PAIRS:
+        return pairs
+    best, *_ = names = compared.names
+    neighbours = set(pairwise(names))
+    return [pair for pair in pairs if pair.first == best or (pair.first, pair.second) in neighbours]
