@@ -1,7 +1,6 @@
 """Scores of one run in the samples that lm-eval saved."""
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,23 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from urs_inspect._util import InputError, choices, counted
+from urs_inspect._util import InputError, counted
 from urs_inspect.comparison._scored_runs import (
-    TEXTS,
     Query,
     ScoredRun,
     TaskRuns,
-    number,
     one_task,
     refuse_different,
+    row_of,
+    table_of,
     texts,
 )
 from urs_inspect.logs import _files as files
-from urs_inspect.logs._files import first_few, short_name
+from urs_inspect.logs._files import first_few
 from urs_inspect.logs._lm_eval_files import SAVED, saved_results, task_and_date
-from urs_inspect.logs._naming import (
-    whole_characters,
-)
 from urs_inspect.logs._scores import SIMULATED
 
 _NO_METRICS = (
@@ -39,56 +35,6 @@ _NO_METRICS = (
     "filter",
     "metrics",
 )
-
-
-def _table(rows: pd.DataFrame, what: str, file: str) -> pd.DataFrame:
-    """One row per sample of rows with sample, raw, cluster, group and input.
-
-    The value of several epochs is their mean.
-    """
-    rows = rows.assign(value=rows["raw"].map(number, na_action=None).astype(float))
-    if (refused := rows[rows["value"].isin([math.inf])]).size:
-        raise InputError(
-            f"scorer: {len(refused):,} of {counted(len(rows), 'score')} of '{what}' in"
-            f" {short_name(file)} are no number:"
-            f" {whole_characters(repr(refused['raw'].iloc[0]))[:60]} of sample"
-            f" '{refused['sample'].iloc[0]}'; allowed: {choices(TEXTS)}, finite numbers"
-        )
-    letters = rows["raw"].map(lambda raw: isinstance(raw, (bool, str)), na_action=None).astype(bool)
-    rows["is_unit"] = rows["value"].isna() | (letters & rows["value"].isin(TEXTS.values()))
-    rows = rows.assign(epochs=1, scored=rows["value"].notna())
-    return rows.groupby("sample", sort=False, as_index=False).agg(
-        {
-            "cluster": "first",
-            "group": "first",
-            "input": "first",
-            "value": "mean",
-            "is_unit": "all",
-            "epochs": "sum",
-            "scored": "sum",
-        }
-    )
-
-
-def _row(
-    sample: Any, raw: Any, metadata: Mapping[str, Any], text: str, query: Query
-) -> dict[str, Any]:
-    """A row as for `_table`."""
-
-    def label(key: str | None) -> str | None:
-        value = metadata.get(key) if key else None
-        if value is None or value == "":
-            return None
-        text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
-        return whole_characters(text)
-
-    return {
-        "sample": whole_characters(str(sample)),
-        "raw": raw,
-        "cluster": label(query.cluster),
-        "group": label(query.by),
-        "input": hash(text),
-    }
 
 
 def saved_files(names: Iterable[str]) -> list[Path]:
@@ -186,7 +132,7 @@ def _saved_lines(file: Path, query: Query) -> pd.DataFrame:
                 "metrics": metrics,
                 "keys": tuple(doc),
             }
-            rows.append(_row(line["doc_id"], None, doc, text, query) | filtered)
+            rows.append(row_of(line["doc_id"], None, doc, text, query) | filtered)
     if not rows:
         raise ValueError("no samples")
     return pd.DataFrame(rows, dtype=object)
@@ -232,7 +178,7 @@ def _saved_run(file: Path, results: Mapping[str, Any], what: str, lines: pd.Data
         file=str(file),
         of=model,
         created=date,
-        table=_table(lines, what, str(file)),
+        table=table_of(lines, what, str(file)),
         keys=frozenset[str]().union(*lines["keys"]),
         settings=texts(given),
         arguments=texts(arguments),

@@ -1,5 +1,6 @@
-"""Scores of one run, from a log of any inspect-ai task or from samples saved by lm-eval."""
+"""Scores of one run in a log of any inspect-ai task."""
 
+import json
 import math
 import re
 from collections import Counter, defaultdict
@@ -14,7 +15,6 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalResults, EvalSample, EvalSampleSummary
 
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.comparison._lm_eval_runs import _row, _table
 from urs_inspect.judging._failures import PARTIAL_PANEL
 from urs_inspect.judging._reply_counts import Counts, summed
 from urs_inspect.logs import _files as files
@@ -288,8 +288,8 @@ def _read_log(
     rows = []
     for sample, value, lacks in zip(samples, values, in_part, strict=True):
         raw = None if lacks else value
-        rows.append(_row(sample.id, raw, sample.metadata or {}, text_of(sample), query))
-    table = _table(pd.DataFrame(rows, dtype=object), scorer, name)
+        rows.append(row_of(sample.id, raw, sample.metadata or {}, text_of(sample), query))
+    table = table_of(pd.DataFrame(rows, dtype=object), scorer, name)
     reducer = _reduce(table, log, samples, scorer, key, left_out)
     if reducer is None:
         return None
@@ -484,4 +484,51 @@ def _reduced(
     return None
 
 
-# --- lm-eval ---
+def table_of(rows: pd.DataFrame, what: str, file: str) -> pd.DataFrame:
+    """One row per sample of rows with sample, raw, cluster, group and input.
+
+    The value of several epochs is their mean.
+    """
+    rows = rows.assign(value=rows["raw"].map(number, na_action=None).astype(float))
+    if (refused := rows[rows["value"].isin([math.inf])]).size:
+        raise InputError(
+            f"scorer: {len(refused):,} of {counted(len(rows), 'score')} of '{what}' in"
+            f" {short_name(file)} are no number:"
+            f" {whole_characters(repr(refused['raw'].iloc[0]))[:60]} of sample"
+            f" '{refused['sample'].iloc[0]}'; allowed: {choices(TEXTS)}, finite numbers"
+        )
+    letters = rows["raw"].map(lambda raw: isinstance(raw, (bool, str)), na_action=None).astype(bool)
+    rows["is_unit"] = rows["value"].isna() | (letters & rows["value"].isin(TEXTS.values()))
+    rows = rows.assign(epochs=1, scored=rows["value"].notna())
+    return rows.groupby("sample", sort=False, as_index=False).agg(
+        {
+            "cluster": "first",
+            "group": "first",
+            "input": "first",
+            "value": "mean",
+            "is_unit": "all",
+            "epochs": "sum",
+            "scored": "sum",
+        }
+    )
+
+
+def row_of(
+    sample: Any, raw: Any, metadata: Mapping[str, Any], text: str, query: Query
+) -> dict[str, Any]:
+    """A row as for `table_of`."""
+
+    def label(key: str | None) -> str | None:
+        value = metadata.get(key) if key else None
+        if value is None or value == "":
+            return None
+        text = value if isinstance(value, str) else json.dumps(value, default=str, sort_keys=True)
+        return whole_characters(text)
+
+    return {
+        "sample": whole_characters(str(sample)),
+        "raw": raw,
+        "cluster": label(query.cluster),
+        "group": label(query.by),
+        "input": hash(text),
+    }
