@@ -26,11 +26,9 @@ _PACKAGES = (
     "urs_inspect.scorers",
     "urs_inspect.solvers",
 )
-_COMMANDS_ONLY = ("comparison", "lmeval_tasks")
-"""Satellites that export no names of their own."""
 PACKAGES = (
     *_PACKAGES,
-    *(f"urs_inspect.{name}" for name in SATELLITES if name not in _COMMANDS_ONLY),
+    *(f"urs_inspect.{name}" for name in SATELLITES if name != "lmeval_tasks"),
 )
 
 

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from urs_inspect.comparison._compare import compare
+    from urs_inspect.comparison import compare as compare
     from urs_inspect.reports.layout._tables import Report
     from urs_inspect.reports.numbers._answers import read_answers
     from urs_inspect.reports.numbers._leaderboard import make_leaderboard
@@ -43,7 +43,6 @@ _ELSEWHERE = {
 __all__ = [
     "Report",
     "__version__",
-    "compare",
     "intent_judge",
     "judge_pairwise",
     "judge_rating",
@@ -63,14 +62,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ELSEWHERE:
-        return getattr(import_module(_ELSEWHERE[name]), name)
+    if name in __all__:
+        return getattr(import_module(_ELSEWHERE.get(name, "urs_inspect.tasks")), name)
     from urs_inspect._satellites import at, satellites
 
     for satellite in satellites():
         added = {**satellite.tasks, **satellite.names}
         if name in added:
             return at(added[name])
-    if name in __all__:
-        return getattr(import_module("urs_inspect.tasks"), name)
     raise AttributeError(f"module 'urs_inspect' has no attribute '{name}'")

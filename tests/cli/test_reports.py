@@ -60,7 +60,7 @@ def test_json_is_all_that_is_printed(facts: Any, addition: str) -> None:
         ("report", "no finished log with answers scored by intent_judge"),
         ("table", "no finished log with answers scored by intent_judge"),
         ("judges", "no log that is finished and has pairs scored by pair_verdict or responses"),
-        ("compare", "no finished log"),
+        pytest.param("compare", "no finished log", marks=pytest.mark.satellites),
     ],
 )
 def test_without_a_log_there_are_reasons(

@@ -33,7 +33,7 @@ def compare(
     level: float = LEVEL,
     seed: int = SEED,
 ) -> ComparedModels:
-    """Compare models on the samples that all of them have a score for.
+    """Compare models on the samples that all of them have a score for; also `urs_inspect.compare`.
 
     Means and differences have bootstrap intervals over whole clusters. Differences are tested
     sample by sample: by McNemar's exact test for scores of two values, by the exact sign-flip test
