@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from urs_inspect._util import InputError, check_folder, write_new_file
-from urs_inspect.cli._output import print_report
+from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -49,7 +49,14 @@ if TYPE_CHECKING:
         " not exist."
     ),
 )
-def judges(logs: tuple[str, ...], by: tuple[str, ...], csv_file: Path | None) -> None:
+@shown_options
+def judges(
+    logs: tuple[str, ...],
+    by: tuple[str, ...],
+    csv_file: Path | None,
+    every: bool,
+    only: str | None,
+) -> None:
     """Compare the judges of LOGS of md_eval, judge_pairwise and judge_rating (files or
     directories).
 
@@ -84,11 +91,10 @@ def judges(logs: tuple[str, ...], by: tuple[str, ...], csv_file: Path | None) ->
         skipped=skipped,
         numbers=csv_file is not None,
     )
-    console = Console()
-    print_report(report, console)
+    written = [] if csv_file is None else [f"All numbers: {csv_file}"]
     if csv_file is not None:
         write_new_file(csv_file, csv_text(report.tables()[NUMBERS]), "csv")
-        console.print(f"\nAll numbers: {csv_file}", markup=False, highlight=False, soft_wrap=True)
+    print_shown(report, Console(), Shown(every, only), written)
 
 
 def _check_new(csv_file: Path) -> None:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 from rich.console import Console
-from rich.markup import escape
 
 from urs_inspect._satellites import at
 from urs_inspect._util import InputError
-from urs_inspect.cli._output import PRICES_HELP, print_report
+from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
+from urs_inspect.cli._output import PRICES_HELP
 
 if TYPE_CHECKING:
     from urs_inspect.reports.layout._tables import Report
@@ -35,7 +35,6 @@ class _Form:
     kind: str  # address of its `ReportKind`
     figures: bool
     page: bool
-    brief: str
 
     @property
     def files(self) -> str:
@@ -45,15 +44,21 @@ class _Form:
 
 
 def report_command(
-    kind: str, rounds: int | None, *, figures: bool = False, page: bool = False, brief: str = ""
+    kind: str, rounds: int | None, *, figures: bool = False, page: bool = False
 ) -> Callable[..., click.Command]:
-    """Make a command of a function that makes a report, with so many rounds of its bootstrap; with
-    `brief`, few sections and this line are printed.
-    """
-    form = _Form(kind, figures, page, brief)
+    """Make a command of a function that makes a report, with so many rounds of its bootstrap."""
+    form = _Form(kind, figures, page)
 
     def decorate(make: Callable[..., Any]) -> click.Command:
-        def run(logs: tuple[str, ...], output: Path | None, as_json: bool, **options: Any) -> None:
+        @shown_options
+        def run(
+            logs: tuple[str, ...],
+            output: Path | None,
+            as_json: bool,
+            every: bool,
+            only: str | None,
+            **options: Any,
+        ) -> None:
             if output is not None:
                 _check_directory(output, form)
             command = _command_line(make.__name__, logs, output, options)
@@ -65,9 +70,10 @@ def report_command(
             if as_json:
                 click.echo(report.json(), nl=False)
             else:
-                _print(report, written, form.brief)
+                _print(report, written, Shown(every, only))
 
         run.__module__ = make.__module__
+        shown = reversed(getattr(run, "__click_params__", []))
         own = list(reversed(getattr(make, "__click_params__", [])))
         return click.Command(
             make.__name__,
@@ -77,6 +83,7 @@ def report_command(
                 click.Argument(["logs"], nargs=-1, required=True),
                 *own,
                 *_common_options(form, with_seed=rounds is not None),
+                *shown,
             ],
         )
 
@@ -153,16 +160,13 @@ def _write(report: "Report", output: Path, form: _Form) -> Sequence[Path]:
     return report.write(output, _page(report) if form.page else None)
 
 
-def _print(report: "Report", written: Sequence[Path], brief: str) -> None:
-    """Print a report and where it is; with `brief` its main sections only."""
+def _print(report: "Report", written: Sequence[Path], shown: Shown) -> None:
+    """Print a report, and where it was written."""
+    files = [f"Written: {', '.join(map(str, written))}"] if written else []
     console = Console()
-    shown = [section for section in report.sections if section.level == 2 or not brief]
-    print_report(replace(report, sections=shown), console)
-    if written:
-        files = escape(", ".join(map(str, written)))
-        console.print(f"\nWritten: {files}", highlight=False, soft_wrap=True)
-    elif brief:
-        console.print(f"\n{brief}", highlight=False, markup=False)
+    print_shown(report, console, shown, files)
+    if files and shown != Shown():
+        console.print(f"\n{files[0]}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
@@ -175,11 +179,6 @@ def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
     "reports.words._leaderboard:LEADERBOARD",
     10_000,
     page=True,
-    brief=(
-        "Nothing was written. -o DIRECTORY writes a page with intents, languages, criteria, paired"
-        " tests, cost and commands that check the judge, and the same as tables; `urs-inspect"
-        " table` prints them."
-    ),
 )
 @click.option(
     "--traffic",
@@ -400,20 +399,22 @@ def parse_scale(value: str, option: str) -> tuple[float, float]:
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True)
-def table(logs: tuple[str, ...]) -> None:
+@shown_options
+def table(logs: tuple[str, ...], every: bool, only: str | None) -> None:
     """Show the results of LOGS (files or directories) by intent, language and criterion, one row
     per model.
 
     These are the tables of `urs-inspect report`, with the same intervals.
     """
-    print_tables(logs, Console())
+    print_tables(logs, Shown(every, only))
 
 
-def print_tables(logs: Iterable[str], console: Console) -> None:
-    """Print all tables of the leaderboard of logs."""
+def print_tables(logs: Iterable[str], shown: Shown, *more: Any) -> None:
+    """Print the leaderboard of logs; `more` is as for `print_shown`."""
     from urs_inspect.reports.numbers._answers import read_answers
     from urs_inspect.reports.numbers._judge_checks import JUDGE_TASKS
     from urs_inspect.reports.numbers._leaderboard import make_leaderboard
     from urs_inspect.reports.words._leaderboard import report_leaderboard
 
-    print_report(report_leaderboard(make_leaderboard(read_answers(logs, JUDGE_TASKS))), console)
+    board = make_leaderboard(read_answers(logs, JUDGE_TASKS))
+    print_shown(report_leaderboard(board), Console(), shown, *more)

@@ -7,27 +7,22 @@ import sysconfig
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.markup import escape
 
 from urs_inspect._util import InputError, choices
+from urs_inspect.cli._first_screen import Shown, shown_options
 from urs_inspect.cli._reports import print_tables
 
 
 @click.command()
 @click.option("--log-dir", default="logs/demo", show_default=True, help="Where the logs go.")
-def demo(log_dir: str) -> None:
+@shown_options
+def demo(log_dir: str, every: bool, only: str | None) -> None:
     """Run URS on the embedded cases with simulated models: no key, no network, no cost."""
     from inspect_ai import eval as inspect_eval
 
     from urs_inspect.providers import SIMULATION
     from urs_inspect.tasks import urs
 
-    console = Console()
-    console.print(
-        "[bold red]SIMULATION[/bold red]: the answers and judgements below come from simple rules,"
-        " not from language models. They show how a run looks; the scores mean nothing.\n"
-    )
     logs = inspect_eval(
         urs(dataset="sample"),
         model=[f"{SIMULATION}/strong", f"{SIMULATION}/weak"],
@@ -41,11 +36,10 @@ def demo(log_dir: str) -> None:
         raise click.ClickException(
             f"the run ended with status '{failed[0].status}': {failed[0].error}"
         )
-    print_tables([log.location for log in logs], console)
-    command = f"{_inspect()} view --log-dir {shlex.quote(log_dir)}"
-    console.print(
-        f"\nLook at every answer and judgement:  [bold]{escape(command)}[/bold]", soft_wrap=True
-    )
+    answers = f"Every answer: {_inspect()} view --log-dir {shlex.quote(log_dir)}"
+    everything = f"{shlex.join(['urs-inspect', 'table', log_dir])} --all"
+    locations = [log.location for log in logs]
+    print_tables(locations, Shown(every, only), [answers], everything)
 
 
 def _inspect() -> str:

@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError
-from urs_inspect.cli._output import print_report
+from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 from urs_inspect.cli._reports import parse_scale, report_command
 
 _TASK = click.option("--task", help="Task, where the logs are of several.")
@@ -177,6 +177,7 @@ def _numbers(
     help="Append the report as Markdown.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
+@shown_options
 def gate(
     base: str,
     new: str,
@@ -186,6 +187,8 @@ def gate(
     scale: str | None,
     summary: Path | None,
     as_json: bool,
+    every: bool,
+    only: str | None,
     **options: Any,
 ) -> None:
     """Decide whether NEW is not worse than BASE by more than the margin; each a log or a directory
@@ -215,5 +218,5 @@ def gate(
     if as_json:
         click.echo(made.report.json(), nl=False)
     else:
-        print_report(made.report, Console())
+        print_shown(made.report, Console(), Shown(every, only))
     raise SystemExit(made.code)

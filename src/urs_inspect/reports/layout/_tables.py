@@ -24,6 +24,7 @@ from urs_inspect.stats import Estimate
 
 if TYPE_CHECKING:
     from urs_inspect.reports.layout._figures import Figure
+    from urs_inspect.reports.layout._first_screen import FirstScreen
 
 
 @dataclass(frozen=True)
@@ -182,6 +183,7 @@ class Report:
         sections: What it says, in order.
         facts: What its JSON file has beside the tables.
         figures: File name -> content, or a function that draws it when it is written.
+        first: Its answer on one screen; None if that is the start of its first section.
     """
 
     kind: ReportKind
@@ -189,6 +191,7 @@ class Report:
     sections: Sequence[Section]
     facts: Mapping[str, Any] = field(default_factory=dict)
     figures: Mapping[str, bytes | str | Callable[[], bytes | str]] = field(default_factory=dict)
+    first: "FirstScreen | None" = None
 
     def markdown(self) -> str:
         """The report to read; all text is escaped, as names may come from logs."""

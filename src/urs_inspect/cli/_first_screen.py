@@ -1,0 +1,193 @@
+"""What a command prints: the answer on one screen, everything, or one part."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.cells import cell_len
+from rich.console import Console
+
+from urs_inspect._util import InputError, visible
+from urs_inspect.cli._output import print_report
+
+if TYPE_CHECKING:
+    from urs_inspect.reports.layout._first_screen import FirstScreen
+    from urs_inspect.reports.layout._tables import Report, Section, TextTable
+
+LINES = 23
+"""Lines of a screen of 24, less one for the shell."""
+_WIDEST = 100
+"""Columns beyond which sentences are hard to read."""
+_MOST_ROWS = 10
+_FEWEST_ROWS = 3
+_MOST_WARNINGS = 4
+_GAP = "  "
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What of a report is printed: all of it, the parts of one name, or the first screen."""
+
+    every: bool = False
+    only: str | None = None
+
+
+def shown_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options `--all` (as `every`) and `--only`, of which a command makes a `Shown`."""
+    only = click.option(
+        "--only",
+        metavar="PART",
+        help="Print the parts whose title has this in it; the first screen names them.",
+    )
+    every = click.option("--all", "every", is_flag=True, help="Print everything, not one screen.")
+    return every(only(command))
+
+
+def print_shown(
+    report: "Report",
+    console: Console,
+    shown: Shown,
+    more: Sequence[str] = (),
+    everything: str = "add --all",
+) -> None:
+    """Print what was asked for of a report.
+
+    Args:
+        report: The report.
+        console: Where to.
+        shown: What of it.
+        more: Lines at the end of the first screen, such as where the report was written.
+        everything: How to have everything printed.
+
+    Raises:
+        InputError: If no part has the name that was asked for.
+    """
+    from urs_inspect.reports.layout._first_screen import first_screen
+
+    if shown.only is not None:
+        print_report(replace(report, sections=_parts_of(report, shown.only)), console)
+        return
+    if shown.every:
+        print_report(report, console)
+        return
+    parts = ", ".join(_titles(report))
+    width = min(console.width, _WIDEST)
+    ways = [*more, f"Everything: {everything}", *_wrapped(f"One part: --only {parts}", width)]
+    for line in screen_lines(first_screen(report), width, ways):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _printed(report: "Report") -> Iterator["Section"]:
+    for section in report.sections:
+        if not section.appendix:
+            yield section
+
+
+def _titles(report: "Report") -> list[str]:
+    """Titles of the parts, each once, in small letters."""
+    return list(dict.fromkeys(section.title.lower() for section in _printed(report)))
+
+
+def _parts_of(report: "Report", name: str) -> "list[Section]":
+    parts = [section for section in _printed(report) if name.lower() in section.title.lower()]
+    if not parts:
+        raise InputError(f"only: no part '{name}'; there are: {', '.join(_titles(report))}")
+    return parts
+
+
+def screen_lines(screen: "FirstScreen", width: int, ways: Sequence[str]) -> list[str]:
+    """The lines of a first screen, at most `LINES` where the claim, warnings, commands and `ways`
+    leave room for the table; sentences that do not fit are left out, rows are counted.
+
+    Args:
+        screen: The answer.
+        width: Columns of the terminal.
+        ways: Last lines: how to see the rest.
+    """
+    warnings = list(screen.warnings[:_MOST_WARNINGS])
+    left_out = len(screen.warnings) - len(warnings)
+    if left_out:
+        warnings.append(f"{left_out} more warnings: --all")
+    top: list[str] = []
+    for warning in warnings:
+        top += _wrapped(warning, width)
+    top += [*([""] if top else []), *_wrapped(screen.claim, width)]
+    end: list[str] = []
+    for purpose, command in screen.commands:
+        end += _command_lines(purpose, command, width)
+    end += ways
+    room = LINES - _height(top, width) - _height(end, width) - 2  # blank lines around the table
+    table = None if screen.table is None else screen.table.text()
+    least = 0 if table is None else 2 + min(len(table.rows), _FEWEST_ROWS)
+    basis = _fitting(screen.basis, width, room - least)
+    room -= len(basis)
+    rows = [] if table is None else _table_lines(table, width, room)
+    findings = _fitting(screen.findings, width, room - len(rows) - 1)
+    middle = [*rows, ""] if rows else []
+    return [*top, *basis, "", *middle, *findings, *([""] if findings else []), *end]
+
+
+def _fitting(sentences: Sequence[str], width: int, room: int) -> list[str]:
+    """Lines of the sentences that fit, in their order."""
+    lines: list[str] = []
+    for sentence in sentences:
+        wrapped = _wrapped(sentence, width)
+        if len(lines) + len(wrapped) <= room:
+            lines += wrapped
+    return lines
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Lines of a text that break between words only."""
+    lines: list[str] = []
+    line = ""
+    for word in visible(text).split():
+        if line and cell_len(line) + 1 + cell_len(word) > width:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    return [*lines, line] if line else lines
+
+
+def _command_lines(purpose: str, command: str, width: int) -> list[str]:
+    """A command on the line of its purpose if it fits there, else on a line of its own."""
+    line = f"{purpose}: {command}"
+    if cell_len(line) <= width:
+        return [line]
+    return [*_wrapped(f"{purpose}:", width), f"{_GAP}{command}"]
+
+
+def _height(lines: Sequence[str], width: int) -> int:
+    """Lines of the screen that lines take, as a long command is continued on the next."""
+    return sum(max(1, math.ceil(cell_len(line) / width)) for line in lines)
+
+
+def _table_lines(table: "TextTable", width: int, room: int) -> list[str]:
+    """A table without a frame, with as many of its columns and rows as fit."""
+    columns = list(zip(table.headings, *table.rows, strict=True))
+    widths = [max(map(cell_len, column)) for column in columns]
+    while len(widths) > 1 and sum(widths) + len(_GAP) * (len(widths) - 1) > width:
+        widths.pop()
+    left_out = table.headings[len(widths) :]
+    notes = [f"Not shown: {', '.join(left_out)}."] if left_out else []
+    most = max(_FEWEST_ROWS, min(_MOST_ROWS, room - 1 - len(notes)))
+    if len(table.rows) > most:
+        notes.insert(0, f"and {len(table.rows) - most + 1} more")
+        most -= 1
+    lines = []
+    for row in (table.headings, *table.rows[:most]):
+        cells = [
+            _filled(cell, wide, left=place < table.names)
+            for place, (cell, wide) in enumerate(zip(row, widths, strict=False))
+        ]
+        lines.append(_GAP.join(cells).rstrip())
+    return [*lines, *notes]
+
+
+def _filled(cell: str, width: int, *, left: bool) -> str:
+    cell = visible(cell)
+    blanks = " " * (width - cell_len(cell))
+    return cell + blanks if left else blanks + cell

@@ -1,0 +1,69 @@
+"""The answer of a report, as short as a screen of 80 x 24: what a terminal shows, and the first
+block of the page, of Markdown and of a gate's summary.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from urs_inspect.reports.layout._tables import Report, Section, Table
+
+_MOST_NOTES = 4
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """The answer of a report.
+
+    Attributes:
+        claim: What was found, with its size and how sure it is.
+        warnings: What must be known before the claim is believed.
+        basis: What the claim rests on, one sentence each.
+        table: One row per model, the most important columns first.
+        findings: What else was found, one sentence each, the most important first.
+        commands: What a next command does, and the command.
+    """
+
+    claim: str
+    warnings: Sequence[str] = ()
+    basis: Sequence[str] = ()
+    table: "Table | None" = None
+    findings: Sequence[str] = ()
+    commands: Sequence[tuple[str, str]] = ()
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """All sentences in order, and the commands."""
+        yield from self.warnings
+        yield self.claim
+        yield from self.basis
+        yield from self.findings
+        for purpose, command in self.commands:
+            yield f"{purpose}: {command}"
+
+
+def first_screen(report: "Report") -> FirstScreen:
+    """The answer of a report: its own, or the start of its first section."""
+    if report.first is not None:
+        return report.first
+    warnings: list[str] = []
+    for section in report.sections:
+        if section.warnings and list(section.warnings) == list(section.notes):
+            warnings += section.warnings
+        elif section.notes or any(map(_has_rows, section.tables)):
+            return _start_of(section, warnings)
+    return FirstScreen(report.title, warnings)
+
+
+def _start_of(section: "Section", warnings: Sequence[str]) -> FirstScreen:
+    claim, *basis = [*section.notes, section.title] if not section.notes else section.notes
+    more = [warning for warning in section.warnings if warning != claim]
+    basis = [note for note in basis if note not in more]
+    table = next(filter(_has_rows, section.tables), None)
+    return FirstScreen(claim, [*warnings, *more], basis[:_MOST_NOTES], table)
+
+
+def _has_rows(table: "Table") -> bool:
+    text = table.text()
+    return bool(text.headings and text.rows)
