@@ -228,7 +228,8 @@ def test_a_passed_check_is_no_accusation(tmp_path: Path) -> None:
     ranking = board_of(tmp_path).rankings[0]
     said, section = judge_sentence(ranking), judge_section(ranking, 1)
     assert (
-        tells(said, "Passed: ... known worth") and "its own answers" in said.partition("Passed")[2]
+        tells(said, "Passed: ... known quality")
+        and "its own answers" in said.partition("Passed")[2]
     )
     assert not section.warnings
     everything = " ".join(

@@ -24,6 +24,8 @@ _MOST_ROWS = 10
 _FEWEST_ROWS = 3
 _MOST_WARNINGS = 4
 _GAP = "  "
+_UNTELLING = ("the", "where", "what", "how", "all", "every")
+"""First words of titles that do not say what a part is about."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def print_shown(
     console: Console,
     shown: Shown,
     more: Sequence[str] = (),
-    everything: str = "add --all",
+    everything: str = "--all",
 ) -> None:
     """Print what was asked for of a report.
 
@@ -74,7 +76,7 @@ def print_shown(
         return
     parts = ", ".join(_titles(report))
     width = min(console.width, _WIDEST)
-    ways = [*more, f"Everything: {everything}", *_wrapped(f"One part: --only {parts}", width)]
+    ways = [*more, *_wrapped(f"All tables: {everything}. Some: --only {parts}.", width)]
     for line in screen_lines(first_screen(report), width, ways):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
@@ -86,8 +88,14 @@ def _printed(report: "Report") -> Iterator["Section"]:
 
 
 def _titles(report: "Report") -> list[str]:
-    """Titles of the parts, each once, in small letters."""
-    return list(dict.fromkeys(section.title.lower() for section in _printed(report)))
+    """A word of the title of each part, by which `--only` finds it."""
+    names = []
+    for section in _printed(report):
+        if section.warnings and len(section.warnings) == len(section.notes):
+            continue  # on the first screen as well
+        words = section.title.lower().replace(",", " ").split()
+        names.append(next((word for word in words if word not in _UNTELLING), words[0]))
+    return list(dict.fromkeys(names))
 
 
 def _parts_of(report: "Report", name: str) -> "list[Section]":

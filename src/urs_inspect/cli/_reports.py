@@ -70,7 +70,7 @@ def report_command(
             if as_json:
                 click.echo(report.json(), nl=False)
             else:
-                _print(report, written, Shown(every, only))
+                _print(report, written, Shown(every, only), form)
 
         run.__module__ = make.__module__
         shown = reversed(getattr(run, "__click_params__", []))
@@ -160,13 +160,22 @@ def _write(report: "Report", output: Path, form: _Form) -> Sequence[Path]:
     return report.write(output, _page(report) if form.page else None)
 
 
-def _print(report: "Report", written: Sequence[Path], shown: Shown) -> None:
+def _print(report: "Report", written: Sequence[Path], shown: Shown, form: _Form) -> None:
     """Print a report, and where it was written."""
-    files = [f"Written: {', '.join(map(str, written))}"] if written else []
+    files = []
+    if written:
+        files = [f"Written: {written[0]} and {len(written) - 1} other files in {written[0].parent}"]
+    elif form.page:
+        files = ["A page: add -o DIRECTORY"]
     console = Console()
     print_shown(report, console, shown, files)
-    if files and shown != Shown():
-        console.print(f"\n{files[0]}", highlight=False, markup=False, soft_wrap=True)
+    if written and shown != Shown():
+        console.print(
+            f"\nWritten: {', '.join(map(str, written))}",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
@@ -406,7 +415,9 @@ def table(logs: tuple[str, ...], every: bool, only: str | None) -> None:
 
     These are the tables of `urs-inspect report`, with the same intervals.
     """
-    print_tables(logs, Shown(every, only))
+    report_of = shlex.join(["urs-inspect", "report", *logs])
+    page = f"A page: {report_of} -o report --answers"
+    print_tables(logs, Shown(every, only), [page])
 
 
 def print_tables(logs: Iterable[str], shown: Shown, *more: Any) -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.comparison._samples import SampleScores
 from urs_inspect.reports._texts import DASH, Format, level_text, listed, number, ranks_text, share
+from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import (
     Report,
     ReportKind,
@@ -28,6 +29,7 @@ from urs_inspect.reports.words._comparison import (
     difference_matrix,
     differences_table,
     pairs_table,
+    screen_table,
     unscored_text,
     verdict_notes,
 )
@@ -44,11 +46,7 @@ COMPARISON = ReportKind(
 )
 _MOST_PAIRS = 45
 """Pairs of ten models: of more, only some are shown."""
-
-
 _SMALL = 2
-
-
 _MEDIUM = 50
 """Widths of scales up to which means have three decimals, and two."""
 
@@ -98,7 +96,39 @@ def report_comparison(
         **{name: getattr(scores, name) for name in told},
         **{name: getattr(compared, name) for name in ("asked", "question_counts", "notes")},
     }
-    return Report(COMPARISON, f"Comparison: {scores.task}", sections, facts)
+    return Report(
+        COMPARISON,
+        f"Comparison: {scores.task}",
+        sections,
+        facts,
+        first=_screen(compared, scores, first, formats),
+    )
+
+
+def _screen(
+    compared: ComparedModels,
+    scores: SampleScores,
+    claim: str,
+    formats: tuple[Format, Format],
+) -> FirstScreen:
+    """The answer on one screen."""
+    warnings = [SIMULATED_SCREEN] if scores.simulated else []
+    if (compared.models["unscored_share"] > UNSCORED_ALERT).any():
+        warnings.append(ALERT)
+    basis = [_about(compared, scores)]
+    if scores.judge:
+        basis.append(f"Judge: {scores.judge}.")
+    every = compared.comparisons[ALL]
+    seen = [compared.detectable(pair) for pair in every if not pair.significant]
+    findings = []
+    if seen and not np.isnan(seen).all():
+        largest = formats[1](np.nanmax(seen)).lstrip("+")
+        findings.append(
+            f"Pairs that are not significant: differences from {largest} would have been seen with"
+            f" {share(POWER)} power."
+        )
+    table = screen_table(compared, *formats, {})
+    return FirstScreen(claim, warnings, [*basis, *compared.notes], table, findings)
 
 
 def _formats(compared: ComparedModels, scores: SampleScores) -> tuple[Format, Format]:

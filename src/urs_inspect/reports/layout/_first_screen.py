@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from urs_inspect.reports.layout._tables import Report, Section, Table
 
+SIMULATED_SCREEN = "SIMULATED: rules answered or judged, not language models. Scores mean nothing."
 _MOST_NOTES = 4
 
 

@@ -58,7 +58,7 @@ _REPEATS = "repeated judgements"
 LABELS = "agreement with GPT-4's labels"
 _BY_GPT_4 = frozenset({"vicuna", "mt_bench"})
 """Benches of `judge_rating` whose labels are GPT-4's."""
-_NULL = "answers of known worth"
+_NULL = "answers of known quality"
 _ITSELF = "its own answers"
 _KEYS = "replies without the key"
 _CHECKS = (PEOPLE, _REPEATS, _NULL, _ITSELF, LABELS, _KEYS)
@@ -98,7 +98,7 @@ class JudgeFact(NamedTuple):
         math.nan
     )  # of choosing the longer answer, of no correlation; most that is deserved
     rubric: str = ""  # with which a log asked the judge
-    lowest: float = math.nan  # least that an answer of known worth deserves
+    lowest: float = math.nan  # least that an answer of known quality deserves
     logs: frozenset[str] = frozenset()  # of answers judged with the same prompts; not in tables
 
 

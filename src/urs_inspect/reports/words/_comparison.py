@@ -1,13 +1,21 @@
 """Compared models -> sentences and tables of pairs, which several reports show."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 import pandas as pd
 
 from urs_inspect._util import counted
-from urs_inspect.reports._texts import DASH, Format, listed, p_value, share
+from urs_inspect.reports._texts import (
+    DASH,
+    Format,
+    level_text,
+    listed,
+    p_value,
+    ranks_text,
+    share,
+)
 from urs_inspect.reports.layout._tables import Table
 from urs_inspect.reports.numbers._comparison import ComparedModels, Comparison
 from urs_inspect.reports.numbers._scores import ALL, DIGITS
@@ -200,6 +208,37 @@ def _not_distinguished(
             f" {listed([ranking.short[name] for name in lacking])}"
         )
     return text
+
+
+def ahead_of_next(compared: ComparedModels, signed: Format) -> list[str]:
+    """How far each model is ahead of the next of the ranked ones, with the interval."""
+    differences = {(pair.first, pair.second): pair.difference for pair in compared.comparisons[ALL]}
+    texts = [signed(differences.get(pair)) for pair in pairwise(compared.names)]
+    return [*("" if text == DASH else text for text in texts), ""]
+
+
+def screen_table(
+    compared: ComparedModels, plain: Format, signed: Format, more: Mapping[str, Sequence[str]]
+) -> Table:
+    """The table of a first screen: rank, model, mean, interval, ahead of the next, and more.
+
+    Of models that a baseline alone was compared with, no one is ahead of the next.
+    """
+    means = compared.means[ALL]
+    columns = {
+        "rank": ranks_text(compared.models),
+        "model": [compared.short[name] for name in compared.names],
+        "mean": [plain(mean.value) for mean in means],
+        f"{level_text(means[0].level)} interval": [
+            f"{plain(mean.low)} to {plain(mean.high)}" for mean in means
+        ],
+        "ahead of the next": ahead_of_next(compared, signed),
+        **more,
+    }
+    if not any(columns["ahead of the next"]):
+        del columns["ahead of the next"]
+    numbers = [name for name in columns if name not in ("rank", "model")]
+    return Table(pd.DataFrame(columns), dict.fromkeys(numbers, str))
 
 
 def best_text(ranking: ComparedModels, key: str) -> str:

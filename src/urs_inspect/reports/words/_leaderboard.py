@@ -50,6 +50,7 @@ from urs_inspect.reports.words._comparison import (
     unscored_text,
     verdict_notes,
 )
+from urs_inspect.reports.words._first_screen import leaderboard_screen
 from urs_inspect.reports.words._judge_checks import judge_failed, judge_section, judge_sentence
 from urs_inspect.reports.words._lengths import (
     length_section,
@@ -113,7 +114,13 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
         "seed": resampling.seed,
         "command": board.command,
     }
-    return Report(LEADERBOARD, "Which model serves which intent", sections, facts)
+    return Report(
+        LEADERBOARD,
+        "Which model serves which intent",
+        sections,
+        facts,
+        first=leaderboard_screen(board),
+    )
 
 
 def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:

@@ -1,0 +1,151 @@
+"""The answer of a leaderboard on one screen."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from urs_inspect._util import counted
+from urs_inspect.reports._texts import COMMAND, UNKNOWN, listed, money, number
+from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
+from urs_inspect.reports.numbers._judge_checks import NOT_CHECKED, verdict_of
+from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
+from urs_inspect.reports.numbers._scores import ALL
+from urs_inspect.reports.words._cautions import first_cautions, more_cautions
+from urs_inspect.reports.words._comparison import ALERT, UNSCORED_ALERT, best_sentence, screen_table
+from urs_inspect.reports.words._judge_checks import judge_failed, judge_sentence
+from urs_inspect.rubrics import HIGHEST, LOWEST
+
+_EXAMPLE = 0.3
+"""Difference of means for which a screen says how many questions show it."""
+_MEAN = number(2)
+_SIGNED = number(2, sign=True)
+
+
+def leaderboard_screen(board: Leaderboard) -> FirstScreen:
+    """The answer of a leaderboard: that of its first ranking."""
+    ranking = board.rankings[0]
+    several = ranking.models["rank_from"].notna().sum() > 1
+    others = len(board.rankings) - 1
+    basis = [_basis(ranking)]
+    if others:
+        basis.append(
+            f"{counted(others, 'other ranking')}, of runs that do not compare with these: --all."
+        )
+    basis += ranking.notes
+    findings = list(_findings(ranking)) if several else []
+    return FirstScreen(
+        _claim(ranking),
+        [*([SIMULATED_SCREEN] if board.simulated else []), *_warnings(ranking)],
+        basis,
+        screen_table(ranking, _MEAN, _SIGNED, _costs(ranking)),
+        findings,
+        _commands(ranking),
+    )
+
+
+def _claim(ranking: Ranking) -> str:
+    """The best model, and how far it is ahead."""
+    if ranking.corrected is not None:
+        return ranking.corrected.start[0]
+    sentence = best_sentence(ranking, ALL)
+    pairs = ranking.beside_best(ALL)
+    if not pairs or not pairs[0].difference.n:
+        return sentence
+    difference = _SIGNED(pairs[0].difference)
+    if len(pairs) == 1:
+        return f"{sentence.removesuffix('.')}: {difference}."
+    return f"{sentence} Ahead of {ranking.short[pairs[0].second]}: {difference}."
+
+
+def _warnings(ranking: Ranking) -> list[str]:
+    warnings = [*first_cautions(ranking), *more_cautions(ranking)]
+    if judge_failed(ranking):
+        warnings.append(judge_sentence(ranking))
+    if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
+        warnings.append(ALERT)
+    return warnings
+
+
+def _basis(ranking: Ranking) -> str:
+    """Over which questions, scored by whom."""
+    over = counted(ranking.questions, "question")
+    if ranking.questions < ranking.asked:
+        over = f"{ranking.questions:,} of the {counted(ranking.asked, 'question')} asked"
+    counts = ranking.question_counts
+    languages = ranking.columns.languages
+    by_language = [
+        f"{ranking.title(name)} {counts[name]:,}" for name in languages if name in counts
+    ]
+    if len(by_language) < 2:
+        by_language = [ranking.title(name) for name in languages]
+    judges = listed(ranking.conditions.judges) if ranking.conditions.judges else "no judge"
+    return f"{over} ({', '.join(by_language)}), {LOWEST} to {HIGHEST} by {judges}."
+
+
+def _costs(ranking: Ranking) -> dict[str, Sequence[str]]:
+    """A column with what 1,000 answers cost, if that is known of any model."""
+    models = ranking.models
+    costs = [1000 * float(cost) for cost in models["cost"] / models["answers"]]
+    if np.isnan(costs).all():
+        return {}
+    texts = [money(cost) for cost in costs]
+    return {"cost of 1,000": ["no price" if text == UNKNOWN else text for text in texts]}
+
+
+def _findings(ranking: Ranking) -> Iterator[str]:
+    """The best for each intent, one sentence for those of which the same is true."""
+    found: dict[str, list[str]] = {}
+    for group in ranking.columns.groups:
+        found.setdefault(_best(ranking, group), []).append(ranking.title(group))
+    every = len(ranking.columns.groups)
+    for best, titles in found.items():
+        if len(titles) == every > 1:
+            yield f"In all {every} intents: {best}."
+        else:
+            yield f"{', '.join(titles)}: {best}."
+    yield from _needed(ranking)
+
+
+def _best(ranking: Ranking, group: str) -> str:
+    """What is known of the best model for an intent."""
+    if not ranking.question_counts.get(group):
+        return "no question has a score of every ranked model"
+    if not ranking.testable(group):
+        return "too few questions to find a best model"
+    short = ranking.short
+    best = short[ranking.best(group)]
+    unclear = [short[pair.second] for pair in ranking.beside_best(group) if not pair.significant]
+    if not unclear:
+        return f"{best} is significantly best"
+    return f"{listed([best, *unclear], 'or')}, which cannot be distinguished"
+
+
+def _needed(ranking: Ranking) -> Iterator[str]:
+    """How many questions it takes to see a difference, if the first two are not told apart."""
+    pairs = ranking.beside_best(ALL)
+    unclear = [pair for pair in pairs if not pair.significant]
+    if not unclear:
+        return
+    needed = ranking.needed(unclear[0], _EXAMPLE)
+    if needed is not None:
+        names = f"{ranking.short[unclear[0].first]} and {ranking.short[unclear[0].second]}"
+        yield f"A difference of {_EXAMPLE} between {names} takes {counted(needed, 'question')}."
+
+
+def _judge(ranking: Ranking) -> str:
+    """What was not checked of the judge; empty without a judge or if everything was."""
+    facts = ranking.judge_checks
+    unchecked = dict.fromkeys(fact.check for fact in facts if verdict_of(fact) == NOT_CHECKED)
+    if not ranking.conditions.judges or not unchecked:
+        return ""
+    return f"Not checked of the judge: {listed(list(unchecked))}."
+
+
+def _commands(ranking: Ranking) -> list[tuple[str, str]]:
+    """What was not checked of the judge, with a command that checks some of it."""
+    facts = [fact for fact in ranking.judge_checks if fact.source.startswith(COMMAND)]
+    if not facts:
+        return []
+    fact = min(facts, key=lambda fact: "urs_probe" not in fact.source)  # the cheapest first
+    purpose = f"{_judge(ranking)} To check {fact.check}"
+    return [(purpose, fact.source.removeprefix(COMMAND))]
