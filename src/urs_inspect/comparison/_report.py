@@ -25,6 +25,7 @@ from urs_inspect.reports.words._comparison import (
     ALERT,
     MATRIX,
     UNSCORED_ALERT,
+    best_claim,
     best_sentence,
     difference_matrix,
     differences_table,
@@ -101,7 +102,9 @@ def report_comparison(
         f"Comparison: {scores.task}",
         sections,
         facts,
-        first=_screen(compared, scores, first, formats),
+        first=_screen(
+            compared, scores, first if baseline else best_claim(compared, formats[1]), formats
+        ),
     )
 
 

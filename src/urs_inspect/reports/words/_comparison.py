@@ -1,5 +1,6 @@
 """Compared models -> sentences and tables of pairs, which several reports show."""
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import chain, pairwise
 
@@ -210,6 +211,18 @@ def _not_distinguished(
     return text
 
 
+def best_claim(compared: ComparedModels, signed: Format) -> str:
+    """Which model is best, and how far it is ahead of the second."""
+    sentence = best_sentence(compared, ALL)
+    pairs = compared.beside_best(ALL)
+    if not pairs or not pairs[0].difference.n:
+        return sentence
+    difference = signed(pairs[0].difference)
+    if len(pairs) == 1:
+        return f"{sentence.removesuffix('.')}: {difference}."
+    return f"{sentence} Ahead of {compared.short[pairs[0].second]}: {difference}."
+
+
 def ahead_of_next(compared: ComparedModels, signed: Format) -> list[str]:
     """How far each model is ahead of the next of the ranked ones, with the interval."""
     differences = {(pair.first, pair.second): pair.difference for pair in compared.comparisons[ALL]}
@@ -222,7 +235,7 @@ def screen_table(
 ) -> Table:
     """The table of a first screen: rank, model, mean, interval, ahead of the next, and more.
 
-    Of models that a baseline alone was compared with, no one is ahead of the next.
+    Models that were compared with a baseline only have no ranks.
     """
     means = compared.means[ALL]
     columns = {
@@ -235,8 +248,9 @@ def screen_table(
         "ahead of the next": ahead_of_next(compared, signed),
         **more,
     }
-    if not any(columns["ahead of the next"]):
-        del columns["ahead of the next"]
+    ranked = int(compared.models["rank_from"].notna().sum())
+    if len(compared.comparisons[ALL]) < math.comb(ranked, 2):
+        del columns["rank"], columns["ahead of the next"]
     numbers = [name for name in columns if name not in ("rank", "model")]
     return Table(pd.DataFrame(columns), dict.fromkeys(numbers, str))
 

@@ -11,7 +11,7 @@ from urs_inspect.reports.numbers._judge_checks import NOT_CHECKED, verdict_of
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL
 from urs_inspect.reports.words._cautions import first_cautions, more_cautions
-from urs_inspect.reports.words._comparison import ALERT, UNSCORED_ALERT, best_sentence, screen_table
+from urs_inspect.reports.words._comparison import ALERT, UNSCORED_ALERT, best_claim, screen_table
 from urs_inspect.reports.words._judge_checks import judge_failed, judge_sentence
 from urs_inspect.rubrics import HIGHEST, LOWEST
 
@@ -47,14 +47,7 @@ def _claim(ranking: Ranking) -> str:
     """The best model, and how far it is ahead."""
     if ranking.corrected is not None:
         return ranking.corrected.start[0]
-    sentence = best_sentence(ranking, ALL)
-    pairs = ranking.beside_best(ALL)
-    if not pairs or not pairs[0].difference.n:
-        return sentence
-    difference = _SIGNED(pairs[0].difference)
-    if len(pairs) == 1:
-        return f"{sentence.removesuffix('.')}: {difference}."
-    return f"{sentence} Ahead of {ranking.short[pairs[0].second]}: {difference}."
+    return best_claim(ranking, _SIGNED)
 
 
 def _warnings(ranking: Ranking) -> list[str]:
