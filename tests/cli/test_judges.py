@@ -54,13 +54,13 @@ def test_pairs_and_ratings_are_shown_and_other_logs_named(
 ) -> None:
     judged(tmp_path / "foreign", Script(record(5)).model())
     both = (folders["pairs"], folders["ratings"])
-    alone = run("judges", *both).output
+    alone = run("judges", "--all", *both).output
     assert alone.count("Dataset:") == 2
     assert "Skipped" not in alone
-    output = " ".join(run("judges", *both, tmp_path / "foreign").output.split())
+    output = " ".join(run("judges", "--all", *both, tmp_path / "foreign").output.split())
     assert output.count("Dataset:") == 2
     assert tells(output, "Skipped: 1 log ... pair_verdict ... rating_agreement")
-    assert run("judges", tmp_path / "foreign").exit_code == 1
+    assert run("judges", "--all", tmp_path / "foreign").exit_code == 1
 
 
 # --- probe ---

@@ -146,7 +146,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_names_of_models_in_the_table(run: Run, tmp_path: Path) -> None:
     write_judged(tmp_path / "log.eval", answered("q", judgement(5.0)), model="mockllm/[viz]x")
-    assert "mockllm/[viz]x" in run("table", tmp_path / "log.eval").output
+    assert "mockllm/[viz]x" in run("table", "--all", tmp_path / "log.eval").output
 
 
 def test_paths_of_data(

@@ -109,7 +109,7 @@ def test_two_runs_with_other_evaluators_are_one_grid(
     crossval(tmp_path, places, {"A": Script(final(8))})
     crossval(tmp_path, places, {"C": Script(final(6))})
     options = (tmp_path / "crossval", "--output", tmp_path / "out")
-    done = run("robustness", *options)
+    done = run("robustness", "--all", *options)
     assert done.exit_code == 0, done.output
     assert "6 cases in 3 folds" in done.output
     assert "Grid 1" not in done.output
@@ -119,11 +119,11 @@ def test_two_runs_with_other_evaluators_are_one_grid(
     # No interval where all values are equal.
     assert "2.00 to" not in done.output
     assert "<svg" in (tmp_path / "out" / "figure_4.svg").read_text(encoding="utf-8")
-    again = run("crossval", *options)
+    again = run("crossval", "--all", *options)
     assert again.exit_code == 0
     assert tells(again.output, "`urs-inspect crossval` ... `urs-inspect robustness`")
     monkeypatch.setitem(sys.modules, "altair", None)
-    without = run("robustness", *options)
+    without = run("robustness", "--all", *options)
     assert without.exit_code == 0, without.output
     assert not (tmp_path / "out" / "figure_4.svg").exists()
     assert "altair" in without.output and "pip install 'urs-inspect[viz]'" in without.output
@@ -138,7 +138,7 @@ def test_unfinished_and_foreign_logs_are_skipped_with_reasons(
     odd = crossval(tmp_path, places, {"D": Script(final(6))}, {"cases": 2, "folds": 1})
     odd.eval.metadata = {"dataset": "sample"}
     write_eval_log(odd)
-    words = said("robustness", tmp_path / "crossval", tmp_path / "answers")
+    words = said("robustness", "--all", tmp_path / "crossval", tmp_path / "answers")
     assert "broken.eval was left out" in words
     assert tells(words, "cannot be read: KeyError")
     assert tells(words, "is 'error', 0 of 2 samples ... `inspect eval-retry`")
@@ -224,7 +224,7 @@ def test_all_three_at_once(
         "-o",
         out,
     )
-    output = said("agreement", judged_logs, *options)
+    output = said("agreement", "--all", judged_logs, *options)
     for words in (
         "Over 3 intents: Pearson 0.9",
         "36 comparisons on 36 instructions, 0 ties; scores over 16 questions.",
@@ -296,7 +296,7 @@ def logs(tmp_path: Path) -> Path:
 
 def test_the_report_of_urs_is_printed_and_written(logs: Path, tmp_path: Path, said: Said) -> None:
     out = tmp_path / "out"
-    command = ("report", logs, "-o", out)
+    command = ("report", "--all", logs, "-o", out)
     output = said(*command)
     for words in (
         "8.67",
@@ -324,19 +324,19 @@ def test_traffic_and_countries_and_nothing_is_written_without_a_directory(
     mix.write_text("countries: {chile: 0.1, Peru: 0.9}", encoding="utf-8")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    words = said("report", logs, "--traffic", mix)
+    words = said("report", "--all", logs, "--traffic", mix)
     assert "8.95" in words
     assert tells(words, "countries: Chile 10%, Peru 90%); ... 15 questions")
-    assert tells(words, "Nothing ... -o DIRECTORY")
+    assert tells(said("report", logs, "--traffic", mix), "-o DIRECTORY")
     assert list(Path.cwd().iterdir()) == []
-    said("report", logs, "-o", out, "--traffic", mix)
+    said("report", "--all", logs, "-o", out, "--traffic", mix)
     found = json.loads((out / "report.json").read_text(encoding="utf-8"))
     [ranking] = found["rankings"]
     assert found["tables"]["leaderboard"][0]["mean"] == pytest.approx(0.1 * 8.5 + 0.9 * 9)
     assert ranking["countries"] == ["Chile", "Peru"]
     assert ranking["traffic"]["shares"] == {"countries": {"Chile": 0.1, "Peru": 0.9}}
     mix.write_text("intents: {leisure: 0.5}", encoding="utf-8")
-    error = refused("report", logs, "-o", tmp_path / "other", "--traffic", mix)
+    error = refused("report", "--all", logs, "-o", tmp_path / "other", "--traffic", mix)
     assert tells(error, "intents: ... add up to 1, ... 0.5")
     assert not (tmp_path / "other").exists()
 
@@ -349,7 +349,7 @@ def test_a_model_that_judged_itself_is_marked(logs: Path, run: Run) -> None:
         *[answered(f"{n}-1", judgement(7.0)) for n in range(5)],
         model="p/judge",
     )
-    lines = run("report", logs).output.splitlines()
+    lines = run("report", "--only", "ranking", logs).output.splitlines()
     [marked] = [line for line in lines if "p/judge" in line and "%" in line]
     assert marked.split("│")[-2].strip() == "50%"
 
@@ -357,7 +357,7 @@ def test_a_model_that_judged_itself_is_marked(logs: Path, run: Run) -> None:
 def test_questions_that_do_not_count_marks_and_other_conditions_are_explained(
     logs: Path, said: Said
 ) -> None:
-    plain = said("report", logs)
+    plain = said("report", "--all", logs)
     assert "asked" not in plain and "Ranking 2" not in plain
     samples = [
         answered(f"{n}-{k}", judgement(5.0 if n else math.nan)) for k in range(3) for n in range(5)
@@ -365,7 +365,7 @@ def test_questions_that_do_not_count_marks_and_other_conditions_are_explained(
     write_judged(logs / "lacking.eval", *samples, model="p/lacking")
     other = answered("0-0", judgement(5.0, "p/other"))
     write_judged(logs / "other.eval", other, model="p/third", roles={"grader": ["p/other"]})
-    words = said("report", logs)
+    words = said("report", "--all", logs)
     assert "12 of the 15 questions asked" in words
     # The three without a score leave open (12 * 5 + 3 * 1) / 15 to (12 * 5 + 3 * 10) / 15.
     assert "20% ! │ 4.20–6.00" in words
@@ -378,7 +378,7 @@ def test_no_interval_has_no_width_or_goes_beyond_the_scale(said: Said, tmp_path:
         rest = 8.0 if model == "equal" else 1.0
         samples = [answered(f"{n}", judgement(rest if n else first)) for n in range(20)]
         write_judged(tmp_path / f"{model}.eval", *samples, model=f"p/{model}")
-    output = said("report", tmp_path)
+    output = said("report", "--all", tmp_path)
     assert "8.00" in output and not re.search(r"8\.00 \([\d.]+ to", output)
     assert "1.45 (1.00 to " in output
 

@@ -143,7 +143,9 @@ def test_without_logs_every_check_names_the_command_that_does_it(
 def test_a_terminal_prints_each_command_as_one_line(tmp_path: Path, run: Run) -> None:  # noqa: F811
     write_urs(tmp_path, "p/a", JUDGE)
     lines = [
-        line for line in run("table", tmp_path).output.splitlines() if line.startswith("run: ")
+        line
+        for line in run("table", "--all", tmp_path).output.splitlines()
+        if line.startswith("run: ")
     ]
     assert [line.removeprefix("run: ") for line in lines] == list(
         commands_of(board_of(tmp_path)).values()
@@ -209,16 +211,16 @@ def test_a_judge_that_gives_the_reference_too_little_has_failed(tmp_path: Path, 
     ranking = board_of(tmp_path).rankings[0]
     said = judge_sentence(ranking)
     assert (
-        tells(said, "FAILED: ... worth, 2.36")
+        tells(said, "FAILED: ... quality, 2.36")
         and "8-point reference" in said
         and "expected 7 to 9" in said
     )
     [warning] = judge_section(ranking, 1).warnings
     assert "FAILED" in warning and "2.36" in warning
-    rows = json.loads(run("report", tmp_path, "--json").stdout)["tables"]["judge"]
+    rows = json.loads(run("report", "--all", tmp_path, "--json").stdout)["tables"]["judge"]
     verdicts = {row["result"]: row["verdict"] for row in rows if row["check"] == KNOWN}
     assert verdicts == {2.5: "passed", 2.36: "FAILED", 1.5: "passed"}
-    assert said in " ".join(run("report", tmp_path).output.split())
+    assert said in " ".join(run("report", "--all", tmp_path).output.split())
 
 
 def test_a_passed_check_is_no_accusation(tmp_path: Path) -> None:

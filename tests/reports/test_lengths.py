@@ -183,7 +183,7 @@ def test_a_judge_that_pays_for_repeated_text_is_covered_by_the_sentence(
         ]
         write_judged(tmp_path / f"{model[2:]}.eval", *samples, model=model)
     for command in ("report", "table"):
-        printed = " ".join(run(command, tmp_path).output.split())
+        printed = " ".join(run(command, "--all", tmp_path).output.split())
         assert tells(printed, "thrice is best, ... once")
         assert tells(printed, "thrice writes 3.0 times ... once (... 0 of 40 questions")
         assert TASTE in printed
@@ -221,14 +221,14 @@ def test_the_regression_is_a_table_with_its_warning_for_those_who_ask(
             for n in range(20)
         ]
         write_judged(tmp_path / f"{model[2:]}.eval", *samples, model=model)
-    plain = json.loads(run("report", tmp_path, "--json").stdout)
-    asked = json.loads(run("report", tmp_path, "--json", "--control", "length").stdout)
+    plain = json.loads(run("report", "--all", tmp_path, "--json").stdout)
+    asked = json.loads(run("report", "--all", tmp_path, "--json", "--control", "length").stdout)
     assert "equal_length" not in plain["tables"] and "length" not in plain["rankings"][0]
     assert asked["rankings"][0]["headline"] == plain["rankings"][0]["headline"]
     rows = asked["tables"]["equal_length"]
     assert [found["model"] for found in rows] == plain["rankings"][0]["models"]
     assert all(found["low"] <= found["equal_length"] <= found["high"] for found in rows)
-    printed = " ".join(run("report", tmp_path, "--control", "length").output.split())
+    printed = " ".join(run("report", "--all", tmp_path, "--control", "length").output.split())
     assert REGRESSION_WARNING in printed
 
 

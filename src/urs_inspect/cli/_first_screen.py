@@ -60,7 +60,7 @@ def print_shown(
         report: The report.
         console: Where to.
         shown: What of it.
-        more: Lines at the end of the first screen, such as where the report was written.
+        more: Lines at the end, such as where the report was written.
         everything: How to have everything printed.
 
     Raises:
@@ -68,11 +68,11 @@ def print_shown(
     """
     from urs_inspect.reports.layout._first_screen import first_screen
 
-    if shown.only is not None:
-        print_report(replace(report, sections=_parts_of(report, shown.only)), console)
-        return
-    if shown.every:
-        print_report(report, console)
+    if shown != Shown():
+        sections = report.sections if shown.only is None else _parts_of(report, shown.only)
+        print_report(replace(report, sections=sections), console)
+        for line in more:
+            console.print(f"\n{line}", highlight=False, markup=False, soft_wrap=True)
         return
     parts = ", ".join(_titles(report))
     width = min(console.width, _WIDEST)
@@ -114,14 +114,7 @@ def screen_lines(screen: "FirstScreen", width: int, ways: Sequence[str]) -> list
         width: Columns of the terminal.
         ways: Last lines: how to see the rest.
     """
-    warnings = list(screen.warnings[:_MOST_WARNINGS])
-    left_out = len(screen.warnings) - len(warnings)
-    if left_out:
-        warnings.append(f"{left_out} more warnings: --all")
-    top: list[str] = []
-    for warning in warnings:
-        top += _wrapped(warning, width)
-    top += [*([""] if top else []), *_wrapped(screen.claim, width)]
+    top = _top(screen, width)
     end: list[str] = []
     for purpose, command in screen.commands:
         end += _command_lines(purpose, command, width)
@@ -129,12 +122,29 @@ def screen_lines(screen: "FirstScreen", width: int, ways: Sequence[str]) -> list
     room = LINES - _height(top, width) - _height(end, width) - 2  # blank lines around the table
     table = None if screen.table is None else screen.table.text()
     least = 0 if table is None else 2 + min(len(table.rows), _FEWEST_ROWS)
-    basis = _fitting(screen.basis, width, room - least)
-    room -= len(basis)
-    rows = [] if table is None else _table_lines(table, width, room)
-    findings = _fitting(screen.findings, width, room - len(rows) - 1)
-    middle = [*rows, ""] if rows else []
-    return [*top, *basis, "", *middle, *findings, *([""] if findings else []), *end]
+    lines = top + _fitting(screen.basis, width, room - least)
+    room -= len(lines) - len(top)
+    if table is not None:
+        rows = _table_lines(table, width, room)
+        room -= len(rows) + 1
+        lines += ["", *rows]
+    if findings := _fitting(screen.findings, width, room):
+        lines += ["", *findings]
+    return [*lines, "", *end]
+
+
+def _top(screen: "FirstScreen", width: int) -> list[str]:
+    """Warnings, those beyond the most as a count, and the claim."""
+    warnings = list(screen.warnings[:_MOST_WARNINGS])
+    left_out = len(screen.warnings) - len(warnings)
+    if left_out:
+        warnings.append(f"{left_out} more warnings: --all")
+    lines: list[str] = []
+    for warning in warnings:
+        lines += _wrapped(warning, width)
+    if lines:
+        lines.append("")
+    return lines + _wrapped(screen.claim, width)
 
 
 def _fitting(sentences: Sequence[str], width: int, room: int) -> list[str]:

@@ -164,18 +164,10 @@ def _print(report: "Report", written: Sequence[Path], shown: Shown, form: _Form)
     """Print a report, and where it was written."""
     files = []
     if written:
-        files = [f"Written: {written[0]} and {len(written) - 1} other files in {written[0].parent}"]
+        files = [f"Written: {written[0]}, and {len(written) - 1} more files beside it"]
     elif form.page:
         files = ["A page: add -o DIRECTORY"]
-    console = Console()
-    print_shown(report, console, shown, files)
-    if written and shown != Shown():
-        console.print(
-            f"\nWritten: {', '.join(map(str, written))}",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
-        )
+    print_shown(report, Console(), shown, files)
 
 
 def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":

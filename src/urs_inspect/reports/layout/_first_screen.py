@@ -3,14 +3,17 @@ block of the page, of Markdown and of a gate's summary.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from urs_inspect.reports.layout._tables import Report, Section, Table
 
 SIMULATED_SCREEN = "SIMULATED: rules answered or judged, not language models. Scores mean nothing."
+LEFT_OUT = ("Left out", "Skipped")
+"""Titles of sections that say what does not count, and why."""
 _MOST_NOTES = 4
+_MOST_REASONS = 3
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,27 @@ class FirstScreen:
 
 
 def first_screen(report: "Report") -> FirstScreen:
-    """The answer of a report: its own, or the start of its first section."""
-    if report.first is not None:
-        return report.first
+    """The answer of a report: its own, or the start of its first section; with what was left out
+    among the warnings.
+    """
+    screen = report.first or _start_of_report(report)
+    return replace(screen, warnings=[*screen.warnings, *_left_out(report)])
+
+
+def _left_out(report: "Report") -> list[str]:
+    """What was left out of a report, the first few in words."""
+    reasons: list[str] = []
+    for section in report.sections:
+        if section.title in LEFT_OUT:
+            reasons += section.notes
+    if len(reasons) <= _MOST_REASONS:
+        return reasons
+    name = LEFT_OUT[0].lower()
+    more = len(reasons) - _MOST_REASONS + 1
+    return [*reasons[: _MOST_REASONS - 1], f'{more} more were left out: --only "{name}".']
+
+
+def _start_of_report(report: "Report") -> FirstScreen:
     warnings: list[str] = []
     for section in report.sections:
         if section.warnings and list(section.warnings) == list(section.notes):

@@ -19,6 +19,7 @@ _EXAMPLE = 0.3
 """Difference of means for which a screen says how many questions show it."""
 _MEAN = number(2)
 _SIGNED = number(2, sign=True)
+_COUNT = number(0)
 
 
 def leaderboard_screen(board: Leaderboard) -> FirstScreen:
@@ -33,11 +34,14 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
         )
     basis += ranking.notes
     findings = list(_findings(ranking)) if several else []
+    warnings = _warnings(ranking)
+    if board.simulated:
+        warnings.insert(0, SIMULATED_SCREEN)
     return FirstScreen(
         _claim(ranking),
-        [*([SIMULATED_SCREEN] if board.simulated else []), *_warnings(ranking)],
+        warnings,
         basis,
-        screen_table(ranking, _MEAN, _SIGNED, _costs(ranking)),
+        screen_table(ranking, _MEAN, _SIGNED, {**_costs(ranking), **_lengths(ranking)}),
         findings,
         _commands(ranking),
     )
@@ -83,6 +87,14 @@ def _costs(ranking: Ranking) -> dict[str, Sequence[str]]:
         return {}
     texts = [money(cost) for cost in costs]
     return {"cost of 1,000": ["no price" if text == UNKNOWN else text for text in texts]}
+
+
+def _lengths(ranking: Ranking) -> dict[str, Sequence[str]]:
+    """A column with the median length of each model's answers, in characters."""
+    medians = ranking.answers.groupby("model")["answer_length"].median().reindex(ranking.names)
+    if medians.isna().all():
+        return {}
+    return {"median length": [_COUNT(median) for median in medians]}
 
 
 def _findings(ranking: Ranking) -> Iterator[str]:

@@ -182,7 +182,7 @@ def judges_report(
     for rated in ratings:
         sections += _rating_sections(rated, by, numbers)
     if skipped:
-        sections.append(Section("Logs", skipped))
+        sections.append(Section("Skipped", skipped))
     everything = load_published()
     names = [dataset.dataset for dataset in pairs] + [dataset.dataset for dataset in ratings]
     tables = {"all": everything.tables, "matching": everything.about(names), "none": ()}[published]

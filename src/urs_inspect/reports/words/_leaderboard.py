@@ -119,7 +119,7 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
         "Which model serves which intent",
         sections,
         facts,
-        first=leaderboard_screen(board),
+        first=leaderboard_screen(board) if board.rankings else None,
     )
 
 
