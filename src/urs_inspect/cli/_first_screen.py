@@ -21,8 +21,8 @@ LINES = 23
 _WIDEST = 100
 """Columns beyond which sentences are hard to read."""
 _MOST_ROWS = 10
-_FEWEST_ROWS = 3
-_MOST_WARNINGS = 4
+_FEWEST_ROWS = 2
+_WARNING_LINES = 5
 _GAP = "  "
 _UNTELLING = ("the", "where", "what", "how", "all", "every")
 """First words of titles that do not say what a part is about."""
@@ -121,7 +121,7 @@ def screen_lines(screen: "FirstScreen", width: int, ways: Sequence[str]) -> list
     end += ways
     room = LINES - _height(top, width) - _height(end, width) - 2  # blank lines around the table
     table = None if screen.table is None else screen.table.text()
-    least = 0 if table is None else 2 + min(len(table.rows), _FEWEST_ROWS)
+    least = 0 if table is None else 3 + min(len(table.rows), _FEWEST_ROWS)
     lines = top + _fitting(screen.basis, width, room - least)
     room -= len(lines) - len(top)
     if table is not None:
@@ -134,14 +134,17 @@ def screen_lines(screen: "FirstScreen", width: int, ways: Sequence[str]) -> list
 
 
 def _top(screen: "FirstScreen", width: int) -> list[str]:
-    """Warnings, those beyond the most as a count, and the claim."""
-    warnings = list(screen.warnings[:_MOST_WARNINGS])
-    left_out = len(screen.warnings) - len(warnings)
-    if left_out:
-        warnings.append(f"{left_out} more warnings: --all")
+    """Warnings, those that do not fit as a count, and the claim."""
     lines: list[str] = []
-    for warning in warnings:
-        lines += _wrapped(warning, width)
+    left_out = 0
+    for warning in screen.warnings:
+        wrapped = _wrapped(warning, width)
+        if len(lines) + len(wrapped) <= _WARNING_LINES:
+            lines += wrapped
+        else:
+            left_out += 1
+    if left_out:
+        lines.append(f"{left_out} more warnings: --all")
     if lines:
         lines.append("")
     return lines + _wrapped(screen.claim, width)
@@ -189,12 +192,12 @@ def _table_lines(table: "TextTable", width: int, room: int) -> list[str]:
     widths = [max(map(cell_len, column)) for column in columns]
     while len(widths) > 1 and sum(widths) + len(_GAP) * (len(widths) - 1) > width:
         widths.pop()
-    left_out = table.headings[len(widths) :]
-    notes = [f"Not shown: {', '.join(left_out)}."] if left_out else []
-    most = max(_FEWEST_ROWS, min(_MOST_ROWS, room - 1 - len(notes)))
+    notes = []
+    most = max(_FEWEST_ROWS, min(_MOST_ROWS, room - 2))
     if len(table.rows) > most:
-        notes.insert(0, f"and {len(table.rows) - most + 1} more")
-        most -= 1
+        notes.append(f"and {len(table.rows) - most:,} more")
+    if left_out := table.headings[len(widths) :]:
+        notes.append(f"not shown: {', '.join(left_out)}")
     lines = []
     for row in (table.headings, *table.rows[:most]):
         cells = [
@@ -202,7 +205,9 @@ def _table_lines(table: "TextTable", width: int, room: int) -> list[str]:
             for place, (cell, wide) in enumerate(zip(row, widths, strict=False))
         ]
         lines.append(_GAP.join(cells).rstrip())
-    return [*lines, *notes]
+    if notes:
+        lines.append(f"({'; '.join(notes)})")
+    return lines
 
 
 def _filled(cell: str, width: int, *, left: bool) -> str:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from urs_inspect._util import InputError, check_new_file, choices, visible
-from urs_inspect.cli._output import print_report
+from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 
 if TYPE_CHECKING:
     from urs_inspect.discrepancy._judge_prior import JudgePrior, WeighedRanking
@@ -88,6 +87,7 @@ _ROUNDS = 1000
     show_default=True,
     help="Seed of the resamples.",
 )
+@shown_options
 def rank(
     logs_or_votes: tuple[str, ...],
     votes: tuple[str, ...],
@@ -99,6 +99,8 @@ def rank(
     columns: Path | None,
     as_json: bool,
     seed: int,
+    every: bool,
+    only: str | None,
 ) -> None:
     """Rank models by LOGS_OR_VOTES: logs of mad, lists of votes, or directories of either.
 
@@ -140,12 +142,8 @@ def rank(
     if as_json:
         click.echo(json.dumps(report.facts, ensure_ascii=False, indent=2, allow_nan=False))
         return
-    console = Console()
-    print_report(report, console)
-    if output is not None:
-        console.print(
-            f"\nThe log with the votes as scores is {escape(str(output))}.", highlight=False
-        )
+    written = [] if output is None else [f"Log with the votes as scores: {output}"]
+    print_shown(report, Console(), Shown(every, only), written)
 
 
 def _divided(logs_or_votes: tuple[str, ...], votes: tuple[str, ...]) -> tuple[list[str], list[str]]:

@@ -118,11 +118,13 @@ def duration(seconds: float) -> str:
     )
 
 
-def listed(names: Sequence[str], joint: str = "and", separator: str = ", ") -> str:
+def listed(
+    names: Sequence[str], joint: str = "and", separator: str = ", ", most: int = _MOST_NAMES
+) -> str:
     """Names as part of a sentence, those beyond the most as a count."""
     shown = list(names)
-    if len(shown) > _MOST_NAMES + 1:
-        shown = [*shown[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
+    if len(shown) > most + 1:
+        shown = [*shown[:most], f"{len(names) - most} more"]
     return shown[0] if len(shown) == 1 else f"{separator.join(shown[:-1])} {joint} {shown[-1]}"
 
 

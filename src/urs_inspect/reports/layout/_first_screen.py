@@ -13,7 +13,7 @@ SIMULATED_SCREEN = "SIMULATED: rules answered or judged, not language models. Sc
 LEFT_OUT = ("Left out", "Skipped")
 """Titles of sections that say what does not count, and why."""
 _MOST_NOTES = 4
-_MOST_REASONS = 3
+_MOST_REASONS = 2
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,10 @@ def _left_out(report: "Report") -> list[str]:
     for section in report.sections:
         if section.title in LEFT_OUT:
             reasons += section.notes
+            name = section.title.partition(" ")[0].lower()
     if len(reasons) <= _MOST_REASONS:
         return reasons
-    name = LEFT_OUT[0].lower()
-    more = len(reasons) - _MOST_REASONS + 1
-    return [*reasons[: _MOST_REASONS - 1], f'{more} more were left out: --only "{name}".']
+    return [f"{len(reasons)} remarks on what was left out: --only {name}. The first: {reasons[0]}"]
 
 
 def _start_of_report(report: "Report") -> FirstScreen:

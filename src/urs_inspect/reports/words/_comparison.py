@@ -26,6 +26,8 @@ UNSCORED_ALERT = 0.02
 ALERT = f"! More than {UNSCORED_ALERT:.0%} of the answers have no score."
 _MOST_NAMED = 4
 """Most models that a cell with the best of a column names."""
+_MOST_IN_CLAIM = 2
+"""Most models that a claim names as not distinguishable from the best."""
 
 
 _SIGNIFICANT = {
@@ -153,8 +155,10 @@ def verdict_notes(compared: ComparedModels) -> list[str]:
     return [meaning for verdict, meaning in meanings.items() if verdict in verdicts]
 
 
-def best_sentence(ranking: ComparedModels, key: str) -> str:
-    """Which model is best in a column, and which ones cannot be distinguished from it."""
+def best_sentence(ranking: ComparedModels, key: str, most: int = _MOST_NAMED) -> str:
+    """Which model is best in a column, and which ones cannot be distinguished from it, of which at
+    most so many are named.
+    """
     pairs = ranking.beside_best(key)
     short = ranking.short
     if not any(pair.difference.n for pair in pairs):
@@ -169,7 +173,7 @@ def best_sentence(ranking: ComparedModels, key: str) -> str:
     have = f"{listed([name, *equal])} share" if equal else f"{name} has"
     text = f"{have} the {highest} mean score"
     if ranking.testable(key):
-        return f"{text}{_not_distinguished(ranking, pairs, equal)}."
+        return f"{text}{_not_distinguished(ranking, pairs, equal, most)}."
     over = counted(pairs[0].difference.n, ranking.noun)
     return f"{text}; over {over} no difference between {others + 1} models can be significant."
 
@@ -181,7 +185,7 @@ def _all_of(others: Sequence[str]) -> str:
 
 
 def _not_distinguished(
-    ranking: ComparedModels, pairs: Sequence[Comparison], equal: Sequence[str]
+    ranking: ComparedModels, pairs: Sequence[Comparison], equal: Sequence[str], most: int
 ) -> str:
     """What is not known of the best model beside the others, of which some are equal to it."""
     by_verdict: dict[str, list[str]] = {}
@@ -195,7 +199,7 @@ def _not_distinguished(
     if len(unclear) == len(pairs) > 1:
         text += ", but cannot be distinguished from any other model"
     elif unclear:
-        text += f", but cannot be distinguished from {listed(unclear, 'or')}"
+        text += f", but cannot be distinguished from {listed(unclear, 'or', most=most)}"
     if partly := by_verdict.get("not significant over all questions"):
         text += (
             f"; it is significantly {above} {listed(partly)} only over the"
@@ -213,9 +217,9 @@ def _not_distinguished(
 
 def best_claim(compared: ComparedModels, signed: Format) -> str:
     """Which model is best, and how far it is ahead of the second."""
-    sentence = best_sentence(compared, ALL)
+    sentence = best_sentence(compared, ALL, most=_MOST_IN_CLAIM)
     pairs = compared.beside_best(ALL)
-    if not pairs or not pairs[0].difference.n:
+    if not pairs or not pairs[0].difference.n or round(pairs[0].difference.value, DIGITS) == 0:
         return sentence
     difference = signed(pairs[0].difference)
     if len(pairs) == 1:

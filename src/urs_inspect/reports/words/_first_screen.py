@@ -91,7 +91,7 @@ def _costs(ranking: Ranking) -> dict[str, Sequence[str]]:
 
 def _lengths(ranking: Ranking) -> dict[str, Sequence[str]]:
     """A column with the median length of each model's answers, in characters."""
-    medians = ranking.answers.groupby("model")["answer_length"].median().reindex(ranking.names)
+    medians = ranking.models["median_length"]
     if medians.isna().all():
         return {}
     return {"median length": [_COUNT(median) for median in medians]}
