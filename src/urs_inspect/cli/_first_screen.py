@@ -1,6 +1,7 @@
 """What a command prints: the answer on one screen, everything, or one part."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -93,7 +94,7 @@ def _titles(report: "Report") -> list[str]:
     for section in _printed(report):
         if section.warnings and len(section.warnings) == len(section.notes):
             continue  # on the first screen as well
-        words = section.title.lower().replace(",", " ").split()
+        words = re.findall(r"\w[\w-]*", section.title.lower()) or [section.title]
         names.append(next((word for word in words if word not in _UNTELLING), words[0]))
     return list(dict.fromkeys(names))
 

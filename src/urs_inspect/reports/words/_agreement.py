@@ -10,6 +10,7 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.logs._naming import short_names
 from urs_inspect.reports._texts import DASH, Format, number, rating_text
+from urs_inspect.reports.layout._first_screen import FirstScreen
 from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
 from urs_inspect.reports.numbers._agreement import (
     AgreementBlock,
@@ -187,7 +188,49 @@ def agreement_report(
             for name, correlation in published.items()
         },
     }
-    return Report(AGREEMENT, "Agreement of judges with people", sections, facts)
+    return Report(
+        AGREEMENT,
+        "Agreement of judges with people",
+        sections,
+        facts,
+        first=_screen(blocks, notes, warnings),
+    )
+
+
+def _screen(
+    blocks: Sequence[AgreementBlock], notes: Sequence[str], warnings: Sequence[str]
+) -> FirstScreen:
+    """The answer on one screen: a row for each judge and kind of what people say."""
+    rows: list[tuple[str, str, str, Estimate, str]] = []
+    for block in blocks:
+        judge = ", ".join(block.conditions.judges) or "not known"
+        if block.cases:
+            found = block.cases.all
+            over = counted(found.answers, "answer")
+            rows.append((judge, "ratings", "Spearman", found.correlations.spearman, over))
+            rows.append((judge, "ratings", "alpha", found.alpha, over))
+        if block.intents:
+            over = counted(len(block.intents.points), "intent")
+            pearson = block.intents.correlation.pearson
+            rows.append((judge, "satisfaction", "Pearson", pearson, over))
+        if block.ratings:
+            over = counted(len(block.ratings.points), "model")
+            pearson = block.ratings.correlation.pearson
+            rows.append((judge, "votes", "Pearson", pearson, over))
+    if not rows:
+        return FirstScreen("Nothing could be compared.", warnings, notes)
+    judge, what, measure, value, over = rows[0]
+    claim = f"{judge} agrees with people's {what}: {measure} {_NUMBER(value)} over {over}."
+    if not value.low > 0:
+        claim = (
+            f"It is not shown that {judge} agrees with people's {what}: {measure}"
+            f" {_NUMBER(value)} over {over}."
+        )
+    simulated = [_SIMULATION] if any(block.simulated for block in blocks) else []
+    data = pd.DataFrame(rows, columns=["judge", "people's", "measure", "value", "over"])
+    table = Table(data, {"value": _NUMBER, "over": str})
+    basis = [note for note in notes if note not in warnings]
+    return FirstScreen(claim, [*simulated, *warnings], basis, table)
 
 
 def _sections(place: int, block: AgreementBlock) -> list[Section]:

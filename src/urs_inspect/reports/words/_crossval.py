@@ -14,6 +14,7 @@ from urs_inspect.logs._files import finished_headers, local_path, nothing_left, 
 from urs_inspect.logs._naming import short_names
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import DASH, Format, level_text, number, p_value, share
+from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import (
     Report,
     ReportKind,
@@ -140,6 +141,7 @@ def crossval_report(
     sections = simulation_section(simulated)
     figures = {}
     facts = []
+    orders_of_grids = []
     for place, (grid, own, preference) in enumerate(
         zip(grids, scores, preferences, strict=False), start=1
     ):
@@ -157,6 +159,7 @@ def crossval_report(
         sections += _sections(place, grid, short, tables, preference)
         suffix = "" if place == 1 else f"_{place}"
         drawn = (short, grid.conditions, simulated)
+        orders_of_grids.append((orders, pairs))
         figures[f"figure_4{suffix}.svg"] = partial(draw_best_two, means, *drawn)
         figures[f"figure_10{suffix}.svg"] = partial(draw_settings, means, biases, *drawn)
         facts.append(
@@ -202,7 +205,46 @@ def crossval_report(
             "runs": runs_facts,
         },
         figures,
+        first=_screen(grids, orders_of_grids, simulated),
     )
+
+
+def _screen(
+    grids: Sequence[Grid], tables: Sequence[tuple[pd.DataFrame, pd.DataFrame]], simulated: bool
+) -> FirstScreen | None:
+    """The answer on one screen: the order of the models of the first grid in each setting."""
+    if not grids:
+        return None
+    orders, pairs = tables[0]
+    short = short_names(grids[0].scores.names)
+    settings = len(orders[["evaluator", "source"]].drop_duplicates())
+    warnings = [SIMULATED_SCREEN] if simulated else []
+    findings = ["Rating bias: --only bias. Self-preference: --only preference."]
+    if len(grids) > 1:
+        findings.append(f"{len(grids) - 1} more grids, with other conditions: --all.")
+    return FirstScreen(
+        _claim(reversals_of(pairs), settings, short),
+        warnings,
+        _about(grids[0]),
+        _order_table(orders, pairs, short),
+        findings,
+    )
+
+
+def _claim(reversals: Sequence[Mapping[str, Any]], settings: int, short: Mapping[str, str]) -> str:
+    """Whether the order of the models depends on who judges and on whose references."""
+    if settings == 0:
+        return "No setting has a score of every model."
+    if settings == 1:
+        return "There is one setting only, so whether the order depends on it is not known."
+    if not reversals:
+        return f"No two models change their order between {settings} settings."
+    first = reversals[0]
+    names = f"{short[first['first']]} and {short[first['second']]}"
+    both = first["ahead_significant"] and first["behind_significant"]
+    how = "significantly in both directions" if both else "not significantly in both directions"
+    claim = f"{counted(len(reversals), 'pair')} of models change their order between {settings}"
+    return f"{claim} settings; {names} {how}."
 
 
 def _about(grid: Grid) -> list[str]:

@@ -13,6 +13,7 @@ import pandas as pd
 from urs_inspect.datasets._published import PublishedTable, load_published
 from urs_inspect.judging._reply_counts import header_rows, sentences
 from urs_inspect.reports._texts import DASH, Format, number, p_value
+from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
 from urs_inspect.reports.numbers._judges import (
     LEVELS,
@@ -159,6 +160,8 @@ def _reply_notes(judges: Sequence[LoggedJudge]) -> list[str]:
 
 # --- the report ---
 
+_SHARE = number(1, percent=True)
+
 
 def judges_report(
     pairs: Sequence[DatasetJudges[JudgeResult]],
@@ -189,7 +192,61 @@ def judges_report(
     if tables:
         title = f"PUBLISHED, NOT MEASURED HERE: {everything.source}"
         sections.append(Section(title, tables=[_published_table(table) for table in tables]))
-    return Report(JUDGES, "Judges", sections)
+    return Report(JUDGES, "Judges", sections, first=_screen(pairs, ratings))
+
+
+def _screen(
+    pairs: Sequence[DatasetJudges[JudgeResult]], ratings: Sequence[DatasetJudges[RatingJudge]]
+) -> FirstScreen:
+    """The answer on one screen: the judges of the first dataset, and what is claimed of others."""
+    claims = [*map(_claim_on_pairs, pairs), *map(_claim_on_ratings, ratings)]
+    datasets: list[DatasetJudges[Any]] = [*pairs, *ratings]
+    simulated = any(judge.simulated for dataset in datasets for judge in dataset.judges)
+    warnings = [SIMULATED_SCREEN] if simulated else []
+    rows = []
+    for judge in (*pairs[0].judges, *pairs[0].baselines) if pairs else ():
+        rows.append(
+            {
+                "judge": judge.name,
+                "right": _SHARE(_right(judge)),
+                "pairs": _judged(judge, pairs[0]),
+                "cannot be read": _SHARE(_unparsed(judge)),
+            }
+        )
+    for rated in ratings[:1] if not pairs else ():
+        for rater in rated.judges:
+            correlation = number(2)(rater.agreement.correlations.spearman)
+            rows.append(
+                {"judge": rater.name, "Spearman": correlation, "responses": _judged(rater, rated)}
+            )
+    numbers = [name for name in rows[0] if name != "judge"] if rows else []
+    table = Table(pd.DataFrame(rows), dict.fromkeys(numbers, str))
+    tests = ["Which judges differ significantly: --only two."]
+    return FirstScreen(claims[0], warnings, claims[1:], table, tests)
+
+
+def _right(judge: JudgeResult) -> Estimate:
+    """Accuracy over all labels, of the whole or else of the dimensions."""
+    level: Level = "overall" if judge.overall is not None else "dimensions"
+    return _measure(judge, level, "accuracy_all")
+
+
+def _claim_on_pairs(dataset: DatasetJudges[JudgeResult]) -> str:
+    best = dataset.judges[0]
+    claim = f"{dataset.dataset}: {best.name} is right on {_SHARE(_right(best))} of the pairs"
+    rules = [judge for judge in dataset.baselines if not math.isnan(_right(judge).value)]
+    if not rules:
+        return f"{claim}."
+    rule = max(rules, key=lambda judge: _right(judge).value)
+    return f"{claim}; the best rule that reads nothing, {rule.name}, on {_SHARE(_right(rule))}."
+
+
+def _claim_on_ratings(dataset: DatasetJudges[RatingJudge]) -> str:
+    best = dataset.judges[0]
+    correlation = number(2)(best.agreement.correlations.spearman)
+    return (
+        f"{dataset.dataset}: the ratings of {best.name} follow the labels, Spearman {correlation}."
+    )
 
 
 def _dataset_section(dataset: DatasetJudges[Any]) -> Section:

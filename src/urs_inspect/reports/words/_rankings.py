@@ -10,6 +10,7 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.logs._battles import HumanBattles
 from urs_inspect.reports._texts import number, rating_text
+from urs_inspect.reports.layout._first_screen import FirstScreen
 from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
 from urs_inspect.reports.numbers._rankings import people_notes
 from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
@@ -49,7 +50,50 @@ def ranking_report(
     ]
     if leaderboard:
         sections.append(Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard)))
-    return Report(RANK, "Ranking", sections, facts)
+    titles = [section.title for section, _ in adjusted]
+    return Report(RANK, "Ranking", sections, facts, first=_screen(ranking, titles))
+
+
+def _screen(ranking: Ranking, more: Sequence[str]) -> FirstScreen:
+    """The answer on one screen; `more` are titles of parts that are not on it."""
+    over = (
+        f"{counted(ranking.battles, 'comparison')} on"
+        f" {counted(ranking.clusters, 'instruction')}, {counted(ranking.ties, 'tie')}."
+    )
+    basis = [over, f"Ratings of Bradley-Terry with {ranking.level:.0%} intervals."]
+    ahead = [_rating_difference(gap.estimate) for gap in ranking.differences]
+    data = pd.DataFrame(
+        {
+            "rank": rank_texts(ranking.ranks),
+            "model": list(ranking.players),
+            "rating": list(ranking.bradley_terry),
+            "ahead of the next": [*ahead, ""],
+        }
+    )
+    table = Table(data, {"rating": rating_text, "ahead of the next": str})
+    message = ranking.connectivity.message
+    warnings = [f"NOT ALL MODELS COMPARE: {message}"] if message else []
+    findings = [
+        "The interval of a rank is about that model alone; where models are nearly equal, it is"
+        " too narrow."
+    ]
+    findings += [f"Also: {title}." for title in more]
+    return FirstScreen(_claim(ranking), warnings, basis, table, findings)
+
+
+def _claim(ranking: Ranking) -> str:
+    """Which model is first, and how far it is ahead."""
+    first = ranking.differences[0]
+    ahead = _rating_difference(first.estimate)
+    if first.verdict == "significantly different":
+        return f"{first.better} is first, significantly ahead of {first.other}: {ahead}."
+    if first.verdict == "not comparable":
+        return f"{first.better} and {first.other} cannot be compared."
+    return f"{first.better} is first, but cannot be distinguished from {first.other}: {ahead}."
+
+
+def _rating_difference(difference: Estimate) -> str:
+    return number(0, sign=True)(difference).replace(",", "")
 
 
 def ranking_dict(
