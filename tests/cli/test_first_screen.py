@@ -71,13 +71,12 @@ def test_ten_models_fit_and_nothing_is_left_out_in_silence(
 ) -> None:
     words = command.split()
     output = screen(*words, logs).output
-    assert "cut0.eval" in output
-    assert tells(output, "--only ... left")
+    assert tells(output, "left out ... --only left")
     assert "--all" in output
     everything = CliRunner().invoke(main, [*words, "--all", str(logs)]).output
     assert len(everything) > 2 * len(output)
     part = CliRunner().invoke(main, [*words, "--only", "left", str(logs)]).output
-    assert all(f"cut{place}.eval" in part for place in range(5))
+    assert "cut0.eval" in part and "2 more" in part
     assert "rank" not in part.lower()
 
 

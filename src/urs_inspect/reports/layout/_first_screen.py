@@ -64,7 +64,7 @@ def _left_out(report: "Report") -> list[str]:
             name = section.title.partition(" ")[0].lower()
     if len(reasons) <= _MOST_REASONS:
         return reasons
-    return [f"{len(reasons)} remarks on what was left out: --only {name}. The first: {reasons[0]}"]
+    return [f"{len(reasons)} remarks on logs that were left out: --only {name}."]
 
 
 def _start_of_report(report: "Report") -> FirstScreen:
