@@ -129,7 +129,7 @@ def screen_lines(screen: "FirstScreen", width: int, ways: Sequence[str]) -> list
         rows = _table_lines(table, width, room)
         room -= len(rows) + 1
         lines += ["", *rows]
-    if findings := _fitting(screen.findings, width, room):
+    if findings := _fitting([*screen.findings, *screen.ways], width, room):
         lines += ["", *findings]
     return [*lines, "", *end]
 

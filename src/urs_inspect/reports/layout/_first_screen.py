@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from urs_inspect.reports._texts import COMMAND
+
 if TYPE_CHECKING:
     from urs_inspect.reports.layout._tables import Report, Section, Table
 
@@ -27,6 +29,7 @@ class FirstScreen:
         table: One row per model, the most important columns first.
         findings: What else was found, one sentence each, the most important first.
         commands: What a next command does, and the command.
+        ways: Where a terminal shows more; not on a page, which has it all.
     """
 
     claim: str
@@ -35,16 +38,18 @@ class FirstScreen:
     table: "Table | None" = None
     findings: Sequence[str] = ()
     commands: Sequence[tuple[str, str]] = ()
+    ways: Sequence[str] = ()
 
     @property
     def notes(self) -> Iterator[str]:
-        """All sentences in order, and the commands."""
+        """All sentences of a page in order, and the commands."""
         yield from self.warnings
         yield self.claim
         yield from self.basis
         yield from self.findings
         for purpose, command in self.commands:
-            yield f"{purpose}: {command}"
+            yield f"{purpose}:"
+            yield f"{COMMAND}{command}"
 
 
 def first_screen(report: "Report") -> FirstScreen:

@@ -56,7 +56,7 @@ def render_page(report: Report) -> str:
             specifications[name] = figure.draw(width)
             drawn[name] = Markup(svg(specifications[name]))  # noqa: S704 (vl-convert escapes text)
     parts = [scripts(), _START] if drawn else [_START]
-    sections = [section for section in report.sections if SIMULATION not in section.notes]
+    sections = [section for section in report.read if SIMULATION not in section.notes]
     page = (
         environment()
         .get_template("page.html.jinja")
@@ -64,7 +64,7 @@ def render_page(report: Report) -> str:
             report=report,
             simulation=(
                 SIMULATION
-                if report.facts.get("simulated") or sections != list(report.sections)
+                if report.facts.get("simulated") or len(sections) < len(report.read)
                 else ""
             ),
             sections=[

@@ -193,10 +193,19 @@ class Report:
     figures: Mapping[str, bytes | str | Callable[[], bytes | str]] = field(default_factory=dict)
     first: "FirstScreen | None" = None
 
+    @property
+    def read(self) -> "list[Section]":
+        """The sections of a page and of Markdown: the answer of the first screen comes first."""
+        if self.first is None:
+            return list(self.sections)
+        tables = [self.first.table] if self.first.table is not None else []
+        notes = list(self.first.notes)
+        return [Section("In short", notes, tables, warnings=self.first.warnings), *self.sections]
+
     def markdown(self) -> str:
         """The report to read; all text is escaped, as names may come from logs."""
         parts = [f"# {self.title}"]
-        for section in self.sections:
+        for section in self.read:
             parts.append(f"{'#' * section.level} {escaped(section.title)}")
             if section.notes:
                 parts.append("\n".join(f"- {escaped(note)}" for note in section.notes))

@@ -247,7 +247,8 @@ def screen_table(
         "model": [compared.short[name] for name in compared.names],
         "mean": [plain(mean.value) for mean in means],
         f"{level_text(means[0].level)} interval": [
-            f"{plain(mean.low)} to {plain(mean.high)}" for mean in means
+            DASH if math.isnan(mean.low) else f"{plain(mean.low)} to {plain(mean.high)}"
+            for mean in means
         ],
         "ahead of the next": ahead_of_next(compared, signed),
         **more,

@@ -219,15 +219,16 @@ def _screen(
     short = short_names(grids[0].scores.names)
     settings = len(orders[["evaluator", "source"]].drop_duplicates())
     warnings = [SIMULATED_SCREEN] if simulated else []
-    findings = ["Rating bias: --only bias. Self-preference: --only preference."]
+    ways = ["Rating bias: --only bias. Self-preference: --only preference."]
     if len(grids) > 1:
-        findings.append(f"{len(grids) - 1} more grids, with other conditions: --all.")
+        more = counted(len(grids) - 1, "more grid")
+        ways.append(f"{more}, with other conditions: --all.")
     return FirstScreen(
         _claim(reversals_of(pairs), settings, short),
         warnings,
         _about(grids[0]),
         _order_table(orders, pairs, short),
-        findings,
+        ways=ways,
     )
 
 

@@ -3,15 +3,23 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import pandas as pd
 
 from urs_inspect._util import counted
-from urs_inspect.reports._texts import COMMAND, UNKNOWN, listed, money, number
+from urs_inspect.reports._texts import COMMAND, UNKNOWN, listed, money, number, ranks_text
 from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
+from urs_inspect.reports.layout._tables import Table
 from urs_inspect.reports.numbers._judge_checks import NOT_CHECKED, verdict_of
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL
 from urs_inspect.reports.words._cautions import first_cautions, more_cautions
-from urs_inspect.reports.words._comparison import ALERT, UNSCORED_ALERT, best_claim, screen_table
+from urs_inspect.reports.words._comparison import (
+    ALERT,
+    UNSCORED_ALERT,
+    best_claim,
+    best_sentence,
+    screen_table,
+)
 from urs_inspect.reports.words._judge_checks import judge_failed, judge_sentence
 from urs_inspect.rubrics import HIGHEST, LOWEST
 
@@ -28,10 +36,9 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
     several = ranking.models["rank_from"].notna().sum() > 1
     others = len(board.rankings) - 1
     basis = [_basis(ranking)]
+    ways = []
     if others:
-        basis.append(
-            f"{counted(others, 'other ranking')}, of runs that do not compare with these: --all."
-        )
+        ways.append(f"{counted(others, 'other ranking')}, of runs that do not compare: --all.")
     basis += ranking.notes
     findings = list(_findings(ranking)) if several else []
     warnings = _warnings(ranking)
@@ -41,9 +48,10 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
         _claim(ranking),
         warnings,
         basis,
-        screen_table(ranking, _MEAN, _SIGNED, {**_costs(ranking), **_lengths(ranking)}),
+        _table(ranking),
         findings,
         _commands(ranking),
+        ways,
     )
 
 
@@ -56,6 +64,8 @@ def _claim(ranking: Ranking) -> str:
 
 def _warnings(ranking: Ranking) -> list[str]:
     warnings = [*first_cautions(ranking), *more_cautions(ranking)]
+    if ranking.corrected is not None:
+        warnings += ranking.corrected.warnings
     if judge_failed(ranking):
         warnings.append(judge_sentence(ranking))
     if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
@@ -76,7 +86,28 @@ def _basis(ranking: Ranking) -> str:
     if len(by_language) < 2:
         by_language = [ranking.title(name) for name in languages]
     judges = listed(ranking.conditions.judges) if ranking.conditions.judges else "no judge"
-    return f"{over} ({', '.join(by_language)}), {LOWEST} to {HIGHEST} by {judges}."
+    basis = f"{over} ({', '.join(by_language)}), {LOWEST} to {HIGHEST} by {judges}"
+    if ranking.traffic is not None:
+        return f"{basis}, weighted by the mix of {ranking.traffic.source}."
+    return f"{basis}."
+
+
+def _table(ranking: Ranking) -> Table:
+    """The models; with people's ratings, by the means that these correct."""
+    corrected = ranking.corrected
+    if corrected is None:
+        return screen_table(ranking, _MEAN, _SIGNED, {**_costs(ranking), **_lengths(ranking)})
+    over_all = corrected.over_all
+    names = [str(name) for name in over_all.index]
+    data = pd.DataFrame(
+        {
+            "rank": ranks_text(over_all),
+            "model": [ranking.short[name] for name in names],
+            corrected.title.lower(): list(over_all[corrected.name]),
+            "judge's mean": [ranking.mean(name) for name in names],
+        }
+    )
+    return Table(data, {corrected.title.lower(): _MEAN, "judge's mean": _MEAN})
 
 
 def _costs(ranking: Ranking) -> dict[str, Sequence[str]]:
@@ -99,13 +130,16 @@ def _lengths(ranking: Ranking) -> dict[str, Sequence[str]]:
 
 def _findings(ranking: Ranking) -> Iterator[str]:
     """The best for each intent, one sentence for those of which the same is true."""
+    if ranking.corrected is not None:
+        yield f"By the judge's scores alone: {best_sentence(ranking, ALL)}"
+        return
     found: dict[str, list[str]] = {}
     for group in ranking.columns.groups:
         found.setdefault(_best(ranking, group), []).append(ranking.title(group))
     every = len(ranking.columns.groups)
     for best, titles in found.items():
         if len(titles) == every > 1:
-            yield f"In all {every} intents: {best}."
+            yield f"In each of the {every} intents: {best}."
         else:
             yield f"{', '.join(titles)}: {best}."
     yield from _needed(ranking)

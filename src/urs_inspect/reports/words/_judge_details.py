@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScre
 from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
 from urs_inspect.reports.numbers._judges import (
     LEVELS,
+    TELLS_LABELS,
     DatasetJudges,
     JudgeResult,
     Key,
@@ -222,7 +223,7 @@ def _screen(
     numbers = [name for name in rows[0] if name != "judge"] if rows else []
     table = Table(pd.DataFrame(rows), dict.fromkeys(numbers, str))
     tests = ["Which judges differ significantly: --only two."]
-    return FirstScreen(claims[0], warnings, claims[1:], table, tests)
+    return FirstScreen(claims[0], warnings, claims[1:], table, ways=tests)
 
 
 def _right(judge: JudgeResult) -> Estimate:
@@ -232,21 +233,36 @@ def _right(judge: JudgeResult) -> Estimate:
 
 
 def _claim_on_pairs(dataset: DatasetJudges[JudgeResult]) -> str:
-    best = dataset.judges[0]
-    claim = f"{dataset.dataset}: {best.name} is right on {_SHARE(_right(best))} of the pairs"
-    rules = [judge for judge in dataset.baselines if not math.isnan(_right(judge).value)]
-    if not rules:
-        return f"{claim}."
-    rule = max(rules, key=lambda judge: _right(judge).value)
-    return f"{claim}; the best rule that reads nothing, {rule.name}, on {_SHARE(_right(rule))}."
+    everyone = [*dataset.judges, *dataset.baselines]
+    models = [judge for judge in everyone if not judge.is_baseline]
+    rules = [judge for judge in everyone if judge.is_baseline and judge.judge != TELLS_LABELS]
+    best = _most_often_right(models)
+    rule = _most_often_right(rules)
+    parts = []
+    if best is not None:
+        parts.append(f"{best.name} is right on {_SHARE(_right(best))} of the pairs")
+    if rule is not None:
+        right = _SHARE(_right(rule))
+        parts.append(f"the best rule that reads nothing, {rule.name}, on {right}")
+    return f"{_short(dataset)}: {'; '.join(parts) or 'no judge has a verdict'}."
+
+
+def _most_often_right(judges: Iterable[JudgeResult]) -> JudgeResult | None:
+    known = [judge for judge in judges if not math.isnan(_right(judge).value)]
+    return max(known, key=lambda judge: _right(judge).value, default=None)
 
 
 def _claim_on_ratings(dataset: DatasetJudges[RatingJudge]) -> str:
     best = dataset.judges[0]
     correlation = number(2)(best.agreement.correlations.spearman)
     return (
-        f"{dataset.dataset}: the ratings of {best.name} follow the labels, Spearman {correlation}."
+        f"{_short(dataset)}: Spearman {correlation} of the ratings by {best.name} and the labels."
     )
+
+
+def _short(dataset: DatasetJudges[Any]) -> str:
+    """Name of the dataset, of a file without its folders."""
+    return dataset.dataset.rpartition("/")[2]
 
 
 def _dataset_section(dataset: DatasetJudges[Any]) -> Section:
