@@ -139,17 +139,17 @@ def not_shown_row(scores: Iterable[SampleScore]) -> _Rows:
 
 @metric
 def intent_report() -> Metric:
-    """The final score with its interval, then means by intent and language, then of each criterion.
+    """The final score with its interval, then means by intent and language.
 
     One metric of the whole score, for three reasons: the terminal and the viewer show its rows in
     this order; the harness copies every score once for each key that has metrics of its own, at
     every refresh of the display; and its own `grouped()` stops the run if one sample lacks the key.
 
     Rows: `final`; `low` and `high`, its 95% interval over samples, or clusters of them where
-    samples name any, and `stderr`; the mean final score by reported intent and by language; the
-    mean of each criterion that was scored; `not shown`, the number of answers to questions of which
-    the judge could not see a part, if there are any. `urs-inspect report` computes everything else
-    from the log.
+    samples name any, and `stderr`; the mean final score by reported intent and by language;
+    `not shown`, the number of answers to questions of which the judge could not see a part, if
+    there are any. Criteria are columns of the viewer and of `urs-inspect table --only criteria`, so
+    that a run ends on one screen.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -164,12 +164,6 @@ def intent_report() -> Metric:
                     final_of(score)
                 )
             _add(rows, label, dict(sorted(groups.items())))
-        criteria: dict[str, list[float]] = defaultdict(list)
-        for score in scores:
-            for key, given in value_of(score).items():
-                if key != FINAL:
-                    criteria[key].append(as_number(given))
-        _add(rows, "criterion", criteria)
         return {**rows, **not_shown_row(scores)}
 
     return compute
