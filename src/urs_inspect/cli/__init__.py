@@ -36,6 +36,11 @@ _GROUPS = {
 """Purpose -> command -> the module that holds it, and its line in the help, which fits 80
 columns.
 """
+_START = (
+    "urs-inspect demo",
+    "inspect eval urs_inspect/urs -T dataset=sample --model A --model-role grader=B",
+    "urs-inspect report logs",
+)
 _RENAMED = {"crossval": "robustness"}
 """Old names, which work for one more release with a hint."""
 
@@ -86,6 +91,11 @@ class _CommandsOnUse(click.Group):
                 formatter.write_dl(
                     [(command.ljust(width), line) for command, (_, line) in commands.items()]
                 )
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Start with"):
+            for line in _START:
+                formatter.write(f"  {line}\n")
 
 
 @click.group(cls=_CommandsOnUse, context_settings={"help_option_names": ["-h", "--help"]})
