@@ -20,7 +20,9 @@ from urs_inspect.cli import main
 from urs_inspect.tasks import urs
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+APPENDIX = sorted((DOCS / "appendix").glob("*.md"))
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *APPENDIX]
 ADDRESSES = {name: f"tasks:{name}" for name in tasks.__all__}
 for _satellite in satellites():
     ADDRESSES.update(_satellite.tasks)
@@ -87,7 +89,7 @@ def test_the_list_for_language_models_names_every_page_and_links_to_files() -> N
     targets = [link[1] for link in links if link]
     assert len(targets) == len(lines)
     assert [target for target in targets if not (ROOT / "docs" / target).is_file()] == []
-    assert {page.name for page in PAGES[1:]} <= set(targets)
+    assert {page.relative_to(DOCS).as_posix() for page in PAGES[1:]} <= set(targets)
 
 
 @pytest.mark.satellites
