@@ -67,6 +67,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         place = SITE.get(path) or path.removeprefix("docs/")
         if place == path:
             place = f"{config.extra['repository']}/blob/main/{path}"
+        else:
+            place = posixpath.relpath(place, posixpath.dirname(page.file.src_uri) or ".")
         return f"]({place}{'#' if anchor else ''}{anchor})"
 
     markdown = re.sub(r"\]\(([^)\s]+)\)", moved, markdown)
@@ -76,8 +78,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def on_post_build(config: MkDocsConfig) -> None:
     """Publish the Markdown files that llms.txt lists, and check every address of the site."""
     site = Path(config.site_dir)
-    for file in (ROOT / "docs").glob("*.md"):
-        shutil.copy(file, site / file.name)
+    docs = ROOT / "docs"
+    for file in (*docs.glob("*.md"), *(docs / "appendix").glob("*.md")):
+        shutil.copy(file, site / file.relative_to(docs))
     for path in site.rglob("*.css"):
         for address in re.findall(
             r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""", path.read_text("utf-8")

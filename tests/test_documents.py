@@ -20,7 +20,9 @@ from urs_inspect.cli import main
 from urs_inspect.tasks import urs
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+APPENDIX = sorted((DOCS / "appendix").glob("*.md"))
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *APPENDIX]
 ADDRESSES = {name: f"tasks:{name}" for name in tasks.__all__}
 for _satellite in satellites():
     ADDRESSES.update(_satellite.tasks)
@@ -87,7 +89,7 @@ def test_the_list_for_language_models_names_every_page_and_links_to_files() -> N
     targets = [link[1] for link in links if link]
     assert len(targets) == len(lines)
     assert [target for target in targets if not (ROOT / "docs" / target).is_file()] == []
-    assert {page.name for page in PAGES[1:]} <= set(targets)
+    assert {page.relative_to(DOCS).as_posix() for page in PAGES[1:]} <= set(targets)
 
 
 @pytest.mark.satellites
@@ -143,13 +145,13 @@ I was charged twice.,"I am sorry about that. The second charge is refunded withi
     ("name", "cases"),
     [
         ("support-desk.yaml", COMPLAINTS),
-        ("urs_de.yaml", block("docs/extending.md", "`fragen.csv`")),
+        ("urs_de.yaml", block("docs/appendix/german_rubric.md", "`fragen.csv`")),
     ],
 )
 def test_rubrics_of_the_documentation_judge_answers(name: str, cases: str, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "extending.md").read_text("utf-8")
-    for file in (name, *re.findall(r"frame: (\S+)", block("docs/extending.md", f"`{name}`"))):
-        (tmp_path / file).write_text(block("docs/extending.md", f"`{file}`"), "utf-8")
+    page = "docs/appendix/german_rubric.md" if name == "urs_de.yaml" else "docs/extending.md"
+    for file in (name, *re.findall(r"frame: (\S+)", block(page, f"`{name}`"))):
+        (tmp_path / file).write_text(block(page, f"`{file}`"), "utf-8")
     (tmp_path / "cases.csv").write_text(cases, "utf-8")
     [log] = inspect_eval(
         urs(dataset=str(tmp_path / "cases.csv"), rubric=str(tmp_path / name)),
@@ -169,7 +171,7 @@ def test_rubrics_of_the_documentation_judge_answers(name: str, cases: str, tmp_p
         ] == [False]
     [metrics] = [score.metrics for score in log.results.scores if score.name == "intent_judge"]
     if name == "urs_de.yaml":
-        assert f"`final` {metrics['final'].value:.3f}" in page
+        assert f"`final` {metrics['final'].value:.3f}" in (ROOT / page).read_text("utf-8")
 
 
 def test_readme_shows_what_the_commands_above_it_print(tmp_path: Path) -> None:
@@ -177,7 +179,7 @@ def test_readme_shows_what_the_commands_above_it_print(tmp_path: Path) -> None:
     [line] = [
         line
         for page, line in examples("inspect eval urs_inspect/urs -T dataset=sample")
-        if "quality-8" in line
+        if page == "README.md" and "quality-8" in line
     ]
     models = shlex.split(line)[shlex.split(line).index("--model") + 1].split(",")
     inspect_eval(

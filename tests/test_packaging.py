@@ -204,7 +204,7 @@ def test_messages_and_pages_name_extras_that_exist() -> None:
             "optional-dependencies"
         ]
     )
-    pages = [*SOURCE.rglob("*.py"), ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    pages = [*SOURCE.rglob("*.py"), ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     named = {
         extra
         for page in pages

@@ -73,9 +73,13 @@ def _left_out(report: "Report") -> list[str]:
 
 
 def _start_of_report(report: "Report") -> FirstScreen:
+    from urs_inspect.reports.layout._tables import SIMULATION
+
     warnings: list[str] = []
     for section in report.sections:
-        if section.warnings and list(section.warnings) == list(section.notes):
+        if SIMULATION in section.notes:
+            warnings.append(SIMULATED_SCREEN)
+        elif section.warnings and list(section.warnings) == list(section.notes):
             warnings += section.warnings
         elif section.notes or any(map(_has_rows, section.tables)):
             return _start_of(section, warnings)

@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Real
 from pathlib import Path
@@ -25,6 +25,7 @@ from urs_inspect.reports.layout._figures import (
     scripts,
     svg,
 )
+from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN
 from urs_inspect.reports.layout._tables import SIMULATION, Report, Table
 from urs_inspect.stats import Estimate
 
@@ -56,7 +57,11 @@ def render_page(report: Report) -> str:
             specifications[name] = figure.draw(width)
             drawn[name] = Markup(svg(specifications[name]))  # noqa: S704 (vl-convert escapes text)
     parts = [scripts(), _START] if drawn else [_START]
-    sections = [section for section in report.read if SIMULATION not in section.notes]
+    sections = []
+    for section in report.read:  # that a page is about simulated models is said at its top
+        if SIMULATION not in section.notes:
+            notes = [note for note in section.notes if note != SIMULATED_SCREEN]
+            sections.append(replace(section, notes=notes))
     page = (
         environment()
         .get_template("page.html.jinja")

@@ -206,6 +206,8 @@ def _screen(
     warnings = [SIMULATED_SCREEN] if simulated else []
     rows = []
     for judge in (*pairs[0].judges, *pairs[0].baselines) if pairs else ():
+        if judge.judge == TELLS_LABELS:
+            continue
         rows.append(
             {
                 "judge": judge.name,
