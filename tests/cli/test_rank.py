@@ -38,7 +38,7 @@ def votes(tmp_path: Path) -> Path:
 
 
 def test_a_list_of_votes_is_ranked(run: Run, votes: Path) -> None:
-    result = run("rank", votes)
+    result = run("rank", "--all", votes)
     assert result.exit_code == 0, result.output
     output = result.output
     assert tells(output, "77 comparisons of 3 models ... 77 instructions, 2 ties")
@@ -64,7 +64,7 @@ def test_published_judgements_are_ranked_by_a_mapping_of_columns_and_winners(
         "columns: {model_a: model_1, model_b: model_2, winner: g1_winner}\n"
         "winners: {model_1: model_a, model_2: model_b, inconsistent: tie, error: none}\n"
     )
-    result = run("rank", votes, "--columns", names)
+    result = run("rank", "--all", votes, "--columns", names)
     assert result.exit_code == 0, result.output
     assert tells(result.output, "15 comparisons of 2 models ... 15 instructions, 4 ties")
     assert "left out 2 votes" in result.output
@@ -123,7 +123,7 @@ def test_a_leaderboard_is_compared(
 ) -> None:
     board = tmp_path / "board.csv"
     board.write_text("model,rank\nb,1\na,2\nc,3\nz,4\n", encoding="utf-8")
-    output = said("rank", votes, "--leaderboard", board)
+    output = said("rank", "--all", votes, "--leaderboard", board)
     assert tells(output, "leaderboard ... 3 models: Spearman 0.50 (")
     assert "Kendall 0.33 (" in output
     assert tells(output, "leaderboard: z")
@@ -142,7 +142,7 @@ def test_a_log_is_ranked_by_its_judge_or_by_people(
     for arguments in (["--votes", votes], ["--votes", votes / "me.jsonl", votes / "you.jsonl"]):
         found = facts("rank", log, *arguments)
         assert (found["models"], found["battles"]) == (["x", "y"], 8)
-    output = said("rank", log, "--votes", votes)
+    output = said("rank", "--all", log, "--votes", votes)
     assert tells(output, "16 votes of 2 people ... 8 of 8 ballots")
     assert tells(output, "8 ballots ... 100% of")
 
@@ -153,7 +153,7 @@ def test_lost_and_replaced_votes_are_said(said: Said, tmp_path: Path) -> None:
     lost = cast(tmp_path / "lost.jsonl", ("me", known.id, "a"), ("me", "gone", "a"))
     with lost.open("a", encoding="utf-8") as file:
         file.write("torn")
-    output = said("rank", log, "--votes", lost)
+    output = said("rank", "--all", log, "--votes", lost)
     assert tells(output, "1 vote ... another ballot")
     assert "line 3: not JSON" in output
     output = said(
@@ -169,7 +169,7 @@ def test_lost_and_replaced_votes_are_said(said: Said, tmp_path: Path) -> None:
 
 def test_ties_alone_have_no_interval(run: Run, facts: Callable[..., Any], tmp_path: Path) -> None:
     votes = write(tmp_path / "votes.jsonl", *["a=b"] * 20)
-    output = run("rank", votes).output
+    output = run("rank", "--all", votes).output
     assert "No interval" in output
     assert row(output, "1 (1–2)", "a")[2:4] == ["1000", "1000"]
     assert row(output, "a", "b")[2:] == ["cannot be distinguished", "0"]
@@ -182,12 +182,12 @@ def test_ties_alone_have_no_interval(run: Run, facts: Callable[..., Any], tmp_pa
 def test_names_are_shown_to_the_letter_and_characters_that_reorder_are_spelt_out(
     run: Run, votes: Path, tmp_path: Path
 ) -> None:
-    shown = run("rank", write(tmp_path / "marked.jsonl", "[bold]x[/bold]=[link]y")).output
+    shown = run("rank", "--all", write(tmp_path / "marked.jsonl", "[bold]x[/bold]=[link]y")).output
     assert "[bold]x[/bold]" in shown and "[link]y" in shown
     board = tmp_path / "board.csv"
     board.write_text("model,rank\na,1\nb,2\nc\u202ed,3\n", encoding="utf-8")
-    shown = run("rank", votes, "--leaderboard", board).output
-    refused = run("rank", write(tmp_path / "other.jsonl", "a>b\u2066")).output
+    shown = run("rank", "--all", votes, "--leaderboard", board).output
+    refused = run("rank", "--all", write(tmp_path / "other.jsonl", "a>b\u2066")).output
     assert "c\\u202ed" in shown and "b\\u2066" in refused
     assert not set(shown + refused) & set("\u202e\u2066")
 
@@ -277,7 +277,7 @@ def human(ballots: list[Ballot], tmp_path_factory: pytest.TempPathFactory) -> Pa
 def test_a_judge_corrects_people_s_votes(
     said: Said, facts: Callable[..., Any], log: Path, human: Path
 ) -> None:
-    output = said("rank", log, "--votes", human, "--judge", log)
+    output = said("rank", "--all", log, "--votes", human, "--judge", log)
     assert tells(output, "30 of 120 ballots ... 117 a verdict of baseline/longest")
     assert tells(output, "precision of")
     assert tells(output, "3 ballots missing")
@@ -297,7 +297,7 @@ def test_verdicts_about_models_without_votes_are_counted(
     votes = cast(
         tmp_path / "me.jsonl", *[("me", one.id, "ab"[n % 2]) for n, one in enumerate(chosen)]
     )
-    output = said("rank", log, "--votes", votes, "--judge", log)
+    output = said("rank", "--all", log, "--votes", votes, "--judge", log)
     assert tells(output, "15 of 120 ballots ... 39 a verdict of baseline/longest")
     assert tells(output, "78 verdicts ... without votes")
 
@@ -306,7 +306,7 @@ def test_ratings_at_equal_length_with_coefficients_that_are_kept(
     said: Said, facts: Callable[..., Any], log: Path, human: Path, tmp_path: Path
 ) -> None:
     exact = "count as exact"
-    output = said("rank", log, "--control", "length")
+    output = said("rank", "--all", log, "--control", "length")
     assert "At equal length" in output and not tells(output, exact)
     saved = tmp_path / "length.json"
     found = facts("rank", log, "--control", "length")
@@ -318,7 +318,7 @@ def test_ratings_at_equal_length_with_coefficients_that_are_kept(
     ]
     assert spreads[0] < 0.3 * spreads[1]
 
-    assert tells(said("rank", log, "--control", saved), exact)
+    assert tells(said("rank", "--all", log, "--control", saved), exact)
     kept = facts("rank", log, "--votes", human, "--control", saved)["controlled"]
     assert kept["coefficients_given"]
     assert kept["coefficients"][0]["value"] == first["coefficients"][0]["value"]
@@ -333,7 +333,7 @@ def test_a_judge_among_the_models_is_named(
         for score in (sample.scores or {}).values():
             score.metadata = {**(score.metadata or {}), "judges": ["lab/mid"]}
     judge = write_log(tmp_path / "judge.eval", *samples)
-    output = said("rank", judge, "--votes", human, "--judge", judge)
+    output = said("rank", "--all", judge, "--votes", human, "--judge", judge)
     assert tells(output, "lab/mid ... judge and contestant")
 
 
@@ -358,7 +358,7 @@ def test_a_regression_on_length_claims_no_order_and_says_what_it_is(
                 **texts,
             }
         )
-    result = run("rank", write_rows(tmp_path / "votes.jsonl", *rows), "--control", "length")
+    result = run("rank", "--all", write_rows(tmp_path / "votes.jsonl", *rows), "--control", "length")
     printed = " ".join(result.output.split())
     assert "THE ORDER CHANGES" not in printed and "NO LONGER SIGNIFICANT" not in printed
     assert tells(printed, "equal length ... regression") and tells(printed, "taste")

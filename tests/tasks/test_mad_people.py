@@ -80,7 +80,7 @@ def test_votes_become_a_ranking_and_scores_of_a_new_log(
     votes = vote(tmp_path / "votes", ballots, "ann", "bo")
     new = tmp_path / "voted.eval"
 
-    result = command("rank", log, "--votes", votes, "--output", new)
+    result = command("rank", "--all", log, "--votes", votes, "--output", new)
     assert result.exit_code == 0, result.output
     assert tells(result.output, "12 votes of 2 people ... 6 of 6 ballots")
     assert tells(result.output, f"log ... scores ... {new}.")
@@ -96,7 +96,7 @@ def test_votes_become_a_ranking_and_scores_of_a_new_log(
     before = read_eval_log(str(log))
     assert voted.eval.model_roles == before.eval.model_roles
     assert before.samples and "human_choice" not in (before.samples[-1].scores or {})
-    assert tells(command("rank", new).stderr, f"{new}: ... (human_choice)")
+    assert tells(command("rank", "--all", new).stderr, f"{new}: ... (human_choice)")
     facts = choice(comparisons(voted)[0], "human_choice").metadata or {}
     assert facts["votes"] == {"a": 2, "tie": 0, "b": 0, "cannot_tell": 0}
 
@@ -326,7 +326,7 @@ def test_from_a_judge_to_a_ranking_by_people(judged: Path, planned: Path, tmp_pa
     served = vote_over_http(planned, tmp_path / "votes", "ann", "bo")
     assert len(served) <= 15
 
-    votes_alone = ("rank", planned, "--votes", tmp_path / "votes")
+    votes_alone = ("rank", "--all", planned, "--votes", tmp_path / "votes")
     facts = json.loads(command(*votes_alone, "--prior", judged, "--json").stdout)
     found = facts.pop("prior")
     assert found["models"] == ["mockllm/ace", "mockllm/good", "mockllm/poor"]
@@ -473,7 +473,7 @@ def test_unparsed_verdicts_are_counted_and_a_contestant_as_judge_is_said(
     report = ("annotate", own, "--votes", tmp_path / "votes", "--report")
     assert tells(command(*report).output, "mockllm/ace ... contestant")
     assert "judge and contestant" not in command("annotate", planned, *report[2:]).output
-    ranked = ("rank", planned, "--votes", tmp_path / "votes", "--prior", prior)
+    ranked = ("rank", "--all", planned, "--votes", tmp_path / "votes", "--prior", prior)
     assert tells(command(*ranked).output, "mockllm/ace ... contestant")
     assert json.loads(command(*ranked, "--json").stdout)["prior"]["unread"] == 6
 
