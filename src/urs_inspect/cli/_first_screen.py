@@ -10,7 +10,7 @@ import click
 from rich.cells import cell_len
 from rich.console import Console
 
-from urs_inspect._util import InputError, visible
+from urs_inspect._util import InputError, counted, visible
 from urs_inspect.cli._output import print_report
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _top(screen: "FirstScreen", width: int) -> list[str]:
         else:
             left_out += 1
     if left_out:
-        lines.append(f"{left_out} more warnings: --all")
+        lines.append(f"{counted(left_out, 'more warning')}: --all")
     if lines:
         lines.append("")
     return lines + _wrapped(screen.claim, width)

@@ -51,16 +51,17 @@ def ranking_report(
     if leaderboard:
         sections.append(Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard)))
     titles = [section.title for section, _ in adjusted]
-    return Report(RANK, "Ranking", sections, facts, first=_screen(ranking, titles))
+    return Report(RANK, "Ranking", sections, facts, first=_screen(ranking, people, titles))
 
 
-def _screen(ranking: Ranking, more: Sequence[str]) -> FirstScreen:
+def _screen(ranking: Ranking, people: HumanBattles | None, more: Sequence[str]) -> FirstScreen:
     """The answer on one screen; `more` are titles of parts that are not on it."""
     over = (
         f"{counted(ranking.battles, 'comparison')} on"
         f" {counted(ranking.clusters, 'instruction')}, {counted(ranking.ties, 'tie')}."
     )
-    basis = [over, f"Ratings of Bradley-Terry with {ranking.level:.0%} intervals."]
+    votes = people_notes(people) if people else []
+    basis = [*votes, over, f"Ratings of Bradley-Terry with {ranking.level:.0%} intervals."]
     ahead = [_rating_difference(gap.estimate) for gap in ranking.differences]
     data = pd.DataFrame(
         {
