@@ -286,8 +286,8 @@ def _commands() -> dict[str, Any]:
             "ratings.csv",
             "--json",
         ),
-        "assistants": ("assistants", "logs/assistants", "-o", "out/assistants"),
-        "addition": ("addition", "logs/addition", "-o", "out/addition"),
+        "assistants": ("paper", "assistants", "logs/assistants", "-o", "out/assistants"),
+        "addition": ("paper", "addition", "logs/addition", "-o", "out/addition"),
         "rank log": ("rank", "logs/mad", "--json"),
         "rank votes": ("rank", "votes.jsonl", "--json"),
         "estimate": (

@@ -40,7 +40,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "urs": [("table",), ("report",), (*ESTIMATE, *DATA, "--from"), (*ESTIMATE, *DATA, "--against")],
     "judge_pairwise": [("judges",)],
     "mad": [("rank",)],
-    "urs_addition": [("addition",)],
+    "urs_addition": [("paper", "addition")],
     "urs_references": [("references", "-o", "{out}")],
     "urs_case_review": [("cases", "review", "-o", "{out}")],
 }
@@ -83,7 +83,7 @@ def test_logs_that_another_command_reads_are_named(
     said: Said, refused: Said, tmp_path: Path
 ) -> None:
     other = write_addition(tmp_path / "addition.eval", {2: "+"})
-    words = "urs_inspect/urs: 1 of urs_inspect/urs_addition (`urs-inspect addition`"
+    words = "urs_inspect/urs: 1 of urs_inspect/urs_addition (`urs-inspect paper addition`"
     assert tells(" ".join(refused("table", other).split()), words)
     write_judged(tmp_path / "urs.eval", answered("q", judgement(5.0)))
     assert tells(said("table", tmp_path), words)

@@ -358,7 +358,9 @@ def test_a_regression_on_length_claims_no_order_and_says_what_it_is(
                 **texts,
             }
         )
-    result = run("rank", "--all", write_rows(tmp_path / "votes.jsonl", *rows), "--control", "length")
+    result = run(
+        "rank", "--all", write_rows(tmp_path / "votes.jsonl", *rows), "--control", "length"
+    )
     printed = " ".join(result.output.split())
     assert "THE ORDER CHANGES" not in printed and "NO LONGER SIGNIFICANT" not in printed
     assert tells(printed, "equal length ... regression") and tells(printed, "taste")

@@ -33,28 +33,28 @@ def addition(tmp_path: Path) -> str:
 
 @pytest.mark.satellites
 def test_a_report_is_printed_and_written(run: Run, addition: str, tmp_path: Path) -> None:
-    done = run("addition", addition, "-o", tmp_path / "out")
+    done = run("paper", "addition", addition, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert "SIMULATED" in done.output and "2 epochs" not in done.output
     names = {"addition.md", "addition.csv", "addition_lengths.csv", "addition.json"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     assert str(tmp_path / "out" / "addition.md") in done.output
     found = json.loads((tmp_path / "out" / "addition.json").read_text(encoding="utf-8"))
-    assert found["command"] == f"urs-inspect addition {addition} -o {tmp_path / 'out'}"
-    assert run("addition", addition, "-o", tmp_path / "out").exit_code == 0
+    assert found["command"] == f"urs-inspect paper addition {addition} -o {tmp_path / 'out'}"
+    assert run("paper", "addition", addition, "-o", tmp_path / "out").exit_code == 0
 
 
 @pytest.mark.satellites
 def test_json_is_all_that_is_printed(facts: Any, addition: str) -> None:
-    found = facts("addition", addition)
+    found = facts("paper", "addition", addition)
     assert (found["format"], found["schema_version"]) == ("urs-inspect addition", 2)
 
 
 @pytest.mark.parametrize(
     ("command", "what"),
     [
-        ("addition", "no finished log of urs_addition"),
-        ("assistants", "no finished log of urs_assistants"),
+        ("paper addition", "no finished log of urs_addition"),
+        ("paper assistants", "no finished log of urs_assistants"),
         ("robustness", "no finished log of urs_crossval"),
         ("report", "no finished log with answers scored by intent_judge"),
         ("table", "no finished log with answers scored by intent_judge"),
@@ -73,20 +73,20 @@ def test_without_a_log_there_are_reasons(
         (broken, "broken.eval was left out: cannot read the log"),
         (empty, f"{empty} has no logs"),
     ):
-        error = refused(command, place)
+        error = refused(*command.split(), place)
         assert error.startswith(f"Error: {what}") and why in error
-    assert refused(command, absent) == f"Error: no log '{absent}'\n"
-    assert run(command).exit_code == 2
+    assert refused(*command.split(), absent) == f"Error: no log '{absent}'\n"
+    assert run(*command.split()).exit_code == 2
 
 
 @pytest.mark.satellites
 @pytest.mark.parametrize(
     ("command", "file"),
     [
-        ("addition", "addition.csv"),
-        ("assistants", "assistants.csv"),
+        ("paper addition", "addition.csv"),
+        ("paper assistants", "assistants.csv"),
         ("robustness", "means.csv"),
-        ("agreement --votes none", "agreement.csv"),
+        ("agreement --votes=none", "agreement.csv"),
         ("report", "report.html"),
     ],
 )
@@ -94,8 +94,8 @@ def test_files_of_others_are_refused_before_logs_are_read(
     refused: Said, tmp_path: Path, command: str, file: str
 ) -> None:
     (tmp_path / file).write_text("mine", encoding="utf-8")
-    name, *options = command.split()
-    assert f"holds {file}" in refused(name, tmp_path / "absent", "-o", tmp_path, *options)
+    words = [*command.split(), tmp_path / "absent", "-o", tmp_path]
+    assert f"holds {file}" in refused(*words)
     assert (tmp_path / file).read_text(encoding="utf-8") == "mine"
 
 

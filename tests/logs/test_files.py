@@ -52,7 +52,15 @@ def whole(path: Path, **facts: Any) -> Path:
 @pytest.mark.satellites
 @pytest.mark.parametrize(
     "command",
-    ["report", "table", "compare", "judges", "robustness", "addition", "gate --margin 0.1 other"],
+    [
+        "report",
+        "table",
+        "compare",
+        "judges",
+        "robustness",
+        "paper addition",
+        "gate --margin 0.1 other",
+    ],
 )
 def test_a_file_of_another_kind_is_said_to_be_no_log(command: str, tmp_path: Path) -> None:
     other = tmp_path / "answers.csv"
@@ -293,7 +301,7 @@ def test_logs_are_named_as_inspect_names_them(
 
 @pytest.mark.satellites
 def test_commands_that_read_logs_and_their_tasks_exist() -> None:
-    assert reading_command("urs_inspect/urs_assistants") == "urs-inspect assistants"
+    assert reading_command("urs_inspect/urs_assistants") == "urs-inspect paper assistants"
     assert reading_command("urs_inspect/evolve") == reading_command("inspect_evals/urs") == ""
     known = {*tasks.__all__, *chain.from_iterable(each.tasks for each in satellites())}
     for task, command in _COMMANDS.items():

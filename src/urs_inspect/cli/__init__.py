@@ -2,6 +2,7 @@
 
 import gc
 from functools import cache
+from typing import cast
 
 import click
 
@@ -41,7 +42,11 @@ _START = (
     "inspect eval urs_inspect/urs -T dataset=sample --model A --model-role grader=B",
     "urs-inspect report logs",
 )
-_RENAMED = {"crossval": "robustness"}
+_RENAMED = {
+    "crossval": "robustness",
+    "addition": "paper addition",
+    "assistants": "paper assistants",
+}
 """Old names, which work for one more release with a hint."""
 
 
@@ -74,14 +79,18 @@ class _CommandsOnUse(click.Group):
         return list(_commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if (name := _RENAMED.get(cmd_name, cmd_name)) not in _commands():
+        name, *below = _RENAMED.get(cmd_name, cmd_name).split()
+        if name not in _commands():
             return None
-        if name != cmd_name:
+        if cmd_name in _RENAMED:
             click.echo(
-                f"`urs-inspect {cmd_name}` is now `urs-inspect {name}`; the old name will go.",
+                f"`urs-inspect {cmd_name}` is now `urs-inspect {_RENAMED[cmd_name]}`; the old name"
+                " will go.",
                 err=True,
             )
         command: click.Command = at(_commands()[name])
+        for one in below:
+            command = cast(click.Group, command).commands[one]
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -61,7 +61,7 @@ def report_command(
         ) -> None:
             if output is not None:
                 _check_directory(output, form)
-            command = _command_line(make.__name__, logs, output, options)
+            command = _command_line(logs, output, options)
             if rounds is not None:
                 options["rounds"] = rounds
             with _reading():
@@ -116,11 +116,10 @@ def _check_directory(output: Path, form: _Form) -> None:
     check_directory(output, at(form.kind))
 
 
-def _command_line(
-    name: str, logs: tuple[str, ...], output: Path | None, options: Mapping[str, Any]
-) -> str:
+def _command_line(logs: tuple[str, ...], output: Path | None, options: Mapping[str, Any]) -> str:
     """The command that makes the same report again."""
-    words = ["urs-inspect", name, *logs]
+    _, *names = click.get_current_context().command_path.split()
+    words = ["urs-inspect", *names, *logs]
     if output is not None:
         words += ["-o", str(output)]
     for option, value in options.items():

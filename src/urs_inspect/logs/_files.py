@@ -21,8 +21,8 @@ PACKAGE = "urs_inspect/"
 
 _COMMANDS = {
     "urs": "report",
-    "urs_addition": "addition",
-    "urs_assistants": "assistants",
+    "urs_addition": "paper addition",
+    "urs_assistants": "paper assistants",
     "urs_case_review": "cases review",
     "urs_crossval": "robustness",
     "urs_probe": "report",

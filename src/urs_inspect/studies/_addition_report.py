@@ -43,7 +43,7 @@ from urs_inspect.studies._exact_sum import RIGHT, SUMMANDS
 
 TASK = "urs_addition"
 _TABLES = ("addition", "addition_lengths")
-ADDITION = ReportKind("urs-inspect addition", 2, "urs-inspect addition", "addition", _TABLES)
+ADDITION = ReportKind("urs-inspect addition", 2, "urs-inspect paper addition", "addition", _TABLES)
 
 _COUNTED = {
     "right": "right",

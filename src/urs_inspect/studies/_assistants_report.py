@@ -39,7 +39,7 @@ from urs_inspect.studies._backends import asks_for_translation
 TASK = "urs_assistants"
 _TABLES = ("assistants", "assistants_differences")
 ASSISTANTS = ReportKind(
-    "urs-inspect assistants", 2, "urs-inspect assistants", "assistants", _TABLES
+    "urs-inspect assistants", 2, "urs-inspect paper assistants", "assistants", _TABLES
 )
 FACTUAL = "factual"
 TRANSLATION = "translation"

@@ -1,6 +1,8 @@
-"""`urs-inspect assistants` and `addition`: the reports of side studies."""
+"""`urs-inspect paper`: the reports of the papers' side studies."""
 
 from typing import Any
+
+import click
 
 from urs_inspect.cli._reports import report_command
 
@@ -31,3 +33,12 @@ def assistants(logs: tuple[str, ...], **options: Any) -> Any:
     from urs_inspect.studies._assistants_report import report_assistants
 
     return report_assistants(logs, **options)
+
+
+@click.group
+def paper() -> None:
+    """Reports of single studies of the papers, laid out as their tables."""
+
+
+paper.add_command(addition)
+paper.add_command(assistants)

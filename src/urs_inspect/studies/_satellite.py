@@ -19,14 +19,7 @@ SATELLITE = Satellite(
     },
     commands={
         "Results": {
-            "assistants": (
-                "studies._commands:assistants",
-                "Compare models, search engines and translators.",
-            ),
-            "addition": (
-                "studies._commands:addition",
-                "How long a chain of numbers models add up right.",
-            ),
+            "paper": ("studies._commands:paper", "Sums and assistants, as in the papers' tables."),
         }
     },
 )
