@@ -98,6 +98,8 @@ def test_a_gate_fits(screen: Screen, logs: Path) -> None:
 
 def test_demo_fits(screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # A run of another test may have left its display to this process, which the command's replaces.
+    monkeypatch.setattr("inspect_ai._display.core.active._active_display", None)
     output = screen("demo").output
     assert "SIMULATED" in output
     [shown] = [line for line in output.splitlines() if "table" in line]
