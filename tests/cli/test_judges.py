@@ -10,9 +10,10 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from rich.console import Console
 
-from tests.cli.conftest import Run, Said, cells_of
+from tests.cli.conftest import Run, Said
 from tests.tasks.scripted import Script, judged, record
 from tests.telling import tells
+from urs_inspect.cli._first_screen import LINES
 from urs_inspect.cli._judges import print_probe
 from urs_inspect.tasks import urs_probe
 
@@ -79,13 +80,14 @@ def test_a_sound_judge_passes_and_no_number_is_pooled_over_the_kinds_of_answers(
         "plain",
     )
     assert result.exit_code == 0, result.output
-    assert "SIMULATION" in result.output
+    assert "SIMULATED" in result.output
     assert "SUSPECT" not in result.output
+    assert len(result.output.splitlines()) < LINES
     means = dict(
         re.findall(r"^ *(\w+) +([\d.]+) *$", capfd.readouterr().out, re.MULTILINE)
     )  # of the harness
     assert means.keys() == {"constant", "empty", "reference", "injection"}
-    shown = {cells[0]: cells[3] for cells in cells_of(result.output)}
+    shown = {kind: cells[3] for kind, cells in _probe_rows(result.output).items()}
     assert {kind: f"{float(mean):.2f}" for kind, mean in means.items()} == {
         kind: shown[kind] for kind in means
     }
@@ -140,4 +142,10 @@ def _probe(reply: str, log_dir: Path) -> dict[str, list[str]]:
     )
     console = Console(record=True, width=200)
     assert print_probe(log, console)
-    return {cells[0]: cells for cells in cells_of(console.export_text())}
+    return _probe_rows(console.export_text())
+
+
+def _probe_rows(output: str) -> dict[str, list[str]]:
+    """The cells of the rows about each kind of answer."""
+    rows = [re.split(r"  +", line.strip()) for line in output.splitlines()]
+    return {cells[0]: cells for cells in rows if len(cells) > 2 and cells[0] != "answer"}

@@ -15,6 +15,7 @@ from tests.samer.test_checkpoint import BAD, no_heads, rewrite
 from tests.samer.test_weights import spoil
 from tests.telling import tells
 from urs_inspect._util import InputError
+from urs_inspect.cli._first_screen import LINES
 from urs_inspect.discrepancy._vector_cache import VectorCache
 from urs_inspect.samer._checkpoint_check import open_backbone
 from urs_inspect.samer._conversation import Conversations
@@ -69,6 +70,7 @@ def test_check_shows_what_it_looked_at(run: Run, folder: Path) -> None:
     assert facts["layout"] == "released"
     assert tells(result.output, "note: ... (24, 16, 16, 16)")
     assert result.output.rstrip().endswith("ok: a SaMer checkpoint")
+    assert len(result.output.splitlines()) <= LINES
 
 
 def test_check_fails_and_lists_the_faults(run: Run, folder: Path) -> None:

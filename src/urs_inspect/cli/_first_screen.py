@@ -78,7 +78,12 @@ def print_shown(
     parts = ", ".join(_titles(report))
     width = min(console.width, _WIDEST)
     ways = [*more, *_wrapped(f"All tables: {everything}. Some: --only {parts}.", width)]
-    for line in screen_lines(first_screen(report), width, ways):
+    print_screen(first_screen(report), console, ways)
+
+
+def print_screen(screen: "FirstScreen", console: Console, ways: Sequence[str]) -> None:
+    """Print an answer on one screen, and how to see the rest."""
+    for line in screen_lines(screen, min(console.width, _WIDEST), ways):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 

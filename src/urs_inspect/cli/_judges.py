@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from urs_inspect._util import InputError, check_folder, write_new_file
-from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
+from urs_inspect.cli._first_screen import Shown, print_screen, print_shown, shown_options
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
+    from urs_inspect.reports.layout._first_screen import FirstScreen
     from urs_inspect.reports.numbers._judges import DatasetJudges
 
 
@@ -181,27 +180,46 @@ _PROBE += ["urs_inspect/urs_probe", "--model", "none", "--no-score-display"]
 
 
 def print_probe(log: "EvalLog", console: Console) -> bool:
-    """Print what each null answer got; whether one of them got what it should not."""
-    from urs_inspect.reports.numbers._judge_checks import NULL_ANSWERS
-
-    _print_judges(log, console)
-    finals = _finals_by_answer(log)
-    table = Table("null answer", "n", "unscored", "mean", "range", "expected", "verdict")
-    suspect = False
-    for kind, (low, high, _) in NULL_ANSWERS.items():
-        cells, fine = _probe_row(finals[kind], low, high)
-        table.add_row(kind, *cells)
-        suspect = suspect or not fine
-    console.print(table)
-    for kind, (_, _, meaning) in NULL_ANSWERS.items():
-        console.print(f"  {kind}: {meaning}", highlight=False)
-    console.print(f"Log: {log.location}", soft_wrap=True, markup=False, highlight=False)
+    """Print what each answer of known quality got; whether one of them got what it should not."""
+    screen, suspect = _probe_screen(log)
+    print_screen(screen, console, [f"Log: {log.location}"])
     return suspect
 
 
-def _print_judges(log: "EvalLog", console: Console) -> None:
-    """Print who judged, and whether the judge was simulated."""
-    from urs_inspect.logs._scores import SIMULATED, last_judgement
+def _probe_screen(log: "EvalLog") -> tuple["FirstScreen", bool]:
+    """What a judge gave to answers of known quality, and whether that is suspect."""
+    import pandas as pd
+
+    from urs_inspect.logs._scores import SIMULATED
+    from urs_inspect.reports._texts import listed
+    from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
+    from urs_inspect.reports.layout._tables import Table
+    from urs_inspect.reports.numbers._judge_checks import NULL_ANSWERS
+
+    judges = _judges_of(log)
+    finals = _finals_by_answer(log)
+    rows = []
+    meanings = []
+    suspect = []
+    for kind, (low, high, meaning) in NULL_ANSWERS.items():
+        cells, fine = _probe_row(finals[kind], low, high)
+        rows.append({"answer": kind, **cells})
+        meanings.append(f"{kind}: {meaning}")
+        if not fine:
+            suspect.append(kind)
+    who = listed(judges) or "No judge"
+    claim = f"{who} scores all four kinds of answers of known quality as expected."
+    if suspect:
+        claim = f"SUSPECT: {who} does not score these answers as expected: {listed(suspect)}."
+    simulated = any(name.startswith(SIMULATED) for name in judges)
+    warnings = [SIMULATED_SCREEN] if simulated else []
+    table = Table(pd.DataFrame(rows))
+    return FirstScreen(claim, warnings, table=table, findings=meanings), bool(suspect)
+
+
+def _judges_of(log: "EvalLog") -> list[str]:
+    """Names of the judges of a log."""
+    from urs_inspect.logs._scores import last_judgement
 
     judges: dict[str, None] = {}
     for sample in log.samples or []:
@@ -209,15 +227,11 @@ def _print_judges(log: "EvalLog", console: Console) -> None:
         if score is not None:
             for judge in (score.metadata or {}).get("judges", ()):
                 judges[str(judge["judge"])] = None
-    console.print(f"\n[bold]Judge:[/bold] {escape(', '.join(judges) or 'none')}", highlight=False)
-    if any(name.startswith(SIMULATED) for name in judges):
-        console.print(
-            "[bold red]SIMULATION[/bold red]: a simulated judge; the scores mean nothing."
-        )
+    return list(judges)
 
 
 def _finals_by_answer(log: "EvalLog") -> dict[str, list[float]]:
-    """Final scores by kind of null answer; NaN where a reply could not be read."""
+    """Final scores by kind of answer; NaN where a reply could not be read."""
     from urs_inspect.logs._scores import last_judgement, value_of
     from urs_inspect.rubrics import FINAL
 
@@ -229,17 +243,14 @@ def _finals_by_answer(log: "EvalLog") -> dict[str, list[float]]:
     return finals
 
 
-def _probe_row(finals: list[float], low: float, high: float) -> tuple[tuple[str, ...], bool]:
+def _probe_row(finals: list[float], low: float, high: float) -> tuple[dict[str, str], bool]:
     """What is shown of the scores of one kind of answer, and whether they are as expected."""
-    from urs_inspect.stats import mean_interval
-
     given = [final for final in finals if not math.isnan(final)]
-    numbers = (str(len(finals)), str(len(finals) - len(given)))
-    expected = f"{low}-{high}"
-    suspect = "[bold red]SUSPECT[/bold red]"
-    if not given:
-        return (*numbers, "-", "-", expected, suspect), False
-    mean = mean_interval(given).value
+    cells = {"n": str(len(finals)), "unscored": str(len(finals) - len(given))}
+    mean = math.fsum(given) / len(given) if given else math.nan
     fine = low <= mean <= high
-    spread = f"{min(given):g}-{max(given):g}"
-    return (*numbers, f"{mean:.2f}", spread, expected, "ok" if fine else suspect), fine
+    cells["mean"] = f"{mean:.2f}" if given else "-"
+    cells["range"] = f"{min(given):g} to {max(given):g}" if given else "-"
+    cells["expected"] = f"{low} to {high}"
+    cells["verdict"] = "ok" if fine else "SUSPECT"
+    return cells, fine
