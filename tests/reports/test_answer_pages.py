@@ -235,7 +235,12 @@ def test_a_cell_leads_to_answers_that_are_shown_as_text(
         lambda sent: None if sent.url.startswith("file://") else problems.append(sent.url),
     )
     page.goto((written / "report.html").as_uri())
+    page.locator("summary", has_text="All answers").first.click()
     page.locator("a", has_text="ten worst").first.click()
+    page.go_back()
+    page.locator(".card summary").first.click()
+    page.locator(".card[open] li a").first.click()
+    assert page.locator("article:target").is_visible()
     page.go_back()
     page.locator("tr", has_text="p/mp/m").locator("td:not(.text) a").first.click()
     page.locator("tbody a", has_text="Leisure").first.click()

@@ -162,7 +162,7 @@ def test_no_headline_says_whether_a_lead_survives_at_equal_length(
         and "equal length" not in text.lower()
         and "Regression" not in text
     )
-    assert "Length" in start.tables[1].text().headings
+    assert "Length" in start.tables[0].text().headings
     assert {"equal_length", "equal_length_differences"}.isdisjoint(report.tables())
 
 

@@ -17,13 +17,16 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from markupsafe import escape
 from playwright.sync_api import Browser, Page
 
 from tests.reports.boards import HOSTILE, many_board, rich_board
 from urs_inspect._util import InputError
 from urs_inspect.reports._texts import number
-from urs_inspect.reports.layout._page import render_page
+from urs_inspect.reports.layout._page import further_pages, render_page
 from urs_inspect.reports.layout._tables import (
+    Card,
+    Excerpt,
     Report,
     ReportKind,
     Section,
@@ -33,8 +36,12 @@ from urs_inspect.reports.layout._tables import (
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.stats import Estimate
 
-_DESK = {"viewport": {"width": 1280, "height": 900}}
-_PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+_DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}}
+_PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "is_mobile": True,
+    "has_touch": True,
+}
 _MODES: dict[str, dict[str, Any]] = {
     "light": _DESK,
     "dark": _DESK | {"color_scheme": "dark"},
@@ -148,6 +155,20 @@ def _report(table: Table, **facts: object) -> Report:
     return Report(ReportKind("format", 1, "command", "stem"), "Title", sections, facts)
 
 
+def test_answers_of_cards_are_escaped_and_sections_have_pages_of_their_own() -> None:
+    answer = Excerpt("1.00", "Leisure", "<b>asked</b>", "<script>answered</script>", "a/b.html#c")
+    card = Card("<i>", "mean 2", {"Worst answers": [answer]}, "a/b.html")
+    own = Section("On its own", ["A note."], page="own.html")
+    kind = ReportKind("format", 1, "command", "stem")
+    report = Report(kind, "Title", [Section("Here", cards=[card]), own])
+    text = render_page(report)
+    for part in (answer.question, answer.answer, card.title):
+        assert part not in text and str(escape(part)) in text
+    assert 'href="a/b.html#c"' in text and 'href="own.html"' in text and "A note." not in text
+    [(name, further)] = further_pages(report).items()
+    assert name == "own.html" and "A note." in render_page(further)
+
+
 def test_a_simulation_has_one_banner() -> None:
     text = render_page(_report(Table(pd.DataFrame({"Model": ["a"]})), simulated=True))
     own = text[: text.index("<script>")]
@@ -158,16 +179,21 @@ def test_a_simulation_has_one_banner() -> None:
     )
 
 
+_UNFOLD = "e => e.querySelectorAll('section > details').forEach(part => part.open = true)"
+
+
 @dataclass
 class Opened:
-    """A page, and what it did beyond being there."""
+    """A page, unfolded unless told otherwise, and what it did beyond being there."""
 
     page: Page
     problems: list[str] = field(default_factory=list)
 
 
 @contextmanager
-def opened(browser: Browser, file: Path, **options: Any) -> Iterator[Opened]:
+def opened(
+    browser: Browser, file: Path, *, unfold: bool = True, **options: Any
+) -> Iterator[Opened]:
     context = browser.new_context(**options)
     found = Opened(context.new_page())
     address = file.as_uri()
@@ -178,6 +204,8 @@ def opened(browser: Browser, file: Path, **options: Any) -> Iterator[Opened]:
     context.on("console", lambda message: found.problems.append(message.text))
     context.on("weberror", lambda error: found.problems.append(str(error.error)))
     found.page.goto(address)
+    if unfold:
+        found.page.locator("html").evaluate(_UNFOLD)
     if options.get("java_script_enabled", True):
         found.page.wait_for_function(
             "document.querySelectorAll('[data-chart]:not(:has(.vega-embed))').length === 0"
@@ -213,6 +241,46 @@ def test_everything_fits_and_nothing_is_fetched(
             page.screenshot(
                 path=f"{directory}/report_{name}_{mode.replace(' ', '_')}.png", full_page=True
             )
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("mode", ["light", "phone", "phone without scripts"])
+def test_the_answer_is_there_and_the_rest_unfolds(
+    browser: Browser, files: dict[str, Path], mode: str
+) -> None:
+    with opened(browser, files["rich"], unfold=False, **_MODES[mode]) as found:
+        page = found.page
+        for title in ("In short", "Intents", "The judge"):
+            assert page.locator(
+                "section", has=page.get_by_text(title, exact=True)
+            ).first.is_visible()
+        best = page.get_by_role("heading", name="The best for each intent and language")
+        assert best.is_visible()
+        answers = page.get_by_role("heading", name="Worst answers")
+        assert not answers.first.is_visible()
+        page.locator(".card summary").first.click()
+        assert answers.first.is_visible()
+        folded = page.locator("section:has(> details > summary > h3)").first
+        folded.locator("summary").first.click()
+        assert folded.locator("table").first.is_visible()
+
+
+@pytest.mark.browser
+def test_a_link_to_a_folded_part_opens_it(browser: Browser, files: dict[str, Path]) -> None:
+    with opened(browser, files["rich"], unfold=False, **_DESK) as found:
+        link = found.page.locator("nav .folded a").last
+        part = found.page.locator(str(link.get_attribute("href")))
+        assert part.locator("> details").get_attribute("open") is None
+        link.click()
+        assert part.locator("> details").get_attribute("open") is not None
+
+
+@pytest.mark.browser
+def test_fingers_find_what_they_press(browser: Browser, files: dict[str, Path]) -> None:
+    with opened(browser, files["rich"], **_PHONE) as found:
+        pressed = found.page.locator("th button, summary, select, nav a").filter(visible=True)
+        sizes = pressed.evaluate_all("all => all.map(e => e.getBoundingClientRect().height)")
+        assert len(sizes) > 20 and min(sizes) >= 44
 
 
 _OUTSIDE = """(html, width) => [...html.querySelectorAll('main *, header *, nav *')]

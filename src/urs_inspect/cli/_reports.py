@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -170,9 +171,10 @@ def _print(report: "Report", written: Sequence[Path], shown: Shown, form: _Form)
 
 
 def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
-    from urs_inspect.reports.layout._page import render_page
+    from urs_inspect.reports.layout._page import further_pages, render_page
 
-    return {f"{report.kind.stem}.html": lambda: render_page(report)}
+    pages = {f"{report.kind.stem}.html": report, **further_pages(report)}
+    return {name: partial(render_page, page) for name, page in pages.items()}
 
 
 @report_command(

@@ -26,7 +26,7 @@ from urs_inspect.reports.layout._figures import (
     svg,
 )
 from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN
-from urs_inspect.reports.layout._tables import SIMULATION, Report, Table
+from urs_inspect.reports.layout._tables import SIMULATION, Report, Section, Table
 from urs_inspect.stats import Estimate
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -46,32 +46,32 @@ def render_page(report: Report) -> str:
 
     Without the extra `viz` it has no figures and says so.
     """
-    missing = missing_viz() if any(section.figures for section in report.sections) else ""
-    drawn: dict[str, Markup] = {}
-    specifications: dict[str, Specification] = {}
-    for figure in (
-        figure for section in report.sections for figure in section.figures if not missing
-    ):
-        for size, width in (("wide", WIDE), ("narrow", NARROW)):
-            name = f"{figure.name}-{size}"
-            specifications[name] = figure.draw(width)
-            drawn[name] = Markup(svg(specifications[name]))  # noqa: S704 (vl-convert escapes text)
-    parts = [scripts(), _START] if drawn else [_START]
+    # That a page is about simulated models is said at its top.
+    read = [section for section in report.read if not section.page]
     sections = []
-    for section in report.read:  # that a page is about simulated models is said at its top
+    for section in read:
         if SIMULATION not in section.notes:
             notes = [note for note in section.notes if note != SIMULATED_SCREEN]
             sections.append(replace(section, notes=notes))
+    simulated = report.facts.get("simulated") or len(sections) < len(read)
+    missing = missing_viz() if any(section.figures for section in sections) else ""
+    drawn: dict[str, Markup] = {}
+    specifications: dict[str, Specification] = {}
+    if not missing:
+        for section in sections:
+            for figure in section.figures:
+                for size, width in (("wide", WIDE), ("narrow", NARROW)):
+                    name = f"{figure.name}-{size}"
+                    specifications[name] = figure.draw(width)
+                    drawn[name] = Markup(svg(specifications[name]))  # noqa: S704 (vl-convert escapes text)
+    parts = [scripts(), _START] if drawn else [_START]
     page = (
         environment()
         .get_template("page.html.jinja")
         .render(
             report=report,
-            simulation=(
-                SIMULATION
-                if report.facts.get("simulated") or len(sections) < len(report.read)
-                else ""
-            ),
+            simulation=SIMULATION if simulated else "",
+            further={name: further.title for name, further in further_pages(report).items()},
             sections=[
                 (section, [_grid(table) for table in section.tables if table.columns])
                 for section in sections
@@ -86,6 +86,15 @@ def render_page(report: Report) -> str:
     )
     # A log may hold lone surrogates, which no file can.
     return page.rstrip().encode("utf-8", "replace").decode("utf-8") + "\n"
+
+
+def further_pages(report: Report) -> dict[str, Report]:
+    """File name -> report, for the sections that have a page of their own."""
+    sections: dict[str, list[Section]] = {}
+    for section in report.sections:
+        if section.page:
+            sections.setdefault(section.page, []).append(replace(section, page=""))
+    return {name: Report(report.kind, own[0].title, own) for name, own in sections.items()}
 
 
 @dataclass(frozen=True)

@@ -128,6 +128,27 @@ def _part(cell: Any, part: str) -> Any:
 
 
 @dataclass(frozen=True)
+class Excerpt:
+    """An answer in short."""
+
+    score: str
+    about: str  # what kind of question it answers
+    question: str
+    answer: str = ""  # empty if the texts were not read
+    link: str = ""  # to the whole answer, relative to the page
+
+
+@dataclass(frozen=True)
+class Card:
+    """A line about a model that a page opens to some of its answers."""
+
+    title: str
+    line: str
+    answers: Mapping[str, Sequence[Excerpt]]  # heading -> answers
+    link: str = ""  # to all answers, relative to the page
+
+
+@dataclass(frozen=True)
 class Section:
     """A part of a report: a title, notes of one sentence each, and tables."""
 
@@ -138,6 +159,9 @@ class Section:
     warnings: Sequence[str] = ()  # those of the notes that stand out
     appendix: bool = False  # whether only the Markdown file has it, and not the terminal
     figures: Sequence["Figure"] = ()  # of a page
+    cards: Sequence[Card] = ()  # of a page
+    folded: bool = False  # whether a page shows its title only, until it is opened
+    page: str = ""  # file name, if it is on a page of its own
 
 
 SIMULATION = (
@@ -184,6 +208,7 @@ class Report:
         facts: What its JSON file has beside the tables.
         figures: File name -> content, or a function that draws it when it is written.
         first: Its answer on one screen; None if that is the start of its first section.
+        cards: Models, for a page, below the answer.
     """
 
     kind: ReportKind
@@ -192,6 +217,7 @@ class Report:
     facts: Mapping[str, Any] = field(default_factory=dict)
     figures: Mapping[str, bytes | str | Callable[[], bytes | str]] = field(default_factory=dict)
     first: "FirstScreen | None" = None
+    cards: Sequence[Card] = ()
 
     @property
     def read(self) -> "list[Section]":
@@ -199,8 +225,14 @@ class Report:
         if self.first is None:
             return list(self.sections)
         tables = [self.first.table] if self.first.table is not None else []
-        notes = list(self.first.notes)
-        return [Section("In short", notes, tables, warnings=self.first.warnings), *self.sections]
+        start = Section(
+            "In short",
+            list(self.first.notes),
+            tables,
+            warnings=self.first.warnings,
+            cards=self.cards,
+        )
+        return [start, *self.sections]
 
     def markdown(self) -> str:
         """The report to read; all text is escaped, as names may come from logs."""

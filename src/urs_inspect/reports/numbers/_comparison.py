@@ -153,9 +153,7 @@ class ComparedModels:
     def testable(self, key: str) -> bool:
         """Whether a difference in a column can be significant over its number of questions."""
         compared = self.beside_best(key)
-        # Over all questions p-values are corrected over all pairs; elsewhere for the choice of the
-        # best as well.
-        tests = self._tests if key == ALL else math.comb(len(compared) + 1, 2)
+        tests = self._tests_in(key)
         differences = [pair.difference for pair in compared if pair.difference.n]
         return any(pair.significant for pair in compared) or any(
             not math.isnan(smallest_difference(1.0, each.clusters, tests=tests, level=each.level))
@@ -175,18 +173,31 @@ class ComparedModels:
         found = pair.difference
         if self.two_valued and found.n < _FEWEST_TWO_VALUED:
             return math.nan
-        return smallest_difference(pair.error, found.clusters, tests=self._tests, level=found.level)
+        tests = self._tests_in(ALL)
+        return smallest_difference(pair.error, found.clusters, tests=tests, level=found.level)
 
-    def needed(self, pair: Comparison, difference: float) -> int | None:
-        """Questions for which a difference would be significant with that power, if known."""
+    def needed(self, pair: Comparison, difference: float, key: str = ALL) -> int | None:
+        """Questions of a column for which a difference would be significant with that power, if
+        known.
+        """
         found = pair.difference
         return questions_needed(
-            difference, pair.error, found.n, found.clusters, tests=self._tests, level=found.level
+            difference,
+            pair.error,
+            found.n,
+            found.clusters,
+            tests=self._tests_in(key),
+            level=found.level,
         )
 
-    @property
-    def _tests(self) -> int:
-        return max(1, sum(pair.difference.n > 0 for pair in self.comparisons[ALL]))
+    def _tests_in(self, key: str) -> int:
+        """Over how many tests p-values are corrected.
+
+        Over all questions all pairs; in another column those with the best, and for its choice.
+        """
+        if key == ALL:
+            return max(1, sum(pair.difference.n > 0 for pair in self.comparisons[ALL]))
+        return math.comb(len(self.beside_best(key)) + 1, 2)
 
 
 def compare_table(

@@ -39,6 +39,7 @@ from urs_inspect.reports.layout._tables import (
 from urs_inspect.reports.numbers._answers import CRITERION
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL, column_key
+from urs_inspect.reports.words._cards import extreme_answers, model_cards
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.rubrics import FINAL
 
@@ -84,7 +85,8 @@ def report_with_answers(
         raise InputError(
             f"output: pages are written to '{pages}', which is a link or a file; move it"
         )
-    names, logs = _write(board, output, said, viewer=viewer)
+    texts: dict[str, pd.DataFrame] = {}
+    names, logs = _write(board, output, said, texts, viewer=viewer)
     rows = sum(len(ranking.answers) for ranking in board.rankings)
     notes = _notes(names, rows, read - rows)
     if logs:
@@ -93,20 +95,30 @@ def report_with_answers(
     said += [f"{output}: {note}" for note in notes]
 
     def linked(sections: Sequence[Section], ranking: Ranking, place: int) -> list[Section]:
-        own = Section("Answers that count", notes, [_answers_table(ranking, place)], 3)
+        own = Section("All answers", notes, [_answers_table(ranking, place)], 3, folded=True)
         made = []
         for section in (*sections[:-1], own, *sections[-1:]):  # the conditions are last
             tables = [_with_links(table, ranking, place) for table in section.tables]
             made.append(replace(section, tables=tables))
         return made
 
-    return report_leaderboard(board, linked)
+    first = board.rankings[0]
+    cards = model_cards(first, texts, lambda model: page_of(first, 1, model))
+    return replace(report_leaderboard(board, linked), cards=cards)
 
 
 def _write(
-    board: Leaderboard, output: Path, said: list[str], *, viewer: bool
+    board: Leaderboard,
+    output: Path,
+    said: list[str],
+    texts: dict[str, pd.DataFrame],
+    *,
+    viewer: bool,
 ) -> tuple[list[str], int]:
-    """Replace the answers of an earlier report: names of the files, and number of logs to view."""
+    """Replace the answers of an earlier report: names of the files, and number of logs to view.
+
+    `texts` gets the worst and best answers of each model of the first ranking.
+    """
     view = output / "view"
     earlier = _earlier(output)
     free = "view" in earlier or not (view.is_symlink() or view.exists())
@@ -119,7 +131,7 @@ def _write(
             bundle = _bundle(board, draft / "view", said) if viewer and free else {}
             if viewer and not free:
                 said.append(f"inspect view is not written: {view} is not as a report wrote it.")
-            names = _files(board, bundle, draft, said)
+            names = _files(board, bundle, draft, said, texts)
             taken = [name for name in names if name not in earlier and (output / name).exists()]
             if taken:
                 raise InputError(
@@ -308,7 +320,11 @@ def _best_links(table: Table, ranking: Ranking, place: int) -> dict[tuple[int, s
 
 
 def _files(
-    board: Leaderboard, bundle: Mapping[str, str], output: Path, said: list[str]
+    board: Leaderboard,
+    bundle: Mapping[str, str],
+    output: Path,
+    said: list[str],
+    texts: dict[str, pd.DataFrame],
 ) -> list[str]:
     """Write tables and pages of answers; their names."""
     names = [_JSONL]
@@ -328,6 +344,8 @@ def _files(
         for place, ranking in enumerate(board.rankings, start=1):
             for model in ranking.names:
                 table = _with_texts(ranking, place, model, said)
+                if place == 1:
+                    texts[model] = extreme_answers(table)
                 first = ["block", "model", "id", "epoch", *_TEXTS, FINAL, *table]
                 written = table[[name for name in dict.fromkeys(first) if name not in _NOT_WRITTEN]]
                 records = plain(written.to_dict("records"))

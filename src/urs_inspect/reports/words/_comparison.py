@@ -30,6 +30,9 @@ _MOST_IN_CLAIM = 2
 """Most models that a claim names as not distinguishable from the best."""
 
 
+EXAMPLE = 0.3
+"""Difference of means for which reports say how many questions show it."""
+
 _SIGNIFICANT = {
     "significant": "yes",
     "depends on unscored answers": "depends",
@@ -269,7 +272,7 @@ def best_text(ranking: ComparedModels, key: str) -> str:
     short = ranking.short
     text = f"{short[name]} {ranking.mean(name, key).value:.2f} ({ranking.question_counts[key]:,})"
     if not ranking.testable(key):
-        return f"{text}: too few questions"
+        return f"{text}: too few questions{_needed_text(ranking, key)}"
     better = [short[pair.second] for pair in pairs if pair.significant]
     if len(better) == len(pairs):
         largest = np.fmax([pair.p_holm for pair in pairs], [pair.p_worst for pair in pairs]).max()
@@ -283,6 +286,22 @@ def best_text(ranking: ComparedModels, key: str) -> str:
     if len(others) > max(_MOST_NAMED, len(better)):
         return f"{text} or any other but {listed(better)}"
     return f"{text} or {listed(others, 'or')}"
+
+
+def _needed_text(ranking: ComparedModels, key: str) -> str:
+    """How many questions of a column it takes to see a difference of `EXAMPLE`, if known."""
+    needed = questions_to_tell(ranking, key)
+    return "" if needed is None else f", about {needed:,} needed"
+
+
+def questions_to_tell(ranking: ComparedModels, key: str) -> int | None:
+    """Questions of a column for which a difference of `EXAMPLE` between its best model and the
+    first of those not told apart from it would be significant, if that is known.
+    """
+    for pair in ranking.beside_best(key):
+        if not pair.significant:
+            return ranking.needed(pair, EXAMPLE, key)
+    return None
 
 
 def unscored_text(part: float) -> str:

@@ -15,16 +15,16 @@ from urs_inspect.reports.numbers._scores import ALL
 from urs_inspect.reports.words._cautions import first_cautions, more_cautions
 from urs_inspect.reports.words._comparison import (
     ALERT,
+    EXAMPLE,
     UNSCORED_ALERT,
     best_claim,
     best_sentence,
+    questions_to_tell,
     screen_table,
 )
 from urs_inspect.reports.words._judge_checks import judge_failed, judge_sentence
 from urs_inspect.rubrics import HIGHEST, LOWEST
 
-_EXAMPLE = 0.3
-"""Difference of means for which a screen says how many questions show it."""
 _MEAN = number(2)
 _SIGNED = number(2, sign=True)
 _COUNT = number(0)
@@ -39,7 +39,7 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
     ways = []
     if others:
         ways.append(f"{counted(others, 'other ranking')}, of runs that do not compare: --all.")
-    basis += ranking.notes
+    basis += [*_total_cost(ranking), *ranking.notes]
     findings = list(_findings(ranking)) if several else []
     warnings = _warnings(ranking)
     if board.simulated:
@@ -110,6 +110,22 @@ def _table(ranking: Ranking) -> Table:
     return Table(data, {corrected.title.lower(): _MEAN, "judge's mean": _MEAN})
 
 
+def _total_cost(ranking: Ranking) -> Iterator[str]:
+    """What models and judges cost together; nothing where no price is known."""
+    models = ranking.models
+    known = models[["cost", "judge_cost"]]
+    total = money(float(np.nansum(known)))
+    if known.isna().all(axis=None):
+        return
+    missing = [ranking.short[str(name)] for name in models.index[models["cost"].isna()]]
+    if models["judge_cost"].isna().any() and ranking.conditions.judges:
+        missing.append("the judge")
+    if missing:
+        yield f"Cost: {total} and that of {listed(missing)}, which is not known."
+    else:
+        yield f"Cost: {total}, judges included."
+
+
 def _costs(ranking: Ranking) -> dict[str, Sequence[str]]:
     """A column with what 1,000 answers cost, if that is known of any model."""
     models = ranking.models
@@ -137,7 +153,7 @@ def _findings(ranking: Ranking) -> Iterator[str]:
     for group in ranking.columns.groups:
         found.setdefault(_best(ranking, group), []).append(ranking.title(group))
     every = len(ranking.columns.groups)
-    for best, titles in found.items():
+    for best, titles in sorted(found.items(), key=lambda item: -len(item[1])):
         if len(titles) == every > 1:
             yield f"In each of the {every} intents: {best}."
         else:
@@ -160,15 +176,31 @@ def _best(ranking: Ranking, group: str) -> str:
 
 
 def _needed(ranking: Ranking) -> Iterator[str]:
-    """How many questions it takes to see a difference, if the first two are not told apart."""
-    pairs = ranking.beside_best(ALL)
-    unclear = [pair for pair in pairs if not pair.significant]
-    if not unclear:
-        return
-    needed = ranking.needed(unclear[0], _EXAMPLE)
+    """How many questions it takes to see a difference, where the best two are not told apart."""
+    needed = questions_to_tell(ranking, ALL)
     if needed is not None:
-        names = f"{ranking.short[unclear[0].first]} and {ranking.short[unclear[0].second]}"
-        yield f"A difference of {_EXAMPLE} between {names} takes {counted(needed, 'question')}."
+        pair = next(pair for pair in ranking.beside_best(ALL) if not pair.significant)
+        names = f"{ranking.short[pair.first]} and {ranking.short[pair.second]}"
+        yield f"A difference of {EXAMPLE} between {names} takes {counted(needed, 'question')}."
+    by_group = {}
+    for group in ranking.columns.groups:
+        takes = questions_to_tell(ranking, group)
+        if takes is not None:
+            by_group[group] = takes
+    if by_group:
+        there = _range_text([ranking.question_counts[group] for group in by_group])
+        takes_text = _range_text(list(by_group.values()))
+        intents = "this intent" if len(by_group) == 1 else f"each of these {len(by_group)} intents"
+        yield (
+            f"A difference of {EXAMPLE} within {intents} takes {takes_text} questions; it has"
+            f" {there}."
+        )
+
+
+def _range_text(counts: Sequence[int]) -> str:
+    """The lowest and the highest of some counts."""
+    low, high = min(counts), max(counts)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _judge(ranking: Ranking) -> str:

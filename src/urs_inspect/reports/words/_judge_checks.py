@@ -25,6 +25,8 @@ from urs_inspect.reports.numbers._judge_checks import (
 )
 from urs_inspect.reports.numbers._leaderboard import Ranking
 
+JUDGE = "The judge"
+"""Title of the section about a judge."""
 _NUMBER = number(2)
 _TITLES = {
     FAILED: FAILED,
@@ -124,7 +126,7 @@ def judge_section(ranking: Ranking, place: int) -> Section:
         Table(shown, formats, headings=headings, shown=list(headings)),
         Table(data, name="judge", main="result", shown=()),
     ]
-    return Section("The judge", notes, tables, 3, doubts)
+    return Section(JUDGE, notes, tables, 3, doubts)
 
 
 def _doubt(fact: JudgeFact) -> str:

@@ -38,9 +38,11 @@ from urs_inspect.reports.numbers._answers import CRITERION
 from urs_inspect.reports.numbers._leaderboard import WITHOUT, Leaderboard, Ranking, means_frame
 from urs_inspect.reports.numbers._scores import ALL, column_key
 from urs_inspect.reports.words._alternatives import alternative_section
+from urs_inspect.reports.words._cards import model_cards
 from urs_inspect.reports.words._cautions import first_cautions, intent_notes, more_cautions
 from urs_inspect.reports.words._comparison import (
     ALERT,
+    EXAMPLE,
     MATRIX,
     UNSCORED_ALERT,
     best_sentence,
@@ -51,7 +53,12 @@ from urs_inspect.reports.words._comparison import (
     verdict_notes,
 )
 from urs_inspect.reports.words._first_screen import leaderboard_screen
-from urs_inspect.reports.words._judge_checks import judge_failed, judge_section, judge_sentence
+from urs_inspect.reports.words._judge_checks import (
+    JUDGE,
+    judge_failed,
+    judge_section,
+    judge_sentence,
+)
 from urs_inspect.reports.words._lengths import (
     length_section,
     length_sentence,
@@ -59,7 +66,7 @@ from urs_inspect.reports.words._lengths import (
     times_text,
 )
 from urs_inspect.reports.words._noise import noise_section
-from urs_inspect.reports.words._published import published_sections
+from urs_inspect.reports.words._published import PUBLISHED_PAGE, published_sections
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import fewest_clusters
 
@@ -75,13 +82,21 @@ _FILES = (
     "judge",
 )
 LEADERBOARD = ReportKind(
-    "urs-inspect intent report", 4, "urs-inspect report", "report", _FILES, ("report.html",)
+    "urs-inspect intent report",
+    4,
+    "urs-inspect report",
+    "report",
+    _FILES,
+    ("report.html", PUBLISHED_PAGE),
 )
 _MEAN = number(2)
 _SIGNED = number(2, sign=True)
 _COUNT = number(0)
 Linking = Callable[[Sequence[Section], Ranking, int], list[Section]]
 """Sections of a ranking, the ranking and its number -> the sections with links."""
+_INTENTS = "Intents"
+_OPEN = (_INTENTS, JUDGE)
+"""Sections of the first ranking that a page shows without being opened."""
 _BY_JUDGE = "By the judge's scores alone"
 
 
@@ -97,7 +112,11 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
     """
     sections = list(simulation_section(board.simulated))
     for place, ranking in enumerate(board.rankings, start=1):
-        made = _ranking_sections(ranking, place, board)
+        opened = _OPEN if place == 1 else ()
+        made = [
+            replace(section, folded=section.title not in opened)
+            for section in _ranking_sections(ranking, place, board)
+        ]
         sections += linked(made, ranking, place) if linked else made
     sections += [Section("Left out", board.skipped)] if board.skipped else []
     sections += [_runs(board), _method(board), *published_sections()]
@@ -120,6 +139,7 @@ def report_leaderboard(board: Leaderboard, linked: Linking | None = None) -> Rep
         sections,
         facts,
         first=leaderboard_screen(board) if board.rankings else None,
+        cards=model_cards(board.rankings[0], {}) if board.rankings else (),
     )
 
 
@@ -268,7 +288,8 @@ _LENGTH = (
 _NO_COST = "What the answers cost is not known; --prices FILE gives prices."
 _BEST = (
     "The best: mean (number of questions), 'or' models that are not significantly worse; (depends)"
-    " on answers without a score. Bold: significantly better than all others."
+    " on answers without a score. Bold: significantly better than all others. Needed: the number of"
+    f" questions that would show a difference of {EXAMPLE}."
 )
 
 
@@ -287,14 +308,12 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     several = len(ranking.names) > 1
     title = f"Ranking {place}" if len(board.rankings) > 1 else "Ranking"
     models = ranking.models
-    ranked = models["rank_from"].notna().sum() > 1
     legend = {
         _about_means(board.resampling.level): True,
         _BOUNDS: (models["unscored_share"] > 0).any(),
         _alert(ranking): (models["unscored_share"] > UNSCORED_ALERT).any(),
         _LENGTH: several and models["length_ratio"].notna().any(),
         _NO_COST: models["cost"].isna().all(),
-        _BEST: ranked,
     }
     corrected = ranking.corrected
     first, more = headline(ranking)
@@ -311,18 +330,17 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     if corrected:
         notes += corrected.start[1:]
     notes += [*_notes(ranking), *(text for text, holds in legend.items() if holds)]
-    best = [_best(ranking)] if ranked else []
     means = Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=())
     warnings = [*first_cautions(ranking), *cautions]
     if corrected:
         warnings += corrected.warnings
     warnings += [judge_sentence(ranking)] if judge_failed(ranking) else []
-    tables = [*best, _summary(ranking), means, differences_table(ranking, place)]
+    tables = [_summary(ranking), means, differences_table(ranking, place)]
     sections = [Section(title, list(filter(None, notes)), tables, warnings=warnings)]
+    sections.append(_intents(ranking))
     sections += [judge_section(ranking, place)] if ranking.conditions.judges else []
     sections += [_differences(ranking)] if several else []
     sections += [
-        _intents(ranking),
         *_criteria(ranking),
         *_languages(ranking, place),
         _cost(ranking, place),
@@ -462,13 +480,16 @@ def _means(ranking: Ranking, keys: Sequence[str], title: str = "") -> Table:
 
 def _intents(ranking: Ranking) -> Section:
     columns = ranking.columns
-    tables = [_means(ranking, columns.groups)]
+    ranked = ranking.models["rank_from"].notna().sum() > 1
+    tables = [_best(ranking)] if ranked else []
+    tables.append(_means(ranking, columns.groups, "Means by intent"))
     tables += (
         [_means(ranking, columns.parts, "Intents that are reported together")]
         if columns.parts
         else []
     )
-    notes = [
+    notes = [_BEST] if ranked else []
+    notes += [
         "In brackets: number of questions. Columns hold different questions; compare within a"
         " column."
     ]
@@ -480,7 +501,7 @@ def _intents(ranking: Ranking) -> Section:
             f" own: among equal models, up to {wrong} of them would show a significantly best one."
         )
     tables += [_means(ranking, columns.countries, "Countries")] if columns.countries else []
-    return Section("Intents", notes, tables, 3)
+    return Section(_INTENTS, notes, tables, 3)
 
 
 def _criteria(ranking: Ranking) -> list[Section]:
@@ -707,7 +728,7 @@ def _runs(board: Leaderboard) -> Section:
             "Samples": _COUNT,
         },
     )
-    return Section("Runs", notes, [table], appendix=True)
+    return Section("Runs", notes, [table], appendix=True, folded=True)
 
 
 def _method(board: Leaderboard) -> Section:
@@ -720,4 +741,4 @@ def _method(board: Leaderboard) -> Section:
         seed=resampling.seed,
         fewest=fewest_clusters(resampling.level),
     )
-    return Section("Method", filled.splitlines(), appendix=True)
+    return Section("Method", filled.splitlines(), appendix=True, folded=True)

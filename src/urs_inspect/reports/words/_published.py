@@ -8,6 +8,7 @@ from urs_inspect.datasets._published import PUBLISHED_SCORES, UrsTable, load_pub
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.rubrics import load_rubric
 
+PUBLISHED_PAGE = "published.html"
 NOT_COMPARABLE = "not comparable row by row"
 _LANGUAGES = {"": "", "en": ", English", "zh": ", Chinese"}
 _PLACES = ("", "¹", "²", "³")
@@ -47,6 +48,7 @@ def published_sections() -> Iterator[Section]:
         [f"{published.source}.", caution],
         warnings=[caution],
         appendix=True,
+        page=PUBLISHED_PAGE,
     )
     for table in map(published.table, PUBLISHED_SCORES):
         marks = ["¹ ² ³ mark the first, second and third of a column."] if table.marks else []
@@ -69,7 +71,7 @@ def published_sections() -> Iterator[Section]:
 
 
 def _section(title: str, notes: Sequence[str], table: Table) -> Section:
-    return Section(title, notes, [table], 3, appendix=True)
+    return Section(title, notes, [table], 3, appendix=True, page=PUBLISHED_PAGE)
 
 
 def _scores(table: UrsTable) -> Table:

@@ -149,7 +149,7 @@
     if (row) (place > 0 ? row.cells[place] : row).setAttribute("aria-current", "true");
   };
 
-  const columnControl = (board, sources, above, changed) => {
+  const columnControl = (board, sources, bestTables, changed) => {
     const select = make("select", {}, make("option", { value: "" }, "All"));
     const choices = new Map();
     const partOf = source => text(source.closest("section").querySelector("h2, h3"));
@@ -173,7 +173,7 @@
         old.remove();
       }
       board.hidden = Boolean(choice);
-      for (const best of above) highlight(best, choice?.chosen ?? []);
+      for (const best of bestTables) highlight(best, choice?.chosen ?? []);
       if (choice) {
         const table = tableOf(choice, "lowestFirst" in document.querySelector("main").dataset);
         board.after(table);
@@ -189,17 +189,27 @@
   // --- what the page has ---
 
   for (const [number, board] of boards.entries()) {
-    const [before, place, after] = [boards[number - 1], board, boards[number + 1]].map(table => tables.indexOf(table));
+    const [place, after] = [board, boards[number + 1]].map(table => tables.indexOf(table));
     const isSource = table => headings(table).length > 1 && headings(table).slice(1).every(heading => heading.dataset.key);
     const sources = tables.slice(place + 1, after < 0 ? undefined : after).filter(table => ofModels.includes(table) && isSource(table));
-    const above = tables.slice(before + 1, place).filter(table => !ofModels.includes(table));
+    const best = tables.slice(place + 1, after < 0 ? undefined : after).filter(table => title(headings(table)[0]) === "Questions of");
     const controls = make("div", { className: "controls" });
     const changed = () => controls.classList.toggle("changed", hidden.size > 0 || Boolean(controls.querySelector("select")?.value));
-    if (drawn.length && sources.length) controls.append(columnControl(board, sources, above, changed));
+    if (drawn.length && sources.length) controls.append(columnControl(board, sources, best, changed));
     if (!number && names.length > 1) controls.append(modelsControl(changed));
     if (controls.children.length) board.closest(".scroll").before(controls);
   }
   tables.forEach(sortable);
+
+  // --- a link to a folded part opens it ---
+
+  const openTarget = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    const folded = target?.querySelector(":scope > details");
+    if (folded) folded.open = true;
+  };
+  addEventListener("hashchange", openTarget);
+  openTarget();
 
   const specifications = JSON.parse(document.getElementById("specifications")?.textContent ?? "{}");
   // The interpreter of expressions needs no `eval`, which the policy forbids.
