@@ -50,7 +50,7 @@ def test_samples_are_a_heat_map_with_the_worst_first(
         "Coherence",
         "Judging",
     ):
-        expect(header.filter(has_text=re.compile(f"^{name}$", re.IGNORECASE))).to_be_visible()
+        expect(header.filter(has_text=re.compile(rf"^{name}\s*$", re.IGNORECASE))).to_be_visible()
     expect(rows.first).to_contain_text(re.compile("Fact|Solv|Text|Ask|Seek|Leis"))
     expect(rows.first).to_contain_text(re.compile("en|zh"))
     # ## Order: the final scores never fall from one row to the next

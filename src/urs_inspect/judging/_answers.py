@@ -323,7 +323,8 @@ class AnswerJudging:
         }
         if len(records) < len(judgements):
             metadata["outcome"] = PARTIAL_PANEL
-        explanation = "\n\n---\n\n".join(self._explained(j, case) for j in judgements)
+        explained = "\n\n---\n\n".join(self._explained(j, case) for j in judgements)
+        explanation = f"{self._about_nan(case)}\n\n{explained}"
         if cut_off:
             explanation = f"{_CUT_OFF}\n\n{explanation}"
         if not records:
@@ -351,7 +352,7 @@ class AnswerJudging:
         }
         explanation = (
             f"The answer is empty (stop reason: {stop_reason}): the lowest score, and no judge was"
-            " called."
+            f" called. {self._about_nan(case)}"
         )
         return Judged(self._value(scores), "no_response", explanation, metadata)
 
@@ -364,6 +365,11 @@ class AnswerJudging:
         return {
             key: sum(given) / len(given) if (given := scores.get(key)) else math.nan for key in keys
         }
+
+    def _about_nan(self, case: _Case) -> str:
+        """Why some criteria have no score."""
+        label = self.rubric.intents[case.intent].label
+        return f"NaN: criteria by which answers to {label} are not judged."
 
     def _explained(self, judgement: Judgement, case: _Case) -> str:
         head = f"Judge: `{judgement.judge}`" + (

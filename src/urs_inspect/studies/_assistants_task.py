@@ -128,7 +128,7 @@ def urs_assistants(
                 load_published_urs().table(table).rows
             ),
         },
-        viewer=intent_viewer(loaded, "URS assistants"),
+        viewer=intent_viewer(loaded, "URS assistants", taken),
         setup=preflight_setup(asked),
     )
 

@@ -11,6 +11,7 @@ from inspect_ai.viewer import (
     ViewerConfig,
 )
 
+from urs_inspect.datasets import UrsCase
 from urs_inspect.datasets._references import OUTCOMES, USABLE
 from urs_inspect.judging._failures import FAILURE_MODES
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST, Rubric
@@ -53,7 +54,11 @@ def sample_list(
     descending: bool = False,
     compact: bool = False,
 ) -> ViewerConfig:
-    """Show one line per sample: status and id, then the given columns and no other."""
+    """Show one line per sample: status and id, then the given columns and no other.
+
+    Columns of scores are narrow if `compact`; the viewer then cuts off texts of more than five
+    characters.
+    """
     shown = ["sampleStatus", "sampleId", *columns]
     hidden = [*hidden, *(column for column in _HIDDEN if column not in shown)]
     return ViewerConfig(
@@ -101,26 +106,39 @@ def _finals(rubric: Rubric) -> dict[str, Scale]:
     return {**dict.fromkeys(rubric.score_keys, scale), "outcome": _OUTCOMES}
 
 
-def intent_viewer(rubric: Rubric, name: str) -> ViewerConfig:
-    """Intent, language, final score, criteria in narrow columns, and outcome, the worst first."""
+def intent_viewer(rubric: Rubric, name: str, cases: Sequence[UrsCase]) -> ViewerConfig:
+    """Intent, language, final score, outcome, question and criteria, the worst first.
+
+    Columns that would be the same in every row, or empty, for these cases are hidden.
+    """
     language = next(iter(rubric.languages))
+    intents = {case.intent for case in cases}
+    judged_by = {key for intent in intents for key in rubric.intents[intent].criteria}
     criteria = {
         key: texts[language].short or texts[language].name for key, texts in rubric.criteria.items()
     }
-    facts = ("judge_outcome.intent", "judge_outcome.language", f"intent_judge.{FINAL}")
+    columns = {
+        "judge_outcome.intent": len(intents) > 1,
+        "judge_outcome.language": len({case.language for case in cases}) > 1,
+        f"intent_judge.{FINAL}": True,
+        "judge_outcome.outcome": True,
+        "input": True,
+        **{f"intent_judge.{key}": key in judged_by for key in criteria},
+        "answer": True,
+    }
     return sample_list(
         name,
-        [
-            *facts,
-            *(f"intent_judge.{key}" for key in criteria),
-            "judge_outcome.outcome",
-            "input",
-            "answer",
-        ],
-        labels={FINAL: "Final", "outcome": "Judging", **INTENT, **criteria},
+        [column for column, shown in columns.items() if shown],
+        labels={
+            FINAL: wide("Final"),
+            "outcome": wide("Judging"),
+            "intent": wide("Intent"),
+            "language": "Language",
+            **criteria,
+        },
         scales=_finals(rubric),
         sort=[f"intent_judge.{FINAL}"],
-        compact=True,
+        hidden=[column for column, shown in columns.items() if not shown],
     )
 
 

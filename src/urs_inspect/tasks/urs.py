@@ -119,7 +119,7 @@ def urs(
         only_asked=True,
         cluster=cluster,
     )
-    viewer = intent_viewer(loaded, "URS")
+    viewer = intent_viewer(loaded, "URS", chosen.cases)
     headline = HEADLINE
     if local is not None and with_judge:
         viewer = local.beside(viewer)

@@ -76,6 +76,6 @@ def urs_probe(
         headline_metric=HeadlineMetric(scorer="intent_judge", metric=next(iter(NULL_ANSWERS))),
         display_name="URS probe",
         metadata=chosen.facts(),
-        viewer=intent_viewer(loaded, "URS probe"),
+        viewer=intent_viewer(loaded, "URS probe", chosen.cases),
         setup=preflight_setup(["grader"], structured=structured),
     )
