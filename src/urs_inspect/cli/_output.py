@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from urs_inspect._util import visible
@@ -21,6 +29,17 @@ PRICES_HELP = (
 )
 _NAME = 12  # columns of the terminal that a name has at least
 _BORDER = 3  # blanks beside a cell, and the line after it
+
+
+def progress_bar(console: Console | None = None, *, transient: bool = False) -> Progress:
+    """A bar with the number of items that are done and the time that is left.
+
+    It goes at its end if `transient`.
+    """
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(
+        *columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=transient
+    )
 
 
 def table_of(

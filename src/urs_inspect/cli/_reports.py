@@ -4,8 +4,8 @@ only print.
 
 import math
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from rich.console import Console
 from urs_inspect._satellites import at
 from urs_inspect._util import InputError
 from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
-from urs_inspect.cli._output import PRICES_HELP
+from urs_inspect.cli._output import PRICES_HELP, progress_bar
 
 if TYPE_CHECKING:
     from urs_inspect.reports.layout._tables import Report
@@ -65,7 +65,7 @@ def report_command(
             command = _command_line(logs, output, options)
             if rounds is not None:
                 options["rounds"] = rounds
-            with _reading():
+            with _reading(logs):
                 report = make(logs, command=command, **options)
             written = () if output is None else _write(report, output, form)
             if as_json:
@@ -140,12 +140,32 @@ def _given_values(value: Any) -> tuple[Any, ...]:
     return (value,)
 
 
-def _reading() -> AbstractContextManager[Any]:
-    """Says on a terminal that logs are read; standard output may be read as JSON."""
+@contextmanager
+def _reading(logs: Iterable[str]) -> Iterator[None]:
+    """Shows on a terminal which part of the logs is read; standard output may be read as JSON."""
+    from urs_inspect.logs._files import log_files, watching_reads
+
     errors = Console(stderr=True)
     if not errors.is_terminal:
-        return nullcontext()
-    return errors.status("Reading logs and computing intervals")
+        yield
+        return
+    try:
+        files = len(log_files(logs))
+    except InputError:  # the command itself says what is wrong
+        yield
+        return
+    read: set[str] = set()
+    with progress_bar(errors, transient=True) as bar:
+        task = bar.add_task("Reading logs", total=files)
+
+        def show(file: str) -> None:
+            read.add(file)
+            bar.update(task, completed=len(read))
+            if len(read) >= files:
+                bar.update(task, description="Computing intervals", total=None)
+
+        with watching_reads(show):
+            yield
 
 
 def _write(report: "Report", output: Path, form: _Form) -> Sequence[Path]:

@@ -2,8 +2,9 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from itertools import chain, takewhile
 from operator import eq
 from pathlib import Path, PurePosixPath
@@ -111,6 +112,19 @@ def local_path(file: str) -> str:
     return unquote(urlparse(file).path) if file.startswith("file://") else str(Path(file).resolve())
 
 
+_WHEN_READ: ContextVar[Callable[[str], None]] = ContextVar("when_read", default=lambda _file: None)
+
+
+@contextmanager
+def watching_reads(when_read: Callable[[str], None]) -> Iterator[None]:
+    """Call a function with the name of each log whose samples are read here, to show progress."""
+    token = _WHEN_READ.set(when_read)
+    try:
+        yield
+    finally:
+        _WHEN_READ.reset(token)
+
+
 def read_log(
     file: str, header_only: bool = False, without: Collection[str] | None = None
 ) -> EvalLog:
@@ -120,6 +134,8 @@ def read_log(
     """
     if Path(file).suffix.lower() not in LOG_SUFFIXES:
         raise InputError(f"not a log '{file}': logs are {' or '.join(LOG_SUFFIXES)} files")
+    if not header_only:
+        _WHEN_READ.get()(file)
     try:
         return read_eval_log(
             file,
@@ -139,6 +155,7 @@ def read_summaries(log: EvalLog, skipped: list[str]) -> list[EvalSampleSummary] 
 
     None, with a sentence in `skipped`, if they cannot be read.
     """
+    _WHEN_READ.get()(log.location)
     try:
         return read_eval_log_sample_summaries(log.location)
     except Exception as error:  # a damaged file may raise anything

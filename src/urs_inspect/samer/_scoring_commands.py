@@ -15,18 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 
 from urs_inspect._util import InputError
-from urs_inspect.cli._output import table_of
+from urs_inspect.cli._output import progress_bar, table_of
 from urs_inspect.cli._values import named_values
 
 if TYPE_CHECKING:
@@ -74,12 +66,6 @@ def say(text: str, *, label: str = "", style: str = "", err: bool = False) -> No
     """Print a text as it is, without markup or wrapping, after a label in a style."""
     line = f"[{style}]{escape(label)}[/] " if style else label
     Console(stderr=err).print(f"{line}{escape(text)}", highlight=False, soft_wrap=True)
-
-
-def progress_bar(console: Console | None = None) -> Progress:
-    """A bar with the number of items that are done and the time that is left."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console)
 
 
 _description = click.option(

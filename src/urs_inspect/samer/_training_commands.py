@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 
 from urs_inspect._util import InputError
-from urs_inspect.cli._output import table_of
+from urs_inspect.cli._output import progress_bar, table_of
 from urs_inspect.cli._values import named_values
 from urs_inspect.samer._checkpoint import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
 from urs_inspect.samer._export import HEADS_NAME
@@ -25,7 +25,6 @@ from urs_inspect.samer._scoring_commands import (
     one_of,
     options,
     print_export,
-    progress_bar,
     say,
 )
 
