@@ -82,7 +82,7 @@ SHORTCUTS = {
     "random": "coin",
 }
 RULES = {"uniform": "in turn", "adaptive": "where worth most"}
-SEEDS = 1000  # the first seed of Table 1 of docs/sample_efficiency.md
+SEEDS = 1000  # the first seed of Table 1 of docs/appendix/sample_efficiency.md
 PERCENT = number(1, percent=True)
 
 

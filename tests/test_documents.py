@@ -92,6 +92,21 @@ def test_the_list_for_language_models_names_every_page_and_links_to_files() -> N
     assert {page.relative_to(DOCS).as_posix() for page in PAGES[1:]} <= set(targets)
 
 
+def test_guides_are_short() -> None:
+    """The pages of the site that are neither evidence, reference, project nor appendix."""
+    navigation = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2]
+    groups = re.split(r"\n  - ", navigation.partition("\n\n")[0])
+    guides = [
+        page
+        for group in groups
+        if group.startswith(("Measure", "Trust", "Extend"))
+        for page in re.findall(r"[\w/]+\.md", group)
+    ]
+    lengths = {page: len((DOCS / page).read_text("utf-8").split()) for page in guides}
+    assert len(lengths) > 8
+    assert {page: words for page, words in lengths.items() if words > 1200} == {}
+
+
 @pytest.mark.satellites
 def test_readme_lists_every_task_and_command() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")

@@ -5,7 +5,7 @@ judge's, up to a shift of each model, N(strengths of the judge, `SHIFT`^2 I + th
 the judge says nothing about them, N(0, `SPREAD`^2 I). Each account is updated by the votes
 (Bradley-Terry, a tie being half a win of each), and weighs as much as its Laplace evidence says
 (MacKay, "Information Theory, Inference, and Learning Algorithms", 2003, chapter 27). What a judge
-gains, and what a bad one costs: docs/sample_efficiency.md.
+gains, and what a bad one costs: docs/appendix/sample_efficiency.md.
 """
 
 from collections.abc import Mapping, Sequence

@@ -54,7 +54,7 @@ def without_intents(
     take significance away: of uniform leads that are just significant, up to 15% lose it without
     exactly one intent. So a lead rests on an intent only if it is also clearly another there than
     elsewhere (Welch's test, corrected by Bonferroni over intents), which leaves 2%
-    (docs/report_coverage.md, six intents).
+    (docs/appendix/report_coverage.md, six intents).
     """
     if len(columns.groups) < 2 or scores.ranked < 2:
         return ()
