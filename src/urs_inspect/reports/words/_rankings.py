@@ -22,8 +22,9 @@ _PARAMETERS = ("rounds", "level", "seed", "prior", "k", "scale", "start")
 _Value = TypeVar("_Value")
 _RANK_HELD = 0.893
 _RANKS_HELD = 0.555
-"""Shares of rank intervals, and of tables, that hold the true ranks: docs/appendix/people_coverage.md,
-"Ranks of one table".
+"""Shares of rank intervals, and of tables, that hold the true ranks.
+
+docs/appendix/people_coverage.md, "Ranks of one table".
 """
 
 
