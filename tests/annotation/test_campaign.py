@@ -82,7 +82,7 @@ def with_a_bad_ballot(log: EvalLog) -> EvalLog:
             lambda log: log.model_copy(update={"status": "cancelled"}),
             "its status is 'cancelled'; finish it with",
         ),
-        (without_ballots, "no sample has a ballot; ballots are in logs of the task mad"),
+        (without_ballots, "no sample has a comparison; they are in logs of the task mad"),
         (with_a_bad_ballot, f"sample {ballot(0).id}: model_a must be the one that sorts first"),
     ],
 )

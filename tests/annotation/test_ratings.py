@@ -118,7 +118,7 @@ def test_a_rating_with_any_other_value_is_read_within_the_scale_or_refused(
         ({"threshold": "1"}, "threshold.*above 0"),
         ({"check": 1}, "check.*true or false"),
         ({"rater": ""}, "rater.*text"),
-        ({"ballot": "x"}, "vote.*ballot"),
+        ({"ballot": "x"}, "vote.*comparison"),
     ],
 )
 def test_what_is_wrong_with_a_line_is_said(changes: dict[str, object], words: str) -> None:

@@ -90,7 +90,7 @@ def test_the_report_tells_agreement_people_and_what_does_not_count(
     # Six values, a 3, tie 2, b 1; observed 2, expected (36 - 14) / 5 = 22/5; alpha = 1 - 10/22.
     assert "Krippendorff's alpha: 0.55" in result.output
     assert tells(result.output, "6 votes ... 3 pairs, 3 of ... 1 without")
-    assert tells(result.output, "1 votes ... other ballots")
+    assert tells(result.output, "1 votes ... other comparisons")
     assert tells(result.output, f"not count: {votes / 'ben.jsonl'}: line 4")
     # voter, votes, left, tie, right, cannot tell, left share, p, with others, median seconds
     assert cells_of(result.output) == [
@@ -155,7 +155,7 @@ ODD_LOGS: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("none.eval", "no file 'none.eval' with ballots"),
+        ("none.eval", "no file 'none.eval' with comparisons"),
         ("{source} --annotator ../me", 'annotator "../me": allowed are 1 to 40 letters'),
         ("{source} --votes {source} --annotator me", "cannot write the votes"),
         ("{source} --votes nowhere --report", "no directory 'nowhere' with votes"),
@@ -164,7 +164,7 @@ ODD_LOGS: dict[str, Any] = {
         ("{logs} --rate --votes v", "--votes is for votes; leave out --rate"),
         (
             "{logs}/apple.eval {logs}/pear.eval",
-            "votes are about one log or file with ballots, got 2",
+            "votes are about one log or file of comparisons, got 2",
         ),
         ("{logs} --rate --ratings nowhere --report", "no directory 'nowhere' with ratings"),
         ("none.eval --rate", "no log 'none.eval'"),
@@ -385,7 +385,7 @@ def test_only_pairs_of_answers_to_questions_of_one_language_are_voted_on(
         "--report",
         "--questions-language",
     )
-    assert tells(run(*command, "zh").output, "1 votes ... other ballots")
+    assert tells(run(*command, "zh").output, "1 votes ... other comparisons")
     assert "1 votes on 1 pairs" in run(*command, "en").output
     assert tells(refused(*command, "fr"), "'fr'; there are: en, zh")
 

@@ -143,8 +143,8 @@ def test_a_log_is_ranked_by_its_judge_or_by_people(
         found = facts("rank", log, *arguments)
         assert (found["models"], found["battles"]) == (["x", "y"], 8)
     output = said("rank", "--all", log, "--votes", votes)
-    assert tells(output, "16 votes of 2 people ... 8 of 8 ballots")
-    assert tells(output, "8 ballots ... 100% of")
+    assert tells(output, "16 votes of 2 people ... 8 of 8 comparisons")
+    assert tells(output, "8 comparisons ... 100% of")
 
 
 def test_lost_and_replaced_votes_are_said(said: Said, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_lost_and_replaced_votes_are_said(said: Said, tmp_path: Path) -> None:
     with lost.open("a", encoding="utf-8") as file:
         file.write("torn")
     output = said("rank", "--all", log, "--votes", lost)
-    assert tells(output, "1 vote ... another ballot")
+    assert tells(output, "1 vote ... another comparison")
     assert "line 3: not JSON" in output
     output = said(
         "rank",
@@ -162,7 +162,7 @@ def test_lost_and_replaced_votes_are_said(said: Said, tmp_path: Path) -> None:
         "--votes",
         cast(tmp_path / "me.jsonl", ("me", known.id, "a"), ("me", known.id, "b")),
     )
-    assert tells(output, "1 vote of 1 person ... 1 of 1 ballot")
+    assert tells(output, "1 vote of 1 person ... 1 of 1 comparison")
     assert tells(output, "1 vote was replaced")
     assert tells(output, "1 comparison on 1 instruction, 0 ties")
 
@@ -210,7 +210,7 @@ def test_names_are_shown_to_the_letter_and_characters_that_reorder_are_spelt_out
         (
             "votes.jsonl",
             '{"ballot": "1", "annotator": "me", "choice": "a"}',
-            "log or file ... ballots",
+            "log or file ... these",
         ),
     ],
 )
@@ -278,7 +278,7 @@ def test_a_judge_corrects_people_s_votes(
     said: Said, facts: Callable[..., Any], log: Path, human: Path
 ) -> None:
     output = said("rank", "--all", log, "--votes", human, "--judge", log)
-    assert tells(output, "30 of 120 ballots ... 117 a verdict of baseline/longest")
+    assert tells(output, "30 of 120 comparisons ... 117 a verdict of baseline/longest")
     assert tells(output, "precision of")
     assert tells(output, "3 ballots missing")
     found = facts("rank", log, "--votes", human, "--judge", log)
@@ -298,7 +298,7 @@ def test_verdicts_about_models_without_votes_are_counted(
         tmp_path / "me.jsonl", *[("me", one.id, "ab"[n % 2]) for n, one in enumerate(chosen)]
     )
     output = said("rank", "--all", log, "--votes", votes, "--judge", log)
-    assert tells(output, "15 of 120 ballots ... 39 a verdict of baseline/longest")
+    assert tells(output, "15 of 120 comparisons ... 39 a verdict of baseline/longest")
     assert tells(output, "78 verdicts ... without votes")
 
 
@@ -397,9 +397,9 @@ def test_a_list_of_votes_needs_both_responses(run: Run, refused: Said, tmp_path:
         ("--control none.json", "coefficients 'none.json'"),
         (
             "--votes {few} --judge {log}",
-            "at least 10 ballots ... got 5: 5 have votes, 117",
+            "at least 10 comparisons ... got 5: 5 have votes, 117",
         ),
-        ("--votes {human} --judge {other}", "no verdict ... 120 ballots"),
+        ("--votes {human} --judge {other}", "no verdict ... 120 comparisons"),
         (
             "--votes {human} --judge {other}",
             "compares: lab/mid, lab/new; ... lab/long, lab/mid, ",

@@ -92,7 +92,7 @@ def test_votes_on_one_instruction_belong_together(tmp_path: Path) -> None:
         ({**VOTE, "model_a": "\x1b[31mred"}, "model_a must be the name of a model"),
         ({**VOTE, "model_a": "x" * 201}, "model_a must be the name of a model"),
         ({"output": "x"}, "a vote with 'output' stands in a file named <model>-vs-<model>.jsonl"),
-        ({"ballot": "1", "annotator": "me", "choice": "a"}, "a vote about a ballot; name the log"),
+        ({"ballot": "1", "annotator": "me", "choice": "a"}, "a vote on a comparison; name the log"),
         ([], "not a JSON object"),
     ],
 )
@@ -270,7 +270,7 @@ def test_a_torn_line_costs_only_itself(ballots: Path, tmp_path: Path) -> None:
 def test_without_a_vote_that_decides_there_is_no_ranking(ballots: Path, tmp_path: Path) -> None:
     votes = cast(tmp_path / "v" / "me.jsonl", ("me", XY.id, "cannot_tell"), ("me", "unknown", "a"))
     numbers = "1 votes are about them, 1 about others, 0 lines are no votes"
-    with pytest.raises(InputError, match=f"3 ballots.*{numbers}"):
+    with pytest.raises(InputError, match=f"3 comparisons.*{numbers}"):
         read_human_battles([ballots], [votes])
 
 
@@ -388,7 +388,7 @@ def test_a_log_that_waits_for_votes_points_to_them(tmp_path: Path) -> None:
     log = write_log(
         tmp_path / "log.eval", sample("1", {"ballot": XY.to_dict()}, {"pair_choice": waiting})
     )
-    with pytest.raises(InputError, match=r"1 ballot waits.*--votes"):
+    with pytest.raises(InputError, match=r"1 comparison waits.*--votes"):
         read_battles([log])
 
 
@@ -437,7 +437,7 @@ def test_of_several_epochs_the_last_verdict_that_was_parsed_counts(tmp_path: Pat
         (
             [judged(XZ, 1.0), judged(YZ, math.nan)],
             (
-                "2 ballots: 1 could not.*0 have other.*1 are about other.*compares: x, y, z.*compare: x, y, z"
+                "2 comparisons: 1 could not.*0 have other.*1 are about other.*compares: x, y, z.*asked about: x, y, z"
             ),
         ),
     ],

@@ -100,7 +100,7 @@ def test_unfinished_logs_and_logs_without_answers_are_noted(tmp_path: Path) -> N
     assert re.fullmatch(r".*c\.eval .*no answers\nb\.eval .*'error'.*", notes)
     for name, words in (
         (broken, "no finished log with answers in"),
-        (ballots, "ballots; name the logs whose answers"),
+        (ballots, "comparisons; name the logs whose answers"),
     ):
         with pytest.raises(InputError, match=words):
             read_pool([name])

@@ -405,5 +405,5 @@ def test_models_that_would_be_infinitely_strong_get_a_finite_rating() -> None:
 
 
 def test_too_few_votes_are_refused_with_counts() -> None:
-    with pytest.raises(InputError, match=r"at least 10 ballots .* got 9: 9 have votes, 40"):
+    with pytest.raises(InputError, match=r"at least 10 comparisons .* got 9: 9 have votes, 40"):
         rank_corrected(two_models([1.0] * 9, [1.0] * 40))

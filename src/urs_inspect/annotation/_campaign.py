@@ -47,7 +47,7 @@ def load_ballots(path: Path) -> tuple[Ballot, ...]:
             no ballots.
     """
     if not path.is_file():
-        raise InputError(f"no file '{path}' with ballots")
+        raise InputError(f"no file '{path}' with comparisons")
     if path.suffix.lower() == ".jsonl":
         return read_ballots(path)
     if path.suffix.lower() in LOG_SUFFIXES:
@@ -89,7 +89,7 @@ def _ballots_of_log(path: Path) -> tuple[Ballot, ...]:
         if sample.metadata.get(BALLOT_KEY) is not None
     )
     if not ballots:
-        raise InputError(f"{path}: no sample has a ballot; ballots are in logs of the task mad")
+        raise InputError(f"{path}: no sample has a comparison; they are in logs of the task mad")
     return ballots
 
 

@@ -208,7 +208,7 @@ def read_ratings(paths: Iterable[str | Path]) -> RatingReading:
     final, replaced, undone, errors = read_events(files, parse_rating, "ratings")
     if not final and any(error.endswith(A_VOTE) for error in errors):
         raise InputError(
-            f"{files[0]}: holds votes about ballots, not ratings; `urs-inspect rank` reads them"
+            f"{files[0]}: holds votes on comparisons, not ratings; `urs-inspect rank` reads them"
         )
     decisions = [rating for rating in final if not rating.undone]
     cannot_tell = tuple(rating for rating in decisions if rating.cannot_tell and not rating.check)

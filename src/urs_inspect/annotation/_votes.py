@@ -28,7 +28,7 @@ EventT = TypeVar("EventT", bound=Any)
 `to_line()`.
 """
 
-A_VOTE = "a vote about a ballot, not a rating"
+A_VOTE = "a vote on a comparison, not a rating"
 A_RATING = "a rating of an answer, not a vote"
 """What is wrong with a line of the other kind of file."""
 

@@ -194,7 +194,7 @@ def _voting(
 
     if len(sources) > 1:
         raise InputError(
-            f"votes are about one log or file with ballots, got {len(sources)}; --rate takes"
+            f"votes are about one log or file of comparisons, got {len(sources)}; --rate takes"
             " several logs"
         )
     ballots = load_ballots(Path(sources[0]))
@@ -285,12 +285,12 @@ def _print_voting(queue: "BallotQueue", console: Console) -> None:
     """Print how far the voting is, and what the judge of the prior weighs."""
     state = queue.state()
     sure = f"{state.sure} of {state.neighbours} neighbours in the ranking in a sure order"
-    told = [f"{state.done} of at most {counted(state.budget, 'ballot')} voted on", sure]
+    told = [f"{state.done} of at most {counted(state.budget, 'comparison')} voted on", sure]
     if not math.isnan(state.weight):
         told.append(f"weight of the judge {state.weight:.2f}")
     if state.stopped:
         told.append({"budget": "the budget is spent", "separated": "no vote is needed any more",
-                     "exhausted": "no ballot is left"}[state.stopped])  # fmt: skip
+                     "exhausted": "no comparison is left"}[state.stopped])  # fmt: skip
     console.print("; ".join(told), markup=False)
 
 
@@ -341,7 +341,7 @@ def _print_votes(campaign: "Campaign", console: Console) -> None:
             rows,
             console,
         )
-    _print_uncounted("votes", "ballots", found.votes, len(reading.votes), reading, console)
+    _print_uncounted("votes", "comparisons", found.votes, len(reading.votes), reading, console)
 
 
 def _print_ratings(campaign: "RatingCampaign", console: Console) -> None:

@@ -32,8 +32,8 @@ _ROUNDS = 1000
     "--votes",
     multiple=True,
     help=(
-        "People's votes about the ballots of LOGS_OR_VOTES: a file, or a directory of .jsonl files."
-        " Only these count then. May be repeated; further files of such votes are recognised"
+        "People's votes on the comparisons of LOGS_OR_VOTES: a file, or a directory of .jsonl"
+        " files. Only these count then. May be repeated; further files of such votes are recognised"
         " without it."
     ),
 )
@@ -60,8 +60,8 @@ _ROUNDS = 1000
     "--judge",
     metavar="LOG",
     help=(
-        "A log of mad, or a directory of them, with a judge's verdicts about the ballots: people's"
-        " votes corrected by these. Needs --votes."
+        "A log of mad, or a directory of them, with a judge's verdicts on the same comparisons:"
+        " people's votes corrected by these. Needs --votes."
     ),
 )
 @click.option(
@@ -69,7 +69,7 @@ _ROUNDS = 1000
     metavar="FEATURES|FILE",
     help=(
         "Ratings at equal style: length, lists, headings, bold, code, joined by commas. Or the JSON"
-        " of an earlier ranking with --control: what style is worth is kept, so that a model that"
+        " of an earlier ranking with --control: the effects of style are kept, so that a model that"
         " joins does not change it."
     ),
 )
@@ -147,7 +147,7 @@ def rank(
 
 
 def _divided(logs_or_votes: tuple[str, ...], votes: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """What is ranked, and people's votes about its ballots."""
+    """What is ranked, and people's votes on its comparisons."""
     from urs_inspect.logs._battles import holds_ballot_votes
 
     # A shell that expands `--votes votes/*.jsonl` leaves all files but the first without an option.
@@ -155,7 +155,7 @@ def _divided(logs_or_votes: tuple[str, ...], votes: tuple[str, ...]) -> tuple[li
     sources = [path for path in logs_or_votes if path not in ballot_votes]
     if not sources:
         raise InputError(
-            f"{ballot_votes[0]}: votes about ballots; name the log or file with the ballots as well"
+            f"{ballot_votes[0]}: votes on comparisons; name the log or file with these as well"
         )
     return sources, ballot_votes
 
@@ -173,7 +173,7 @@ def _check_use(
     if output is not None:
         one_log = len(sources) == 1 and Path(sources[0]).suffix.lower() in LOG_SUFFIXES
         if not one_log or not ballot_votes:
-            raise InputError("output: needs one log of mad, and votes about its ballots")
+            raise InputError("output: needs one log of mad, and votes on its comparisons")
         check_new_file(output, *LOG_SUFFIXES)
     if judge is not None and not ballot_votes:
         raise InputError("judge: corrects people's votes; name their files with --votes")

@@ -241,8 +241,8 @@ def _page(report: "Report") -> "dict[str, Callable[[], bytes | str]]":
     "--answers",
     is_flag=True,
     help=(
-        "Write the answers that count and their judgements as well: tables, and pages to which the"
-        " report links."
+        "Write the answers of the rankings and their judgements as well: tables, and pages to which"
+        " the report links."
     ),
 )
 @click.option(
@@ -373,7 +373,7 @@ def robustness(logs: tuple[str, ...], **options: Any) -> Any:
     multiple=True,
     help=(
         "People's votes between models: a list of votes, a log of mad with people's choices, or"
-        " people's votes about ballots together with the log or file that has the ballots; a file"
+        " people's votes on comparisons together with the log or file that has these; a file"
         " or directory. May be repeated."
     ),
 )
@@ -381,7 +381,7 @@ def agreement(logs: tuple[str, ...], human_scale: str, scale: str, **options: An
     """Compare the scores in LOGS (of urs, or directories of them) with what people say.
 
     Give at least one of --human, --satisfaction and --votes. Judges are never mixed: scores by
-    another judge, with other prompts, references or data have a block of their own.
+    another judge, with other prompts, references or data have tables of their own.
 
     --satisfaction: mean score and mean satisfaction by intent, Pearson over intents (URS paper,
     Figure 5). A row is one person's answer, or, with n, the mean of n people's.

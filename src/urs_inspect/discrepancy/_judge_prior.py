@@ -1,8 +1,8 @@
 """A judge's ratings as a prior for people's votes, weighed by its evidence after every vote.
 
-Two accounts of the strengths that people's votes follow (in natural units, of mean 0): they are the
-judge's, up to a shift of each model, N(strengths of the judge, `SHIFT`^2 I + their covariance); or
-the judge says nothing about them, N(0, `SPREAD`^2 I). Each account is updated by the votes
+Two hypotheses about the strengths that people's votes follow (in natural units, of mean 0): they
+are the judge's, up to a shift of each model, N(strengths of the judge, `SHIFT`^2 I + their
+covariance); or the judge says nothing about them, N(0, `SPREAD`^2 I). Each is updated by the votes
 (Bradley-Terry, a tie being half a win of each), and weighs as much as its Laplace evidence says
 (MacKay, "Information Theory, Inference, and Learning Algorithms", 2003, chapter 27). What a judge
 gains, and what a bad one costs: docs/appendix/sample_efficiency.md.
@@ -246,7 +246,7 @@ class WeighedRanking:
     They are ordered by expected strength.
 
     Intervals are credible intervals: shares of the posterior, by draws. They hold as often as they
-    say where people's strengths are as one of the two accounts says.
+    say where people's strengths are as one of the two hypotheses says.
     """
 
     players: tuple[str, ...]  # names of the models, the best first, as in all that follows

@@ -227,7 +227,7 @@ def _vote(path: Path, row: Row) -> Vote:
     values = row.values
     if "ballot" in values and "winner" not in values:
         raise InputError(
-            "a vote about a ballot; name the log or file with the ballots, and this file with"
+            "a vote on a comparison; name the log or file with the comparisons, and this file with"
             " --votes"
         )
     arena = "output" in values and "winner" not in values
@@ -410,7 +410,7 @@ def read_styled_battles(
     if not votes:
         what = f"no comparison with a verdict in: {choices(named)}"
         if waiting:
-            ballots_wait = counted(len(waiting), "ballot waits", "ballots wait")
+            ballots_wait = counted(len(waiting), "comparison waits", "comparisons wait")
             what += f"; {ballots_wait} for people's votes: name their files with --votes"
         raise InputError("\n".join([what, *skipped]))
     known = [
@@ -464,7 +464,7 @@ def read_human_battles(
         objects += [(file, ballot.to_dict()) for ballot in load_ballots(Path(file))]
     ballots = {ballot.id: ballot for ballot in collect_ballots(objects)}
     if not ballots:
-        raise InputError("\n".join([f"no ballot in: {choices(named)}", *skipped]))
+        raise InputError("\n".join([f"no comparison in: {choices(named)}", *skipped]))
     for sentence in skipped:
         say(sentence)
     reading = read_votes(vote_files(votes))
@@ -475,9 +475,9 @@ def read_human_battles(
     ]
     if not decided:
         raise InputError(
-            f"no vote decides any of the {len(ballots)} ballots in {choices(named)}: {len(known)}"
-            f" votes are about them, {len(unknown)} about others, {len(reading.errors)} lines are"
-            " no votes"
+            f"no vote decides any of the {len(ballots)} comparisons in {choices(named)}:"
+            f" {len(known)} votes are about them, {len(unknown)} about others,"
+            f" {len(reading.errors)} lines are no votes"
         )
     return HumanBattles(
         battles_of(
@@ -525,9 +525,9 @@ def read_judge_verdicts(log: str | Path, ballots: Iterable[Ballot]) -> JudgeVerd
         compared = _listed_models(item.ballot for item in read)
         asked = _listed_models(wanted.values())
         raise InputError(
-            f"'{log}' has no verdict about the {counted(len(wanted), 'ballot')}: {unparsed} could"
-            f" not be parsed, {changed} have other responses there, {others} are about other"
-            f" ballots. It compares: {compared}; the ballots compare: {asked}"
+            f"'{log}' has no verdict about the {counted(len(wanted), 'comparison')}: {unparsed}"
+            f" could not be parsed, {changed} have other responses there, {others} are about other"
+            f" comparisons. It compares: {compared}; people were asked about: {asked}"
         )
     return JudgeVerdicts(
         outcomes, judges_of(read), unparsed, len(wanted) - len(known), changed, others

@@ -94,8 +94,8 @@ def _add(reading: _Reading, log: EvalLog) -> None:
         why = "no answers"
         if any(_phase(sample) == COMPARE for sample in log.samples or []):
             why = (
-                "only ballots; name the logs whose answers they compare. With the same k, seed,"
-                " pool_size, similarity and selection the ballots are the same"
+                "only comparisons; name the logs whose answers they compare. With the same k, seed,"
+                " pool_size, similarity and selection the comparisons are the same"
             )
         reading.notes.append(f"{file} was left out: it has {why}")
     for model, texts in answers.items():

@@ -1,4 +1,4 @@
-"""Answers of no model: null answers and recorded ones."""
+"""Answers of no model: those of known quality, and recorded ones."""
 
 from pathlib import Path
 from typing import Literal, get_args

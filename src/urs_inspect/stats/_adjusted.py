@@ -132,8 +132,8 @@ def rank_corrected(
     both = voted & judged
     if both.sum() < FEWEST_VOTES:
         raise InputError(
-            f"a correction by a judge needs at least {FEWEST_VOTES} ballots with people's votes and"
-            f" a verdict, got {both.sum()}: {voted.sum()} have votes, {judged.sum()} a verdict"
+            f"a correction by a judge needs at least {FEWEST_VOTES} comparisons with people's votes"
+            f" and a verdict, got {both.sum()}: {voted.sum()} have votes, {judged.sum()} a verdict"
         )
     tuned, excess, share = _control(ballots)
     people = np.where(voted, ballots.people, 0.0)

@@ -456,8 +456,7 @@ def read_vote_ranking(paths: Iterable[str], resampling: Resampling) -> Votes:
     sources = [path for path in named if path not in cast]
     if not sources:
         raise InputError(
-            f"votes: {cast[0]} has votes about ballots; name the log or file with the ballots as"
-            " well"
+            f"votes: {cast[0]} has votes on comparisons; name the log or file with these as well"
         )
     notes: list[str] = []
     if cast:
@@ -483,7 +482,7 @@ def _refuse_judges(sources: Iterable[str]) -> None:
         if not judged_by_people(log):
             raise InputError(
                 f"votes: {log.location} has no people's choices, only verdicts of a judge or"
-                " ballots; name people's votes about its ballots as well"
+                " comparisons; name people's votes on these as well"
             )
 
 

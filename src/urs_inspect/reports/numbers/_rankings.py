@@ -17,9 +17,9 @@ def people_notes(people: HumanBattles) -> list[str]:
     voters = "1 person" if len(found.annotators) == 1 else f"{len(found.annotators)} people"
     notes = [
         f"{counted(found.votes, 'vote')} of {voters} on {found.ballots} of"
-        f" {counted(len(people.asked), 'ballot')}; on a ballot with several votes the most frequent"
-        " choice counts; if two are equally frequent it is a tie"
-        f" ({counted(found.shared, 'ballot')})."
+        f" {counted(len(people.asked), 'comparison')}; on a comparison with several votes the most"
+        " frequent choice counts; if two are equally frequent it is a tie"
+        f" ({counted(found.shared, 'comparison')})."
     ]
     if people.replaced:
         notes.append(
@@ -29,19 +29,20 @@ def people_notes(people: HumanBattles) -> list[str]:
     if found.compared:
         alpha = "not defined" if math.isnan(found.alpha) else f"{found.alpha:.2f}"
         notes.append(
-            f"On {counted(found.compared, 'ballot')} with several votes"
+            f"On {counted(found.compared, 'comparison')} with several votes"
             f" {found.most_chosen.value:.0%} of the votes are for the most chosen option;"
             f" Krippendorff's alpha is {alpha}."
         )
     if people.undecided:
         notes.append(
-            f"On {counted(people.undecided, 'ballot')} every vote is that the person cannot tell."
+            f"On {counted(people.undecided, 'comparison')} every vote is that the person cannot"
+            " tell."
         )
     if people.unknown:
         are = (
-            "is about another ballot and does"
+            "is about another comparison and does"
             if people.unknown == 1
-            else "are about other ballots and do"
+            else "are about other comparisons and do"
         )
         notes.append(f"{counted(people.unknown, 'vote')} {are} not count.")
     return [*notes, *(f"Not a vote: {fault}" for fault in people.faults)]

@@ -56,7 +56,7 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
         worth = f"With the verdicts, {votes} give the precision of {found.worth:,.0f}"
     else:
         worth = f"The judge's verdicts add nothing to the {votes}"
-    weight = "people voted on every ballot that has a verdict"
+    weight = "people voted on every comparison that has a verdict"
     if found.both < found.verdicts:
         weight = f"lambda, the weight of the judge's verdicts, is {found.weight:.2f}"
     ballots = len(judge.outcomes) + judge.unparsed + judge.missing + judge.other_responses
@@ -69,14 +69,14 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
             "verdict",
             "about models without votes, which people cannot rank",
         ),
-        (judge.other_ballots, "verdict", "of the judge's log about other ballots"),
+        (judge.other_ballots, "verdict", "of the judge's log about other comparisons"),
     )
     not_counted = "; ".join(
         f"{counted(count, noun)} {which}" for count, noun, which in left_out if count
     )
     notes = [
         (
-            f"{found.votes:,} of {counted(ballots, 'ballot')} have votes of people,"
+            f"{found.votes:,} of {counted(ballots, 'comparison')} have votes of people,"
             f" {found.verdicts:,} a verdict of {choices(judge.judges) or 'the judge'}; on the"
             f" {found.both:,} with both they agree on {share(found.agreement)}."
         ),
@@ -84,9 +84,9 @@ def corrected_section(found: CorrectedRanking, judge: JudgeVerdicts, plain: Rank
         *warnings,
         (
             "Corrected: the ratings by people's votes, corrected in each pair of models by how far"
-            " the judge's verdicts on all its ballots differ from those on the ballots that have"
+            " the judge's verdicts on all its comparisons differ from those on the ones that have"
             " votes (prediction-powered inference, PPI++). What the judge prefers cancels out, if"
-            " within a pair the ballots with votes were not chosen by how they would end."
+            " within a pair the comparisons with votes were not chosen by how they would end."
         ),
         _brackets(places),
     ]

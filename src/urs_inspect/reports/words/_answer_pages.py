@@ -1,4 +1,4 @@
-"""The answers that count in a report: tables, pages, logs in inspect view, and links to these."""
+"""The answers of a report's rankings: tables, pages, logs in inspect view, and links to these."""
 
 import base64
 import hashlib

@@ -663,7 +663,7 @@ def _cost(ranking: Ranking, place: int) -> Section:
         "seconds_each": ("per answer", duration),
     }
     notes = [
-        "Of the answers that count, all together. Where a number is known for some of them only,"
+        "Of all answers of the ranking together. Where a number is known for some of them only,"
         " their mean stands for the others. Working time is that of the samples one after the"
         " other, judging included; runs go in parallel and take less."
     ]
