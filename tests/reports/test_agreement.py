@@ -728,8 +728,8 @@ def test_votes_about_ballots_with_their_log_or_file(tmp_path: Path) -> None:
             3,
         )  # not the judge's verdicts
         assert tells(found.notes[0], "6 votes of 2 people ... 3 of 4 comparisons")
-        assert tells(found.notes[1], "3 ballots ... 100% of")
-        assert found.notes[2:] == (Telling("2 votes ... other ballots"),)
+        assert tells(found.notes[1], "3 comparisons ... 100% of")
+        assert found.notes[2:] == (Telling("2 votes ... other comparisons"),)
 
 
 def test_files_without_votes_of_people_are_named(tmp_path: Path) -> None:
@@ -740,7 +740,7 @@ def test_files_without_votes_of_people_are_named(tmp_path: Path) -> None:
         (urs, r"urs\.eval is a log of urs_inspect/urs; allowed: one of urs_inspect/mad"),
         (log, "has no people's choices, only verdicts of a judge or comparisons"),
         (log.parent, "has no people's choices, only verdicts of a judge or comparisons"),
-        (cast_votes, "name the log or file with the ballots as well"),
+        (cast_votes, "name the log or file with these as well"),
         ("none", "votes: no file or directory 'none'"),
     ):
         with pytest.raises(InputError, match=message):
