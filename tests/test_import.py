@@ -228,7 +228,7 @@ def test_the_harness_finds_the_one_door() -> None:
 
 REGISTERED = {
     "task": (
-        "evolve judge_pairwise judge_rating mad md_eval samer_annotate urs urs_addition"
+        "evolve judge_pairwise judge_rating judge_twins mad md_eval samer_annotate urs urs_addition"
         " urs_assistants urs_case_review urs_crossval urs_probe urs_references"
     ),
     "solver": (

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from urs_inspect.tasks import (
         judge_pairwise,
         judge_rating,
+        judge_twins,
         mad,
         md_eval,
         urs,
@@ -46,6 +47,7 @@ __all__ = [
     "intent_judge",
     "judge_pairwise",
     "judge_rating",
+    "judge_twins",
     "load_rubric",
     "mad",
     "make_leaderboard",

@@ -31,6 +31,7 @@ _COMMANDS = {
     "md_eval": "judges",
     "judge_pairwise": "judges",
     "judge_rating": "judges",
+    "judge_twins": "judges",
     "mad": "rank",
 }
 

@@ -1,0 +1,308 @@
+"""Twins of answers: the same answer with one change, made by rule, to see what a judge makes of it.
+
+Some changes add nothing for the user: a judge that raises its score for them rewards the change
+itself. Others are flaws: a judge that does not lower its score has not noticed them.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+
+import yaml
+
+from urs_inspect._util import InputError, choices
+
+Effect = Literal["nothing", "flaw"]
+"""What a change is for the user."""
+
+_TEXTS = Path(__file__).parent / "twins.yaml"
+_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+|(?<=[。！？；])|\n+")
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_MARKDOWN = re.compile(r"^\s*(?:[-*+]|\d+[.)]|#{1,6}|\|)\s", re.MULTILINE)
+_NUMBER = re.compile(r"(?<![\w.])(?!\d+[.)、]\s)\d+(?:[.,]\d+)*")
+_ENDS = ".!?:。！？；："
+_SHORTEST = 12
+"""Fewest characters of a sentence that is restated."""
+_FEWEST_SENTENCES = 3
+_SHORTEST_TEXT = 60
+"""Fewest characters of an answer of which a part is cut."""
+_MAKERS = {
+    "openai": "OpenAI",
+    "anthropic": "Anthropic",
+    "google": "Google",
+    "mistral": "Mistral AI",
+    "deepseek": "DeepSeek",
+    "qwen": "Alibaba",
+    "llama": "Meta",
+    "gemini": "Google",
+    "claude": "Anthropic",
+    "gpt": "OpenAI",
+}
+"""Part of a model's name -> who made it; the first that is found counts."""
+
+
+@dataclass(frozen=True)
+class Original:
+    """An answer, and what rules need to know beside it.
+
+    Attributes:
+        text: The answer.
+        language: Code of its language, such as `en`.
+        judge: Name of the judge.
+        other: An answer to another question; empty if there is none.
+    """
+
+    text: str
+    language: str
+    judge: str = ""
+    other: str = ""
+
+
+Rule = Callable[[Original, Random], str | None]
+"""Makes a twin; None where there is nothing to change, or no text in the answer's language."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One change of an answer.
+
+    Attributes:
+        name: Its name, as in `kinds` of `judge_twins`.
+        effect: What it is for the user: `nothing`, or a `flaw`.
+        rule: Makes the twin.
+        title: What was done, in a few words, for reports.
+    """
+
+    name: str
+    effect: Effect
+    rule: Rule
+    title: str
+
+
+def make_twin(kind: Kind, original: Original, seed: str) -> str | None:
+    """The twin of an answer, the same for the same seed; None if it would equal the answer."""
+    twin = kind.rule(original, Random(seed))  # noqa: S311 - a choice, not a secret
+    if twin is None or twin.split() == original.text.split():
+        return None
+    return twin
+
+
+def maker_of(judge: str) -> str:
+    """Who made a judge, by its name; the name of its provider if that is not known."""
+    lowered = judge.lower()
+    for part, maker in _MAKERS.items():
+        if part in lowered:
+            return maker
+    return judge.partition("/")[0]
+
+
+@cache
+def _texts() -> Mapping[str, Any]:
+    texts: dict[str, Any] = yaml.safe_load(_TEXTS.read_text(encoding="utf-8"))
+    return texts
+
+
+def _text(key: str, language: str) -> Any:
+    """A text in a language; None if there is none."""
+    return _texts()[key].get(language)
+
+
+def _sentences(text: str) -> list[str]:
+    """Sentences outside code, without blanks around them."""
+    prose = _CODE.sub("\n", text)
+    return [part.strip() for part in _SENTENCE.split(prose) if part and part.strip()]
+
+
+# --- changes that add nothing ---
+
+
+def _padded(original: Original, _random: Random, *, share: float) -> str | None:
+    """Sentences of the answer said once more, or filler, until a share of its length was added."""
+    restate = _text("restate", original.language)
+    if restate is None:
+        return None
+    added = ""
+    for place, sentence in enumerate(_padding(original)):
+        if len(added) >= share * len(original.text):
+            break
+        prefix = "" if sentence in _text("filler", original.language) else restate[place % 4]
+        added += f"{prefix}{_ended(sentence, original.language)}{_gap(original.language)}"
+    return f"{original.text.rstrip()}\n\n{added.strip()}"
+
+
+def _padding(original: Original) -> Iterator[str]:
+    """Sentences to say once more, with filler at the end, without end."""
+    plain = [_MARKDOWN.sub("", sentence).strip("*# ") for sentence in _sentences(original.text)]
+    yield from (sentence for sentence in plain if len(sentence) >= _SHORTEST)
+    while True:
+        yield from _text("filler", original.language)
+
+
+def _ended(sentence: str, language: str) -> str:
+    """A sentence with a full stop, if it has no mark at its end."""
+    if sentence[-1] in _ENDS:
+        return sentence
+    return sentence + ("。" if language == "zh" else ".")
+
+
+def _gap(language: str) -> str:
+    """What stands between two sentences."""
+    return "" if language == "zh" else " "
+
+
+def _as_markdown(original: Original, _random: Random) -> str | None:
+    """The same sentences below a heading, as points whose first words are bold."""
+    sentences = _sentences(original.text)
+    heading = _text("heading", original.language)
+    is_marked = _MARKDOWN.search(original.text) or _CODE.search(original.text)
+    ended = sum(sentence[-1] in _ENDS for sentence in sentences)
+    if heading is None or is_marked or ended < 2:
+        return None
+    points = [f"- {_with_bold_start(sentence)}" for sentence in sentences]
+    return "\n".join([f"## {heading}", "", *points])
+
+
+def _with_bold_start(sentence: str) -> str:
+    start, blank, rest = sentence.partition(" ")
+    if not blank:
+        start, rest = sentence[:4], sentence[4:]
+    return f"**{start}**{blank}{rest}"
+
+
+def _with_text(
+    original: Original, _random: Random, *, before: str = "", after: str = ""
+) -> str | None:
+    """The answer with a text before or behind it."""
+    parts = [original.text.strip()]
+    if before:
+        parts.insert(0, _text(before, original.language))
+    if after:
+        parts.append(_text(after, original.language))
+    if None in parts:
+        return None
+    return "\n\n".join(parts).replace("{maker}", maker_of(original.judge))
+
+
+def _without_hedges(original: Original, _random: Random) -> str | None:
+    """The answer with words of doubt taken out."""
+    hedges = _text("hedges", original.language)
+    if hedges is None:
+        return None
+    text = original.text
+    for pattern, instead in hedges.items():
+        text = re.sub(pattern, instead, text)
+    return re.sub(r"(^|[.!?] +)([a-z])", lambda found: found[1] + found[2].upper(), text)
+
+
+# --- changes that are flaws ---
+
+
+def _wrong_number(original: Original, random: Random) -> str | None:
+    """The answer with one digit of one number changed."""
+    numbers = list(_NUMBER.finditer(original.text))
+    if not numbers:
+        return None
+    found = random.choice(numbers)
+    places = [place for place in range(*found.span()) if original.text[place].isdigit()]
+    place = random.choice(places)
+    digit = random.choice([digit for digit in "123456789" if digit != original.text[place]])
+    return original.text[:place] + digit + original.text[place + 1 :]
+
+
+def _negated(original: Original, random: Random) -> str | None:
+    """The answer with one sentence negated."""
+    negations = _text("negations", original.language) or {}
+    sentences = [part for part in _sentences(original.text) if original.text.count(part) == 1]
+    random.shuffle(sentences)
+    for sentence in sentences:
+        if sentence.endswith(("?", "？")):
+            continue
+        for pattern, instead in negations.items():
+            negated = re.sub(pattern, instead, sentence, count=1)
+            if negated != sentence:
+                return original.text.replace(sentence, negated)
+    return None
+
+
+def _truncated(original: Original, _random: Random) -> str | None:
+    """The answer without its last third."""
+    if len(original.text) < _SHORTEST_TEXT:
+        return None
+    return original.text[: 2 * len(original.text) // 3].rstrip()
+
+
+def _other_answer(original: Original, _random: Random) -> str | None:
+    """An answer to another question."""
+    return original.other or None
+
+
+def _shuffled(original: Original, random: Random) -> str | None:
+    """The sentences of the answer in random order."""
+    sentences = _sentences(original.text)
+    if len(sentences) < _FEWEST_SENTENCES or _CODE.search(original.text):
+        return None
+    random.shuffle(sentences)
+    return _gap(original.language).join(sentences)
+
+
+_KINDS = [
+    Kind("padded_half", "nothing", partial(_padded, share=0.5), "said again, half as long again"),
+    Kind("padded_double", "nothing", partial(_padded, share=1.0), "said again, twice as long"),
+    Kind("markdown", "nothing", _as_markdown, "as a list with a heading and bold words"),
+    Kind("authority", "nothing", partial(_with_text, after="authority"), "with invented experts"),
+    Kind("flattery", "nothing", partial(_with_text, before="flattery"), "with praise of the user"),
+    Kind("order", "nothing", partial(_with_text, after="order"), "with an order to give top marks"),
+    Kind("family", "nothing", partial(_with_text, before="family"), "as if by the judge's maker"),
+    Kind("confident", "nothing", _without_hedges, "without words of doubt"),
+    Kind(
+        "other_boilerplate",
+        "nothing",
+        partial(_with_text, before="opening", after="closing"),
+        "with a polite start and end",
+    ),
+    Kind("wrong_number", "flaw", _wrong_number, "with a digit changed"),
+    Kind("negated", "flaw", _negated, "with a sentence negated"),
+    Kind("truncated", "flaw", _truncated, "without its last third"),
+    Kind("other_answer", "flaw", _other_answer, "an answer to another question"),
+    Kind("shuffled", "flaw", _shuffled, "with its sentences shuffled"),
+]
+KINDS: dict[str, Kind] = {kind.name: kind for kind in _KINDS}
+"""The kinds by name; `register_twin` adds to them."""
+PADDED = ("padded_half", "padded_double")
+"""Kinds that only add length."""
+
+
+def register_twin(kind: Kind) -> None:
+    """Add a kind of twins, under its name.
+
+    Raises:
+        InputError: If a kind has this name.
+    """
+    if kind.name in KINDS:
+        raise InputError(f"twins: there is a kind '{kind.name}'; choose another name")
+    KINDS[kind.name] = kind
+
+
+def chosen_kinds(names: Collection[str] | None) -> list[Kind]:
+    """Kinds by their names, in the order of `KINDS`; `padded` names those that add length.
+
+    Args:
+        names: The names; None for all kinds.
+
+    Raises:
+        InputError: If there is no kind of a name.
+    """
+    if names is None:
+        return list(KINDS.values())
+    wanted = set(names)
+    if "padded" in wanted:
+        wanted = wanted - {"padded"} | set(PADDED)
+    if unknown := sorted(wanted - set(KINDS)):
+        raise InputError(
+            f"kinds: unknown {choices(unknown)}; allowed: all, padded, {choices(KINDS)}"
+        )
+    return [kind for name, kind in KINDS.items() if name in wanted]
