@@ -244,6 +244,7 @@ REGISTERED = {
         "addition_report case_review_report crossval_report reference_report annotation_report"
         " competition_report evolution_report group_finals intent_report judge_report"
         " outcome_counts rated_mean rating_report ratings samer_report"
+        " twin_shifts"
     ),
     "modelapi": "urs_simulation",
 }

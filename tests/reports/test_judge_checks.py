@@ -26,7 +26,7 @@ from urs_inspect.reports.numbers._judge_checks import _CHECKS, JUDGE_TASKS, Judg
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, make_leaderboard
 from urs_inspect.reports.words._judge_checks import judge_section, judge_sentence
 
-PEOPLE, REPEATS, KNOWN, ITSELF, _, KEYS = _CHECKS
+PEOPLE, REPEATS, KNOWN, TWINS, FLAWS, ITSELF, _, KEYS = _CHECKS
 PROBE = {"constant": 2.5, "empty": 1.0, "reference": 8.0, "injection": 6.0}
 PAIRS = {"overall accuracy_all": 0.7, "low": 0.6, "high": 0.8, "longest": 0.75}
 
@@ -122,7 +122,7 @@ def test_without_logs_every_check_names_the_command_that_does_it(
     )
     board = board_of(tmp_path / "logs")
     commands = commands_of(board)
-    assert list(commands) == [PEOPLE, REPEATS, KNOWN, ITSELF]
+    assert list(commands) == [PEOPLE, REPEATS, KNOWN, TWINS, ITSELF]
     assert "inspect eval urs_inspect/md_eval --model p/judge" in commands[PEOPLE]
     log = tmp_path / "logs" / "p_a.eval"
     assert (
@@ -132,8 +132,11 @@ def test_without_logs_every_check_names_the_command_that_does_it(
     assert "-S judge_language=zh" in commands[REPEATS]
     told = "-T dataset=d.csv -T judge_language=zh"
     assert f"urs_probe --model none --model-role grader=p/judge {told}" in commands[KNOWN]
+    assert (
+        f"judge_twins --model none --model-role grader=p/judge -T answers={log}," in commands[TWINS]
+    )
     assert f"'grader=[p/judge, p/a]' {told} -T answers={log}," in commands[ITSELF]
-    for check in (PEOPLE, KNOWN, ITSELF):
+    for check in (PEOPLE, KNOWN, TWINS, ITSELF):
         assert commands[check].endswith(f"--log-dir {tmp_path / 'logs'}")
     assert "Not checked" in judge_sentence(board.rankings[0]) and not facts_of(board, "length")
     monkeypatch.chdir(tmp_path)
@@ -150,7 +153,7 @@ def test_a_terminal_prints_each_command_as_one_line(tmp_path: Path, run: Run) ->
     assert [line.removeprefix("run: ") for line in lines] == list(
         commands_of(board_of(tmp_path)).values()
     )
-    assert len(lines) == 4
+    assert len(lines) == 5
 
 
 def test_a_judge_that_is_none_of_the_models_cannot_favour_its_own_answers(tmp_path: Path) -> None:

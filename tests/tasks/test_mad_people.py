@@ -82,7 +82,7 @@ def test_votes_become_a_ranking_and_scores_of_a_new_log(
 
     result = command("rank", "--all", log, "--votes", votes, "--output", new)
     assert result.exit_code == 0, result.output
-    assert tells(result.output, "12 votes of 2 people ... 6 of 6 ballots")
+    assert tells(result.output, "12 votes of 2 people ... 6 of 6 comparisons")
     assert tells(result.output, f"Log ... scores: ... {new}")
 
     voted = read_eval_log(str(new))

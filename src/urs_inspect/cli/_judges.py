@@ -56,14 +56,15 @@ def judges(
     every: bool,
     only: str | None,
 ) -> None:
-    """Compare the judges of LOGS of md_eval, judge_pairwise and judge_rating (files or
-    directories).
+    """Compare the judges of LOGS of md_eval, judge_pairwise, judge_rating and judge_twins (files
+    or directories).
 
     Published results about the datasets of LOGS stand below.
     """
     from urs_inspect.logs._files import finished_logs, nothing_left
     from urs_inspect.reports.layout._tables import csv_text
     from urs_inspect.reports.numbers._judges import read_judges, read_ratings
+    from urs_inspect.reports.numbers._twins import TWINS_TASK, read_twins
     from urs_inspect.reports.words._judge_details import NUMBERS, judges_report
 
     if csv_file is not None:
@@ -72,13 +73,14 @@ def judges(
     found = list(finished_logs(logs, skipped))
     pairs = read_judges(found)
     ratings = read_ratings(found)
-    if not pairs and not ratings:
+    twins = [read_twins(log) for log in found if log.eval.task == TWINS_TASK]
+    if not pairs and not ratings and not twins:
         what = (
-            "no log that is finished and has pairs scored by pair_verdict or responses scored by"
-            " rating_agreement"
+            "no log that is finished and has pairs scored by pair_verdict, responses scored by"
+            " rating_agreement, or twins of answers"
         )
         raise nothing_left(what, logs, skipped)
-    used = _locations([*pairs, *ratings])
+    used = _locations([*pairs, *ratings]) | {one.log.location for one in twins}
     others = Counter(log.eval.task for log in found if log.location not in used)
     if others:
         skipped.insert(0, _without_scores(others))
@@ -89,6 +91,7 @@ def judges(
         published="matching",
         skipped=skipped,
         numbers=csv_file is not None,
+        twins=twins,
     )
     written = [] if csv_file is None else [f"All numbers: {csv_file}"]
     if csv_file is not None:

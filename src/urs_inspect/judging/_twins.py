@@ -20,15 +20,15 @@ Effect = Literal["nothing", "flaw"]
 """What a change is for the user."""
 
 _TEXTS = Path(__file__).parent / "twins.yaml"
-_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+|(?<=[。！？；])|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!\d\.)[\"')\]]*\s+|(?<=[。！？；])|\n+")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKDOWN = re.compile(r"^\s*(?:[-*+]|\d+[.)]|#{1,6}|\|)\s", re.MULTILINE)
-_NUMBER = re.compile(r"(?<![\w.])(?!\d+[.)、]\s)\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])(?!\d+[.)、]\s)\d+(?:[.,]\d+)*")
 _ENDS = ".!?:。！？；："
 _SHORTEST = 12
 """Fewest characters of a sentence that is restated."""
 _FEWEST_SENTENCES = 3
-_SHORTEST_TEXT = 60
+_SHORTEST_TEXT = 20
 """Fewest characters of an answer of which a part is cut."""
 _MAKERS = {
     "openai": "OpenAI",
@@ -169,7 +169,8 @@ def _as_markdown(original: Original, _random: Random) -> str | None:
 def _with_bold_start(sentence: str) -> str:
     start, blank, rest = sentence.partition(" ")
     if not blank:
-        start, rest = sentence[:4], sentence[4:]
+        start = sentence[:4]
+        rest = sentence[4:]
     return f"**{start}**{blank}{rest}"
 
 
@@ -194,8 +195,14 @@ def _without_hedges(original: Original, _random: Random) -> str | None:
         return None
     text = original.text
     for pattern, instead in hedges.items():
+        if not instead:  # the next word may begin the sentence then
+            text = re.sub(rf"(^|[.!?\n] *)(?i:{pattern})([a-z])", _capital, text)
         text = re.sub(pattern, instead, text)
-    return re.sub(r"(^|[.!?] +)([a-z])", lambda found: found[1] + found[2].upper(), text)
+    return text
+
+
+def _capital(found: re.Match[str]) -> str:
+    return found[1] + found[2].upper()
 
 
 # --- changes that are flaws ---
@@ -246,7 +253,10 @@ def _shuffled(original: Original, random: Random) -> str | None:
     if len(sentences) < _FEWEST_SENTENCES or _CODE.search(original.text):
         return None
     random.shuffle(sentences)
-    return _gap(original.language).join(sentences)
+    text = ""
+    for sentence in sentences:
+        text += sentence + (_gap(original.language) if sentence[-1] in _ENDS else "\n")
+    return text.strip()
 
 
 _KINDS = [

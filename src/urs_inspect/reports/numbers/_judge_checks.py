@@ -17,6 +17,7 @@ from inspect_ai.log import EvalLog
 
 from urs_inspect._util import counted
 from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
+from urs_inspect.judging._twins import Effect
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
 from urs_inspect.logs._scores import role_models
 from urs_inspect.reports._texts import COMMAND, listed
@@ -33,12 +34,26 @@ from urs_inspect.reports.numbers._crossval import (
     read_judged_runs,
 )
 from urs_inspect.reports.numbers._human_data import HumanRatings
+from urs_inspect.reports.numbers._twins import (
+    TWINS_TASK,
+    Twins,
+    largest_log,
+    read_twins,
+    verdict_on,
+)
 from urs_inspect.rubrics import FINAL
 from urs_inspect.stats import Estimate, Resampling
 from urs_inspect.stats._bootstrap import pooled_deviation
 from urs_inspect.stats._correlation import rank_correlation
 
-JUDGE_TASKS = ("judge_rating", "md_eval", "judge_pairwise", "urs_probe", "urs_crossval")
+JUDGE_TASKS = (
+    "judge_rating",
+    "judge_twins",
+    "md_eval",
+    "judge_pairwise",
+    "urs_probe",
+    "urs_crossval",
+)
 NULL_ANSWERS = {
     "constant": (1, 4, "one polite text for every question"),
     "empty": (1, 1, "nothing; by rule the lowest score, no judge is asked"),
@@ -61,7 +76,10 @@ _BY_GPT_4 = frozenset({"vicuna", "mt_bench"})
 _NULL = "answers of known quality"
 _ITSELF = "its own answers"
 _KEYS = "replies without the key"
-_CHECKS = (PEOPLE, _REPEATS, _NULL, _ITSELF, LABELS, _KEYS)
+TWINS = "changes that add nothing"
+FLAWS = "flaws"
+_EFFECTS: dict[str, Effect] = {TWINS: "nothing", FLAWS: "flaw"}
+_CHECKS = (PEOPLE, _REPEATS, _NULL, TWINS, FLAWS, _ITSELF, LABELS, _KEYS)
 """What a judge is checked by, in the order of reports.
 
 The last says little of people, so that no command is named.
@@ -100,6 +118,35 @@ class JudgeFact(NamedTuple):
     rubric: str = ""  # with which a log asked the judge
     lowest: float = math.nan  # least that an answer of known quality deserves
     logs: frozenset[str] = frozenset()  # of answers judged with the same prompts; not in tables
+
+
+class TwinsOfLogs(NamedTuple):
+    """What a log of `judge_twins` shows, and the logs of answers judged with the same prompts."""
+
+    twins: Twins
+    logs: frozenset[str]
+
+
+def read_twin_logs(answers: Answers, skipped: list[str]) -> list[TwinsOfLogs]:
+    """Read the logs of `judge_twins`; `skipped` gets a sentence on each that cannot be read."""
+    found = []
+    for log in answers.judge_logs:
+        if log.eval.task != TWINS_TASK:
+            continue
+        try:
+            twins = read_twins(log)
+        except Exception as error:  # a damaged file may raise anything
+            name = short_name(log.location)
+            skipped.append(f"{name} was left out: {type(error).__name__}: {error}.")
+            continue
+        found.append(TwinsOfLogs(twins, _same_prompts(answers, log)))
+    return found
+
+
+def twins_of(found: Sequence[TwinsOfLogs], judges: Sequence[str], logs: set[str]) -> Twins | None:
+    """The largest log of twins about these judges, asked with the prompts of these logs."""
+    same = [one.twins for one in found if one.logs & logs]
+    return largest_log(same, frozenset(judges))
 
 
 def read_judge_facts(
@@ -155,7 +202,7 @@ def _judges_of(log: EvalLog) -> list[frozenset[str]]:
     """The judges, or the panel, that a log of a judge task is about."""
     if log.eval.task == TASK:
         return [frozenset([name]) for name in (log.eval.metadata or {}).get("evaluators", ())]
-    if log.eval.task == PACKAGE + "urs_probe":
+    if log.eval.task in (PACKAGE + "urs_probe", TWINS_TASK):
         return [frozenset(role_models(log).get("grader", [log.eval.model]))]
     if log.eval.task_args.get("judge", "model") != "model":
         return []
@@ -296,6 +343,7 @@ def judge_checks(
     facts: Iterable[JudgeFact],
     resampling: Resampling,
     runs: Mapping[str, Run],
+    twins: Twins | None = None,
 ) -> tuple[JudgeFact, ...]:
     """The checks of the judge of a ranking; `runs` are those of its logs, by log."""
     judges = conditions.judges
@@ -313,6 +361,8 @@ def judge_checks(
         elif fact.source != _THESE:
             checks.append(fact._replace(source=fact.source + OTHER))
     checks += _keys(answers, judges)
+    if twins is not None:
+        checks += _shifts(twins, panel, conditions.rubric)
     known = {fact.check for fact in checks}
     for check, source in _commands(conditions, answers, runs).items():
         if check not in known:
@@ -373,6 +423,15 @@ def _keys(answers: pd.DataFrame, judges: Sequence[str]) -> Iterator[JudgeFact]:
             yield JudgeFact(_KEYS, judge, measure, _HERE, share, MOST_UNKEYED)
 
 
+def _shifts(twins: Twins, panel: str, rubric: str) -> Iterator[JudgeFact]:
+    """What the judge pays for each kind of change, by a log of twins."""
+    source = short_name(twins.log.location)
+    checks = {effect: check for check, effect in _EFFECTS.items()}
+    for kind in twins.kinds:
+        check = checks[kind.effect]
+        yield JudgeFact(check, panel, kind.title, source, kind.shift, 0.0, rubric)
+
+
 def _commands(
     conditions: Conditions, answers: pd.DataFrame, runs: Mapping[str, Run]
 ) -> dict[str, str]:
@@ -393,10 +452,13 @@ def _commands(
     again = ["inspect", "score", files[0], "--scorer", PACKAGE + "intent_judge", *graders]
     again += [*_flags("-S", prompts), "--action", "append", "--overwrite"]
     probe = ["inspect", "eval", PACKAGE + "urs_probe", "--model", "none", *graders]
+    twins = ["inspect", "eval", TWINS_TASK, "--model", "none", *graders]
+    twins += ["-T", f"answers={','.join(files)}"]
     commands = {
         PEOPLE: COMMAND + shlex.join(labels),
         _REPEATS: COMMAND + shlex.join(again),
         _NULL: COMMAND + shlex.join([*probe, *same_task, *beside]),
+        TWINS: COMMAND + shlex.join([*twins, *_flags("-T", prompts), *beside]),
         _ITSELF: _NONE_OF_THEM,
     }
     models = list(dict.fromkeys(map(str, answers["base_model"])))
@@ -433,6 +495,15 @@ def _typed(log: str) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
+_TWIN_VERDICTS = {
+    "adds": FAILED,
+    "adds nothing": PASSED,
+    "takes away": PASSED,
+    "costs": PASSED,
+    "costs nothing": FAILED,
+}
+
+
 def verdict_of(fact: JudgeFact) -> str:
     """Whether a check was passed; empty for a measure without a limit."""
     if fact.result is None:
@@ -446,6 +517,8 @@ def verdict_of(fact: JudgeFact) -> str:
     if fact.check in (_KEYS, _NULL):
         is_outside = value > fact.baseline or value < fact.lowest
         return FAILED if is_outside else PASSED
+    if fact.check in _EFFECTS:
+        return _TWIN_VERDICTS.get(verdict_on(fact.result, _EFFECTS[fact.check]), UNCLEAR)
     if math.isnan(low):
         return UNCLEAR
     is_above = low > fact.baseline

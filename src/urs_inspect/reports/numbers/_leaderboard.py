@@ -20,8 +20,21 @@ from urs_inspect.reports.numbers._comparison import ROUNDS, ComparedModels, comp
 from urs_inspect.reports.numbers._conditions import BlockAnswers, Conditions, blocks_of
 from urs_inspect.reports.numbers._corrected import correct_means
 from urs_inspect.reports.numbers._human_data import HumanRatings
-from urs_inspect.reports.numbers._judge_checks import JudgeFact, judge_checks, read_judge_facts
-from urs_inspect.reports.numbers._lengths import LengthRegression, length_ratios, length_regression
+from urs_inspect.reports.numbers._judge_checks import (
+    JudgeFact,
+    TwinsOfLogs,
+    judge_checks,
+    read_judge_facts,
+    read_twin_logs,
+    twins_of,
+)
+from urs_inspect.reports.numbers._lengths import (
+    LengthLead,
+    LengthRegression,
+    length_leads,
+    length_ratios,
+    length_regression,
+)
 from urs_inspect.reports.numbers._noise import Noise, noise_of
 from urs_inspect.reports.numbers._one_intent import WithoutIntent, without_intents
 from urs_inspect.reports.numbers._scores import (
@@ -36,6 +49,7 @@ from urs_inspect.reports.numbers._scores import (
     with_shares,
 )
 from urs_inspect.reports.numbers._traffic import TrafficMix
+from urs_inspect.reports.numbers._twins import Twins
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric
 from urs_inspect.scorers._metrics import CLUSTER
 from urs_inspect.stats import Estimate, interval_alpha
@@ -98,6 +112,8 @@ class Ranking(ComparedModels):
     ] = ()  # where a lead or the leader is another without one intent
     regression: LengthRegression | None = None  # of scores on length, where it was asked for
     judge_checks: tuple[JudgeFact, ...] = ()
+    twins: Twins | None = None  # what the judge pays for changes of an answer, if that was measured
+    leads_by_length: tuple[LengthLead, ...] = ()  # of the first model
 
     def title(self, key: str) -> str:
         """English name of a column."""
@@ -162,6 +178,7 @@ def make_leaderboard(
     facts = read_judge_facts(
         answers, [block.conditions.judges for block in blocks], resampling, skipped
     )
+    twins = read_twin_logs(answers, skipped)
     runs = dict(zip(answers.table["log"].unique(), answers.runs, strict=False))
     languages: dict[str, str] = {}
     for run in answers.runs:
@@ -170,9 +187,11 @@ def make_leaderboard(
         rated = (human, matched[place]) if human else None
         try:
             ranking = _ranking(
-                block, rubric, languages, traffic, countries, resampling, rated, control
+                block, rubric, languages, traffic, countries, resampling, rated, control, twins
             )
-            checks = judge_checks(block.conditions, block.table, rated, facts, resampling, runs)
+            checks = judge_checks(
+                block.conditions, block.table, rated, facts, resampling, runs, ranking.twins
+            )
             rankings.append(replace(ranking, judge_checks=checks))
         except InputError as error:
             if not rankings:
@@ -192,6 +211,7 @@ def _ranking(
     resampling: Resampling,
     rated: tuple[HumanRatings, Matched] | None,
     control: str | None,
+    twins: Sequence[TwinsOfLogs],
 ) -> Ranking:
     notes = list(block.notes)
     scores = order_models(with_shares(score_table(block.table, block.models), mix, notes), mix)
@@ -215,6 +235,7 @@ def _ranking(
         for name, row in zip(names, compared.models.to_dict("records"), strict=True)
     ]
     criteria = tuple(in_order(table.criteria, rubric.criteria))
+    measured = twins_of(twins, block.conditions.judges, set(block.table["log"]))
     facts = {
         "models": _object_frame(models, names),
         "notes": (
@@ -245,6 +266,8 @@ def _ranking(
         answers=answers,
         corrected=correct_means(scores, columns, *rated, compared, resampling) if rated else None,
         without_intents=without_intents(scores, columns, compared, resampling),
+        twins=measured,
+        leads_by_length=length_leads(scores, answers, resampling.level, None if mix else measured),
         regression=(
             length_regression(scores, answers, compared.means[ALL], resampling) if control else None
         ),

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,13 +12,13 @@ from urs_inspect._util import counted
 from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.reports._texts import number, share
 from urs_inspect.reports.numbers._scores import OrderedScores
-from urs_inspect.rubrics import FINAL
+from urs_inspect.reports.numbers._twins import Twins, slope_for
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, bootstrap_means, mean_estimates
 from urs_inspect.stats._adjusted_means import control_length, length_column
-from urs_inspect.stats._bootstrap import Resampling
-
-if TYPE_CHECKING:
-    pass
+from urs_inspect.stats._bootstrap import Floats, Integers, Resampling, fewest_clusters
+from urs_inspect.stats._paired import clustered_means
+from urs_inspect.stats._slopes import error_of
 
 FEWEST = 10
 """Fewest questions over which a regression on length is computed."""
@@ -73,6 +73,101 @@ def _doublings(scores: OrderedScores, answers: pd.DataFrame) -> Any:
         .reindex(index=questions, columns=list(scores.table.models))
         .to_numpy(dtype=np.float64)
     )
+
+
+# --- leads and what a judge pays for length ---
+
+
+@dataclass(frozen=True)
+class LengthLead:
+    """A lead of the first model, and how far length may explain it.
+
+    Attributes:
+        second: The model that it is ahead of.
+        lead: The difference of the means.
+        doublings: How many times the first model doubles the length of the second's answer, the
+            mean over questions; negative if it writes less.
+        tipping: Points for each doubling, whatever is written, at which the lead would vanish; NaN
+            if the first model does not write more, infinity if the scale has not so many.
+        without: The lead less what the judge pays for the difference of lengths, as measured by
+            padded twins of answers; None without a log of them.
+        verdict: `keeps`: the lead is above 0 without it as well. `lost`: it is not, and the judge
+            pays for length. `uncertain`: neither. Empty without a log of twins.
+    """
+
+    second: str
+    lead: float
+    doublings: float
+    tipping: float
+    without: Estimate | None = None
+    verdict: Literal["keeps", "lost", "uncertain", ""] = ""
+
+
+def length_leads(
+    scores: OrderedScores, answers: pd.DataFrame, level: float, twins: Twins | None
+) -> tuple[LengthLead, ...]:
+    """Leads of the first model over each other ranked one, over questions with known lengths.
+
+    Args:
+        scores: The scores, in the order of the models.
+        answers: The answers, with their lengths.
+        level: Confidence level.
+        twins: What padding pays with this judge; None if that is not known.
+    """
+    models = scores.table.models
+    finals = scores.comparable
+    doublings = _doublings(scores, answers)
+    leads = []
+    for place in range(1, scores.ranked):
+        known = ~np.isnan(doublings[:, 0] - doublings[:, place])
+        differences = (finals[:, 0] - finals[:, place])[known]
+        longer = (doublings[:, 0] - doublings[:, place])[known]
+        if not len(longer):
+            continue
+        lead = float(differences.mean())
+        gap = float(longer.mean())
+        tipping = lead / gap if gap > 0 < lead else math.nan
+        if tipping > HIGHEST - LOWEST:
+            tipping = math.inf
+        found = LengthLead(models[place], lead, gap, tipping)
+        shorter = models[place] if gap > 0 else models[0]
+        slope = slope_for(twins, shorter) if twins is not None else None
+        if slope is not None and not math.isnan(slope.low):
+            clusters = scores.common_clusters
+            own = None if clusters is None else clusters[known]
+            found = _without_length(found, differences, longer, slope, own, level)
+        leads.append(found)
+    return tuple(leads)
+
+
+def _without_length(
+    found: LengthLead,
+    differences: Floats,
+    longer: Floats,
+    slope: Estimate,
+    clusters: Integers | None,
+    level: float,
+) -> LengthLead:
+    """A lead less the slope times the difference of lengths; the slope's uncertainty is added."""
+    from scipy.special import stdtrit
+
+    rest = (differences - slope.value * longer)[:, None]
+    means = clustered_means(rest, clusters)
+    value = float(means.values[0])
+    groups = int(means.clusters[0])
+    error = math.hypot(float(means.errors[0]), found.doublings * error_of(slope))
+    if groups < fewest_clusters(level):
+        return found
+    half = float(stdtrit(min(groups, slope.clusters) - 1, 0.5 + level / 2)) * error
+    most = float(HIGHEST - LOWEST)
+    low = max(-most, value - half)
+    high = min(most, value + half)
+    without = Estimate(value, low, high, len(longer), groups, level)
+    if low > 0:
+        verdict: Literal["keeps", "lost", "uncertain"] = "keeps"
+    else:
+        verdict = "lost" if slope.low > 0 and found.doublings > 0 else "uncertain"
+    return replace(found, without=without, verdict=verdict)
 
 
 # --- a regression on length, on request ---

@@ -199,7 +199,8 @@ def _needed(ranking: Ranking) -> Iterator[str]:
 
 def _range_text(counts: Sequence[int]) -> str:
     """The lowest and the highest of some counts."""
-    low, high = min(counts), max(counts)
+    low = min(counts)
+    high = max(counts)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 

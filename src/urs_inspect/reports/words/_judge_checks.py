@@ -30,7 +30,7 @@ JUDGE = "The judge"
 _NUMBER = number(2)
 _TITLES = {
     FAILED: FAILED,
-    UNCLEAR: "Unclear, as the interval includes no agreement or the accuracy of a trivial rule",
+    UNCLEAR: "Unclear, as the interval leaves it open",
     PASSED: "Passed",
     "": "Measured",
     UNKNOWN: "Could not be determined",

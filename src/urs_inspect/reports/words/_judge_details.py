@@ -26,7 +26,9 @@ from urs_inspect.reports.numbers._judges import (
     RatingJudge,
 )
 from urs_inspect.reports.numbers._noise import FEWEST_JUDGES
+from urs_inspect.reports.numbers._twins import Twins
 from urs_inspect.reports.words._noise import panel_section
+from urs_inspect.reports.words._twins import twins_section
 from urs_inspect.scorers._pair_metrics import accuracies_by, items_of, judged_items
 from urs_inspect.scorers._rating_agreement import CORRELATIONS, FIELDS, RatingAgreement, agreement
 from urs_inspect.stats import Estimate, correctness
@@ -172,19 +174,21 @@ def judges_report(
     published: str = "none",
     skipped: Sequence[str] = (),
     numbers: bool = False,
+    twins: Sequence[Twins] = (),
 ) -> Report:
     """The judges of each dataset, what they cost, which is better, and what others published.
 
     Details are shown `by` groupings, `measure` or `failure`; `published` tables are `all`, those
     about the same datasets (`matching`), or `none`; `skipped` has a sentence for each log that was
-    skipped; `numbers` says whether the report has the table `NUMBERS` of all details, which takes
-    time.
+    skipped; `twins` are logs of `judge_twins`; `numbers` says whether the report has the table
+    `NUMBERS` of all details, which takes time.
     """
     sections: list[Section] = []
     for judged in pairs:
         sections += _pair_sections(judged, by, numbers)
     for rated in ratings:
         sections += _rating_sections(rated, by, numbers)
+    sections += [twins_section(one) for one in twins]
     if skipped:
         sections.append(Section("Skipped", skipped))
     everything = load_published()
@@ -193,7 +197,8 @@ def judges_report(
     if tables:
         title = f"PUBLISHED, NOT MEASURED HERE: {everything.source}"
         sections.append(Section(title, tables=[_published_table(table) for table in tables]))
-    return Report(JUDGES, "Judges", sections, first=_screen(pairs, ratings))
+    first = _screen(pairs, ratings) if pairs or ratings else None
+    return Report(JUDGES, "Judges", sections, first=first)
 
 
 def _screen(

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import pandas as pd
+
 from urs_inspect._util import counted
 from urs_inspect.logs._naming import short_names
 from urs_inspect.reports._texts import DASH, Format, listed, number
@@ -10,6 +12,7 @@ from urs_inspect.reports.layout._figures import Figure, length_plot
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._leaderboard import Ranking
 from urs_inspect.reports.numbers._lengths import LengthRegression
+from urs_inspect.reports.numbers._scores import ALL
 
 _TASTE = (
     "These scores cannot tell taste from substance: whether the judge likes length, or more text"
@@ -42,7 +45,39 @@ def length_sentence(ranking: Ranking) -> str:
             )
     if not compared:
         return f"How much each model writes is not known. {_TASTE}"
-    return f"{ranking.short[first]} writes {listed(compared)}. {_TASTE}"
+    writes = f"{ranking.short[first]} writes {listed(compared)}."
+    return " ".join([writes, *_about_leads(ranking)])
+
+
+def _about_leads(ranking: Ranking) -> list[str]:
+    """What length may have to do with the lead over the next model, one sentence each."""
+    ahead = {pair.second for pair in ranking.beside_best(ALL) if pair.significant}
+    significant = [lead for lead in ranking.leads_by_length if lead.second in ahead]
+    if not significant:
+        return [_TASTE]
+    lead = significant[0]
+    over = f"lead of {_MEAN(lead.lead)} over {ranking.short[lead.second]}"
+    if lead.without is None or ranking.twins is None or ranking.twins.slope is None:
+        sentences = []
+        if math.isinf(lead.tipping):
+            sentences.append(f"No price of length on the scale explains its {over}.")
+        elif not math.isnan(lead.tipping):
+            sentences.append(
+                f"Its {over} would vanish if the judge paid {_MEAN(lead.tipping)} points for each"
+                " doubling, whatever is written: not measured."
+            )
+        return [*sentences, _TASTE]
+    return [
+        f"Padding moves the judge by {_SIGNED(ranking.twins.slope)} points for each doubling.",
+        _WITHOUT[lead.verdict].format(over=over, rest=_SIGNED(lead.without)),
+    ]
+
+
+_WITHOUT = {
+    "keeps": "Without that, its {over} is {rest}.",
+    "lost": "Without that, nothing certain is left of its {over}: {rest}.",
+    "uncertain": "Without that, its {over} is {rest}: too uncertain to confirm or deny.",
+}
 
 
 def times_text(ratio: float) -> str:
@@ -104,7 +139,43 @@ def length_section(ranking: Ranking, place: int, axis: str) -> list[Section]:
         lambda width: length_plot(bins.assign(model=bins["model"].map(ranking.short)), width, axis),
     )
     tables = [table, Table(bins, name="lengths", shown=())]
+    if ranking.leads_by_length:
+        tables.insert(1, _leads_table(ranking))
+        notes.append(
+            "Tipping point: what the judge would have to pay for each doubling, whatever is"
+            " written, for the lead to vanish. `judge_twins` measures what it pays for padding;"
+            " whether longer text that says more serves users, only people can say."
+        )
     return [Section("Length and score", notes, tables, 3, figures=[figure])]
+
+
+def _tipping_text(tipping: float) -> str:
+    if math.isinf(tipping):
+        return "beyond the scale"
+    return DASH if math.isnan(tipping) else _MEAN(tipping)
+
+
+def _leads_table(ranking: Ranking) -> Table:
+    """The first model's lead over each other one, and what is left without padding's price."""
+    leads = ranking.leads_by_length
+    data = pd.DataFrame(
+        {
+            "ahead of": [ranking.short[lead.second] for lead in leads],
+            "lead": [lead.lead for lead in leads],
+            "doublings": [lead.doublings for lead in leads],
+            "tipping point": [_tipping_text(lead.tipping) for lead in leads],
+        }
+    )
+    formats: dict[str, Format] = {
+        "lead": _SIGNED,
+        "doublings": _SIGNED,
+        "tipping point": str,
+    }
+    if any(lead.without for lead in leads):
+        data["lead without"] = pd.Series([lead.without for lead in leads], dtype=object)
+        data["verdict"] = [lead.verdict for lead in leads]
+        formats |= {"lead without": _SIGNED, "verdict": str}
+    return Table(data, formats, title=f"Leads of {ranking.short[ranking.names[0]]} and length")
 
 
 REGRESSION_WARNING = (

@@ -1,0 +1,195 @@
+"""Logs of `judge_twins` -> what a judge pays for changes that add nothing, and for flaws."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+from inspect_ai.log import EvalLog
+
+from urs_inspect.judging._twins import KINDS, PADDED, Effect
+from urs_inspect.logs._files import PACKAGE, read_log
+from urs_inspect.logs._scores import last_judgement, role_models, value_of
+from urs_inspect.rubrics import FINAL
+from urs_inspect.scorers._twins import DOUBLINGS, ORIGINAL, PAIR, TWIN
+from urs_inspect.stats import Estimate, mean_interval
+from urs_inspect.stats._bootstrap import LEVEL, standard_error
+from urs_inspect.stats._power import FEWEST, smallest_difference
+from urs_inspect.stats._slopes import slope_through_origin
+
+TWINS_TASK = PACKAGE + "judge_twins"
+SMALL = 0.25
+"""Points within which a shift counts as none: a quarter of a step of the scale."""
+_FEWEST_OF_MODEL = 10
+"""Answers of a model from which its own slope is known."""
+_UNUSED = frozenset({"events", "messages", "error_retries", "output", "store"})
+
+Verdict = Literal[
+    "adds nothing", "adds", "takes away", "cannot tell", "costs", "costs nothing", "no interval"
+]
+
+
+@dataclass(frozen=True)
+class KindShift:
+    """Scores of one kind of twins less those of the answers that they are made of.
+
+    Attributes:
+        kind: Its name.
+        title: What was changed.
+        effect: What the change is for the user: `nothing`, or a `flaw`.
+        shift: Mean shift in points, its interval clustered by question.
+        gained: Share of the twins that scored higher than their answer.
+        smallest: The smallest shift that would have been found significant with 80% power.
+        equal: Twins that equalled their answer and were left out.
+    """
+
+    kind: str
+    title: str
+    effect: Effect
+    shift: Estimate
+    gained: float
+    smallest: float
+    equal: int
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the shift says of the judge."""
+        return verdict_on(self.shift, self.effect)
+
+
+@dataclass(frozen=True)
+class Twins:
+    """What a log of `judge_twins` shows.
+
+    Attributes:
+        judges: The judges, of whose scores the mean counts.
+        log: Where it is.
+        answers: Number of answers that were judged with their twins.
+        kinds: The kinds of twins, in the order of the run.
+        slope: Points for each doubling of the length by padding; None without padded twins.
+        slopes: The same by model, where enough of its answers were padded.
+    """
+
+    judges: tuple[str, ...]
+    log: EvalLog
+    answers: int
+    kinds: tuple[KindShift, ...]
+    slope: Estimate | None
+    slopes: dict[str, Estimate]
+
+
+def verdict_on(shift: Estimate, effect: Effect) -> Verdict:
+    """What the mean shift of twins of one kind says of the judge."""
+    if shift.value == 0.0 and shift.clusters >= FEWEST:  # all are 0: there is no interval
+        return "adds nothing" if effect == "nothing" else "costs nothing"
+    if math.isnan(shift.low):
+        return "no interval"
+    if effect == "flaw":
+        if shift.high < 0:
+            return "costs"
+        return "costs nothing" if shift.low > -SMALL else "cannot tell"
+    if shift.low > 0:
+        return "adds"
+    if shift.high < 0:
+        return "takes away"
+    return "adds nothing" if shift.high < SMALL else "cannot tell"
+
+
+def read_twins(log: EvalLog) -> Twins:
+    """Read a log of `judge_twins`; its samples are read if it is a header."""
+    if log.samples is None:
+        log = read_log(log.location, without=_UNUSED)
+    rows = _rows(log)
+    equal = {str(key): int(n) for key, n in (log.eval.metadata or {})["equal_to_original"].items()}
+    kinds = []
+    for kind, own in rows.groupby("kind", sort=False):
+        left_out = sum(n for key, n in equal.items() if key.partition("/")[0] == kind)
+        kinds.append(_shift(str(kind), own, left_out))
+    order = list(KINDS)
+    kinds.sort(key=lambda each: order.index(each.kind) if each.kind in order else len(order))
+    padded = rows[rows["kind"].isin(PADDED)]
+    slopes = {
+        str(model): _slope(own)
+        for model, own in padded.groupby("model")
+        if own["pair"].nunique() >= _FEWEST_OF_MODEL
+    }
+    return Twins(
+        judges=role_models(log).get("grader", (log.eval.model,)),
+        log=log.model_copy(update={"samples": None}),
+        answers=rows["pair"].nunique(),
+        kinds=tuple(kinds),
+        slope=_slope(padded) if len(padded) else None,
+        slopes=slopes,
+    )
+
+
+def _rows(log: EvalLog) -> pd.DataFrame:
+    """One row per scored twin of a scored answer: kind, pair, question, model, shift, doublings."""
+    finals: dict[tuple[object, str], float] = {}
+    facts: dict[tuple[object, str], dict[str, Any]] = {}
+    for sample in log.samples or []:
+        about = sample.metadata or {}
+        key = about.get(PAIR), str(about.get(TWIN))
+        finals[key] = value_of(last_judgement(sample), FINAL)
+        facts[key] = about
+    rows = []
+    for (pair, kind), final in finals.items():
+        start = finals.get((pair, ORIGINAL), math.nan)
+        if kind == ORIGINAL or math.isnan(final) or math.isnan(start):
+            continue
+        about = facts[pair, kind]
+        rows.append(
+            {
+                "kind": kind,
+                "pair": pair,
+                "question": str(about.get("question")),
+                "model": str(about.get("model")),
+                "shift": final - start,
+                "doublings": float(about.get(DOUBLINGS, 0.0)),
+            }
+        )
+    columns = ["kind", "pair", "question", "model", "shift", "doublings"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _shift(kind: str, rows: pd.DataFrame, equal: int) -> KindShift:
+    shifts = list(rows["shift"])
+    questions = list(rows["question"])
+    shift = mean_interval(shifts, clusters=questions)
+    clusters = len(set(questions))
+    error = standard_error(shifts, questions) if clusters > 1 else math.nan
+    known = KINDS.get(kind)
+    return KindShift(
+        kind=kind,
+        title=known.title if known else kind,
+        effect=known.effect if known else "nothing",
+        shift=shift,
+        gained=float((rows["shift"] > 0).mean()),
+        smallest=smallest_difference(error, clusters, level=LEVEL),
+        equal=equal,
+    )
+
+
+def _slope(rows: pd.DataFrame) -> Estimate:
+    return slope_through_origin(
+        list(rows["doublings"]), list(rows["shift"]), list(rows["question"])
+    )
+
+
+def slope_for(twins: Twins, model: str) -> Estimate | None:
+    """What each doubling of the length pays for a model's answers.
+
+    That of its own padded answers if its interval lies above 0, as a judge may pay less for more
+    length where an answer is long already; else that of all answers.
+    """
+    own = twins.slopes.get(model)
+    if own is not None and own.low > 0:
+        return own
+    return twins.slope
+
+
+def largest_log(found: Sequence[Twins], judges: frozenset[str]) -> Twins | None:
+    """Of logs about these judges the one with the most padded answers."""
+    own = [twins for twins in found if frozenset(twins.judges) == judges and twins.slope]
+    return max(own, key=lambda twins: twins.answers, default=None)

@@ -1,0 +1,79 @@
+"""What twins of answers show of a judge, in words."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from urs_inspect._util import counted
+from urs_inspect.logs._files import short_name
+from urs_inspect.reports._texts import listed, number, share
+from urs_inspect.reports.layout._tables import Section, Table
+from urs_inspect.reports.numbers._twins import KindShift, Twins
+from urs_inspect.stats._power import POWER
+
+_SIGNED = number(2, sign=True)
+_VERDICTS = {
+    "adds nothing": "adds nothing",
+    "adds": "adds {shift}",
+    "takes away": "takes away {shift}",
+    "cannot tell": "cannot tell",
+    "costs": "costs {shift}",
+    "costs nothing": "costs nothing: not noticed",
+    "no interval": "too few",
+}
+_NOTES = (
+    "Shift: mean score of the twins less that of the answers that they are made of, in points, with"
+    " its interval by question. A change that adds nothing for the user should not raise the score;"
+    " a flaw should lower it.",
+    f"Smallest: the shift that these twins would show with {POWER:.0%} power.",
+)
+
+
+def padding_sentence(twins: Twins) -> str:
+    """What padding moves a judge by; empty without padded twins."""
+    if twins.slope is None:
+        return ""
+    who = listed(twins.judges)
+    over = counted(twins.answers, "answer")
+    return f"Padding moves {who} by {_SIGNED(twins.slope)} points for each doubling ({over})."
+
+
+def twins_section(twins: Twins) -> Section:
+    """What a judge pays for each kind of change."""
+    rows = [_row(kind) for kind in twins.kinds]
+    data = pd.DataFrame(rows)
+    shown = Table(
+        data,
+        {
+            "twins": number(0),
+            "shift": _SIGNED,
+            "gained": share,
+            "smallest": number(2),
+            "verdict": str,
+        },
+        name="twins",
+        main="shift",
+        headings={"twin": "Twin", "for the user": "For the user"},
+    )
+    notes = [padding_sentence(twins), *_NOTES, *_left_out(twins.kinds)]
+    title = f"Twins of answers before {listed(twins.judges)}"
+    source = f"Log: {short_name(twins.log.location)}."
+    return Section(title, [*filter(None, notes), source], [shown])
+
+
+def _row(kind: KindShift) -> dict[str, object]:
+    return {
+        "twin": f"{kind.kind} ({kind.title})",
+        "for the user": kind.effect,
+        "twins": kind.shift.n,
+        "shift": kind.shift,
+        "gained": kind.gained,
+        "smallest": kind.smallest,
+        "verdict": _VERDICTS[kind.verdict].format(shift=_SIGNED(kind.shift)),
+    }
+
+
+def _left_out(kinds: Sequence[KindShift]) -> list[str]:
+    """How many twins equalled their answer, by kind."""
+    parts = [f"{kind.kind} {kind.equal:,}" for kind in kinds if kind.equal]
+    return [f"Left out, as they equal their answer: {listed(parts)}."] if parts else []

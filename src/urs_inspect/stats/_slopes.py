@@ -1,0 +1,52 @@
+"""A slope through the origin with its interval, for pairs that were made to differ in one thing."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from urs_inspect.stats._bootstrap import LEVEL, Clusters, Estimate, fewest_clusters, number_clusters
+
+
+def slope_through_origin(
+    x: Sequence[float], y: Sequence[float], clusters: Clusters, level: float = LEVEL
+) -> Estimate:
+    """What each unit of x adds to y, by least squares through the origin.
+
+    The interval is Student's with C - 1 degrees of freedom over C clusters and the clustered
+    standard error with the factor C / (C - 1) (CR1; Cameron and Miller, "A Practitioner's Guide to
+    Cluster-Robust Inference", 2015, section 2.2).
+
+    Args:
+        x: What was changed, one number per pair.
+        y: What followed.
+        clusters: Id of each pair's cluster, such as its question.
+        level: Confidence level.
+
+    Returns:
+        The slope; NaN if all of x are 0, without bounds over too few clusters for an interval.
+    """
+    from scipy.special import stdtrit
+
+    given = np.asarray(x, dtype=float)
+    followed = np.asarray(y, dtype=float)
+    square = float(given @ given)
+    numbers = number_clusters(clusters)
+    groups = int(numbers.max()) + 1 if len(numbers) else 0
+    if not square:
+        return Estimate(math.nan, math.nan, math.nan, len(given), groups, level)
+    slope = float(given @ followed) / square
+    if groups < fewest_clusters(level):
+        return Estimate(slope, math.nan, math.nan, len(given), groups, level)
+    sums = np.bincount(numbers, weights=given * (followed - slope * given), minlength=groups)
+    error = math.sqrt(float(sums @ sums) * groups / (groups - 1)) / square
+    half = float(stdtrit(groups - 1, 0.5 + level / 2)) * error
+    return Estimate(slope, slope - half, slope + half, len(given), groups, level)
+
+
+def error_of(estimate: Estimate) -> float:
+    """The standard error of a slope, from its bounds."""
+    from scipy.special import stdtrit
+
+    half = (estimate.high - estimate.low) / 2
+    return half / float(stdtrit(estimate.clusters - 1, 0.5 + estimate.level / 2))
