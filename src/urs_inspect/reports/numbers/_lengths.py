@@ -12,7 +12,7 @@ from urs_inspect._util import counted
 from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.reports._texts import number, share
 from urs_inspect.reports.numbers._scores import OrderedScores
-from urs_inspect.reports.numbers._twins import Twins, slope_for
+from urs_inspect.reports.numbers._twins import Twins, is_paid, slope_for
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, bootstrap_means, mean_estimates
 from urs_inspect.stats._adjusted_means import control_length, length_column
@@ -166,7 +166,7 @@ def _without_length(
     if low > 0:
         verdict: Literal["keeps", "lost", "uncertain"] = "keeps"
     else:
-        verdict = "lost" if slope.low > 0 and found.doublings > 0 else "uncertain"
+        verdict = "lost" if is_paid(slope) and found.doublings > 0 else "uncertain"
     return replace(found, without=without, verdict=verdict)
 
 

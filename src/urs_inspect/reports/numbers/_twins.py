@@ -16,7 +16,7 @@ from urs_inspect.scorers._twins import DOUBLINGS, ORIGINAL, PAIR, TWIN
 from urs_inspect.stats import Estimate, mean_interval
 from urs_inspect.stats._bootstrap import LEVEL, standard_error
 from urs_inspect.stats._power import FEWEST, smallest_difference
-from urs_inspect.stats._slopes import slope_through_origin
+from urs_inspect.stats._slopes import error_of, one_sided, slope_through_origin
 
 TWINS_TASK = PACKAGE + "judge_twins"
 SMALL = 0.25
@@ -100,7 +100,17 @@ def read_twins(log: EvalLog) -> Twins:
     """Read a log of `judge_twins`; its samples are read if it is a header."""
     if log.samples is None:
         log = read_log(log.location, without=_UNUSED)
-    rows = _rows(log)
+    return twins_of_rows(log, _rows(log))
+
+
+def twins_of_rows(log: EvalLog, rows: pd.DataFrame) -> Twins:
+    """What the rows of scored twins show.
+
+    Args:
+        log: Their log.
+        rows: One row per scored twin of a scored answer: kind, pair, question, model, shift (in
+            points) and doublings (of the length).
+    """
     equal = {str(key): int(n) for key, n in (log.eval.metadata or {})["equal_to_original"].items()}
     kinds = []
     for kind, own in rows.groupby("kind", sort=False):
@@ -125,7 +135,7 @@ def read_twins(log: EvalLog) -> Twins:
 
 
 def _rows(log: EvalLog) -> pd.DataFrame:
-    """One row per scored twin of a scored answer: kind, pair, question, model, shift, doublings."""
+    """The rows of `twins_of_rows`."""
     finals: dict[tuple[object, str], float] = {}
     facts: dict[tuple[object, str], dict[str, Any]] = {}
     for sample in log.samples or []:
@@ -180,13 +190,20 @@ def _slope(rows: pd.DataFrame) -> Estimate:
 def slope_for(twins: Twins, model: str) -> Estimate | None:
     """What each doubling of the length pays for a model's answers.
 
-    That of its own padded answers if its interval lies above 0, as a judge may pay less for more
-    length where an answer is long already; else that of all answers.
+    That of its own padded answers if it is clearly above 0, as a judge may pay less for more length
+    where an answer is long already; else that of all answers.
     """
     own = twins.slopes.get(model)
-    if own is not None and own.low > 0:
+    if own is not None and is_paid(own):
         return own
     return twins.slope
+
+
+def is_paid(slope: Estimate) -> bool:
+    """Whether a slope is above 0 by a one-sided test at 1.25%: of two slopes, one is taken."""
+    if math.isnan(slope.low):
+        return False
+    return slope.value > one_sided(slope, 0.0125) * error_of(slope)
 
 
 def largest_log(found: Sequence[Twins], judges: frozenset[str]) -> Twins | None:
