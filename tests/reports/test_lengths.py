@@ -17,9 +17,11 @@ from tests.reports.answer_rows import answers, ranking_of, row
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import tells
 from urs_inspect.reports.layout._tables import Report
+from urs_inspect.reports.numbers._agreement import Matched
 from urs_inspect.reports.numbers._answers import Answers
+from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
-from urs_inspect.reports.numbers._lengths import LengthRegression
+from urs_inspect.reports.numbers._lengths import LengthRegression, people_slope
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.reports.words._lengths import REGRESSION_WARNING, length_sentence, times_text
 from urs_inspect.stats._bootstrap import Resampling
@@ -288,3 +290,34 @@ def test_what_no_regression_can_be_made_of_has_a_reason(found: Answers, reason: 
     report = report_of(ranking)
     assert "equal_length" not in report.tables()
     assert any(tells(note, reason) for section in report.sections for note in section.notes)
+
+
+def test_people_s_ratings_give_the_price_of_length_whatever_their_scale() -> None:
+    """The judge pays 0.4 points for each doubling; people rate 1 to 5 and do not."""
+    generator = np.random.default_rng(0)
+    rows = []
+    ratings = []
+    for model, longer in (("p/a", 2.0), ("p/b", 0.0)):
+        doublings = longer + generator.normal(0, 1, 60)
+        quality = generator.normal(6, 1, 60)
+        for place in range(60):
+            question = f"q{place}"
+            length = float(np.exp2(9 + doublings[place]))
+            score = float(quality[place] + 0.4 * doublings[place] + generator.normal(0, 0.3))
+            rows.append({"model": model, "question": question, "answer_length": length})
+            people = 1 + (quality[place] - 1) * 4 / 9
+            ratings.append(
+                {
+                    "model": model,
+                    "question": question,
+                    "score": score,
+                    "ratings": {"ann": people + generator.normal(0, 0.1)},
+                    "cluster": question,
+                }
+            )
+    human = HumanRatings(Path("ratings.csv"), (1.0, 5.0), (), 0)
+    matched = Matched(pd.DataFrame(ratings), {}, ())
+    slope = people_slope(matched, pd.DataFrame(rows), human)
+    assert slope is not None and slope.low < 0.4 < slope.high and slope.low > 0.2
+    few = Matched(pd.DataFrame(ratings[:5]), {}, ())
+    assert people_slope(few, pd.DataFrame(rows), human) is None

@@ -289,6 +289,9 @@ PADDED = ("padded_half", "padded_double")
 def register_twin(kind: Kind) -> None:
     """Add a kind of twins, under its name.
 
+    Args:
+        kind: The kind, with the rule that makes its twins.
+
     Raises:
         InputError: If a kind has this name.
     """

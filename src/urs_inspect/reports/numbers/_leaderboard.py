@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,11 @@ from urs_inspect.reports.numbers._judge_checks import (
 from urs_inspect.reports.numbers._lengths import (
     LengthLead,
     LengthRegression,
+    SlopeOf,
     length_leads,
     length_ratios,
     length_regression,
+    people_slope,
 )
 from urs_inspect.reports.numbers._noise import Noise, noise_of
 from urs_inspect.reports.numbers._one_intent import WithoutIntent, without_intents
@@ -49,7 +52,7 @@ from urs_inspect.reports.numbers._scores import (
     with_shares,
 )
 from urs_inspect.reports.numbers._traffic import TrafficMix
-from urs_inspect.reports.numbers._twins import Twins
+from urs_inspect.reports.numbers._twins import Twins, slope_for
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric
 from urs_inspect.scorers._metrics import CLUSTER
 from urs_inspect.stats import Estimate, interval_alpha
@@ -113,6 +116,9 @@ class Ranking(ComparedModels):
     regression: LengthRegression | None = None  # of scores on length, where it was asked for
     judge_checks: tuple[JudgeFact, ...] = ()
     twins: Twins | None = None  # what the judge pays for changes of an answer, if that was measured
+    people_slope: Estimate | None = (
+        None  # what it pays for length beyond people's ratings, if known
+    )
     leads_by_length: tuple[LengthLead, ...] = ()  # of the first model
 
     def title(self, key: str) -> str:
@@ -236,6 +242,15 @@ def _ranking(
     ]
     criteria = tuple(in_order(table.criteria, rubric.criteria))
     measured = twins_of(twins, block.conditions.judges, set(block.table["log"]))
+    by_people = None
+    if rated is not None:
+        human, matched = rated
+        by_people = people_slope(matched, answers, human)
+    slope_of: SlopeOf | None = None
+    if measured is not None:
+        slope_of = partial(slope_for, measured)
+    elif by_people is not None:
+        slope_of = dict.fromkeys(names, by_people).get
     facts = {
         "models": _object_frame(models, names),
         "notes": (
@@ -267,7 +282,8 @@ def _ranking(
         corrected=correct_means(scores, columns, *rated, compared, resampling) if rated else None,
         without_intents=without_intents(scores, columns, compared, resampling),
         twins=measured,
-        leads_by_length=length_leads(scores, answers, resampling.level, None if mix else measured),
+        people_slope=by_people,
+        leads_by_length=length_leads(scores, answers, resampling.level, None if mix else slope_of),
         regression=(
             length_regression(scores, answers, compared.means[ALL], resampling) if control else None
         ),

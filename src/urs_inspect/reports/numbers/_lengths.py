@@ -1,7 +1,7 @@
 """How much the ranked models write: ratios of lengths, scores by length, a regression on length."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -11,14 +11,16 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.reports._texts import number, share
+from urs_inspect.reports.numbers._agreement import Matched
+from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._scores import OrderedScores
-from urs_inspect.reports.numbers._twins import Twins, is_paid, slope_for
+from urs_inspect.reports.numbers._twins import is_paid
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, bootstrap_means, mean_estimates
 from urs_inspect.stats._adjusted_means import control_length, length_column
 from urs_inspect.stats._bootstrap import Floats, Integers, Resampling, fewest_clusters
 from urs_inspect.stats._paired import clustered_means
-from urs_inspect.stats._slopes import error_of
+from urs_inspect.stats._slopes import error_of, slope_through_origin
 
 FEWEST = 10
 """Fewest questions over which a regression on length is computed."""
@@ -103,8 +105,12 @@ class LengthLead:
     verdict: Literal["keeps", "lost", "uncertain", ""] = ""
 
 
+SlopeOf = Callable[[str], Estimate | None]
+"""Name of the model that writes less -> what the judge pays for each doubling of the length."""
+
+
 def length_leads(
-    scores: OrderedScores, answers: pd.DataFrame, level: float, twins: Twins | None
+    scores: OrderedScores, answers: pd.DataFrame, level: float, slope_of: SlopeOf | None
 ) -> tuple[LengthLead, ...]:
     """Leads of the first model over each other ranked one, over questions with known lengths.
 
@@ -112,7 +118,7 @@ def length_leads(
         scores: The scores, in the order of the models.
         answers: The answers, with their lengths.
         level: Confidence level.
-        twins: What padding pays with this judge; None if that is not known.
+        slope_of: What this judge pays for length; None if that was not measured.
     """
     models = scores.table.models
     finals = scores.comparable
@@ -131,13 +137,45 @@ def length_leads(
             tipping = math.inf
         found = LengthLead(models[place], lead, gap, tipping)
         shorter = models[place] if gap > 0 else models[0]
-        slope = slope_for(twins, shorter) if twins is not None else None
+        slope = slope_of(shorter) if slope_of is not None else None
         if slope is not None and not math.isnan(slope.low):
             clusters = scores.common_clusters
             own = None if clusters is None else clusters[known]
             found = _without_length(found, differences, longer, slope, own, level)
         leads.append(found)
     return tuple(leads)
+
+
+def people_slope(matched: Matched, answers: pd.DataFrame, human: HumanRatings) -> Estimate | None:
+    """What each doubling of the length adds to the judge's score beyond people's ratings.
+
+    The slope, within models, of (score - people's mean rating on the judge's scale) on log length,
+    over answers that people rated; None over fewer than `FEWEST` of them.
+    """
+    texts = answers[answers["answer_length"] > 0]
+    lengths = np.log2(texts["answer_length"]).groupby([texts["model"], texts["question"]]).mean()
+    rated = matched.answers.dropna(subset="score")
+    keys = pd.MultiIndex.from_frame(rated[["model", "question"]])
+    doublings = lengths.reindex(keys).to_numpy(dtype=np.float64)
+    lowest, highest = human.scale
+    people = np.array([np.mean(list(ratings.values())) for ratings in rated["ratings"]])
+    on_scale = LOWEST + (people - lowest) * (HIGHEST - LOWEST) / (highest - lowest)
+    rows = pd.DataFrame(
+        {
+            "model": rated["model"].to_numpy(),
+            "cluster": rated["cluster"].to_numpy(),
+            "doublings": doublings,
+            "beyond": rated["score"].to_numpy(dtype=np.float64) - on_scale,
+        }
+    ).dropna()
+    if len(rows) < FEWEST:
+        return None
+    within = rows[["doublings", "beyond"]] - rows.groupby("model")[
+        ["doublings", "beyond"]
+    ].transform("mean")
+    return slope_through_origin(
+        list(within["doublings"]), list(within["beyond"]), list(rows["cluster"])
+    )
 
 
 def _without_length(

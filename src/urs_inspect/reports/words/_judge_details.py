@@ -12,9 +12,16 @@ import pandas as pd
 
 from urs_inspect.datasets._published import PublishedTable, load_published
 from urs_inspect.judging._reply_counts import header_rows, sentences
+from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import DASH, Format, number, p_value
 from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
-from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
+from urs_inspect.reports.layout._tables import (
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    simulation_section,
+)
 from urs_inspect.reports.numbers._judges import (
     LEVELS,
     TELLS_LABELS,
@@ -198,6 +205,10 @@ def judges_report(
         title = f"PUBLISHED, NOT MEASURED HERE: {everything.source}"
         sections.append(Section(title, tables=[_published_table(table) for table in tables]))
     first = _screen(pairs, ratings) if pairs or ratings else None
+    if first is None:
+        judges = [judge for one in twins for judge in one.judges]
+        simulated = any(judge.startswith(SIMULATED) for judge in judges)
+        sections = [*simulation_section(simulated), *sections]
     return Report(JUDGES, "Judges", sections, first=first)
 
 

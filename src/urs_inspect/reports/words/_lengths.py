@@ -57,7 +57,8 @@ def _about_leads(ranking: Ranking) -> list[str]:
         return [_TASTE]
     lead = significant[0]
     over = f"lead of {_MEAN(lead.lead)} over {ranking.short[lead.second]}"
-    if lead.without is None or ranking.twins is None or ranking.twins.slope is None:
+    slope = ranking.people_slope if ranking.twins is None else ranking.twins.slope
+    if lead.without is None or slope is None:
         sentences = []
         if math.isinf(lead.tipping):
             sentences.append(f"No price of length on the scale explains its {over}.")
@@ -67,8 +68,13 @@ def _about_leads(ranking: Ranking) -> list[str]:
                 " doubling, whatever is written: not measured."
             )
         return [*sentences, _TASTE]
+    measured = f"Padding moves the judge by {_SIGNED(slope)} points for each doubling."
+    if ranking.twins is None:
+        measured = (
+            f"Beyond people's ratings, the judge pays {_SIGNED(slope)} points for each doubling."
+        )
     return [
-        f"Padding moves the judge by {_SIGNED(ranking.twins.slope)} points for each doubling.",
+        measured,
         _WITHOUT[lead.verdict].format(over=over, rest=_SIGNED(lead.without)),
     ]
 

@@ -14,11 +14,11 @@ from urs_inspect.stats._power import POWER
 _SIGNED = number(2, sign=True)
 _VERDICTS = {
     "adds nothing": "adds nothing",
-    "adds": "adds {shift}",
-    "takes away": "takes away {shift}",
+    "adds": "adds",
+    "takes away": "takes away",
     "cannot tell": "cannot tell",
-    "costs": "costs {shift}",
-    "costs nothing": "costs nothing: not noticed",
+    "costs": "costs",
+    "costs nothing": "is not noticed",
     "no interval": "too few",
 }
 _NOTES = (
@@ -45,15 +45,14 @@ def twins_section(twins: Twins) -> Section:
     shown = Table(
         data,
         {
-            "twins": number(0),
             "shift": _SIGNED,
             "gained": share,
+            "twins": number(0),
             "smallest": number(2),
-            "verdict": str,
+            "what was changed": str,
         },
         name="twins",
         main="shift",
-        headings={"twin": "Twin", "for the user": "For the user"},
     )
     notes = [padding_sentence(twins), *_NOTES, *_left_out(twins.kinds)]
     title = f"Twins of answers before {listed(twins.judges)}"
@@ -63,13 +62,14 @@ def twins_section(twins: Twins) -> Section:
 
 def _row(kind: KindShift) -> dict[str, object]:
     return {
-        "twin": f"{kind.kind} ({kind.title})",
+        "twin": kind.kind,
         "for the user": kind.effect,
-        "twins": kind.shift.n,
+        "verdict": _VERDICTS[kind.verdict],
         "shift": kind.shift,
         "gained": kind.gained,
+        "twins": kind.shift.n,
         "smallest": kind.smallest,
-        "verdict": _VERDICTS[kind.verdict].format(shift=_SIGNED(kind.shift)),
+        "what was changed": kind.title,
     }
 
 
