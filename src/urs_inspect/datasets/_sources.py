@@ -90,8 +90,20 @@ URS = PinnedFile(
     ),
 )
 
+_TRIVIAQA = (
+    f"{_RAW}/UMass-Meta-LLM-Eval/llm_eval/7c0bf28e75703cd41c6088bebb64eefcdf348bd4/results"
+    "/TriviaQA_Judges_w_HumanJudgement_V2.csv"
+)
+
 _SOURCES = (
     URS,
+    PinnedFile(
+        "real_judges/triviaqa",
+        f"real_judges/triviaqa/{_TRIVIAQA.rpartition('/')[2]}",
+        _TRIVIAQA,
+        "none stated in its repository",
+        sha256="35291cdf5042a0f29d215f5707f975a021e0027a043bad35fcdda659ea8e3096",
+    ),
     PinnedFile(
         "md_eval",
         "md_eval/test.json",
