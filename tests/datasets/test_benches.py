@@ -468,8 +468,51 @@ def test_an_unknown_benchmark_is_refused_with_the_known_ones(
 
 
 def test_every_benchmark_has_a_file_of_its_name() -> None:
-    files = set(SOURCES) - {"urs", "md_eval"}
-    assert files == (set(PAIR_BENCHES) | set(RATING_BENCHES)) - {"llmbar", "autoj/no_ties"}
+    files = set(SOURCES) - {"urs", "md_eval", "real_judges/triviaqa"}
+    of_parts = {"llmbar", "case_study", "judge_bench", "critique_llm", "critique_llm_ratings"}
+    names = set(PAIR_BENCHES) | set(RATING_BENCHES)
+    assert files == names - of_parts - {"autoj/no_ties"}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("bench", "pairs", "decided", "longest", "skipped"),
+    [
+        ("fair_eval", 66, 66, 39, 0),
+        ("llm_eval_2", 200, 200, 121, 0),
+        ("mt_bench_people", 200, 200, 136, 0),
+        ("case_study", 315, 315, 102, 0),
+        ("panda_lm", 993, 888, 599, 6),
+        ("judge_bench", 620, 620, 279, 0),
+        ("critique_llm", 200, 200, 104, 0),
+    ],
+)
+def test_label_sets_of_people_and_verified_ones(
+    bench: str, pairs: int, decided: int, longest: int, skipped: int, data_dir: Path
+) -> None:
+    """`longest` is how often the longer response is the better one, counted beside the package."""
+    data = load_pairs(bench)
+    assert len(data.cases) == len({case.id for case in data.cases}) == pairs
+    assert len(data.skipped) == skipped
+    longer = {True: "a", False: "b"}
+    found = [case for case in data.cases if case.label != "tie"]
+    assert len(found) == decided
+    right = [
+        case
+        for case in found
+        if len(case.response_a) != len(case.response_b)
+        and longer[len(case.response_a) > len(case.response_b)] == case.label
+    ]
+    assert len(right) == longest
+    assert data.labels == ("right answers, verified" if bench == "judge_bench" else "people")
+
+
+@pytest.mark.data
+def test_ratings_by_people_in_chinese(data_dir: Path) -> None:
+    data = load_ratings("critique_llm_ratings")
+    assert len(data.cases) == 200 and data.labels == "people"
+    assert {case.rating for case in data.cases} <= {1.0, 2.0, 3.0, 4.0, 5.0}
+    assert sum(bool(case.reference) for case in data.cases) == 100
 
 
 def test_arguments_that_do_not_fit_a_published_benchmark_are_refused(publish: Publish) -> None:

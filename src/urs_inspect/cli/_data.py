@@ -37,6 +37,8 @@ def list_() -> None:
         console.print(f"  address: {source.url}")
         console.print(f"  hash:    {source.expected}")
         console.print(f"  licence: {source.licence}")
+        if source.labels:
+            console.print(f"  labels:  {source.labels}")
 
 
 @data.command("fetch")

@@ -3,6 +3,7 @@
 import hashlib
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -46,6 +47,7 @@ class PairData:
     sha256: str  # of the file or files
     cases: tuple[PairCase, ...]  # in the order of the file
     skipped: tuple[str, ...] = ()  # a line per row that is no case, with the reason
+    labels: str = ""  # whose labels they are; empty for a user's file
 
     @property
     def has_ties(self) -> bool:
@@ -77,6 +79,7 @@ class RatingData:
     scale: tuple[float, float]  # lowest and highest possible rating
     cases: tuple[RatingCase, ...]  # in the order of the file
     skipped: tuple[str, ...] = ()  # a line per row that is no case, with the reason
+    labels: str = ""  # whose labels they are; empty for a user's file
 
 
 _NO_TIES = "/no_ties"
@@ -250,6 +253,44 @@ def _llmbar(subset: str) -> _PairColumns:
     )
 
 
+def _panda_lm(fields: Fields, case_id: str) -> PairCase | str:
+    """The label is that of most of the three people; the instruction and its input are one prompt.
+
+    A few responses are no text.
+    """
+    responses = [fields.values.get(name) for name in ("response1", "response2")]
+    if not all(isinstance(response, str) for response in responses):
+        return "a response is no text"
+    labels: Mapping[str, Preference] = {"1": "a", "2": "b", "0": "tie"}
+    votes = Counter(fields.label(f"annotator{number}", labels) for number in (1, 2, 3))
+    parts = [fields.text("instruction", blank=True).strip(), fields.optional("input").strip()]
+    prompt = "\n\n".join(filter(None, parts))
+    label, most = votes.most_common(1)[0]
+    group = "all three agree" if most == 3 else "two of three agree"
+    return PairCase(case_id, prompt, str(responses[0]), str(responses[1]), label, group)
+
+
+def _judge_bench(fields: Fields, case_id: str) -> PairCase:
+    """One response is right and the other wrong; grouped by the benchmark that it comes from."""
+    columns = ("question", "response_A", "response_B", "label")
+    return _PairColumns(
+        *columns, {"a>b": "a", "b>a": "b"}, lambda row: row.text("source").partition("-")[0]
+    )(fields, case_id)
+
+
+def _critique_pair(fields: Fields, case_id: str) -> PairCase:
+    """Chinese questions, grouped by category."""
+    columns = ("question", "response_1", "response_2", "label")
+    return _PairColumns(*columns, {"0": "a", "1": "b"}, lambda row: row.text("category"))(
+        fields, case_id
+    )
+
+
+_PARTS = {
+    name: tuple(each for each in SOURCES if each.startswith(f"{name}/"))
+    for name in ("llmbar", "case_study", "judge_bench", "critique_llm", "critique_llm_ratings")
+}
+"""Benchmarks that consist of several files."""
 _LLMBAR = tuple(name for name in SOURCES if name.startswith("llmbar/"))
 _AUTOJ = _PairColumns(
     "prompt",
@@ -271,6 +312,16 @@ PAIR_BENCHES: Mapping[str, _ReadPair | None] = MappingProxyType(
         f"autoj{_NO_TIES}": _AUTOJ,
         "preference_bench": _preference_bench,
         "alpaca_eval": _alpaca_eval,
+        "fair_eval": _llmbar("all"),  # 66 pairs
+        "llm_eval_2": _llmbar("all"),  # 200 pairs, of which one has an empty answer
+        "mt_bench_people": _llmbar("all"),  # 200 pairs
+        "case_study": None,  # all five: 315 pairs
+        **{name: _llmbar(name.partition("/")[2]) for name in _PARTS["case_study"]},
+        "panda_lm": _panda_lm,  # 993 pairs, each by three people
+        "judge_bench": None,  # both: 620 pairs without ties
+        **dict.fromkeys(_PARTS["judge_bench"], _judge_bench),
+        "critique_llm": None,  # both: 200 pairs without ties
+        **dict.fromkeys(_PARTS["critique_llm"], _critique_pair),
     }
 )
 """Published pairs by name: how a row is read."""
@@ -300,9 +351,17 @@ def load_pairs(bench: str, *, dimension: Callable[[str], str] | None = None) -> 
         return _own_pairs(_own_path(bench, PAIR_BENCHES), bench, dimension)
     if (read := PAIR_BENCHES[bench]) is not None:
         return _published_pairs(bench, read)
-    parts = [load_pairs(name) for name in _LLMBAR]
-    sha256 = hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
-    return PairData(bench, sha256, tuple(chain(*(part.cases for part in parts))))
+    parts = [load_pairs(name) for name in _PARTS[bench]]
+    return PairData(
+        bench,
+        _sha256_of_parts(parts),
+        tuple(chain(*(part.cases for part in parts))),
+        labels=parts[0].labels,
+    )
+
+
+def _sha256_of_parts(parts: Iterable[PairData | RatingData]) -> str:
+    return hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
 
 
 def load_md_eval(dimension: Callable[[str], str], scenarios: Collection[str]) -> PairData:
@@ -353,7 +412,7 @@ def _published_pairs(bench: str, read: _ReadPair) -> PairData:
 
     name = bench.removesuffix(_NO_TIES)
     cases, sha256 = read_published(SOURCES[name], build, name.lower().replace("/", "_"))
-    return PairData(bench, sha256, cases, tuple(skipped))
+    return PairData(bench, sha256, cases, tuple(skipped), SOURCES[name].labels)
 
 
 def _own_pairs(path: Path, name: str, dimension: Callable[[str], str] | None) -> PairData:
@@ -432,8 +491,27 @@ def _mt_bench(fields: Fields, case_id: str) -> RatingCase:
     return replace(case, cluster=f"{dialogue['opening']}\n\n{dialogue['last']}")
 
 
-RATING_BENCHES: Mapping[str, Callable[[Fields, str], RatingCase]] = MappingProxyType(
-    {"vicuna": _vicuna, "flask": _flask, "feedback_bench": _feedback_bench, "mt_bench": _mt_bench}
+def _critique_rating(fields: Fields, case_id: str) -> RatingCase:
+    """Answers to Chinese questions, rated by people from 1 to 5."""
+    return RatingCase(
+        case_id,
+        fields.text("question"),
+        fields.text("response", blank=True),
+        fields.rating("human_score", *_SCALE),
+        fields.text("category"),
+        reference=fields.optional("reference"),
+    )
+
+
+RATING_BENCHES: Mapping[str, Callable[[Fields, str], RatingCase] | None] = MappingProxyType(
+    {
+        "vicuna": _vicuna,
+        "flask": _flask,
+        "feedback_bench": _feedback_bench,
+        "mt_bench": _mt_bench,
+        "critique_llm_ratings": None,  # both: 200 ratings
+        **dict.fromkeys(_PARTS["critique_llm_ratings"], _critique_rating),
+    }
 )
 """Published ratings by name: how a row is read."""
 
@@ -473,8 +551,13 @@ def load_ratings(
         )
     if scale is not None and scale != _SCALE:
         raise InputError(f"scale: '{bench}' has its own, {_SCALE[0]:g} to {_SCALE[1]:g}")
-    cases, sha256 = read_published(SOURCES[bench], RATING_BENCHES[bench], bench)
-    return RatingData(bench, sha256, _SCALE, cases)
+    read = RATING_BENCHES[bench]
+    if read is None:
+        parts = [load_ratings(name) for name in _PARTS[bench]]
+        whole = tuple(chain(*(part.cases for part in parts)))
+        return RatingData(bench, _sha256_of_parts(parts), _SCALE, whole, labels=parts[0].labels)
+    cases, sha256 = read_published(SOURCES[bench], read, bench.replace("/", "_"))
+    return RatingData(bench, sha256, _SCALE, cases, labels=SOURCES[bench].labels)
 
 
 def _own_ratings(

@@ -37,6 +37,7 @@ class PinnedFile:
     # only in this form of the data; a file without it is another form, which no hash can check
     column: str = ""
     instead: str = ""  # what a user without the file can do, for the error message
+    labels: str = ""  # whose labels it has, if it has any
 
     @property
     def expected(self) -> str:
@@ -53,18 +54,45 @@ _BLOBS = "https://api.github.com/repos/prometheus-eval/prometheus-eval/git/blobs
 _LLMBAR = f"{_RAW}/princeton-nlp/LLMBar/caa7bee794bfed74baed038b99229fa3f0c4c511/Dataset/LLMBar"
 
 
-def _judge_bench(name: str, url: str, sha256: str, licence: str = "Apache-2.0") -> PinnedFile:
-    return PinnedFile(name, f"judge_bench/{url.rpartition('/')[2]}", url, licence, sha256)
+PEOPLE = "people"
+GPT_4 = "GPT-4"
+VERIFIED = "right answers, verified"
+"""Whose labels a file may have."""
+
+
+def _judge_bench(
+    name: str, url: str, sha256: str, licence: str = "Apache-2.0", labels: str = PEOPLE
+) -> PinnedFile:
+    path = f"judge_bench/{url.rpartition('/')[2]}"
+    return PinnedFile(name, path, url, licence, sha256, labels=labels)
+
+
+def _labelled(
+    name: str, file: str, address: str, licence: str, sha256: str, labels: str = PEOPLE
+) -> PinnedFile:
+    """Labels of a repository of their own; `address` is repository, commit and folder."""
+    path = f"real_judges/{file}"
+    inner = file.partition("/")[2]
+    return PinnedFile(name, path, f"{_RAW}/{address}/{inner}", licence, sha256, labels=labels)
 
 
 def _llmbar(folder: str, sha256: str) -> PinnedFile:
     path = f"{folder}/dataset.json"
     name = f"llmbar/{folder.removeprefix('Adversarial/')}"
-    return PinnedFile(name, f"judge_bench/llmbar/{path}", f"{_LLMBAR}/{path}", "MIT", sha256)
+    return PinnedFile(
+        name, f"judge_bench/llmbar/{path}", f"{_LLMBAR}/{path}", "MIT", sha256, labels=PEOPLE
+    )
 
 
 def _blob(
-    name: str, file: str, git_id: str, licence: str, *, column: str = "", instead: str = ""
+    name: str,
+    file: str,
+    git_id: str,
+    licence: str,
+    *,
+    column: str = "",
+    instead: str = "",
+    labels: str = GPT_4,
 ) -> PinnedFile:
     """A file of prometheus-eval by the id of its content, which is also its address."""
     return PinnedFile(
@@ -75,6 +103,7 @@ def _blob(
         git_id=git_id,
         column=column,
         instead=instead,
+        labels=labels,
     )
 
 
@@ -90,6 +119,7 @@ URS = PinnedFile(
     ),
 )
 
+_LLMBAR_2 = "princeton-nlp/LLMBar/900616bff90b6c6c8e1681f7d079250637c55992/Dataset"
 _TRIVIAQA = (
     f"{_RAW}/UMass-Meta-LLM-Eval/llm_eval/7c0bf28e75703cd41c6088bebb64eefcdf348bd4/results"
     "/TriviaQA_Judges_w_HumanJudgement_V2.csv"
@@ -103,6 +133,7 @@ _SOURCES = (
         _TRIVIAQA,
         "none stated in its repository",
         sha256="35291cdf5042a0f29d215f5707f975a021e0027a043bad35fcdda659ea8e3096",
+        labels=PEOPLE,
     ),
     PinnedFile(
         "md_eval",
@@ -110,6 +141,7 @@ _SOURCES = (
         f"{_RAW}/Irving-Feng/SaMer/23553434a5337d97134b076223413201d9c6eee9/data/benchmark/MD-Eval/test.json",
         "MIT",
         sha256="df44c4b8d1d5026aa4057f93bd05ba0cc2ebd922919509d165725f8f1abead02",
+        labels="GPT-4, verified by people",
     ),
     _judge_bench(
         "hhh",
@@ -161,12 +193,14 @@ _SOURCES = (
         "vicuna",
         f"{_PROMETHEUS_2}/vicuna_eval.json",
         "131550a5815f75014a3ea71b0f534fb7ef0ca49b714c4e66935c35fdee1daacc",
+        labels=GPT_4,
     ),
     _blob(
         "flask",
         "flask_eval.json",
         "0563a5769832269d52b8099406966fc127766b2f",
         "none in the repository of FLASK",
+        labels=PEOPLE,
     ),
     _blob(
         "feedback_bench",
@@ -183,6 +217,110 @@ _SOURCES = (
         "mt_bench",
         f"{_PROMETHEUS}/71bba040bc5147ed9b067fac334b8f21497e6a8c/eval/benchmark/data/mt_bench_eval.json",
         "5bf33413c34173c3b94f008499fd9098fb6338d5d1cf64f341e8e0c9b9f105cf",
+        labels=GPT_4,
+    ),
+    *(
+        _labelled(name, f"llmbar/{file}/dataset.json", _LLMBAR_2, "MIT", sha256)
+        for name, file, sha256 in (
+            (
+                "fair_eval",
+                "Processed/FairEval",
+                "5b4a129258c1efa273a1b10fec399f5462b458facf900e8e1948f4acb1b37dd6",
+            ),
+            (
+                "llm_eval_2",
+                "Processed/LLMEval^2",
+                "deffdaeccda39c0fb9337c7e20925ec2b973bfd456832c2f1ba0e9ca4cf107de",
+            ),
+            (
+                "mt_bench_people",
+                "Processed/MT-Bench",
+                "c152249bc095d152485954bd2abd9ea79528ee5e4c045bfe9ef78755b03c20d8",
+            ),
+            (
+                "case_study/Base_10",
+                "CaseStudy/Base_10",
+                "e36ae2461fd633c51afdbe19d9f62bc77089c7efc8a58e03fc273518a78ab1b0",
+            ),
+            (
+                "case_study/Base_9",
+                "CaseStudy/Base_9",
+                "b3989dcdaddb277207ab86631db2185edd15802e27b947a5dacb663895fddd69",
+            ),
+            (
+                "case_study/Constraint",
+                "CaseStudy/Constraint",
+                "8b702c755bdba59f63cf61e8643a5718799df8ed8f3b93b27dbf1db0e8c3c009",
+            ),
+            (
+                "case_study/Negation",
+                "CaseStudy/Negation",
+                "c4ce566f652606d25445efedcb01d2a359c5ce03c6457e3c518a129dbd608c4e",
+            ),
+            (
+                "case_study/Normal",
+                "CaseStudy/Normal",
+                "f6f2c4833d57ab8aaa8aa51bf521296b6f2e26323aad5c08da5331924af450ba",
+            ),
+        )
+    ),
+    _labelled(
+        "panda_lm",
+        "pandalm/testset-v1.json",
+        "WeOpenML/PandaLM/3871806e72b4832f815ecafd24d3503c73403f48/data",
+        "Apache-2.0",
+        "cc154f9067c7382d7ea86f8f246511a5e1ac87e1fddd845c5938d789505b07a4",
+    ),
+    *(
+        _labelled(
+            f"judge_bench/{model}",
+            f"judgebench/dataset=judgebench,response_model={model}.jsonl",
+            "ScalerLab/JudgeBench/e2c52c284e735e139b3daa61c206ee208f36c461/data",
+            "none in the repository",
+            sha256,
+            VERIFIED,
+        )
+        for model, sha256 in (
+            (
+                "gpt-4o-2024-05-13",
+                "d5106306b38dead1b2e964ecf5534a3e7b2fc4b8d3b8da327599edfcebd76042",
+            ),
+            (
+                "claude-3-5-sonnet-20240620",
+                "3b70504588e400613bf5744a20a345da8701b7150be9a30c9db0e6f3d7b70a62",
+            ),
+        )
+    ),
+    *(
+        _labelled(
+            f"critique_llm{'_ratings' if folder == 'pointwise' else ''}/{form}",
+            f"critiquellm/{folder}/alignbench_{form}_sample.jsonl",
+            "thu-coai/CritiqueLLM/e1e0241bc0fec50d8125fe93044df56d5d289a8a/data/evaluation",
+            "none in the repository",
+            sha256,
+        )
+        for folder, form, sha256 in (
+            (
+                "pairwise",
+                "reference_based",
+                "d7634049824668b92eaa86c43b83a4e18289992aede7a4dcd09b93c9fc897bd3",
+            ),
+            (
+                "pairwise",
+                "reference_free",
+                "c0cce90960d24c9f795184325f0dec16071869070e52c72580fe5f8fd5f88797",
+            ),
+            (
+                "pointwise",
+                "reference_based",
+                "5133c5de27826b99f95004052955fba1e2955e4e801217a992c480f05d8ac1ea",
+            ),
+            (
+                "pointwise",
+                "reference_free",
+                "c21439d0144746e466483e9261a90679344df02d82247897f56d0e6ebe4a9813",
+            ),
+        )
     ),
 )
 SOURCES: Mapping[str, PinnedFile] = MappingProxyType({source.name: source for source in _SOURCES})

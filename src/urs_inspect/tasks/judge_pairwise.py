@@ -67,6 +67,7 @@ def bench_facts(data: PairData | RatingData) -> dict[str, object]:
         "dataset": data.name,
         "dataset_sha256": data.sha256,
         "dataset_skipped": list(data.skipped),
+        "labels_by": data.labels,
     }
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog
 
 from urs_inspect._util import counted
+from urs_inspect.datasets._sources import GPT_4, SOURCES
 from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
 from urs_inspect.judging._twins import Effect
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
@@ -71,8 +72,8 @@ _JUDGED_NULL_ANSWERS = ("constant", "reference", "injection")
 PEOPLE = "agreement with people"
 _REPEATS = "repeated judgements"
 LABELS = "agreement with GPT-4's labels"
-_BY_GPT_4 = frozenset({"vicuna", "mt_bench"})
-"""Benches of `judge_rating` whose labels are GPT-4's."""
+_BY_GPT_4 = frozenset(name for name, file in SOURCES.items() if file.labels == GPT_4)
+"""Benchmarks whose labels are GPT-4's."""
 _NULL = "answers of known quality"
 _ITSELF = "its own answers"
 _KEYS = "replies without the key"
