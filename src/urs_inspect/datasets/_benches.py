@@ -356,12 +356,18 @@ def load_pairs(bench: str, *, dimension: Callable[[str], str] | None = None) -> 
         bench,
         _sha256_of_parts(parts),
         tuple(chain(*(part.cases for part in parts))),
-        labels=parts[0].labels,
+        labels=labels_of(bench),
     )
 
 
 def _sha256_of_parts(parts: Iterable[PairData | RatingData]) -> str:
     return hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
+
+
+def labels_of(bench: str) -> str:
+    """Whose labels a published benchmark has; empty for a user's file."""
+    names = _PARTS.get(bench, (bench.removesuffix(_NO_TIES),))
+    return SOURCES[names[0]].labels if names[0] in SOURCES else ""
 
 
 def load_md_eval(dimension: Callable[[str], str], scenarios: Collection[str]) -> PairData:
@@ -412,7 +418,7 @@ def _published_pairs(bench: str, read: _ReadPair) -> PairData:
 
     name = bench.removesuffix(_NO_TIES)
     cases, sha256 = read_published(SOURCES[name], build, name.lower().replace("/", "_"))
-    return PairData(bench, sha256, cases, tuple(skipped), SOURCES[name].labels)
+    return PairData(bench, sha256, cases, tuple(skipped), labels_of(name))
 
 
 def _own_pairs(path: Path, name: str, dimension: Callable[[str], str] | None) -> PairData:
@@ -555,9 +561,9 @@ def load_ratings(
     if read is None:
         parts = [load_ratings(name) for name in _PARTS[bench]]
         whole = tuple(chain(*(part.cases for part in parts)))
-        return RatingData(bench, _sha256_of_parts(parts), _SCALE, whole, labels=parts[0].labels)
+        return RatingData(bench, _sha256_of_parts(parts), _SCALE, whole, labels=labels_of(bench))
     cases, sha256 = read_published(SOURCES[bench], read, bench.replace("/", "_"))
-    return RatingData(bench, sha256, _SCALE, cases, labels=SOURCES[bench].labels)
+    return RatingData(bench, sha256, _SCALE, cases, labels=labels_of(bench))
 
 
 def _own_ratings(

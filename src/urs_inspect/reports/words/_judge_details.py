@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from urs_inspect.datasets._benches import labels_of
 from urs_inspect.datasets._published import PublishedTable, load_published
 from urs_inspect.judging._reply_counts import header_rows, sentences
 from urs_inspect.logs._scores import SIMULATED
@@ -286,7 +287,9 @@ def _short(dataset: DatasetJudges[Any]) -> str:
 def _dataset_section(dataset: DatasetJudges[Any]) -> Section:
     simulated = (_SIMULATION,) if any(judge.simulated for judge in dataset.judges) else ()
     title = f"Dataset: {dataset.dataset} (sha256 {dataset.sha256[:12]})"
-    return Section(title, simulated, warnings=simulated)
+    labels = labels_of(dataset.dataset)
+    notes = [*simulated, f"Labels: {labels}."] if labels else simulated
+    return Section(title, notes, warnings=simulated)
 
 
 _FORMATS: dict[str, Format] = {
