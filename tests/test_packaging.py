@@ -190,11 +190,7 @@ def test_the_schema_of_inspect_evals_accepts_our_entries(
     schema = pytest.importorskip("inspect_evals.metadata", reason=reason)
     if not name:
         declared = schema.InternalEvalMetadata(**DECLARED, id="urs_inspect")
-        assert {task.name for task in declared.maintenance_tasks} == {
-            "judge_twins",
-            "urs_probe",
-            "urs_references",
-        }
+        assert {task.name for task in declared.maintenance_tasks} == {"urs_probe", "urs_references"}
         return
     text = (ROOT / "register" / name / "eval.yaml").read_text("utf-8")
     assert schema.ExternalEvalMetadata(**yaml.safe_load(text), id=name).package == "urs-inspect"

@@ -390,7 +390,7 @@ BAD: list[tuple[str, Mapping[str, object], str]] = [
     (
         "judge_rating",
         {},
-        "bench: is required, as -T bench=...; allowed: vicuna, flask, feedback_bench, mt_bench, or",
+        "bench: is required, as -T bench=...; allowed: vicuna, flask, feedback_bench, mt_bench,",
     ),
     ("judge_rating", {"bench": "bench.jsonl"}, "scale: "),
     (

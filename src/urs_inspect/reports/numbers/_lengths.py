@@ -24,6 +24,8 @@ from urs_inspect.stats._slopes import error_of, slope_through_origin
 
 FEWEST = 10
 """Fewest questions over which a regression on length is computed."""
+_LEAST_SPREAD = 0.1
+"""Doublings that lengths must differ by within a model, as a deviation, to price length by them."""
 _COLLINEAR = 0.9
 """Share of the variance of log length between models above which a note says that intervals are
 wide because of it.
@@ -150,7 +152,8 @@ def people_slope(matched: Matched, answers: pd.DataFrame, human: HumanRatings) -
     """What each doubling of the length adds to the judge's score beyond people's ratings.
 
     The slope, within models, of (score - people's mean rating on the judge's scale) on log length,
-    over answers that people rated; None over fewer than `FEWEST` of them.
+    over answers that people rated; None over fewer than `FEWEST` of them, or if their lengths
+    hardly differ.
     """
     texts = answers[answers["answer_length"] > 0]
     lengths = np.log2(texts["answer_length"]).groupby([texts["model"], texts["question"]]).mean()
@@ -173,6 +176,8 @@ def people_slope(matched: Matched, answers: pd.DataFrame, human: HumanRatings) -
     within = rows[["doublings", "beyond"]] - rows.groupby("model")[
         ["doublings", "beyond"]
     ].transform("mean")
+    if within["doublings"].std() < _LEAST_SPREAD:
+        return None
     return slope_through_origin(
         list(within["doublings"]), list(within["beyond"]), list(rows["cluster"])
     )
