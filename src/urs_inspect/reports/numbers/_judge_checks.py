@@ -40,6 +40,7 @@ from urs_inspect.reports.numbers._twins import (
     Twins,
     largest_log,
     read_twins,
+    samples_of,
     verdict_on,
 )
 from urs_inspect.rubrics import FINAL
@@ -189,7 +190,7 @@ def _largest(
         for judges in _judges_of(log):
             if judges in wanted:
                 key = (wanted[judges], log.eval.task, *_data_and_prompts(log))
-                largest[key] = max(log, largest.get(key, log), key=_samples)
+                largest[key] = max(log, largest.get(key, log), key=samples_of)
     return largest
 
 
@@ -208,10 +209,6 @@ def _judges_of(log: EvalLog) -> list[frozenset[str]]:
     if log.eval.task_args.get("judge", "model") != "model":
         return []
     return [frozenset([log.eval.model])]
-
-
-def _samples(log: EvalLog) -> int:
-    return log.results.completed_samples if log.results else 0
 
 
 def _same_prompts(answers: Answers, log: EvalLog) -> frozenset[str]:
@@ -233,7 +230,7 @@ def _same_prompts(answers: Answers, log: EvalLog) -> frozenset[str]:
 def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact]:
     """Agreement with labels, or scores of worthless answers, by the header of a log."""
     about = log.eval.metadata or {}
-    n = _samples(log)
+    n = samples_of(log)
     file = short_name(log.location)
     data = about.get("dataset")
     rubric = str(about.get("rubric", ""))

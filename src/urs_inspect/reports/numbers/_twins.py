@@ -207,6 +207,11 @@ def is_paid(slope: Estimate) -> bool:
 
 
 def largest_log(found: Sequence[Twins], judges: frozenset[str]) -> Twins | None:
-    """Of logs about these judges the one with the most padded answers."""
-    own = [twins for twins in found if frozenset(twins.judges) == judges and twins.slope]
-    return max(own, key=lambda twins: twins.answers, default=None)
+    """Of logs about these judges the one with the most samples, as for other checks."""
+    own = [twins for twins in found if frozenset(twins.judges) == judges]
+    return max(own, key=lambda twins: samples_of(twins.log), default=None)
+
+
+def samples_of(log: EvalLog) -> int:
+    """Number of samples that a run completed."""
+    return log.results.completed_samples if log.results else 0

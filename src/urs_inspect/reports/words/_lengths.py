@@ -178,9 +178,9 @@ def _leads_table(ranking: Ranking) -> Table:
         "tipping point": str,
     }
     if any(lead.without for lead in leads):
-        data["lead without"] = pd.Series([lead.without for lead in leads], dtype=object)
+        data["less what length pays"] = pd.Series([lead.without for lead in leads], dtype=object)
         data["verdict"] = [lead.verdict for lead in leads]
-        formats |= {"lead without": _SIGNED, "verdict": str}
+        formats |= {"less what length pays": _SIGNED, "verdict": str}
     return Table(data, formats, title=f"Leads of {ranking.short[ranking.names[0]]} and length")
 
 
