@@ -51,6 +51,8 @@ def length_sentence(ranking: Ranking) -> str:
 
 def _about_leads(ranking: Ranking) -> list[str]:
     """What length may have to do with the lead over the next model, one sentence each."""
+    if not _leads_shown(ranking):
+        return [_TASTE]
     ahead = {pair.second for pair in ranking.beside_best(ALL) if pair.significant}
     significant = [lead for lead in ranking.leads_by_length if lead.second in ahead]
     if not significant:
@@ -77,6 +79,14 @@ def _about_leads(ranking: Ranking) -> list[str]:
         measured,
         _WITHOUT[lead.verdict].format(over=over, rest=_SIGNED(lead.without)),
     ]
+
+
+def _leads_shown(ranking: Ranking) -> bool:
+    """Whether leads are shown beside lengths: not of simulated models before an unmeasured judge,
+    whose lengths mean nothing.
+    """
+    simulated = ranking.models["simulated"].all() and ranking.twins is None
+    return bool(ranking.leads_by_length) and not simulated
 
 
 _WITHOUT = {
@@ -145,7 +155,7 @@ def length_section(ranking: Ranking, place: int, axis: str) -> list[Section]:
         lambda width: length_plot(bins.assign(model=bins["model"].map(ranking.short)), width, axis),
     )
     tables = [table, Table(bins, name="lengths", shown=())]
-    if ranking.leads_by_length:
+    if _leads_shown(ranking):
         tables.insert(1, _leads_table(ranking))
         notes.append(
             "Tipping point: what the judge would have to pay for each doubling, whatever is"
