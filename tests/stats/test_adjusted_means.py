@@ -180,9 +180,10 @@ def test_neither_bias_nor_scale_of_the_judge_moves_a_mean() -> None:
         np.testing.assert_allclose(found.draws, before.corrected.draws, atol=1e-6)
     # A reversed one, or one that gives every answer the same score, adds nothing.
     for judge in (-scores.judge, np.full_like(scores.judge, 7.3)):
-        np.testing.assert_allclose(
-            estimate(rated(judge, scores.people)).corrected.draws, before.people.draws
-        )
+        found = estimate(rated(judge, scores.people))
+        np.testing.assert_allclose(found.corrected.values, before.people.values)
+        spread = found.corrected.draws.std(axis=0) / before.people.draws.std(axis=0)
+        assert (spread > 0.99).all() and (spread < 1.1).all()
     assert np.abs(estimate(rated(judge, scores.people)).predicted.draws).max() < 1e-9
 
 
@@ -192,6 +193,41 @@ def test_with_all_answers_rated_the_mean_is_that_of_the_ratings() -> None:
         estimate(scores, (0.7, 0.4)).corrected.draws, estimate(scores).people.draws, atol=1e-9
     )
     np.testing.assert_allclose(estimate(scores).people.values, people.mean(axis=0))
+
+
+@pytest.mark.parametrize("models", [1, 4])
+def test_labels_that_are_all_equal_give_a_bounded_interval(models: int) -> None:
+    """Twenty of twenty right, of judge and people alike, do not show that all 200 are."""
+    judge = np.ones((200, models))
+    people = np.full_like(judge, NAN)
+    people[:20] = 1.0
+    for mean in mean_estimates(estimate(rated(judge, people), width=1.0).corrected, scale=(0, 1)):
+        assert mean.value == 1.0
+        assert 0.8 < mean.low < 0.9
+        assert mean.high == 1.0
+    # Errors of the judge about another model widen the interval of the one without any.
+    wrong = np.column_stack([judge, np.where(np.arange(200) % 10 == 0, 0.0, 1.0)])
+    both = np.column_stack([people, people[:, :1]])
+    mean = mean_estimates(estimate(rated(wrong, both)).corrected, scale=(0, 1))[0]
+    assert mean.value == 1.0
+    assert 0.8 < mean.low < 0.98
+
+
+def test_a_strong_judge_whose_errors_are_rare_makes_no_more_false_claims_than_nominal() -> None:
+    """Right in 95 of 100 answers: of 20 rated ones, a third of the studies see no error."""
+    generator = np.random.default_rng(11)
+    held = []
+    for seed in range(300):
+        truth = (generator.random((400, 3)) < np.array([0.6, 0.7, 0.8])).astype(float)
+        judge = np.where(generator.random(truth.shape) < 0.05, 1.0, truth)
+        people = np.full_like(truth, NAN)
+        people[:20] = truth[:20]
+        found = estimate(rated(judge, people), seed=seed)
+        for mean, known in zip(
+            mean_estimates(found.corrected), (0.6, 0.7, 0.8), strict=True
+        ):
+            held.append(mean.low <= known <= mean.high)
+    assert np.mean(held) > 0.94
 
 
 def test_only_ratios_of_weights_count_and_shares_weigh_questions() -> None:

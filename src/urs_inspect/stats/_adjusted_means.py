@@ -3,13 +3,15 @@
 They are corrected by people's ratings of some answers, or by a regression on length.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from urs_inspect.stats._bootstrap import ROUNDS, SEED, Floats, Integers, ratio
+from urs_inspect.stats._bootstrap import ROUNDS, SEED, Flags, Floats, Integers, ratio
+from urs_inspect.stats._correlation import derived_seed
 from urs_inspect.stats._means import (
     MeanColumn,
     MeanDraws,
@@ -26,6 +28,19 @@ FEWEST_BY_SAME_RATERS = 10
 """Fewest ratings of each of two models by the same raters that tell a better model from a more
 lenient rater, as of `ratings_by_same_raters`.
 """
+_UNSEEN = 0.75
+"""Answers with a large error of the judge, beside those that were rated.
+
+Chosen by coverage on verdicts of nine published judges; `docs/real_judges.md` has it on other draws.
+"""
+_USUAL = 2
+"""Standard deviations of residuals beyond which one is a large error."""
+_NO_ERROR = 1e-9
+"""Residuals that differ by a smaller share of the scale are equal except for rounding errors."""
+_RULE_OF_THREE = 3 / 1.96
+"""Standard deviation, times n, of which 95% reach 3 / n, the bound on what n answers do not show."""
+_NOISE = 3
+"""Number of the stream of random numbers for errors that were not seen."""
 _STEPS = 200
 """Steps of coordinate descent over two coefficients.
 
@@ -139,6 +154,7 @@ def powered_means(
     columns: Mapping[str, Integers],
     *,
     coefficients: tuple[float, float] | None = None,
+    width: float = 1.0,
     reweight: Reweight | None = None,
     clusters: Integers | None = None,
     rounds: int = ROUNDS,
@@ -171,6 +187,14 @@ def powered_means(
     effective number (Kish). Each round draws whole questions, or whole `clusters` of them;
     coefficients are fitted question by question all the same.
 
+    A judge that is nearly always right makes few errors, which may not be among the rated answers;
+    the rounds then say too little of them. Where some residual is more than two standard deviations
+    from the mean, each corrected mean has noise in its rounds, as of `_UNSEEN` answers more with
+    the part of it that is beyond them. Noise of two models is as correlated as their residuals on
+    the same questions, and smaller by the root of the share of answers that were not rated. Where
+    the judge errs on no rated answer, it is as large as the rule of three
+    allows, 3 / n of `width`, the highest less the lowest possible rating.
+
     Where raters are known, how lenient each one is (`rater_effects` of rating less L) is taken out
     of the ratings, at the level of all of them together, and what the rounds change of it is a part
     of the intervals, to the first order. The fit of c takes it out as the ratings alone show it.
@@ -192,6 +216,13 @@ def powered_means(
         without = np.broadcast_to(np.array(coefficients), (questions, 2))
     predictions = np.where(known, without[:, :1] * common + without[:, 1:] * own_of_rated, 0.0)
     adjusted = _without_raters(scores, weights, predictions)
+    usual = np.average(common, axis=0, weights=shares)
+    usual_own = np.average(own, axis=0, weights=shares)
+    predicted_from_usual = without[:, :1] * (common - usual) + without[:, 1:] * (
+        own_of_rated - usual_own
+    )
+    residuals = np.where(known, adjusted.people - predicted_from_usual, np.nan)
+    unseen = _unseen_errors(residuals, width, rounds, seed)
     wanted: list[MeanColumn] = []
     for chosen in columns.values():
         rated = chosen[known[chosen].any(axis=1)]
@@ -234,11 +265,49 @@ def powered_means(
             )
             for part in (0, 1)
         )
+        unrated = 1 - known[chosen].mean(axis=0)
+        noise = unseen * np.sqrt(unrated) / np.maximum(n, 1)
         corrected = MeanDraws(
-            corrected.values + judged.values, corrected.draws + judged.draws, n, seed, groups
+            corrected.values + judged.values,
+            corrected.draws + judged.draws + noise,
+            n,
+            seed,
+            groups,
         )
         found[name] = PoweredMeans(corrected, people, judged)
     return found, coefficients
+
+
+def _unseen_errors(residuals: Floats, width: float, rounds: int, seed: int) -> Floats:
+    """Noise in rounds, times the number of rated answers, for errors that no rated answer shows.
+
+    Residuals have the shape (Q, M), NaN where an answer was not rated; noise (rounds, M).
+    """
+    known = ~np.isnan(residuals)
+    means = ratio(np.nansum(residuals, axis=0), known.sum(axis=0))
+    deviations = np.where(known, residuals - means, 0.0)
+    squares = deviations**2
+    largest = float(squares.max(initial=0.0))
+    usual = _USUAL**2 * float(squares.sum()) / max(int(known.sum()), 1)
+    deviation = math.sqrt(_UNSEEN * max(largest - usual, 0.0))
+    if math.sqrt(largest) < _NO_ERROR * width:
+        deviation = _RULE_OF_THREE * width
+    shared = _shared_part(deviations, known)
+    generator = np.random.default_rng(derived_seed(seed, _NOISE))
+    own = generator.standard_normal((rounds, residuals.shape[1]))
+    common = generator.standard_normal((rounds, 1))
+    return deviation * (math.sqrt(1 - shared) * own + math.sqrt(shared) * common)
+
+
+def _shared_part(deviations: Floats, known: Flags) -> float:
+    """Correlation of the deviations of two models on one question, from 0 to 1, over all pairs."""
+    squares = (deviations**2).sum(axis=1)
+    products = deviations.sum(axis=1) ** 2 - squares
+    others = known.sum(axis=1) - 1
+    total = float((np.maximum(others, 0) * squares).sum())
+    if total <= 0:
+        return 0.0
+    return min(max(float(products.sum()) / total, 0.0), 1.0)
 
 
 @dataclass(frozen=True)
