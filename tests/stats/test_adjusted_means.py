@@ -180,9 +180,9 @@ def test_neither_bias_nor_scale_of_the_judge_moves_a_mean() -> None:
         np.testing.assert_allclose(found.draws, before.corrected.draws, atol=1e-6)
     # A reversed one, or one that gives every answer the same score, adds nothing.
     for judge in (-scores.judge, np.full_like(scores.judge, 7.3)):
-        found = estimate(rated(judge, scores.people))
-        np.testing.assert_allclose(found.corrected.values, before.people.values)
-        spread = found.corrected.draws.std(axis=0) / before.people.draws.std(axis=0)
+        means = estimate(rated(judge, scores.people)).corrected
+        np.testing.assert_allclose(means.values, before.people.values)
+        spread = means.draws.std(axis=0) / before.people.draws.std(axis=0)
         assert (spread > 0.99).all() and (spread < 1.1).all()
     assert np.abs(estimate(rated(judge, scores.people)).predicted.draws).max() < 1e-9
 
@@ -223,9 +223,7 @@ def test_a_strong_judge_whose_errors_are_rare_makes_no_more_false_claims_than_no
         people = np.full_like(truth, NAN)
         people[:20] = truth[:20]
         found = estimate(rated(judge, people), seed=seed)
-        for mean, known in zip(
-            mean_estimates(found.corrected), (0.6, 0.7, 0.8), strict=True
-        ):
+        for mean, known in zip(mean_estimates(found.corrected), (0.6, 0.7, 0.8), strict=True):
             held.append(mean.low <= known <= mean.high)
     assert np.mean(held) > 0.94
 

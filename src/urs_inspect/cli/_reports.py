@@ -282,7 +282,8 @@ def report(
     output: Path | None = click.get_current_context().params["output"]
     _check_answer_options(output, answers, viewer)
     texts = load_rubric(rubric)
-    ratings = _read_ratings(human, human_scale)
+    scale = parse_scale(human_scale or "1,10", "human-scale")
+    ratings = read_labels(human, scale, given=bool(human_scale))
     read = read_answers(logs, JUDGE_TASKS)
     if prices is not None:
         read = with_costs(read, load_prices(prices))
@@ -314,13 +315,15 @@ def _check_answer_options(output: Path | None, answers: bool, viewer: bool) -> N
     check_directory(output, ANSWERS)
 
 
-def _read_ratings(human: Path | None, scale: str | None) -> "HumanRatings | None":
-    """People's ratings, on their scale."""
+def read_labels(
+    human: Path | None, scale: tuple[float, float] | None, *, given: bool
+) -> "HumanRatings | None":
+    """People's ratings on their scale, if a file is given; `given`: whether a scale is."""
     from urs_inspect.reports.numbers._human_data import read_human_ratings
 
     if human is not None:
-        return read_human_ratings(human, parse_scale(scale or "1,10", "human-scale"))
-    if scale:
+        return read_human_ratings(human, scale)
+    if given:
         raise InputError("--human-scale is the scale of --human, which is missing")
     return None
 

@@ -4,6 +4,7 @@ import math
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from rich.console import Console
 
 from urs_inspect._util import InputError
 from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
-from urs_inspect.cli._reports import parse_scale, report_command
+from urs_inspect.cli._reports import parse_scale, read_labels, report_command
 
 _TASK = click.option("--task", help="Task, where the logs are of several.")
 _SCORER = click.option(
@@ -52,6 +53,18 @@ _LOWER = click.option(
 @_SCALE
 @_LOWER
 @click.option(
+    "--human",
+    type=click.Path(path_type=Path),
+    metavar="LABELS",
+    help=(
+        "People's labels of some answers: .csv or .jsonl with id, model, rating[, rater, weight], a"
+        " number or C and I, yes and no. Beside the means there are means corrected by them."
+    ),
+)
+@click.option(
+    "--human-scale", help="Lowest and highest rating of --human; by default that of the scores."
+)
+@click.option(
     "--difference",
     type=click.FloatRange(min=0, min_open=True),
     help="Say how many samples it takes to see this.",
@@ -63,6 +76,8 @@ def compare(
     baseline: str | None,
     scale: str | None,
     lower_is_better: bool,
+    human: Path | None,
+    human_scale: str | None,
     difference: float | None,
     command: str,
     rounds: int,
@@ -73,28 +88,42 @@ def compare(
     directories).
 
     Samples are paired by their ids. Says which model is better, which differences are significant,
-    and how small a difference these samples would have shown.
+    and how small a difference these samples would have shown. With --human, also by means that no
+    bias of the scorer or judge moves, if the labelled answers were drawn at random.
     """
     from urs_inspect.comparison._compare import compare as compare_models
+    from urs_inspect.comparison._compare import compare_with_people
     from urs_inspect.comparison._report import report_comparison
     from urs_inspect.comparison._samples import read_sample_scores
 
     limits = parse_scale(scale, "scale") if scale else None
     name, key = _scorer_and_key(scorer)
+    own_scale = parse_scale(human_scale, "human-scale") if human_scale else limits
+    labels = read_labels(human, own_scale, given=bool(human_scale))
     scores = read_sample_scores(logs, scorer=name, value=key, **read)
+    how: dict[str, Any] = {
+        "baseline": baseline,
+        "scale": limits or scores.scale,
+        "lower_is_better": lower_is_better or scores.higher_is_better is False,
+        "rounds": rounds,
+        "seed": seed,
+    }
+    corrected = None
     try:
-        compared = compare_models(
-            scores.answers,
-            baseline=baseline,
-            scale=limits or scores.scale,
-            lower_is_better=lower_is_better or scores.higher_is_better is False,
-            rounds=rounds,
-            seed=seed,
-        )
+        if labels is None:
+            compared = compare_models(scores.answers, **how)
+        else:
+            compared, corrected, unused = compare_with_people(scores.answers, labels, **how)
+            scores = replace(scores, left_out=(*scores.left_out, *unused))
     except InputError as error:  # what was skipped may be the cause
         raise InputError("\n".join([error.message, *scores.left_out])) from error
     return report_comparison(
-        compared, scores, baseline=baseline, difference=difference, command=command
+        compared,
+        scores,
+        corrected,
+        baseline=baseline,
+        difference=difference,
+        command=command,
     )
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,21 @@ import pandas as pd
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.comparison._samples import NO_GROUP
 from urs_inspect.logs._naming import short_names
+from urs_inspect.reports.numbers._agreement import match_ratings, refuse_unmatched, unused
+from urs_inspect.reports.numbers._alternatives import Alternative
 from urs_inspect.reports.numbers._comparison import ROUNDS, ComparedModels, compare_table
+from urs_inspect.reports.numbers._corrected import correct_means
+from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._scores import (
     ALL,
+    Columns,
     OrderedScores,
     ScoreTable,
     order_models,
     score_table,
 )
 from urs_inspect.rubrics import FINAL
+from urs_inspect.scorers._metrics import CLUSTER
 from urs_inspect.stats._bootstrap import LEVEL, SEED, Integers, Resampling, Scale
 
 
@@ -71,6 +77,93 @@ def compare(
         >>> compare(pd.concat([better, worse]), scale=(0, 1)).leads
         [('a', 'b')]
     """
+    prepared = _prepare(frame, baseline, scale, lower_is_better=lower_is_better)
+    return _compared(prepared, Resampling(rounds, level, seed), lower_is_better=lower_is_better)
+
+
+def compare_with_people(
+    frame: pd.DataFrame,
+    human: HumanRatings,
+    *,
+    baseline: str | None = None,
+    scale: Scale | None = None,
+    lower_is_better: bool = False,
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = SEED,
+) -> tuple[ComparedModels, Alternative, list[str]]:
+    """Compare models as `compare` does, and by means that people's labels of some answers correct.
+
+    Returns also which labels are about none of the answers. Several epochs of a sample have the
+    mean of their scores. Raises as `compare`, and `InputError` if no label is about an answer, if a
+    lower score is better, or if the scale of the scores is not known.
+    """
+    if lower_is_better:
+        raise InputError("human: labels correct only scores of which a higher one is better")
+    prepared = _prepare(frame, baseline, _known_scale(frame, scale))
+    resampling = Resampling(rounds, level, seed)
+    compared = _compared(prepared, resampling)
+    scores = prepared.ordered
+    rows = _rows_to_match(frame)
+    named = {name: name for name in scores.table.models}
+    for name, short in compared.short.items():
+        named.setdefault(short, name)
+    matched = match_ratings(rows, named, human)
+    refuse_unmatched(rows, [matched], human)
+    groups = tuple(key for key in prepared.columns if key != ALL)
+    columns = Columns(groups, (), (), (), (), prepared.columns)
+    corrected = correct_means(scores, columns, human, matched, compared, resampling)
+    return compared, corrected, unused(human, [matched])
+
+
+def _known_scale(frame: pd.DataFrame, scale: Scale | None) -> Scale:
+    """The scale that is given, or that of scores that are all 0 or 1."""
+    if scale is not None:
+        return scale
+    values = pd.to_numeric(frame["value"], errors="coerce").dropna()
+    if values.isin([0.0, 1.0]).all():
+        return (0.0, 1.0)
+    raise InputError(
+        "scale: --human needs the lowest and highest possible score, as 1,10; the scores go from"
+        f" {values.min():g} to {values.max():g}"
+    )
+
+
+def _rows_to_match(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row per answer as `match_ratings` needs them, with the mean score of all epochs."""
+    rows = frame.astype({"sample": str, "model": str})
+    answers = rows.groupby(["sample", "model"], sort=False)
+    cluster = rows.get("cluster", rows["sample"])
+    group = rows.get("group", "")
+    return pd.DataFrame(
+        {
+            "question": rows["sample"],
+            "model": rows["model"],
+            "epoch": answers.cumcount() + 1,
+            "group": group,
+            FINAL: answers["value"].transform("mean"),
+            CLUSTER: cluster,
+        }
+    )
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """Scores of models on the same samples, in order."""
+
+    ordered: OrderedScores
+    columns: dict[str, Integers]  # all samples, and those of each group
+    baseline: str | None
+    two_valued: bool
+
+
+def _prepare(
+    frame: pd.DataFrame,
+    baseline: str | None,
+    scale: Scale | None,
+    *,
+    lower_is_better: bool = False,
+) -> _Prepared:
     answers = _checked(frame)
     names = list(dict.fromkeys(frame["model"].astype(str)))
     if baseline is not None:
@@ -87,19 +180,26 @@ def compare(
     table = score_table(answers, names, facts, (low, high))
     ordered = order_models(table)
     _refuse_unranked(ordered, _by_model(names, (~np.isnan(table.finals)).sum(axis=0)), baseline)
-    columns = _columns_of_groups(table)
+    two_valued = known.nunique() <= 2 and table.clusters is None
+    return _Prepared(ordered, _columns_of_groups(table), baseline, two_valued)
+
+
+def _compared(
+    prepared: _Prepared, resampling: Resampling, *, lower_is_better: bool = False
+) -> ComparedModels:
+    columns = prepared.columns
+    table = prepared.ordered.table
     compared = compare_table(
-        ordered, columns, list(columns), Resampling(rounds, level, seed), baseline, noun="sample"
+        prepared.ordered, columns, list(columns), resampling, prepared.baseline, noun="sample"
     )
     attempted = (table.asked > 0).sum(axis=0)
     if attempted.min() < len(table.facts):
         note = (
-            f"The models did not attempt the same samples ({_by_model(names, attempted)}): only"
-            " those count that all have."
+            f"The models did not attempt the same samples ({_by_model(table.models, attempted)}):"
+            " only those count that all have."
         )
         compared = replace(compared, notes=(note, *compared.notes))
-    two_valued = known.nunique() <= 2 and table.clusters is None
-    compared = replace(compared, two_valued=two_valued)
+    compared = replace(compared, two_valued=prepared.two_valued)
     return _negated(compared) if lower_is_better else compared
 
 

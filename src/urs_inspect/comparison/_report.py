@@ -1,8 +1,8 @@
 """Compared models -> the report of `urs-inspect compare`."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +10,16 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.comparison._samples import SampleScores
-from urs_inspect.reports._texts import DASH, Format, level_text, listed, number, ranks_text, share
+from urs_inspect.reports._texts import (
+    DASH,
+    Format,
+    decimals,
+    level_text,
+    listed,
+    number,
+    ranks_text,
+    share,
+)
 from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import (
     Report,
@@ -19,8 +28,10 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
+from urs_inspect.reports.numbers._alternatives import Alternative, headline_of
 from urs_inspect.reports.numbers._comparison import ComparedModels, Comparison
 from urs_inspect.reports.numbers._scores import ALL
+from urs_inspect.reports.words._alternatives import alternative_section, corrected_screen_table
 from urs_inspect.reports.words._comparison import (
     ALERT,
     MATRIX,
@@ -42,19 +53,17 @@ COMPARISON = ReportKind(
     1,
     "urs-inspect compare",
     "comparison",
-    ("models", "means", "differences"),
+    ("models", "means", "differences", "corrected", "corrected_differences"),
     ("comparison.html",),
 )
 _MOST_PAIRS = 45
 """Pairs of ten models: of more, only some are shown."""
-_SMALL = 2
-_MEDIUM = 50
-"""Widths of scales up to which means have three decimals, and two."""
 
 
 def report_comparison(
     compared: ComparedModels,
     scores: SampleScores,
+    corrected: Alternative | None = None,
     *,
     baseline: str | None = None,
     difference: float | None = None,
@@ -62,13 +71,18 @@ def report_comparison(
 ) -> Report:
     """The report of compared models, to print or to write.
 
-    `baseline` is the model with which alone the others were compared, `difference` one for which
+    `corrected` are means that people's labels correct; `baseline` is the model with which alone the
+    others were compared, `difference` one for which
     the number of questions is given that it takes to see it, `command` the command that makes the
     report.
     """
     baseline = {short: name for name, short in compared.short.items()}.get(baseline or "", baseline)
     formats = _formats(compared, scores)
     first = _beside_baseline(compared, baseline) if baseline else best_sentence(compared, ALL)
+    claim = first if baseline else best_claim(compared, formats[1])
+    by_people = headline_of(corrected)
+    if by_people is not None:
+        claim = by_people.start[0]
     groups = [key for key in compared.means if key != ALL]
     runs = Table(pd.DataFrame(map(asdict, scores.runs)))
     sections = [
@@ -76,6 +90,8 @@ def report_comparison(
         _summary(compared, scores, first, formats[0], ranked=baseline is None),
         _differences(compared, formats[1], difference),
     ]
+    if corrected is not None:
+        sections.append(_by_people(corrected, scores, compared.short))
     if groups:
         sections.append(_groups(compared, groups, formats, baseline))
     if scores.left_out:
@@ -97,14 +113,14 @@ def report_comparison(
         **{name: getattr(scores, name) for name in told},
         **{name: getattr(compared, name) for name in ("asked", "question_counts", "notes")},
     }
+    if corrected is not None:
+        facts |= corrected.facts
     return Report(
         COMPARISON,
         f"Comparison: {scores.task}",
         sections,
         facts,
-        first=_screen(
-            compared, scores, first if baseline else best_claim(compared, formats[1]), formats
-        ),
+        first=_screen(compared, scores, claim, formats, corrected),
     )
 
 
@@ -113,9 +129,12 @@ def _screen(
     scores: SampleScores,
     claim: str,
     formats: tuple[Format, Format],
+    corrected: Alternative | None,
 ) -> FirstScreen:
     """The answer on one screen."""
     warnings = [SIMULATED_SCREEN] if scores.simulated else []
+    if corrected is not None:
+        warnings += corrected.warnings
     if (compared.models["unscored_share"] > UNSCORED_ALERT).any():
         warnings.append(ALERT)
     basis = [_about(compared, scores)]
@@ -131,18 +150,26 @@ def _screen(
             f" {share(POWER)} power."
         )
     table = screen_table(compared, *formats, {})
+    by_people = headline_of(corrected)
+    if by_people is not None:
+        findings = [f"By the scores alone: {best_sentence(compared, ALL)}"]
+        table = corrected_screen_table(by_people, compared, "mean of the scores")
     return FirstScreen(claim, warnings, [*basis, *compared.notes], table, findings)
+
+
+def _by_people(corrected: Alternative, scores: SampleScores, short: Mapping[str, str]) -> Section:
+    """What people's labels say of the models."""
+    section = alternative_section(corrected, 1, short)
+    judge = scores.judge or f"the scorer, {scores.scorer}"
+    notes = [*corrected.start, f"The judge here is {judge}.", *section.notes]
+    return replace(section, notes=notes)
 
 
 def _formats(compared: ComparedModels, scores: SampleScores) -> tuple[Format, Format]:
     """Formats of means and of differences, with the decimals that fit the scale."""
     values = compared.models[["mean_lowest", "mean_highest"]].to_numpy(dtype=np.float64)
     widest = scores.scale[1] - scores.scale[0] if scores.scale else float(np.abs(values).max())
-    digits = 1
-    if widest <= _SMALL:
-        digits = 3
-    elif widest <= _MEDIUM:
-        digits = 2
+    digits = decimals(widest)
     return number(digits), number(digits, sign=True)
 
 

@@ -27,9 +27,8 @@ from urs_inspect.logs._naming import (
     whole_characters,
 )
 from urs_inspect.logs._responses import text_of
-from urs_inspect.logs._scores import answered_by, is_simulated, role_models
+from urs_inspect.logs._scores import TEXTS, answered_by, is_simulated, number, role_models
 
-TEXTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _UNUSED = ("events", "messages", "store", "error_retries", "output")
 _SHORTENED = ("...", "Key removed from summary (> 1k)")
 _OF_ANY_EPOCHS = ("mean", "median", "pass_")
@@ -137,19 +136,6 @@ def refuse_different(what: str, values: Iterable[tuple[str, str]], hint: str = "
         )
         raise InputError(f"logs of different {what} cannot be compared: {'; '.join(each)}{hint}")
     return next(iter(logs), "")
-
-
-def number(value: Any) -> float:
-    """A score as a number, NaN if there is none; infinite if it cannot be read as by inspect-ai."""
-    if isinstance(value, str):
-        value = TEXTS.get(value if len(value) == 1 else value.lower(), value)
-    if value is None:
-        return math.nan
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.inf
-    return abs(number) if math.isinf(number) else number
 
 
 def texts(values: Mapping[str, Any]) -> dict[str, str]:

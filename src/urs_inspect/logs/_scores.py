@@ -19,6 +19,9 @@ ASSISTANT = "assistant"
 SIMULATED = "urs_simulation/"
 """What the name of a simulated model begins with."""
 
+TEXTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+"""Letters and words that stand for numbers, as in inspect-ai."""
+
 
 def answered_by(log: EvalLog) -> str:
     """What gave the answers of a log: the model, an assistant in its place, or both."""
@@ -53,6 +56,19 @@ def value_of(score: Score | None, key: str) -> float:
     if score is None or not isinstance(score.value, dict):
         return math.nan
     return as_number(score.value.get(key))
+
+
+def number(value: Any) -> float:
+    """A score as a number, NaN if there is none; infinite if it cannot be read as by inspect-ai."""
+    if isinstance(value, str):
+        value = TEXTS.get(value if len(value) == 1 else value.lower(), value)
+    if value is None:
+        return math.nan
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.inf
+    return abs(number) if math.isinf(number) else number
 
 
 Used = Mapping[str, ModelUsage]

@@ -17,6 +17,9 @@ Format = Callable[[Any], str]
 
 
 _MOST_NAMES = 4
+_SMALL = 2
+_MEDIUM = 50
+"""Widths of scales up to which means have three decimals, and two."""
 
 
 def number(digits: int = 2, *, sign: bool = False, percent: bool = False) -> Format:
@@ -55,6 +58,13 @@ def number(digits: int = 2, *, sign: bool = False, percent: bool = False) -> For
         return DASH if value is None or math.isnan(value) else digits_of(value)
 
     return text
+
+
+def decimals(width: float) -> int:
+    """Decimals with which means are written on a scale of some width: 3, 2 or 1."""
+    if width <= _SMALL:
+        return 3
+    return 2 if width <= _MEDIUM else 1
 
 
 def p_value(value: float | None) -> str:

@@ -31,14 +31,14 @@ lenient rater, as of `ratings_by_same_raters`.
 _UNSEEN = 0.75
 """Answers with a large error of the judge, beside those that were rated.
 
-Chosen by coverage on verdicts of nine published judges; `docs/real_judges.md` has it on other draws.
+Chosen by coverage on verdicts of nine published judges; `docs/real_judges.md` has other draws.
 """
 _USUAL = 2
 """Standard deviations of residuals beyond which one is a large error."""
 _NO_ERROR = 1e-9
 """Residuals that differ by a smaller share of the scale are equal except for rounding errors."""
 _RULE_OF_THREE = 3 / 1.96
-"""Standard deviation, times n, of which 95% reach 3 / n, the bound on what n answers do not show."""
+"""Standard deviation, times n, with which 95% intervals reach 3 / n, what n answers can miss."""
 _NOISE = 3
 """Number of the stream of random numbers for errors that were not seen."""
 _STEPS = 200

@@ -241,15 +241,23 @@ def match_blocks(
     """Match ratings with the answers of each block; that none is about an answer is an error."""
     whole = [_attempted(answers, block) for block in blocks]
     matched = [match_ratings(rows, model_names(rows), human) for rows in whole]
-    if not any(len(block.answers) for block in matched):
-        questions = sorted(set(answers["question"]))
-        raise InputError(
-            f"{human.path}: none of {len(human.ratings)} ratings is about an answer in the logs. "
-            f"{' '.join(unused(human, matched))} The logs have answers of "
-            f"{choices(sorted(set(answers['model'])))} to {len(questions)} questions such as "
-            f"{choices(questions[:3])}"
-        )
+    refuse_unmatched(answers, matched, human)
     return matched
+
+
+def refuse_unmatched(
+    answers: pd.DataFrame, matched: Sequence[Matched], human: HumanRatings
+) -> None:
+    """Refuse ratings of which none is about an answer, with examples of both."""
+    if any(len(block.answers) for block in matched):
+        return
+    questions = sorted(set(answers["question"]))
+    raise InputError(
+        f"{human.path}: none of {len(human.ratings)} ratings is about an answer in the logs. "
+        f"{' '.join(unused(human, matched))} The logs have answers of "
+        f"{choices(sorted(set(answers['model'])))} to {len(questions)} questions such as "
+        f"{choices(questions[:3])}"
+    )
 
 
 def _attempted(answers: pd.DataFrame, block: BlockAnswers) -> pd.DataFrame:

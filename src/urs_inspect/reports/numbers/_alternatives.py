@@ -19,7 +19,6 @@ from urs_inspect.stats._paired import Pair, all_pairs, mean_differences, worst_p
 
 PAIRS = ["first", "second", "better_by_judge", "verdict", "difference", "p", "p_holm", "p_worst"]
 """Columns of `Alternative.pairs`."""
-_SIGNED = number(2, sign=True)
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,18 @@ class Alternative:
     warnings: tuple[str, ...] = ()
     # what the JSON file says beside the tables
     facts: Mapping[str, Any] = field(default_factory=dict)
+    digits: int = 2  # decimals of means
+    trusted: bool = True  # whether a report may begin with these means
 
     @property
     def over_all(self) -> pd.DataFrame:
         """The means over all questions, by model."""
         return self.means[self.means["column"] == ALL].set_index("model")
+
+
+def headline_of(other: Alternative | None) -> Alternative | None:
+    """The other means, if there are any with which a report may begin."""
+    return other if other is not None and other.trusted else None
 
 
 def compare(
@@ -97,10 +103,15 @@ def compare(
 
 
 def lost_leads(
-    pairs: pd.DataFrame, leads: Sequence[tuple[str, str]], models: Sequence[str], what: str
+    pairs: pd.DataFrame,
+    leads: Sequence[tuple[str, str]],
+    models: Sequence[str],
+    what: str,
+    digits: int = 2,
 ) -> list[str]:
     """A sentence if some of the leads by the judge's scores are not significant by other means."""
     short = short_names(models)
+    signed = number(digits, sign=True)
     rows = {frozenset((row.first, row.second)): row for row in pairs.itertuples()}
     lost = []
     for better, worse in leads:
@@ -111,7 +122,7 @@ def lost_leads(
         if row.first != better:
             kept = replace(kept, value=-kept.value, low=-kept.high, high=-kept.low)
         reverse = ", significantly reversed" if row.verdict == "significant" else ""
-        lost.append(f"{short[better]} over {short[worse]}, {_SIGNED(kept)}{reverse}")
+        lost.append(f"{short[better]} over {short[worse]}, {signed(kept)}{reverse}")
     if not lost:
         return []
     verb = "does" if len(lost) == 1 else "do"

@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect._util import counted
-from urs_inspect.reports._texts import DASH, listed, number, p_value
+from urs_inspect.reports._texts import DASH, Format, decimals, listed, number, p_value
 from urs_inspect.reports.numbers._agreement import Matched
 from urs_inspect.reports.numbers._alternatives import PAIRS, Alternative, compare, lost_leads
 from urs_inspect.reports.numbers._comparison import ComparedModels
 from urs_inspect.reports.numbers._human_data import HumanRatings, on_scale_of_judge
 from urs_inspect.reports.numbers._scores import ALL, DIGITS, Columns, OrderedScores
-from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, MeanColumn, MeanDraws, bootstrap_means, mean_estimates
 from urs_inspect.stats._adjusted_means import (
     FEWEST_BY_SAME_RATERS,
@@ -25,7 +24,7 @@ from urs_inspect.stats._adjusted_means import (
     powered_means,
     ratings_by_same_raters,
 )
-from urs_inspect.stats._bootstrap import Floats, Integers, Resampling, ratio
+from urs_inspect.stats._bootstrap import Floats, Integers, Resampling, Scale, ratio
 from urs_inspect.stats._means import contrast, effective_number, p_values
 from urs_inspect.stats._paired import Pair
 
@@ -36,13 +35,11 @@ _UNLIKE = 0.1
 """Rated answers are unlike the others if their judge's scores differ with such a p-value and by as
 many deviations.
 """
+_MOST_UNLIKE = 3
+"""Models whose rated answers are unlike the others that a warning names."""
 _NO_SPREAD = 1e-12
 """Variances below this are rounding errors."""
-_SCALE = (float(LOWEST), float(HIGHEST))
-_WIDE = (LOWEST - HIGHEST, HIGHEST - LOWEST)
 _UNKNOWN = Estimate(math.nan, math.nan, math.nan, 0, 0)
-_MEAN = number(2)
-_SIGNED = number(2, sign=True)
 _NOT_COUNTED = {
     "score": "without a score of the judge",
     "column": "of models that are not ranked",
@@ -77,8 +74,9 @@ def correct_means(
     without one; then come intents for which enough answers were rated. `people` is the mean of the
     ratings alone, `rated` the answers that count, `worth` how many of equal weight without a judge
     give the same precision, and `more` how many further ones would halve the interval, NaN where
-    rating all answers would not. For p_worst each missing score of the first model is 1 and of the
-    second 10, by judge and people alike.
+    rating all answers would not. For p_worst each missing score of the first model is the lowest
+    and of the second the highest, by judge and people alike. Ratings are mapped to the scale of the
+    scores.
     """
     rated = _rated_scores(scores, columns, human, matched)
     numbers = _corrected_means(scores, rated, judged, resampling)
@@ -104,9 +102,16 @@ class _Rated:
 class _FromAll:
     """How far the judge's scores of the rated answers are from those of all answers."""
 
+    model: str  # empty for all models together
     difference: Estimate
     deviations: float  # the difference in standard deviations of all scores
     p: float
+    least_p: float  # p-values below this show that the rated answers are unlike the others
+
+    @property
+    def is_unlike(self) -> bool:
+        """Whether the rated answers are no random sample."""
+        return self.p < self.least_p and self.deviations >= _UNLIKE
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,8 @@ class _Corrected:
     confounded: Sequence[str]
     raters: Sequence[str]
     coefficients: tuple[float, float]
-    from_all: _FromAll | None  # None if no model has a corrected mean
+    scale: Scale  # of the scores
+    from_all: Sequence[_FromAll]  # of all models and of each one; none without a corrected mean
 
 
 def _rated_scores(
@@ -145,10 +151,10 @@ def _rated_scores(
     raters = sorted(set().union(*places["ratings"]))
     rated_scores = RatedScores(
         judge,
-        on_scale_of_judge(people, human.scale),
+        on_scale_of_judge(people, human.scale, table.scale),
         np.where(single, judge, judge_of_rated),
         weights,
-        _by_rater(places, raters, judge.shape, human) if len(raters) > 1 else None,
+        _by_rater(places, raters, table.scale, judge.shape, human) if len(raters) > 1 else None,
     )
     known = np.pad(~np.isnan(people), [(0, 0), (0, len(table.models) - scores.ranked)])
     counts = {}
@@ -174,7 +180,11 @@ def _means_over_epochs(places: pd.DataFrame, shape: tuple[int, ...]) -> Floats:
 
 
 def _by_rater(
-    place: pd.DataFrame, raters: Sequence[str], shape: tuple[int, ...], human: HumanRatings
+    place: pd.DataFrame,
+    raters: Sequence[str],
+    scale: Scale,
+    shape: tuple[int, ...],
+    human: HumanRatings,
 ) -> ByRater:
     """The ratings of answers, with the row and column of each, by rater.
 
@@ -189,7 +199,7 @@ def _by_rater(
             cell = (int(row), int(column), raters.index(rater))
             share = 1 / (len(ratings) * answers)
             shares[cell] += share
-            parts[cell] += share * float(on_scale_of_judge(np.array(rating), human.scale))
+            parts[cell] += share * float(on_scale_of_judge(np.array(rating), human.scale, scale))
     return ByRater(shares, parts)
 
 
@@ -197,6 +207,7 @@ def _corrected_means(
     scores: OrderedScores, rated: _Rated, judged: ComparedModels, resampling: Resampling
 ) -> _Corrected:
     names = judged.names
+    lowest, highest = scores.table.scale
     how: dict[str, Any] = {
         "reweight": scores.common_weights.reweight,
         "clusters": scores.common_clusters,
@@ -207,20 +218,30 @@ def _corrected_means(
     coefficients = (0.0, 0.0)
     enough: list[int] = []
     if rated.questions:
-        powered, coefficients = powered_means(rated.scores, rated.questions, **how)
+        powered, coefficients = powered_means(
+            rated.scores, rated.questions, width=highest - lowest, **how
+        )
         enough = [model for model, n in enumerate(rated.counts[ALL]) if n >= FEWEST_RATED]
     confounded = _confounded(rated.scores, enough)
     best = [model for model in enough if model not in confounded]
     best.sort(key=lambda model: -round(float(powered[ALL].corrected.values[model]), DIGITS))
     pairs, ranks = _compared(scores, powered, best, judged, resampling)
     return _Corrected(
-        _means_table(powered, dict(zip(best, ranks, strict=True)), rated, judged, resampling.level),
+        _means_table(
+            powered,
+            dict(zip(best, ranks, strict=True)),
+            rated,
+            judged,
+            resampling.level,
+            scores.table.scale,
+        ),
         pairs,
         [names[model] for model in best],
         [names[model] for model in confounded],
         rated.raters,
         coefficients,
-        _from_all(scores, rated.scores, how) if best else None,
+        scores.table.scale,
+        _from_all(scores, rated.scores, names, enough, how) if best else (),
     )
 
 
@@ -230,13 +251,14 @@ def _means_table(
     rated: _Rated,
     judged: ComparedModels,
     level: float,
+    scale: Scale,
 ) -> pd.DataFrame:
     """`means` of an `Alternative`; ranks are those of the models with a corrected mean."""
     rows = []
     for key, part in powered.items():
         weights = rated.scores.weights[rated.questions[key]]
-        corrected = mean_estimates(part.corrected, level, _SCALE)
-        people = mean_estimates(part.people, level, _SCALE)
+        corrected = mean_estimates(part.corrected, level, scale)
+        people = mean_estimates(part.people, level, scale)
         for model, rank in ranks.items():
             n = rated.counts[key][model]
             if n >= FEWEST_RATED:
@@ -288,9 +310,14 @@ def _compared(
         )
         return MeanDraws(values, draws, means.n, means.seed)
 
-    worst = (filled(LOWEST), filled(HIGHEST))
+    lowest, highest = scores.table.scale
     return compare(
-        means, worst, [scores.table.models[model] for model in best], judged, resampling, _WIDE
+        means,
+        (filled(lowest), filled(highest)),
+        [scores.table.models[model] for model in best],
+        judged,
+        resampling,
+        (lowest - highest, highest - lowest),
     )
 
 
@@ -313,19 +340,45 @@ def _worth(found: PoweredMeans, model: int, weights: Floats) -> tuple[float, flo
     return worth, math.ceil(needed - len(given)) if needed <= len(weights) else math.nan
 
 
-def _from_all(scores: OrderedScores, rated: RatedScores, how: dict[str, Any]) -> _FromAll:
-    """Compare the judge's scores of rated answers with those of all answers of the same models."""
+def _from_all(
+    scores: OrderedScores,
+    rated: RatedScores,
+    names: Sequence[str],
+    enough: Sequence[int],
+    how: dict[str, Any],
+) -> list[_FromAll]:
+    """Compare the judge's scores of rated answers with those of all answers of the same models.
+
+    Of all models together, and of each one with enough rated answers.
+    """
     own = rated.judge - np.average(rated.judge, axis=0, weights=scores.common_weights.values)
     weights = np.where(np.isnan(rated.people), 0.0, rated.weights)
     questions = np.flatnonzero(weights.any(axis=1))
-    sums = np.stack([(weights * own).sum(axis=1), weights.sum(axis=1)], axis=1)[questions]
-    [means] = bootstrap_means([MeanColumn(questions, sums)], len(own), **how)
-    value, draws = (ratio(part[..., :1], part[..., 1:]) for part in (means.values, means.draws))
-    drawn = None if means.drawn is None else means.drawn[:1]
-    off = MeanDraws(value, draws, means.n[:1], means.seed, drawn)
-    [difference] = mean_estimates(off)
-    deviations = abs(difference.value) / own.std() if own.std() > 0 else 0.0
-    return _FromAll(difference, deviations, float(p_values(off)[0]))
+    of_models = weights[questions][:, enough]
+    scored = of_models * own[questions][:, enough]
+    above = np.column_stack([(weights * own)[questions].sum(axis=1), scored])
+    below = np.column_stack([weights[questions].sum(axis=1), of_models])
+    column = MeanColumn(questions, np.hstack([above, below]))
+    [sums] = bootstrap_means([column], len(own), **how)
+    several = above.shape[1]
+    counts = np.concatenate([[len(questions)], np.count_nonzero(of_models, axis=0)])
+    off = MeanDraws(
+        ratio(sums.values[:several], sums.values[several:]),
+        ratio(sums.draws[:, :several], sums.draws[:, several:]),
+        counts,
+        sums.seed,
+        None if sums.drawn is None else np.minimum(sums.drawn[:several], counts),
+    )
+    spreads = [own.std(), *own[:, enough].std(axis=0)]
+    named = ["", *(names[model] for model in enough)]
+    found = []
+    for name, difference, spread, p in zip(
+        named, mean_estimates(off), spreads, p_values(off), strict=True
+    ):
+        deviations = abs(difference.value) / spread if spread > 0 else 0.0
+        least = _UNLIKE_P / len(enough) if name else _UNLIKE_P
+        found.append(_FromAll(name, difference, deviations, float(p), least))
+    return found
 
 
 # --- sentences ---
@@ -340,17 +393,20 @@ def _alternative(
     """The corrected means and what is said of them."""
     names = judged.names
     short = judged.short
+    lowest, highest = numbers.scale
+    digits = decimals(highest - lowest)
     confounded = _about_confounded(numbers, short)
     alone = numbers.means[numbers.means["column"].eq(ALL) & numbers.means["rated"].lt(FEWEST_RATED)]
     few = ", ".join(f"{short[name]} {n}" for name, n in alone[["model", "rated"]].to_numpy())
     mapped = ""
-    if human.scale != _SCALE:
-        lowest, highest = human.scale
+    if human.scale != numbers.scale:
+        low, high = human.scale
         mapped = (
-            f"People's ratings from {lowest:g} to {highest:g} are mapped linearly to the judge's"
-            " scale, 1 to 10."
+            f"People's ratings from {low:g} to {high:g} are mapped linearly to the judge's"
+            f" scale, {lowest:g} to {highest:g}."
         )
-    if numbers.from_all is None:
+    trusted = True
+    if not numbers.from_all:
         headline = confounded or (
             f"No model has {FEWEST_RATED} answers rated by people that count: {few}. Nothing is"
             " corrected."
@@ -359,26 +415,32 @@ def _alternative(
         warnings = [confounded, human.doubt]
         start = [headline, human.doubt, mapped]
     else:
-        figures = _figures(numbers.from_all)
+        signed = number(digits, sign=True)
+        unlike = _about_unlike(numbers.from_all, signed, short, human.weighted)
+        trusted = human.weighted or not unlike
         warnings = [
             confounded,
             human.doubt,
-            _about_unlike(numbers.from_all, figures, human.weighted),
+            unlike,
             _about_order(numbers, names, short),
-            *lost_leads(numbers.pairs, judged.leads, names, "people's ratings"),
+            *lost_leads(numbers.pairs, judged.leads, names, "people's ratings", digits),
         ]
         lacking = (
             f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {few}."
         )
         start = [
-            _headline(numbers, short),
+            _headline(numbers, short, number(digits)),
             *warnings,
             _about_raters(numbers.raters),
             _about_worth(numbers, short, human.weighted),
             lacking if few else "",
             mapped,
         ]
-        about = [*_explained(*numbers.coefficients), *notes, _about_sample(figures, human.weighted)]
+        about = [
+            *_explained(*numbers.coefficients),
+            *notes,
+            _about_sample(numbers.from_all[0], signed, human.weighted),
+        ]
     return Alternative(
         name="corrected",
         title="Corrected by people",
@@ -391,6 +453,8 @@ def _alternative(
             "coefficients_of_the_judge": numbers.coefficients,
             "raters": len(numbers.raters),
         },
+        digits=digits,
+        trusted=trusted,
     )
 
 
@@ -486,7 +550,7 @@ def _about_raters(raters: Sequence[str]) -> str:
     )
 
 
-def _headline(numbers: _Corrected, short: Mapping[str, str]) -> str:
+def _headline(numbers: _Corrected, short: Mapping[str, str], mean: Format) -> str:
     means = numbers.means["corrected"][: len(numbers.models)]
     best, *others = numbers.models
     rated = counted(_rated_answers(numbers), "answer")
@@ -496,10 +560,10 @@ def _headline(numbers: _Corrected, short: Mapping[str, str]) -> str:
             "If the same people rated all models, which a file without raters cannot show, then by"
             f" means corrected with their ratings of {rated} "
         )
-    values = [round(mean.value, DIGITS) for mean in means]
+    values = [round(each.value, DIGITS) for each in means]
     equal = [name for name, value in zip(numbers.models, values, strict=True) if value == values[0]]
     text += f"{listed([short[name] for name in equal])} {'share' if equal[1:] else 'has'} "
-    text += f"{'the highest mean, ' if others else 'a mean of '}{_MEAN(means[0])}"
+    text += f"{'the highest mean, ' if others else 'a mean of '}{mean(means[0])}"
     pairs = numbers.pairs
     significant = pairs["verdict"].eq("significant") & pairs["first"].eq(best)
     beaten = set(pairs.loc[significant, "second"])
@@ -544,27 +608,42 @@ def _about_worth(numbers: _Corrected, short: Mapping[str, str], weighted: bool) 
     )
 
 
-def _figures(found: _FromAll) -> str:
+def _figures(found: _FromAll, signed: Format) -> str:
     """How the judge's scores of rated answers compare with those of all."""
     return (
-        f"the judge's mean score of them is {_SIGNED(found.difference)} from that of all answers of"
-        f" the same models ({found.deviations:.2f} standard deviations, p {p_value(found.p)})"
+        f"{signed(found.difference)} from that of all answers"
+        f" ({found.deviations:.2f} standard deviations, p {p_value(found.p)})"
     )
 
 
-def _about_sample(figures: str, weighted: bool) -> str:
+def _about_sample(found: _FromAll, signed: Format, weighted: bool) -> str:
     sample = "count as a random sample, as the file has no column 'weight'"
     if weighted:
         sample = "are weighted by the column 'weight'"
-    return f"Rated answers {sample}; {figures}."
+    return (
+        f"Rated answers {sample}; the judge's mean score of them is {_figures(found, signed)} of"
+        " the same models."
+    )
 
 
-def _about_unlike(found: _FromAll, figures: str, weighted: bool) -> str:
+def _about_unlike(
+    found: Sequence[_FromAll], signed: Format, short: Mapping[str, str], weighted: bool
+) -> str:
     """A warning where the rated answers are no random sample."""
-    if found.p >= _UNLIKE_P or found.deviations < _UNLIKE:
+    together, *by_model = found
+    unlike = [each for each in by_model if each.is_unlike]
+    if not unlike and not together.is_unlike:
         return ""
     even = ", even with their weights" if weighted else ""
+    whose = []
+    for each in unlike[:_MOST_UNLIKE]:
+        whose.append(f"of {short[each.model]} {_figures(each, signed)}")
+    if len(unlike) > _MOST_UNLIKE:
+        whose.append(f"and of {len(unlike) - _MOST_UNLIKE} more models")
+    if not unlike:
+        whose = [f"of all models {_figures(together, signed)}"]
     return (
-        f"The rated answers are unlike the others{even}: {figures}. Corrected means assume a random"
-        " sample; their intervals may miss the truth."
+        f"The rated answers are unlike the others{even}: the judge's mean score of them is"
+        f" {'; '.join(whose)}. Corrected means assume a random sample; their intervals may miss"
+        " the truth."
     )

@@ -5,7 +5,7 @@ Answers to rate, their ratings, satisfaction by intent, and votes.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from urs_inspect.logs._battles import (
 from urs_inspect.logs._comparisons import judged_by_people
 from urs_inspect.logs._files import finished_logs, log_files, read_log, short_name
 from urs_inspect.logs._responses import text_of
-from urs_inspect.logs._scores import last_score
+from urs_inspect.logs._scores import TEXTS, last_score, number
 from urs_inspect.reports.numbers._answers import ERROR, read_answers
 from urs_inspect.reports.numbers._rankings import people_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
@@ -46,6 +46,10 @@ from urs_inspect.stats._means import MeanDraws
 
 Scale = tuple[float, float]
 """Lowest and highest value that a person could choose."""
+RUBRIC_SCALE: Scale = (float(LOWEST), float(HIGHEST))
+"""Scale of a rubric's final scores."""
+_UNIT: Scale = (0.0, 1.0)
+"""Scale of labels such as right and wrong."""
 
 _ENOUGH = 10
 """Fewest ratings by which the scale may be doubted."""
@@ -97,14 +101,18 @@ class HumanRatings:
 _COLUMNS = ("id", "rating", "model", "rater", "epoch", "weight")
 
 
-def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
+def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
     """Read people's ratings of answers.
 
-    The scale has the lowest and highest rating that a person could choose. The file is `.csv` with
+    The scale has the lowest and highest rating that a person could choose; None if it is not known,
+    as is no matter for letters. The file is `.csv` with
     a header, or `.jsonl`, with the columns id (of the question) and rating, and optionally model,
     rater, epoch and weight (how many answers the rated one stands for, up to a common factor per
     model); or a directory or file as `annotate --rate` writes them, of which the last rating of an
     answer by a person counts.
+
+    Ratings may be letters (C, P, I, N), yes and no, true and false instead, which count 1, 0.5 or 0
+    on a scale from 0 to 1, as in inspect-ai.
 
     Raises:
         InputError: Naming file and row of every error: a rating that is no number of the scale, two
@@ -112,10 +120,19 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
             without raters, a weight that is no number above 0, that some rows lack, or that differs
             between ratings of one answer.
     """
-    _check(scale, "human-scale")
+    if scale is not None:
+        _check(scale, "human-scale")
     if holds_ratings(path):
-        return _of_page(path, scale)
+        return _of_page(path, scale or RUBRIC_SCALE)
     rows, errors = read_table(path, (("id",), ("rating",)))
+    if rows and all(_is_label(row.values.get("rating")) for row in rows):
+        scale = _UNIT
+        rows = [replace(row, values={**row.values, "rating": _of_label(row)}) for row in rows]
+    if scale is None:
+        raise InputError(
+            f"human-scale: name the lowest and the highest rating that a person could give in"
+            f" {path}, as 1,5; only letters such as C and I, yes and no need none"
+        )
     weighted = any(not Fields(row).blank("weight") for row in rows)
     seen: dict[tuple[object, ...], HumanRating] = {}
     weights: dict[tuple[object, ...], HumanRating] = {}
@@ -146,6 +163,18 @@ def read_human_ratings(path: Path, scale: Scale) -> HumanRatings:
     return HumanRatings(path, scale, ratings, repeated, weighted, notes, doubt=doubt)
 
 
+def _is_label(value: object) -> bool:
+    """Whether a rating is a letter or a word, as in inspect-ai, and no number."""
+    if isinstance(value, str):
+        return value.strip() in TEXTS or value.strip().lower() in TEXTS
+    return isinstance(value, bool)
+
+
+def _of_label(row: Row) -> float:
+    value = row.values["rating"]
+    return number(value.strip() if isinstance(value, str) else value)
+
+
 def _about_columns(path: Path, rows: Iterable[Row]) -> tuple[str, ...]:
     """Which columns are not read."""
     named = set().union(*(row.values for row in rows)) - {*_COLUMNS, SURPLUS}
@@ -153,9 +182,10 @@ def _about_columns(path: Path, rows: Iterable[Row]) -> tuple[str, ...]:
     return (f"Columns of {path} that are not read: {choices(others)}.",) if others else ()
 
 
-def on_scale_of_judge(ratings: Floats, scale: Scale) -> Floats:
+def on_scale_of_judge(ratings: Floats, scale: Scale, judge: Scale = RUBRIC_SCALE) -> Floats:
     """Ratings mapped linearly from the scale of a file to that of the judge, any shape."""
-    return LOWEST + (ratings - scale[0]) * ((HIGHEST - LOWEST) / (scale[1] - scale[0]))
+    low, high = judge
+    return low + (ratings - scale[0]) * ((high - low) / (scale[1] - scale[0]))
 
 
 def _doubt(ratings: Sequence[float], scale: Scale) -> str:
@@ -176,7 +206,7 @@ def _doubt(ratings: Sequence[float], scale: Scale) -> str:
 
 def _of_page(path: Path, scale: Scale) -> HumanRatings:
     """Ratings that the rating page saved."""
-    if scale != (float(LOWEST), float(HIGHEST)):
+    if scale != RUBRIC_SCALE:
         raise InputError(
             f"human-scale: must be {LOWEST},{HIGHEST} for ratings of `annotate --rate`, got"
             f" {scale[0]:g},{scale[1]:g}"

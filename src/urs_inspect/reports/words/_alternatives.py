@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 
+import pandas as pd
+
 from urs_inspect.reports._texts import DASH, Format, number, p_value, ranks_text
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._alternatives import Alternative
+from urs_inspect.reports.numbers._comparison import ComparedModels
 from urs_inspect.reports.numbers._scores import ALL
 
-_MEAN = number(2)
 _COUNT = number(0)
-_SIGNED = number(2, sign=True)
 VERDICTS = {"not distinguishable": "cannot be distinguished"}
 """Verdicts in files that reports show in other words."""
 _HEADINGS = {  # of the columns that are shown, in order
@@ -32,10 +33,8 @@ _HEADINGS = {  # of the columns that are shown, in order
     "p_worst": "p, worst case",
 }
 _FORMATS: dict[str, Format] = {
-    **dict.fromkeys(("mean", "corrected", "people"), _MEAN),
     **dict.fromkeys(("rated", "worth", "more"), _COUNT),
     **dict.fromkeys(("p", "p_holm", "p_worst"), p_value),
-    "difference": _SIGNED,
 }
 
 
@@ -55,6 +54,11 @@ def alternative_section(other: Alternative, place: int, short: Mapping[str, str]
         )
         for name, data in written.items()
     ]
+    formats = {
+        **_FORMATS,
+        **dict.fromkeys(("mean", "corrected", "people"), number(other.digits)),
+        "difference": number(other.digits, sign=True),
+    }
     if "rank_from" in other.means and other.means["rank_from"].notna().any():
         hidden = set()
         if (other.means["column"] == ALL).all():
@@ -66,5 +70,21 @@ def alternative_section(other: Alternative, place: int, short: Mapping[str, str]
         for title, frame in (("", means), (f"Differences {other.title.lower()}", other.pairs)):
             data = frame.map(lambda cell: words.get(cell, cell) if isinstance(cell, str) else cell)
             shown = [column for column in _HEADINGS if column in data and column not in hidden]
-            tables.append(Table(data, _FORMATS, headings=_HEADINGS, shown=shown, title=title))
+            tables.append(Table(data, formats, headings=_HEADINGS, shown=shown, title=title))
     return Section(other.title, other.notes, [] if other.means.empty else tables, 3)
+
+
+def corrected_screen_table(other: Alternative, compared: ComparedModels, judged: str) -> Table:
+    """Rank, model, its other mean and that of its scores, whose heading is `judged`."""
+    over_all = other.over_all
+    names = [str(name) for name in over_all.index]
+    title = other.title.lower()
+    data = pd.DataFrame(
+        {
+            "rank": ranks_text(over_all),
+            "model": [compared.short[name] for name in names],
+            title: list(over_all[other.name]),
+            judged: [compared.mean(name) for name in names],
+        }
+    )
+    return Table(data, dict.fromkeys((title, judged), number(other.digits)))

@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import pandas as pd
 
 from urs_inspect._util import counted
-from urs_inspect.reports._texts import COMMAND, UNKNOWN, listed, money, number, ranks_text
+from urs_inspect.reports._texts import COMMAND, UNKNOWN, listed, money, number
 from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import Table
+from urs_inspect.reports.numbers._alternatives import headline_of
 from urs_inspect.reports.numbers._judge_checks import NOT_CHECKED, verdict_of
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL
+from urs_inspect.reports.words._alternatives import corrected_screen_table
 from urs_inspect.reports.words._cautions import first_cautions, more_cautions
 from urs_inspect.reports.words._comparison import (
     ALERT,
@@ -57,8 +58,9 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
 
 def _claim(ranking: Ranking) -> str:
     """The best model, and how far it is ahead."""
-    if ranking.corrected is not None:
-        return ranking.corrected.start[0]
+    by_people = headline_of(ranking.corrected)
+    if by_people is not None:
+        return by_people.start[0]
     return best_claim(ranking, _SIGNED)
 
 
@@ -94,20 +96,10 @@ def _basis(ranking: Ranking) -> str:
 
 def _table(ranking: Ranking) -> Table:
     """The models; with people's ratings, by the means that these correct."""
-    corrected = ranking.corrected
+    corrected = headline_of(ranking.corrected)
     if corrected is None:
         return screen_table(ranking, _MEAN, _SIGNED, {**_costs(ranking), **_lengths(ranking)})
-    over_all = corrected.over_all
-    names = [str(name) for name in over_all.index]
-    data = pd.DataFrame(
-        {
-            "rank": ranks_text(over_all),
-            "model": [ranking.short[name] for name in names],
-            corrected.title.lower(): list(over_all[corrected.name]),
-            "judge's mean": [ranking.mean(name) for name in names],
-        }
-    )
-    return Table(data, {corrected.title.lower(): _MEAN, "judge's mean": _MEAN})
+    return corrected_screen_table(corrected, ranking, "judge's mean")
 
 
 def _total_cost(ranking: Ranking) -> Iterator[str]:
@@ -146,7 +138,7 @@ def _lengths(ranking: Ranking) -> dict[str, Sequence[str]]:
 
 def _findings(ranking: Ranking) -> Iterator[str]:
     """The best for each intent, one sentence for those of which the same is true."""
-    if ranking.corrected is not None:
+    if headline_of(ranking.corrected) is not None:
         yield f"By the judge's scores alone: {best_sentence(ranking, ALL)}"
         return
     found: dict[str, list[str]] = {}

@@ -34,6 +34,7 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
+from urs_inspect.reports.numbers._alternatives import headline_of
 from urs_inspect.reports.numbers._answers import CRITERION
 from urs_inspect.reports.numbers._leaderboard import WITHOUT, Leaderboard, Ranking, means_frame
 from urs_inspect.reports.numbers._scores import ALL, column_key
@@ -196,9 +197,10 @@ def headline(ranking: Ranking) -> tuple[str, str]:
     The second may be empty.
     """
     first, more = _judged_headline(ranking)
-    if ranking.corrected is None:
+    by_people = headline_of(ranking.corrected)
+    if by_people is None:
         return first, more
-    return ranking.corrected.start[0], f"{_BY_JUDGE}: {first} {more}".strip()
+    return by_people.start[0], f"{_BY_JUDGE}: {first} {more}".strip()
 
 
 def _judged_headline(ranking: Ranking) -> tuple[str, str]:
@@ -328,7 +330,7 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     ]
     notes += [judge_sentence(ranking), *intent_notes(ranking)]
     if corrected:
-        notes += corrected.start[1:]
+        notes += corrected.start[1:] if corrected.trusted else corrected.start
     notes += [*_notes(ranking), *(text for text, holds in legend.items() if holds)]
     means = Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=())
     warnings = [*first_cautions(ranking), *cautions]
