@@ -106,7 +106,7 @@ def report_comparison(
     )
     told = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
     facts = {
-        "headline": first,
+        "headline": first if by_people is None else claim,
         "baseline": baseline,
         "lower_is_better": compared.lower_is_better,
         "command": command,
