@@ -18,6 +18,7 @@ import tenacity.nap
 
 from urs_inspect._util import InputError
 from urs_inspect.datasets import Vocabulary, load_urs
+from urs_inspect.datasets._collections import COLLECTIONS, fetch_collection
 from urs_inspect.datasets._sources import (
     SOURCES,
     URS,
@@ -80,6 +81,22 @@ def test_the_copy_at_hand_is_the_pinned_one(name: str, data_dir: Path) -> None:
     source = SOURCES[name]
     assert fetch(source) == locate(source) == data_dir / source.path
     assert hashlib.sha256((data_dir / source.path).read_bytes()).hexdigest() == source.sha256
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_copies_of_a_folder_at_hand_are_the_pinned_ones(name: str, data_dir: Path) -> None:
+    collection = COLLECTIONS[name]
+    found = fetch_collection(name)
+    assert list(found) == list(collection.files)
+    for path, file in found.items():
+        assert file == data_dir / collection.folder / path
+        assert COMMIT.fullmatch(collection.files[path].url)
+
+
+def test_an_unknown_folder_is_refused() -> None:
+    with pytest.raises(InputError, match="real_judges/vicuna80"):
+        fetch_collection("real_judges/vicuna")
 
 
 # More than one chunk of the reader and of the downloader, so that hashing by chunks is put to the

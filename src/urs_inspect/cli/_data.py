@@ -8,14 +8,15 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from urs_inspect._util import InputError, check_new_file, counted, write_new_file
+from urs_inspect._util import InputError, check_new_file, choices, counted, write_new_file
+from urs_inspect.datasets._collections import COLLECTIONS, Collection
 from urs_inspect.datasets._sources import (
+    GITHUB_RAW,
     SOURCES,
     PinnedFile,
     actual_hash,
     cache_path,
     fetch,
-    find_source,
     is_pinned,
     locate,
     sha256_of,
@@ -39,12 +40,25 @@ def list_() -> None:
         console.print(f"  licence: {source.licence}")
         if source.labels:
             console.print(f"  labels:  {source.labels}")
+    for collection in COLLECTIONS.values():
+        _print_collection(console, collection)
+
+
+def _print_collection(console: Console, collection: Collection) -> None:
+    here = sum(locate(file) is not None for file in collection.files.values())
+    console.print(f"[bold]{collection.name}[/bold]")
+    console.print(f"  here:    {here} of {counted(len(collection.files), 'file')}")
+    console.print(f"  address: {GITHUB_RAW}/{collection.address}")
+    console.print("  hash:    one of each file, which verify checks")
+    console.print(f"  licence: {collection.licence}")
+    if collection.labels:
+        console.print(f"  labels:  {collection.labels}")
 
 
 @data.command("fetch")
 @click.argument("names", nargs=-1)
 def fetch_(names: tuple[str, ...]) -> None:
-    """Download what is not here yet: all files, or those NAMED."""
+    """Download what is not here yet: all single files, or the files and folders NAMED."""
     console = Console(soft_wrap=True)
     for source in _chosen(names):
         console.print(f"{source.name}: {fetch(source)}", markup=False, highlight=False)
@@ -53,7 +67,10 @@ def fetch_(names: tuple[str, ...]) -> None:
 @data.command()
 @click.argument("names", nargs=-1)
 def verify(names: tuple[str, ...]) -> None:
-    """Hash the copies again: all files, or those NAMED. Fails if one is missing or damaged."""
+    """Hash the copies again: all single files, or the files and folders NAMED.
+
+    Fails if one is missing or damaged.
+    """
     console = Console(soft_wrap=True)
     errors = 0
     for source in _chosen(names):
@@ -71,7 +88,17 @@ def verify(names: tuple[str, ...]) -> None:
 
 
 def _chosen(names: tuple[str, ...]) -> list[PinnedFile]:
-    return [find_source(name) for name in names] or list(SOURCES.values())
+    """The files of these names, and of the folders of many files; all single files by default."""
+    chosen: list[PinnedFile] = []
+    for name in names:
+        if name in COLLECTIONS:
+            chosen.extend(COLLECTIONS[name].files.values())
+        elif name in SOURCES:
+            chosen.append(SOURCES[name])
+        else:
+            allowed = choices([*SOURCES, *COLLECTIONS])
+            raise InputError(f"unknown data '{name}'; allowed: {allowed}")
+    return chosen or list(SOURCES.values())
 
 
 def _state(source: PinnedFile, path: Path | None) -> str:

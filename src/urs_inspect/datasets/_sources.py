@@ -18,7 +18,7 @@ logger = getLogger(__name__)
 CACHE_VARIABLE = "URS_INSPECT_CACHE_DIR"
 DATA_VARIABLE = "URS_INSPECT_DATA_DIR"
 _TIMEOUT = 30.0  # seconds without a byte after which a download is given up
-_GITHUB_RAW = (  # type by which GitHub's API sends a content unchanged
+_RAW_CONTENT = (  # type by which GitHub's API sends a content unchanged
     "application/vnd.github.raw+json"
 )
 
@@ -45,13 +45,13 @@ class PinnedFile:
         return f"sha256 {self.sha256}" if self.sha256 else f"git id {self.git_id}"
 
 
-_RAW = "https://raw.githubusercontent.com"
-_PROMETHEUS = f"{_RAW}/prometheus-eval/prometheus-eval"
+GITHUB_RAW = "https://raw.githubusercontent.com"
+_PROMETHEUS = f"{GITHUB_RAW}/prometheus-eval/prometheus-eval"
 _PROMETHEUS_2 = (
     f"{_PROMETHEUS}/49068950830a718f84d919c567d415e5628a6916/src/evaluation/benchmark/data"
 )
 _BLOBS = "https://api.github.com/repos/prometheus-eval/prometheus-eval/git/blobs"
-_LLMBAR = f"{_RAW}/princeton-nlp/LLMBar/caa7bee794bfed74baed038b99229fa3f0c4c511/Dataset/LLMBar"
+_LLMBAR = f"{GITHUB_RAW}/princeton-nlp/LLMBar/caa7bee794bfed74baed038b99229fa3f0c4c511/Dataset/LLMBar"
 
 
 PEOPLE = "people"
@@ -73,7 +73,7 @@ def _labelled(
     """Labels of a repository of their own; `address` is repository, commit and folder."""
     path = f"real_judges/{file}"
     inner = file.partition("/")[2]
-    return PinnedFile(name, path, f"{_RAW}/{address}/{inner}", licence, sha256, labels=labels)
+    return PinnedFile(name, path, f"{GITHUB_RAW}/{address}/{inner}", licence, sha256, labels=labels)
 
 
 def _llmbar(folder: str, sha256: str) -> PinnedFile:
@@ -110,7 +110,7 @@ def _blob(
 URS = PinnedFile(
     "urs",
     "urs/data_all.csv",
-    f"{_RAW}/Alice1998/URS/325eca97c45041b8d4bda6fefaf1975df12c75cd/data/data_all.csv",
+    f"{GITHUB_RAW}/Alice1998/URS/325eca97c45041b8d4bda6fefaf1975df12c75cd/data/data_all.csv",
     "no licence file in its repository; the paper says Apache",
     sha256="6041bb3bb1652c0fabcd442a1cea9d4c7c6ca0c3c9d865a4569b6e2cf58584e2",
     instead=(
@@ -121,7 +121,7 @@ URS = PinnedFile(
 
 _LLMBAR_2 = "princeton-nlp/LLMBar/900616bff90b6c6c8e1681f7d079250637c55992/Dataset"
 _TRIVIAQA = (
-    f"{_RAW}/UMass-Meta-LLM-Eval/llm_eval/7c0bf28e75703cd41c6088bebb64eefcdf348bd4/results"
+    f"{GITHUB_RAW}/UMass-Meta-LLM-Eval/llm_eval/7c0bf28e75703cd41c6088bebb64eefcdf348bd4/results"
     "/TriviaQA_Judges_w_HumanJudgement_V2.csv"
 )
 
@@ -138,7 +138,7 @@ _SOURCES = (
     PinnedFile(
         "md_eval",
         "md_eval/test.json",
-        f"{_RAW}/Irving-Feng/SaMer/23553434a5337d97134b076223413201d9c6eee9/data/benchmark/MD-Eval/test.json",
+        f"{GITHUB_RAW}/Irving-Feng/SaMer/23553434a5337d97134b076223413201d9c6eee9/data/benchmark/MD-Eval/test.json",
         "MIT",
         sha256="df44c4b8d1d5026aa4057f93bd05ba0cc2ebd922919509d165725f8f1abead02",
         labels="GPT-4, verified by people",
@@ -423,7 +423,7 @@ def _download_blob(source: PinnedFile, target: Path) -> Path:
     import httpx
 
     response = httpx.get(
-        source.url, headers={"Accept": _GITHUB_RAW}, follow_redirects=True, timeout=_TIMEOUT
+        source.url, headers={"Accept": _RAW_CONTENT}, follow_redirects=True, timeout=_TIMEOUT
     )
     response.raise_for_status()
     if (actual := git_id_of(response.content)) != source.git_id:
