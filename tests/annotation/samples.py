@@ -106,7 +106,12 @@ INTENTS = ("factual_qa", "leisure", "text_assistant")
 
 
 def answer(
-    number: int, model: str = "apple", *, score: float = 5.0, text: str = "", intent: str = ""
+    number: int,
+    model: str = "apple",
+    *,
+    disagreement: float = 0.0,
+    text: str = "",
+    intent: str = "",
 ) -> Answer:
     """An answer to a question of this number."""
     said = text or f"Answer {number} of somebody."
@@ -120,12 +125,12 @@ def answer(
         f"Question {number}?",
         said,
         f"Reference {number}.",
-        score,
+        disagreement,
     )
 
 
 def answers(count: int, *models: str) -> list[Answer]:
-    """Answers of each model to the same questions, all with one score."""
+    """Answers of each model to the same questions."""
     return [answer(number, model) for model in models or ("apple",) for number in range(count)]
 
 

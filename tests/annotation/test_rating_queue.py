@@ -7,54 +7,15 @@ import numpy as np
 import pytest
 
 from tests.annotation.samples import answer, answers, rating
-from urs_inspect.annotation._rating_queue import ToRate, draw, sampling_rates
+from urs_inspect.annotation._rating_queue import ToRate, draw, sampling_rate
 from urs_inspect.annotation._ratings import inclusion_weights
 
 
-def test_rates_by_hand() -> None:
-    # Two models, two questions. Model means 4 and 6; what is left is -1, 1, 1, -1: no effect of the
-    # questions.
-    found = [
-        answer(0, "a", score=3),
-        answer(1, "a", score=5),
-        answer(0, "b", score=7),
-        answer(1, "b", score=5),
-    ]
-    assert sampling_rates(found) == pytest.approx([2, 2, 2, 2])
-    # One model: a question's effect is half its distance from the mean, and so is the surprise; 3
-    # is the highest.
-    assert sampling_rates([answer(0, score=1), answer(1, score=9)]) == pytest.approx([3, 3])
-    assert sampling_rates([answer(0, score=4), answer(1, score=5)]) == pytest.approx([1.25, 1.25])
-
-
-def test_rates_are_those_of_a_slow_fit() -> None:
-    chance = np.random.default_rng(5)
-    found = [answer(n, model, score=chance.uniform(1, 10)) for model in "abc" for n in range(7)][
-        :-4
-    ]
-    models, questions = (
-        sorted({each.model for each in found}),
-        sorted({each.question for each in found}),
-    )
-    rows = [
-        [float(each.model == m) for m in models] + [float(each.question == q) for q in questions]
-        for each in found
-    ]
-    shrunk = [[0.0] * len(models) + [float(q == other) for other in questions] for q in questions]
-    scores = np.array([each.score for each in found])
-    centred = scores - scores.mean()
-    design = np.array(rows + shrunk)
-    effects, *_ = np.linalg.lstsq(
-        design, np.concatenate([centred, np.zeros(len(questions))]), rcond=None
-    )
-    slow = np.minimum(3, 1 + np.abs(centred - np.array(rows) @ effects))
-    assert sampling_rates(found) == pytest.approx(slow.tolist(), abs=0.01)
-
-
-def test_answers_without_a_score_have_the_lowest_rate() -> None:
-    found = [answer(0, score=math.nan), answer(1, score=1), answer(2, score=10)]
-    assert sampling_rates(found)[0] == 1
-    assert sampling_rates([answer(0, score=math.nan)]) == [1]
+@pytest.mark.parametrize(("disagreement", "rate"), [(0, 1), (0.5, 1.5), (2, 3), (9, 3)])
+def test_answers_on_which_judges_disagree_are_drawn_more_often(
+    disagreement: float, rate: float
+) -> None:
+    assert sampling_rate(answer(0, disagreement=disagreement)) == rate
 
 
 def test_models_take_turns_and_every_answer_comes_once() -> None:
@@ -113,7 +74,10 @@ def test_weighted_means_of_every_beginning_are_those_of_all_answers() -> None:
     for run in range(runs):
         # Other texts, other chances.
         found = draw(
-            [answer(number, score=scores[number], text=f"{run} {number}") for number in range(60)]
+            [
+                answer(number, disagreement=abs(scores[number] - 5.5), text=f"{run} {number}")
+                for number in range(60)
+            ]
         )
         for place, n in enumerate(beginnings):
             weighted[run, place] = _weighted(found, n, value)
@@ -124,6 +88,6 @@ def test_weighted_means_of_every_beginning_are_those_of_all_answers() -> None:
 
 
 def test_all_answers_rated_have_the_same_weight() -> None:
-    found = draw([answer(n, score=s) for n, s in enumerate((1, 5, 9, 5, 6, 2))])
+    found = draw([answer(n, disagreement=s) for n, s in enumerate((4, 0, 4, 0, 1, 3))])
     value = {f"q{n}": float(n) for n in range(6)}
     assert _weighted(found, 6, value) == pytest.approx(2.5)

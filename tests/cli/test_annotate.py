@@ -263,6 +263,19 @@ def test_it_prints_its_address_and_ctrl_c_ends_it_cleanly(
 # --- what reads ratings ---
 
 
+def test_judges_of_a_panel_that_disagree_are_read_of_logs(tmp_path: Path) -> None:
+    panels: list[dict[str, float | None]] = [
+        {"p/judge": 4, "p/other": 5.5},
+        {"p/judge": 4, "p/other": None},
+    ]
+    samples = [
+        answered(f"q{number}", judgement(4, panel=panel)) for number, panel in enumerate(panels)
+    ]
+    write_judged(tmp_path / "log.eval", *samples)
+    found = {drawn.answer.question: drawn.rate for drawn in queue(tmp_path / "log.eval")}
+    assert found == {"q0": 2.5, "q1": 1.0}
+
+
 def test_answers_of_logs_of_both_formats(logs: Path, tmp_path: Path) -> None:
     log = read_eval_log(str(logs / "pear.eval"))
     write_eval_log(log, str(tmp_path / "2026-01-01T00-00-00_pear.json"))
@@ -272,7 +285,7 @@ def test_answers_of_logs_of_both_formats(logs: Path, tmp_path: Path) -> None:
     ]
     assert both == [drawn.answer for drawn in queue(logs)]
     first = next(answer for answer in both if answer.question == "tea" and answer.model == "p/pear")
-    assert (first.intent, first.language, first.score) == ("ask_for_advice", "zh", 6)
+    assert (first.intent, first.language) == ("ask_for_advice", "zh")
     assert (first.instruction, first.reference) == (
         "怎样泡一杯好喝的绿茶？",
         "The reference answer.",

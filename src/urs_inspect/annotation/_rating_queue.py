@@ -3,22 +3,18 @@
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, zip_longest
 from operator import itemgetter
 
-import numpy as np
-
 from urs_inspect.annotation._votes import digest
-from urs_inspect.stats._bootstrap import number_clusters
 
 CHECK = "-check"
 """Follows the id of an answer that the same person rates again."""
 
 _HIGHEST_RATE = 3.0
-_ROUNDS = 20  # after which the fit no longer changes by a hundredth of a point
 _ID_DIGITS = 16
 
 
@@ -34,7 +30,7 @@ class Answer:
     instruction: str
     text: str
     reference: str = ""  # empty if there is none
-    score: float = math.nan  # final score of the judge
+    disagreement: float = 0.0  # points between the highest and the lowest score of its judges
 
     @cached_property
     def text_digest(self) -> str:
@@ -83,55 +79,40 @@ def draw(answers: Sequence[Answer]) -> tuple[ToRate, ...]:
     Models take turns. Within a model the order is random by keys (see `ToRate`) whose u are spread
     evenly over each intent, so that every beginning holds the intents in about the proportion of
     all answers. The chance is a hash of the answer: a model's order is the same after a restart,
-    and does not change when a log of another model is added, except where that changes
-    `sampling_rates`.
+    and does not change when a log of another model is added.
 
     Source: successive sampling (Rosen, "Asymptotic theory for order sampling", 1997), with the key
     of the next unit as threshold (Cohen and Kaplan, "Summarizing data using bottom-k sketches",
     2007).
     """
-    rates = dict(zip((answer.id for answer in answers), sampling_rates(answers), strict=True))
     strata: dict[str, dict[str, list[Answer]]] = defaultdict(lambda: defaultdict(list))
     for answer in sorted(answers, key=lambda answer: digest("order", answer.id)):
         strata[answer.model][answer.intent].append(answer)
     # not by name, which would tell
     models = sorted(strata, key=lambda model: digest("model", model))
-    turns = zip_longest(*(_of_model(strata[model].values(), rates) for model in models))
+    turns = zip_longest(*(_of_model(strata[model].values()) for model in models))
     return tuple(filter(None, chain.from_iterable(turns)))
 
 
-def _of_model(intents: Iterable[Sequence[Answer]], rates: Mapping[str, float]) -> Iterator[ToRate]:
+def _of_model(intents: Iterable[Sequence[Answer]]) -> Iterator[ToRate]:
     keyed = []
     for group in intents:
         for place, answer in enumerate(group):
             # uniform in (0, 1]
             chance = (int.from_bytes(digest("within", answer.id)[:6]) + 1) / 2**48
-            keyed.append((-math.log((place + chance) / len(group)) / rates[answer.id], answer))
+            key = -math.log((place + chance) / len(group)) / sampling_rate(answer)
+            keyed.append((key, answer))
     keyed.sort(key=itemgetter(0))
     for (_, answer), following in zip_longest(keyed, keyed[1:]):
-        yield ToRate(answer, rates[answer.id], following[0] if following else None)
+        yield ToRate(answer, sampling_rate(answer), following[0] if following else None)
 
 
-def sampling_rates(answers: Sequence[Answer]) -> list[float]:
-    """How often each answer is drawn, relative to others: 1 and a point more per point of surprise.
+def sampling_rate(answer: Answer) -> float:
+    """How often an answer is drawn, relative to others: 1, and a point more per point of
+    disagreement of its judges, at most 3.
 
-    It is at most 3. The surprise is how far the judge's score is from what question and model alone
-    predict: the additive fit `mean + model + question`, where a question's effect is shrunk by one
-    observation of 0. An answer without a score has the rate 1.
+    With a strong judge among them this saves ratings, and with weak ones alone it costs some; what
+    a single judge says of an answer is no reason to draw it more often. Both are measured in
+    docs/real_judges.md.
     """
-    scores = np.array([answer.score for answer in answers], dtype=np.float64)
-    known = ~np.isnan(scores)
-    rates = np.ones(len(answers))
-    if known.any():
-        model = number_clusters([answer.model for answer in answers])[known]
-        question = number_clusters([answer.question for answer in answers])[known]
-        models = np.maximum(1, np.bincount(model))
-        questions = np.bincount(question)
-        values = scores[known] - scores[known].mean()
-        by_question = np.zeros(len(questions))
-        for _ in range(_ROUNDS):
-            by_model = np.bincount(model, values - by_question[question]) / models
-            by_question = np.bincount(question, values - by_model[model]) / (1 + questions)
-        surprise = np.abs(values - by_model[model] - by_question[question])
-        rates[known] = np.minimum(_HIGHEST_RATE, 1 + surprise)
-    return [float(rate) for rate in rates]
+    return min(_HIGHEST_RATE, 1 + answer.disagreement)

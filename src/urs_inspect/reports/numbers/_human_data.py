@@ -3,6 +3,7 @@
 Answers to rate, their ratings, satisfaction by intent, and votes.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -600,8 +601,14 @@ def _answer(row: Any, sample: EvalSample) -> Answer:
         instruction=text_of(sample),
         text=sample.output.completion if sample.output.choices else "",
         reference="\n".join(target),
-        score=row.final,
+        disagreement=_disagreement(row.judge_finals.values()),
     )
+
+
+def _disagreement(finals: Iterable[float]) -> float:
+    """Points between the highest and the lowest of the scores that judges gave, 0 without two."""
+    given = [final for final in finals if not math.isnan(final)]
+    return max(given) - min(given) if given else 0.0
 
 
 def _check_rubric(file: str, judged_by: str, rubric: Rubric, skipped: list[str]) -> None:
