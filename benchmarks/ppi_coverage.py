@@ -179,6 +179,7 @@ def _queued(
     text = str(
         generator.integers(2**60)
     )  # the order is a hash of the answers: other texts, other chances
+    usual = judge.mean(axis=0)
     queue = draw_queue(
         [
             Answer(
@@ -189,7 +190,8 @@ def _queued(
                 "en",
                 "",
                 text,
-                score=float(judge[place, model]),
+                # As if a second judge gave every answer of a model the same score.
+                disagreement=float(abs(judge[place, model] - usual[model])),
             )
             for place in range(len(judge))
             for model in range(judge.shape[1])

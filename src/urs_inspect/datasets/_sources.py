@@ -51,7 +51,9 @@ _PROMETHEUS_2 = (
     f"{_PROMETHEUS}/49068950830a718f84d919c567d415e5628a6916/src/evaluation/benchmark/data"
 )
 _BLOBS = "https://api.github.com/repos/prometheus-eval/prometheus-eval/git/blobs"
-_LLMBAR = f"{GITHUB_RAW}/princeton-nlp/LLMBar/caa7bee794bfed74baed038b99229fa3f0c4c511/Dataset/LLMBar"
+_LLMBAR = (
+    f"{GITHUB_RAW}/princeton-nlp/LLMBar/caa7bee794bfed74baed038b99229fa3f0c4c511/Dataset/LLMBar"
+)
 
 
 PEOPLE = "people"
