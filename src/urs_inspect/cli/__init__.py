@@ -2,6 +2,7 @@
 
 import gc
 from functools import cache
+from keyword import iskeyword
 from typing import cast
 
 import click
@@ -31,6 +32,7 @@ _GROUPS = {
     },
     "Data": {
         "data": ("cli._data", "List, fetch and verify the published data."),
+        "import": ("cli._import", "Make logs of answers and verdicts that exist already."),
         "references": ("cli._data", "Write the answers of a model as reference answers."),
     },
 }
@@ -56,12 +58,18 @@ def _groups() -> dict[str, dict[str, tuple[str, str]]]:
     groups: dict[str, dict[str, tuple[str, str]]] = {}
     for purpose, commands in _GROUPS.items():
         groups[purpose] = {
-            name: (f"{module}:{name}", line) for name, (module, line) in commands.items()
+            name: (f"{module}:{_attribute(name)}", line)
+            for name, (module, line) in commands.items()
         }
     for satellite in satellites():
         for purpose, added in satellite.commands.items():
             groups.setdefault(purpose, {}).update(added)
     return groups
+
+
+def _attribute(command: str) -> str:
+    """Where a module holds a command; one that is called like a word of Python has a mark."""
+    return f"{command}_" if iskeyword(command) else command
 
 
 @cache

@@ -282,9 +282,22 @@ def sample_ids(named: Iterable[tuple[str, str]], notes: list[str]) -> dict[str, 
     return {question: question_sha256(question)[:_ID_DIGITS] for question, _ in pairs}
 
 
-def answer_logs(answers: Sequence[ImportedAnswer], files: Iterable[Path]) -> list[EvalLog]:
+def refuse_second_answers(answers: Iterable[ImportedAnswer]) -> None:
+    """Refuse answers of one model to one question in several files."""
+    counts = Counter((one.question.strip(), one.model) for one in answers)
+    if twice := [key for key, count in counts.items() if count > 1]:
+        question, model = twice[0]
+        raise InputError(
+            f"{counted(len(twice), 'question')} with answers of one model in several files, such as"
+            f" '{question[:60]}' of {model}; allowed: one answer of each model to a question"
+        )
+
+
+def answer_logs(
+    answers: Sequence[ImportedAnswer], files: Iterable[Path], notes: list[str]
+) -> list[EvalLog]:
     """A finished log for each model, with its answers as samples; see `sample_ids`."""
-    ids = sample_ids(((one.question, one.question_id) for one in answers), [])
+    ids = sample_ids(((one.question, one.question_id) for one in answers), notes)
     by_model: dict[str, list[EvalSample]] = defaultdict(list)
     for one in answers:
         sample_id = ids[one.question.strip()]

@@ -1,7 +1,7 @@
 """Logs of verdicts and scores that judges gave already, from the files that publish them."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,7 +22,6 @@ from urs_inspect.logs._imported import (
     Faults,
     ImportedAnswer,
     ImportedFile,
-    Naming,
     answer_sample,
     made_log,
     sample_ids,
@@ -179,6 +178,16 @@ def _score(value: Any, row: Row, faults: Faults) -> bool | float | str | None:
     return read
 
 
+def refuse_second_scores(scores: Iterable[ImportedScore]) -> None:
+    """Refuse scores of one judge for one answer in several files."""
+    counts = Counter((one.answer.question.strip(), one.answer.model, one.judge) for one in scores)
+    if twice := [key for key, count in counts.items() if count > 1]:
+        raise InputError(
+            f"{counted(len(twice), 'answer')} with scores of one judge in several files, such as"
+            f" {twice[0][2]} for {twice[0][1]}; allowed: one score"
+        )
+
+
 def ids_of(answers: Iterable[ImportedAnswer], notes: list[str]) -> dict[str, str]:
     """Ids of samples by question."""
     return sample_ids(((one.question, one.question_id) for one in answers), notes)
@@ -325,7 +334,9 @@ def pair_logs(
             if pairs[name][0][1].label
         ]
         if labelled:
-            orders = {"orders": "both" if any(len(_orders(g)) > 1 for g in replies.values()) else "ab"}
+            orders = {
+                "orders": "both" if any(len(_orders(g)) > 1 for g in replies.values()) else "ab"
+            }
             log = made_log(PAIRS_TASK, judge, labelled, sources, task_args=orders)
             logs[f"{judge} with labels"] = scored_copy(log, pair_verdict(), "pair_verdict")
     return logs
@@ -392,8 +403,3 @@ def _labelled(ballot: Ballot, one: ImportedVerdict, replies: list[dict[str, Any]
     }
     compared = _compared(ballot, replies)
     return compared.model_copy(update={"target": label, "metadata": metadata})
-
-
-def read_files(files: Iterable[Path], naming: Naming) -> list[ImportedFile]:
-    """Read files, all of scores or all of pairs."""
-    return [naming.read(path) for path in files]

@@ -1,0 +1,253 @@
+"""`urs-inspect import`: answers, verdicts and scores that exist already become logs."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from urs_inspect._util import InputError, check_new_file, choices, counted, visible, write_new_file
+
+if TYPE_CHECKING:
+    from urs_inspect.logs._imported import Naming
+    from urs_inspect.logs._imported_verdicts import ImportedScore
+
+_FILES = click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+_OUTPUT = click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The folder to write logs to, or the .eval file where there is one log.",
+)
+
+
+def _naming_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options that say what columns mean."""
+    options = (
+        click.option(
+            "--columns",
+            metavar="MAPPING|FILE",
+            help="Names of other columns: '{question: ask, answer: said}', or a file of YAML.",
+        ),
+        click.option(
+            "--set",
+            "constants",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A value of all rows, such as model=lab/name or judge=gpt-4. May be repeated.",
+        ),
+        click.option(
+            "--file-name",
+            metavar="REGEX",
+            help="Values in the names of files, as '(?P<model_a>.+)-vs-(?P<model_b>.+)-gpt4'.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group("import")
+def import_() -> None:
+    """Make logs of answers, verdicts and scores that exist already, without any model."""
+
+
+@import_.command()
+@_FILES
+@_OUTPUT
+@_naming_options
+@click.option(
+    "--questions",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file of question_id and question, for FILES that have only ids of questions.",
+)
+def answers(files: tuple[Path, ...], output: Path, questions: Path | None, **naming: Any) -> None:
+    """Make a log per model of the answers in FILES: .csv, .json or .jsonl in UTF-8.
+
+    Columns are question (or prompt, instruction, input), answer (or output, response, generation,
+    completion, text) and model (or generator, model_id); optional are question_id (or id),
+    answer_id, reference, intent, language, scenario and group. `model_outputs.json` of AlpacaEval
+    is such a file. mad reads the logs (-T responses=DIR), and so does `inspect score --model none`.
+    """
+    from urs_inspect.logs._imported import (
+        answer_logs,
+        read_answers_file,
+        read_questions,
+        refuse_second_answers,
+        write_logs,
+    )
+
+    named = _naming(**naming)
+    asked = {} if questions is None else read_questions(questions)
+    notes: list[str] = []
+    read = []
+    for path in files:
+        read += read_answers_file(path, named, asked, notes)
+    refuse_second_answers(read)
+    logs = answer_logs(read, files, notes)
+    written = write_logs({log.eval.model: log for log in logs}, output)
+    _say(notes)
+    models = counted(len(logs), "model")
+    click.echo(f"{counted(len(read), 'answer')} of {models} in {_place(output, written)}")
+
+
+@import_.command()
+@_FILES
+@_OUTPUT
+@_naming_options
+@click.option(
+    "--verdicts",
+    "meanings",
+    metavar="MAPPING|FILE",
+    help="What other verdicts mean: '{3: tie}'; meanings are first, second, tie, none.",
+)
+@click.option(
+    "--judges", metavar="COLUMNS", help="Columns with the scores of a judge each: GPT-4,Llama3."
+)
+@click.option(
+    "--label",
+    metavar="COLUMN",
+    help="Column with people's labels, which go to labels.csv for `compare --human`.",
+)
+@click.option(
+    "--answers",
+    "answer_logs",
+    multiple=True,
+    help="Logs of the answers, by which ids are resolved and texts added. May be repeated.",
+)
+def verdicts(
+    files: tuple[Path, ...],
+    output: Path,
+    meanings: str | None,
+    judges: str | None,
+    label: str | None,
+    answer_logs: tuple[str, ...],
+    **naming: Any,
+) -> None:
+    """Make logs of the verdicts on pairs, or the scores of answers, in FILES.
+
+    Pairs: question or question_id, model_a and model_b (or answer_a_id and answer_b_id, with
+    --answers), judge, verdict (a, b, tie, or a model), and perhaps label, first and reason. The
+    answer named first was shown first; both orders are kept. `rank --prior` reads the log of a
+    judge, `judges` that of labelled pairs.
+
+    Scores: question or question_id, model, judge and score, or a column for each of --judges. There
+    is a log per model, and `compare --scorer JUDGE` reads these.
+    """
+    from urs_inspect.logs._imported import write_logs
+    from urs_inspect.logs._imported_verdicts import (
+        MEANINGS,
+        KnownAnswers,
+        ids_of,
+        in_one_order,
+        pair_logs,
+        read_pairs_file,
+        read_scores_file,
+        refuse_second_scores,
+        score_logs,
+    )
+
+    columns = [] if judges is None else [name.strip() for name in judges.split(",")]
+    said = _mapping(meanings, "verdicts")
+    if unknown := [meaning for meaning in said.values() if meaning not in MEANINGS]:
+        raise InputError(f"verdicts: unknown '{unknown[0]}'; allowed: {choices(MEANINGS)}")
+    named = _naming(**naming)
+    notes: list[str] = []
+    known = KnownAnswers(answer_logs, notes)
+    read = [named.read(path) for path in files]
+    if all(file.has("model_b") or file.has("answer_b_id") for file in read):
+        pairs = [one for file in read for one in read_pairs_file(file, said, known)]
+        asked = [answer for one in pairs for answer in one.answers]
+        logs = pair_logs(pairs, ids_of(asked, notes), files)
+        for name, log in logs.items():
+            if single := in_one_order(log):
+                notes.append(
+                    f"{name}: {single:,} of {counted(len(log.samples or []), 'pair')} in one order"
+                    " only; how much place counts cannot be told from these."
+                )
+        labels: list[ImportedScore] = []
+    else:
+        scores: list[ImportedScore] = []
+        labels = []
+        for file in read:
+            given, by_people = read_scores_file(file, columns, label or "", known, notes)
+            scores += given
+            labels += by_people
+        refuse_second_scores([*scores, *labels])
+        ids = ids_of([one.answer for one in [*scores, *labels]], notes)
+        logs = score_logs(scores, ids, files)
+    file_of_labels = output / "labels.csv"
+    if output.suffix.lower() == ".eval":
+        file_of_labels = output.with_suffix(".labels.csv")
+    if labels:
+        check_new_file(file_of_labels, ".csv")
+    written = write_logs(logs, output)
+    if labels:
+        write_new_file(file_of_labels, _labels_csv(labels, ids))
+        notes.append(f"{counted(len(labels), 'label')} of people in {file_of_labels}")
+    _say(notes)
+    click.echo(f"{counted(len(logs), 'log')} in {_place(output, written)}: {choices(logs)}")
+
+
+def _labels_csv(labels: "list[ImportedScore]", ids: dict[str, str]) -> str:
+    """Labels as `compare --human` reads them."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("id", "model", "rating"))
+    for one in labels:
+        writer.writerow((ids[one.answer.question.strip()], one.answer.model, one.value))
+    return text.getvalue()
+
+
+def _naming(columns: str | None, constants: tuple[str, ...], file_name: str | None) -> "Naming":
+    from urs_inspect.logs._imported import Naming
+
+    common: dict[str, str] = {}
+    for given in constants:
+        name, sign, value = given.partition("=")
+        if not sign or not value.strip():
+            raise InputError(f"set: must be NAME=VALUE, got '{given}'")
+        common[name.strip()] = value.strip()
+    try:
+        pattern = None if file_name is None else re.compile(file_name)
+    except re.error as error:
+        raise InputError(f"file-name: '{file_name}' is no regular expression: {error}") from None
+    return Naming(_mapping(columns, "columns"), common, pattern)
+
+
+def _mapping(given: str | None, option: str) -> dict[str, str]:
+    """A mapping of texts, written in YAML or in a file of YAML."""
+    import yaml
+
+    from urs_inspect._util import read_yaml
+    from urs_inspect.datasets._rows import read_columns_file
+
+    if given is None:
+        return {}
+    try:
+        inline = given.lstrip().startswith("{")
+        found = read_yaml(given) if inline else read_columns_file(Path(given))
+    except yaml.YAMLError as error:
+        raise InputError(f"{option}: not readable as YAML: {error}") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{option}: must be a mapping such as {{name: value}}, got '{given}'")
+    return {str(key): str(value) for key, value in found.items()}
+
+
+def _place(output: Path, written: list[Path]) -> str:
+    return str(output if len(written) > 1 else written[0])
+
+
+def _say(notes: list[str]) -> None:
+    for note in notes:
+        click.echo(visible(note), err=True)
