@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from urs_inspect._util import InputError, check_new_file, choices, counted, visible, write_new_file
+from urs_inspect._util import InputError, choices, counted, visible, write_new_file
 
 if TYPE_CHECKING:
     from urs_inspect.logs._imported import Naming
@@ -186,8 +186,8 @@ def verdicts(
     file_of_labels = output / "labels.csv"
     if output.suffix.lower() == ".eval":
         file_of_labels = output.with_suffix(".labels.csv")
-    if labels:
-        check_new_file(file_of_labels, ".csv")
+    if labels and file_of_labels.exists():
+        raise InputError(f"output: there is a file '{file_of_labels}' already; name another place")
     written = write_logs(logs, output)
     if labels:
         write_new_file(file_of_labels, _labels_csv(labels, ids))

@@ -89,7 +89,7 @@ class ImportedFile:
             names = "; ".join(f"{what}: {choices(ALIASES[what])}" for what in missing)
             raise InputError(
                 f"{self.path}: no column for the {choices(missing)} (allowed: {names}); there are:"
-                f" {choices(self.columns)}. --columns names others, --set gives one value to all rows"
+                f" {choices(self.columns)}. --columns names others, --set gives all rows one value"
             )
 
 

@@ -316,8 +316,8 @@ def pair_logs(
         if twice:
             of = pairs[twice[0]][0][0]
             raise InputError(
-                f"{counted(len(twice), 'pair')} with two verdicts of {judge} in the same order, such"
-                f" as {of.model_a} and {of.model_b} on question '{of.instruction_id}'"
+                f"{counted(len(twice), 'pair')} with two verdicts of {judge} in the same order, as"
+                f" {of.model_a} and {of.model_b} on question '{of.instruction_id}'"
             )
         samples = [_compared(pairs[name][0][0], given) for name, given in replies.items()]
         log = made_log(
