@@ -1,9 +1,9 @@
 """`urs-inspect import`: answers, verdicts and scores that exist already become logs."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -87,9 +87,7 @@ def answers(files: tuple[Path, ...], output: Path, questions: Path | None, **nam
     named = _naming(**naming)
     asked = {} if questions is None else read_questions(questions)
     notes: list[str] = []
-    read = []
-    for path in files:
-        read += read_answers_file(path, named, asked, notes)
+    read = _of_all(files, lambda path: read_answers_file(path, named, asked, notes))
     refuse_second_answers(read)
     logs = answer_logs(read, files, notes)
     written = write_logs({log.eval.model: log for log in logs}, output)
@@ -161,9 +159,9 @@ def verdicts(
     named = _naming(**naming)
     notes: list[str] = []
     known = KnownAnswers(answer_logs, notes)
-    read = [named.read(path) for path in files]
+    read = _of_all(files, lambda path: [named.read(path)])
     if all(file.has("model_b") or file.has("answer_b_id") for file in read):
-        pairs = [one for file in read for one in read_pairs_file(file, said, known)]
+        pairs = _of_all(read, lambda file: read_pairs_file(file, said, known))
         asked = [answer for one in pairs for answer in one.answers]
         logs = pair_logs(pairs, ids_of(asked, notes), files)
         for name, log in logs.items():
@@ -174,15 +172,11 @@ def verdicts(
                 )
         labels: list[ImportedScore] = []
     else:
-        scores: list[ImportedScore] = []
-        labels = []
-        for file in read:
-            given, by_people = read_scores_file(file, columns, label or "", known, notes)
-            scores += given
-            labels += by_people
-        refuse_second_scores([*scores, *labels])
-        ids = ids_of([one.answer for one in [*scores, *labels]], notes)
-        logs = score_logs(scores, ids, files)
+        both = _of_all(read, lambda file: read_scores_file(file, columns, label, known, notes))
+        refuse_second_scores(both)
+        ids = ids_of([one.answer for one in both], notes)
+        labels = [one for one in both if one.judge == label]
+        logs = score_logs([one for one in both if one.judge != label], ids, files)
     file_of_labels = output / "labels.csv"
     if output.suffix.lower() == ".eval":
         file_of_labels = output.with_suffix(".labels.csv")
@@ -194,6 +188,24 @@ def verdicts(
         notes.append(f"{counted(len(labels), 'label')} of people in {file_of_labels}")
     _say(notes)
     click.echo(f"{counted(len(logs), 'log')} in {_place(output, written)}: {choices(logs)}")
+
+
+_From = TypeVar("_From")
+_Read = TypeVar("_Read")
+
+
+def _of_all(files: Iterable[_From], read: Callable[[_From], list[_Read]]) -> list[_Read]:
+    """What is read from all files; refuse them together, each with its own faults."""
+    found: list[_Read] = []
+    faults: list[str] = []
+    for file in files:
+        try:
+            found += read(file)
+        except InputError as error:
+            faults.append(error.message)
+    if faults:
+        raise InputError("\n".join(faults))
+    return found
 
 
 def _labels_csv(labels: "list[ImportedScore]", ids: dict[str, str]) -> str:

@@ -118,9 +118,13 @@ class KnownAnswers:
 
 
 def read_scores_file(
-    file: ImportedFile, judges: Sequence[str], label: str, known: KnownAnswers, notes: list[str]
-) -> tuple[list[ImportedScore], list[ImportedScore]]:
-    """Read what judges gave answers, and people's labels of these from the column `label`.
+    file: ImportedFile,
+    judges: Sequence[str],
+    label: str | None,
+    known: KnownAnswers,
+    notes: list[str],
+) -> list[ImportedScore]:
+    """Read what judges gave answers, and people's labels of these as scores of the judge `label`.
 
     Each of `judges` has a column; without any, the file has the columns judge and score.
 
@@ -154,8 +158,7 @@ def read_scores_file(
     refuse(faults.sentences())
     if without:
         notes.append(f"{file.path}: {counted(without, 'row')} without any score, left out.")
-    by_judges = [one for one in read.values() if one.judge != label]
-    return by_judges, [one for one in read.values() if one.judge == label]
+    return list(read.values())
 
 
 def _score(value: Any, row: Row, faults: Faults) -> bool | float | str | None:
