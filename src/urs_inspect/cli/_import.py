@@ -68,19 +68,25 @@ def import_() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A file of question_id and question, for FILES that have only ids of questions.",
 )
-def answers(files: tuple[Path, ...], output: Path, questions: Path | None, **naming: Any) -> None:
+@click.option(
+    "--lab",
+    metavar="NAME",
+    help="Put NAME/ before models without a slash, as `inspect score` needs them.",
+)
+def answers(files: tuple[Path, ...], output: Path, questions: Path | None, lab: str | None, **naming: Any) -> None:
     """Make a log per model of the answers in FILES: .csv, .json or .jsonl in UTF-8.
 
     Columns are question (or prompt, instruction, input), answer (or output, response, generation,
     completion, text) and model (or generator, model_id); optional are question_id (or id),
     answer_id, reference, intent, language, scenario and group. `model_outputs.json` of AlpacaEval
-    is such a file. mad reads the logs (-T responses=DIR), and so does `inspect score --model none`.
+    is such a file. mad reads the logs (-T responses=DIR), and so does `inspect score --model none/none`.
     """
     from urs_inspect.logs._imported import (
         answer_logs,
         read_answers_file,
         read_questions,
         refuse_second_answers,
+        with_lab,
         write_logs,
     )
 
@@ -88,6 +94,14 @@ def answers(files: tuple[Path, ...], output: Path, questions: Path | None, **nam
     asked = {} if questions is None else read_questions(questions)
     notes: list[str] = []
     read = _of_all(files, lambda path: read_answers_file(path, named, asked, notes))
+    bare = sorted({one.model for one in read if "/" not in one.model})
+    if lab is not None:
+        read = [with_lab(one, lab) for one in read]
+    elif bare:
+        notes.append(
+            f"{counted(len(bare), 'model')} without a slash, such as {bare[0]}: `inspect score`"
+            " takes only names such as lab/name; --lab puts one before all."
+        )
     refuse_second_answers(read)
     logs = answer_logs(read, files, notes)
     written = write_logs({log.eval.model: log for log in logs}, output)

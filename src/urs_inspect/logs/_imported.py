@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -280,6 +280,11 @@ def sample_ids(named: Iterable[tuple[str, str]], notes: list[str]) -> dict[str, 
     if any(name for _, name in pairs):
         notes.append("Ids of the files do not name questions; ids are made from the questions.")
     return {question: question_sha256(question)[:_ID_DIGITS] for question, _ in pairs}
+
+
+def with_lab(answer: ImportedAnswer, lab: str) -> ImportedAnswer:
+    """An answer whose model has a lab before its name, that of its file if it has one."""
+    return answer if "/" in answer.model else replace(answer, model=f"{lab}/{answer.model}")
 
 
 def refuse_second_answers(answers: Iterable[ImportedAnswer]) -> None:

@@ -85,8 +85,9 @@ class KnownAnswers:
         known = ImportedAnswer(question, str(sample.id), model, text, "", facts)
         if answer_id := str(facts.get("answer_id", "")):
             self._by_id[answer_id] = known
-        self._by_question[str(sample.id), model] = known
-        self._by_question[question.strip(), model] = known
+        for name in (model.rpartition("/")[2], model):
+            self._by_question[str(sample.id), name] = known
+            self._by_question[question.strip(), name] = known
 
     def of(self, row: Row, side: str, faults: Faults) -> ImportedAnswer | None:
         """The answer that a row is about, on one `side` (`_a`, `_b`; empty where there is one).
