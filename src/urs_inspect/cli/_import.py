@@ -73,7 +73,9 @@ def import_() -> None:
     metavar="NAME",
     help="Put NAME/ before models without a slash, as `inspect score` needs them.",
 )
-def answers(files: tuple[Path, ...], output: Path, questions: Path | None, lab: str | None, **naming: Any) -> None:
+def answers(
+    files: tuple[Path, ...], output: Path, questions: Path | None, lab: str | None, **naming: Any
+) -> None:
     """Make a log per model of the answers in FILES: .csv, .json or .jsonl in UTF-8.
 
     Columns are question (or prompt, instruction, input), answer (or output, response, generation,

@@ -306,13 +306,15 @@ def pair_logs(
     Where the files have labels also a log of labelled pairs, as `judge_pairwise` makes them.
 
     Raises:
-        InputError: If a judge said two things of the same pair in the same order.
+        InputError: If a judge said two things of the same pair in the same order, or a pair has two
+            labels.
     """
     by_judge: dict[str, dict[str, list[tuple[Ballot, ImportedVerdict]]]] = {}
     for one in verdicts:
         ballot = _ballot(one, ids)
         by_judge.setdefault(one.judge, {}).setdefault(ballot.id, []).append((ballot, one))
     sources = sources_of(files)
+    _refuse_contradictions(verdicts, ids)
     logs: dict[str, EvalLog] = {}
     for judge, pairs in by_judge.items():
         replies = {name: _replies(given) for name, given in pairs.items()}
@@ -332,11 +334,11 @@ def pair_logs(
             model_roles={"grader": ModelConfig(model=judge)},
         )
         logs[judge] = scored_copy(log, pair_choice(), "pair_choice")
-        labelled = [
-            _labelled(*pairs[name][0], given)
-            for name, given in replies.items()
-            if pairs[name][0][1].label
-        ]
+        labelled = []
+        for name, given in replies.items():
+            with_label = [pair for pair in pairs[name] if pair[1].label]
+            if with_label:
+                labelled.append(_labelled(*with_label[0], given))
         if labelled:
             orders = {
                 "orders": "both" if any(len(_orders(g)) > 1 for g in replies.values()) else "ab"
@@ -346,8 +348,25 @@ def pair_logs(
     return logs
 
 
+def _refuse_contradictions(verdicts: Sequence[ImportedVerdict], ids: Mapping[str, str]) -> None:
+    """Refuse pairs that have different labels in different rows."""
+    labels: dict[str, set[str]] = defaultdict(set)
+    for one in verdicts:
+        if one.label:
+            ballot = _ballot(one, ids)
+            labels[ballot.id].add(_on_sides(one.label, _shown_first(one, ballot)))
+    twice = [name for name, given in labels.items() if len(given) > 1]
+    if twice:
+        raise InputError(
+            f"{counted(len(twice), 'pair')} with two labels, such as pair {twice[0]}; allowed: one"
+            " label of a pair, in all of its rows"
+        )
+
+
 def in_one_order(log: EvalLog) -> int:
     """How many pairs of a log of `pair_logs` a judge saw in one order only."""
+    if log.eval.task == PAIRS_TASK:  # they are in the log of `mad` as well
+        return 0
     return sum(len(sample.store[REPLIES]) == 1 for sample in log.samples or [])
 
 
@@ -361,13 +380,17 @@ def _replies(given: Sequence[tuple[Ballot, ImportedVerdict]]) -> list[dict[str, 
     """The verdicts on a pair as a sample of `mad` keeps them, equal ones once."""
     replies: list[dict[str, Any]] = []
     for ballot, one in given:
-        first: First = "a" if one.answers[0].model == ballot.model_a else "b"
+        first = _shown_first(one, ballot)
         reply = PairReply(first, (OVERALL,), one.reason, failure="no_answer", error="No verdict.")
         if (said := _on_sides(one.verdict, first)) != "none":
             reply = PairReply(first, (OVERALL,), one.reason, verdicts={OVERALL: said})
         if (record := {"judge": one.judge, **asdict(reply)}) not in replies:
             replies.append(record)
     return replies
+
+
+def _shown_first(one: ImportedVerdict, ballot: Ballot) -> First:
+    return "a" if one.answers[0].model == ballot.model_a else "b"
 
 
 def _on_sides(said: str, first: First) -> str:
@@ -395,8 +418,7 @@ def _compared(ballot: Ballot, replies: list[dict[str, Any]]) -> EvalSample:
 
 
 def _labelled(ballot: Ballot, one: ImportedVerdict, replies: list[dict[str, Any]]) -> EvalSample:
-    first: First = "a" if one.answers[0].model == ballot.model_a else "b"
-    label = _on_sides(one.label, first)
+    label = _on_sides(one.label, _shown_first(one, ballot))
     metadata = {
         "group": str(one.answers[0].facts.get("group", "")),
         "prompt": ballot.instruction,

@@ -1,0 +1,280 @@
+"""`urs-inspect import`: logs of answers, verdicts and scores that exist already."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.log import EvalLog, read_eval_log
+
+from tests.cli.conftest import Run, Said
+from tests.reports.json_files import write_rows
+from tests.telling import tells
+from urs_inspect.datasets._references import question_sha256
+from urs_inspect.logs._comparisons import read_comparisons, read_judge_prior
+from urs_inspect.logs._files import finished_logs
+from urs_inspect.logs._responses import read_pool
+from urs_inspect.reports.numbers._judges import read_judges
+
+MODELS = ("lab/a", "lab/b")
+
+
+def answer(model: str, number: int, **more: Any) -> dict[str, Any]:
+    """An answer as AlpacaEval publishes it."""
+    return {
+        "instruction": f"Ask {number}",
+        "output": f"{model} {number}",
+        "generator": model,
+    } | more
+
+
+ANSWERS = [answer(model, number) for number in range(3) for model in MODELS]
+
+
+def score(number: int, model: str, judge: str, value: Any) -> dict[str, Any]:
+    return {"question": f"Ask {number}", "model": model, "judge": judge, "score": value}
+
+
+def verdict(number: int, first: str, second: str, winner: Any, **more: Any) -> dict[str, Any]:
+    asked = {"question": f"Ask {number}", "model_a": first, "model_b": second}
+    return {**asked, "judge": "j", "winner": winner, **more}
+
+
+def only_log(place: Path) -> EvalLog:
+    [log] = finished_logs([str(place)], [])
+    return log
+
+
+def test_answers_become_a_pool_with_ids_of_their_questions(run: Run, tmp_path: Path) -> None:
+    """Ids do not depend on the file, so that logs of several files join."""
+    places = []
+    for model in MODELS:
+        rows = [row for row in ANSWERS if row["generator"] == model]
+        file = write_rows(tmp_path / f"{model[-1]}.json", *rows)
+        places.append(str(tmp_path / f"{model[-1]}.eval"))
+        assert run("import", "answers", file, "-o", places[-1]).exit_code == 0
+    pool = read_pool(places)
+    assert {one.id for one in pool.instructions} == {
+        question_sha256(f"Ask {number}")[:16] for number in range(3)
+    }
+    assert [one.text for one in pool.instructions] == ["Ask 0", "Ask 1", "Ask 2"]
+    assert list(pool.responses["lab/b"].values()) == ["lab/b 0", "lab/b 1", "lab/b 2"]
+
+
+def test_a_log_says_what_it_was_imported_from(run: Run, tmp_path: Path) -> None:
+    file = write_rows(
+        tmp_path / "answers.jsonl", answer("m", 0, intent="factual_qa", reference="R")
+    )
+    assert run("import", "answers", file, "--lab", "x", "-o", tmp_path / "one.eval").exit_code == 0
+    log = read_eval_log(str(tmp_path / "one.eval"))
+    [source] = (log.eval.metadata or {})["imported"]
+    [sample] = log.samples or []
+    assert (log.status, log.eval.model, source["file"]) == ("success", "x/m", "answers.jsonl")
+    assert len(source["sha256"]) == 64
+    assert (sample.target, sample.metadata) == ("R", {"intent": "factual_qa"})
+    assert [message.text for message in sample.messages] == ["Ask 0", "m 0"]
+
+
+def test_own_ids_count_where_each_is_of_one_question(said: Said, tmp_path: Path) -> None:
+    """Ids of rows would never pair two models."""
+    named = [{**row, "id": row["instruction"][-1]} for row in ANSWERS]
+    said("import", "answers", write_rows(tmp_path / "q.json", *named), "-o", tmp_path / "q")
+    assert {one.id for one in read_pool([str(tmp_path / "q")]).instructions} == {"0", "1", "2"}
+    by_row = [{**row, "id": place} for place, row in enumerate(ANSWERS)]
+    output = said(
+        "import", "answers", write_rows(tmp_path / "r.json", *by_row), "-o", tmp_path / "r"
+    )
+    assert tells(output, "Ids ... questions")
+    assert len(read_pool([str(tmp_path / "r")]).instructions) == 3
+
+
+def test_columns_constants_and_questions_by_id(run: Run, tmp_path: Path) -> None:
+    questions = write_rows(tmp_path / "q.jsonl", {"question_id": 7, "text": "Why?"})
+    file = write_rows(tmp_path / "a.jsonl", {"question_id": 7, "said": "So.", "text": "no"})
+    options = ("--columns", "{answer: said}", "--set", "model=m", "--questions", questions)
+    result = run("import", "answers", file, *options, "-o", tmp_path / "a.eval")
+    assert result.exit_code == 0, result.output
+    [sample] = only_log(tmp_path / "a.eval").samples or []
+    assert (sample.id, sample.input, sample.output.completion) == ("7", "Why?", "So.")
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (answer("lab/a", 0, output="another"), "1 row ... second answer ... row 7"),
+        (answer("lab/a", 9, output=True), "1 row ... answer is no text ... row 7"),
+        (answer("lab/a", 9, instruction=" "), "1 row ... question ... row 7"),
+        (answer("", 9), "1 row ... model ... row 7"),
+    ],
+)
+def test_bad_answers_are_counted(
+    refused: Said, tmp_path: Path, row: dict[str, Any], told: str
+) -> None:
+    file = write_rows(tmp_path / "a.json", *ANSWERS, row)
+    assert tells(refused("import", "answers", file, "-o", tmp_path / "out"), told)
+    assert not (tmp_path / "out").exists()
+
+
+def test_every_file_with_faults_is_named(refused: Said, tmp_path: Path) -> None:
+    one = write_rows(tmp_path / "one.json", {"question": "Why?", "said": "So."})
+    two = tmp_path / "two.csv"
+    two.write_bytes("question,answer,model\nWhy?,caf\u00e9,m\n".encode("latin-1"))
+    output = refused("import", "answers", one, two, "-o", tmp_path / "out")
+    assert tells(output, "one.json ... answer, model ... output, response ... question, said")
+    assert tells(output, "two.csv ... line 2 ... UTF-8")
+
+
+def test_copies_and_empty_answers_are_said_once(said: Said, tmp_path: Path) -> None:
+    rows = [*ANSWERS, ANSWERS[0], ANSWERS[1], answer("lab/a", 5, output="")]
+    file = write_rows(tmp_path / "a.json", *rows)
+    output = said("import", "answers", file, "-o", tmp_path / "out")
+    assert tells(output, "1 row ... empty answer")
+    assert tells(output, "2 rows ... copy")
+    assert tells(output, "7 answers of 2 models")
+
+
+def test_nothing_is_overwritten(run: Run, tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "a.json", *ANSWERS)
+    assert run("import", "answers", file, "-o", tmp_path / "out").exit_code == 0
+    assert run("import", "answers", file, "-o", tmp_path / "out").exit_code == 1
+    assert run("import", "answers", file, "-o", tmp_path / "one.eval").exit_code == 1
+
+
+def test_scores_of_judges_are_compared_and_corrected(run: Run, tmp_path: Path) -> None:
+    """A judge that gives every answer of `b` a point too much, and people that do not."""
+    lines = ["question,model,strict,kind,person"]
+    for number in range(40):
+        right = number % 4 > 0
+        lines.append(f"Ask {number},a,{right},{right},{right}")
+        lines.append(f"Ask {number},b,{not right},True,{not right}")
+    lines.append("Ask 99,a,,,")
+    file = tmp_path / "wide.csv"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    options = ("--judges", "strict,kind", "--label", "person")
+    result = run("import", "verdicts", file, *options, "-o", tmp_path / "logs")
+    assert result.exit_code == 0, result.output
+    assert tells(result.output, "1 row without any score")
+    assert tells(result.output, "80 labels")
+    chosen = ("compare", tmp_path / "logs", "--scorer", "kind")
+    assert tells(run(*chosen).output, "b is best")
+    corrected = run(*chosen, "--human", tmp_path / "logs" / "labels.csv").output
+    assert tells(corrected, "ratings of 80 answers ... a has the highest mean")
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (score(0, "a", "j", "good"), '1 row ... "good" ... C, P, I ... line 2'),
+        (score(0, "b", "j", 2), "1 row ... another score ... same judge ... line 2"),
+    ],
+)
+def test_bad_scores_are_counted(
+    refused: Said, tmp_path: Path, row: dict[str, Any], told: str
+) -> None:
+    file = write_rows(tmp_path / "s.jsonl", score(0, "b", "j", 1), row)
+    assert tells(refused("import", "verdicts", file, "-o", tmp_path / "out"), told)
+
+
+def test_both_orders_of_a_pair_are_kept(run: Run, tmp_path: Path) -> None:
+    rows = [
+        verdict(0, "x", "y", "model_a"),
+        verdict(0, "y", "x", "2"),
+        verdict(1, "x", "y", "model_a"),
+        verdict(1, "y", "x", "model_a"),
+        verdict(2, "y", "x", "x"),
+        verdict(3, "y", "x", None),
+    ]
+    file = write_rows(tmp_path / "v.jsonl", *rows)
+    result = run("import", "verdicts", file, "-o", tmp_path / "v.eval")
+    assert result.exit_code == 0, result.output
+    assert tells(result.output, "j: 2 of 4 pairs in one order")
+    read = {one.ballot.instruction: one for one in read_comparisons(str(tmp_path / "v.eval"))}
+    outcomes = [read[f"Ask {number}"].outcome for number in range(3)]
+    assert outcomes == [1.0, 0.5, 1.0]
+    assert read["Ask 1"].facts["orders"] == {"j": {"a": "a", "b": "b"}}
+    assert read["Ask 2"].facts["orders"] == {"j": {"b": "a"}}
+    assert read["Ask 3"].facts["outcome"] == "unread"
+    prior = read_judge_prior(str(tmp_path / "v.eval"))
+    assert (prior.judges, prior.players, prior.unread) == (("j",), ("x", "y"), 1)
+
+
+def test_a_column_may_say_which_answer_was_shown_first(run: Run, tmp_path: Path) -> None:
+    rows = [verdict(0, "x", "y", "a", first="b"), verdict(1, "x", "y", "a", first="ab")]
+    file = write_rows(tmp_path / "v.jsonl", *rows)
+    assert run("import", "verdicts", file, "-o", tmp_path / "v.eval").exit_code == 0
+    one, other = read_comparisons(str(tmp_path / "v.eval"))
+    assert (one.facts["orders"], other.facts["orders"]) == ({"j": {"b": "a"}}, {"j": {"a": "a"}})
+
+
+def test_ids_of_answers_are_found_in_logs(run: Run, refused: Said, tmp_path: Path) -> None:
+    """As in the reviews of Vicuna: no text, and a number for the better answer."""
+    rows = [answer(model, 0, answer_id=f"id {model}", id="q") for model in MODELS]
+    logs = tmp_path / "logs"
+    assert (
+        run("import", "answers", write_rows(tmp_path / "a.json", *rows), "-o", logs).exit_code == 0
+    )
+    review = {"question_id": "q", "answer1_id": "id lab/b", "answer2_id": "id lab/a", "score": 3}
+    file = write_rows(tmp_path / "b-vs-a-gpt9.jsonl", review)
+    options = ["--answers", logs, "--file-name", "vs-.+-(?P<judge>.+)[.]jsonl"]
+    given = ("import", "verdicts", file, *options, "-o", tmp_path / "v.eval")
+    assert tells(refused(*given), "1 row ... unknown verdict ... 3 ... model_a ... --verdicts")
+    assert run(*given, "--verdicts", "{3: tie}").exit_code == 0
+    [read] = read_comparisons(str(tmp_path / "v.eval"))
+    assert (read.ballot.response_a, read.ballot.response_b) == ("lab/a 0", "lab/b 0")
+    assert read.facts["orders"] == {"gpt9": {"b": "tie"}}
+    lost = write_rows(tmp_path / "lost-vs-a-gpt9.jsonl", {**review, "answer2_id": "no"})
+    given = (
+        "import",
+        "verdicts",
+        lost,
+        *options,
+        "--verdicts",
+        "{3: tie}",
+        "-o",
+        tmp_path / "l.eval",
+    )
+    assert tells(refused(*given), "1 row ... --answers ... line 1")
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (verdict(0, "x", "y", "b"), "1 pair ... two verdicts of j"),
+        (verdict(1, "x", "x", "b"), "1 row ... itself"),
+        (verdict(1, "x", "y", "b", first="third"), "1 row ... first ... ab"),
+        (verdict(0, "y", "x", "b", label="a"), "1 pair ... two labels"),
+    ],
+)
+def test_bad_verdicts_are_counted(
+    refused: Said, tmp_path: Path, row: dict[str, Any], told: str
+) -> None:
+    file = write_rows(tmp_path / "v.jsonl", verdict(0, "x", "y", "a", label="a"), row)
+    assert tells(refused("import", "verdicts", file, "-o", tmp_path / "out"), told)
+
+
+def test_labelled_pairs_measure_a_judge(run: Run, tmp_path: Path) -> None:
+    rows = []
+    for number in range(10):
+        texts = {"response_a": "long text", "response_b": "short"}
+        label = "a" if number < 6 else "b"
+        rows.append(verdict(number, "x", "y", "a", label=label, **texts))
+        texts = {"response_a": "short", "response_b": "long text"}
+        other = {"a": "b", "b": "a"}[label]
+        rows.append(verdict(number, "y", "x", "b", label=other, **texts))
+    file = write_rows(tmp_path / "v.jsonl", *rows)
+    assert run("import", "verdicts", file, "-o", tmp_path / "logs").exit_code == 0
+    [judged] = read_judges(list(finished_logs([str(tmp_path / "logs")], [])))
+    [judge] = judged.judges
+    assert (judge.judge, judge.orders) == ("j", "both")
+    assert judge.overall is not None
+    assert judge.overall.accuracy_all.value == pytest.approx(0.6)
+
+
+def test_mappings_are_checked(refused: Said, tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "v.jsonl", verdict(0, "x", "y", "a"))
+    given = ("import", "verdicts", file, "-o", tmp_path / "out")
+    assert tells(refused(*given, "--columns", "{prompts: ask}"), "columns ... prompts ... question")
+    assert tells(refused(*given, "--columns", "{question: ask}"), "no 'ask' ... question, model_a")
+    assert tells(refused(*given, "--verdicts", "{3: draw}"), "draw ... first, second, tie")
+    assert tells(refused(*given, "--set", "judge"), "NAME=VALUE")
+    assert tells(refused(*given, "--file-name", "("), "regular expression")
+    assert tells(refused(*given, "--file-name", "(?P<judge>x)y"), "v.jsonl")
