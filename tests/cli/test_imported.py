@@ -34,8 +34,8 @@ def score(number: int, model: str, judge: str, value: Any) -> dict[str, Any]:
     return {"question": f"Ask {number}", "model": model, "judge": judge, "score": value}
 
 
-def verdict(number: int, first: str, second: str, winner: Any, **more: Any) -> dict[str, Any]:
-    asked = {"question": f"Ask {number}", "model_a": first, "model_b": second}
+def verdict(number: int, one: str, other: str, winner: Any, **more: Any) -> dict[str, Any]:
+    asked = {"question": f"Ask {number}", "model_a": one, "model_b": other}
     return {**asked, "judge": "j", "winner": winner, **more}
 
 

@@ -81,7 +81,8 @@ def answers(
     Columns are question (or prompt, instruction, input), answer (or output, response, generation,
     completion, text) and model (or generator, model_id); optional are question_id (or id),
     answer_id, reference, intent, language, scenario and group. `model_outputs.json` of AlpacaEval
-    is such a file. mad reads the logs (-T responses=DIR), and so does `inspect score --model none/none`.
+    is such a file. mad reads the logs (-T responses=DIR), and `inspect score --model none/none`
+    judges them.
     """
     from urs_inspect.logs._imported import (
         answer_logs,
