@@ -56,8 +56,8 @@ def test_answers_become_a_pool_with_ids_of_their_questions(run: Run, tmp_path: P
     assert {one.id for one in pool.instructions} == {
         question_sha256(f"Ask {number}")[:16] for number in range(3)
     }
-    assert [one.text for one in pool.instructions] == ["Ask 0", "Ask 1", "Ask 2"]
-    assert list(pool.responses["lab/b"].values()) == ["lab/b 0", "lab/b 1", "lab/b 2"]
+    given = {one.text: pool.responses["lab/b"][one.id] for one in pool.instructions}
+    assert given == {f"Ask {number}": f"lab/b {number}" for number in range(3)}
 
 
 def test_a_log_says_what_it_was_imported_from(run: Run, tmp_path: Path) -> None:
@@ -182,11 +182,13 @@ def test_both_orders_of_a_pair_are_kept(run: Run, tmp_path: Path) -> None:
         verdict(1, "y", "x", "model_a"),
         verdict(2, "y", "x", "x"),
         verdict(3, "y", "x", None),
+        verdict(4, "x", "z", "a"),
+        verdict(4, "z", "x", "a"),
     ]
     file = write_rows(tmp_path / "v.jsonl", *rows)
     result = run("import", "verdicts", file, "-o", tmp_path / "v.eval")
     assert result.exit_code == 0, result.output
-    assert tells(result.output, "j: 2 of 4 pairs in one order")
+    assert tells(result.output, "j: 2 of 5 pairs in one order")
     read = {one.ballot.instruction: one for one in read_comparisons(str(tmp_path / "v.eval"))}
     outcomes = [read[f"Ask {number}"].outcome for number in range(3)]
     assert outcomes == [1.0, 0.5, 1.0]
@@ -194,7 +196,7 @@ def test_both_orders_of_a_pair_are_kept(run: Run, tmp_path: Path) -> None:
     assert read["Ask 2"].facts["orders"] == {"j": {"b": "a"}}
     assert read["Ask 3"].facts["outcome"] == "unread"
     prior = read_judge_prior(str(tmp_path / "v.eval"))
-    assert (prior.judges, prior.players, prior.unread) == (("j",), ("x", "y"), 1)
+    assert (prior.judges, prior.players, prior.unread) == (("j",), ("x", "y", "z"), 1)
 
 
 def test_a_column_may_say_which_answer_was_shown_first(run: Run, tmp_path: Path) -> None:

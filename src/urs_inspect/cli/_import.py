@@ -88,7 +88,7 @@ def answers(
         answer_logs,
         read_answers_file,
         read_questions,
-        refuse_second_answers,
+        refuse_twice,
         with_lab,
         write_logs,
     )
@@ -105,7 +105,7 @@ def answers(
             f"{counted(len(bare), 'model')} without a slash, such as {bare[0]}: `inspect score`"
             " takes only names such as lab/name; --lab puts one before all."
         )
-    refuse_second_answers(read)
+    refuse_twice(((one.question.strip(), one.model, "") for one in read), "answer")
     logs = answer_logs(read, files, notes)
     written = write_logs({log.eval.model: log for log in logs}, output)
     _say(notes)
@@ -156,7 +156,7 @@ def verdicts(
     Scores: question or question_id, model, judge and score, or a column for each of --judges. There
     is a log per model, and `compare --scorer JUDGE` reads these.
     """
-    from urs_inspect.logs._imported import write_logs
+    from urs_inspect.logs._imported import refuse_twice, write_logs
     from urs_inspect.logs._imported_verdicts import (
         MEANINGS,
         KnownAnswers,
@@ -165,7 +165,6 @@ def verdicts(
         pair_logs,
         read_pairs_file,
         read_scores_file,
-        refuse_second_scores,
         score_logs,
     )
 
@@ -190,7 +189,7 @@ def verdicts(
         labels: list[ImportedScore] = []
     else:
         both = _of_all(read, lambda file: read_scores_file(file, columns, label, known, notes))
-        refuse_second_scores(both)
+        refuse_twice((one.key for one in both), "score")
         ids = ids_of([one.answer for one in both], notes)
         labels = [one for one in both if one.judge == label]
         logs = score_logs([one for one in both if one.judge != label], ids, files)
@@ -227,15 +226,10 @@ def _of_all(files: Iterable[_From], read: Callable[[_From], list[_Read]]) -> lis
 
 def _labels_csv(labels: "list[ImportedScore]", ids: dict[str, str]) -> str:
     """Labels as `compare --human` reads them."""
-    import csv
-    import io
+    import pandas as pd
 
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("id", "model", "rating"))
-    for one in labels:
-        writer.writerow((ids[one.answer.question.strip()], one.answer.model, one.value))
-    return text.getvalue()
+    rows = [(ids[one.key[0]], one.answer.model, one.value) for one in labels]
+    return pd.DataFrame(rows, columns=["id", "model", "rating"]).to_csv(index=False)
 
 
 def _naming(columns: str | None, constants: tuple[str, ...], file_name: str | None) -> "Naming":

@@ -287,14 +287,14 @@ def with_lab(answer: ImportedAnswer, lab: str) -> ImportedAnswer:
     return answer if "/" in answer.model else replace(answer, model=f"{lab}/{answer.model}")
 
 
-def refuse_second_answers(answers: Iterable[ImportedAnswer]) -> None:
-    """Refuse answers of one model to one question in several files."""
-    counts = Counter((one.question.strip(), one.model) for one in answers)
-    if twice := [key for key, count in counts.items() if count > 1]:
-        question, model = twice[0]
+def refuse_twice(keys: Iterable[tuple[str, str, str]], what: str) -> None:
+    """Refuse what several files say of one question, model and judge (empty without one)."""
+    if twice := [key for key, count in Counter(keys).items() if count > 1]:
+        question, model, judge = twice[0]
+        by = f" by {judge}" if judge else ""
         raise InputError(
-            f"{counted(len(twice), 'question')} with answers of one model in several files, such as"
-            f" '{question[:60]}' of {model}; allowed: one answer of each model to a question"
+            f"{counted(len(twice), what)} in several files, such as of {model}{by} to"
+            f" '{question[:60]}'; allowed: one"
         )
 
 

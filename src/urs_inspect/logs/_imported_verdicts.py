@@ -1,7 +1,7 @@
 """Logs of verdicts and scores that judges gave already, from the files that publish them."""
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -55,6 +55,11 @@ class ImportedScore:
     answer: ImportedAnswer
     judge: str
     value: bool | float | str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it is about."""
+        return self.answer.question.strip(), self.answer.model, self.judge
 
 
 @dataclass(frozen=True)
@@ -153,8 +158,7 @@ def read_scores_file(
         answer = known.of(row, "", faults) if kept else None
         for name, value in kept.items() if answer else ():
             one = ImportedScore(cast(ImportedAnswer, answer), name, value)
-            key = (one.answer.question.strip(), one.answer.model, name)
-            if read.setdefault(key, one).value != value:
+            if read.setdefault(one.key, one).value != value:
                 faults.add("with another score of the same judge for an answer", row.place)
     refuse(faults.sentences())
     if without:
@@ -180,16 +184,6 @@ def _score(value: Any, row: Row, faults: Faults) -> bool | float | str | None:
         faults.add(f"with a score that is none, as {shown(value)} ({allowed})", row.place)
         return None
     return read
-
-
-def refuse_second_scores(scores: Iterable[ImportedScore]) -> None:
-    """Refuse scores of one judge for one answer in several files."""
-    counts = Counter((one.answer.question.strip(), one.answer.model, one.judge) for one in scores)
-    if twice := [key for key, count in counts.items() if count > 1]:
-        raise InputError(
-            f"{counted(len(twice), 'answer')} with scores of one judge in several files, such as"
-            f" {twice[0][2]} for {twice[0][1]}; allowed: one score"
-        )
 
 
 def ids_of(answers: Iterable[ImportedAnswer], notes: list[str]) -> dict[str, str]:
@@ -227,8 +221,8 @@ def _scorer(judge: str) -> str:
 
 
 def _mean(judge: str, samples: Sequence[EvalSample]) -> EvalScore:
-    given = [sample.scores[judge] for sample in samples if judge in (sample.scores or {})]
-    values = [number(score.value) for score in given]
+    given = (sample.scores or {} for sample in samples)
+    values = [number(scores[judge].value) for scores in given if judge in scores]
     mean = math.fsum(values) / len(values) if values else math.nan
     return EvalScore(
         name=judge,
