@@ -119,7 +119,9 @@ def test_every_file_with_faults_is_named(refused: Said, tmp_path: Path) -> None:
     two = tmp_path / "two.csv"
     two.write_bytes("question,answer,model\nWhy?,caf\u00e9,m\n".encode("latin-1"))
     output = refused("import", "answers", one, two, "-o", tmp_path / "out")
-    assert tells(output, "one.json ... answer, model ... output, response ... question, said")
+    assert tells(
+        output, "one.json ... answer, model ... output ... text ... generator ... question, said"
+    )
     assert tells(output, "two.csv ... line 2 ... UTF-8")
 
 
@@ -137,6 +139,7 @@ def test_nothing_is_overwritten(run: Run, tmp_path: Path) -> None:
     assert run("import", "answers", file, "-o", tmp_path / "out").exit_code == 0
     assert run("import", "answers", file, "-o", tmp_path / "out").exit_code == 1
     assert run("import", "answers", file, "-o", tmp_path / "one.eval").exit_code == 1
+    assert run("import", "answers", file, "-o", tmp_path / "one.json").exit_code == 1
 
 
 @pytest.mark.satellites

@@ -12,7 +12,15 @@ from typing import Any
 from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, EvalStats
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
 
-from urs_inspect._util import InputError, check_folder, check_new_file, choices, counted, is_blank
+from urs_inspect._util import (
+    InputError,
+    check_folder,
+    check_new_file,
+    choices,
+    counted,
+    file_kind,
+    is_blank,
+)
 from urs_inspect.datasets._references import question_sha256
 from urs_inspect.datasets._rows import SURPLUS, SURROGATE, Row, read_records, read_table, refuse
 from urs_inspect.datasets._sources import sha256_of
@@ -46,6 +54,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 
 _KEPT = ("intent", "language", "scenario", "category", "group")
 """Columns about a question that samples keep, for scorers, reports and `mad`."""
+_SUFFIXES = (".csv", ".json", ".jsonl")
 _ID_DIGITS = 16
 _LONG = 20  # characters of a question that an answer repeats hardly by chance
 _UNSAFE = re.compile(r"[^\w.-]+")
@@ -77,6 +86,7 @@ class ImportedFile:
     path: Path
     rows: tuple[Row, ...]
     columns: tuple[str, ...]  # as the file has them
+    text: str = ""  # what a column `text` may hold beside its other names
 
     def has(self, what: str) -> bool:
         """Whether any row has a value."""
@@ -86,7 +96,9 @@ class ImportedFile:
         """Refuse the file if it lacks what is needed, with the names that are read."""
         missing = [what for what in needed if not self.has(what)]
         if missing:
-            names = "; ".join(f"{what}: {choices(ALIASES[what])}" for what in missing)
+            also = {self.text: ("text",)}
+            allowed = {what: (*ALIASES[what], *also.get(what, ())) for what in missing}
+            names = "; ".join(f"{what}: {choices(columns)}" for what, columns in allowed.items())
             raise InputError(
                 f"{self.path}: no column for the {choices(missing)} (allowed: {names}); there are:"
                 f" {choices(self.columns)}. --columns names others, --set gives all rows one value"
@@ -114,7 +126,12 @@ class Naming:
 
     def read(self, path: Path, text: str = "") -> ImportedFile:
         """Read a .csv, .json or .jsonl file in UTF-8; `text` says what a column `text` may hold."""
-        is_json = path.suffix.lower() == ".json"
+        suffix = path.suffix.lower()
+        if suffix not in _SUFFIXES:
+            raise InputError(
+                f"{path}: cannot read {file_kind(path)}; allowed: {choices(_SUFFIXES)}"
+            )
+        is_json = suffix == ".json"
         rows, errors = read_records(path) if is_json else read_table(path, ())
         refuse(errors)
         if not rows:
@@ -137,7 +154,7 @@ class Naming:
         for row in rows:
             own = {what: row.values.get(name) for what, name in names.items() if name}
             renamed.append(Row(row.number, {**row.values, **own, **common}, row.unit))
-        return ImportedFile(path, tuple(renamed), tuple(present))
+        return ImportedFile(path, tuple(renamed), tuple(present), text)
 
     def _column(self, what: str, present: Iterable[str]) -> str:
         there = set(present) - set(self.columns.values())
@@ -369,6 +386,8 @@ def write_logs(logs: Mapping[str, EvalLog], output: Path) -> list[Path]:
                 f"output: {len(logs)} logs are written ({choices(logs)}); name a folder"
             )
         paths = [output]
+    elif output.suffix.lower() in _SUFFIXES:
+        raise InputError(f"output: must be a folder or an .eval file, got '{output}'")
     else:
         check_folder(output, make=True)
         output.mkdir(parents=True, exist_ok=True)
