@@ -103,8 +103,8 @@ def test_what_is_written_is_read_back(tmp_path: Path):
     path = tmp_path / "pool.jsonl"
     assert write_pool_file(path, POOL_FILE_ITEMS, "reasoning") == path
     expected = (
-        Instruction("a-r1", "为什么？\n两行", "因为。", "zh", "reasoning"),
-        Instruction("b-r2", 'Why "so"?', "", "en", "reasoning"),
+        Instruction("a-r1", "为什么？\n两行", "因为。", "zh", "reasoning", "Factual_QA"),
+        Instruction("b-r2", 'Why "so"?', "", "en", "reasoning", "Leisure"),
     )
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     assert load_pool_file(str(path), scenarios=("reasoning",)) == (str(path), sha256, expected)

@@ -34,6 +34,7 @@ class _More(TypedDict, total=False):
     reference: str
     scenario: str
     language: str
+    intent: str
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Ballot:
     reference: str = ""  # reference answer; empty if there is none
     scenario: str = "general"
     language: str = "en"
+    intent: str = ""  # of the user who asked; empty if it is not known
 
     def __post_init__(self) -> None:
         """Refuse a ballot whose id, or whose order of models, would give votes another meaning."""

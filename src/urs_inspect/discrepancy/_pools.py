@@ -35,6 +35,7 @@ class Instruction:
     reference: str = ""  # a reference answer; empty for none
     language: str = ""  # code; empty if unknown
     scenario: str = ""  # kind of task, which chooses the judge's instructions; empty if unknown
+    intent: str = ""  # of the user who asked; empty if unknown
 
 
 @dataclass(frozen=True)
@@ -243,7 +244,8 @@ def load_pool_file(
     Any file that has such columns will do.
 
     Columns: instruction or question, and optionally reference (also reference_ans, answer, output),
-    id, language, scenario (one of `scenarios`, any if there are none). Returns the path as the
+    id, language, user_intent (also intent), scenario (one of `scenarios`, any if there are none).
+    Returns the path as the
     name, the SHA-256 of the file, and the instructions.
     """
 
@@ -257,6 +259,7 @@ def load_pool_file(
             reference=_first_of(fields, _REFERENCE_COLUMNS).strip(),
             language=_language(fields.optional("language")),
             scenario=scenario,
+            intent=_first_of(fields, _INTENT_COLUMNS).strip(),
         )
 
     instructions, sha256 = read_own(Path(path).expanduser(), (_TEXT_COLUMNS,), build, hint=_HINT)

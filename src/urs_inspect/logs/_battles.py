@@ -44,7 +44,7 @@ from urs_inspect.scorers import human_choice
 from urs_inspect.scorers._pair_choice import AWAITING
 from urs_inspect.stats._adjusted import JudgedBallots, style_differences
 from urs_inspect.stats._battles import OUTCOMES, Battle, Battles, battles_of, outcome_of
-from urs_inspect.stats._bootstrap import Floats, number_clusters
+from urs_inspect.stats._bootstrap import Flags, Floats, number_clusters
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,13 @@ class Vote:
     copied: bool = False  # whether it was taken over from an earlier run
     # of the first and second model; texts where they are known
     responses: tuple[Any, ...] = (None, None)
+    facts: "Facts" = ()
+
+
+Facts = tuple[Mapping[str, Any], ...]
+"""What is recorded about a comparison; of two mappings with the same key the first counts."""
+
+_MOST_GROUPS = 30
 
 
 def _unrepeated(files: Iterable[Sequence[Vote]], say: Callable[[str], None]) -> Iterator[Vote]:
@@ -248,7 +255,8 @@ def _vote(path: Path, row: Row) -> Vote:
         content.get(f"response_{number}", content.get(f"response_{side}"))
         for number, side in _SIDES
     )
-    return Vote(battle, _identity(battle, known, content, *responses), responses=responses)
+    identity = _identity(battle, known, content, *responses)
+    return Vote(battle, identity, responses=responses, facts=(known, content))
 
 
 def _models_of_file(path: Path) -> tuple[str, str]:
@@ -342,6 +350,19 @@ class HumanBattles:
         decided = [self.asked[name] for name in self.outcomes]
         return style_differences([_responses_of(ballot) for ballot in decided], features)
 
+    def facts(self) -> list[Facts]:
+        """What is recorded about the comparison of each battle."""
+        return [(self.asked[name].to_dict(),) for name in self.outcomes]
+
+    def verdicts(self, outcomes: Mapping[str, float]) -> tuple[Flags, Battles]:
+        """A judge's outcomes, by id, on the comparisons that people decided.
+
+        Returns which of `battles` have one, shape (N,), and these with the judge's outcomes.
+        """
+        given = np.array([outcomes.get(name, math.nan) for name in self.outcomes])
+        known = ~np.isnan(given)
+        return known, replace(self.battles.take(known), outcome=given[known])
+
     def judged(self, outcomes: Mapping[str, float]) -> JudgedBallots:
         """The ballots of the models with votes, with people's votes and a judge's outcomes.
 
@@ -402,6 +423,17 @@ def read_styled_battles(
     lists of votes mean.
     """
     named = [str(path) for path in paths]
+    votes = read_counted_votes(named, say, names)
+    return battles_of(vote.battle for vote in votes), styles_of(votes, features, named)
+
+
+def read_counted_votes(
+    paths: Iterable[str | Path],
+    say: Callable[[str], None] = logger.warning,
+    names: VoteColumns = AS_THEY_ARE,
+) -> list[Vote]:
+    """The votes and verdicts that `read_styled_battles` makes battles of, in their order."""
+    named = [str(path) for path in paths]
     skipped = list[str]()
     files = _distinct(named, skipped)
     waiting: list[str] = []
@@ -413,6 +445,16 @@ def read_styled_battles(
             ballots_wait = counted(len(waiting), "comparison waits", "comparisons wait")
             what += f"; {ballots_wait} for people's votes: name their files with --votes"
         raise InputError("\n".join([what, *skipped]))
+    for sentence in skipped:
+        say(sentence)
+    return votes
+
+
+def styles_of(votes: Sequence[Vote], features: Sequence[str], named: Sequence[str]) -> Floats:
+    """Differences of style of the responses of votes, shape (N, K).
+
+    All must have responses if there are any features; `named` is where the votes come from.
+    """
     known = [
         vote.responses for vote in votes if all(isinstance(text, str) for text in vote.responses)
     ]
@@ -422,9 +464,57 @@ def read_styled_battles(
             " both responses; a list of votes needs response_1 and response_2, or response_a and"
             " response_b"
         )
-    for sentence in skipped:
-        say(sentence)
-    return battles_of(vote.battle for vote in votes), style_differences(known, features)
+    return style_differences(known, features)
+
+
+def groups_of(
+    facts: Sequence[Facts], key: str, say: Callable[[str], None] = logger.warning
+) -> tuple[str, ...]:
+    """The group of each comparison: the value of a key of its facts, empty where it has none.
+
+    Args:
+        facts: What is recorded about each comparison.
+        key: Name of the facts by which comparisons are divided.
+        say: Gets a sentence on comparisons without a group.
+
+    Raises:
+        InputError: If no comparison has a value, or there are more than 30 values.
+    """
+    groups = tuple(_fact(one, key) for one in facts)
+    found = {group for group in groups if group}
+    if not found:
+        known = _dividing(facts)
+        raise InputError(
+            f"by: no comparison has a value of '{key}'; what divides them: {choices(known)}"
+            if known
+            else f"by: no comparison has a value of '{key}', and nothing else divides them"
+        )
+    if len(found) > _MOST_GROUPS:
+        raise InputError(
+            f"by: '{key}' has {len(found):,} values; at most {_MOST_GROUPS} are ranked one by one"
+        )
+    if without := groups.count(""):
+        say(f"by: {counted(without, 'comparison')} without '{key}' count in the overall ranking")
+    return groups
+
+
+def _fact(facts: Facts, key: str) -> str:
+    """The value of a key as text; empty if there is none, or it is no text, number or boolean."""
+    for known in facts:
+        value = known.get(key)
+        if isinstance(value, (str, int, float)) and str(value).strip():
+            return str(value).strip()
+    return ""
+
+
+def _dividing(facts: Sequence[Facts]) -> list[str]:
+    """Keys that have some values, but few."""
+    values: dict[str, set[str]] = {}
+    for one in facts:
+        for key in {key for known in one for key in known}:
+            values.setdefault(key, set()).add(_fact(one, key))
+    few = {key: found - {""} for key, found in values.items()}
+    return sorted(key for key, found in few.items() if 1 < len(found) <= _MOST_GROUPS)
 
 
 def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:
@@ -634,6 +724,7 @@ def _judged(sample: EvalSample, people: bool, location: str) -> Vote | None:
         key,
         copied=bool(key) and facts.get("previous") is True,
         responses=(ballot.get("response_a"), ballot.get("response_b")),
+        facts=(sample.metadata, ballot),
     )
 
 

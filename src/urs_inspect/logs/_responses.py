@@ -237,6 +237,7 @@ def _add_instruction(reading: _Reading, sample: EvalSample, file: str) -> None:
         reference=target,
         language=str(facts.get("language", "")),
         scenario=str(facts.get("scenario", "")),
+        intent=str(facts.get("intent", "")),
     )
     known = reading.instructions.setdefault(item.id, item)
     if known.text != item.text or (reading.same_references and known.reference != item.reference):

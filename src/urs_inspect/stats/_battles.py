@@ -85,6 +85,13 @@ class Battles:
         first, second, outcome, clusters = (array[chosen] for array in arrays)
         return Battles(self.players, first, second, outcome, clusters)
 
+    def of_players_who_met(self) -> "Battles":
+        """The same battles without players that have none."""
+        met, places = np.unique(np.concatenate([self.first, self.second]), return_inverse=True)
+        first, second = np.split(places.astype(np.int64), 2)
+        players = tuple(self.players[place] for place in met)
+        return Battles(players, first, second, self.outcome, number_clusters(self.clusters))
+
 
 def battles_of(fought: Iterable[Battle], players: Sequence[str] | None = None) -> Battles:
     """Make arrays of battles.

@@ -408,17 +408,52 @@ def compare_leaderboard(ranking: Ranking, leaderboard: Mapping[str, float]) -> L
     )
 
 
+def compare_rankings(ranking: Ranking, other: Ranking) -> Estimate:
+    """Spearman's rho between two rankings of the same models over the same comparisons.
+
+    The interval is of both together: with one seed they have the same resamples of instructions.
+    NaN where all ratings of a ranking are equal, or fewer than two models are in both.
+    """
+    shared = [name for name in ranking.players if name in other.players]
+    if len(shared) < 2:
+        return Estimate(math.nan, math.nan, math.nan, ranking.battles, ranking.clusters)
+    rows = []
+    for one in (ranking, other):
+        places = [one.players.index(name) for name in shared]
+        points = [one.bradley_terry[place].value for place in places]
+        rows.append(_centred_ranks(np.vstack([points, one.draws[:, places]])))
+    first, second = rows
+    product = (first * second).sum(axis=1)
+    rho = ratio(product, np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1)))
+    [found] = reported(
+        rho[:1],
+        rho[1:, np.newaxis],
+        [ranking.battles],
+        [ranking.clusters],
+        ranking.level,
+        ranking.seed,
+        scale=(-1, 1),
+    )
+    return found
+
+
+def _centred_ranks(rows: Floats) -> Floats:
+    """Ranks of the values of each row less their mean, shape (R, P)."""
+    from scipy.stats import rankdata
+
+    ranks: Floats = rankdata(np.round(rows, DIGITS), axis=1)
+    return ranks - ranks.mean(axis=1, keepdims=True)
+
+
 def _correlations(rows: Floats, ratings: Floats) -> Floats:
     """Spearman's rho and Kendall's tau-b of each row with the ratings, shape (R, 2)."""
     from scipy.stats import rankdata
 
     rounded = np.round(rows, DIGITS)
-    ranks = rankdata(rounded, axis=1)
     other = rankdata(ratings)
     upper = np.triu_indices(len(ratings), 1)
     signs = np.sign(rounded[:, upper[0]] - rounded[:, upper[1]])
-    centred = ranks - ranks.mean(axis=1, keepdims=True)
-    rho = _cosine(centred, other - other.mean())
+    rho = _cosine(_centred_ranks(rows), other - other.mean())
     tau = _cosine(signs, np.sign(ratings[upper[0]] - ratings[upper[1]]))
     return np.stack([rho, tau], axis=1)
 

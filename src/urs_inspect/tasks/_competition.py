@@ -245,7 +245,13 @@ def competition_pool(
         data = load_urs(pool or "urs", Vocabulary(rubric.intent_id, rubric.language_code))
         cases = in_proportion(data.cases, seed)[:size]
         items = [
-            Instruction(case.id, case.question.strip(), case.reference.strip(), case.language)
+            Instruction(
+                case.id,
+                case.question.strip(),
+                case.reference.strip(),
+                case.language,
+                intent=case.intent,
+            )
             for case in cases
         ]
         return Pool(data.name, data.sha256, tuple(items), {})
@@ -260,6 +266,8 @@ def competition_pool(
 def _answer_sample(item: Instruction) -> Sample:
     """A sample that all contestants answer."""
     facts = {"phase": ANSWER, "language": item.language, "scenario": item.scenario}
+    if item.intent:
+        facts["intent"] = item.intent
     return Sample(id=item.id, input=item.text, target=item.reference, metadata=facts)
 
 
@@ -449,6 +457,7 @@ class Competition(SampleSource):
             reference=item.reference,
             scenario=item.scenario or _GENERAL,
             language=item.language or "en",
+            intent=item.intent,
         )
         similarities = {
             name: getattr(selected, name)
