@@ -14,7 +14,8 @@ from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 
 if TYPE_CHECKING:
     from urs_inspect.discrepancy._judge_prior import JudgePrior, WeighedRanking
-    from urs_inspect.logs._battles import HumanBattles
+    from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts
+    from urs_inspect.reports.numbers._rankings import RankingsBy, RankingsOfJudge
     from urs_inspect.reports.words._adjusted import Adjusted
     from urs_inspect.stats import Battles, Ranking
     from urs_inspect.stats._adjusted import Coefficient
@@ -79,6 +80,14 @@ _ROUNDS = 1000
     metavar="FILE",
     help="YAML file that says what columns and winners of a list of votes mean.",
 )
+@click.option(
+    "--by",
+    metavar="KEY",
+    help=(
+        "Also rank each group of comparisons: scenario, language or intent of a log of mad, or a"
+        " column of a list of votes. With --judge and --votes, by people and by the judge."
+    ),
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
 @click.option(
     "--seed",
@@ -97,6 +106,7 @@ def rank(
     judge: str | None,
     control: str | None,
     columns: Path | None,
+    by: str | None,
     as_json: bool,
     seed: int,
     every: bool,
@@ -125,18 +135,25 @@ def rank(
     _check_use(sources, ballot_votes, output, judge, columns)
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
     features, coefficients = _style(control)
-    people, battles, styles = _read(sources, ballot_votes, features, columns)
+    people, battles, styles, groups = _read(sources, ballot_votes, features, columns, by)
+    verdicts = None if judge is None or people is None else _verdicts(people, judge)
     # Before the ratings by Elo, which take longest, so that an error comes early.
     sections: list[_SectionOf] = []
-    if people is not None and judge is not None:
-        sections.append(_corrected(people, judge, seed))
+    if people is not None and verdicts is not None:
+        sections.append(_corrected(people, verdicts, seed))
     if features:
         sections.append(_controlled(battles, styles, features, coefficients, seed))
     if prior is not None:
         sections.append(_with_prior(battles, prior, [] if people else sources, seed))
     ranking = _ranked(battles, seed)
     agreement = None if published is None else compare_leaderboard(ranking, published)
-    report = ranking_report(ranking, agreement, people, [section(ranking) for section in sections])
+    rankings, by_judge = None, None
+    if by is not None:
+        rankings = _by_groups(by, ranking, battles, groups, seed, published)
+        if people is not None and verdicts is not None:
+            by_judge = _by_people_and_judge(by, people, verdicts, groups, seed)
+    adjusted = [section(ranking) for section in sections]
+    report = ranking_report(ranking, agreement, people, adjusted, rankings, by_judge)
     if output is not None:
         attach_votes(Path(sources[0]), ballot_votes, output)
     if as_json:
@@ -188,23 +205,59 @@ def _read(
     ballot_votes: list[str],
     features: tuple[str, ...],
     columns: Path | None,
-) -> "tuple[HumanBattles | None, Battles, Floats]":
-    """People's votes if there are any, the comparisons that count, and their differences of
-    style.
+    by: str | None,
+) -> "tuple[HumanBattles | None, Battles, Floats, tuple[str, ...]]":
+    """People's votes if there are any, the comparisons that count, their differences of style, and
+    their groups.
     """
     from urs_inspect.logs._battles import (
         AS_THEY_ARE,
+        groups_of,
+        read_counted_votes,
         read_human_battles,
-        read_styled_battles,
         read_vote_columns,
+        styles_of,
     )
+    from urs_inspect.stats import battles_of
 
     if ballot_votes:
         people = read_human_battles(sources, ballot_votes, _note)
-        return people, people.battles, people.styles(features)
+        groups = () if by is None else groups_of(people.facts(), by, _note)
+        return people, people.battles, people.styles(features), groups
     names = AS_THEY_ARE if columns is None else read_vote_columns(columns)
-    battles, styles = read_styled_battles(sources, features, _note, names)
-    return None, battles, styles
+    votes = read_counted_votes(sources, _note, names)
+    styles = styles_of(votes, features, sources)
+    groups = () if by is None else groups_of([vote.facts for vote in votes], by, _note)
+    return None, battles_of(vote.battle for vote in votes), styles, groups
+
+
+def _by_groups(
+    by: str,
+    overall: "Ranking",
+    battles: "Battles",
+    groups: tuple[str, ...],
+    seed: int,
+    leaderboard: dict[str, float] | None,
+) -> "RankingsBy":
+    """A ranking of each group of comparisons."""
+    from urs_inspect.reports.numbers._rankings import rankings_by
+
+    def ranked(some: "Battles") -> "Ranking":
+        return _ranked(some, seed)
+
+    return rankings_by(by, overall, battles, groups, ranked, leaderboard)
+
+
+def _by_people_and_judge(
+    by: str, people: "HumanBattles", verdicts: "JudgeVerdicts", groups: tuple[str, ...], seed: int
+) -> "RankingsOfJudge":
+    """Rankings of each group by people and by a judge."""
+    from urs_inspect.reports.numbers._rankings import rankings_of_judge
+
+    def ranked(some: "Battles") -> "Ranking":
+        return _ranked(some, seed)
+
+    return rankings_of_judge(by, people, verdicts, groups, ranked)
 
 
 def _style(control: str | None) -> "tuple[tuple[str, ...], dict[str, Coefficient] | None]":
@@ -229,13 +282,18 @@ def _style(control: str | None) -> "tuple[tuple[str, ...], dict[str, Coefficient
     return features, None
 
 
-def _corrected(people: "HumanBattles", judge: str, seed: int) -> "_SectionOf":
-    """People's votes corrected by a judge's verdicts on all ballots."""
+def _verdicts(people: "HumanBattles", judge: str) -> "JudgeVerdicts":
+    """A judge's verdicts on the comparisons that people were asked about."""
     from urs_inspect.logs._battles import read_judge_verdicts
+
+    return read_judge_verdicts(judge, people.asked.values())
+
+
+def _corrected(people: "HumanBattles", verdicts: "JudgeVerdicts", seed: int) -> "_SectionOf":
+    """People's votes corrected by a judge's verdicts on all ballots."""
     from urs_inspect.reports.words._adjusted import corrected_section
     from urs_inspect.stats._adjusted import rank_corrected
 
-    verdicts = read_judge_verdicts(judge, people.asked.values())
     ballots = people.judged(verdicts.outcomes)
     corrected = rank_corrected(ballots, rounds=_ROUNDS, seed=seed)
     return lambda ranking: corrected_section(corrected, verdicts, ranking)

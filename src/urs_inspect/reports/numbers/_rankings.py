@@ -1,14 +1,23 @@
-"""Leaderboards and coefficients beside a ranking, read from files, and notes on votes of people."""
+"""Rankings of groups of comparisons; leaderboards and coefficients beside a ranking, read from
+files; notes on votes of people.
+"""
 
 import json
 import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from urs_inspect._util import InputError, counted
 from urs_inspect.datasets._rows import Row, read_records, read_table, shown
-from urs_inspect.logs._battles import HumanBattles
+from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts
+from urs_inspect.stats import Battles, Estimate, Ranking, compare_leaderboard
 from urs_inspect.stats._adjusted import FEATURES, Coefficient
+from urs_inspect.stats._bootstrap import Flags
+from urs_inspect.stats._ranking import compare_rankings
 
 
 def people_notes(people: HumanBattles) -> list[str]:
@@ -46,6 +55,91 @@ def people_notes(people: HumanBattles) -> list[str]:
         )
         notes.append(f"{counted(people.unknown, 'vote')} {are} not count.")
     return [*notes, *(f"Not a vote: {fault}" for fault in people.faults)]
+
+
+# --- rankings of groups of comparisons ---
+
+_Rank = Callable[[Battles], Ranking]
+"""Ranks battles, always with the same seed."""
+_OVERALL = "overall"
+
+
+@dataclass(frozen=True)
+class RankingsBy:
+    """A ranking of all comparisons, and of each group of them."""
+
+    by: str  # what divides the comparisons
+    overall: Ranking
+    groups: Mapping[str, Ranking]  # in the order of their names
+    without: int  # comparisons without a group, which count overall only
+    board: Mapping[str, int] | None = None  # rank in a leaderboard, of models that it has
+    # group -> Spearman and Kendall with the leaderboard, of groups with two of its models
+    agreement: Mapping[str, tuple[Estimate, Estimate]] | None = None
+
+
+def rankings_by(
+    by: str,
+    overall: Ranking,
+    battles: Battles,
+    groups: Sequence[str],
+    rank: _Rank,
+    leaderboard: Mapping[str, float] | None = None,
+) -> RankingsBy:
+    """Rank each group of battles; `groups` is the group of each, empty where it has none."""
+    found = {
+        group: rank(battles.take(here).of_players_who_met())
+        for group, here in _members(groups).items()
+    }
+    if leaderboard is None:
+        return RankingsBy(by, overall, found, groups.count(""))
+    agreement: dict[str, tuple[Estimate, Estimate]] = {}
+    for group, ranking in {_OVERALL: overall, **found}.items():
+        if len(leaderboard.keys() & set(ranking.players)) > 1:
+            compared = compare_leaderboard(ranking, leaderboard)
+            agreement[group] = compared.spearman, compared.kendall
+    order = sorted(leaderboard, key=lambda model: -leaderboard[model])
+    board = {model: 1 + order.index(model) for model in order}
+    return RankingsBy(by, overall, found, groups.count(""), board, agreement)
+
+
+def _members(groups: Sequence[str]) -> dict[str, Flags]:
+    """Which comparisons are in each group, shape (N,)."""
+    labels = np.array(groups)
+    return {group: labels == group for group in sorted(set(groups) - {""})}
+
+
+@dataclass(frozen=True)
+class RankingsOfJudge:
+    """Rankings by people's votes and a judge's verdicts on the same comparisons, by group.
+
+    The first group is all comparisons.
+    """
+
+    by: str
+    judges: tuple[str, ...]
+    people: Mapping[str, Ranking]
+    judge: Mapping[str, Ranking]
+    spearman: Mapping[str, Estimate]
+
+
+def rankings_of_judge(
+    by: str, people: HumanBattles, judge: JudgeVerdicts, groups: Sequence[str], rank: _Rank
+) -> RankingsOfJudge:
+    """Rank all comparisons that people and a judge decided, and each group of them, by both."""
+    known, verdicts = people.verdicts(judge.outcomes)
+    votes = people.battles.take(known)
+    kept = np.array(groups)[known].tolist()
+    members = {_OVERALL: np.ones(len(votes), dtype=np.bool_), **_members(kept)}
+    by_people = {
+        group: rank(votes.take(here).of_players_who_met()) for group, here in members.items()
+    }
+    by_judge = {
+        group: rank(verdicts.take(here).of_players_who_met()) for group, here in members.items()
+    }
+    spearman = {
+        group: compare_rankings(by_people[group], ranking) for group, ranking in by_judge.items()
+    }
+    return RankingsOfJudge(by, judge.judges, by_people, by_judge, spearman)
 
 
 # --- leaderboards, and coefficients of an earlier ranking ---

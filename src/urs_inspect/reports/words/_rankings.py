@@ -9,10 +9,17 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.logs._battles import HumanBattles
-from urs_inspect.reports._texts import number, rating_text
+from urs_inspect.reports._texts import Format, number, rating_text
 from urs_inspect.reports.layout._first_screen import FirstScreen
 from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
-from urs_inspect.reports.numbers._rankings import people_notes
+from urs_inspect.reports.numbers._rankings import RankingsBy, RankingsOfJudge, people_notes
+from urs_inspect.reports.words._rankings_by import (
+    by_facts,
+    by_section,
+    first_of_groups,
+    judge_section,
+    rank_columns,
+)
 from urs_inspect.stats import Estimate, LeaderboardAgreement, Ranking
 from urs_inspect.stats._bootstrap import fewest_clusters
 from urs_inspect.stats._ranking import Difference, Rank
@@ -33,18 +40,24 @@ def ranking_report(
     leaderboard: LeaderboardAgreement | None = None,
     people: HumanBattles | None = None,
     adjusted: Sequence[tuple[Section, Mapping[str, Any]]] = (),
+    by: RankingsBy | None = None,
+    judge: RankingsOfJudge | None = None,
 ) -> Report:
-    """A ranking, how far people agree, adjusted ratings with their facts, and how it agrees with a
-    leaderboard.
+    """A ranking, how far people agree, rankings of groups, adjusted ratings with their facts, and
+    how it agrees with a leaderboard.
     """
     facts = ranking_dict(ranking, leaderboard) | {
         key: fact for _, more in adjusted for key, fact in more.items()
     }
+    if by:
+        facts["by"] = by_facts(by, judge, ranking_dict)
     sections = []
     if people:
         sections.append(Section("Votes of people", people_notes(people)))
     sections += [
         _ratings_section(ranking),
+        *([by_section(by)] if by else []),
+        *([judge_section(judge)] if judge else []),
         _neighbours_section(ranking),
         *(section for section, _ in adjusted),
         _win_rates_section(ranking),
@@ -52,10 +65,12 @@ def ranking_report(
     if leaderboard:
         sections.append(Section("Agreement with the leaderboard", _leaderboard_notes(leaderboard)))
     titles = [section.title for section, _ in adjusted]
-    return Report(RANK, "Ranking", sections, facts, first=_screen(ranking, people, titles))
+    return Report(RANK, "Ranking", sections, facts, first=_screen(ranking, people, titles, by))
 
 
-def _screen(ranking: Ranking, people: HumanBattles | None, more: Sequence[str]) -> FirstScreen:
+def _screen(
+    ranking: Ranking, people: HumanBattles | None, more: Sequence[str], by: RankingsBy | None
+) -> FirstScreen:
     """The answer on one screen; `more` are titles of parts that are not on it."""
     over = (
         f"{counted(ranking.battles, 'comparison')} on"
@@ -72,10 +87,22 @@ def _screen(ranking: Ranking, people: HumanBattles | None, more: Sequence[str]) 
             "ahead of the next": [*ahead, ""],
         }
     )
-    table = Table(data, {"rating": rating_text, "ahead of the next": str})
+    formats: dict[str, Format] = {"rating": rating_text, "ahead of the next": str}
+    headings: dict[str, str] = {}
+    findings: list[str] = []
+    if by:
+        data = data.drop(columns="ahead of the next")
+        formats = {"rating": rating_text}
+        for group, ranks in rank_columns(by).items():
+            column = f"{by.by}: {group}"
+            data[column] = ranks
+            formats[column] = str
+            headings[column] = group
+        findings.append(first_of_groups(by))
+    table = Table(data, formats, headings=headings)
     message = ranking.connectivity.message
     warnings = [f"NOT ALL MODELS COMPARE: {message}"] if message else []
-    findings = [
+    findings += [
         "The interval of a rank is about that model alone; where models are nearly equal, it is"
         " too narrow."
     ]
