@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.cli.conftest import Run, Said, row
+from tests.cli.conftest import Run, Said, cells_of, row
 from tests.reports.json_files import write_rows
 from tests.reports.mad_logs import ballot, cast, judged, write_log
 from tests.telling import tells
@@ -420,3 +420,105 @@ def test_what_cannot_be_done_is_one_line(
     few = cast(tmp_path / "few.jsonl", *[("me", one.id, "a") for one in ballots[3:8]])
     words = arguments.format(log=log, human=human, other=other, few=few).split()
     assert tells(refused("rank", log, *words), message)
+
+
+def scenario_rows(**groups: list[str]) -> list[dict[str, str]]:
+    """Votes such as `a>b` by scenario."""
+    rows = []
+    for scenario, votes in groups.items():
+        for vote in votes:
+            rows.append(
+                {
+                    "model_a": vote[0],
+                    "model_b": vote[2],
+                    "winner": {">": "model_a", "<": "model_b", "=": "tie"}[vote[1]],
+                    "scenario": scenario,
+                }
+            )
+    return rows
+
+
+CODING = [*["a>b"] * 9, *["b>c"] * 9, *["c<a"] * 9]
+WRITING = [*["a<b"] * 9, "a>b"]
+
+
+@pytest.fixture
+def scenarios(tmp_path: Path) -> Path:
+    rows = scenario_rows(coding=CODING, writing=WRITING)
+    return write_rows(tmp_path / "scenarios.jsonl", *rows)
+
+
+def test_each_scenario_has_a_ranking_of_its_own(
+    facts: Callable[..., Any], said: Said, run: Run, scenarios: Path, tmp_path: Path
+) -> None:
+    found = facts("rank", scenarios, "--by", "scenario")["by"]
+    groups = found["groups"]
+    assert (found["key"], list(groups)) == ("scenario", ["coding", "writing"])
+    assert groups["coding"]["ranks"] == {"a": 1, "b": 2, "c": 3}
+    assert groups["writing"]["ranks"] == {"b": 1, "a": 2}
+    alone = write_rows(tmp_path / "alone.jsonl", *scenario_rows(coding=CODING))
+    assert groups["coding"] == facts("rank", alone)
+    first = said("rank", scenarios, "--by", "scenario")
+    assert tells(first, "coding: a ... writing: b")
+    everything = run("rank", "--all", scenarios, "--by", "scenario").output
+    rows = [cells for cells in cells_of(everything) if len(cells) == 4]
+    coding = groups["coding"]["intervals"]["ranks"]["c"]
+    [ranks] = [cells for cells in rows if cells[0] == "c" and cells[1].startswith("3 (")]
+    assert ranks[2:] == [f"3 ({coding[0]}–{coding[1]})", "–"]
+
+
+def test_a_comparison_without_a_scenario_counts_overall_only(
+    facts: Callable[..., Any], run: Run, scenarios: Path, tmp_path: Path
+) -> None:
+    bare = write(tmp_path / "bare.jsonl", "a>b", "a>b")
+    result = run("rank", scenarios, bare, "--by", "scenario")
+    assert tells(result.output, "2 comparisons without 'scenario'")
+    found = facts("rank", scenarios, bare, "--by", "scenario")
+    assert (found["battles"], found["by"]["without"]) == (39, 2)
+    assert found["by"]["groups"]["coding"]["battles"] == 27
+
+
+@pytest.mark.parametrize(
+    ("key", "error"),
+    [("topic", "'topic' ... scenario"), ("number", "37 values; at most 30")],
+)
+def test_what_cannot_divide_comparisons_is_refused(
+    key: str, error: str, run: Run, tmp_path: Path
+) -> None:
+    rows = scenario_rows(coding=CODING, writing=WRITING)
+    numbered = [{**one, "number": place} for place, one in enumerate(rows)]
+    result = run("rank", write_rows(tmp_path / "v.jsonl", *numbered), "--by", key)
+    assert result.exit_code == 1
+    assert tells(result.output, error)
+
+
+def test_a_leaderboard_and_a_judge_are_compared_in_each_scenario(
+    facts: Callable[..., Any], run: Run, tmp_path: Path
+) -> None:
+    ballots = []
+    for scenario in ("coding", "writing"):
+        for number in range(12):
+            for pair in (("x", "y"), ("y", "z"), ("x", "z")):
+                asked = f"{scenario} {number}?"
+                texts = {model: f"{model} {asked}" for model in pair}
+                ballots.append(Ballot.between(asked, asked, texts, scenario=scenario))
+    log = write_log(
+        tmp_path / "log.eval",
+        *[judged(one, 1.0 if one.scenario == "coding" else 0.0) for one in ballots],
+    )
+    votes = tmp_path / "votes"
+    votes.mkdir()
+    cast(votes / "me.jsonl", *[("me", one.id, "a") for one in ballots])
+    board = tmp_path / "board.csv"
+    board.write_text("model,rank\nx,3\ny,2\nz,1\n", encoding="utf-8")
+    arguments = (log, "--votes", votes, "--judge", log, "--by", "scenario", "--leaderboard", board)
+    found = facts("rank", *arguments)["by"]
+    judge = found["judge"]
+    assert judge["coding"]["spearman"] == pytest.approx(1)
+    assert judge["writing"]["spearman"] == pytest.approx(-1)
+    assert judge["writing"]["judge"] == {"z": 1, "y": 2, "x": 3}
+    assert judge["writing"]["people"] == {"x": 1, "y": 2, "z": 3}
+    assert found["leaderboard"]["coding"]["spearman"] == pytest.approx(-1)
+    everything = run("rank", "--all", *arguments).output
+    [ranks] = [cells for cells in cells_of(everything) if cells[-1] == "1 / 3"]
+    assert (ranks[0], ranks[2]) == ("x", "1 / 1")

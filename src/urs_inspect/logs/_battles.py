@@ -64,6 +64,8 @@ Facts = tuple[Mapping[str, Any], ...]
 """What is recorded about a comparison; of two mappings with the same key the first counts."""
 
 _MOST_GROUPS = 30
+_OF_THE_RESULT = ("model_a", "model_b", "response_a", "response_b", "winner", "output")
+"""Keys that say what was compared and how it ended, and are no groups."""
 
 
 def _unrepeated(files: Iterable[Sequence[Vote]], say: Callable[[str], None]) -> Iterator[Vote]:
@@ -514,7 +516,11 @@ def _dividing(facts: Sequence[Facts]) -> list[str]:
         for key in {key for known in one for key in known}:
             values.setdefault(key, set()).add(_fact(one, key))
     few = {key: found - {""} for key, found in values.items()}
-    return sorted(key for key, found in few.items() if 1 < len(found) <= _MOST_GROUPS)
+    return sorted(
+        key
+        for key, found in few.items()
+        if key not in _OF_THE_RESULT and 1 < len(found) <= _MOST_GROUPS
+    )
 
 
 def _distinct(named: Sequence[str], skipped: list[str]) -> list[str]:

@@ -442,7 +442,8 @@ def _centred_ranks(rows: Floats) -> Floats:
     from scipy.stats import rankdata
 
     ranks: Floats = rankdata(np.round(rows, DIGITS), axis=1)
-    return ranks - ranks.mean(axis=1, keepdims=True)
+    centred: Floats = ranks - ranks.mean(axis=1, keepdims=True)
+    return centred
 
 
 def _correlations(rows: Floats, ratings: Floats) -> Floats:

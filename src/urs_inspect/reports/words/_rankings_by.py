@@ -3,6 +3,7 @@
 As in Tables 1, 7 and 8 of the MAD paper, where the groups are scenarios.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -32,7 +33,9 @@ def by_section(found: RankingsBy) -> Section:
     ]
     notes = [f"Comparisons, and instructions: {'; '.join(counts)}."]
     if found.without:
-        notes.append(f"{counted(found.without, 'comparison')} without {found.by} count overall only.")
+        notes.append(
+            f"{counted(found.without, 'comparison')} without {found.by} count overall only."
+        )
     notes += apart
     notes.append(
         "Each group is ranked by its own comparisons. An interval is about one model in one group:"
@@ -174,10 +177,8 @@ def by_facts(
 
 
 def _ranks(ranking: Ranking) -> dict[str, int]:
-    return {
-        model: place.rank for model, place in zip(ranking.players, ranking.ranks, strict=True)
-    }
+    return {model: place.rank for model, place in zip(ranking.players, ranking.ranks, strict=True)}
 
 
 def _number(value: float) -> float | None:
-    return None if value != value else value  # noqa: PLR0124 - NaN is not JSON
+    return None if math.isnan(value) else value
