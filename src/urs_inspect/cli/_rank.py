@@ -147,7 +147,8 @@ def rank(
         sections.append(_with_prior(battles, prior, [] if people else sources, seed))
     ranking = _ranked(battles, seed)
     agreement = None if published is None else compare_leaderboard(ranking, published)
-    rankings, by_judge = None, None
+    rankings = None
+    by_judge = None
     if by is not None:
         rankings = _by_groups(by, ranking, battles, groups, seed, published)
         if people is not None and verdicts is not None:

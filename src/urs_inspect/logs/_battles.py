@@ -64,8 +64,19 @@ Facts = tuple[Mapping[str, Any], ...]
 """What is recorded about a comparison; of two mappings with the same key the first counts."""
 
 _MOST_GROUPS = 30
-_OF_THE_RESULT = ("model_a", "model_b", "response_a", "response_b", "winner", "output")
-"""Keys that say what was compared and how it ended, and are no groups."""
+_NO_GROUPS = (
+    "id",
+    "instruction",
+    "instruction_id",
+    "reference",
+    "model_a",
+    "model_b",
+    "response_a",
+    "response_b",
+    "winner",
+    "output",
+)
+"""Keys that say what was asked and compared and how it ended, and divide nothing."""
 
 
 def _unrepeated(files: Iterable[Sequence[Vote]], say: Callable[[str], None]) -> Iterator[Vote]:
@@ -495,6 +506,9 @@ def groups_of(
         raise InputError(
             f"by: '{key}' has {len(found):,} values; at most {_MOST_GROUPS} are ranked one by one"
         )
+    others = [name for name in _dividing(facts) if name != key]
+    if len(found) == 1 and others:
+        say(f"by: all comparisons have the same {key}; what divides them: {choices(others)}")
     if without := groups.count(""):
         say(f"by: {counted(without, 'comparison')} without '{key}' count in the overall ranking")
     return groups
@@ -519,7 +533,7 @@ def _dividing(facts: Sequence[Facts]) -> list[str]:
     return sorted(
         key
         for key, found in few.items()
-        if key not in _OF_THE_RESULT and 1 < len(found) <= _MOST_GROUPS
+        if key not in _NO_GROUPS and 1 < len(found) <= _MOST_GROUPS
     )
 
 

@@ -52,12 +52,16 @@ def ranking_report(
     if by:
         facts["by"] = by_facts(by, judge, ranking_dict)
     sections = []
+    beside = []
+    if by:
+        beside.append(by_section(by))
+    if judge:
+        beside.append(judge_section(judge))
     if people:
         sections.append(Section("Votes of people", people_notes(people)))
     sections += [
         _ratings_section(ranking),
-        *([by_section(by)] if by else []),
-        *([judge_section(judge)] if judge else []),
+        *beside,
         _neighbours_section(ranking),
         *(section for section, _ in adjusted),
         _win_rates_section(ranking),
@@ -91,13 +95,16 @@ def _screen(
     headings: dict[str, str] = {}
     findings: list[str] = []
     if by:
+        ratings = data.pop("rating")
         data = data.drop(columns="ahead of the next")
-        formats = {"rating": rating_text}
+        formats = {}
         for group, ranks in rank_columns(by).items():
             column = f"{by.by}: {group}"
             data[column] = ranks
             formats[column] = str
             headings[column] = group
+        data["rating"] = ratings
+        formats["rating"] = rating_text
         findings.append(first_of_groups(by))
     table = Table(data, formats, headings=headings)
     message = ranking.connectivity.message

@@ -14,6 +14,7 @@ from urs_inspect.reports._texts import DASH, number, rating_text
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._rankings import RankingsBy, RankingsOfJudge
 from urs_inspect.stats import Ranking
+from urs_inspect.stats._bootstrap import fewest_clusters
 from urs_inspect.stats._ranking import Rank
 
 _OVERALL = "overall"
@@ -26,21 +27,29 @@ def by_section(found: RankingsBy) -> Section:
         f"{group} {ranking.battles:,} on {ranking.clusters:,}"
         for group, ranking in found.groups.items()
     ]
-    apart = [
-        f"{group}: NOT ALL MODELS COMPARE: {ranking.connectivity.message}"
-        for group, ranking in found.groups.items()
-        if ranking.connectivity.message
-    ]
+    apart = [group for group, ranking in found.groups.items() if ranking.connectivity.message]
+    warnings = []
+    if apart:
+        warnings.append(
+            f"NOT ALL MODELS COMPARE in {choices(apart)}: models there never met, or every vote"
+            " between them went one way, so that the prior sets how far they lie apart."
+        )
     notes = [f"Comparisons, and instructions: {'; '.join(counts)}."]
     if found.without:
         notes.append(
             f"{counted(found.without, 'comparison')} without {found.by} count overall only."
         )
-    notes += apart
+    notes += warnings
     notes.append(
         "Each group is ranked by its own comparisons. An interval is about one model in one group:"
         " of many, some miss by chance. A dash is a model without a comparison in the group."
     )
+    if any(_lacks_intervals(ranking) for ranking in found.groups.values()):
+        fewest = fewest_clusters(found.overall.level)
+        notes.append(
+            f"No interval is given for a model on fewer than {fewest} instructions, or where all"
+            " resamples agree."
+        )
     tables = [
         _table(found, "Ranks", _rank_of, found.board),
         _table(found, "Bradley-Terry", _rating_of),
@@ -51,7 +60,11 @@ def by_section(found: RankingsBy) -> Section:
         data = pd.DataFrame(rows, columns=[found.by, "Spearman", "Kendall"])
         formats = dict.fromkeys(("Spearman", "Kendall"), number(2))
         tables.append(Table(data, formats, title="Agreement with the leaderboard"))
-    return Section(f"Ranking by {found.by}", notes, tables, warnings=apart)
+    return Section(f"Ranking by {found.by}", notes, tables, warnings=warnings)
+
+
+def _lacks_intervals(ranking: Ranking) -> bool:
+    return any(math.isnan(rating.low) for rating in ranking.bradley_terry)
 
 
 def judge_section(found: RankingsOfJudge) -> Section:
