@@ -370,7 +370,7 @@ def test_after_a_model_joined_the_logs_of_both_runs_are_asked_for(
     refused = compete(mad(responses=joined, **fine), tmp_path / "refused", None)
     assert refused.error is not None
     assert "no answers of mockllm/ace, mockllm/good" in refused.error.message
-    assert tells(refused.error.message, "both in responses")
+    assert f"[{joined}, {logs}]" in refused.error.message
     log = compete(mad(responses=[str(logs), joined], **fine), tmp_path / "fine", None)
     assert log.status == "success", log.error
     assert len(pairs(comparisons(log))) == 6

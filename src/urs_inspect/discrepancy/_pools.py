@@ -57,6 +57,8 @@ class Pool:
     """Contestant -> instruction id -> natural log probabilities of the answer's tokens, where it
     gives them.
     """
+    earlier: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Log of a run with previous= -> logs whose answers it compared, which it does not hold."""
 
     @property
     def contestants(self) -> tuple[str, ...]:
@@ -69,11 +71,23 @@ class Pool:
         if missing := [name for name in kept if name not in self.responses]:
             raise InputError(
                 f"responses: no answers of {choices(missing)}; there are some of"
-                f" {choices(self.contestants)}. A run with previous= holds the answers of the"
-                " models that joined only: name its log and the logs with the earlier answers,"
-                " both in responses"
+                f" {choices(self.contestants)}. {self._where_earlier_answers_are()}"
             )
         return replace(self, responses={name: self.responses[name] for name in kept})
+
+    def _where_earlier_answers_are(self) -> str:
+        """What to name in `responses` as well."""
+        only = "holds the answers of the models that joined only"
+        for log, others in self.earlier.items():
+            if others:
+                return (
+                    f"{log} {only}, since it ran with previous=. Name the logs with the earlier"
+                    f" answers as well: responses='[{', '.join([log, *others])}]'"
+                )
+        return (
+            f"A run with previous= {only}: name its log and the logs with the earlier answers, both"
+            " in responses"
+        )
 
     def answers(self, name: str) -> list[str]:
         """Answers of a contestant in the order of the instructions; empty where there is none."""

@@ -56,6 +56,7 @@ class _Reading:
     probabilities: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    earlier: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
@@ -80,6 +81,7 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
         responses=reading.responses,
         notes=tuple(reading.notes),
         probabilities=reading.probabilities,
+        earlier=reading.earlier,
     )
 
 
@@ -166,6 +168,8 @@ def _judged_answer(sample: EvalSample, log: EvalLog) -> JudgedAnswer | None:
 def _add(reading: _Reading, log: EvalLog) -> None:
     _check_source(reading, log)
     file = log.location
+    if log.eval.task_args.get("previous"):
+        reading.earlier[file] = _logs_of_earlier_answers(log)
     answers: dict[str, dict[str, str]] = defaultdict(dict)
     probabilities: dict[str, dict[str, list[float]]] = defaultdict(dict)
     for sample in log.samples or []:
@@ -192,6 +196,13 @@ def _add(reading: _Reading, log: EvalLog) -> None:
         reading.responses[model] = texts
         reading.files[model] = file
         reading.probabilities[model] = probabilities[model]
+
+
+def _logs_of_earlier_answers(log: EvalLog) -> tuple[str, ...]:
+    """The logs that a run names as `responses`, else as `previous`."""
+    given = log.eval.task_args.get("responses") or log.eval.task_args["previous"]
+    named = given if isinstance(given, list) else [given]
+    return tuple(map(str, named))
 
 
 def _check_source(reading: _Reading, log: EvalLog) -> None:
