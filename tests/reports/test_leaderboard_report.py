@@ -15,6 +15,7 @@ from tests.telling import tells
 from urs_inspect.reports.layout._tables import Report, csv_text
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, means_frame
 from urs_inspect.reports.words._comparison import best_sentence, differences_table
+from urs_inspect.reports.words._first_screen import leaderboard_screen
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.stats._bootstrap import Resampling
 
@@ -119,6 +120,10 @@ def test_one_model_has_no_rank_and_no_word_about_others() -> None:
     assert tells(text, "a ... 6.00")
     assert "| Rank |" not in text
     assert "No other model" not in text
+    screen = leaderboard_screen(alone)
+    assert tells(screen.claim, "a ... mean ... 6.00")
+    assert screen.table is not None
+    assert not {"rank", "ahead of the next"} & set(screen.table.data)
 
 
 def test_one_model_with_or_without_scores_is_a_report_of_its_own() -> None:

@@ -242,7 +242,7 @@ def screen_table(
 ) -> Table:
     """The table of a first screen: rank, model, mean, interval, ahead of the next, and more.
 
-    Models that were compared with a baseline only have no ranks.
+    Models that were compared with a baseline only, and a single model, have no ranks.
     """
     means = compared.means[ALL]
     columns = {
@@ -257,7 +257,7 @@ def screen_table(
         **more,
     }
     ranked = int(compared.models["rank_from"].notna().sum())
-    if len(compared.comparisons[ALL]) < math.comb(ranked, 2):
+    if ranked < 2 or len(compared.comparisons[ALL]) < math.comb(ranked, 2):
         del columns["rank"], columns["ahead of the next"]
     numbers = [name for name in columns if name not in ("rank", "model")]
     return Table(pd.DataFrame(columns), dict.fromkeys(numbers, str))

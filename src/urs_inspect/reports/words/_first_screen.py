@@ -1,5 +1,6 @@
 """The answer of a leaderboard on one screen."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -57,11 +58,25 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
 
 
 def _claim(ranking: Ranking) -> str:
-    """The best model, and how far it is ahead."""
+    """The best model, and how far it is ahead; the mean of a single one."""
     by_people = headline_of(ranking.corrected)
     if by_people is not None:
         return by_people.start[0]
-    return best_claim(ranking, _SIGNED)
+    return mean_of_one(ranking) or best_claim(ranking, _SIGNED)
+
+
+def mean_of_one(ranking: Ranking) -> str:
+    """The mean of the only model that has a score; empty where several have."""
+    scored = [name for name in ranking.names if not math.isnan(ranking.mean(name).value)]
+    if not scored:
+        return "No model has a score."
+    if len(scored) > 1:
+        return ""
+    over = ""
+    if ranking.questions < ranking.asked:
+        over = f" over {ranking.questions:,} of {counted(ranking.asked, 'question')}"
+    [only] = scored
+    return f"{ranking.short[only]} has a mean score of {_MEAN(ranking.mean(only))}{over}."
 
 
 def _warnings(ranking: Ranking) -> list[str]:

@@ -53,7 +53,7 @@ from urs_inspect.reports.words._comparison import (
     unscored_text,
     verdict_notes,
 )
-from urs_inspect.reports.words._first_screen import leaderboard_screen
+from urs_inspect.reports.words._first_screen import leaderboard_screen, mean_of_one
 from urs_inspect.reports.words._judge_checks import (
     JUDGE,
     judge_failed,
@@ -206,22 +206,18 @@ def headline(ranking: Ranking) -> tuple[str, str]:
 def _judged_headline(ranking: Ranking) -> tuple[str, str]:
     scored = [name for name in ranking.names if not math.isnan(ranking.mean(name).value)]
     if not scored:
-        return "No model has a score.", ""
+        return mean_of_one(ranking), ""
     top = scored[0]
     mean = _MEAN(ranking.mean(scored[0]))
     if len(scored) > 1:
         return best_sentence(ranking, ALL), f"{ranking.short[top]} has a mean score of {mean}."
-    over = f" over {ranking.questions:,} of {counted(ranking.asked, 'question')}"
-    over = over if ranking.questions < ranking.asked else ""
     facts: Any = ranking.models.loc[top]
     unscored = (
         f"{facts['unscored']:,} of {counted(facts['answers'], 'answer')} have no score: over all"
         f" questions, the mean would be {facts['mean_lowest']:.2f} if they got 1 and"
         f" {facts['mean_highest']:.2f} if they got 10."
     )
-    return f"{ranking.short[top]} has a mean score of {mean}{over}.", (
-        unscored if facts["unscored"] else ""
-    )
+    return mean_of_one(ranking), unscored if facts["unscored"] else ""
 
 
 def _rests_on(ranking: Ranking) -> str:
