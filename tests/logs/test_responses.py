@@ -22,13 +22,13 @@ def log(path: Path, model: str, *samples: EvalSample, **facts: Any) -> str:
 
 
 def test_answers_of_one_model_a_log(tmp_path: Path) -> None:
-    one = answered("x", "one", metadata={"language": "zh", "scenario": "coding"})
+    one = answered("x", "one", metadata={"language": "zh", "scenario": "coding", "intent": "api"})
     pool = read_pool(
         [log(tmp_path / "a.eval", "p/a", one), log(tmp_path / "b.eval", "p/b", answered("y", " "))]
     )
     assert (pool.name, pool.sha256, pool.contestants) == ("d", "0" * 64, ("p/a", "p/b"))
     assert pool.responses == {"p/a": {"x": "one"}, "p/b": {"y": " "}}
-    assert pool.instructions[0] == Instruction("x", "Ask x", "ref", "zh", "coding")
+    assert pool.instructions[0] == Instruction("x", "Ask x", "ref", "zh", "coding", "api")
 
 
 def test_what_never_came_has_no_entry(tmp_path: Path) -> None:

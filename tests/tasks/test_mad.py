@@ -37,7 +37,7 @@ from urs_inspect.judging import JudgeFailure, JudgePrompt
 from urs_inspect.logs._comparisons import read_comparisons
 from urs_inspect.logs._responses import read_pool
 from urs_inspect.tasks import mad, urs
-from urs_inspect.tasks._competition import RunAttempt
+from urs_inspect.tasks._competition import RunAttempt, competition_pool
 from urs_inspect.tasks.mad import asked_similarity
 
 ALL = list(combinations(sorted(STRENGTHS), 2))
@@ -529,3 +529,9 @@ def test_an_unreadable_similarity_is_asked_for_again(
     similarity = anyio.run(asked_similarity(ask), "a", "b")
     assert similarity == result or (isinstance(result, str) and tells(similarity, result))
     assert len(seen) == calls and len({prompt.case for prompt in seen}) == 1
+
+
+def test_the_pool_of_urs_knows_the_intents_of_its_questions() -> None:
+    intents = {item.intent for item in competition_pool("sample", None, None, 0).instructions}
+    assert {"leisure", "factual_qa"} <= intents
+    assert "" not in intents
