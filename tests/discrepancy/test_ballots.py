@@ -107,3 +107,10 @@ def test_the_same_ballot_twice_is_one_and_two_of_an_id_are_none(tmp_path: Path) 
     path.write_text(path.read_text("utf-8") + json.dumps(other) + "\n", "utf-8")
     with pytest.raises(InputError, match=r"line 4:.*\w{16} differs.*line 1"):
         read_ballots(path)
+
+
+def test_a_ballot_of_a_log_without_intents_is_the_same_as_one_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "ballots.jsonl"
+    known = {**ballot(1).to_dict(), "intent": "advice"}
+    path.write_text(f"{json.dumps(ballot(1).to_dict())}\n{json.dumps(known)}\n", "utf-8")
+    assert len(read_ballots(path)) == 1

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Self, TypedDict, Unpack, get_args
 
@@ -55,7 +55,8 @@ class Ballot:
     reference: str = ""  # reference answer; empty if there is none
     scenario: str = "general"
     language: str = "en"
-    intent: str = ""  # of the user who asked; empty if it is not known
+    # Of the user who asked, empty if it is not known; logs of earlier versions do not have it.
+    intent: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         """Refuse a ballot whose id, or whose order of models, would give votes another meaning."""
