@@ -117,7 +117,7 @@ class Ballot:
             raise InputError(
                 f"{place}: missing {choices(missing)}; a ballot needs {choices(_REQUIRED)}"
             )
-        known = {field.name: values[field.name] for field in fields(cls) if field.name in values}
+        known = {one.name: values[one.name] for one in fields(cls) if one.name in values}
         for key, value in known.items():
             if not isinstance(value, str):
                 raise InputError(f"{place}: {key} must be text, got {type(value).__name__}")
