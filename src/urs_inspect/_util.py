@@ -6,6 +6,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -112,6 +113,19 @@ class InputError(click.ClickException):
 def choices(allowed: Iterable[object]) -> str:
     """Format allowed values for an error message, in their given order."""
     return ", ".join(str(value) for value in allowed)
+
+
+_LEAST_ALIKE = 0.6  # share of characters in common, as difflib counts them
+_MOST_ALIKE = 2
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question about the nearest of known names, ` (did you mean question?)`; else empty."""
+    folded = {each.strip().casefold(): each for each in known}
+    near = get_close_matches(
+        name.strip().casefold(), list(folded), n=_MOST_ALIKE, cutoff=_LEAST_ALIKE
+    )
+    return f" (did you mean {' or '.join(folded[each] for each in near)}?)" if near else ""
 
 
 if sys.platform == "win32":

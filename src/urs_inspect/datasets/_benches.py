@@ -3,24 +3,45 @@
 import hashlib
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from logging import getLogger
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from urs_inspect._util import InputError, choices, file_kind
 from urs_inspect.datasets._cases import Vocabulary
+from urs_inspect.datasets._columns import (
+    LABEL,
+    PAIR_KEYS,
+    PREFERENCES,
+    PROMPT,
+    RATING,
+    RATING_KEYS,
+    ColumnMap,
+    Preference,
+    guess_columns,
+    left_out_note,
+    majority,
+    read_column_map,
+)
 from urs_inspect.datasets._conversations import MESSAGES, Conversation, hint_of, question_of
-from urs_inspect.datasets._rows import READABLE, Fields, read_own, read_published
+from urs_inspect.datasets._rows import (
+    READABLE,
+    Fields,
+    MissingColumnError,
+    label_key,
+    read_own,
+    read_published,
+    read_table,
+    shown,
+)
 from urs_inspect.datasets._sources import SOURCES
 
-Preference = Literal["a", "b", "tie"]
-"""Which of two responses is better."""
-
-PREFERENCES: tuple[Preference, ...] = get_args(Preference)
+__all__ = ["PREFERENCES", "Preference"]
+logger = getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -82,6 +103,7 @@ class RatingData:
     labels: str = ""  # whose labels they are; empty for a user's file
 
 
+_Case = TypeVar("_Case", PairCase, RatingCase)
 _NO_TIES = "/no_ties"
 _ReadPair = Callable[[Fields, str], PairCase | str]
 """Reads a row with a given id: a pair, or the reason why it is none."""
@@ -185,20 +207,22 @@ class _PairColumns:
     prompt: str
     response_a: str
     response_b: str
-    label: str
+    label: str  # a column of one label, or of a list with one of each rater
     labels: Mapping[str, Preference]
-    group: Callable[[Fields], str] = lambda fields: "all"
+    # where it gives none, pairs are grouped by how many raters agree
+    group: Callable[[Fields], str] = lambda fields: ""
     dimensions: Callable[[Fields], Mapping[str, Preference]] = lambda fields: {}
 
     def __call__(self, fields: Fields, case_id: str) -> PairCase:
         prompt, conversation = question_of(fields, self.prompt, _PROMPT_LANGUAGE)
+        agreed = majority(fields.several_labels(self.label, self.labels))
         return PairCase(
             id=case_id,
             prompt=prompt,
             response_a=fields.text(self.response_a, blank=True),  # no answer is an answer
             response_b=fields.text(self.response_b, blank=True),
-            label=fields.label(self.label, self.labels),
-            group=self.group(fields),
+            label=agreed.label,
+            group=self.group(fields) or agreed.agreement or "all",
             dimensions=self.dimensions(fields),
             conversation=conversation,
         )
@@ -253,21 +277,65 @@ def _llmbar(subset: str) -> _PairColumns:
     )
 
 
-def _panda_lm(fields: Fields, case_id: str) -> PairCase | str:
-    """The label is that of most of the three people; the instruction and its input are one prompt.
+def _as_published(fields: Fields, mapping: ColumnMap, texts: Iterable[str], label: str) -> str:
+    """Have a row read as a mapping says; why it is left out, or an empty text.
 
-    A few responses are no text.
+    Responses that are no text and rows without a label are left out, as is a label that the
+    mapping gives no meaning.
     """
-    responses = [fields.values.get(name) for name in ("response1", "response2")]
-    if not all(isinstance(response, str) for response in responses):
-        return "a response is no text"
-    labels: Mapping[str, Preference] = {"1": "a", "2": "b", "0": "tie"}
-    votes = Counter(fields.label(f"annotator{number}", labels) for number in (1, 2, 3))
-    parts = [fields.text("instruction", blank=True).strip(), fields.optional("input").strip()]
-    prompt = "\n\n".join(filter(None, parts))
-    label, most = votes.most_common(1)[0]
-    group = "all three agree" if most == 3 else "two of three agree"
-    return PairCase(case_id, prompt, str(responses[0]), str(responses[1]), label, group)
+    mapping.apply(fields)
+    for key in texts:
+        value = fields.values.get(key, "")
+        if not isinstance(value, str):
+            return f"'{choices(mapping.columns.get(key, (key,)))}' is no text but {shown(value)}"
+    value = fields.values.get(label)
+    given = value if isinstance(value, list) else [value]
+    given = [part for part in given if not _is_blank(part)]
+    wanted = [part for part in given if mapping.labels.get(label_key(part), "") is not None]
+    if not wanted:
+        return f"{label} {shown(given[0])}" if given else f"no {label}"
+    fields.values[label] = wanted if isinstance(value, list) else value
+    return ""
+
+
+def _is_blank(label: object) -> bool:
+    if isinstance(label, str):
+        return not label.strip()
+    return label is None or (isinstance(label, float) and math.isnan(label))
+
+
+@dataclass(frozen=True)
+class _MappedPair:
+    """Reads rows of pairs as a mapping says."""
+
+    mapping: ColumnMap
+    columns: _PairColumns
+
+    def __call__(self, fields: Fields, case_id: str) -> PairCase | str:
+        texts = (self.columns.response_a, self.columns.response_b)
+        reason = _as_published(fields, self.mapping, texts, self.columns.label)
+        return reason or self.columns(fields, case_id)
+
+
+def _mapped_pair(mapping: ColumnMap, columns: _PairColumns) -> _MappedPair:
+    """Pairs under other names, with the labels of the mapping if it has any."""
+    meanings = {name: meaning for name, meaning in mapping.labels.items() if meaning is not None}
+    return _MappedPair(mapping, replace(columns, labels=meanings or columns.labels))
+
+
+_PANDA_LM = _mapped_pair(
+    ColumnMap(
+        {
+            PROMPT: ("instruction", "input"),
+            "response_a": ("response1",),
+            "response_b": ("response2",),
+            LABEL: ("annotator1", "annotator2", "annotator3"),
+        },
+        {"1": "a", "2": "b", "0": "tie"},
+    ),
+    _PairColumns(PROMPT, "response_a", "response_b", LABEL, {}),
+)
+"""The label is that of most of the three people; a few responses are no text."""
 
 
 def _judge_bench(fields: Fields, case_id: str) -> PairCase:
@@ -317,7 +385,7 @@ PAIR_BENCHES: Mapping[str, _ReadPair | None] = MappingProxyType(
         "mt_bench_people": _llmbar("all"),  # 200 pairs
         "case_study": None,  # all five: 315 pairs
         **{name: _llmbar(name.partition("/")[2]) for name in _PARTS["case_study"]},
-        "panda_lm": _panda_lm,  # 993 pairs, each by three people
+        "panda_lm": _PANDA_LM,  # 993 pairs, each by three people
         "judge_bench": None,  # both: 620 pairs without ties
         **dict.fromkeys(_PARTS["judge_bench"], _judge_bench),
         "critique_llm": None,  # both: 200 pairs without ties
@@ -327,28 +395,40 @@ PAIR_BENCHES: Mapping[str, _ReadPair | None] = MappingProxyType(
 """Published pairs by name: how a row is read."""
 
 
-def load_pairs(bench: str, *, dimension: Callable[[str], str] | None = None) -> PairData:
+def load_pairs(
+    bench: str,
+    *,
+    dimension: Callable[[str], str] | None = None,
+    columns: str | Mapping[str, Any] | None = None,
+) -> PairData:
     """Load labelled pairs by name or path.
 
     Args:
-        bench: A name in `PAIR_BENCHES`, or the path of a `.csv` file with a header or a `.jsonl`
-            file with one object per line. Columns: prompt (or messages, a list of `{role,
-            content}`), response_a and response_b (which may be empty), label (a, b or tie; also
-            model_a, model_b, 1, 2), and optionally id, group, and dimensions, an object of
+        bench: A name in `PAIR_BENCHES`, or the path of a `.csv` file with a header, a `.jsonl`
+            file with one object per line or a `.json` file with a list of objects. Columns: prompt
+            (or messages, a list of `{role, content}`), response_a and response_b (which may be
+            empty), label (a, b or tie; also model_a, model_b, 1, 2; or a list with one of each
+            rater, of which most count), and optionally id, group, and dimensions, an object of
             dimensions and labels (in CSV: as JSON in a cell).
         dimension: Turns the name of a dimension in a user's file into that of a taxonomy, or raises
             `InputError`; without it any name is allowed.
+        columns: What the columns and labels of a user's file mean: a mapping from those above to
+            names in the file (a list of the parts of a prompt, or of raters' labels; null for one
+            that is not to be read), and `labels` to a, b, tie or none; or the path of a YAML file
+            with one. Rows with a response that is no text, and without a label, are then left out.
 
     Returns:
-        The pairs in the order of the file. `<name>_0001` is the id of a first row without one,
-        `all` the group.
+        The pairs in the order of the file. `<name>_0001` is the id of a first row without one. Its
+        group is how many raters agree, or `all`. With `columns` the hash covers them too.
 
     Raises:
         InputError: If there is no such benchmark, its file is unavailable, or naming file, row and
             column of every error (of the first 20, if there are more).
     """
+    mapping = read_column_map(columns, PAIR_KEYS)
     if bench not in PAIR_BENCHES:
-        return _own_pairs(_own_path(bench, PAIR_BENCHES), bench, dimension)
+        return _own_pairs(_own_path(bench, PAIR_BENCHES), bench, dimension, mapping)
+    _refuse_mapping(bench, mapping)
     if (read := PAIR_BENCHES[bench]) is not None:
         return _published_pairs(bench, read)
     parts = [load_pairs(name) for name in _PARTS[bench]]
@@ -421,26 +501,81 @@ def _published_pairs(bench: str, read: _ReadPair) -> PairData:
     return PairData(bench, sha256, cases, tuple(skipped), labels_of(name))
 
 
-def _own_pairs(path: Path, name: str, dimension: Callable[[str], str] | None) -> PairData:
+def _refuse_mapping(bench: str, mapping: ColumnMap | None) -> None:
+    if mapping is not None:
+        raise InputError(f"columns: '{bench}' is read as published; give a file of your own")
+
+
+def _own_pairs(
+    path: Path, name: str, dimension: Callable[[str], str] | None, mapping: ColumnMap | None
+) -> PairData:
     labels: Mapping[str, Preference] = {
         "a": "a", "b": "b", "tie": "tie", "model_a": "a", "model_b": "b", "1": "a", "2": "b"
     }  # fmt: skip
-    required = ("response_a", "response_b", "label")
+    required = ("response_a", "response_b", LABEL)
     columns = _PairColumns(
-        "prompt",
+        PROMPT,
         *required,
         labels,
-        lambda fields: fields.optional("group", "all").strip(),
+        lambda fields: fields.optional("group").strip(),
         lambda fields: (
             {} if fields.blank("dimensions") else fields.labels("dimensions", labels, dimension)
         ),
     )
+    read: _ReadPair = columns if mapping is None else _mapped_pair(mapping, columns)
 
-    def build(fields: Fields, number: str) -> PairCase:
-        return columns(fields, fields.identifier(number))
+    def build(fields: Fields, number: str) -> PairCase | str:
+        case = read(fields, number)
+        return case if isinstance(case, str) else replace(case, id=fields.identifier(number))
 
-    cases, sha256 = read_own(path, _own_columns(required), build, hint=_HINT)
-    return PairData(name, sha256, cases)
+    own = _read_mapped(path, required, build, mapping, "pairs")
+    return PairData(name, own.sha256, own.cases, own.skipped)
+
+
+class _Own(NamedTuple, Generic[_Case]):
+    """Cases of a user's file."""
+
+    cases: tuple[_Case, ...]
+    sha256: str
+    skipped: tuple[str, ...]
+
+
+def _read_mapped(
+    path: Path,
+    others: Sequence[str],
+    read: Callable[[Fields, str], _Case | str],
+    mapping: ColumnMap | None,
+    kind: str,
+) -> _Own[_Case]:
+    """Read a user's file; rows that a mapping leaves out are said aloud, with their number."""
+    left_out: list[tuple[str, str]] = []
+    known = mapping or ColumnMap({})
+
+    def build(fields: Fields, number: str) -> _Case | None:
+        case = read(fields, number)
+        if isinstance(case, str):
+            left_out.append((number, case))
+            return None
+        return case
+
+    required = [names for names in _own_columns(others) if not known.columns.keys() & {*names}]
+    try:
+        cases, sha256 = read_own(
+            path, required, build, hint=_HINT, check=known.check_against, used=known.used
+        )
+    except MissingColumnError as error:
+        raise InputError(f"{error}{_guessed(path, kind)}") from error
+    if left_out:
+        logger.warning(left_out_note(path, left_out, len(cases) + len(left_out)))
+    if mapping is not None:
+        sha256 = hashlib.sha256(f"{sha256}{mapping.digest}".encode()).hexdigest()
+    return _Own(cases, sha256, tuple(f"{number}: {reason}" for number, reason in left_out))
+
+
+def _guessed(path: Path, kind: str) -> str:
+    """What `columns` could say of a file with other names, to append to a message; else empty."""
+    guess = guess_columns(kind, read_table(path, ())[0])
+    return f"; say what is what: -T columns='{guess.text}'" if guess.text else ""
 
 
 _HINT = hint_of("prompt")
@@ -448,7 +583,7 @@ _HINT = hint_of("prompt")
 
 def _own_columns(others: Iterable[str]) -> list[tuple[str, ...]]:
     """Columns that a user's file must have, `messages` in place of the prompt."""
-    return [("prompt", MESSAGES), *[(column,) for column in others]]
+    return [(PROMPT, MESSAGES), *[(column,) for column in others]]
 
 
 # --- ratings ---
@@ -523,20 +658,27 @@ RATING_BENCHES: Mapping[str, Callable[[Fields, str], RatingCase] | None] = Mappi
 
 
 def load_ratings(
-    bench: str, *, scale: tuple[float, float] | None = None, vocabulary: Vocabulary | None = None
+    bench: str,
+    *,
+    scale: tuple[float, float] | None = None,
+    vocabulary: Vocabulary | None = None,
+    columns: str | Mapping[str, Any] | None = None,
 ) -> RatingData:
     """Load rated responses by name or path.
 
     Args:
-        bench: A name in `RATING_BENCHES`, or the path of a `.csv` file with a header or a `.jsonl`
-            file with one object per line. Columns: prompt (or messages, a list of `{role,
-            content}`), response (which may be empty), rating (a number, or in JSON a list of
-            numbers whose mean counts), and optionally id, group, reference, intent and language.
+        bench: A name in `RATING_BENCHES`, or the path of a `.csv` file with a header, a `.jsonl`
+            file with one object per line or a `.json` file with a list of objects. Columns: prompt
+            (or messages, a list of `{role, content}`), response (which may be empty), rating (a
+            number, or in JSON a list of numbers whose mean counts), and optionally id, group,
+            reference, intent and language.
         scale: Lowest and highest possible rating of a user's file, for which it must be given; a
             published benchmark has its own.
         vocabulary: How intents and languages in a user's file become ids of a rubric, which makes
             these two columns obligatory; without it they are read as they are. A published
             benchmark has none.
+        columns: What the columns of a user's file mean, as for `load_pairs`; several columns of a
+            rating are those of several raters.
 
     Returns:
         The responses in the order of the file. `<name>_0001` is the id of a first row without one,
@@ -546,11 +688,13 @@ def load_ratings(
         InputError: If there is no such benchmark, its file is unavailable, an argument does not
             fit, or naming file, row and column of every error (of the first 20, if there are more).
     """
+    mapping = read_column_map(columns, RATING_KEYS)
     if bench not in RATING_BENCHES:
         path = _own_path(bench, RATING_BENCHES)
         if scale is None:
             raise InputError(f"scale: '{bench}' needs one, lowest and highest possible rating")
-        return _own_ratings(path, bench, scale, vocabulary)
+        return _own_ratings(path, bench, scale, vocabulary, mapping)
+    _refuse_mapping(bench, mapping)
     if vocabulary is not None:
         raise InputError(
             f"'{bench}' has no intents and languages; give a file of your own with these columns"
@@ -567,7 +711,11 @@ def load_ratings(
 
 
 def _own_ratings(
-    path: Path, name: str, scale: tuple[float, float], vocabulary: Vocabulary | None
+    path: Path,
+    name: str,
+    scale: tuple[float, float],
+    vocabulary: Vocabulary | None,
+    mapping: ColumnMap | None,
 ) -> RatingData:
     low, high = scale
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
@@ -575,7 +723,11 @@ def _own_ratings(
             f"scale: must have a lowest rating below a highest, got {low:g} and {high:g}"
         )
 
-    def build(fields: Fields, default_id: str) -> RatingCase:
+    def build(fields: Fields, default_id: str) -> RatingCase | str:
+        if mapping is not None:
+            reason = _as_published(fields, mapping, ["response"], RATING)
+            if reason:
+                return reason
         if vocabulary:
             intent = fields.resolved(vocabulary.intent, "intent")
             language = fields.resolved(vocabulary.language, "language")
@@ -587,18 +739,18 @@ def _own_ratings(
             id=fields.identifier(default_id),
             prompt=prompt,
             response=fields.text("response", blank=True),
-            rating=fields.rating("rating", low, high),
+            rating=fields.rating(RATING, low, high),
             group=fields.optional("group", intent or "all").strip(),
             reference=fields.optional("reference"),
             intent=intent.strip(),
             language=language.strip(),
         )
 
-    required = ["response", "rating"]
+    required = ["response", RATING]
     if vocabulary:
         required += ["intent", "language"]
-    cases, sha256 = read_own(path, _own_columns(required), build, hint=_HINT)
-    return RatingData(name, sha256, scale, cases)
+    own = _read_mapped(path, required, build, mapping, "ratings")
+    return RatingData(name, own.sha256, scale, own.cases, own.skipped)
 
 
 def _own_path(bench: str, published: Mapping[str, object]) -> Path:
@@ -608,6 +760,6 @@ def _own_path(bench: str, published: Mapping[str, object]) -> Path:
     if path.suffix and path.is_file():
         raise InputError(f"{bench}: cannot read {file_kind(path)}; allowed: {choices(READABLE)}")
     raise InputError(
-        f"unknown benchmark '{bench}'; allowed: {choices(published)}, or the path of a .csv or"
-        " .jsonl file"
+        f"unknown benchmark '{bench}'; allowed: {choices(published)}, or the path of a"
+        f" {' or '.join(READABLE)} file"
     )

@@ -9,12 +9,14 @@ from pathlib import Path
 from urs_inspect._util import InputError
 from urs_inspect.datasets._conversations import MESSAGES, Conversation, hint_of, question_of
 from urs_inspect.datasets._rows import (
+    READABLE,
     Fields,
     build_cases,
     first_errors,
     read_table,
     refuse,
     refuse_ignored,
+    told_by_row,
 )
 from urs_inspect.datasets._sources import URS, fetch, sha256_of
 
@@ -179,8 +181,8 @@ def read_cases(
         required.append((cluster,))
     rows, unparsed = read_table(path, required)
     refuse_ignored(path, rows, hint_of("question"), also=("prompt", "instruction"))
-    cases, invalid = build_cases(path, rows, build, id_prefix)
-    errors = unparsed + invalid
+    cases, faulty = build_cases(rows, build, id_prefix)
+    errors = unparsed + told_by_row(path, faulty)
     if not lenient:
         refuse(errors, "Correct the file, or skip invalid rows with -T lenient=true.")
     if not cases:
@@ -223,10 +225,10 @@ def load_urs(
         return read_cases(fetch(URS), "urs", vocabulary, id_prefix="urs")
     if dataset == "sample":
         return read_cases(_SAMPLE, "sample", vocabulary, id_prefix="sample")
-    if not dataset.lower().endswith((".csv", ".jsonl")):
+    if not dataset.lower().endswith(READABLE):
         raise InputError(
-            f"unknown dataset '{dataset}'; allowed: urs, sample, or the path of a .csv or .jsonl"
-            " file"
+            f"unknown dataset '{dataset}'; allowed: urs, sample, or the path of a"
+            f" {' or '.join(READABLE)} file"
         )
     path = Path(dataset).expanduser()
     return read_cases(

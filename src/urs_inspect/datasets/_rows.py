@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,12 +15,19 @@ from typing import Any, Protocol, TypeVar
 
 import yaml
 
-from urs_inspect._util import InputError, choices, counted, file_kind, read_yaml
+from urs_inspect._util import (
+    InputError,
+    choices,
+    counted,
+    did_you_mean,
+    file_kind,
+    read_yaml,
+)
 from urs_inspect.datasets._sources import PinnedFile, fetch, is_pinned, sha256_of
 
 logger = getLogger(__name__)
 
-READABLE = (".csv", ".jsonl")
+READABLE = (".csv", ".jsonl", ".json")
 """Suffixes of the files that a user may give."""
 SURPLUS = "\x00surplus"
 """Key of the number of cells of a row beyond the header; no column can have this name."""
@@ -28,6 +36,8 @@ SURPLUS = "\x00surplus"
 _END = "\x00"
 _LONGEST_CELL = 10_000_000  # characters of a CSV cell
 _MAX_ERRORS = 20  # errors of one file that a message lists
+_MOST_VALUES = 8  # different wrong values of one column that a message lists
+_FIRST_PLACES = 3  # places of one fault that a message lists
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 _AS_CSV = "save it as CSV in UTF-8, with commas"
 _SEPARATORS = {";": "semicolons", "\t": "tabs"}
@@ -59,9 +69,10 @@ class Row:
 
 
 def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row], list[str]]:
-    """Read a user's `.csv` file with a header, or `.jsonl` file with one object per line.
+    """Read a user's `.csv` file with a header, `.jsonl` file with one object per line, or `.json`
+    file with a list of objects.
 
-    Both are in UTF-8, with or without BOM. Of each sequence in `required` the file must have a
+    All are in UTF-8, with or without BOM. Of each sequence in `required` the file must have a
     column; the first name is that of the error.
     """
     suffix = path.suffix.lower()
@@ -72,6 +83,10 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
         )
     if not path.is_file():
         raise InputError(f"no data file '{path}' (looked for {path.absolute()})")
+    if suffix == ".json":
+        rows, errors = read_records(path)
+        _check_rows(path, rows, required)
+        return rows, errors
     text = _read_text(path)
     if suffix == ".jsonl":
         rows, errors = _json_lines(path, text)
@@ -84,6 +99,10 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
         return list(_csv_rows(path, text, required)), []
     finally:
         csv.field_size_limit(before)
+
+
+class MissingColumnError(InputError):
+    """A file in which no row has a column that is needed."""
 
 
 def read_columns_file(path: Path) -> Any:
@@ -103,6 +122,7 @@ def read_records(path: Path) -> tuple[list[Row], list[str]]:
     """
     text = _read_text(path)
     if not text.lstrip().startswith("["):
+        _refuse_one_object(path, text)
         return _json_lines(path, text)
     value, error = parse_json(text)
     if error:
@@ -115,6 +135,17 @@ def read_records(path: Path) -> tuple[list[Row], list[str]]:
         else:
             errors.append(f"{path}: row {number}: not a JSON object")
     return rows, errors
+
+
+def _refuse_one_object(path: Path, text: str) -> None:
+    """Refuse a file that is one object over several lines."""
+    whole = text.strip()
+    value, error = parse_json(whole) if "\n" in whole else (None, "")
+    if not error and isinstance(value, dict):
+        raise InputError(
+            f"{path}: holds one object with {choices(list(value)[:_MAX_ERRORS])}; a list of"
+            " objects is read, or one object per line"
+        )
 
 
 def parse_json(text: str) -> tuple[Any, str]:
@@ -189,7 +220,7 @@ def _check_header(path: Path, header: list[str], required: Iterable[Sequence[str
     for columns in required:
         if not any(column in header for column in columns):
             present = choices(header) or "nothing"
-            raise InputError(
+            raise MissingColumnError(
                 f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}"
             )
     if twice := [column for column in dict.fromkeys(header) if header.count(column) > 1]:
@@ -197,13 +228,13 @@ def _check_header(path: Path, header: list[str], required: Iterable[Sequence[str
 
 
 def _check_rows(path: Path, rows: Sequence[Row], required: Iterable[Sequence[str]]) -> None:
-    """Refuse JSON Lines of which no row has a required column, once per file."""
+    """Refuse objects of which no row has a required column, once per file."""
     present = dict.fromkeys(chain.from_iterable(row.values for row in rows))
     missing = [columns[0] for columns in required if present.keys().isdisjoint(columns)]
     if rows and missing:
         names = choices(f"'{column}'" for column in missing)
         what = f"column {names} is" if len(missing) == 1 else f"columns {names} are"
-        raise InputError(
+        raise MissingColumnError(
             f"{path}: {what} missing in all of {counted(len(rows), 'row')}; there are:"
             f" {choices(present)}"
         )
@@ -231,6 +262,15 @@ def _read_text(path: Path) -> str:
     return text
 
 
+def label_key(value: object) -> str:
+    """How a label is looked up: a text in lower case, a number in its shortest form; else empty."""
+    if isinstance(value, str):
+        return value.strip().lower()
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, (int, float)) else ""
+
+
 class _HasId(Protocol):
     @property
     def id(self) -> str: ...
@@ -240,21 +280,65 @@ CaseT = TypeVar("CaseT", bound=_HasId)
 ValueT = TypeVar("ValueT")
 
 
+_VALUE = "{value}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a column of a row."""
+
+    column: str  # as the file calls it; empty for the row as a whole
+    what: str  # holds `{value}` where rows with this fault differ
+    value: str = ""
+
+    def __str__(self) -> str:
+        return self.told([self.value])
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """What faults of the same kind share."""
+        return self.column, self.what
+
+    def told(self, values: Sequence[str]) -> str:
+        """The fault with the values of one or several rows."""
+        start = f"column '{self.column}': " if self.column else ""
+        return f"{start}{self.what.replace(_VALUE, _counted_values(values), 1)}"
+
+
+def _counted_values(values: Sequence[str]) -> str:
+    """Different values, with the numbers of their rows where there are several."""
+    counts = Counter(values).most_common()
+    parts = [f"{value} ({counted(number, 'row')})" for value, number in counts[:_MOST_VALUES]]
+    if len(counts) > _MOST_VALUES:
+        parts.append(f"{len(counts) - _MOST_VALUES} others")
+    return choices(parts) if len(counts) > 1 else values[0]
+
+
 class Fields:
     """Reads typed values out of a row.
 
-    Each method adds what is wrong with its column to `problems` and then returns a placeholder of
+    Each method adds what is wrong with its column to `faults` and then returns a placeholder of
     the right type, so that one pass over a row finds all of its errors; a row with problems makes
     no case.
     """
 
     def __init__(self, row: Row) -> None:
         self.values = row.values
-        self.problems: list[str] = []
+        self.faults: list[Fault] = []
+        self._names: Mapping[str, str] = {}
         if surplus := row.values.get(SURPLUS):
-            self.problems.append(
-                f"{surplus} more cells than the header; put texts that hold commas in quotes"
-            )
+            what = f"{_VALUE} more cells than the header; put texts that hold commas in quotes"
+            self.faults.append(Fault("", what, str(surplus)))
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong, in words."""
+        return list(map(str, self.faults))
+
+    def read_as(self, values: dict[str, Any], names: Mapping[str, str]) -> None:
+        """Read other values in place of the row's; `names` is what the file calls their columns."""
+        self.values = values
+        self._names = names
 
     def has(self, column: str) -> bool:
         """Whether the row has the column."""
@@ -265,9 +349,9 @@ class Fields:
         value = self.values.get(column)
         return value is None or (isinstance(value, str) and not value.strip())
 
-    def note(self, column: str, problem: str) -> None:
-        """Add what is wrong with a column."""
-        self.problems.append(f"column '{column}': {problem}")
+    def note(self, column: str, problem: str, value: str = "") -> None:
+        """Add what is wrong with a column; `{value}` in it stands for the value."""
+        self.faults.append(Fault(self._names.get(column, column), problem, value))
 
     def text(self, *columns: str, blank: bool = False) -> str:
         """Read a text exactly; of alternative column names, the first that the row has counts."""
@@ -276,7 +360,7 @@ class Fields:
         if column not in self.values:
             self.note(column, "missing")
         elif not isinstance(value, str):
-            self.note(column, f"must be text, is {shown(value)}")
+            self.note(column, f"must be text, is {_VALUE}", shown(value))
         elif not blank and not value.strip():
             self.note(column, "empty")
         elif unpaired := SURROGATE.search(value):  # no log and no request could hold it
@@ -300,7 +384,7 @@ class Fields:
             or not isinstance(value, (str, int, type(None)))
             or SURROGATE.search(str(value))
         ):
-            self.note("id", f"must be text, is {shown(value)}")
+            self.note("id", f"must be text, is {_VALUE}", shown(value))
         return default if value is None or not str(value).strip() else str(value).strip()
 
     def resolved(self, find: Callable[[str], str], *columns: str) -> str:
@@ -318,6 +402,14 @@ class Fields:
             return next(iter(allowed.values()))
         return self._label(column, self.values[column], allowed)
 
+    def several_labels(self, column: str, allowed: Mapping[str, ValueT]) -> list[ValueT]:
+        """Read a label, or a list of those of several raters without blank ones."""
+        value = self.values.get(column)
+        if not isinstance(value, list) or not _has_content(value):
+            return [self.label(column, allowed)]
+        given = [part for part in value if _has_content([part])]
+        return [self._label(column, part, allowed) for part in given]
+
     def labels(
         self, column: str, allowed: Mapping[str, ValueT], find: Callable[[str], str] | None = None
     ) -> dict[str, ValueT]:
@@ -330,7 +422,8 @@ class Fields:
             parsed, error = parse_json(value)
             value = value if error else parsed
         if not isinstance(value, dict):
-            self.note(column, f"must be an object of names and labels, is {shown(value)}")
+            what = f"must be an object of names and labels, is {_VALUE}"
+            self.note(column, what, shown(value))
             return {}
         read: dict[str, ValueT] = {}
         for name, label in value.items():
@@ -351,14 +444,16 @@ class Fields:
         if column not in self.values:
             self.note(column, "missing")
         elif not all(low <= number <= high for number in numbers):
-            self.note(column, f"must be a number from {low:g} to {high:g}, is {shown(value)}")
+            what = f"must be a number from {low:g} to {high:g}, is {_VALUE}"
+            self.note(column, what, shown(value))
         return math.fsum(numbers) / len(numbers)
 
     def above_zero(self, column: str) -> float:
         """Read a number above 0."""
         value = _number(self.values.get(column))
         if not 0 < value < math.inf:
-            self.note(column, f"must be a number above 0, is {shown(self.values.get(column))}")
+            shown_value = shown(self.values.get(column))
+            self.note(column, f"must be a number above 0, is {_VALUE}", shown_value)
         return value
 
     def name(self, column: str) -> str:
@@ -388,13 +483,10 @@ class Fields:
     def _label(
         self, column: str, value: object, allowed: Mapping[str, ValueT], prefix: str = ""
     ) -> ValueT:
-        key = ""
-        if isinstance(value, str):
-            key = value.strip().lower()
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            key = f"{value:g}"
+        key = label_key(value)
         if key not in allowed:
-            self.note(column, f"{prefix}unknown label {shown(value)}; allowed: {choices(allowed)}")
+            what = f"{prefix}unknown label {_VALUE}; allowed: {choices(allowed)}"
+            self.note(column, what, f"{shown(value)}{did_you_mean(key, allowed)}")
             return next(iter(allowed.values()))
         return allowed[key]
 
@@ -416,28 +508,69 @@ None where the row makes no case on purpose.
 """
 
 
-def build_cases(
-    path: Path, rows: Iterable[Row], build: Build[CaseT], prefix: str
-) -> tuple[list[CaseT], list[str]]:
-    """Make a case, called `<prefix>_0001` and so on, of every valid row.
+@dataclass(frozen=True)
+class FaultyRow:
+    """A row that makes no case, and what is wrong with it."""
 
-    One line for each row with errors.
-    """
+    row: Row
+    faults: Sequence[Fault]
+
+
+def build_cases(
+    rows: Iterable[Row], build: Build[CaseT], prefix: str
+) -> tuple[list[CaseT], list[FaultyRow]]:
+    """Make a case, called `<prefix>_0001` and so on, of every valid row."""
     cases: list[CaseT] = []
-    errors: list[str] = []
+    faulty: list[FaultyRow] = []
     seen: dict[str, str] = {}
     for position, row in enumerate(rows, start=1):
         fields = Fields(row)
         case = build(fields, f"{prefix}_{position:04d}")
-        if case is not None and not fields.problems:
+        if case is not None and not fields.faults:
             first = seen.setdefault(case.id, row.place)
             if first != row.place:
-                fields.note("id", f"'{case.id}' is taken by {first}")
-        if fields.problems:
-            errors.append(f"{path}: {row.place}: {'; '.join(fields.problems)}")
+                fields.note("id", _VALUE, f"'{case.id}' is taken by {first}")
+        if fields.faults:
+            faulty.append(FaultyRow(row, fields.faults))
         elif case is not None:
             cases.append(case)
-    return cases, errors
+    return cases, faulty
+
+
+def told_by_row(path: Path, faulty: Iterable[FaultyRow]) -> list[str]:
+    """A line for each row with faults."""
+    return [_told(path, each.row.place, each.faults) for each in faulty]
+
+
+def told_once(path: Path, faulty: Sequence[FaultyRow]) -> list[str]:
+    """A line for each row with a fault of its own, and one for each fault of several rows."""
+    places: dict[tuple[str, str], list[Row]] = {}
+    values: dict[tuple[str, str], list[str]] = {}
+    for each in faulty:
+        for fault in each.faults:
+            places.setdefault(fault.kind, []).append(each.row)
+            values.setdefault(fault.kind, []).append(fault.value)
+    errors: list[str] = []
+    for each in faulty:
+        single = [fault for fault in each.faults if len(places[fault.kind]) == 1]
+        if single:
+            errors.append(_told(path, each.row.place, single))
+        for fault in each.faults:
+            rows = places[fault.kind]
+            if len(rows) > 1 and rows[0] is each.row:
+                errors.append(f"{path}: {_places(rows)}: {fault.told(values[fault.kind])}")
+    return errors
+
+
+def _told(path: Path, place: str, faults: Iterable[Fault]) -> str:
+    return f"{path}: {place}: {'; '.join(map(str, faults))}"
+
+
+def _places(rows: Sequence[Row]) -> str:
+    """Where several rows are: the first three, and how many others."""
+    first = choices(row.number for row in rows[:_FIRST_PLACES])
+    more = f" and {len(rows) - _FIRST_PLACES:,} more" if len(rows) > _FIRST_PLACES else ""
+    return f"{rows[0].unit}s {first}{more}"
 
 
 def refuse(errors: Sequence[str], hint: str = "") -> None:
@@ -468,16 +601,23 @@ def read_published(
 
 
 def read_own(
-    path: Path, required: Iterable[Sequence[str]], build: Build[CaseT], *, hint: str = ""
+    path: Path,
+    required: Iterable[Sequence[str]],
+    build: Build[CaseT],
+    *,
+    hint: str = "",
+    check: Callable[[Path, Sequence[Row]], None] = lambda path, rows: None,
+    used: Collection[str] = (),
 ) -> tuple[tuple[CaseT, ...], str]:
     """Read the cases of a user's file, called `<name of the file>_0001` and so on.
 
     Returns them, and the file's hash. With a `hint`, columns that would change what is asked are
-    refused as by `refuse_ignored`.
+    refused as by `refuse_ignored`, but for those in `used`. `check` may refuse the rows.
     """
     rows, unparsed = read_table(path, required)
+    check(path, rows)
     if hint:
-        refuse_ignored(path, rows, hint)
+        refuse_ignored(path, rows, hint, used=used)
     return _valid_cases(path, (rows, unparsed), build, path.stem)
 
 
@@ -530,18 +670,26 @@ To ask without them is another question.
 """
 
 
-def refuse_ignored(path: Path, rows: Iterable[Row], hint: str, also: Collection[str] = ()) -> None:
+def refuse_ignored(
+    path: Path,
+    rows: Iterable[Row],
+    hint: str,
+    also: Collection[str] = (),
+    used: Collection[str] = (),
+) -> None:
     """Refuse a file with a column that would change what is asked, and that is not read.
 
     Each column is named once. `hint` says where such a text belongs; `also` are further names of
-    columns of text.
+    columns of text, and `used` columns that are read.
     """
     texts = _TEXT_BESIDE | set(also)
     errors: dict[str, str] = {}
     for row in rows:
         for column, value in row.values.items():
             name = column.strip().casefold()
-            if name not in texts | _NO_TEXT or column in errors or not _has_content([value]):
+            if column in used or column in errors:
+                continue
+            if name not in texts | _NO_TEXT or not _has_content([value]):
                 continue
             help_ = hint
             if name in _NO_TEXT:
@@ -557,8 +705,8 @@ def _valid_cases(
     path: Path, read: tuple[list[Row], list[str]], build: Build[CaseT], prefix: str
 ) -> tuple[tuple[CaseT, ...], str]:
     rows, unparsed = read
-    cases, invalid = build_cases(path, rows, build, prefix)
-    refuse(unparsed + invalid)
+    cases, faulty = build_cases(rows, build, prefix)
+    refuse(unparsed + told_once(path, faulty))
     if not cases:
         raise InputError(f"{path}: no usable case")
     return tuple(cases), sha256_of(path)
