@@ -174,6 +174,13 @@ Paths = Annotated[
 ]
 """Becomes a list."""
 
+Columns = Annotated[
+    str | dict[str, Any],
+    GetPydanticSchema(lambda _, handler: handler(Text | dict[Any, Any])),
+    _must_be("a mapping such as {prompt: question, label: winner}, or a YAML file with one"),
+]
+"""Read by `datasets._columns.read_column_map`, which knows what can be read."""
+
 Scale = Annotated[
     str | list[float] | tuple[float, float],
     GetPydanticSchema(

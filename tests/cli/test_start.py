@@ -197,7 +197,7 @@ def test_every_kind_of_file_is_recognised_and_read(run: Run, start: Path) -> Non
             "pairs/pairs.jsonl",
             '"label": "a"',
             '"label": "c"',
-            "line 1: column 'label': unknown label",
+            "lines 1, ... column 'label': unknown label",
         ),
         ("pairs/pairs.jsonl", '"prompt": ', '"prompt" ', "not JSON"),
         (

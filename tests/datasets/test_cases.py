@@ -442,14 +442,14 @@ def test_rows_without_content_are_no_fault(write: Write) -> None:
     assert ids(table.cases) == ids(lines.cases) == ["my_0001", "my_0002"]
 
 
-@pytest.mark.parametrize("name", ["my.json", "my", "my.XLSX"])
+@pytest.mark.parametrize("name", ["my.txt", "my", "my.XLSX"])
 def test_a_file_of_another_kind_is_refused_and_the_readable_kinds_are_named(
     name: str, write: Write
 ) -> None:
     path = write(name, HEADER + GOOD)
     hint = " (a workbook: save it as CSV in UTF-8, with commas)" if name == "my.XLSX" else ""
     kind = f"'{path.suffix}' files" if path.suffix else "files without an ending"
-    assert error_of(path) == f"{path}: cannot read {kind}; allowed: .csv, .jsonl{hint}"
+    assert error_of(path) == f"{path}: cannot read {kind}; allowed: .csv, .jsonl, .json{hint}"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -771,7 +771,7 @@ def test_a_users_file_is_named_by_its_path_and_read_leniently_on_request(
     assert len(data.skipped) == 1
 
 
-@pytest.mark.parametrize("name", ["nope", "URS", "urs.json", ""])
+@pytest.mark.parametrize("name", ["nope", "URS", "urs.txt", ""])
 def test_an_unknown_dataset_is_an_error_that_names_what_is_allowed(name: str) -> None:
     with pytest.raises(
         InputError,

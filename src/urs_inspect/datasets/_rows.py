@@ -138,8 +138,13 @@ def read_records(path: Path) -> tuple[list[Row], list[str]]:
 
 
 def _refuse_one_object(path: Path, text: str) -> None:
-    """Refuse a file that is one object over several lines."""
+    """Refuse a file that is one object over several lines, or begins as no JSON does."""
     whole = text.strip()
+    if whole and not whole.startswith("{"):
+        raise InputError(
+            f"{path}: not JSON: begins with {shown(whole[:10])}; a list of objects is read, or one"
+            " object per line"
+        )
     value, error = parse_json(whole) if "\n" in whole else (None, "")
     if not error and isinstance(value, dict):
         raise InputError(
@@ -308,7 +313,10 @@ class Fault:
 def _counted_values(values: Sequence[str]) -> str:
     """Different values, with the numbers of their rows where there are several."""
     counts = Counter(values).most_common()
-    parts = [f"{value} ({counted(number, 'row')})" for value, number in counts[:_MOST_VALUES]]
+    parts = [
+        f"{value} ({counted(number, 'row')})" if number > 1 else value
+        for value, number in counts[:_MOST_VALUES]
+    ]
     if len(counts) > _MOST_VALUES:
         parts.append(f"{len(counts) - _MOST_VALUES} others")
     return choices(parts) if len(counts) > 1 else values[0]
@@ -486,7 +494,8 @@ class Fields:
         key = label_key(value)
         if key not in allowed:
             what = f"{prefix}unknown label {_VALUE}; allowed: {choices(allowed)}"
-            self.note(column, what, f"{shown(value)}{did_you_mean(key, allowed)}")
+            near = did_you_mean(key, allowed) if isinstance(value, str) else ""
+            self.note(column, what, f"{shown(value)}{near}")
             return next(iter(allowed.values()))
         return allowed[key]
 

@@ -10,6 +10,7 @@ from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
 from urs_inspect._arguments import (
+    Columns,
     Natural,
     Samer,
     Structured,
@@ -20,6 +21,7 @@ from urs_inspect._arguments import (
 )
 from urs_inspect._util import choices
 from urs_inspect.datasets import PAIR_BENCHES, PairCase, PairData, RatingData, load_pairs
+from urs_inspect.datasets._rows import READABLE
 from urs_inspect.judging._prompts import Orders
 from urs_inspect.rubrics._taxonomy import Taxonomy, load_taxonomy
 from urs_inspect.scorers import pair_verdict
@@ -71,7 +73,7 @@ def bench_facts(data: PairData | RatingData) -> dict[str, object]:
     }
 
 
-JUDGE_PAIRWISE_VERSION = "3-D"
+JUDGE_PAIRWISE_VERSION = "3-E"
 """Comparability and interface of the task: the number changes when scores do, the letter when
 arguments do.
 """
@@ -81,6 +83,7 @@ arguments do.
 @checked
 def judge_pairwise(
     bench: Text | None = None,
+    columns: Columns | None = None,
     orders: Orders = "seeded",
     judge: Text = "model",
     structured: Structured = "auto",
@@ -94,9 +97,13 @@ def judge_pairwise(
 
     Args:
         bench: `hhh`, `llmbar`, `llmbar/<subset>`, `autoj`, `autoj/no_ties`, `preference_bench`,
-            `alpaca_eval`, or the path of a `.csv` or `.jsonl` file with the columns prompt (or
-            messages, a list of `{role, content}`), response_a, response_b and label. There is no
-            default.
+            `alpaca_eval`, or the path of a `.csv`, `.jsonl` or `.json` file with the columns
+            prompt (or messages, a list of `{role, content}`), response_a, response_b and label.
+            There is no default.
+        columns: What the columns and labels of your own file mean, if they have other names, such
+            as `{prompt: question, response_a: response_A, response_b: response_B, labels: {"A>B":
+            a, "B>A": b}}`, or the path of a YAML file with that. A list of columns as label are
+            several raters, of whom most count.
         orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where
             disagreement is a tie.
         judge: `model`; or with `--model none` `samer` or `reward_model` (both responses are
@@ -110,7 +117,7 @@ def judge_pairwise(
             of that name such as `{model: DIR, engine: transformers, dtype: bfloat16}`.
     """
     bench = required(
-        bench, "bench", f"{choices(PAIR_BENCHES)}, or the path of a .csv or .jsonl file"
+        bench, "bench", f"{choices(PAIR_BENCHES)}, or the path of a file: {choices(READABLE)}"
     )
     # Everything is checked before the data is fetched, so that a mistake costs neither time nor
     # traffic.
@@ -118,7 +125,7 @@ def judge_pairwise(
         samer, wanted=judge in local_judges(), condition="judge=samer or reward_model"
     )
     compare_pair("overall", orders, judge, seed=seed, samer=options)
-    data = _overall(load_pairs(bench, dimension=load_taxonomy().dimension))
+    data = _overall(load_pairs(bench, dimension=load_taxonomy().dimension, columns=columns))
     talks = sum(
         case.conversation is not None and bool(case.conversation.not_in_query)
         for case in data.cases

@@ -2,17 +2,18 @@
 
 from collections.abc import Callable
 from logging import getLogger
-from typing import cast
+from typing import Any, cast
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
-from urs_inspect._arguments import Natural, Scale, Structured, Text, checked, required
+from urs_inspect._arguments import Columns, Natural, Scale, Structured, Text, checked, required
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import RATING_BENCHES, RatingCase, RatingData, Vocabulary, load_ratings
 from urs_inspect.datasets._references import named
+from urs_inspect.datasets._rows import READABLE
 from urs_inspect.judging import JudgePrompt, PromptBuilder
 from urs_inspect.judging._prompts import rating_prompt
 from urs_inspect.rubrics import HIGHEST, LOWEST, Rubric
@@ -33,7 +34,7 @@ from urs_inspect.tasks.judge_pairwise import bench_facts
 
 logger = getLogger(__name__)
 
-JUDGE_RATING_VERSION = "3-C"
+JUDGE_RATING_VERSION = "3-D"
 """Comparability and interface of the task: the number changes when scores do, the letter when
 arguments do.
 """
@@ -43,6 +44,7 @@ arguments do.
 @checked
 def judge_rating(
     bench: Text | None = None,
+    columns: Columns | None = None,
     rubric: Text | None = None,
     scale: Scale | None = None,
     structured: Structured = "auto",
@@ -55,9 +57,12 @@ def judge_rating(
     The model under test is the judge.
 
     Args:
-        bench: `vicuna`, `flask`, `feedback_bench`, `mt_bench`, or the path of a `.csv` or `.jsonl`
-            file with the columns prompt (or messages, a list of `{role, content}`), response,
+        bench: `vicuna`, `flask`, `feedback_bench`, `mt_bench`, or the path of a `.csv`,
+            `.jsonl` or `.json` file with the columns prompt (or messages, a list of `{role, content}`), response,
             rating and optionally id, group and reference. There is no default.
+        columns: What the columns of your own file mean, if they have other names, such as `{prompt:
+            question, rating: human_score}`, or the path of a YAML file with that. A list of columns
+            as rating are several raters, whose mean counts.
         rubric: `urs`, or the path of a rubric of your own: the judge is asked as in the task `urs`,
             and measured by intent. The bench is then a file of your own, also with the columns
             reference, intent and language.
@@ -70,11 +75,11 @@ def judge_rating(
         seed: Seed of the order of the responses, so that `--limit` takes them from everywhere.
     """
     bench = required(
-        bench, "bench", f"{choices(RATING_BENCHES)}, or the path of a .csv or .jsonl file"
+        bench, "bench", f"{choices(RATING_BENCHES)}, or the path of a file: {choices(READABLE)}"
     )
     loaded = load_named_rubric(rubric)
     refuse_no_model(baselines=False)  # before the data is fetched
-    data = _load(bench, loaded, cast("tuple[float, float] | None", scale))
+    data = _load(bench, loaded, cast("tuple[float, float] | None", scale), columns)
     lowest, highest = (LOWEST, HIGHEST) if loaded else _whole_scale(data)
     prompt_of = _prompts(loaded, lowest, highest)
     by_schema = structured is not False
@@ -97,13 +102,19 @@ def judge_rating(
     )
 
 
-def _load(bench: str, rubric: Rubric | None, scale: tuple[float, float] | None) -> RatingData:
+def _load(
+    bench: str,
+    rubric: Rubric | None,
+    scale: tuple[float, float] | None,
+    columns: str | dict[str, Any] | None,
+) -> RatingData:
     if rubric is None:
-        return load_ratings(bench, scale=scale)
+        return load_ratings(bench, scale=scale, columns=columns)
     data = load_ratings(
         bench,
         scale=scale or (float(LOWEST), float(HIGHEST)),
         vocabulary=Vocabulary(rubric.intent_id, rubric.language_code),
+        columns=columns,
     )
     if lacking := [case.id for case in data.cases if not case.reference.strip()]:
         raise InputError(
