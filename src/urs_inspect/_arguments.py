@@ -174,6 +174,16 @@ Paths = Annotated[
 ]
 """Becomes a list."""
 
+
+def _rejoined(value: Any) -> Any:
+    """A text that the command line split at its commas."""
+    is_split = isinstance(value, list) and all(isinstance(part, str) for part in value)
+    return ",".join(value) if is_split else value
+
+
+NameOrPath = Annotated[Text, BeforeValidator(_rejoined)]
+"""A text with commas or without; names of published files have some."""
+
 Columns = Annotated[
     str | dict[str, Any],
     GetPydanticSchema(lambda _, handler: handler(Text | dict[Any, Any])),

@@ -11,6 +11,7 @@ from inspect_ai.model import GenerateConfig
 
 from urs_inspect._arguments import (
     Columns,
+    NameOrPath,
     Natural,
     Samer,
     Structured,
@@ -82,13 +83,13 @@ arguments do.
 @task
 @checked
 def judge_pairwise(
-    bench: Text | None = None,
-    columns: Columns | None = None,
+    bench: NameOrPath | None = None,
     orders: Orders = "seeded",
     judge: Text = "model",
     structured: Structured = "auto",
     seed: Natural = 0,
     samer: Samer | None = None,
+    columns: Columns | None = None,
 ) -> Task:
     """Judge labelled pairs of responses as a whole (SaMer paper, section 5.2, Tables 3 and 4).
 
@@ -100,10 +101,6 @@ def judge_pairwise(
             `alpaca_eval`, or the path of a `.csv`, `.jsonl` or `.json` file with the columns
             prompt (or messages, a list of `{role, content}`), response_a, response_b and label.
             There is no default.
-        columns: What the columns and labels of your own file mean, if they have other names, such
-            as `{prompt: question, response_a: response_A, response_b: response_B, labels: {"A>B":
-            a, "B>A": b}}`, or the path of a YAML file with that. A list of columns as label are
-            several raters, of whom most count.
         orders: `ab` as in the data, `seeded` by a coin for each pair, `both`: twice, where
             disagreement is a tie.
         judge: `model`; or with `--model none` `samer` or `reward_model` (both responses are
@@ -115,6 +112,10 @@ def judge_pairwise(
         seed: Seed of the coin and of the random baseline.
         samer: Folder of the model that judges, address of a vLLM server, or options of the scorer
             of that name such as `{model: DIR, engine: transformers, dtype: bfloat16}`.
+        columns: What the columns and labels of your own file mean, if they have other names, such
+            as `{prompt: question, response_a: response_A, response_b: response_B, labels: {"A>B":
+            a, "B>A": b}}`, or the path of a YAML file with that. A list of columns as label are
+            several raters, of whom most count.
     """
     bench = required(
         bench, "bench", f"{choices(PAIR_BENCHES)}, or the path of a file: {choices(READABLE)}"

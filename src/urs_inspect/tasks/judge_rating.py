@@ -9,7 +9,16 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import GenerateConfig
 
-from urs_inspect._arguments import Columns, Natural, Scale, Structured, Text, checked, required
+from urs_inspect._arguments import (
+    Columns,
+    NameOrPath,
+    Natural,
+    Scale,
+    Structured,
+    Text,
+    checked,
+    required,
+)
 from urs_inspect._util import InputError, choices
 from urs_inspect.datasets import RATING_BENCHES, RatingCase, RatingData, Vocabulary, load_ratings
 from urs_inspect.datasets._references import named
@@ -43,12 +52,12 @@ arguments do.
 @task
 @checked
 def judge_rating(
-    bench: Text | None = None,
-    columns: Columns | None = None,
+    bench: NameOrPath | None = None,
     rubric: Text | None = None,
     scale: Scale | None = None,
     structured: Structured = "auto",
     seed: Natural = 0,
+    columns: Columns | None = None,
 ) -> Task:
     """Rate responses that people or a reference judge have rated.
 
@@ -57,12 +66,9 @@ def judge_rating(
     The model under test is the judge.
 
     Args:
-        bench: `vicuna`, `flask`, `feedback_bench`, `mt_bench`, or the path of a `.csv`,
-            `.jsonl` or `.json` file with the columns prompt (or messages, a list of `{role, content}`), response,
-            rating and optionally id, group and reference. There is no default.
-        columns: What the columns of your own file mean, if they have other names, such as `{prompt:
-            question, rating: human_score}`, or the path of a YAML file with that. A list of columns
-            as rating are several raters, whose mean counts.
+        bench: `vicuna`, `flask`, `feedback_bench`, `mt_bench`, or the path of a `.csv`, `.jsonl`
+            or `.json` file with the columns prompt (or messages, a list of `{role, content}`),
+            response, rating and optionally id, group and reference. There is no default.
         rubric: `urs`, or the path of a rubric of your own: the judge is asked as in the task `urs`,
             and measured by intent. The bench is then a file of your own, also with the columns
             reference, intent and language.
@@ -73,6 +79,9 @@ def judge_rating(
             structured output take: `true`, `false`, or `auto`, where the tiny request
             before the run shows that its server follows one.
         seed: Seed of the order of the responses, so that `--limit` takes them from everywhere.
+        columns: What the columns of your own file mean, if they have other names, such as `{prompt:
+            question, rating: human_score}`, or the path of a YAML file with that. A list of columns
+            as rating are several raters, whose mean counts.
     """
     bench = required(
         bench, "bench", f"{choices(RATING_BENCHES)}, or the path of a file: {choices(READABLE)}"
