@@ -31,7 +31,6 @@ from urs_inspect.datasets._conversations import MESSAGES, Conversation, hint_of,
 from urs_inspect.datasets._rows import (
     READABLE,
     Fields,
-    MissingColumnError,
     label_key,
     read_own,
     read_published,
@@ -558,13 +557,15 @@ def _read_mapped(
             return None
         return case
 
-    required = [names for names in _own_columns(others) if not known.columns.keys() & {*names}]
+    required = [
+        either for either in _own_columns(others) if known.columns.keys().isdisjoint(either)
+    ]
     try:
         cases, sha256 = read_own(
             path, required, build, hint=_HINT, check=known.check_against, used=known.used
         )
-    except MissingColumnError as error:
-        raise InputError(f"{error}{_guessed(path, kind)}") from error
+    except InputError as error:
+        raise InputError(f"{error}{_guessed(path, kind) if mapping is None else ''}") from error
     if left_out:
         logger.warning(left_out_note(path, left_out, len(cases) + len(left_out)))
     if mapping is not None:
@@ -574,8 +575,11 @@ def _read_mapped(
 
 def _guessed(path: Path, kind: str) -> str:
     """What `columns` could say of a file with other names, to append to a message; else empty."""
-    guess = guess_columns(kind, read_table(path, ())[0])
-    return f"; say what is what: -T columns='{guess.text}'" if guess.text else ""
+    try:
+        guess = guess_columns(kind, read_table(path, ())[0])
+    except InputError:
+        return ""
+    return f"\n{path}: say what is what: {guess.argument}" if guess.text else ""
 
 
 _HINT = hint_of("prompt")

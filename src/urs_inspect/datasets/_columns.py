@@ -362,6 +362,12 @@ class ColumnGuess:
         """The mapping as YAML on one line; empty if none is needed."""
         return _flow(self.mapping) if self.mapping else ""
 
+    @property
+    def argument(self) -> str:
+        """The mapping as it is given to a task."""
+        quoted = self.text.replace("'", "'\"'\"'")
+        return f"-T columns='{quoted}'"
+
 
 def guess_columns(kind: str, rows: Sequence[Row]) -> ColumnGuess:
     """Guess which columns of a table have what, by their nearest names."""
@@ -406,11 +412,13 @@ def _guess_labels(columns: Sequence[str], rows: Sequence[Row]) -> dict[str, str]
     numbers = [number for value in values if (number := _number(value)) is not None]
     if numbers and len(numbers) == len(values) and not all(map(float.is_integer, numbers)):
         return _guess_bounds(numbers)
-    labels = list(dict.fromkeys(map(label_key, values)))
-    if all(label in _USUAL for label in labels) or len(labels) > _MOST_LABELS:
+    written = {label_key(value): _written(value) for value in values}
+    if all(label in _USUAL for label in written) or len(written) > _MOST_LABELS:
         return {}
-    digits = all(label.isdigit() for label in labels)
-    return {label: _UNKNOWN if digits else _meaning(label) for label in labels}
+    are_numbers = all(label.isdigit() for label in written)
+    return {
+        written[label]: _UNKNOWN if are_numbers else _meaning(label) for label in sorted(written)
+    }
 
 
 def _guess_bounds(numbers: Collection[float]) -> dict[str, str]:
@@ -423,6 +431,10 @@ def _guess_bounds(numbers: Collection[float]) -> dict[str, str]:
 def _values(columns: Sequence[str], rows: Sequence[Row]) -> list[Any]:
     found = [row.values.get(name) for row in rows for name in columns]
     return [value for value in found if value is not None and str(value).strip()]
+
+
+def _written(label: object) -> str:
+    return label.strip() if isinstance(label, str) else label_key(label)
 
 
 def _meaning(label: str) -> str:

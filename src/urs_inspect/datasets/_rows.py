@@ -101,10 +101,6 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
         csv.field_size_limit(before)
 
 
-class MissingColumnError(InputError):
-    """A file in which no row has a column that is needed."""
-
-
 def read_columns_file(path: Path) -> Any:
     """Read a YAML file that says what columns mean."""
     try:
@@ -225,7 +221,7 @@ def _check_header(path: Path, header: list[str], required: Iterable[Sequence[str
     for columns in required:
         if not any(column in header for column in columns):
             present = choices(header) or "nothing"
-            raise MissingColumnError(
+            raise InputError(
                 f"{path}: line 1: column '{columns[0]}' is missing; the header has: {present}"
             )
     if twice := [column for column in dict.fromkeys(header) if header.count(column) > 1]:
@@ -239,7 +235,7 @@ def _check_rows(path: Path, rows: Sequence[Row], required: Iterable[Sequence[str
     if rows and missing:
         names = choices(f"'{column}'" for column in missing)
         what = f"column {names} is" if len(missing) == 1 else f"columns {names} are"
-        raise MissingColumnError(
+        raise InputError(
             f"{path}: {what} missing in all of {counted(len(rows), 'row')}; there are:"
             f" {choices(present)}"
         )
@@ -311,10 +307,10 @@ class Fault:
 
 
 def _counted_values(values: Sequence[str]) -> str:
-    """Different values, with the numbers of their rows where there are several."""
+    """Different values, with how often each is there where there are several."""
     counts = Counter(values).most_common()
     parts = [
-        f"{value} ({counted(number, 'row')})" if number > 1 else value
+        f"{value} ({number:,} times)" if number > 1 else value
         for value, number in counts[:_MOST_VALUES]
     ]
     if len(counts) > _MOST_VALUES:
@@ -557,17 +553,19 @@ def told_once(path: Path, faulty: Sequence[FaultyRow]) -> list[str]:
     values: dict[tuple[str, str], list[str]] = {}
     for each in faulty:
         for fault in each.faults:
-            places.setdefault(fault.kind, []).append(each.row)
             values.setdefault(fault.kind, []).append(fault.value)
+            rows = places.setdefault(fault.kind, [])
+            if each.row not in rows[-1:]:
+                rows.append(each.row)
     errors: list[str] = []
     for each in faulty:
         single = [fault for fault in each.faults if len(places[fault.kind]) == 1]
         if single:
             errors.append(_told(path, each.row.place, single))
-        for fault in each.faults:
-            rows = places[fault.kind]
+        for kind, fault in {fault.kind: fault for fault in each.faults}.items():
+            rows = places[kind]
             if len(rows) > 1 and rows[0] is each.row:
-                errors.append(f"{path}: {_places(rows)}: {fault.told(values[fault.kind])}")
+                errors.append(f"{path}: {_places(rows)}: {fault.told(values[kind])}")
     return errors
 
 
