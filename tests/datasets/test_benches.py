@@ -624,8 +624,10 @@ def test_an_invalid_row_of_the_user_is_named(
     changes: dict[str, object], error: str, write_rows: WriteRows
 ) -> None:
     path = write_rows("my.jsonl", [changed(OWN, id="first"), changed(OWN, **changes), OWN])
-    [message] = error_of(path).splitlines()
+    message, *advice = error_of(path).splitlines()
     assert message.startswith(f"{path}: line 2: column {error}")
+    has_label = "'label': unknown label" in error and changes["label"] is not None
+    assert len(advice) == has_label
 
 
 @pytest.mark.parametrize("column", OWN)

@@ -1,10 +1,10 @@
 """`urs-inspect check`: what is in files of one's own, and what is wrong with them."""
 
 import json
-import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,8 @@ from urs_inspect._satellites import at, offered
 from urs_inspect._util import InputError, choices, counted, read_yaml
 from urs_inspect.cli._reports import parse_scale
 from urs_inspect.datasets import UrsData, Vocabulary, load_urs
-from urs_inspect.datasets._rows import SURPLUS, Row, read_records, read_table, refuse
+from urs_inspect.datasets._columns import ColumnGuess, columns_of, guess_kind
+from urs_inspect.datasets._rows import Row, read_table, refuse
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.rubrics import Rubric, load_rubric
 
@@ -122,10 +123,7 @@ def check(named: tuple[str, ...], kind: str | None, scale: str | None, as_json: 
     recognised = {file: _kind_of(Path(file), kind) for file in files}
     rubric = _rubric_among(recognised)
     cases = _of_kind(recognised, "cases")
-    checked = [
-        _check_file(file, name, note, rubric, cases, scale)
-        for file, (name, note) in recognised.items()
-    ]
+    checked = [_check_file(file, found, rubric, cases, scale) for file, found in recognised.items()]
     if as_json:
         click.echo(json.dumps(list(map(vars, checked)), ensure_ascii=False, indent=2))
     else:
@@ -134,11 +132,20 @@ def check(named: tuple[str, ...], kind: str | None, scale: str | None, as_json: 
     click.get_current_context().exit(int(any(one.errors for one in checked)))
 
 
-def _of_kind(recognised: Mapping[str, tuple[str, str]], wanted: str) -> list[str]:
-    return [file for file, (kind, _) in recognised.items() if kind == wanted]
+@dataclass(frozen=True)
+class _Recognised:
+    """What a file is taken for."""
+
+    kind: str
+    note: str = ""  # what it was recognised without, or why it was not
+    guess: ColumnGuess | None = None  # what its columns have, where they have other names
 
 
-def _rubric_among(recognised: Mapping[str, tuple[str, str]]) -> str | None:
+def _of_kind(recognised: Mapping[str, _Recognised], wanted: str) -> list[str]:
+    return [file for file, found in recognised.items() if found.kind == wanted]
+
+
+def _rubric_among(recognised: Mapping[str, _Recognised]) -> str | None:
     """The rubric by which the other files are checked."""
     rubrics = _of_kind(recognised, "rubric")
     if len(rubrics) > 1 and len(rubrics) < len(recognised):
@@ -149,21 +156,41 @@ def _rubric_among(recognised: Mapping[str, tuple[str, str]]) -> str | None:
 
 
 def _check_file(
-    file: str, kind: str, note: str, rubric: str | None, cases: Sequence[str], scale: str | None
+    file: str, found: _Recognised, rubric: str | None, cases: Sequence[str], scale: str | None
 ) -> _Checked:
-    """Read a file as its kind; `note` says what its kind was recognised without."""
-    checked = _Checked(file, kind)
-    if kind not in kinds():
-        checked.errors = [_without_file(note, file)]
+    """Read a file as its kind, under the names of columns that it has."""
+    checked = _Checked(file, found.kind)
+    guess = found.guess
+    if found.kind not in kinds():
+        checked.errors = [_without_file(found.note, file)]
         return checked
+    if guess is not None:
+        checked.errors = [_needs(file, guess, scale)]
+        if guess.is_open:
+            return checked
     try:
-        checked.contents = _read(kind, file, rubric, cases, scale)
+        columns = guess.mapping if guess else None
+        checked.contents = _read(found.kind, file, rubric, cases, scale, columns)
     except (InputError, OSError) as error:
         errors = str(error).splitlines()
-        if note:
-            errors.append(note)
-        checked.errors = [_without_file(error, file) for error in errors]
+        if found.note:
+            errors.append(found.note)
+        checked.errors += [_without_file(error, file) for error in errors]
     return checked
+
+
+def _needs(file: str, guess: ColumnGuess, scale: str | None) -> str:
+    """The command that reads a file under the names of its columns, as far as these are clear."""
+    task = "judge_pairwise" if guess.kind == "pairs" else "judge_rating"
+    needed = guess.argument
+    if guess.kind == "ratings":
+        needed += f" -T scale={scale or 'LOWEST,HIGHEST'}"
+    with_labels = "pairs with labels" if guess.kind == "pairs" else "answers with ratings"
+    command = f"inspect eval urs_inspect/{task} -T bench={shlex.quote(file)} {needed}"
+    filled = ""
+    if guess.is_open:
+        filled = "; in place of ? write a column, or of a label a, b, tie or none"
+    return f"{with_labels}: needs columns=, perhaps {command}{filled}"
 
 
 def _without_file(error: str, file: str) -> str:
@@ -176,14 +203,20 @@ def _print_checked(checked: _Checked) -> None:
     if checked.errors:
         for error in checked.errors:
             click.echo(f"{start}, error: {error}")
+        if checked.contents:
+            click.echo(f"{start}, with these columns: {_told(checked.contents)}")
         return
+    click.echo(f"{start}, ok: {_told(checked.contents)}")
+
+
+def _told(contents: Mapping[str, Any]) -> str:
     parts: list[str] = []
-    for name, part in checked.contents.items():
+    for name, part in contents.items():
         value = part
         if isinstance(part, dict):
             value = choices(f"{key} {number:g}" for key, number in part.items())
         parts.append(f"{name} {value}")
-    click.echo(f"{start}, ok: {'; '.join(parts)}")
+    return "; ".join(parts)
 
 
 _TABLES = (".csv", ".jsonl", ".json")
@@ -204,36 +237,52 @@ def _files_of(name: str) -> list[str]:
     return files
 
 
-def _kind_of(path: Path, kind: str | None) -> tuple[str, str]:
-    """The kind that has most of its keys or columns in a file, and a note on those it lacks, or why
-    there is none. A `kind` that is given counts for all files but rubrics.
+def _kind_of(path: Path, kind: str | None) -> _Recognised:
+    """The kind that has most of its keys or columns in a file.
+
+    A `kind` that is given counts for all files but rubrics.
     """
     if path.suffix.lower() in (".jinja", ".j2"):
-        return kind or "prompt", ""
+        return _Recognised(kind or "prompt")
     try:
         names = _names(path)
     except (InputError, OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        return (kind, "") if kind else ("unknown", " ".join(str(error).split()))
+        if kind:
+            return _Recognised(kind)
+        return _Recognised("unknown", " ".join(str(error).split()))
     best = _best_match(names)
     if kind and (best is None or best.kind != "rubric"):
-        return kind, ""
+        return _Recognised(kind)
     return _recognised(path, names, best)
 
 
-def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> tuple[str, str]:
-    """What a file is of which nobody said what it is, and a note."""
+def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _Recognised:
+    """What a file is of which nobody said what it is."""
     if best is not None and best.is_exact:
-        return best.kind, ""
-    alike = _judged_texts(path, names) if path.suffix.lower() in _TABLES else None
-    if alike is not None:
-        return alike
+        return _Recognised(best.kind)
+    guess = guess_kind(_rows(path)) if path.suffix.lower() in _TABLES else None
+    if guess is not None and guess.kind == "answers":
+        return _Recognised(guess.kind, _advice_on_answers(guess))
+    if guess is not None:
+        return _Recognised(guess.kind, guess=guess)
     if best is None:
         here = choices(sorted(names)) or "no key or column"
-        return "unknown", f"has {here}; name the --kind: {_kinds_with_columns()}"
+        return _Recognised("unknown", f"has {here}; name the --kind: {_kinds_with_columns()}")
     if best.lacking:
         lacking = choices(best.lacking)
-        return best.kind, f"recognised as {best.kind} without {lacking}; --kind names another"
-    return best.kind, ""
+        note = f"recognised as {best.kind} without {lacking}; --kind names another"
+        return _Recognised(best.kind, note)
+    return _Recognised(best.kind)
+
+
+def _advice_on_answers(guess: ColumnGuess) -> str:
+    prompt = choices(guess.columns["prompt"])
+    response = choices(guess.columns["response"])
+    rated = replace(guess, columns={**guess.columns, "rating": ("?",)})
+    return (
+        f"prompts ({prompt}) and answers ({response}) without labels: `urs-inspect samer score`"
+        f" reads them; judge_rating does with a column of ratings: {rated.argument}"
+    )
 
 
 @dataclass(frozen=True)
@@ -274,92 +323,17 @@ def _kinds_with_columns() -> str:
     return "; ".join(listed)
 
 
-_PROMPT = ("prompt", "question", "instruction", "query", "input")
-_SAVED = ("response", "output", "completion", "generation")
-_ALIKE = {
-    "pairs": {
-        "prompt": _PROMPT,
-        "response_a": ("responsea", "response1", "outputa", "output1", "answera", "answer1"),
-        "response_b": ("responseb", "response2", "outputb", "output2", "answerb", "answer2"),
-        "label": ("label", "winner", "preference", "choice", "verdict", "better"),
-    },
-    "ratings": {
-        "prompt": _PROMPT,
-        "response": (*_SAVED, "answer"),
-        "rating": ("rating", "score", "humanrating", "humanscore"),
-    },
-    "answers": {"prompt": _PROMPT, "response": _SAVED},
-}
-"""Kind of table with texts that are judged -> column -> names that it often has elsewhere, without
-punctuation.
-"""
-_LABELS = ("a", "b", "tie", "model_a", "model_b", "1", "2")
-_MOST_LABELS = 5
-
-
-def _judged_texts(path: Path, names: Collection[str]) -> tuple[str, str] | None:
-    """Pairs, ratings or answers under other names of columns, and what to rename.
-
-    None for any other table.
-    """
-    by_name = {re.sub(r"[\W_]", "", name.lower()): name for name in names}
-    for kind, columns in _ALIKE.items():
-        here = {column: _first_of(known, by_name) for column, known in columns.items()}
-        lacking = [column for column, name in here.items() if not name]
-        if not lacking or (kind, lacking) == ("pairs", ["label"]):
-            return kind, _advice(path, kind, here)
-    return None
-
-
-def _advice(path: Path, kind: str, here: Mapping[str, str]) -> str:
-    """What to rename or add; `here` has the name of each column in the file, empty for none."""
-    if kind == "answers":
-        return (
-            f"prompts ({here['prompt']}) and answers ({here['response']}) without labels:"
-            " `urs-inspect samer score` reads them; judge_rating reads the columns prompt,"
-            " response and rating"
-        )
-    task = "judge_pairwise" if kind == "pairs" else "judge_rating"
-    notes: list[str] = []
-    renamed = [f"{name} to {column}" for column, name in here.items() if name not in ("", column)]
-    if renamed:
-        notes.append(f"for {task} rename {choices(renamed)}")
-    if kind == "pairs":
-        notes += _advice_on_labels(path, here["label"])
-    return "; ".join(notes)
-
-
-def _advice_on_labels(path: Path, column: str) -> list[str]:
-    if not column:
-        return ["add a column label: a, b or tie"]
-    others = _other_labels(path, column)
-    return [f"in label write a, b or tie for {choices(others)}"] if others else []
-
-
-def _first_of(known: Sequence[str], by_name: Mapping[str, str]) -> str:
-    return next((by_name[name] for name in known if name in by_name), "")
-
-
-def _other_labels(path: Path, column: str) -> list[str]:
-    """Labels, up to five, that no file of pairs may have."""
-    labels = dict.fromkeys(str(row.values.get(column)).strip() for row in _rows(path))
-    return [label for label in labels if label.lower() not in _LABELS][:_MOST_LABELS]
-
-
 def _names(path: Path) -> set[str]:
     """Columns of a table, or keys of a mapping and of the mappings in it."""
     if path.suffix.lower() in (".yaml", ".yml"):
         raw = read_yaml(path.read_text(encoding="utf-8-sig"))
         parts = [raw, *raw.values()] if isinstance(raw, dict) else []
         return {str(key) for part in parts if isinstance(part, dict) for key in part}
-    names: set[str] = set()
-    for row in _rows(path):
-        names |= row.values.keys()
-    return names - {SURPLUS}
+    return set(columns_of(_rows(path)))
 
 
 def _rows(path: Path) -> list[Row]:
-    rows, errors = read_records(path) if path.suffix.lower() == ".json" else read_table(path, ())
+    rows, errors = read_table(path, ())
     refuse([] if rows else errors)
     return rows
 
@@ -395,8 +369,8 @@ class _Reader:
             countries.update(row.country for row in self.cases(cases_file).cases)
         return countries
 
-    def read(self, kind: str, file: str) -> Any:
-        """What the loader of a kind makes of a file."""
+    def read(self, kind: str, file: str, columns: Mapping[str, Any] | None = None) -> Any:
+        """What the loader of a kind makes of a file, with names of columns as of `load_pairs`."""
         if kind == "cases":
             return self.cases(file)
         _, address, names = kinds()[kind]
@@ -412,7 +386,9 @@ class _Reader:
             "countries": lambda: self.countries(file),
         }
         if kind == "ratings":
-            return load(file, scale=self.scale)
+            return load(file, scale=self.scale, columns=columns)
+        if kind == "pairs":
+            return load(file, columns=columns)
         return load(*(arguments[name]() for name in names.split()))
 
     def _look_up(self, what: str, find: Callable[[str], str], label: str) -> str:
@@ -428,13 +404,18 @@ _DEFAULT_SCALES = {"satisfaction": "1,5"}
 
 
 def _read(
-    kind: str, file: str, rubric: str | None, cases: Sequence[str], scale: str | None
+    kind: str,
+    file: str,
+    rubric: str | None,
+    cases: Sequence[str],
+    scale: str | None,
+    columns: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What is in a file, as the loader of its kind reads it."""
     limits = parse_scale(scale or _DEFAULT_SCALES.get(kind, "1,10"), "scale")
     reader = _Reader(rubric, cases, limits)
     try:
-        read = reader.read(kind, file)
+        read = reader.read(kind, file, columns)
     except InputError as error:
         lines = [str(error)]
         for name, rows in reader.unknown.most_common(_MOST_UNKNOWN):

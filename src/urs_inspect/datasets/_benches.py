@@ -579,7 +579,7 @@ def _guessed(path: Path, kind: str) -> str:
         guess = guess_columns(kind, read_table(path, ())[0])
     except InputError:
         return ""
-    return f"\n{path}: say what is what: {guess.argument}" if guess.text else ""
+    return f"\n{path}: say what is what: {guess.argument}" if guess.is_needed else ""
 
 
 _HINT = hint_of("prompt")

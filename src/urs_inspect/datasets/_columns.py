@@ -337,14 +337,15 @@ class ColumnGuess:
     labels: Mapping[str, str]  # label -> meaning, or `?`; empty where they are read as they are
 
     @property
-    def found(self) -> bool:
-        """Whether there is a column for everything."""
-        return (_UNKNOWN,) not in self.columns.values()
+    def is_open(self) -> bool:
+        """Whether a person has to fill in something."""
+        return (_UNKNOWN,) in self.columns.values() or _UNKNOWN in self.labels.values()
 
     @property
-    def open(self) -> bool:
-        """Whether a person has to fill in something."""
-        return not self.found or _UNKNOWN in self.labels.values()
+    def is_needed(self) -> bool:
+        """Whether anything has another name or label than the usual one."""
+        renamed = [key for key, names in self.columns.items() if names not in ((key,), (_UNKNOWN,))]
+        return bool(renamed or self.labels)
 
     @property
     def mapping(self) -> dict[str, Any]:
@@ -358,14 +359,9 @@ class ColumnGuess:
         return said
 
     @property
-    def text(self) -> str:
-        """The mapping as YAML on one line; empty if none is needed."""
-        return _flow(self.mapping) if self.mapping else ""
-
-    @property
     def argument(self) -> str:
         """The mapping as it is given to a task."""
-        quoted = self.text.replace("'", "'\"'\"'")
+        quoted = _flow(self.mapping).replace("'", "'\"'\"'")
         return f"-T columns='{quoted}'"
 
 

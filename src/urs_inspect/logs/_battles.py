@@ -27,7 +27,7 @@ from urs_inspect._util import (
 from urs_inspect.annotation._agreement import Agreement, agreement, majorities
 from urs_inspect.annotation._campaign import BALLOT_KEY, LOG_SUFFIXES, load_ballots
 from urs_inspect.annotation._votes import read_votes, vote_files
-from urs_inspect.datasets._rows import Row, read_columns_file, read_records, read_table, shown
+from urs_inspect.datasets._rows import Row, read_columns_file, read_table, shown
 from urs_inspect.discrepancy._ballots import Ballot, collect_ballots
 from urs_inspect.logs._comparisons import choice_of, judged_by_people, judges_of, read_comparisons
 from urs_inspect.logs._files import (
@@ -187,7 +187,7 @@ def read_vote_list(
     cluster; without any of these each vote is a cluster of its own. `names` says what other columns
     and winners mean.
     """
-    rows, faults = read_records(path) if path.suffix.lower() == ".json" else read_table(path, ())
+    rows, faults = read_table(path, ())
     votes = []
     left_out = 0
     for row in rows:
