@@ -239,33 +239,48 @@ JUDGED = [
         "question response_A response_B label",
         "A>B",
         "pairs",
-        "rename question to prompt, response_A to response_a",
+        '{prompt: question, response_a: response_A, response_b: response_B, labels: {"A>B": a}}',
     ),
-    ("question response_A response_B label", "A>B", "pairs", "in label write a, b or tie for A>B"),
     (
         "input output_1 output_2 label",
         "1",
         "pairs",
-        "rename input to prompt, output_1 to response_a, output_2",
+        "{prompt: input, response_a: output_1, response_b: output_2}",
     ),
-    ("instruction response1 response2 annotator1", "1", "pairs", "add a column label"),
+    (
+        "instruction input output_1 output_2 preference",
+        "1.9",
+        "pairs",
+        "{prompt: [instruction, input], response_a: output_1, response_b: output_2, label:"
+        ' preference, labels: {"<1.5": a, 1.5: tie, ">1.5": b}}',
+    ),
+    ("prompt response_a response_b votes", "1", "pairs", '{label: "?"}'),
+    ("instruction response1 response2 annotator1", "1", "pairs", "label: annotator1}"),
+    (
+        "prompt response_a response_b annotator1 annotator2",
+        "1",
+        "pairs",
+        "[annotator1, annotator2]",
+    ),
     (
         "question reference response human_score",
         "2",
         "ratings",
-        "rename question to prompt, human_score to rating",
+        "{prompt: question, rating: human_score}' -T scale=",
     ),
     ("question references response model", "m", "answers", "answers (response) without labels"),
+    ("question references response model", "m", "answers", '{prompt: question, rating: "?"}'),
 ]
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "json"])
 @pytest.mark.parametrize(("columns", "last", "kind", "advice"), JUDGED)
-def test_pairs_ratings_and_answers_under_other_names_are_named_with_what_to_rename(
+def test_pairs_ratings_and_answers_under_other_names_are_named_with_columns_to_give(
     columns: str, last: str, kind: str, advice: str, ending: str, run: Run, tmp_path: Path
 ) -> None:
     names = columns.split()
     row = dict(zip(names, [*("text" for _ in names[1:]), last], strict=True))
+    row |= {name: last for name in names if name.startswith("annotator")}
     path = tmp_path / f"own.{ending}"
     text = {"json": json.dumps([row]), "jsonl": json.dumps(row)}
     path.write_text(text.get(ending, f"{','.join(row)}\n{','.join(row.values())}\n"), "utf-8")
@@ -273,6 +288,8 @@ def test_pairs_ratings_and_answers_under_other_names_are_named_with_what_to_rena
     assert result.exit_code == 1
     assert f"{path}: {kind}, error: " in result.output
     assert advice in result.output
+    is_read = f"{path}: {kind}, with these columns: entries 1" in result.output
+    assert is_read == (kind != "answers" and "?" not in advice)
 
 
 def test_an_unknown_file_is_an_error_that_lists_the_kinds_and_a_kind_can_be_named(

@@ -131,6 +131,26 @@ def test_a_label_outside_the_set_names_row_and_allowed_values(tmp_path: Path):
         judge_pairwise(own_file(tmp_path, "a", "c"))
 
 
+def test_a_published_file_is_judged_under_its_own_names(tmp_path: Path):
+    path = tmp_path / "dataset=mine,model=x.json"
+    row = {"question": "Why?", "response_A": "longer", "response_B": "short", "label": "A>B"}
+    path.write_text(json.dumps([row, row | {"label": "B>A"}, row | {"label": None}]), "utf-8")
+    columns = {
+        "prompt": "question",
+        "response_a": "response_A",
+        "response_b": "response_B",
+        "labels": {"A>B": "a", "B>A": "b"},
+    }
+    # as the command line splits a text at its commas
+    task = judge_pairwise(str(path).split(","), columns=columns, judge="baseline/longest")  # type: ignore[arg-type]
+    log = judged(task, tmp_path)
+    assert [sample.target for sample in samples_of(log)] == ["a", "b"]
+    assert judge_numbers(log)["overall accuracy"] == 0.5
+    assert len((log.eval.metadata or {})["dataset_skipped"]) == 1
+    with pytest.raises(InputError, match=r"^columns: must be a mapping"):
+        judge_pairwise(str(path), columns=7)  # type: ignore[arg-type]
+
+
 # ## md_eval
 
 

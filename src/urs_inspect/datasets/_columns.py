@@ -321,11 +321,13 @@ _RATERS = re.compile(r"(annotator|rater|human|label|vote|rating|score)\d+")
 _UNKNOWN = "?"
 _USUAL = ("a", "b", "tie", "model_a", "model_b", "1", "2")
 _MOST_LABELS = 12
+_BEFORE_SIDE = r"(.*[\s_-])?(response|output|model|answer|assistant)?"
 _SIDES: Mapping[Preference, re.Pattern[str]] = {
-    "tie": re.compile(r"tie.*|equal.*|draw|same|both.*|neither|a=b|c"),
-    "a": re.compile(r"a>+b|(.*[\W_])?(a|1|first|left)|(response|output|model|answer)(a|1)"),
-    "b": re.compile(r"b>+a|a<+b|(.*[\W_])?(b|2|second|right)|(response|output|model|answer)(b|2)"),
+    "tie": re.compile(r"(.*[\s_-])?(tie|equal|draw|same|both|neither)([\s_-].*)?|a=+b|c"),
+    "a": re.compile(rf"a>+b|b<+a|{_BEFORE_SIDE}(a|1|first|left)"),
+    "b": re.compile(rf"b>+a|a<+b|{_BEFORE_SIDE}(b|2|second|right)"),
 }
+"""What a label that is no number looks like, in lower case without blanks around signs."""
 
 
 @dataclass(frozen=True)
@@ -434,7 +436,7 @@ def _written(label: object) -> str:
 
 
 def _meaning(label: str) -> str:
-    squeezed = label.replace(" ", "")
+    squeezed = re.sub(r"\s*([<>=]+)\s*", r"\1", label)
     for meaning, pattern in _SIDES.items():
         if pattern.fullmatch(squeezed):
             return meaning
