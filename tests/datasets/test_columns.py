@@ -12,7 +12,7 @@ import pytest
 from tests.datasets.conftest import WriteRows
 from tests.telling import tells
 from urs_inspect._util import InputError
-from urs_inspect.datasets import PairCase, RatingCase, load_pairs, load_ratings
+from urs_inspect.datasets import PREFERENCES, PairCase, RatingCase, load_pairs, load_ratings
 from urs_inspect.datasets._columns import guess_columns, guess_kind, majority
 from urs_inspect.datasets._rows import Row
 
@@ -60,7 +60,7 @@ def test_columns_and_labels_are_read_under_the_names_of_the_file(
         data = load_pairs(str(path), columns=columns)
         assert data.cases == tuple(
             PairCase(f"my_000{n}", "Why?", "Because.", "It is so.", label, "all")
-            for n, label in ((1, "a"), (2, "b"), (3, "tie"))
+            for n, label in enumerate(PREFERENCES, start=1)
         )
 
 
@@ -77,9 +77,9 @@ def test_rows_without_a_verdict_or_a_text_are_left_out_and_said_once(
 ) -> None:
     changes: list[dict[str, object]] = [
         {},
-        *[{"response_A": value} for value in (True, True, True, True, None, 7)],
-        *[{"verdict": value} for value in ("bad", "", None, float("nan"))],
     ]
+    changes += [{"response_A": value} for value in (True, True, True, True, None, 7)]
+    changes += [{"verdict": value} for value in ("bad", "", None, float("nan"))]
     path = write_rows("my.jsonl", [foreign(**change) for change in changes])
     with caplog.at_level(logging.WARNING):
         data = load_pairs(str(path), columns=COLUMNS)
