@@ -29,7 +29,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Unpack
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
@@ -47,6 +47,9 @@ from urs_inspect.stats._bootstrap import (
 from urs_inspect.stats._bradley_terry import PRIOR, fit_bradley_terry, logistic, on_scale
 from urs_inspect.stats._elo import SCALE
 from urs_inspect.stats._ranking import Places, place, reported
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 FEWEST_VOTES = 10
 """Fewest ballots with both votes and a verdict: fewer cannot show how far the judge agrees with
@@ -335,7 +338,7 @@ def fit_rows(
     from scipy.sparse import csr_array, hstack
 
     size = len(outcome)
-    rows = np.arange(len(outcome))
+    rows = np.arange(size)
     entries = (
         np.repeat([1.0, -1.0], size),
         (
@@ -345,6 +348,33 @@ def fit_rows(
     )
     sides = csr_array(entries, (size, len(ballots.players)))
     design = sides if covariates is None else hstack([sides, csr_array(covariates)], format="csr")
+    return fit_design(
+        design,
+        outcome,
+        ballots.clusters,
+        weights=weights,
+        offset=offset,
+        shared=shared,
+        prior=prior,
+    )
+
+
+def fit_design(
+    design: "csr_array",
+    outcome: Floats,
+    clusters: Integers,
+    *,
+    weights: Floats | float = 1.0,
+    offset: Floats | float = 0.0,
+    shared: Floats | float = 0.0,
+    prior: float = PRIOR,
+) -> Fit:
+    """`fit_rows` of a design of shape (N, P + K), whatever its columns are.
+
+    `clusters` are the numbers of the instructions, shape (N,); influences are in their order.
+    """
+    from scipy.sparse import csr_array
+
     values: Floats = np.zeros(design.shape[1])
     for _ in range(_MOST_STEPS):
         chance = logistic(design @ values + offset)
@@ -362,8 +392,9 @@ def fit_rows(
     inverse = np.linalg.inv(information)
     leverage = np.asarray(design.multiply(design @ inverse).sum(axis=1))
     scores = excess / (1 - spread * leverage) + shared
-    clusters = np.unique(ballots.clusters, return_inverse=True)[1]
-    summed = csr_array((scores, (clusters, rows)), (clusters.max() + 1, size)) @ design
+    numbers = np.unique(clusters, return_inverse=True)[1]
+    size = len(outcome)
+    summed = csr_array((scores, (numbers, np.arange(size))), (numbers.max() + 1, size)) @ design
     return Fit(values, summed.toarray() @ inverse, inverse @ (prior * (0.5 - alone)))
 
 

@@ -1,0 +1,266 @@
+"""What a judge of pairs prefers beside what people prefer in the same pairs.
+
+One logistic regression of the verdicts: the log odds that the answer shown first wins are a
+constant (its place), a coefficient for each doubling of its length beside the other's, one for each
+doubling of (1 + its list items), and the difference of the strengths of the two models. A tie
+counts as half a win of each. People's labels of the same pairs are fitted in the same way. Longer
+answers may be better ones, and people prefer them as well: only what a judge's coefficient is above
+people's is a bias.
+
+Own models are no coefficient of their own, since a judge's taste for a model and the model's
+strength are one thing in its verdicts. They are the mean strength of the judge's own models less
+that of the others; what is above people's is what the judge adds to its own.
+
+The prior is that of `rank_controlled`: each strength and each coefficient gets one tie, as if a
+pair that differed in nothing else by one unit had been a tie. It keeps every value finite where a
+judge always decides one way, and weighs as much as one verdict.
+
+Intervals are Student's with C - 1 degrees of freedom over C questions and the clustered sandwich of
+`fit_rows` (residuals divided by 1 - leverage, as in HC3), times C / (C - 1). Those of differences
+from people use each question's influence on both fits, and hold jointly for all biases of a judge
+(Bonferroni), so that a judge without any is accused of something in 5% of data sets at most.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from urs_inspect._util import InputError
+from urs_inspect.stats._adjusted import FEATURES, Fit, fit_design
+from urs_inspect.stats._battles import OUTCOMES
+from urs_inspect.stats._bootstrap import (
+    LEVEL,
+    Estimate,
+    Floats,
+    check_level,
+    fewest_clusters,
+    number_clusters,
+)
+
+PLACE = "place"
+LENGTH = "length"
+LISTS = "lists"
+OWN = "own"
+BIASES = (PLACE, LENGTH, LISTS, OWN)
+"""What a judge may prefer: the first place, longer answers, more list items, its own models."""
+
+_COEFFICIENTS = (PLACE, LENGTH, LISTS)
+_LEAST_ALONE = 0.02
+"""Share of a column's squares that the others must leave unexplained; with less, its coefficient
+cannot be told from theirs.
+"""
+
+
+@dataclass(frozen=True)
+class ShownPair:
+    """A verdict on two answers to one question, in the order in which they were shown.
+
+    Attributes:
+        pair: Id of the two answers, the same in any order and for every judge.
+        question: Id of the question; verdicts on the same one are not independent.
+        outcome: 1 if the answer that was shown first is better, 0.5 for a tie, 0 if the second is.
+        length: Doublings of the length of the first beside the second.
+        lists: Doublings of (1 + list items) of the first beside the second.
+        first: Name of the model of the answer shown first; empty if it is not known.
+        second: Name of the model of the other; empty if it is not known.
+    """
+
+    pair: str
+    question: str
+    outcome: float
+    length: float
+    lists: float
+    first: str = ""
+    second: str = ""
+
+
+@dataclass(frozen=True)
+class JudgeBias:
+    """Coefficients of a judge and of people on the same pairs, by bias, in logits.
+
+    A bias that cannot be estimated has the value NaN: answers that do not differ in it, or only as
+    their models do; own models, where the judge has none or no others.
+
+    Attributes:
+        judge: What the judge prefers.
+        people: What people prefer in the same pairs; empty without people's labels.
+        beyond: The judge's less people's, with joint intervals; empty without people's labels.
+    """
+
+    judge: Mapping[str, Estimate]
+    people: Mapping[str, Estimate]
+    beyond: Mapping[str, Estimate]
+
+    @property
+    def flagged(self) -> tuple[str, ...]:
+        """Biases that are clearly above people's; the place also where it is clearly below.
+
+        NaN bounds flag nothing.
+        """
+        above = {name for name, estimate in self.beyond.items() if estimate.low > 0}
+        if PLACE in self.beyond and self.beyond[PLACE].high < 0:
+            above.add(PLACE)
+        return tuple(name for name in BIASES if name in above)
+
+
+def answer_doublings(first: str, second: str) -> tuple[float, float]:
+    """Binary logarithms of the ratios of lengths and of (1 + list items) of two answers.
+
+    Lengths are in characters.
+
+    Raises:
+        ValueError: If an answer is empty.
+    """
+    if not first or not second:
+        raise ValueError("an empty answer has no ratio of lengths")
+    items = FEATURES[LISTS]
+    return (
+        math.log2(len(first) / len(second)),
+        math.log2((1 + items(first)) / (1 + items(second))),
+    )
+
+
+def judge_bias(
+    judge: Sequence[ShownPair],
+    people: Sequence[ShownPair] = (),
+    own: Collection[str] = (),
+    level: float = LEVEL,
+) -> JudgeBias:
+    """What a judge prefers, beside people on the same pairs.
+
+    Args:
+        judge: The judge's verdicts; a pair that was shown in both orders has two.
+        people: People's labels, a row for each vote. Where it is not known what people saw first,
+            they are in the order in which the judge saw them: the place is then what luck with
+            orders gives to anyone. Only pairs that both have count.
+        own: Names of the judge's own models.
+        level: Confidence level.
+
+    Returns:
+        Coefficients in logits, with intervals clustered by question; no bounds with fewer questions
+        than `fewest_clusters`.
+
+    Raises:
+        InputError: If the judge has no verdict, people and judge have no pair in common, or an
+            outcome is not 1, 0.5 or 0.
+
+    Examples:
+        >>> from urs_inspect.stats import ShownPair, judge_bias
+        >>> rows = [ShownPair(f"p{n}", f"q{n}", float(n > 0), 0.0, 0.0) for n in range(4)]
+        >>> round(judge_bias(rows).judge["place"].value, 3)  # log of 3.5 to 1.5
+        0.847
+    """
+    check_level(level)
+    if people:
+        common = {row.pair for row in judge} & {row.pair for row in people}
+        judge = [row for row in judge if row.pair in common]
+        people = [row for row in people if row.pair in common]
+    if not judge:
+        raise InputError("a judge's biases need a verdict on a pair, with people's label if given")
+    models = _models([*judge, *people])
+    weights = _own_weights(models, own)
+    by_judge = _fitted(judge, models, weights)
+    single = {name: _estimate(found, len(judge), level) for name, found in by_judge.items()}
+    if not people:
+        return JudgeBias(single, {}, {})
+    by_people = _fitted(people, models, weights)
+    known = [name for name in BIASES if by_judge[name].known and by_people[name].known]
+    joint = 1 - (1 - level) / max(1, len(known))
+    beyond = {}
+    for name in BIASES:
+        less = by_judge[name].less(by_people[name])
+        beyond[name] = _estimate(less, len(judge), joint)
+    theirs = {name: _estimate(found, len(people), level) for name, found in by_people.items()}
+    return JudgeBias(single, theirs, beyond)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A coefficient, and what each question moves it by, shape (C,)."""
+
+    value: float
+    influences: Floats
+
+    @property
+    def known(self) -> bool:
+        return not math.isnan(self.value)
+
+    def less(self, other: "_Found") -> "_Found":
+        return _Found(self.value - other.value, self.influences - other.influences)
+
+
+def _models(rows: Sequence[ShownPair]) -> tuple[str, ...]:
+    """Names of the models; none where one of them is not known."""
+    named = {*chain.from_iterable((row.first, row.second) for row in rows)}
+    return () if "" in named else tuple(sorted(named))
+
+
+def _own_weights(models: Sequence[str], own: Collection[str]) -> Floats | None:
+    """Weights of strengths: the mean of the own models less the mean of the others."""
+    mine = np.array([name in own for name in models], dtype=bool)
+    if not mine.any() or mine.all():
+        return None
+    weights: Floats = np.where(mine, 1 / mine.sum(), -1 / (~mine).sum())
+    return weights
+
+
+def _fitted(
+    rows: Sequence[ShownPair], models: Sequence[str], own: Floats | None
+) -> dict[str, _Found]:
+    """Coefficients by bias, of one judge or of people."""
+    from scipy.sparse import csr_array
+
+    outcome = np.array([row.outcome for row in rows], dtype=np.float64)
+    if not np.isin(outcome, OUTCOMES).all():
+        raise InputError("the outcome of a verdict must be 1, 0.5 or 0")
+    questions = number_clusters([row.question for row in rows])
+    place = {name: number for number, name in enumerate(models)}
+    size = len(models)
+    design = np.zeros((len(rows), size + len(_COEFFICIENTS)))
+    for number, row in enumerate(rows):
+        if models:
+            design[number, place[row.first]] += 1
+            design[number, place[row.second]] -= 1
+        design[number, size:] = 1.0, row.length, row.lists
+    fit = fit_design(csr_array(design), outcome, questions)
+    found = {}
+    for number, name in enumerate(_COEFFICIENTS, start=size):
+        found[name] = _of(fit, number) if _alone(design, number) else _unknown(fit)
+    found[OWN] = _unknown(fit)
+    if own is not None:
+        strengths = fit.influences[:, :size]
+        found[OWN] = _Found(float(fit.values[:size] @ own), strengths @ own)
+    return found
+
+
+def _of(fit: Fit, column: int) -> _Found:
+    return _Found(float(fit.values[column]), fit.influences[:, column])
+
+
+def _unknown(fit: Fit) -> _Found:
+    return _Found(math.nan, np.full(len(fit.influences), math.nan))
+
+
+def _alone(design: Floats, column: int) -> bool:
+    """Whether a column differs from what the others make of it."""
+    given = design[:, column]
+    others = np.delete(design, column, axis=1)
+    rest = given - others @ np.linalg.lstsq(others, given, rcond=None)[0]
+    return float(rest @ rest) > _LEAST_ALONE * float(given @ given) > 0
+
+
+def _estimate(found: _Found, items: int, level: float) -> Estimate:
+    from scipy.special import stdtrit
+
+    groups = len(found.influences)
+    if not found.known or groups < fewest_clusters(LEVEL):
+        return Estimate(found.value, math.nan, math.nan, items, groups, level, rounds=0)
+    centred = found.influences - found.influences.mean()
+    error = math.sqrt(float(centred @ centred) * groups / (groups - 1))
+    half = float(stdtrit(groups - 1, 0.5 + level / 2)) * error
+    low = found.value - half
+    high = found.value + half
+    return Estimate(found.value, low, high, items, groups, level, rounds=0)
