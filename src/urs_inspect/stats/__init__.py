@@ -14,6 +14,7 @@ from urs_inspect.stats._correlation import (
     correlation_difference,
 )
 from urs_inspect.stats._elo import fit_elo
+from urs_inspect.stats._judge_bias import JudgeBias, ShownPair, judge_bias
 from urs_inspect.stats._means import (
     Margin,
     MeanColumn,
@@ -43,6 +44,7 @@ __all__ = [
     "CorrelationDifferences",
     "Correlations",
     "Estimate",
+    "JudgeBias",
     "JudgeMeasures",
     "LeaderboardAgreement",
     "Margin",
@@ -51,6 +53,7 @@ __all__ = [
     "MeanDraws",
     "Ranking",
     "Resampling",
+    "ShownPair",
     "Verdicts",
     "baseline_verdicts",
     "battles_of",
@@ -66,6 +69,7 @@ __all__ = [
     "fit_elo",
     "holm",
     "interval_alpha",
+    "judge_bias",
     "longer_response",
     "mean_estimates",
     "mean_interval",
