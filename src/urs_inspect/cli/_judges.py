@@ -56,13 +56,14 @@ def judges(
     every: bool,
     only: str | None,
 ) -> None:
-    """Compare the judges of LOGS of md_eval, judge_pairwise, judge_rating and judge_twins (files
-    or directories).
+    """Compare the judges of LOGS of md_eval, judge_pairwise, judge_rating, judge_twins and mad
+    (files or directories).
 
     Published results about the datasets of LOGS stand below.
     """
     from urs_inspect.logs._files import finished_logs, nothing_left
     from urs_inspect.reports.layout._tables import csv_text
+    from urs_inspect.reports.numbers._judge_bias import MAD_TASK, battle_biases
     from urs_inspect.reports.numbers._judges import read_judges, read_ratings
     from urs_inspect.reports.numbers._twins import TWINS_TASK, read_twins
     from urs_inspect.reports.words._judge_details import NUMBERS, judges_report
@@ -74,13 +75,16 @@ def judges(
     pairs = read_judges(found)
     ratings = read_ratings(found)
     twins = [read_twins(log) for log in found if log.eval.task == TWINS_TASK]
-    if not pairs and not ratings and not twins:
+    battles = battle_biases(found)
+    if not pairs and not ratings and not twins and not battles:
         what = (
             "no log that is finished and has pairs scored by pair_verdict, responses scored by"
-            " rating_agreement, or twins of answers"
+            " rating_agreement, twins of answers, or a judge's verdicts of mad"
         )
         raise nothing_left(what, logs, skipped)
     used = _locations([*pairs, *ratings]) | {one.log.location for one in twins}
+    if battles:
+        used |= {log.location for log in found if log.eval.task == MAD_TASK}
     others = Counter(log.eval.task for log in found if log.location not in used)
     if others:
         skipped.insert(0, _without_scores(others))
@@ -92,6 +96,7 @@ def judges(
         skipped=skipped,
         numbers=csv_file is not None,
         twins=twins,
+        battles=battles,
     )
     written = [] if csv_file is None else [f"All numbers: {csv_file}"]
     if csv_file is not None:

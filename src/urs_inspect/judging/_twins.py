@@ -93,11 +93,13 @@ def make_twin(kind: Kind, original: Original, seed: str) -> str | None:
 
 def maker_of(judge: str) -> str:
     """Who made a judge, by its name; the name of its provider if that is not known."""
-    lowered = judge.lower()
-    for part, maker in _MAKERS.items():
-        if part in lowered:
-            return maker
-    return judge.partition("/")[0]
+    return known_maker(judge) or judge.partition("/")[0]
+
+
+def known_maker(model: str) -> str:
+    """Who made a model, by its name; empty if that is not known."""
+    lowered = model.lower()
+    return next((maker for part, maker in _MAKERS.items() if part in lowered), "")
 
 
 @cache

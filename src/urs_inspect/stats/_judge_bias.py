@@ -88,11 +88,15 @@ class JudgeBias:
         judge: What the judge prefers.
         people: What people prefer in the same pairs; empty without people's labels.
         beyond: The judge's less people's, with joint intervals; empty without people's labels.
+        pairs: Number of pairs of answers that count.
+        named: Whether the models of all answers are known, so that they are held equally strong.
     """
 
     judge: Mapping[str, Estimate]
     people: Mapping[str, Estimate]
     beyond: Mapping[str, Estimate]
+    pairs: int
+    named: bool
 
     @property
     def flagged(self) -> tuple[str, ...]:
@@ -164,8 +168,9 @@ def judge_bias(
     weights = _own_weights(models, own)
     by_judge = _fitted(judge, models, weights)
     single = {name: _estimate(found, len(judge), level) for name, found in by_judge.items()}
+    pairs = len({row.pair for row in judge})
     if not people:
-        return JudgeBias(single, {}, {})
+        return JudgeBias(single, {}, {}, pairs, bool(models))
     by_people = _fitted(people, models, weights)
     known = [name for name in BIASES if by_judge[name].known and by_people[name].known]
     joint = 1 - (1 - level) / max(1, len(known))
@@ -174,7 +179,7 @@ def judge_bias(
         less = by_judge[name].less(by_people[name])
         beyond[name] = _estimate(less, len(judge), joint)
     theirs = {name: _estimate(found, len(people), level) for name, found in by_people.items()}
-    return JudgeBias(single, theirs, beyond)
+    return JudgeBias(single, theirs, beyond, pairs, bool(models))
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
+from urs_inspect.reports.numbers._judge_bias import DatasetBiases, pair_biases
 from urs_inspect.reports.numbers._judges import (
     LEVELS,
     TELLS_LABELS,
@@ -35,6 +36,7 @@ from urs_inspect.reports.numbers._judges import (
 )
 from urs_inspect.reports.numbers._noise import FEWEST_JUDGES
 from urs_inspect.reports.numbers._twins import Twins
+from urs_inspect.reports.words._judge_bias import NO_LABELS, bias_section, bias_sentence
 from urs_inspect.reports.words._noise import panel_section
 from urs_inspect.reports.words._twins import twins_section
 from urs_inspect.scorers._pair_metrics import accuracies_by, items_of, judged_items
@@ -183,19 +185,25 @@ def judges_report(
     skipped: Sequence[str] = (),
     numbers: bool = False,
     twins: Sequence[Twins] = (),
+    battles: Sequence[DatasetBiases] = (),
 ) -> Report:
     """The judges of each dataset, what they cost, which is better, and what others published.
 
     Details are shown `by` groupings, `measure` or `failure`; `published` tables are `all`, those
     about the same datasets (`matching`), or `none`; `skipped` has a sentence for each log that was
-    skipped; `twins` are logs of `judge_twins`; `numbers` says whether the report has the table
-    `NUMBERS` of all details, which takes time.
+    skipped; `twins` are logs of `judge_twins`, `battles` what judges prefer in logs of `mad`;
+    `numbers` says whether the report has the table `NUMBERS` of all details, which takes time.
     """
     sections: list[Section] = []
+    biases: list[DatasetBiases] = []
     for judged in pairs:
-        sections += _pair_sections(judged, by, numbers)
+        found = pair_biases(judged)
+        sections += _pair_sections(judged, by, numbers, found)
+        biases += [] if found is None else [found]
     for rated in ratings:
         sections += _rating_sections(rated, by, numbers)
+    for fought in battles:
+        sections += [_battles_section(fought), bias_section(fought)]
     sections += [twins_section(one) for one in twins]
     if skipped:
         sections.append(Section("Skipped", skipped))
@@ -205,18 +213,41 @@ def judges_report(
     if tables:
         title = f"PUBLISHED, NOT MEASURED HERE: {everything.source}"
         sections.append(Section(title, tables=[_published_table(table) for table in tables]))
-    first = _screen(pairs, ratings) if pairs or ratings else None
-    if first is None:
+    bias = bias_sentence([*biases, *battles])
+    first = None
+    if pairs or ratings:
+        first = _screen(pairs, ratings, bias)
+    elif battles:
+        first = _battles_screen(battles, bias)
+    else:
         judges = [judge for one in twins for judge in one.judges]
         simulated = any(judge.startswith(SIMULATED) for judge in judges)
         sections = [*simulation_section(simulated), *sections]
     return Report(JUDGES, "Judges", sections, first=first)
 
 
+def _battles_section(found: DatasetBiases) -> Section:
+    warnings = (_SIMULATION,) if found.simulated else ()
+    return Section(f"Battles: {found.dataset}", warnings, warnings=warnings)
+
+
+def _battles_screen(battles: Sequence[DatasetBiases], bias: str) -> FirstScreen:
+    """The answer on one screen where there are only logs of `mad`."""
+    beside = any(found.labels for found in battles)
+    none = "No judge clearly prefers what people do not." if beside else NO_LABELS
+    warnings = [SIMULATED_SCREEN] if any(found.simulated for found in battles) else []
+    return FirstScreen(bias or none, warnings, ways=["All coefficients: --only bias."])
+
+
 def _screen(
-    pairs: Sequence[DatasetJudges[JudgeResult]], ratings: Sequence[DatasetJudges[RatingJudge]]
+    pairs: Sequence[DatasetJudges[JudgeResult]],
+    ratings: Sequence[DatasetJudges[RatingJudge]],
+    bias: str,
 ) -> FirstScreen:
-    """The answer on one screen: the judges of the first dataset, and what is claimed of others."""
+    """The answer on one screen: the judges of the first dataset, and what is claimed of others.
+
+    `bias` is a sentence on biases; empty if none is clear.
+    """
     claims = [*map(_claim_on_pairs, pairs), *map(_claim_on_ratings, ratings)]
     datasets: list[DatasetJudges[Any]] = [*pairs, *ratings]
     simulated = any(judge.simulated for dataset in datasets for judge in dataset.judges)
@@ -242,7 +273,8 @@ def _screen(
     numbers = [name for name in rows[0] if name != "judge"] if rows else []
     table = Table(pd.DataFrame(rows), dict.fromkeys(numbers, str))
     tests = ["Which judges differ significantly: --only two."]
-    return FirstScreen(claims[0], warnings, claims[1:], table, ways=tests)
+    findings = [bias] if bias else []
+    return FirstScreen(claims[0], warnings, claims[1:], table, findings, ways=tests)
 
 
 def _right(judge: JudgeResult) -> Estimate:
@@ -385,7 +417,10 @@ def _details_table(what: str, level: str, chosen: Mapping[str, Sequence[Detail]]
 
 
 def _pair_sections(
-    dataset: DatasetJudges[JudgeResult], by: Sequence[str], numbers: bool
+    dataset: DatasetJudges[JudgeResult],
+    by: Sequence[str],
+    numbers: bool,
+    biases: DatasetBiases | None,
 ) -> list[Section]:
     judges = (*dataset.judges, *dataset.baselines)
     levels = LEVELS if any(judge.dimensions is not None for judge in dataset.judges) else LEVELS[:1]
@@ -417,6 +452,7 @@ def _pair_sections(
             "Habits and effort, shares in %", _habits_notes(dataset), [_table(habits)], level=3
         ),
         Section(title, tables=tests, level=3),
+        *([] if biases is None else [bias_section(biases)]),
         *_pair_panel(dataset),
         *_detail_sections(dataset, pair_details, by, numbers),
     ]
