@@ -1,6 +1,8 @@
 """What judges of pairs prefer beside people: two tables, and one sentence for the first screen."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -30,11 +32,12 @@ _SHARP = (
     "A judge that decides more sharply than people has larger numbers in every column, without a"
     " taste of its own."
 )
-_BEYOND = (
-    "Less the labels' on the same pairs, own models by their strength less that of the others. The"
-    " intervals of a judge hold jointly; clear is what lies above 0, and of the place also below."
+_BEYOND = "Less those of the labels on the same pairs, with joint intervals"
+_ORDERS = (
+    "A bias is what is clearly above the labels' (of the place also below), whose own place is that"
+    " of the orders in which the judge saw the pairs. Own models: their strength less that of the"
+    " others. The intervals of all differences of a judge hold jointly."
 )
-_ORDERS = "Labels stand in the orders in which the judge saw the pairs."
 _UNNAMED = (
     "The models are not known: they are not held equally strong, and none is the judge's own."
 )
@@ -46,23 +49,39 @@ NO_LABELS = (
 
 def bias_section(found: DatasetBiases) -> Section:
     """What the judges of a data set prefer, and what is beyond people's labels."""
-    shown = [name for name in BIASES if name != OWN]
-    rows = [_row(judge, bias.pairs, bias.judge, shown) for judge, bias in found.judges.items()]
+    rows = [_row(judge, bias.pairs, bias.judge) for judge, bias in found.judges.items()]
     notes = [_COEFFICIENTS]
-    tables = []
+    beyond = []
     if found.labels:
         widest = max(found.judges.values(), key=lambda bias: bias.pairs)
-        rows.insert(0, _row(labelled_by(found), widest.pairs, widest.people, shown))
-        notes += [_ORDERS, _SHARP]
-        beyond = [_beyond(judge, bias) for judge, bias in found.judges.items()]
-        tables.append(_table(beyond, _BEYOND, "bias_beyond"))
+        labels = _row(labelled_by(found), widest.pairs, widest.people)
+        rows.insert(0, labels | {_HEADINGS[PLACE]: math.nan})
+        notes += [_ORDERS, _SHARP, *_clear(found)]
+        beyond = [_beyond_table(found)]
     else:
         notes.append(NO_LABELS)
     if not all(bias.named for bias in found.judges.values()):
         notes.append(_UNNAMED)
     if found.empty:
         notes.append(f"Left out: {counted(found.empty, 'pair')} with an empty answer.")
-    return Section(_TITLE, notes, [_table(rows, "", "bias"), *tables], level=3)
+    return Section(_TITLE, notes, [_table(rows, "bias"), *beyond], level=3)
+
+
+def _clear(found: DatasetBiases) -> list[str]:
+    """A sentence for each judge with a clear bias."""
+    return [
+        f"Beyond {_whose(found)}, {judge} prefers {_likes(bias)}."
+        for judge, bias in found.judges.items()
+        if bias.flagged
+    ]
+
+
+def _whose(found: DatasetBiases) -> str:
+    return "people" if found.labels == PEOPLE else "the labels"
+
+
+def _likes(bias: JudgeBias) -> str:
+    return listed([_liked(bias, name) for name in bias.flagged])
 
 
 def labelled_by(found: DatasetBiases) -> str:
@@ -74,18 +93,16 @@ def labelled_by(found: DatasetBiases) -> str:
 
 def bias_sentence(datasets: Sequence[DatasetBiases]) -> str:
     """The first judge with a clear bias, and how many others have one; empty if none has."""
-    flagged = {}
+    flagged: dict[str, str] = {}
     for found in datasets:
         for judge, bias in found.judges.items():
             if bias.flagged:
-                flagged.setdefault(judge, (bias, labelled_by(found)))
+                flagged.setdefault(judge, f"Beyond {_whose(found)}, {judge} prefers {_likes(bias)}")
     if not flagged:
         return ""
-    (judge, (bias, labels)), *others = flagged.items()
-    more = f", and {counted(len(others), 'other judge')} as well" if others else ""
-    likes = listed([_liked(bias, name) for name in bias.flagged])
-    beside = "people" if labels == PEOPLE else "the labels"
-    return f"Beyond {beside}, {judge} prefers {likes}{more}: --only bias."
+    first, *others = flagged.values()
+    more = f" (and {counted(len(others), 'other judge')} more)" if others else ""
+    return f"{first}{more}: --only bias."
 
 
 def _liked(bias: JudgeBias, name: str) -> str:
@@ -94,19 +111,27 @@ def _liked(bias: JudgeBias, name: str) -> str:
     return "the first place" if bias.beyond[PLACE].value > 0 else "the second place"
 
 
-def _row(
-    judge: str, pairs: int, by_name: Mapping[str, Estimate], shown: Sequence[str]
-) -> dict[str, Any]:
-    numbers = {_HEADINGS[name]: by_name[name] for name in shown}
+def _row(judge: str, pairs: int, by_name: Mapping[str, Estimate]) -> dict[str, Any]:
+    numbers = {_HEADINGS[name]: by_name[name] for name in BIASES if name != OWN}
     return {"judge": judge, "pairs": pairs, **numbers}
 
 
-def _beyond(judge: str, bias: JudgeBias) -> dict[str, Any]:
-    clear = [_liked(bias, name) for name in bias.flagged]
-    numbers = {_HEADINGS[name]: bias.beyond[name] for name in BIASES}
-    return {"judge": judge, "clearly prefers": listed(clear) or "nothing", **numbers}
+def _beyond_table(found: DatasetBiases) -> Table:
+    """Differences from the labels, the clear ones marked."""
+    known = [name for name in BIASES if name != OWN or _any_own(found)]
+    rows = []
+    marked = []
+    for place, (judge, bias) in enumerate(found.judges.items()):
+        rows.append({"judge": judge, **{_HEADINGS[name]: bias.beyond[name] for name in known}})
+        marked += [(place, _HEADINGS[name]) for name in bias.flagged]
+    return replace(_table(rows, "bias_beyond"), title=_BEYOND, marked=marked)
 
 
-def _table(rows: Sequence[Mapping[str, Any]], title: str, name: str) -> Table:
+def _any_own(found: DatasetBiases) -> bool:
+    """Whether a judge has models of its own among others."""
+    return any(not math.isnan(bias.beyond[OWN].value) for bias in found.judges.values())
+
+
+def _table(rows: Sequence[Mapping[str, Any]], name: str) -> Table:
     formats = {heading: _LOGITS for heading in _HEADINGS.values() if heading in rows[0]}
-    return Table(pd.DataFrame(rows), {"pairs": number(0), **formats}, name=name, title=title)
+    return Table(pd.DataFrame(rows), {"pairs": number(0), **formats}, name=name)
