@@ -36,7 +36,6 @@ from urs_inspect.stats._bootstrap import (
     Estimate,
     Floats,
     check_level,
-    fewest_clusters,
     number_clusters,
 )
 
@@ -144,8 +143,8 @@ def judge_bias(
         level: Confidence level.
 
     Returns:
-        Coefficients in logits, with intervals clustered by question; no bounds with fewer questions
-        than `fewest_clusters`.
+        Coefficients in logits, with intervals clustered by question, by the rule of
+        `reported_bounds`.
 
     Raises:
         InputError: If the judge has no verdict, people and judge have no pair in common, or an
@@ -261,11 +260,11 @@ def _estimate(found: _Found, items: int, level: float) -> Estimate:
     from scipy.special import stdtrit
 
     groups = len(found.influences)
-    if not found.known or groups < fewest_clusters(LEVEL):
+    if not found.known or groups < 2:
         return Estimate(found.value, math.nan, math.nan, items, groups, level, rounds=0)
     centred = found.influences - found.influences.mean()
     error = math.sqrt(float(centred @ centred) * groups / (groups - 1))
     half = float(stdtrit(groups - 1, 0.5 + level / 2)) * error
     low = found.value - half
     high = found.value + half
-    return Estimate(found.value, low, high, items, groups, level, rounds=0)
+    return Estimate(found.value, low, high, items, groups, level, rounds=0).reported()

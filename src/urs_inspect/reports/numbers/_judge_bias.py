@@ -169,7 +169,7 @@ def _add_battle(found: _Collected, sample: EvalSample, place: str) -> None:
     ballot = Ballot.from_dict(sample.metadata[BALLOT_KEY], place)
     texts = ballot.response_a, ballot.response_b
     # Another run may have other responses of the same models.
-    pair = f"{ballot.id} {hash(texts)}"
+    pair = "\n".join((ballot.id, *texts))
     models = ballot.model_a, ballot.model_b
     if not found.add_answers(pair, ballot.instruction, models, texts):
         return

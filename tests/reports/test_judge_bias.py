@@ -1,0 +1,225 @@
+"""What judges prefer beside people, from logs of battles and of labelled pairs."""
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from inspect_ai.log import EvalSample, read_eval_log
+from inspect_ai.scorer import Score
+
+from tests.reports.mad_logs import sample, write_log
+from tests.telling import tells
+from urs_inspect.cli import main
+from urs_inspect.cli._first_screen import LINES
+from urs_inspect.discrepancy._ballots import Ballot
+from urs_inspect.reports.layout._tables import Section
+from urs_inspect.reports.numbers._judge_bias import (
+    DatasetBiases,
+    battle_biases,
+    own_models,
+    pair_biases,
+)
+from urs_inspect.reports.numbers._judges import read_judges
+from urs_inspect.reports.words._judge_bias import bias_section, bias_sentence
+from urs_inspect.stats import ShownPair, judge_bias
+from urs_inspect.stats._judge_bias import LENGTH, LISTS, OWN, PLACE, answer_doublings
+
+OWN_MODEL = "openai/gpt-5"
+MODELS = (OWN_MODEL, "anthropic/claude-5", "meta/llama-5")
+JUDGE = "openai/gpt-5-judge"
+QUESTIONS = 40
+WORDS = {1.0: "a", 0.5: "tie", 0.0: "b"}
+
+
+def answers(seed: int = 0) -> list[Ballot]:
+    """Comparisons of three models; their lengths and lists vary."""
+    generator = np.random.default_rng(seed)
+    ballots = []
+    for question in range(QUESTIONS):
+        texts = {}
+        for model in MODELS:
+            lines = ["word " * int(generator.integers(5, 60))]
+            lines += ["- item"] * int(generator.integers(0, 6))
+            texts[model] = "\n".join(lines)
+        for pair in combinations(MODELS, 2):
+            responses = {model: texts[model] for model in pair}
+            ballots.append(Ballot.between(f"q{question}", f"Ask {question}?", responses))
+    return ballots
+
+
+def first_always(ballot: Ballot) -> Mapping[str, str | None]:
+    """A judge that prefers what comes first."""
+    return {"a": "a", "b": "b"}
+
+
+def own_always(ballot: Ballot) -> Mapping[str, str | None]:
+    """A judge that prefers its own model, and else what comes second."""
+    if OWN_MODEL in (ballot.model_a, ballot.model_b):
+        won = "a" if ballot.model_a == OWN_MODEL else "b"
+        return {"a": won, "b": won}
+    return {"a": "b", "b": "a"}
+
+
+def battle(
+    ballot: Ballot, verdicts: Mapping[str, str | None], votes: Mapping[str, int] | None
+) -> EvalSample:
+    facts: dict[str, Any] = {"model_a": ballot.model_a, "model_b": ballot.model_b}
+    scores = {
+        "pair_choice": Score(
+            value={"outcome": 0.5}, metadata={**facts, "orders": {JUDGE: dict(verdicts)}}
+        )
+    }
+    if votes is not None:
+        outcome = {"a": 1.0, "tie": 0.5, "b": 0.0}[max(votes, key=lambda name: votes[name])]
+        scores["human_choice"] = Score(
+            value={"outcome": outcome}, metadata={**facts, "votes": dict(votes)}
+        )
+    return sample(ballot.id, {"ballot": ballot.to_dict()}, scores)
+
+
+def coin_votes(ballots: Iterable[Ballot], seed: int = 1) -> list[dict[str, int]]:
+    """Three votes on each, none of which has read the answers."""
+    generator = np.random.default_rng(seed)
+    found = []
+    for _ in ballots:
+        a, tie, b = generator.multinomial(3, [0.4, 0.2, 0.4])
+        found.append({"a": int(a), "tie": int(tie), "b": int(b)})
+    return found
+
+
+def written(path: Path, judge: Any, *, people: bool = True) -> Path:
+    ballots = answers()
+    votes = coin_votes(ballots) if people else [None] * len(ballots)
+    samples = [
+        battle(ballot, judge(ballot), cast) for ballot, cast in zip(ballots, votes, strict=True)
+    ]
+    return write_log(path, *samples)
+
+
+def read(path: Path) -> DatasetBiases:
+    [found] = battle_biases([read_eval_log(str(path))])
+    return found
+
+
+def by_hand(judge: Any) -> tuple[list[ShownPair], list[ShownPair]]:
+    """Rows of the judge and of the votes, in both orders."""
+    ballots = answers()
+    verdicts = []
+    votes = []
+    for ballot, cast in zip(ballots, coin_votes(ballots), strict=True):
+        for first, won in judge(ballot).items():
+            names = [ballot.model_a, ballot.model_b]
+            texts = [ballot.response_a, ballot.response_b]
+            if first == "b":
+                names.reverse()
+                texts.reverse()
+            length, lists = answer_doublings(*texts)
+            seen = (ballot.id, ballot.instruction)
+            place = (length, lists, *names)
+            verdicts.append(ShownPair(*seen, float(won == first), *place))
+            for choice, count in cast.items():
+                outcome = 0.5 if choice == "tie" else float(choice == first)
+                votes += [ShownPair(*seen, outcome, *place)] * count
+    return verdicts, votes
+
+
+def judges(log: Path, *options: str) -> str:
+    """What the command prints about a log."""
+    result = CliRunner().invoke(main, ["judges", str(log), *options])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_battles_beside_each_vote_of_people(tmp_path: Path) -> None:
+    found = read(written(tmp_path / "logs" / "one.eval", own_always))
+    assert (found.labels, list(found.judges)) == ("people", [JUDGE])
+    bias = found.judges[JUDGE]
+    expected = judge_bias(*by_hand(own_always), {OWN_MODEL})
+    for name in (PLACE, LENGTH, LISTS, OWN):
+        one = bias.beyond[name]
+        other = expected.beyond[name]
+        assert [one.value, one.low, one.n] == pytest.approx([other.value, other.low, other.n])
+    assert bias.flagged == (PLACE, OWN)
+    assert bias.people[PLACE].value == pytest.approx(0, abs=1e-9)  # both orders
+    assert bias.pairs == 3 * QUESTIONS
+
+
+def test_the_first_screen_has_one_line_on_biases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    log = written(tmp_path / "logs" / "one.eval", first_always)
+    screen = judges(log)
+    assert tells(screen, f"Beyond people, {JUDGE} ... the first place")
+    assert screen.count("Beyond people") == 1
+    assert len(screen.splitlines()) <= LINES
+    tables = judges(log, "--only", "bias")
+    assert "own models" in tables and "people" in tables
+    assert "Skipped" not in judges(log, "--all")
+
+
+def test_without_votes_nothing_is_a_bias(tmp_path: Path) -> None:
+    log = written(tmp_path / "logs" / "one.eval", first_always, people=False)
+    found = read(log)
+    assert found.labels == "" and not found.judges[JUDGE].flagged
+    assert bias_sentence([found]) == ""
+    assert found.judges[JUDGE].judge[PLACE].low > 1
+    assert "annotate" in judges(log)
+
+
+def test_a_copy_with_votes_beside_its_log_counts_once(tmp_path: Path) -> None:
+    judged = written(tmp_path / "logs" / "judged.eval", own_always, people=False)
+    voted = written(tmp_path / "logs" / "voted.eval", own_always)
+    [both] = battle_biases([read_eval_log(str(path)) for path in (judged, voted)])
+    assert both.judges[JUDGE].pairs == 3 * QUESTIONS
+    assert both.judges[JUDGE].judge[PLACE] == read(voted).judges[JUDGE].judge[PLACE]
+
+
+def test_unread_verdicts_and_empty_answers_do_not_count(tmp_path: Path) -> None:
+    ballots = answers()
+    empty = Ballot.between("qx", "Ask x?", {MODELS[0]: " ", MODELS[1]: "text"})
+    samples = [battle(one, first_always(one), {"a": 1, "b": 0}) for one in ballots[:60]]
+    samples.append(battle(empty, {"a": "a", "b": "b"}, {"a": 1, "b": 0}))
+    samples.append(battle(ballots[60], {"a": None, "b": None}, {"a": 1, "b": 0}))
+    found = read(write_log(tmp_path / "logs" / "one.eval", *samples))
+    assert (found.judges[JUDGE].pairs, found.empty) == (60, 1)
+    assert any("1 pair" in note for note in bias_section(found).notes)
+
+
+def test_own_models_are_those_of_the_judge_and_its_maker() -> None:
+    assert own_models(JUDGE, MODELS) == {OWN_MODEL}
+    assert own_models("vendor/one", {"vendor/one", "vendor/two"}) == {"vendor/one"}
+    assert own_models("vendor/one", MODELS) == set()
+
+
+def marked_cells(section: Section) -> set[tuple[int, str]]:
+    return set(section.tables[-1].marked)
+
+
+def test_what_is_clear_is_marked_and_said(tmp_path: Path) -> None:
+    found = read(written(tmp_path / "logs" / "one.eval", own_always))
+    section = bias_section(found)
+    assert marked_cells(section) == {(0, "first place"), (0, "own models")}
+    assert any(tells(note, "the second place ... own models") for note in section.notes)
+    labels, judge = section.tables[0].data.to_dict("records")
+    assert labels["judge"] == "people" and np.isnan(labels["first place"])
+    assert judge["pairs"] == 3 * QUESTIONS
+
+
+def test_labelled_pairs_in_the_orders_of_the_judge(pair_folder: Path) -> None:
+    paths = sorted(str(path) for path in pair_folder.glob("*.eval"))
+    [dataset] = read_judges([read_eval_log(path) for path in paths])
+    found = pair_biases(dataset)
+    assert found is not None and found.labels == "labels"
+    assert set(found.judges) == {"mockllm/good", "mockllm/bad"}  # no rules
+    good = found.judges["mockllm/good"]
+    # It agrees with all labels but the tie, which it did not read.
+    assert [good.beyond[name].value for name in (PLACE, LENGTH)] == pytest.approx([0, 0])
+    assert good.people[PLACE] == good.judge[PLACE]
+    bad = found.judges["mockllm/bad"]
+    assert bad.judge[LENGTH].value == pytest.approx(-good.judge[LENGTH].value)
+    assert (good.pairs, good.named) == (7, False)
