@@ -228,10 +228,10 @@ How [`urs-inspect judges`](../judges.md#bias-beside-peoples-own) finds what a ju
 One logistic regression of the verdicts has a constant (the first place), a coefficient for each doubling of the length, one for each doubling of 1 + list items, and the strengths of the models. People's votes on the same pairs are fitted
 in the same way. A tie counts as half a win of each. Each coefficient and each strength gets one tie as a prior, so that values are finite.
 
-- Coefficients are in logits, with 95% intervals by question (clustered sandwich, Student's t).
+- Coefficients are in logits, with 95% intervals by question (clustered sandwich, Student's t; no error below half of that of independent verdicts).
 - *Own models* are the mean strength of the judge's own models less that of the others, and only what is above people's says anything.
 - Differences from people are over the pairs that both have. Their intervals hold jointly for the biases of a judge (Bonferroni). Those above 0 are marked, and the place also below 0.
-- The list of a judge that decides more sharply than people has larger numbers in *every* column, without any taste of its own. The last lines of the simulations show what that does.
+- A judge that decides more sharply than people has larger numbers in every column, without any taste of its own. The last lines of the simulations show what that does.
 
 ## Five judges and people
 
@@ -244,8 +244,8 @@ Less people's on the same pairs; **clear** ones in bold:
 
 {beyond}
 
-With ties left out, decided verdicts alone, coefficients are larger, above all where a judge often calls a tie. The last column compares the judge's strength of its own model with the mean of what the four other judges give it, both less
-the mean of the five models:
+With ties left out, so that only decided verdicts count, coefficients are larger, most where a judge often calls a tie. The last column is not beside people: it is the judge's strength of its own model (less the mean of all five) less the mean
+of what the four other judges give it:
 
 {decided}
 
@@ -326,7 +326,7 @@ def _rates(simulations: int, seed: int) -> str:
             shown = [f"{rates[name]:.1%}" for name in (*BIASES, "any")]
             rows.append([str(design.questions), str(design.models), bias, *shown])
             print(rows[-1], flush=True)
-    headings = ["questions", "models", "the judge's bias", *_HEADINGS.values(), "any"]
+    headings = ["questions", "models", "bias of the judge", *_HEADINGS.values(), "any"]
     return table(headings, rows)
 
 

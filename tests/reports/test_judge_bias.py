@@ -1,6 +1,7 @@
 """What judges prefer beside people, from logs of battles and of labelled pairs."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -118,12 +119,13 @@ def by_hand(judge: Any) -> tuple[list[ShownPair], list[ShownPair]]:
                 names.reverse()
                 texts.reverse()
             length, lists = answer_doublings(*texts)
-            seen = (ballot.id, ballot.instruction)
-            place = (length, lists, *names)
-            verdicts.append(ShownPair(*seen, float(won == first), *place))
+            shown = ShownPair(
+                ballot.id, ballot.instruction, float(won == first), length, lists, *names
+            )
+            verdicts.append(shown)
             for choice, count in cast.items():
                 outcome = 0.5 if choice == "tie" else float(choice == first)
-                votes += [ShownPair(*seen, outcome, *place)] * count
+                votes += [replace(shown, outcome=outcome)] * count
     return verdicts, votes
 
 

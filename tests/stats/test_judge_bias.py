@@ -125,7 +125,9 @@ def test_a_judge_of_one_place_has_finite_values() -> None:
     always = [replace(row, outcome=1.0) for row in judge]
     found = judge_bias(always, people)
     assert found.flagged == (PLACE,)
-    assert 3 < found.judge[PLACE].value < 15
+    place = found.judge[PLACE]
+    assert 3 < place.value < 15
+    assert place.high - place.low > 1  # the value is the prior's
     never = [replace(row, outcome=0.0) for row in judge]
     assert judge_bias(never, people).flagged == (PLACE,)
 

@@ -308,6 +308,7 @@ class Fit:
     values: Floats
     influences: Floats  # of each instruction, (C, P + K)
     pull: Floats  # of the prior, to first order, (P + K,)
+    covariance: Floats  # as if all outcomes were independent, (P + K, P + K)
 
     @property
     def variance(self) -> float:
@@ -395,7 +396,8 @@ def fit_design(
     numbers = np.unique(clusters, return_inverse=True)[1]
     size = len(outcome)
     summed = csr_array((scores, (numbers, np.arange(size))), (numbers.max() + 1, size)) @ design
-    return Fit(values, summed.toarray() @ inverse, inverse @ (prior * (0.5 - alone)))
+    pull = inverse @ (prior * (0.5 - alone))
+    return Fit(values, summed.toarray() @ inverse, pull, inverse)
 
 
 def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Places, Floats]:

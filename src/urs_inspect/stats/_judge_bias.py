@@ -16,9 +16,12 @@ pair that differed in nothing else by one unit had been a tie. It keeps every va
 judge always decides one way, and weighs as much as one verdict.
 
 Intervals are Student's with C - 1 degrees of freedom over C questions and the clustered sandwich of
-`fit_rows` (residuals divided by 1 - leverage, as in HC3), times C / (C - 1). Those of differences
-from people use each question's influence on both fits, and hold jointly for all biases of a judge
-(Bonferroni), so that a judge without any is accused of something in 5% of data sets at most.
+`fit_rows` (residuals divided by 1 - leverage, as in HC3), times C / (C - 1). An error is at least
+half of what it would be if all verdicts were independent: where a judge always decides one way,
+nothing is left to vary, and the sandwich alone would be certain of a value that the prior set.
+Intervals of differences from people use each question's influence on both fits. They hold jointly
+for all biases of a judge (Bonferroni), so that a judge without any is accused of something in 5% of
+data sets at most (`benchmarks/judge_bias.py`).
 """
 
 import math
@@ -51,6 +54,8 @@ _LEAST_ALONE = 0.02
 """Share of a column's squares that the others must leave unexplained; with less, its coefficient
 cannot be told from theirs.
 """
+_LEAST_ERROR = 0.5
+"""Share of the error of independent verdicts below which no error falls."""
 
 
 @dataclass(frozen=True)
@@ -183,17 +188,25 @@ def judge_bias(
 
 @dataclass(frozen=True)
 class _Found:
-    """A coefficient, and what each question moves it by, shape (C,)."""
+    """A coefficient, what each question moves it by, shape (C,), and its variance.
+
+    The variance is as if all verdicts were independent.
+    """
 
     value: float
     influences: Floats
+    variance: float
 
     @property
     def known(self) -> bool:
         return not math.isnan(self.value)
 
     def less(self, other: "_Found") -> "_Found":
-        return _Found(self.value - other.value, self.influences - other.influences)
+        return _Found(
+            self.value - other.value,
+            self.influences - other.influences,
+            self.variance + other.variance,
+        )
 
 
 def _models(rows: Sequence[ShownPair]) -> tuple[str, ...]:
@@ -231,21 +244,20 @@ def _fitted(
         design[number, size:] = 1.0, row.length, row.lists
     fit = fit_design(csr_array(design), outcome, questions)
     found = {}
+    columns = design.shape[1]
     for number, name in enumerate(_COEFFICIENTS, start=size):
-        found[name] = _of(fit, number) if _alone(design, number) else _unknown(fit)
-    found[OWN] = _unknown(fit)
-    if own is not None:
-        strengths = fit.influences[:, :size]
-        found[OWN] = _Found(float(fit.values[:size] @ own), strengths @ own)
+        weights = np.eye(columns)[number] if _alone(design, number) else None
+        found[name] = _of(fit, weights)
+    found[OWN] = _of(fit, None if own is None else np.pad(own, (0, columns - size)))
     return found
 
 
-def _of(fit: Fit, column: int) -> _Found:
-    return _Found(float(fit.values[column]), fit.influences[:, column])
-
-
-def _unknown(fit: Fit) -> _Found:
-    return _Found(math.nan, np.full(len(fit.influences), math.nan))
+def _of(fit: Fit, weights: Floats | None) -> _Found:
+    """A sum of strengths and coefficients; unknown without weights."""
+    if weights is None:
+        return _Found(math.nan, np.full(len(fit.influences), math.nan), math.nan)
+    variance = float(weights @ fit.covariance @ weights)
+    return _Found(float(fit.values @ weights), fit.influences @ weights, variance)
 
 
 def _alone(design: Floats, column: int) -> bool:
@@ -264,6 +276,7 @@ def _estimate(found: _Found, items: int, level: float) -> Estimate:
         return Estimate(found.value, math.nan, math.nan, items, groups, level, rounds=0)
     centred = found.influences - found.influences.mean()
     error = math.sqrt(float(centred @ centred) * groups / (groups - 1))
+    error = max(error, _LEAST_ERROR * math.sqrt(found.variance))
     half = float(stdtrit(groups - 1, 0.5 + level / 2)) * error
     low = found.value - half
     high = found.value + half

@@ -236,7 +236,7 @@ def _battles_screen(battles: Sequence[DatasetBiases], bias: str) -> FirstScreen:
     beside = any(found.labels for found in battles)
     none = "No judge clearly prefers what people do not." if beside else NO_LABELS
     warnings = [SIMULATED_SCREEN] if any(found.simulated for found in battles) else []
-    return FirstScreen(bias or none, warnings, ways=["All coefficients: --only bias."])
+    return FirstScreen(bias or none, warnings)
 
 
 def _screen(
