@@ -9,6 +9,7 @@ import pytest
 from benchmarks import (
     __main__,
     adjusted_ratings,
+    judge_bias,
     ppi_coverage,
     report_coverage,
     samer_throughput,
@@ -159,3 +160,16 @@ def test_the_soak_finds_lost_and_wrong_scores(tmp_path: Path):
     assert not soak.check(tmp_path, scores)
     assert tells(soak.check(tmp_path, scores | {"case-000002": 9}), "0 cases ... 0 twice, 1 with")
     assert "1 cases missing" in soak.check(tmp_path, scores | {"case-000009": 9})
+
+
+def test_published_judges_are_biased_as_the_page_says(data_dir: Path):
+    found = judge_bias.read_vicuna(data_dir / "real_judges" / "prd")
+    people = found[judge_bias.PEOPLE]
+    flagged = {
+        who: set(judge_bias.judge_bias(found[who], people, {who}).flagged)
+        for who in judge_bias.JUDGES
+    }
+    # By an independent fit of decided verdicts only Claude's taste for length is above people's.
+    assert {who for who, names in flagged.items() if "length" in names} == {"claude"}
+    assert {who for who, names in flagged.items() if "own" in names} == {"gpt4"}
+    assert "place" not in flagged["gpt35"] and "place" in flagged["bard"]
