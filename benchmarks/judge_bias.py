@@ -152,7 +152,7 @@ TASTES = {
     "own models": replace(PEOPLES, own=PLANTED),
     _SHARPER: replace(PEOPLES, sharpness=1.5),
 }
-DESIGNS = (Design(80, 5, 1), Design(30, 5, 1), Design(80, 3, 1))
+DESIGNS = (Design(80, 4, 1), Design(30, 4, 1))
 _OWN = "m0"
 _DISAGREE = 0.5
 """Deviation of what people and judge each see in an answer that the other does not, in logits."""

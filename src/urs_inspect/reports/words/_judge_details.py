@@ -452,7 +452,7 @@ def _pair_sections(
             "Habits and effort, shares in %", _habits_notes(dataset), [_table(habits)], level=3
         ),
         Section(title, tables=tests, level=3),
-        *([] if biases is None else [bias_section(biases)]),
+        *map(bias_section, [biases] if biases is not None else []),
         *_pair_panel(dataset),
         *_detail_sections(dataset, pair_details, by, numbers),
     ]
