@@ -198,8 +198,8 @@ def judges_report(
     biases: list[DatasetBiases] = []
     for judged in pairs:
         found = pair_biases(judged)
-        sections += _pair_sections(judged, by, numbers, found)
-        biases += [] if found is None else [found]
+        sections += _pair_sections(judged, by, numbers, [found] if found else [])
+        biases += [found] if found else []
     for rated in ratings:
         sections += _rating_sections(rated, by, numbers)
     for fought in battles:
@@ -420,7 +420,7 @@ def _pair_sections(
     dataset: DatasetJudges[JudgeResult],
     by: Sequence[str],
     numbers: bool,
-    biases: DatasetBiases | None,
+    biases: Sequence[DatasetBiases],
 ) -> list[Section]:
     judges = (*dataset.judges, *dataset.baselines)
     levels = LEVELS if any(judge.dimensions is not None for judge in dataset.judges) else LEVELS[:1]
@@ -452,7 +452,7 @@ def _pair_sections(
             "Habits and effort, shares in %", _habits_notes(dataset), [_table(habits)], level=3
         ),
         Section(title, tables=tests, level=3),
-        *map(bias_section, [biases] if biases is not None else []),
+        *map(bias_section, biases),
         *_pair_panel(dataset),
         *_detail_sections(dataset, pair_details, by, numbers),
     ]
