@@ -5,8 +5,7 @@
 
 Data: answers of five chat models to the 80 questions of Vicuna, verdicts of the same five as judges
 on all 20 ordered pairs of models, and people's votes on the pairs (Li, Patel and Du, "PRD: Peer Rank
-and Discussion Improve Large Language Model based Evaluations", 2023), as DIR/real_judges/prd in the
-layout of its repository. First table: the coefficients of `judge_bias`, in logits. Second: each
+and Discussion Improve Large Language Model based Evaluations", 2023), which are fetched. First table: the coefficients of `judge_bias`, in logits. Second: each
 judge's less people's on the same pairs, in which questions and pairs that people did not see are
 left out. Third: the coefficients where ties are left out of the fit in place of counting half.
 
@@ -16,7 +15,6 @@ often each bias is called clearly above people's.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import re
@@ -31,8 +29,7 @@ os.environ.update(
 
 import numpy as np
 
-from urs_inspect._util import InputError
-from urs_inspect.datasets._sources import DATA_VARIABLE
+from urs_inspect.datasets._collections import fetch_collection
 from urs_inspect.reports._texts import number
 from urs_inspect.stats._judge_bias import (
     BIASES,
@@ -46,9 +43,6 @@ from urs_inspect.stats._judge_bias import (
     judge_bias,
 )
 
-_DIGEST = "7157514052e311eedf187efea4ace0932460eb8cc387c8cc60e24c139e0b4d25"
-"""SHA-256 of the names and contents of all files that are read, at the commit that the page names."""
-_COMMIT = "35fb99e5d5c7a2f3535811f1edbe417da7563957"
 PEOPLE = "people"
 JUDGES = {
     "gpt4": "GPT-4",
@@ -65,44 +59,36 @@ _OUTCOMES = {1: 1.0, 2: 0.0, 3: 0.5}
 _LOGITS = number(2, sign=True)
 
 
-def read_vicuna(folder: Path) -> dict[str, list[ShownPair]]:
+def read_vicuna() -> dict[str, list[ShownPair]]:
     """Votes of people and verdicts of five judges on pairs of the five judges' own answers.
 
     Of two files on the same ordered pair, those that one judge has under an older name, the one of
-    the newer name counts.
+    the newer name counts. The files are fetched.
     """
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; {DATA_VARIABLE} names the one above")
-    digest = hashlib.sha256()
+    published = fetch_collection("real_judges/vicuna80")
     texts = {}
     for name in JUDGES:
-        content = (folder / "generations" / f"answer_{name}.jsonl").read_bytes()
-        digest.update(content)
-        for line in content.decode().splitlines():
+        content = published[f"generations/answer_{name}.jsonl"].read_text(encoding="utf-8")
+        for line in content.splitlines():
             row = json.loads(line)
             texts[name, row["question_id"]] = row["text"]
     found = {}
     for who, below in _FOLDERS.items():
         files = {}
-        for path in sorted((folder / below).iterdir()):
-            models = _FILE.fullmatch(path.stem)
+        for name, path in published.items():
+            models = _FILE.fullmatch(path.stem) if name.startswith(f"{below}/") else None
             if models is not None and {models[1], models[2]} <= JUDGES.keys():
                 files[models[1], models[2]] = path
-        found[who] = list(_rows(files, texts, digest))
-    if digest.hexdigest() != _DIGEST:
-        raise InputError(f"{folder}: not the files of commit {_COMMIT[:12]} of bcdnlp/PRD")
+        found[who] = list(_rows(files, texts))
     return found
 
 
 def _rows(
     files: Mapping[tuple[str, str], Path],
     texts: Mapping[tuple[str, int], str],
-    digest: "hashlib._Hash",
 ) -> Iterator[ShownPair]:
     for (first, second), path in files.items():
-        content = path.read_bytes()
-        digest.update(f"{first} {second}".encode() + content)
-        for line in content.decode().splitlines():
+        for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             question = row["question_id"]
             length, lists = answer_doublings(texts[first, question], texts[second, question])
@@ -235,8 +221,8 @@ in the same way. A tie counts as half a win of each. Each coefficient and each s
 
 ## Five judges and people
 
-Answers of five chat models to 80 questions, the same five as judges of all ordered pairs, and people's votes (Li, Patel and Du, "PRD: Peer Rank and Discussion Improve Large Language Model based Evaluations", 2023; `bcdnlp/PRD` at
-`{commit}`). A model is its own family here.
+Answers of five chat models to 80 questions, the same five as judges of all ordered pairs, and people's votes (Li, Patel and Du, "PRD: Peer Rank and Discussion Improve Large Language Model based Evaluations", 2023; `urs-inspect
+data fetch real_judges/vicuna80`). A model is its own family here.
 
 {coefficients}
 
@@ -339,11 +325,10 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args(given)
-    found = read_vicuna(Path(os.environ.get(DATA_VARIABLE, "")) / "real_judges" / "prd")
+    found = read_vicuna()
     page = PAGE.format(
         command=f"python benchmarks/judge_bias.py --simulations {options.simulations}"
         f" --seed {options.seed}",
-        commit=_COMMIT,
         coefficients=_coefficients(found),
         beyond=_beyond(found),
         decided=_decided(found),

@@ -19,6 +19,7 @@ from benchmarks import (
 
 from tests.reports.judged_logs import answered, judgement, write_judged
 from tests.telling import tells
+from urs_inspect import stats
 
 
 def test_ratios_are_collected_in_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -162,12 +163,12 @@ def test_the_soak_finds_lost_and_wrong_scores(tmp_path: Path):
     assert "1 cases missing" in soak.check(tmp_path, scores | {"case-000009": 9})
 
 
-def test_published_judges_are_biased_as_the_page_says(data_dir: Path):
-    found = judge_bias.read_vicuna(data_dir / "real_judges" / "prd")
+@pytest.mark.usefixtures("data_dir")
+def test_published_judges_are_biased_as_the_page_says():
+    found = judge_bias.read_vicuna()
     people = found[judge_bias.PEOPLE]
     flagged = {
-        who: set(judge_bias.judge_bias(found[who], people, {who}).flagged)
-        for who in judge_bias.JUDGES
+        who: set(stats.judge_bias(found[who], people, {who}).flagged) for who in judge_bias.JUDGES
     }
     # By an independent fit of decided verdicts only Claude's taste for length is above people's.
     assert {who for who, names in flagged.items() if "length" in names} == {"claude"}

@@ -62,7 +62,8 @@ _ROUNDS = 1000
     metavar="LOG",
     help=(
         "A log of mad, or a directory of them, with a judge's verdicts on the same comparisons:"
-        " people's votes corrected by these. Needs --votes."
+        " people's votes corrected by these, for a claim that must not rest on the judge; --prior"
+        " gains more. Needs --votes."
     ),
 )
 @click.option(
