@@ -104,7 +104,7 @@ def compare_with_people(
     resampling = Resampling(rounds, level, seed)
     compared = _compared(prepared, resampling)
     scores = prepared.ordered
-    rows = _rows_to_match(frame)
+    rows = rows_to_match(frame)
     named = {name: name for name in scores.table.models}
     for name, short in compared.short.items():
         named.setdefault(short, name)
@@ -129,7 +129,7 @@ def _known_scale(frame: pd.DataFrame, scale: Scale | None) -> Scale:
     )
 
 
-def _rows_to_match(frame: pd.DataFrame) -> pd.DataFrame:
+def rows_to_match(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per answer as `match_ratings` needs them, with the mean score of all epochs."""
     rows = frame.astype({"sample": str, "model": str})
     answers = rows.groupby(["sample", "model"], sort=False)

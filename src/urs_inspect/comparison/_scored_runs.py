@@ -163,7 +163,7 @@ def runs_of_inspect(
 
     The lists receive which runs were chosen and what was skipped.
     """
-    headers = _headers_of_task(names, query.task, left_out)
+    headers = headers_of_task(names, query.task, left_out)
     versions = ((str(log.eval.task_version).partition("-")[0], log.location) for log in headers)
     version = refuse_different("task versions", versions)
     dataset = refuse_different("datasets", ((_dataset(log), log.location) for log in headers))
@@ -188,7 +188,7 @@ def runs_of_inspect(
     return TaskRuns(headers[0].eval.task, what, runs, version, dataset)
 
 
-def _headers_of_task(
+def headers_of_task(
     names: Sequence[str], task: str | None, left_out: list[str]
 ) -> Sequence[EvalLog]:
     headers = finished_headers(names, left_out)
@@ -288,7 +288,7 @@ def _read_log(
         run_id=log.eval.eval_id,
         settings=texts(model_settings(log)),
         arguments=_arguments(log, facts),
-        judge=_judge(log, scorer),
+        judge=judge_of(log, scorer),
         simulated=is_simulated(log),
         reducer=reducer,
         key=key,
@@ -343,7 +343,7 @@ def _arguments(log: EvalLog, facts: Iterable[Mapping[str, Any]]) -> dict[str, st
     return texts(arguments)
 
 
-def _judge(log: EvalLog, scorer: str) -> str:
+def judge_of(log: EvalLog, scorer: str) -> str:
     """The models in roles of a judge, if the scorer may call one."""
     if scorer in _UNJUDGED:
         return ""
