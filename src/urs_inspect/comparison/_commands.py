@@ -1,8 +1,8 @@
-"""Commands on logs of any task: compare models, and a gate for a run that replaces another."""
+"""Commands on logs of any task: compare models, a gate for a new run, and who need not be asked."""
 
 import math
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -125,6 +125,101 @@ def compare(
         difference=difference,
         command=command,
     )
+
+
+def _prices(
+    _context: click.Context, _option: click.Parameter, given: Sequence[str]
+) -> dict[str, float]:
+    prices = {}
+    for each in given:
+        name, _, price = each.rpartition("=")
+        with suppress(ValueError):
+            prices[name] = float(price)
+        if not name or not 0 <= prices.get(name, -1) < math.inf:
+            raise click.BadParameter(f"must be JUDGE=DOLLARS, as person=0.5, got '{each}'")
+    return prices
+
+
+@report_command("comparison._trust_report:TRUST", None)
+@click.option(
+    "--human",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="LABELS",
+    help="People's labels of answers that were drawn at random, as for `compare`.",
+)
+@click.option("--human-scale", help="Lowest and highest rating of --human, and score of judges.")
+@click.option(
+    "--at-least",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    required=True,
+    help="Share of the scores that people are to agree with.",
+)
+@click.option(
+    "--sure",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.9,
+    show_default=True,
+    help="How certain that is to be.",
+)
+@click.option("--within", type=float, help="How far a score may be from a person's.  [default: 1;"
+              " for labels of two or three classes the same class]")  # fmt: skip
+@click.option(
+    "--scorer",
+    "scorers",
+    multiple=True,
+    metavar="NAME[:KEY]",
+    help="Scorer, the cheapest first; may be repeated. By default all whose scores are numbers.",
+)
+@_TASK
+@click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    callback=_prices,
+    metavar="JUDGE=DOLLARS",
+    help="Price of a score of a judge, or of a `person`; the cheapest judge comes first.",
+)
+@click.option(
+    "--rest",
+    type=click.Path(path_type=Path),
+    metavar="LABELS",
+    help="People's labels of the rest: scores, from which nothing is learned about judges.",
+)
+@click.option(
+    "--budget", type=click.IntRange(min=1), help="Say what so many labels would be likely to show."
+)
+def trust(
+    logs: tuple[str, ...],
+    *,
+    human: Path,
+    human_scale: str | None,
+    scorers: tuple[str, ...],
+    task: str | None,
+    prices: dict[str, float],
+    rest: Path | None,
+    budget: int | None,
+    command: str,
+    **promise: Any,
+) -> Any:
+    """Find which scores in LOGS need no person, so that people agree with enough of them.
+
+    Judges are the scorers of the logs, and the models that judged them, the cheapest first: each
+    takes what it is sure of, and leaves the rest to the next and to people. -o writes the ids of
+    the rest, and, with people's labels of these as --rest, copies of the logs with final scores.
+    """
+    from urs_inspect.comparison._trust import Promise, in_order_of_price, read_judges
+    from urs_inspect.comparison._trust import trust as find_trusted
+    from urs_inspect.comparison._trust_report import report_trust
+
+    scale = parse_scale(human_scale, "human-scale") if human_scale else None
+    labels = read_labels(human, scale, given=True)
+    of_rest = read_labels(rest, scale, given=False)
+    assert labels is not None
+    left_out = list[str]()
+    judges = in_order_of_price(read_judges(logs, scorers, task, left_out), prices)
+    found = find_trusted(judges, labels, Promise(**promise), of_rest)
+    return report_trust(found, prices, logs, left_out, budget, command)
 
 
 def _scorer_and_key(given: str | None) -> tuple[str | None, str | None]:

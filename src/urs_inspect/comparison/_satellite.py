@@ -1,4 +1,4 @@
-"""What the comparison of any task's logs adds: two commands and a function."""
+"""What the comparison of any task's logs adds: three commands and a function."""
 
 from urs_inspect._satellites import Satellite
 
@@ -13,6 +13,10 @@ SATELLITE = Satellite(
             "gate": (
                 "comparison._commands:gate",
                 "Whether a new run may replace a base, as an exit code.",
+            ),
+            "trust": (
+                "comparison._commands:trust",
+                "Which scores need no person, with a promise.",
             ),
         }
     },

@@ -12,7 +12,6 @@ from urs_inspect._util import InputError, choices, counted
 from urs_inspect.comparison._compare import rows_to_match
 from urs_inspect.comparison._samples import SampleScores, read_sample_scores
 from urs_inspect.comparison._scored_runs import judge_of, headers_of_task
-from urs_inspect.logs._files import short_name
 from urs_inspect.reports.numbers._agreement import match_ratings, refuse_unmatched, unused
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.stats._bootstrap import Flags, Floats
@@ -50,7 +49,8 @@ class Escalation:
     judges: tuple[str, ...]
     stages: tuple[Stage, ...]
     answers: pd.DataFrame
-    """Sample, model, log, by (the judge, the person, or empty) and value (NaN without)."""
+    """Sample, model, by (the judge, the person, or empty) and value (NaN without)."""
+    logs: Mapping[str, str]  # name of a log -> model whose answers it has
     labelled: int
     notes: tuple[str, ...]
     promise: Promise
@@ -148,9 +148,10 @@ def trust(
         for place, given in given_by.items():
             final[place] = float(np.median(given))
             by[place] = PERSON
-    answers = values.index.to_frame(index=False).assign(log=_logs(judges, values), by=by)
-    answers["value"] = final
-    return Escalation(tuple(judges), stages, answers, len(labels), tuple(notes), promise)
+    answers = values.index.to_frame(index=False).assign(by=by, value=final)
+    return Escalation(
+        tuple(judges), stages, answers, _logs(judges), len(labels), tuple(notes), promise
+    )
 
 
 def escalate(
@@ -197,9 +198,7 @@ def _signs(scores: Floats, scale: tuple[float, float]) -> Floats:
     return np.asarray(np.round(middle, 6) - 10 * np.round(gap, 6), dtype=np.float64)
 
 
-def _labels(
-    values: pd.DataFrame, human: HumanRatings, notes: list[str]
-) -> dict[int, list[float]]:
+def _labels(values: pd.DataFrame, human: HumanRatings, notes: list[str]) -> dict[int, list[float]]:
     """Ratings of answers, by the number of the answer."""
     frame = values.index.to_frame(index=False).assign(value=0.0)
     rows = rows_to_match(frame)
@@ -240,10 +239,10 @@ def _tolerance(
     return within
 
 
-def _logs(judges: Mapping[str, SampleScores], values: pd.DataFrame) -> list[str]:
-    """The log of each answer, that of the first judge which has its model."""
+def _logs(judges: Mapping[str, SampleScores]) -> dict[str, str]:
+    """Logs and their models: of each model those of the first judge that has it."""
     logs = dict[str, str]()
     for read in judges.values():
-        for run in read.runs:
-            logs.setdefault(run.model, short_name(run.log))
-    return [logs[model] for _, model in values.index]
+        known = set(logs.values())
+        logs |= {run.log: run.model for run in read.runs if run.model not in known}
+    return logs

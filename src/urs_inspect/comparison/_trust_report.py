@@ -1,27 +1,23 @@
 """Scores that need no person -> the report of `urs-inspect trust`, and logs of final scores."""
 
+import math
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from inspect_ai.log import (
-    EvalMetric,
-    EvalScore,
-    ProvenanceData,
-    edit_score,
-    write_eval_log,
-)
+from inspect_ai.log import EvalMetric, EvalScore, ProvenanceData, edit_score, write_eval_log
 from inspect_ai.scorer import ScoreEdit
 
 from urs_inspect._util import counted
-from urs_inspect.comparison._trust import PERSON, TRUSTED, Escalation, Stage
+from urs_inspect.comparison._trust import PERSON, TRUSTED, Escalation
 from urs_inspect.logs._files import log_files, read_log, short_name
 from urs_inspect.logs._naming import whole_characters
-from urs_inspect.reports._texts import listed, money, number, share
+from urs_inspect.reports._texts import money, number, share
 from urs_inspect.reports.layout._first_screen import FirstScreen
 from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table, csv_text
+from urs_inspect.stats._trust import chance_to_show
 
 REST = "rest.csv"
 TRUST = ReportKind(
@@ -30,13 +26,21 @@ TRUST = ReportKind(
     "urs-inspect trust",
     "trust",
     ("judges", "answers"),
-    (REST, "trusted_*.eval"),
+    (REST, f"{TRUSTED}_*.eval"),
 )
-_PERCENT = number(0, percent=True)
 _LIKE = (
-    "It holds for answers like the labelled ones, if these were drawn at random; a new model, task"
-    " or prompt needs new labels."
+    "This holds for answers like the labelled ones, if these were drawn at random: another model,"
+    " task or prompt needs labels of its own."
 )
+_HEADINGS = {
+    "judge": "Judge",
+    "taken": "Takes",
+    "reached": "Of",
+    "labels": "Labels there",
+    "agreed": "Agree",
+    "low": "At least",
+    "sign": "Sign",
+}
 
 
 def report_trust(
@@ -47,78 +51,134 @@ def report_trust(
     budget: int | None,
     command: str,
 ) -> Report:
-    """The report of who may give each answer its score."""
-    stages = list(zip(found.judges, found.stages, strict=True))
-    rows = []
-    for name, stage in stages:
-        seen = stage.found
-        rows.append(
-            {
-                "judge": name,
-                "taken": found.share(stage),
-                "of": stage.reached,
-                "labels": seen.labelled,
-                "agreed": seen.agreed,
-                "low": seen.low,
-                "least_sign": seen.least,
-                "labels_that_might_show_it": seen.might,
-            }
-        )
-    shown = Table(
-        pd.DataFrame(rows),
-        {"taken": share, "of": number(0), "labels": number(0), "agreed": number(0), "low": _PERCENT},
-        name="judges",
-        headings={
-            "judge": "Judge", "taken": "Taken", "of": "Of answers", "labels": "Labels",
-            "agreed": "Agree", "low": "At least",
-        },
-        shown=("judge", "taken", "of", "labels", "agreed", "low"),
-    )  # fmt: skip
+    """The report of who may give each answer its score, with logs of them once all have one."""
     rest = found.rest
-    notes = [*_needs(found, stages, budget), *_costs(found, prices)]
-    screen = FirstScreen(
-        _claim(found),
-        basis=[
-            f"{counted(found.labelled, 'label')} of {counted(len(found.answers), 'answer')};"
-            f" {counted(len(rest), 'answer')} left for people. {_LIKE}",
-            *found.notes,
-        ],
-        table=shown,
-        findings=notes,
-        commands=[("Rate the rest", f"urs-inspect annotate --rate {' '.join(logs)} --only {REST}")]
-        if len(rest)
-        else [],
+    claim = _claim(found)
+    about = (
+        f"{counted(found.labelled, 'label')} of {counted(len(found.answers), 'answer')};"
+        f" {len(rest):,} are left for people. {_LIKE}"
     )
+    notes = [*_needs(found, budget), *_costs(found, prices)]
+    plain = number(0)
+    formats = {"taken": share, "reached": plain, "labels": plain, "agreed": plain, "low": share}
+    table = Table(_rows(found), formats, "judges", _HEADINGS, tuple(_HEADINGS))
     sections = [
-        Section("Judges", [_claim(found), _LIKE, *found.notes, *notes], [shown]),
+        Section("Judges", [claim, about, *found.notes, *notes], [table]),
         Section("Answers", (), [Table(found.answers, name="answers", shown=())]),
     ]
     if left_out:
         sections.append(Section("Left out", left_out))
-    files = {REST: csv_text(rest[["sample", "model"]].rename(columns={"sample": "id"}))}
+    ids = rest[["sample", "model"]].set_axis(["id", "model"], axis=1)
+    files = {REST: csv_text(ids.assign(rating=""))}
+    finals = {}
+    if not len(rest):
+        for file in log_files(logs):
+            if short_name(file) in found.logs:
+                finals[f"{TRUSTED}_{Path(file).stem}.eval"] = partial(_final_log, found, file)
     facts = {
-        "headline": _claim(found),
-        "taken": 0.0 + sum(found.share(stage) for _, stage in stages),
+        "headline": claim,
         "labelled": found.labelled,
         "rest": len(rest),
-        "at_least": found.promise.at_least,
-        "sure": found.promise.sure,
+        "promise": found.promise,
         "command": command,
         "left_out": left_out,
     }
-    finals = {} if len(rest) else _final_logs(found, logs)
+    screen = FirstScreen(claim, (), [about, *found.notes], table, notes)
     return Report(TRUST, "Trust or ask", sections, facts, {**files, **finals}, first=screen)
 
 
 def _claim(found: Escalation) -> str:
     """What may be taken, and how sure that is."""
-    taken = sum(found.share(stage) for stage in found.stages)
-    promised = f"{found.promise.at_least:.4g}"
-    if taken:
-        return (
-            f"{share(taken)} of the answers need no person: people agree with at least"
-            f" {promised} of these scores, with {found.promise.sure:.0%} certainty."
-        )
+    promise = found.promise
+    taken = sum(float(stage.taken.mean()) for stage in found.stages)
+    if not taken:
+        labels = counted(found.labelled, "label")
+        return f"None: {labels} do not show an agreement of {share(promise.at_least)} anywhere."
     return (
-        f"None: {counted(found.labelled, 'label')} do not show an agreement of {promised} anywhere."
+        f"{share(taken)} of the answers need no person: people agree with at least"
+        f" {promise.at_least:.4g} of these scores, with {share(promise.sure)} certainty."
     )
+
+
+def _rows(found: Escalation) -> pd.DataFrame:
+    rows = []
+    for place, (judge, stage) in enumerate(zip(found.judges, found.stages, strict=True)):
+        seen = stage.found
+        rows.append(
+            {
+                "judge": judge,
+                "taken": float(stage.taken.mean()),
+                "reached": stage.reached,
+                "labels": seen.labelled,
+                "agreed": seen.agreed,
+                "low": seen.low,
+                "sign": f"agrees with {counted(place, 'judge')} before" if place else "own score",
+                "least": seen.least,
+                "might": seen.might,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _needs(found: Escalation, budget: int | None) -> list[str]:
+    """How many labels might show what these do not."""
+    notes = []
+    miss = (1 - found.promise.sure) / len(found.judges)
+    for judge, stage in zip(found.judges, found.stages, strict=True):
+        seen = stage.found
+        if seen.least is not None or not stage.reached:
+            continue
+        more = "no number of labels is likely to" if seen.might is None else f"{seen.might:,} might"
+        notes.append(
+            f"{judge}: {counted(seen.labelled, 'label')} do not show it for any of its scores;"
+            f" {more}, by the agreement seen."
+        )
+        if budget is not None:
+            size = (seen.agreed, seen.labelled, budget)
+            chance = chance_to_show(*size, found.promise.at_least, miss)
+            notes.append(f"{judge}: {budget:,} labels show it for all with {share(chance)} chance.")
+    return notes
+
+
+def _costs(found: Escalation, prices: Mapping[str, float]) -> list[str]:
+    """What new answers like these cost, if all prices are known."""
+    if not prices.keys() >= {*found.judges, PERSON}:
+        return []
+    left = 1.0
+    cost = 0.0
+    for judge, stage in zip(found.judges, found.stages, strict=True):
+        cost += 1000 * left * prices[judge]
+        left -= float(stage.taken.mean())
+    cost += 1000 * left * prices[PERSON]
+    return [
+        f"1,000 new answers of this kind cost {money(cost)} in place of"
+        f" {money(1000 * prices[PERSON])} by people alone."
+    ]
+
+
+def _final_log(found: Escalation, file: str) -> bytes:
+    """A copy of a log with the final score of each sample, and who gave it."""
+    log = read_log(file)
+    model = found.logs[short_name(file)]
+    own = found.answers[found.answers["model"] == model].set_index("sample")
+    finals = []
+    for sample in log.samples or ():
+        name = whole_characters(str(sample.id))
+        if name not in own.index or math.isnan(own.at[name, "value"]):
+            continue
+        by = str(own.at[name, "by"])
+        finals.append(float(own.at[name, "value"]))
+        edit = ScoreEdit(
+            value=finals[-1],
+            explanation=f"by {by}",
+            metadata={"by": by},
+            provenance=ProvenanceData(author=by, reason=f"urs-inspect trust: {_claim(found)}"),
+        )
+        edit_score(log, sample.id, TRUSTED, edit, recompute_metrics=False, epoch=sample.epoch)
+    if log.results is not None and finals:
+        mean = EvalMetric(name="mean", value=sum(finals) / len(finals))
+        log.results.scores.append(EvalScore(name=TRUSTED, scorer=TRUSTED, metrics={"mean": mean}))
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy.eval"
+        write_eval_log(log, str(copy))
+        return copy.read_bytes()

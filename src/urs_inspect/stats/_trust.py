@@ -128,19 +128,23 @@ def _thresholds(ordered: Floats, at_least: float, miss: float) -> Floats:
 
 
 def labels_needed(agreed: int, labelled: int, at_least: float, miss: float) -> float:
-    """How many labels show a share with 80% power, if people agree as often as seen; or infinity.
+    """How many labels show a share with 80% power, if people agree as often as seen; or infinity."""
+    number = 1
+    while number <= _MOST_LABELS:
+        if chance_to_show(agreed, labelled, number, at_least, miss) >= _POWER:
+            return float(number)
+        number = max(number + 1, int(number * 1.02))
+    return np.inf
+
+
+def chance_to_show(agreed: int, labelled: int, number: int, at_least: float, miss: float) -> float:
+    """How likely `number` labels show a share, if people agree as often as seen.
 
     Two labels that agree as often as not are added to those seen, as few tell little.
     """
     from scipy.special import bdtrc
 
     share = (agreed + 1) / (labelled + 2)
-    if share <= at_least:
-        return np.inf
-    number = 1
-    while number <= _MOST_LABELS:
-        fewest = fewest_agreed(number, at_least, miss)
-        if fewest <= number and bdtrc(fewest - 1, number, share) >= _POWER:
-            return float(number)
-        number = max(number + 1, int(number * 1.02))
-    return np.inf
+    fewest = fewest_agreed(number, at_least, miss)
+    shown = share > at_least and fewest <= number
+    return float(bdtrc(fewest - 1, number, share)) if shown else 0.0
