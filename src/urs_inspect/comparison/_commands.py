@@ -2,7 +2,7 @@
 
 import math
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -127,19 +127,6 @@ def compare(
     )
 
 
-def _prices(
-    _context: click.Context, _option: click.Parameter, given: Sequence[str]
-) -> dict[str, float]:
-    prices = {}
-    for each in given:
-        name, _, price = each.rpartition("=")
-        with suppress(ValueError):
-            prices[name] = float(price)
-        if not name or not 0 <= prices.get(name, -1) < math.inf:
-            raise click.BadParameter(f"must be JUDGE=DOLLARS, as person=0.5, got '{each}'")
-    return prices
-
-
 @report_command("comparison._trust_report:TRUST", None)
 @click.option(
     "--human",
@@ -166,7 +153,6 @@ def _prices(
               " for labels of two or three classes the same class]")  # fmt: skip
 @click.option(
     "--scorer",
-    "scorers",
     multiple=True,
     metavar="NAME[:KEY]",
     help="Scorer, the cheapest first; may be repeated. By default all whose scores are numbers.",
@@ -174,9 +160,7 @@ def _prices(
 @_TASK
 @click.option(
     "--price",
-    "prices",
     multiple=True,
-    callback=_prices,
     metavar="JUDGE=DOLLARS",
     help="Price of a score of a judge, or of a `person`; the cheapest judge comes first.",
 )
@@ -194,9 +178,9 @@ def trust(
     *,
     human: Path,
     human_scale: str | None,
-    scorers: tuple[str, ...],
+    scorer: tuple[str, ...],
     task: str | None,
-    prices: dict[str, float],
+    price: tuple[str, ...],
     rest: Path | None,
     budget: int | None,
     command: str,
@@ -208,17 +192,18 @@ def trust(
     takes what it is sure of, and leaves the rest to the next and to people. -o writes the ids of
     the rest, and, with people's labels of these as --rest, copies of the logs with final scores.
     """
-    from urs_inspect.comparison._trust import Promise, in_order_of_price, read_judges
+    from urs_inspect.comparison._trust import Promise, read_judges, read_prices
     from urs_inspect.comparison._trust import trust as find_trusted
     from urs_inspect.comparison._trust_report import report_trust
+    from urs_inspect.reports.numbers._human_data import read_human_ratings
 
     scale = parse_scale(human_scale, "human-scale") if human_scale else None
-    labels = read_labels(human, scale, given=True)
-    of_rest = read_labels(rest, scale, given=False)
-    assert labels is not None
+    labels = read_human_ratings(human, scale)
+    of_rest = None if rest is None else read_human_ratings(rest, scale)
     left_out = list[str]()
-    judges = in_order_of_price(read_judges(logs, scorers, task, left_out), prices)
-    found = find_trusted(judges, labels, Promise(**promise), of_rest)
+    judges = read_judges(logs, scorer, task, left_out)
+    prices = read_prices(price, judges)
+    found = find_trusted(judges, labels, Promise(**promise), prices, of_rest)
     return report_trust(found, prices, logs, left_out, budget, command)
 
 

@@ -1,7 +1,7 @@
 """Scores of judges and people's labels -> which scores need no person, and who gives the others."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ import pandas as pd
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.comparison._compare import rows_to_match
 from urs_inspect.comparison._samples import SampleScores, read_sample_scores
-from urs_inspect.comparison._scored_runs import judge_of, headers_of_task
+from urs_inspect.comparison._scored_runs import headers_of_task, judge_of
 from urs_inspect.reports.numbers._agreement import match_ratings, refuse_unmatched, unused
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.stats._bootstrap import Flags, Floats
@@ -101,30 +101,34 @@ def read_judges(
     return names
 
 
-def in_order_of_price(
-    judges: Mapping[str, SampleScores], prices: Mapping[str, float]
-) -> dict[str, SampleScores]:
-    """The judges, the cheapest first if the price of each is known."""
-    if unknown := set(prices) - {*judges, PERSON}:
-        raise InputError(
-            f"price: no judge {choices(sorted(unknown))}; there are: {choices([*judges, PERSON])}"
-        )
-    if not prices.keys() >= judges.keys():
-        return dict(judges)
-    return {name: judges[name] for name in sorted(judges, key=lambda name: prices[name])}
+def read_prices(given: Sequence[str], judges: Collection[str]) -> dict[str, float]:
+    """Prices of judges and of a person, each as NAME=DOLLARS."""
+    prices = {}
+    for each in given:
+        name, _, price = each.rpartition("=")
+        with suppress(ValueError):
+            prices[name] = float(price)
+        if name not in (*judges, PERSON) or not 0 <= prices.get(name, -1) < np.inf:
+            raise InputError(
+                f"price: must be NAME=DOLLARS of {choices([*judges, PERSON])}, got '{each}'"
+            )
+    return prices
 
 
 def trust(
     judges: Mapping[str, SampleScores],
     human: HumanRatings,
     promise: Promise,
+    prices: Mapping[str, float],
     rest: HumanRatings | None = None,
 ) -> Escalation:
-    """Find whose score each answer may have.
+    """Find whose score each answer may have; the cheapest judge comes first if prices are known.
 
     Thresholds come from the labels `human` alone, a random sample of the answers; labels of the
     `rest`, which are those of hard answers, only become scores.
     """
+    if prices.keys() >= judges.keys():
+        judges = {name: judges[name] for name in sorted(judges, key=prices.__getitem__)}
     tables = [read.table.set_index(["sample", "model"])["value"] for read in judges.values()]
     values = pd.concat(tables, axis=1, keys=list(judges))
     scores = values.to_numpy(np.float64).T
@@ -205,11 +209,9 @@ def _labels(values: pd.DataFrame, human: HumanRatings, notes: list[str]) -> dict
     matched = match_ratings(rows, {name: name for name in frame["model"]}, human)
     refuse_unmatched(rows, [matched], human)
     notes += unused(human, [matched])
-    found = dict[int, list[float]]()
-    for row in matched.answers.itertuples():
-        with suppress(KeyError):
-            found[values.index.get_loc((row.question, row.model))] = list(row.ratings.values())
-    return found
+    places = {answer: place for place, answer in enumerate(values.index)}
+    by_answer = matched.answers[["question", "model", "ratings"]].itertuples(index=False)
+    return {places[sample, model]: list(given.values()) for sample, model, given in by_answer}
 
 
 def _check_scale(values: pd.DataFrame, human: HumanRatings) -> None:

@@ -1,6 +1,5 @@
 """Scores that need no person -> the report of `urs-inspect trust`, and logs of final scores."""
 
-import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -160,14 +159,15 @@ def _final_log(found: Escalation, file: str) -> bytes:
     """A copy of a log with the final score of each sample, and who gave it."""
     log = read_log(file)
     model = found.logs[short_name(file)]
-    own = found.answers[found.answers["model"] == model].set_index("sample")
+    own = found.answers[found.answers["model"] == model].dropna()
+    given = dict(zip(own["sample"], zip(own["value"], own["by"], strict=True), strict=True))
     finals = []
     for sample in log.samples or ():
         name = whole_characters(str(sample.id))
-        if name not in own.index or math.isnan(own.at[name, "value"]):
+        if name not in given:
             continue
-        by = str(own.at[name, "by"])
-        finals.append(float(own.at[name, "value"]))
+        value, by = given[name]
+        finals.append(float(value))
         edit = ScoreEdit(
             value=finals[-1],
             explanation=f"by {by}",

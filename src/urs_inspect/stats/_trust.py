@@ -128,7 +128,7 @@ def _thresholds(ordered: Floats, at_least: float, miss: float) -> Floats:
 
 
 def labels_needed(agreed: int, labelled: int, at_least: float, miss: float) -> float:
-    """How many labels show a share with 80% power, if people agree as often as seen; or infinity."""
+    """How many labels show a share with 80% power, if people agree as seen; or infinity."""
     number = 1
     while number <= _MOST_LABELS:
         if chance_to_show(agreed, labelled, number, at_least, miss) >= _POWER:
