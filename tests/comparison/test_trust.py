@@ -1,0 +1,209 @@
+"""`trust`: scores of any task that need no person, and who gives the others."""
+
+import csv
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from inspect_ai.log import read_eval_log
+
+from tests.cli.conftest import Said
+from tests.comparison.test_people import labels
+from tests.comparison.test_samples import write_log
+from urs_inspect.comparison._trust import Promise, escalate
+
+UNIT = (0.0, 1.0)
+NUMBER = 300
+
+
+def letters(values: Any) -> list[str]:
+    return ["C" if value else "I" for value in values]
+
+
+def judged(seed: int, *errors: float) -> tuple[Any, list[Any]]:
+    """What is right, and judges that are wrong so often."""
+    generator = np.random.default_rng(seed)
+    right = generator.random(NUMBER) < 0.6
+    return right, [right ^ (generator.random(NUMBER) < error) for error in errors]
+
+
+def write_judges(folder: Path, judges: Sequence[Any]) -> list[str]:
+    """A log of each judge, of the same answers of one model."""
+    logs = []
+    for place, scores in enumerate(judges):
+        (where := folder / f"judge{place}").mkdir()
+        roles = {"grader": {"model": f"lab/judge{place}"}}
+        logs.append(write_log(where, "m", letters(scores), scorer="graded", model_roles=roles))
+    return logs
+
+
+def label_file(folder: Path, right: Any, chosen: Sequence[int]) -> Path:
+    return labels(folder, [(place, "m", "C" if right[place] else "I") for place in chosen])
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as opened:
+        return list(csv.DictReader(opened))
+
+
+def test_a_good_judge_is_taken_whole(tmp_path: Path, said: Said, facts: Callable[..., Any]) -> None:
+    right, judges = judged(1, 0.02)
+    logs = write_judges(tmp_path, judges)
+    file = label_file(tmp_path, right, range(100))
+    words = said("trust", *logs, "--human", file, "--at-least", 0.9)
+    assert words.startswith("100%")
+    found = facts("trust", *logs, "--human", file, "--at-least", 0.9)
+    [row] = found["tables"]["judges"]
+    assert (row["judge"], row["labels"], found["rest"]) == ("lab/judge0", 100, 0)
+    by = [answer["by"] for answer in found["tables"]["answers"]]
+    assert (by.count("person"), by.count("lab/judge0")) == (100, NUMBER - 100)
+
+
+def test_none_is_an_answer(tmp_path: Path, said: Said, facts: Callable[..., Any]) -> None:
+    right, judges = judged(2, 0.06)
+    logs = write_judges(tmp_path, judges)
+    file = label_file(tmp_path, right, range(20))
+    asked = ("trust", *logs, "--human", file, "--at-least", 0.9)
+    assert said(*asked).startswith("None")
+    found = facts(*asked)
+    assert found["rest"] == NUMBER - 20
+    assert found["tables"]["judges"][0]["might"] > 20
+    assert "200 labels" in said(*asked, "--budget", 200)
+    # A judge that is never right.
+    (wrong := tmp_path / "wrong").mkdir()
+    logs = write_judges(wrong, [~right])
+    found = facts("trust", *logs, "--human", file, "--at-least", 0.9)
+    assert found["tables"]["judges"][0]["might"] is None
+
+
+def test_cheap_judges_come_first_and_their_agreement_is_the_sign(
+    tmp_path: Path, facts: Callable[..., Any], said: Said
+) -> None:
+    right, judges = judged(3, 0.01, 0.15, 0.15)
+    logs = write_judges(tmp_path, judges)
+    file = label_file(tmp_path, right, range(200))
+    prices = ("lab/judge0=1", "lab/judge1=0.01", "lab/judge2=0.02", "person=10")
+    options = [each for price in prices for each in ("--price", price)]
+    asked = ("trust", *logs, "--human", file, "--at-least", 0.9, *options)
+    rows = facts(*asked)["tables"]["judges"]
+    assert [row["judge"] for row in rows] == ["lab/judge1", "lab/judge2", "lab/judge0"]
+    assert rows[0]["taken"] == 0  # 85% are right
+    assert 0.6 < rows[1]["taken"] < 0.85  # where the first agrees
+    assert rows[2]["taken"] == pytest.approx(1 - rows[1]["taken"])
+    assert "$10,000" in said(*asked)
+
+
+def test_rest_is_labelled_and_becomes_a_log(tmp_path: Path, said: Said, refused: Said) -> None:
+    right, judges = judged(4, 0.12, 0.12)
+    logs = write_judges(tmp_path, judges)
+    file = label_file(tmp_path, right, range(120))
+    output = tmp_path / "out"
+    asked = ("trust", *logs, "--human", file, "--at-least", 0.9, "-o", output)
+    said(*asked)
+    rest = [int(row["id"]) for row in rows_of(output / "rest.csv")]
+    assert rest and not list(output.glob("*.eval"))
+    before = json.loads((output / "trust.json").read_text())["tables"]["judges"]
+    (folder := tmp_path / "rest").mkdir()
+    said(*asked, "--rest", label_file(folder, right, rest))
+    after = json.loads((output / "trust.json").read_text())["tables"]["judges"]
+    assert before == after  # nothing is learned from labels of hard answers
+    [final] = output.glob("trusted_*.eval")
+    log = read_eval_log(str(final))
+    given = {}
+    for sample in log.samples or []:
+        assert sample.scores is not None
+        score = sample.scores["trusted"]
+        assert score.metadata is not None and score.history[-1].provenance is not None
+        assert score.history[-1].provenance.author == score.metadata["by"]
+        given[sample.id] = (score.value, score.metadata["by"])
+    assert len(given) == NUMBER
+    assert all(given[place] == (float(right[place]), "person") for place in rest)
+    agree = [value == right[place] for place, (value, by) in given.items() if by != "person"]
+    assert np.mean(agree) > 0.9
+    assert log.results is not None
+    assert any(score.name == "trusted" for score in log.results.scores)
+
+
+def test_scores_of_several_scorers_and_what_is_no_number(
+    tmp_path: Path, facts: Callable[..., Any]
+) -> None:
+    right, [first] = judged(5, 0.01)
+    log = write_log(
+        tmp_path, "m", letters(first), scorer="match", others={"words": "many words", "half": 0.5}
+    )
+    file = label_file(tmp_path, right, range(60))
+    asked = ("trust", log, "--human", file, "--at-least", 0.9)
+    found = facts(*asked, "--scorer", "match", "--scorer", "half", "--scorer", "words")
+    assert [row["judge"] for row in found["tables"]["judges"]] == ["match", "half"]
+    assert any("words" in sentence for sentence in found["left_out"])
+
+
+def test_majority_of_raters_and_points_of_a_scale(
+    tmp_path: Path, facts: Callable[..., Any]
+) -> None:
+    scores = [float(place % 5 + 1) for place in range(60)]
+    log = write_log(tmp_path, "m", scores, scorer="graded")
+    rows = []
+    for place, score in enumerate(scores):
+        for rater, off in (("ann", 0), ("ben", 1), ("cas", 3)):
+            rows.append((place, "m", min(5, max(1, score + off * (-1) ** (score > 3))), rater))
+    file = labels(tmp_path, rows, "rater")
+    asked = ("trust", log, "--human", file, "--human-scale", "1,5", "--at-least", 0.9)
+    [row] = facts(*asked)["tables"]["judges"]
+    assert row["agreed"] == row["labels"]
+    [row] = facts(*asked, "--within", 0.5)["tables"]["judges"]
+    assert row["agreed"] == 0
+
+
+def test_what_is_refused(tmp_path: Path, refused: Said) -> None:
+    right, judges = judged(6, 0.1)
+    logs = write_judges(tmp_path, judges)
+    file = label_file(tmp_path, right, range(30))
+    asked = ("trust", *logs, "--human", file, "--at-least", 0.9)
+    assert "lab/judge0" in refused(*asked, "--price", "nobody=1")
+    assert "half" in refused(*asked, "--within", 1)
+    numbers = labels(tmp_path, [(0, "m", 3)])
+    error = refused("trust", *logs, "--human", numbers, "--human-scale", "1,5", "--at-least", 0.9)
+    assert "human-scale" in error and "lab/judge0" in error
+    other = labels(tmp_path, [("nowhere", "m", "C")])
+    assert "nowhere" in refused("trust", *logs, "--human", other, "--at-least", 0.9)
+
+
+def test_epochs_that_agree_are_a_sign() -> None:
+    """A mean near the middle is a judge that is not sure."""
+    generator = np.random.default_rng(7)
+    right = generator.random(400) < 0.5
+    sure = generator.random(400) < 0.6
+    repeats = np.where(sure, right, np.where(generator.random(400) < 0.5, 2 / 3, 1 / 3))
+    agrees = np.abs(repeats - right) < 0.5
+    [stage] = escalate(repeats[None], agrees[None].astype(float), UNIT, Promise(0.9, 0.9))
+    assert (stage.taken == sure).all()
+
+
+@pytest.mark.parametrize("shared", [-1, 0, 1])
+def test_promise_of_a_cascade_is_kept(shared: int) -> None:
+    """Judges whose errors exclude each other, have nothing to do with each other, or go together;
+    the second one is tested on what the first one left.
+    """
+    generator = np.random.default_rng(8 + shared)
+    broken = 0
+    for _ in range(200):
+        right = (generator.random(20_000) < 0.5).astype(float)
+        hard = generator.random(20_000)
+        sure = generator.random(20_000)
+        first = hard < 0.05 + 0.25 * sure
+        chance = generator.random(20_000) if shared == 0 else hard
+        second = chance > 0.88 if shared < 0 else chance < 0.12
+        scores = np.stack([np.where(first, 1 - right, right) * (1 - sure) + sure / 2,
+                           np.where(second, 1 - right, right)])  # fmt: skip
+        wrong = (np.abs(scores - right) >= 0.5).astype(float)
+        agrees = np.full_like(scores, np.nan)
+        agrees[:, :150] = 1 - wrong[:, :150]
+        stages = escalate(scores, agrees, UNIT, Promise(0.9, 0.9))
+        taken = sum(stage.taken.sum() for stage in stages)
+        errors = sum((wrong[place] * stage.taken).sum() for place, stage in enumerate(stages))
+        broken += errors > 0.1 * taken
+    assert broken / 200 <= 0.1 + 0.04
