@@ -145,6 +145,6 @@ def chance_to_show(agreed: int, labelled: int, number: int, at_least: float, mis
     from scipy.special import bdtrc
 
     share = (agreed + 1) / (labelled + 2)
-    fewest = fewest_agreed(number, at_least, miss)
-    shown = share > at_least and fewest <= number
-    return float(bdtrc(fewest - 1, number, share)) if shown else 0.0
+    if share <= at_least:
+        return 0.0
+    return float(bdtrc(fewest_agreed(number, at_least, miss) - 1, number, share))

@@ -1,0 +1,250 @@
+"""Writes the tables of docs/trust.md: what `urs-inspect trust` promises, and what it keeps.
+
+    URS_INSPECT_DATA_DIR=DIR python -m benchmarks.trust [--calibrations 500] [--seed 1]
+        [--processes 2] [--output docs/trust.md]
+
+TriviaQA: nine judges beside a person (Thakur et al., "Judging the Judges", 2024). LLMBar: three
+judges under four prompts, in both orders, beside people's labels (Zeng et al., 2023); a judge's
+score of a pair is the mean of its verdicts. JudgeBench (Tan et al., 2024) was published without
+verdicts of judges: there "longest" judges, surer the greater the difference. Planted judges are
+drawn. Labels are drawn with replacement; the promise is about all items.
+"""
+
+import argparse
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+os.environ.update(
+    dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+)
+
+import numpy as np
+
+from benchmarks.real_means import read_triviaqa
+from benchmarks.sample_efficiency import Workers
+from urs_inspect.comparison._trust import Promise, escalate
+from urs_inspect.datasets._collections import fetch_collection
+from urs_inspect.datasets._sources import fetch, find_source
+from urs_inspect.stats._bootstrap import Floats
+
+UNIT = (0.0, 1.0)
+PERSON, STRONG, CHEAP = 100.0, 2.0, 0.1
+SMALL = ("Llama-7B", "Llama3-8B", "Mistral-7B")
+NINE = ("Gemma-2B", "JudgeLM", *SMALL, "Llama-13B", "Llama-70B", "Llama3-70B", "GPT-4")
+_STRONG = ("GPT-4", "Llama-70B", "Llama3-70B")
+_PROMPTS = ("Vanilla", "CoT", "Metrics_Reference", "Swap")
+_ORDERS = ("swap = False", "swap = True")
+
+
+@dataclass(frozen=True)
+class Items:
+    """Judges' scores of items, from 0 to 1, and what people say of these."""
+
+    data: str
+    judges: tuple[str, ...]
+    scores: Floats  # shape (J, N)
+    people: Floats  # shape (N,)
+
+    @property
+    def agrees(self) -> Floats:
+        """Whether people agree; the middle agrees with nothing."""
+        return (np.abs(self.scores - self.people) < 0.499).astype(float)
+
+    @property
+    def prices(self) -> list[float]:
+        """Of a score of each judge."""
+        return [STRONG if name.startswith(_STRONG) else CHEAP for name in self.judges]
+
+    def only(self, *judges: str) -> "Items":
+        """The same with some of the judges, in this order."""
+        places = [self.judges.index(judge) for judge in judges]
+        return Items(self.data, judges, self.scores[places], self.people)
+
+
+def triviaqa() -> Items:
+    """3,200 answers."""
+    given = read_triviaqa(fetch(find_source("real_judges/triviaqa")))
+    scores = np.array([given.judges[judge].ravel() for judge in NINE])
+    return Items("TriviaQA", NINE, scores, given.person.ravel())
+
+
+def llmbar(subset: str) -> Items:
+    """Pairs of a subset by the start of its path; the middle where orders disagree."""
+    verdicts = dict[str, list[list[float]]]()
+    labels = dict[str, list[float]]()
+    for path, file in sorted(fetch_collection("real_judges/llmbar_verdicts").items()):
+        part, _, rest = path.partition("/evaluators/")
+        if not part.startswith(subset):
+            continue
+        model, prompt, _ = rest.split("/")
+        rows = json.loads(file.read_text(encoding="utf-8"))
+        labels[part] = [float(row["label"] == 1) for row in rows]
+        own = []
+        for row in rows:
+            both = [row["results"][-1][order]["winner"] for order in _ORDERS]
+            own.append(float(np.mean([{"1": 1.0, "2": 0.0}.get(one, 0.5) for one in both])))
+        verdicts.setdefault(f"{model} {prompt}", []).append(own)
+    scores = {name: np.concatenate(parts) for name, parts in verdicts.items()}
+    for model in ("LLaMA2", "ChatGPT", "GPT-4"):
+        scores[model] = np.mean([scores[f"{model} {prompt}"] for prompt in _PROMPTS], axis=0)
+    people = np.concatenate([labels[part] for part in sorted(labels)])
+    name = f"LLMBar, {subset}" if subset else "LLMBar, all"
+    return Items(name, tuple(scores), np.array(list(scores.values())), people)
+
+
+def judgebench() -> Items:
+    """Pairs with verified labels; the longer response wins."""
+    scores = []
+    people = []
+    for model in ("gpt-4o-2024-05-13", "claude-3-5-sonnet-20240620"):
+        file = fetch(find_source(f"judge_bench/{model}"))
+        for line in file.read_text(encoding="utf-8").splitlines():
+            pair = json.loads(line)
+            lengths = [len(re.findall(r"\S+", pair[f"response_{each}"])) for each in "AB"]
+            scores.append(lengths[0] / sum(lengths))
+            people.append(float(pair["label"] == "A>B"))
+    return Items("JudgeBench", ("longest",), np.array([scores]), np.array(people))
+
+
+def planted(seed: int) -> Items:
+    """3,000 items, and judges that are right as often as their names say."""
+    generator = np.random.default_rng(seed)
+    people = generator.integers(2, size=3_000).astype(float)
+    sure = generator.random(len(people))
+    chances = {
+        "right .97, sign means nothing": np.full(len(people), 0.97),
+        "right .90, sign means nothing": np.full(len(people), 0.9),
+        "right .70 to 1.00, surer is better": 0.7 + 0.3 * sure,
+        "right 1.00 to .70, surer is worse": 1.0 - 0.3 * sure,
+        "a coin": np.full(len(people), 0.5),
+        "never right": np.zeros(len(people)),
+    }
+    scores = []
+    for chance in chances.values():
+        right = generator.random(len(people)) < chance
+        verdict = np.where(right, people, 1 - people)
+        scores.append(0.5 + (verdict - 0.5) * (0.1 + 0.9 * sure))
+    return Items("planted", tuple(chances), np.array(scores), people)
+
+
+@dataclass(frozen=True)
+class Study:
+    """Judges in order, and how many labels there are."""
+
+    items: Items
+    labels: int
+    at_least: float
+    sure: float = 0.9
+
+
+def calibrate(study: Study, seed: int) -> tuple[bool, float, float]:
+    """Whether a calibration keeps the promise, the share taken, and the price of an answer."""
+    items = study.items
+    number = len(items.people)
+    chosen = np.random.default_rng((seed, study.labels)).integers(number, size=study.labels)
+    scores = np.concatenate([items.scores, items.scores[:, chosen]], axis=1)
+    agrees = np.concatenate([np.full_like(items.scores, np.nan), items.agrees[:, chosen]], axis=1)
+    stages = escalate(scores, agrees, UNIT, Promise(study.at_least, study.sure))
+    left = 1.0
+    price = 0.0
+    right = 0.0
+    for own, stage, cost in zip(items.agrees, stages, items.prices, strict=True):
+        price += left * cost
+        left -= stage.taken[:number].mean()
+        right += own[stage.taken[:number]].sum() / number
+    taken = 1 - left
+    return right >= study.at_least * taken - 1e-9, taken, price + left * PERSON
+
+
+def promise_table(studies: Sequence[Study], seeds: range, workers: Workers) -> Iterator[str]:
+    """A row of each study."""
+    yield (
+        "| data | judges in order | labels | promised | kept | no person needed | lowest to"
+        " highest tenth | nothing taken | cost beside people alone |"
+    )
+    yield "|---" * 9 + "|"
+    for study in studies:
+        found = workers(partial(calibrate, study), seeds)
+        kept, taken, price = (np.array(column, dtype=float) for column in zip(*found, strict=True))
+        low, high = np.quantile(taken, (0.1, 0.9))
+        yield (
+            f"| {study.items.data} | {', '.join(study.items.judges)} | {study.labels} |"
+            f" {study.at_least:.0%} | {kept.mean():.1%} | {taken.mean():.0%} |"
+            f" {low:.0%} to {high:.0%} | {(taken == 0).mean():.0%} |"
+            f" {price.mean() / PERSON:.0%} |"
+        )
+
+
+def by_hand_table(cases: Sequence[tuple[Items, Sequence[str], str]]) -> Iterator[str]:
+    """Three small judges if all agree, else the strong one; the middle is half right."""
+    yield "| data | small judges | strong one alone | the rule | small ones agree | right there |"
+    yield "|---" * 6 + "|"
+    for items, small, strong in cases:
+        three = items.only(*small)
+        alone = items.only(strong)
+        agree = (three.scores == three.scores[0]).all(axis=0) & (three.scores[0] != 0.5)
+        by_three, by_strong = (1 - np.abs(each.scores[0] - each.people) for each in (three, alone))
+        rule = np.where(agree, by_three, by_strong)
+        yield (
+            f"| {items.data} | {', '.join(small)} | {by_strong.mean():.3f} |"
+            f" {rule.mean():.3f} | {agree.mean():.0%} | {by_three[agree].mean():.3f} |"
+        )
+
+
+def studies_of(
+    qa: Items, natural: Items, every: Items, bench: Items, drawn: Items
+) -> Iterator[Study]:
+    """All rows."""
+    for labels, at_least in ((100, 0.9), (300, 0.9), (300, 0.95)):
+        for judges in (("GPT-4",), (*SMALL, "GPT-4"), NINE):
+            yield Study(qa.only(*judges), labels, at_least)
+    for items in (natural, every):
+        for labels, at_least in ((150, 0.9), (300, 0.9), (300, 0.95)):
+            for judges in (("GPT-4 Vanilla",), ("GPT-4",), ("LLaMA2", "ChatGPT", "GPT-4")):
+                yield Study(items.only(*judges), labels, at_least)
+    yield Study(bench, 300, 0.9)
+    for judge in drawn.judges:
+        for labels in (20, 100, 300):
+            yield Study(drawn.only(judge), labels, 0.9)
+
+
+def main() -> None:
+    """Print the tables, and write them into the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--calibrations", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    workers = Workers(options.processes)
+    seeds = range(options.seed * 100_000, options.seed * 100_000 + options.calibrations)
+    qa, natural, every = triviaqa(), llmbar("Natural"), llmbar("")
+    studies = list(studies_of(qa, natural, every, judgebench(), planted(options.seed)))
+    cheap = ("LLaMA2 Vanilla", "ChatGPT Vanilla", "ChatGPT Metrics_Reference")
+    by_hand = [(qa, SMALL, "GPT-4")]
+    by_hand += [(items, cheap, "GPT-4 Vanilla") for items in (natural, llmbar("Adv"), every)]
+    tables = {
+        "by_hand": by_hand_table(by_hand),
+        "promise": promise_table(studies, seeds, workers),
+    }
+    page = options.output.read_text(encoding="utf-8") if options.output else ""
+    for name, lines in tables.items():
+        text = "\n".join(lines)
+        print(text, flush=True)
+        start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        before, _, rest = page.partition(start)
+        page = f"{before}{start}\n{text}\n{end}{rest.partition(end)[2]}" if rest else page
+    if options.output:
+        options.output.write_text(page, encoding="utf-8")
+    workers.close()
+
+
+if __name__ == "__main__":
+    main()
