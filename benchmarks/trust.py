@@ -15,7 +15,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +27,7 @@ import numpy as np
 
 from benchmarks.real_means import read_triviaqa
 from benchmarks.sample_efficiency import Workers
-from urs_inspect.comparison._trust import Promise, escalate
+from urs_inspect.comparison._trust import Promise, escalate, price_of
 from urs_inspect.datasets._collections import fetch_collection
 from urs_inspect.datasets._sources import fetch, find_source
 from urs_inspect.stats._bootstrap import Floats
@@ -150,15 +150,17 @@ def calibrate(study: Study, seed: int) -> tuple[bool, float, float]:
     scores = np.concatenate([items.scores, items.scores[:, chosen]], axis=1)
     agrees = np.concatenate([np.full_like(items.scores, np.nan), items.agrees[:, chosen]], axis=1)
     stages = escalate(scores, agrees, UNIT, Promise(study.at_least, study.sure))
-    left = 1.0
-    price = 0.0
+    of_items = [replace(stage, taken=stage.taken[:number]) for stage in stages]
+    taken = sum(float(stage.taken.mean()) for stage in of_items)
     right = 0.0
-    for own, stage, cost in zip(items.agrees, stages, items.prices, strict=True):
-        price += left * cost
-        left -= stage.taken[:number].mean()
-        right += own[stage.taken[:number]].sum() / number
-    taken = 1 - left
-    return right >= study.at_least * taken - 1e-9, taken, price + left * PERSON
+    for own, stage in zip(items.agrees, of_items, strict=True):
+        right += own[stage.taken].sum() / number
+    kept = right >= study.at_least * taken - 1e-9
+    return kept, taken, price_of(of_items, items.prices, PERSON)
+
+
+def _listed(judges: Sequence[str]) -> str:
+    return "all nine" if judges == NINE else ", ".join(judges)
 
 
 def promise_table(studies: Sequence[Study], seeds: range, workers: Workers) -> Iterator[str]:
@@ -173,7 +175,7 @@ def promise_table(studies: Sequence[Study], seeds: range, workers: Workers) -> I
         kept, taken, price = (np.array(column, dtype=float) for column in zip(*found, strict=True))
         low, high = np.quantile(taken, (0.1, 0.9))
         yield (
-            f"| {study.items.data} | {', '.join(study.items.judges)} | {study.labels} |"
+            f"| {study.items.data} | {_listed(study.items.judges)} | {study.labels} |"
             f" {study.at_least:.0%} | {kept.mean():.1%} | {taken.mean():.0%} |"
             f" {low:.0%} to {high:.0%} | {(taken == 0).mean():.0%} |"
             f" {price.mean() / PERSON:.0%} |"
@@ -201,7 +203,7 @@ def studies_of(
 ) -> Iterator[Study]:
     """All rows."""
     for labels, at_least in ((100, 0.9), (300, 0.9), (300, 0.95)):
-        for judges in (("GPT-4",), (*SMALL, "GPT-4"), NINE):
+        for judges in (("GPT-4",), ("Llama3-70B", "GPT-4"), (*SMALL, "GPT-4"), NINE):
             yield Study(qa.only(*judges), labels, at_least)
     for items in (natural, every):
         for labels, at_least in ((150, 0.9), (300, 0.9), (300, 0.95)):

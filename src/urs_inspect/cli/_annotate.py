@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from urs_inspect.annotation._rating_campaign import RatingCampaign
     from urs_inspect.annotation._ratings import RatingReading
 
-_RATING = ("ratings", "raters", "limit", "final_only", "reference", "checks", "rubric", "output")
+_RATING = (
+    "ratings", "raters", "limit", "only", "final_only", "reference", "checks", "rubric", "output",
+)  # fmt: skip
 _VOTING = ("votes", "order")
 
 
@@ -98,6 +100,11 @@ _VOTING = ("votes", "order")
     "--limit",
     type=click.IntRange(min=1),
     help="Rate the first so many answers of the random order.",
+)
+@click.option(
+    "--only",
+    type=click.Path(path_type=Path),
+    help="Rate the answers of this file only: .csv with id, model, as `trust` writes its rest.",
 )
 @click.option(
     "--final-only",
@@ -235,6 +242,7 @@ def _rating(
     *,
     ratings: Path,
     limit: int | None,
+    only: Path | None,
     rubric: str | None,
     output: Path | None,
     questions: str | None,
@@ -243,7 +251,11 @@ def _rating(
     """The campaign to serve; None where the command only reports or writes a copy of a log."""
     from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingPlan
     from urs_inspect.annotation._rating_queue import draw
-    from urs_inspect.reports.numbers._human_data import answers_to_rate, attach_ratings
+    from urs_inspect.reports.numbers._human_data import (
+        answers_named,
+        answers_to_rate,
+        attach_ratings,
+    )
     from urs_inspect.rubrics import load_rubric
 
     if output is not None:
@@ -253,6 +265,8 @@ def _rating(
         return None
     loaded = load_rubric(rubric)
     answers, skipped = answers_to_rate(sources, loaded)
+    if only is not None:
+        answers = answers_named(only, answers)
     if questions is not None:
         _check_language(questions, (answer.language for answer in answers))
         answers = tuple(answer for answer in answers if answer.language == questions)

@@ -101,6 +101,16 @@ def read_judges(
     return names
 
 
+def price_of(stages: Sequence[Stage], prices: Sequence[float], person: float) -> float:
+    """Price of a new answer, of which no judge is asked behind the last that takes any."""
+    shares = [float(stage.taken.mean()) for stage in stages]
+    cost = person * (1 - sum(shares))
+    for place, price in enumerate(prices):
+        if any(shares[place:]):
+            cost += price * (1 - sum(shares[:place]))
+    return cost
+
+
 def read_prices(given: Sequence[str], judges: Collection[str]) -> dict[str, float]:
     """Prices of judges and of a person, each as NAME=DOLLARS."""
     prices = {}

@@ -10,7 +10,7 @@ from inspect_ai.log import EvalMetric, EvalScore, ProvenanceData, edit_score, wr
 from inspect_ai.scorer import ScoreEdit
 
 from urs_inspect._util import counted
-from urs_inspect.comparison._trust import PERSON, TRUSTED, Escalation
+from urs_inspect.comparison._trust import PERSON, TRUSTED, Escalation, price_of
 from urs_inspect.logs._files import log_files, read_log, short_name
 from urs_inspect.logs._naming import whole_characters
 from urs_inspect.reports._texts import money, number, share
@@ -143,12 +143,8 @@ def _costs(found: Escalation, prices: Mapping[str, float]) -> list[str]:
     """What new answers like these cost, if all prices are known."""
     if not prices.keys() >= {*found.judges, PERSON}:
         return []
-    left = 1.0
-    cost = 0.0
-    for judge, stage in zip(found.judges, found.stages, strict=True):
-        cost += 1000 * left * prices[judge]
-        left -= float(stage.taken.mean())
-    cost += 1000 * left * prices[PERSON]
+    of_judges = [prices[judge] for judge in found.judges]
+    cost = 1000 * price_of(found.stages, of_judges, prices[PERSON])
     return [
         f"1,000 new answers of this kind cost {money(cost)} in place of"
         f" {money(1000 * prices[PERSON])} by people alone."

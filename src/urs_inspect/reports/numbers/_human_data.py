@@ -567,6 +567,20 @@ def answers_to_rate(
     return tuple(answer for answer, _ in answers.values()), tuple(skipped)
 
 
+def answers_named(path: Path, answers: Sequence[Answer]) -> tuple[Answer, ...]:
+    """Those of the answers that a file names by id and model; `InputError` if there are none."""
+    rows, errors = read_table(path, (("id",), ("model",)))
+    refuse(errors)
+    named = {(str(row.values["id"]), str(row.values["model"])) for row in rows}
+    found = tuple(answer for answer in answers if (answer.question, answer.model) in named)
+    if not found:
+        raise InputError(
+            f"only: none of {counted(len(named), 'answer')} of {path} is in the logs, which have"
+            f" answers of {choices(sorted({answer.model for answer in answers}))}"
+        )
+    return found
+
+
 def _answers_of_log(
     file: str, rows: pd.DataFrame, rubric: Rubric, skipped: list[str]
 ) -> list[Answer]:
