@@ -117,10 +117,10 @@ def planted(seed: int) -> Items:
     people = generator.integers(2, size=3_000).astype(float)
     sure = generator.random(len(people))
     chances = {
-        "right .97, sign means nothing": np.full(len(people), 0.97),
-        "right .90, sign means nothing": np.full(len(people), 0.9),
-        "right .70 to 1.00, surer is better": 0.7 + 0.3 * sure,
-        "right 1.00 to .70, surer is worse": 1.0 - 0.3 * sure,
+        "right .97": np.full(len(people), 0.97),
+        "right .90": np.full(len(people), 0.9),
+        ".70 to 1.00, surer is better": 0.7 + 0.3 * sure,
+        "1.00 to .70, surer is worse": 1.0 - 0.3 * sure,
         "a coin": np.full(len(people), 0.5),
         "never right": np.zeros(len(people)),
     }
@@ -160,32 +160,28 @@ def calibrate(study: Study, seed: int) -> tuple[bool, float, float]:
 
 
 def _listed(judges: Sequence[str]) -> str:
-    return "all nine" if judges == NINE else ", ".join(judges)
+    names = {NINE: "all nine", (*SMALL, "GPT-4"): "three small, GPT-4"}
+    return names.get(tuple(judges), ", ".join(judges))
 
 
 def promise_table(studies: Sequence[Study], seeds: range, workers: Workers) -> Iterator[str]:
     """A row of each study."""
-    yield (
-        "| data | judges in order | labels | promised | kept | no person needed | lowest to"
-        " highest tenth | nothing taken | cost beside people alone |"
-    )
-    yield "|---" * 9 + "|"
+    yield "| data | judges | labels | promised | kept | taken | none | cost |"
+    yield "|---" * 8 + "|"
     for study in studies:
         found = workers(partial(calibrate, study), seeds)
         kept, taken, price = (np.array(column, dtype=float) for column in zip(*found, strict=True))
-        low, high = np.quantile(taken, (0.1, 0.9))
         yield (
             f"| {study.items.data} | {_listed(study.items.judges)} | {study.labels} |"
             f" {study.at_least:.0%} | {kept.mean():.1%} | {taken.mean():.0%} |"
-            f" {low:.0%} to {high:.0%} | {(taken == 0).mean():.0%} |"
-            f" {price.mean() / PERSON:.0%} |"
+            f" {(taken == 0).mean():.0%} | {price.mean() / PERSON:.0%} |"
         )
 
 
 def by_hand_table(cases: Sequence[tuple[Items, Sequence[str], str]]) -> Iterator[str]:
     """Three small judges if all agree, else the strong one; the middle is half right."""
-    yield "| data | small judges | strong one alone | the rule | small ones agree | right there |"
-    yield "|---" * 6 + "|"
+    yield "| data | GPT-4 alone | by the rule | three agree | right there |"
+    yield "|---" * 5 + "|"
     for items, small, strong in cases:
         three = items.only(*small)
         alone = items.only(strong)
@@ -193,7 +189,7 @@ def by_hand_table(cases: Sequence[tuple[Items, Sequence[str], str]]) -> Iterator
         by_three, by_strong = (1 - np.abs(each.scores[0] - each.people) for each in (three, alone))
         rule = np.where(agree, by_three, by_strong)
         yield (
-            f"| {items.data} | {', '.join(small)} | {by_strong.mean():.3f} |"
+            f"| {items.data} | {by_strong.mean():.3f} |"
             f" {rule.mean():.3f} | {agree.mean():.0%} | {by_three[agree].mean():.3f} |"
         )
 
@@ -205,14 +201,15 @@ def studies_of(
     for labels, at_least in ((100, 0.9), (300, 0.9), (300, 0.95)):
         for judges in (("GPT-4",), ("Llama3-70B", "GPT-4"), (*SMALL, "GPT-4"), NINE):
             yield Study(qa.only(*judges), labels, at_least)
-    for items in (natural, every):
-        for labels, at_least in ((150, 0.9), (300, 0.9), (300, 0.95)):
-            for judges in (("GPT-4 Vanilla",), ("GPT-4",), ("LLaMA2", "ChatGPT", "GPT-4")):
-                yield Study(items.only(*judges), labels, at_least)
+    for labels, at_least in ((150, 0.9), (300, 0.95)):
+        for judges in (("GPT-4 Vanilla",), ("GPT-4",), ("ChatGPT", "GPT-4")):
+            yield Study(natural.only(*judges), labels, at_least)
+    for judges in (("GPT-4 Vanilla",), ("GPT-4",), ("ChatGPT", "GPT-4")):
+        yield Study(every.only(*judges), 300, 0.9)
     yield Study(bench, 300, 0.9)
+    yield Study(drawn.only(drawn.judges[0]), 20, 0.9)
     for judge in drawn.judges:
-        for labels in (20, 100, 300):
-            yield Study(drawn.only(judge), labels, 0.9)
+        yield Study(drawn.only(judge), 100, 0.9)
 
 
 def main() -> None:

@@ -384,6 +384,19 @@ def test_only_answers_to_questions_of_one_language_are_rated(
     assert tells(refused(*command, "fr"), "'fr'; there are: en, zh")
 
 
+def test_only_answers_that_a_file_names_are_rated(
+    run: Run, refused: Said, logs: Path, tmp_path: Path
+) -> None:
+    chosen = [drawn.answer for drawn in queue(logs)[:3]]
+    lines = [f"{answer.question},{answer.model}," for answer in chosen]
+    (file := tmp_path / "rest.csv").write_text("\n".join(["id,model,rating", *lines]))
+    write(tmp_path / "ratings" / "me.jsonl", rating(chosen[0], 5).to_line())
+    command = ("annotate", logs, "--rate", "--ratings", tmp_path / "ratings", "--report", "--only")
+    assert "1 of 3 answers" in run(*command, file).output
+    file.write_text("id,model\nnowhere,p/nobody")
+    assert tells(refused(*command, file), "rest.csv ... p/")
+
+
 def test_only_pairs_of_answers_to_questions_of_one_language_are_voted_on(
     run: Run, refused: Said, tmp_path: Path
 ) -> None:

@@ -141,6 +141,22 @@ def test_scores_of_several_scorers_and_what_is_no_number(
     assert any("words" in sentence for sentence in found["left_out"])
 
 
+def test_verdicts_on_pairs_in_both_orders(tmp_path: Path, facts: Callable[..., Any]) -> None:
+    """Orders that disagree are a tie, which is the middle, and the least sure."""
+    right, [first] = judged(9, 0.25)
+    outcomes = [float(a) if a == b else 0.5 for a, b in zip(right, first, strict=True)]
+    values = [{"outcome": outcome, "model_a": "x"} for outcome in outcomes]
+    log = write_log(tmp_path, "m", values, scorer="pair_choice")
+    file = labels(tmp_path, [(place, "m", int(right[place])) for place in range(100)])
+    found = facts(
+        "trust", log, "--scorer", "pair_choice:outcome", "--human", file, "--human-scale", "0,1",
+        "--at-least", 0.9,
+    )  # fmt: skip
+    [row] = found["tables"]["judges"]
+    assert row["taken"] == pytest.approx(np.mean(right == first))
+    assert row["agreed"] == row["labels"] == (right == first)[:100].sum()
+
+
 def test_majority_of_raters_and_points_of_a_scale(
     tmp_path: Path, facts: Callable[..., Any]
 ) -> None:

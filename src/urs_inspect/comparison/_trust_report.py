@@ -55,7 +55,7 @@ def report_trust(
     claim = _claim(found)
     about = (
         f"{counted(found.labelled, 'label')} of {counted(len(found.answers), 'answer')};"
-        f" {len(rest):,} are left for people. {_LIKE}"
+        f" {len(rest):,} are left for people, in {REST} with -o. {_LIKE}"
     )
     notes = [*_needs(found, budget), *_costs(found, prices)]
     plain = number(0)
