@@ -121,7 +121,6 @@ def planted(seed: int) -> Items:
         "right .90": np.full(len(people), 0.9),
         ".70 to 1.00, surer is better": 0.7 + 0.3 * sure,
         "1.00 to .70, surer is worse": 1.0 - 0.3 * sure,
-        "a coin": np.full(len(people), 0.5),
         "never right": np.zeros(len(people)),
     }
     scores = []
@@ -198,16 +197,17 @@ def studies_of(
     qa: Items, natural: Items, every: Items, bench: Items, drawn: Items
 ) -> Iterator[Study]:
     """All rows."""
-    for labels, at_least in ((100, 0.9), (300, 0.9), (300, 0.95)):
+    for labels in (100, 300):
         for judges in (("GPT-4",), ("Llama3-70B", "GPT-4"), (*SMALL, "GPT-4"), NINE):
-            yield Study(qa.only(*judges), labels, at_least)
-    for labels, at_least in ((150, 0.9), (300, 0.95)):
-        for judges in (("GPT-4 Vanilla",), ("GPT-4",), ("ChatGPT", "GPT-4")):
-            yield Study(natural.only(*judges), labels, at_least)
-    for judges in (("GPT-4 Vanilla",), ("GPT-4",), ("ChatGPT", "GPT-4")):
+            yield Study(qa.only(*judges), labels, 0.9)
+    yield Study(qa.only("Llama3-70B", "GPT-4"), 300, 0.95)
+    three = ("LLaMA2", "ChatGPT", "GPT-4")
+    for judges in (("GPT-4 Vanilla",), ("GPT-4",), three):
+        yield Study(natural.only(*judges), 150, 0.9)
+    yield Study(natural.only("GPT-4"), 300, 0.95)
+    for judges in (("GPT-4 Vanilla",), ("GPT-4",), three):
         yield Study(every.only(*judges), 300, 0.9)
     yield Study(bench, 300, 0.9)
-    yield Study(drawn.only(drawn.judges[0]), 20, 0.9)
     for judge in drawn.judges:
         yield Study(drawn.only(judge), 100, 0.9)
 

@@ -21,6 +21,8 @@ PERSON = "person"
 """Who gave a score, and whose price it is."""
 TRUSTED = "trusted"
 """The final score in a log."""
+_GAP = 0.25
+"""Weight of the mean gap to judges before, which may be weak; larger ones took less of LLMBar."""
 _OF_PEOPLE = ("human_rating", "human_choice", TRUSTED)
 
 
@@ -59,10 +61,6 @@ class Escalation:
     def rest(self) -> pd.DataFrame:
         """Answers that people have to judge."""
         return self.answers[self.answers["by"] == ""]
-
-    def share(self, stage: Stage) -> float:
-        """Share of all answers that a judge takes."""
-        return float(stage.taken.mean())
 
 
 def read_judges(
@@ -201,15 +199,16 @@ def escalate(
 
 
 def _signs(scores: Floats, scale: tuple[float, float]) -> Floats:
-    """How sure the last judge is: first by how near the judges before it are, then by how far its
-    own score is from the middle, which of a mean over epochs says how far they agree.
+    """How sure the last judge is: how far its score is from the middle, which of a mean over epochs
+    or orders says how far they agree, less what the judges before it differ.
     """
     low, high = scale
     own = scores[-1]
-    gaps = np.abs(scores[:-1] - own) / (high - low)
-    gap = np.where(np.isnan(gaps), 1.0, gaps).mean(axis=0) if len(gaps) else 0.0
-    middle = np.abs(own - (low + high) / 2) / (high - low)
-    return np.asarray(np.round(middle, 6) - 10 * np.round(gap, 6), dtype=np.float64)
+    sure = np.abs(own - (low + high) / 2)
+    if len(scores) > 1:
+        gaps = np.abs(scores[:-1] - own)
+        sure = sure - _GAP * np.where(np.isnan(gaps), high - low, gaps).mean(axis=0)
+    return np.asarray(np.round(sure / (high - low), 6), dtype=np.float64)
 
 
 def _labels(values: pd.DataFrame, human: HumanRatings, notes: list[str]) -> dict[int, list[float]]:
