@@ -12,6 +12,7 @@ from urs_inspect._util import InputError, choices, counted
 from urs_inspect.comparison._compare import rows_to_match
 from urs_inspect.comparison._samples import SampleScores, read_sample_scores
 from urs_inspect.comparison._scored_runs import headers_of_task, judge_of
+from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN
 from urs_inspect.reports.numbers._agreement import match_ratings, refuse_unmatched, unused
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.stats._bootstrap import Flags, Floats
@@ -140,7 +141,7 @@ def trust(
     tables = [read.table.set_index(["sample", "model"])["value"] for read in judges.values()]
     values = pd.concat(tables, axis=1, keys=list(judges))
     scores = values.to_numpy(np.float64).T
-    notes = list[str]()
+    notes = [SIMULATED_SCREEN] if any(read.simulated for read in judges.values()) else []
     labels = _labels(values, human, notes)
     _check_scale(values, human)
     if human.weighted:

@@ -111,7 +111,7 @@ def _rows(found: Escalation) -> pd.DataFrame:
                 "labels": seen.labelled,
                 "agreed": seen.agreed,
                 "low": seen.low,
-                "sign": f"agrees with {counted(place, 'judge')} before" if place else "own score",
+                "sign": f"its own, less the gap to {place} before" if place else "its own score",
                 "least": seen.least,
                 "might": seen.might,
             }
