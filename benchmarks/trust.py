@@ -198,14 +198,15 @@ def studies_of(
 ) -> Iterator[Study]:
     """All rows."""
     for labels in (100, 300):
-        for judges in (("GPT-4",), ("Llama3-70B", "GPT-4"), (*SMALL, "GPT-4"), NINE):
+        for judges in (("GPT-4",), ("Llama3-70B", "GPT-4"), (*SMALL, "GPT-4")):
             yield Study(qa.only(*judges), labels, 0.9)
+    yield Study(qa, 300, 0.9)
     yield Study(qa.only("Llama3-70B", "GPT-4"), 300, 0.95)
     three = ("LLaMA2", "ChatGPT", "GPT-4")
-    for judges in (("GPT-4 Vanilla",), ("GPT-4",), three):
+    for judges in (("GPT-4",), three):
         yield Study(natural.only(*judges), 150, 0.9)
     yield Study(natural.only("GPT-4"), 300, 0.95)
-    for judges in (("GPT-4 Vanilla",), ("GPT-4",), three):
+    for judges in (("GPT-4",), three):
         yield Study(every.only(*judges), 300, 0.9)
     yield Study(bench, 300, 0.9)
     for judge in drawn.judges:
@@ -237,9 +238,9 @@ def main() -> None:
     for name, lines in tables.items():
         text = "\n".join(lines)
         print(text, flush=True)
-        start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        start, end = f"<!-- {name} -->", "<!-- end -->"
         before, _, rest = page.partition(start)
-        page = f"{before}{start}\n{text}\n{end}{rest.partition(end)[2]}" if rest else page
+        page = f"{before}{start}\n\n{text}\n\n{end}{rest.partition(end)[2]}" if rest else page
     if options.output:
         options.output.write_text(page, encoding="utf-8")
     workers.close()
