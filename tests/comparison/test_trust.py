@@ -127,6 +127,19 @@ def test_rest_is_labelled_and_becomes_a_log(tmp_path: Path, said: Said, refused:
     assert any(score.name == "trusted" for score in log.results.scores)
 
 
+def test_answers_that_nobody_could_judge_have_no_final_score(tmp_path: Path, said: Said) -> None:
+    right, judges = judged(4, 0.3)
+    logs = write_judges(tmp_path, judges)
+    file = label_file(tmp_path, right, range(50))
+    (folder := tmp_path / "rest").mkdir()
+    rest = label_file(folder, right, range(50, NUMBER - 1))
+    said("trust", *logs, "--human", file, "--at-least", 0.9, "--rest", rest, "-o", tmp_path / "o")
+    [final] = (tmp_path / "o").glob("trusted_*.eval")
+    scored = ["trusted" in (each.scores or {}) for each in read_eval_log(str(final)).samples or []]
+    assert scored == [True] * (NUMBER - 1) + [False]
+    assert len(rows_of(tmp_path / "o" / "rest.csv")) == 1
+
+
 def test_scores_of_several_scorers_and_what_is_no_number(
     tmp_path: Path, facts: Callable[..., Any]
 ) -> None:

@@ -57,6 +57,7 @@ class Escalation:
     labelled: int
     notes: tuple[str, ...]
     promise: Promise
+    final: bool  # whether nobody is to be asked any more
 
     @property
     def rest(self) -> pd.DataFrame:
@@ -152,19 +153,19 @@ def trust(
         near = np.abs(scores[:, [place]] - np.array(given)) <= within
         agrees[:, place] = near.mean(axis=1) > 0.5
     stages = escalate(scores, agrees, human.scale, promise)
-    final = np.full(len(values), np.nan)
+    points = np.full(len(values), np.nan)
     by = np.full(len(values), "", dtype=object)
     for name, own, stage in zip(judges, scores, stages, strict=True):
-        final[stage.taken] = own[stage.taken]
+        points[stage.taken] = own[stage.taken]
         by[stage.taken] = name
     for given_by in [labels] if rest is None else [labels, _labels(values, rest, notes)]:
         for place, given in given_by.items():
-            final[place] = float(np.median(given))
+            points[place] = float(np.median(given))
             by[place] = PERSON
-    answers = values.index.to_frame(index=False).assign(by=by, value=final)
-    return Escalation(
-        tuple(judges), stages, answers, _logs(judges), len(labels), tuple(notes), promise
-    )
+    answers = values.index.to_frame(index=False).assign(by=by, value=points)
+    final = rest is not None or all(by)
+    about = (_logs(judges), len(labels), tuple(notes), promise, final)
+    return Escalation(tuple(judges), stages, answers, *about)
 
 
 def escalate(

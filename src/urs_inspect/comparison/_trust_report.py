@@ -50,7 +50,7 @@ def report_trust(
     budget: int | None,
     command: str,
 ) -> Report:
-    """The report of who may give each answer its score, with logs of them once all have one."""
+    """The report of who may give each answer its score, with logs of them once nobody is to be asked."""
     rest = found.rest
     claim = _claim(found)
     about = (
@@ -70,7 +70,7 @@ def report_trust(
     ids = rest[["sample", "model"]].set_axis(["id", "model"], axis=1)
     files = {REST: csv_text(ids.assign(rating=""))}
     finals = {}
-    if not len(rest):
+    if found.final:
         for file in log_files(logs):
             if short_name(file) in found.logs:
                 finals[f"{TRUSTED}_{Path(file).stem}.eval"] = partial(_final_log, found, file)
