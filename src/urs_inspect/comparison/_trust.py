@@ -79,6 +79,7 @@ def read_judges(
             if score.scorer not in (*given, *_OF_PEOPLE):
                 given.append(score.scorer)
     found: list[tuple[str, str, SampleScores]] = []
+    failed = list[str]()
     for scorer in given:
         name, _, key = scorer.partition(":")
         files = defaultdict[str, list[str]](list)
@@ -88,7 +89,7 @@ def read_judges(
             try:
                 read = read_sample_scores(named, scorer=name, value=key or None, task=task)
             except InputError as error:
-                left_out.append(f"{scorer} was left out: {error.message}")
+                failed.append(f"{scorer} was left out: {error.message}")
             else:
                 left_out += read.left_out
                 found.append((judge, scorer, read))
@@ -97,7 +98,8 @@ def read_judges(
     for judge, scorer, read in found:
         names[judge if judges.count(judge) == 1 and judge else f"{scorer} {judge}".strip()] = read
     if not names:
-        raise InputError("\n".join(["scorer: no scores that are numbers", *left_out]))
+        raise InputError("\n".join(["scorer: no scores that are numbers", *failed, *left_out]))
+    left_out += failed if scorers else ()
     return names
 
 

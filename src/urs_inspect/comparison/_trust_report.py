@@ -50,7 +50,7 @@ def report_trust(
     budget: int | None,
     command: str,
 ) -> Report:
-    """The report of who may give each answer its score, with logs of them once nobody is to be asked."""
+    """The report of who may give each answer its score; with final logs once nobody is to ask."""
     rest = found.rest
     claim = _claim(found)
     about = (
@@ -82,7 +82,7 @@ def report_trust(
         "command": command,
         "left_out": left_out,
     }
-    screen = FirstScreen(claim, (), [about, *found.notes], table, notes)
+    screen = FirstScreen(claim, found.notes, [about], table, notes)
     return Report(TRUST, "Trust or ask", sections, facts, {**files, **finals}, first=screen)
 
 
