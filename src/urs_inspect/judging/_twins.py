@@ -20,11 +20,27 @@ Effect = Literal["nothing", "flaw"]
 """What a change is for the user."""
 
 _TEXTS = Path(__file__).parent / "twins.yaml"
-_SENTENCE = re.compile(r"(?<=[.!?])(?<!\d\.)[\"')\]]*\s+|(?<=[。！？；])|\n+")
-_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_MARKDOWN = re.compile(r"^\s*(?:[-*+]|\d+[.)]|#{1,6}|\|)\s", re.MULTILINE)
-_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])(?!\d+[.)、]\s)\d+(?:[.,]\d+)*")
+_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_INLINE_CODE = re.compile(r"`[^`\n]+`")
+_CODE_LINE = re.compile(r"^\s*[{}\[\]<|]|[{};\\|]\s*$", re.MULTILINE)
+"""A line of code without a fence, of JSON or of a table."""
+_MARKER = re.compile(
+    r"\s*(?:(?:[-*+•·–>]|#{1,6})\s+|(?:\*\*)?(?:\d{1,2}[.)、．](?!\d)|[(（]\d{1,2}[)）])\s*)*"
+)
+"""What stands before the text of a line: marks of lists and headings."""
+_END = re.compile(r"[.!?]+[\"'”’)\]*_]*(?=\s)|[。！？；]+[”’」』）)*]*")
+_NO_END = re.compile(r"(?:\b(?:[A-Z]|Dr|Mr|Mrs|Ms|St|vs|etc|Prof|No|e\.g|i\.e))\.$")
+"""A full stop that ends an abbreviation, not a sentence."""
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_.第])(?<!第 )\d+(?:[.,]\d+)*(?!\d*(?:st|nd|rd)\b)")
+_LABEL = re.compile(r"[\W_]*(?:[A-Za-z]+ ?|[\u4e00-\u9fff]{1,4})?|.*\[[^\]]*")
+_AFTER_LABEL = re.compile(r"\d+\s*[.)、．:：\]](?!\d)")
+"""Before and behind a number that counts items, such as `2.`, `Step 2:`, `[Message 2]`."""
 _ENDS = ".!?:。！？；："
+_STOPS = ".!。！；"
+_NO_STATEMENT = "?？:：,，"
+"""What ends a question, or a line that something follows."""
+_FIRST_WORD = re.compile(r"\A\w[\w'’-]*")
+_FIRST_CLAUSE = re.compile(r"\A\w{2,10}(?=[，：、])")
 _SHORTEST = 12
 """Fewest characters of a sentence that is restated."""
 _FEWEST_SENTENCES = 3
@@ -113,10 +129,46 @@ def _text(key: str, language: str) -> Any:
     return _texts()[key].get(language)
 
 
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where the sentences outside code begin and end, without marks of lists and headings."""
+    prose = _CODE.sub(lambda code: "\n" * len(code[0]), text)
+    spans = []
+    for line in re.finditer(r"[^\n]+", prose):
+        begin = line.start() + len(_first(_MARKER, line[0]))
+        for end in [*_sentence_ends(prose, begin, line.end()), line.end()]:
+            sentence = prose[begin:end]
+            blanks = len(sentence) - len(sentence.lstrip())
+            if sentence.strip():
+                spans.append((begin + blanks, begin + len(sentence.rstrip())))
+            begin = end
+    return spans
+
+
+def _sentence_ends(text: str, begin: int, stop: int) -> Iterator[int]:
+    """Ends of the sentences of one line."""
+    for found in _END.finditer(text, begin, stop):
+        end = found.end()
+        if _NO_END.search(text[begin:end]):
+            continue
+        if text[end : end + 1] == '"' and text[begin:end].count('"') % 2:  # it closes a quotation
+            end += 1
+        yield end
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str:
+    """What a pattern finds at the start of a text."""
+    found = pattern.match(text)
+    return found[0] if found else ""
+
+
 def _sentences(text: str) -> list[str]:
-    """Sentences outside code, without blanks around them."""
-    prose = _CODE.sub("\n", text)
-    return [part.strip() for part in _SENTENCE.split(prose) if part and part.strip()]
+    """Sentences outside code, without marks of lists and headings."""
+    return [text[start:end] for start, end in _spans(text)]
+
+
+def _is_ended(sentence: str) -> bool:
+    """Whether a sentence has a mark at its end, before quotation marks and bold."""
+    return sentence.rstrip("\"'”’」』)）]*_")[-1:] in tuple(_ENDS)
 
 
 # --- changes that add nothing ---
@@ -137,11 +189,23 @@ def _padded(original: Original, _random: Random, *, share: float) -> str | None:
 
 
 def _padding(original: Original) -> Iterator[str]:
-    """Sentences to say once more, with filler at the end, without end."""
-    plain = [_MARKDOWN.sub("", sentence).strip("*# ") for sentence in _sentences(original.text)]
-    yield from (sentence for sentence in plain if len(sentence) >= _SHORTEST)
+    """Sentences to say once more, then lines that are none, with filler at the end, without end."""
+    plain = [_unmarked(part) for part in _sentences(original.text) if not _CODE_LINE.search(part)]
+    long = [part for part in plain if len(part) >= _SHORTEST]
+    yield from (part for part in long if part[-1] in _STOPS)
+    yield from (part for part in long if part[-1] not in _STOPS + _NO_STATEMENT)
     while True:
         yield from _text("filler", original.language)
+
+
+def _unmarked(sentence: str) -> str:
+    """A sentence without bold, and without quotation marks that it does not close."""
+    text = sentence.replace("**", "").replace("__", "").strip("* ")
+    for opening, closing in ('""', "“”", "「」"):
+        odd = text.count(opening) % 2 if opening == closing else 0
+        if odd or text.count(opening) != text.count(closing):
+            text = text.replace(opening, "").replace(closing, "")
+    return text.strip()
 
 
 def _ended(sentence: str, language: str) -> str:
@@ -157,23 +221,26 @@ def _gap(language: str) -> str:
 
 
 def _as_markdown(original: Original, _random: Random) -> str | None:
-    """The same sentences below a heading, as points whose first words are bold."""
+    """The same sentences below a heading, as points whose first words are bold.
+
+    None for a text with marks or lines of its own: a letter or a poem is no list.
+    """
     sentences = _sentences(original.text)
     heading = _text("heading", original.language)
-    is_marked = _MARKDOWN.search(original.text) or _CODE.search(original.text)
-    ended = sum(sentence[-1] in _ENDS for sentence in sentences)
-    if heading is None or is_marked or ended < 2:
+    lines = [line for line in original.text.splitlines() if line.strip()]
+    is_marked = "**" in original.text or any(_first(_MARKER, line).strip() for line in lines)
+    if heading is None or is_marked or _CODE.search(original.text):
         return None
-    points = [f"- {_with_bold_start(sentence)}" for sentence in sentences]
+    if len(sentences) < 2 or not all(map(_is_ended, sentences)):
+        return None
+    points = [f"- {_with_bold_start(sentence, original.language)}" for sentence in sentences]
     return "\n".join([f"## {heading}", "", *points])
 
 
-def _with_bold_start(sentence: str) -> str:
-    start, blank, rest = sentence.partition(" ")
-    if not blank:
-        start = sentence[:4]
-        rest = sentence[4:]
-    return f"**{start}**{blank}{rest}"
+def _with_bold_start(sentence: str, language: str) -> str:
+    """A sentence with its first word in bold; in Chinese with its first clause, if it is short."""
+    pattern = _FIRST_CLAUSE if language == "zh" else _FIRST_WORD
+    return pattern.sub(r"**\g<0>**", sentence, count=1)
 
 
 def _with_text(
@@ -195,8 +262,18 @@ def _without_hedges(original: Original, _random: Random) -> str | None:
     hedges = _text("hedges", original.language)
     if hedges is None:
         return None
-    text = original.text
-    for pattern, instead in hedges.items():
+    text = ""
+    done = 0
+    for code in [*_CODE.finditer(original.text), None]:
+        stop = code.start() if code else len(original.text)
+        text += _replaced(original.text[done:stop], hedges) + (code[0] if code else "")
+        done = code.end() if code else stop
+    return text
+
+
+def _replaced(text: str, patterns: Mapping[str, str]) -> str:
+    """A text in which each pattern is replaced."""
+    for pattern, instead in patterns.items():
         if not instead:  # the next word may begin the sentence then
             text = re.sub(rf"(^|[.!?\n] *)(?i:{pattern})([a-z])", _capital, text)
         text = re.sub(pattern, instead, text)
@@ -211,29 +288,45 @@ def _capital(found: re.Match[str]) -> str:
 
 
 def _wrong_number(original: Original, random: Random) -> str | None:
-    """The answer with one digit of one number changed."""
-    numbers = list(_NUMBER.finditer(original.text))
+    """The answer with one digit of one number changed; numbers of code and of items stay."""
+    text = original.text
+    prose = _INLINE_CODE.sub(_blank, _CODE.sub(_blank, text))
+    numbers = [found for found in _NUMBER.finditer(prose) if not _counts_items(prose, found)]
     if not numbers:
         return None
     found = random.choice(numbers)
-    places = [place for place in range(*found.span()) if original.text[place].isdigit()]
-    place = random.choice(places)
-    digit = random.choice([digit for digit in "123456789" if digit != original.text[place]])
-    return original.text[:place] + digit + original.text[place + 1 :]
+    place = random.choice([place for place in range(*found.span()) if text[place].isdigit()])
+    digit = random.choice([digit for digit in "123456789" if digit != text[place]])
+    return text[:place] + digit + text[place + 1 :]
+
+
+def _blank(code: re.Match[str]) -> str:
+    return " " * len(code[0])
+
+
+def _counts_items(text: str, number: re.Match[str]) -> bool:
+    """Whether a number is that of an item of a list, or of a placeholder."""
+    before = text[: number.start()].rpartition("\n")[2]
+    is_label = _LABEL.fullmatch(before) and _AFTER_LABEL.match(text, number.start())
+    return bool(is_label)
 
 
 def _negated(original: Original, random: Random) -> str | None:
-    """The answer with one sentence negated."""
+    """The answer with one statement negated, one that has no negation yet."""
     negations = _text("negations", original.language) or {}
-    sentences = [part for part in _sentences(original.text) if original.text.count(part) == 1]
-    random.shuffle(sentences)
-    for sentence in sentences:
-        if sentence.endswith(("?", "？")):
+    negative = _text("negative", original.language) or ""
+    text = original.text
+    spans = _spans(text)
+    random.shuffle(spans)
+    for start, end in spans:
+        sentence = text[start:end]
+        is_statement = sentence.rstrip("\"'”’)*")[-1:] not in _NO_STATEMENT
+        if not is_statement or re.search(negative, sentence) or _CODE_LINE.search(sentence):
             continue
         for pattern, instead in negations.items():
             negated = re.sub(pattern, instead, sentence, count=1)
             if negated != sentence:
-                return original.text.replace(sentence, negated)
+                return text[:start] + negated + text[end:]
     return None
 
 
@@ -250,15 +343,19 @@ def _other_answer(original: Original, _random: Random) -> str | None:
 
 
 def _shuffled(original: Original, random: Random) -> str | None:
-    """The sentences of the answer in random order."""
-    sentences = _sentences(original.text)
-    if len(sentences) < _FEWEST_SENTENCES or _CODE.search(original.text):
+    """The sentences of the answer in random order; its lines, and their marks, stay."""
+    text = original.text.replace("**", "")
+    spans = _spans(text)
+    if len(spans) < _FEWEST_SENTENCES or _CODE.search(text) or _CODE_LINE.search(text):
         return None
+    sentences = [text[start:end] for start, end in spans]
     random.shuffle(sentences)
-    text = ""
-    for sentence in sentences:
-        text += sentence + (_gap(original.language) if sentence[-1] in _ENDS else "\n")
-    return text.strip()
+    shuffled = ""
+    done = 0
+    for (start, end), sentence in zip(spans, sentences, strict=True):
+        shuffled += text[done:start] + sentence
+        done = end
+    return shuffled + text[done:]
 
 
 _KINDS = [
