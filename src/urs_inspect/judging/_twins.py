@@ -25,7 +25,7 @@ _INLINE_CODE = re.compile(r"`[^`\n]+`")
 _CODE_LINE = re.compile(r"^\s*[{}\[\]<|]|[{};\\|]\s*$", re.MULTILINE)
 """A line of code without a fence, of JSON or of a table."""
 _MARKER = re.compile(
-    r"\s*(?:(?:[-*+•·–>]|#{1,6})\s+|(?:\*\*)?(?:\d{1,2}[.)、．](?!\d)|[(（]\d{1,2}[)）])\s*)*"
+    r"\s*(?:(?:[-*+•·–>]|#{1,6})\s+|(?:\*\*)?(?:\d{1,2}[.)、．](?!\d)|[(（]\d{1,2}[)）]|[a-z][.)]\s)\s*)*"
 )
 """What stands before the text of a line: marks of lists and headings."""
 _END = re.compile(r"[.!?]+[\"'”’)\]*_]*(?=\s)|[。！？；]+[”’」』）)*]*")
@@ -33,7 +33,7 @@ _NO_END = re.compile(r"(?:\b(?:[A-Z]|Dr|Mr|Mrs|Ms|St|vs|etc|Prof|No|e\.g|i\.e))\
 """A full stop that ends an abbreviation, not a sentence."""
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.第])(?<!第 )\d+(?:[.,]\d+)*(?!\d*(?:st|nd|rd)\b)")
 _LABEL = re.compile(r"[\W_]*(?:[A-Za-z]+ ?|[\u4e00-\u9fff]{1,4})?|.*\[[^\]]*")
-_AFTER_LABEL = re.compile(r"\d+\s*[.)、．:：\]](?!\d)")
+_AFTER_LABEL = re.compile(r"\d+\s*[.)、．:：\]](?!\d)|\d+(?:\.\d+)+\s")
 """Before and behind a number that counts items, such as `2.`, `Step 2:`, `[Message 2]`."""
 _ENDS = ".!?:。！？；："
 _STOPS = ".!。！；"
@@ -185,7 +185,7 @@ def _padded(original: Original, _random: Random, *, share: float) -> str | None:
             break
         prefix = "" if sentence in _text("filler", original.language) else restate[place % 4]
         added += f"{prefix}{_ended(sentence, original.language)}{_gap(original.language)}"
-    return f"{original.text.rstrip()}\n\n{added.strip()}"
+    return f"{_closed(original.text)}\n\n{added.strip()}"
 
 
 def _padding(original: Original) -> Iterator[str]:
@@ -220,6 +220,12 @@ def _gap(language: str) -> str:
     return "" if language == "zh" else " "
 
 
+def _closed(text: str) -> str:
+    """A text whose last block of code is closed, so that what follows is none."""
+    text = text.rstrip()
+    return f"{text}\n```" if text.count("```") % 2 else text
+
+
 def _as_markdown(original: Original, _random: Random) -> str | None:
     """The same sentences below a heading, as points whose first words are bold.
 
@@ -247,7 +253,7 @@ def _with_text(
     original: Original, _random: Random, *, before: str = "", after: str = ""
 ) -> str | None:
     """The answer with a text before or behind it."""
-    parts = [original.text.strip()]
+    parts = [_closed(original.text.strip()) if after else original.text.strip()]
     if before:
         parts.insert(0, _text(before, original.language))
     if after:
