@@ -27,15 +27,20 @@ from urs_inspect.logs._naming import (
     whole_characters,
 )
 from urs_inspect.logs._responses import text_of
-from urs_inspect.logs._scores import TEXTS, answered_by, is_simulated, number, role_models
+from urs_inspect.logs._scores import (
+    TEXTS,
+    UNJUDGED,
+    answered_by,
+    is_simulated,
+    number,
+    role_models,
+)
 
 _UNUSED = ("events", "messages", "store", "error_retries", "output")
 _SHORTENED = ("...", "Key removed from summary (> 1k)")
 _OF_ANY_EPOCHS = ("mean", "median", "pass_")
 """Prefixes of reducers that may be compared across numbers of epochs."""
 _JUDGE_ROLE = re.compile("grad|judg|scor|evaluat")
-_UNJUDGED = ("match", "includes", "pattern", "answer", "choice", "exact", "f1", "math")
-"""Scorers of inspect-ai that call no model."""
 
 
 _Sample = EvalSample | EvalSampleSummary
@@ -345,7 +350,7 @@ def _arguments(log: EvalLog, facts: Iterable[Mapping[str, Any]]) -> dict[str, st
 
 def judge_of(log: EvalLog, scorer: str) -> str:
     """The models in roles of a judge, if the scorer may call one."""
-    if scorer in _UNJUDGED:
+    if scorer in UNJUDGED:
         return ""
     judges = [models for role, models in role_models(log).items() if _JUDGE_ROLE.search(role)]
     return ", ".join(chain(*judges))

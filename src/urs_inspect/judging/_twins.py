@@ -46,6 +46,14 @@ _SHORTEST = 12
 _FEWEST_SENTENCES = 3
 _SHORTEST_TEXT = 20
 """Fewest characters of an answer of which a part is cut."""
+_HAN = re.compile("[\u4e00-\u9fff]")
+_KANA = re.compile("[\u3040-\u30ff]")
+_COMMON = frozenset(
+    ["the", "of", "and", "to", "a", "in", "is", "it", "that", "for", "you", "with", "on", "as", "are", "be", "this", "can", "or", "from", "by", "if", "not", "have"]
+)
+"""The most common words of English."""
+_COMMON_SHARE = 0.12
+"""Least share of them in English."""
 _MAKERS = {
     "openai": "OpenAI",
     "anthropic": "Anthropic",
@@ -116,6 +124,24 @@ def known_maker(model: str) -> str:
     """Who made a model, by its name; empty if that is not known."""
     lowered = model.lower()
     return next((maker for part, maker in _MAKERS.items() if part in lowered), "")
+
+
+def language_of(text: str, known: str = "") -> str:
+    """Code of the language of a text, of those with rules; empty for any other.
+
+    Args:
+        text: The text.
+        known: What is said of its language; counts if it is a code of two letters.
+    """
+    if re.fullmatch("[A-Za-z]{2}", known):
+        return known.lower()
+    if _KANA.search(text):
+        return ""
+    words = [word.lower() for word in re.findall(r"[A-Za-z]+", text)]
+    if len(_HAN.findall(text)) > len(words):
+        return "zh"
+    common = sum(word in _COMMON for word in words)
+    return "en" if words and common >= _COMMON_SHARE * len(words) else ""
 
 
 @cache

@@ -1,6 +1,5 @@
 """Answers in logs: those of several models as a pool, those of one as references."""
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
-from inspect_ai.model import ChatMessage
 
 from urs_inspect._util import InputError, choices
 from urs_inspect.annotation._campaign import LOG_SUFFIXES
@@ -23,8 +21,6 @@ from urs_inspect.datasets._references import (
 )
 from urs_inspect.discrepancy._pools import Instruction, Pool
 from urs_inspect.logs._files import finished_logs, nothing_left, short_name
-from urs_inspect.logs._scores import last_judgement, value_of
-from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers._reference_outcome import outcome_of
 from urs_inspect.solvers._contest import RESPONSES
 from urs_inspect.solvers._conversations import conversation_of
@@ -37,8 +33,6 @@ COMPARE = "compare"
 
 ANSWERS_ONLY = frozenset({"events", "messages", "scores", "error_retries"})
 """Fields of a sample that are not read where only answers are wanted."""
-
-_UNUSED_OF_JUDGED = ANSWERS_ONLY - {"scores"}
 
 NO_MODEL = "none/none"
 """Name of the model of a run without one."""
@@ -82,86 +76,6 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
         notes=tuple(reading.notes),
         probabilities=reading.probabilities,
         earlier=reading.earlier,
-    )
-
-
-@dataclass(frozen=True)
-class JudgedAnswer:
-    """An answer that `intent_judge` has scored, with what it takes to have it judged again.
-
-    Attributes:
-        id: Id of its sample.
-        model: What answered.
-        text: The answer; never blank.
-        final: The final score, 1 to 10.
-        input: What was asked: a text, or messages.
-        target: The reference answer.
-        metadata: Of the sample: intent, language, and what else the log has.
-        log: The log; without samples.
-    """
-
-    id: str
-    model: str
-    text: str
-    final: float
-    input: str | list[ChatMessage]
-    target: str
-    metadata: dict[str, Any]
-    log: EvalLog
-
-    @property
-    def intent(self) -> str:
-        """Id of the intent by which it was judged."""
-        return str(self.metadata.get("intent", ""))
-
-
-def read_judged_answers(logs: Iterable[str], skipped: list[str]) -> list[JudgedAnswer]:
-    """Read the answers in logs that have a final score and a text; first epochs only.
-
-    Args:
-        logs: Log files and directories.
-        skipped: Gets a sentence on every log without such answers.
-
-    Raises:
-        InputError: If there is no such answer.
-    """
-    names = list(logs)
-    found: list[JudgedAnswer] = []
-    for log in finished_logs(names, skipped, without=_UNUSED_OF_JUDGED):
-        if log.eval.model == NO_MODEL:
-            skipped.append(
-                f"{short_name(log.location)} was left out: it has no answers of a model."
-            )
-            continue
-        own = [_judged_answer(sample, log) for sample in log.samples or [] if sample.epoch == 1]
-        judged = [answer for answer in own if answer is not None]
-        if not judged:
-            skipped.append(
-                f"{short_name(log.location)} was left out: it has no answers that intent_judge"
-                " scored."
-            )
-        found += judged
-    if not found:
-        raise nothing_left("answers: none that intent_judge scored", names, skipped)
-    return found
-
-
-def _judged_answer(sample: EvalSample, log: EvalLog) -> JudgedAnswer | None:
-    text = sample.output.completion if sample.output.choices else ""
-    final = value_of(last_judgement(sample), FINAL)
-    if not text.strip() or math.isnan(final) or _ended(sample):
-        return None
-    target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)
-    header = log.model_copy(update={"samples": None})
-    return JudgedAnswer(
-        id=str(sample.id),
-        model=log.eval.model,
-        text=text,
-        final=final,
-        input=sample.input,
-        target=target,
-        metadata=dict(sample.metadata or {}),
-        log=header,
     )
 
 
@@ -272,14 +186,14 @@ def _answers(sample: EvalSample, log: EvalLog) -> dict[str, tuple[str, list[floa
             if not reply.get("error")
         }
     output = sample.output
-    if log.eval.model == NO_MODEL or _ended(sample) or not output.choices or output.error:
+    if log.eval.model == NO_MODEL or ended(sample) or not output.choices or output.error:
         return {}
     tokens = output.choices[0].logprobs
     probabilities = [token.logprob for token in tokens.content] if tokens else []
     return {log.eval.model: (output.completion, probabilities)}
 
 
-def _ended(sample: EvalSample) -> bool:
+def ended(sample: EvalSample) -> bool:
     """Whether an error or a limit ended a sample."""
     return sample.error is not None or sample.limit is not None
 
@@ -333,5 +247,5 @@ def _reference(sample: EvalSample, log: EvalLog) -> Reference:
         text=sample.output.completion.strip(),
         source=log.eval.model,
         created=log.eval.created,
-        outcome=NO_ANSWER if _ended(sample) else outcome_of(sample.output),
+        outcome=NO_ANSWER if ended(sample) else outcome_of(sample.output),
     )

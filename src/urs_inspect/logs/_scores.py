@@ -21,6 +21,8 @@ SIMULATED = "urs_simulation/"
 
 TEXTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 """Letters and words that stand for numbers, as in inspect-ai."""
+UNJUDGED = ("match", "includes", "pattern", "answer", "choice", "exact", "f1", "math")
+"""Scorers of inspect-ai that call no model."""
 
 
 def answered_by(log: EvalLog) -> str:

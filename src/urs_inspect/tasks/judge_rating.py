@@ -90,9 +90,9 @@ def judge_rating(
     refuse_no_model(baselines=False)  # before the data is fetched
     data = _load(bench, loaded, cast("tuple[float, float] | None", scale), columns)
     lowest, highest = (LOWEST, HIGHEST) if loaded else _whole_scale(data)
-    prompt_of = _prompts(loaded, lowest, highest)
+    prompt_of = rating_prompts(loaded, lowest, highest)
     by_schema = structured is not False
-    samples = [_to_sample(case, data, prompt_of(case), by_schema) for case in data.cases]
+    samples = [rating_sample(case, data.scale, prompt_of(case), by_schema) for case in data.cases]
     dataset = MemoryDataset(samples, name=data.name)
     dataset.shuffle(seed)
     return Task(
@@ -145,9 +145,10 @@ def _whole_scale(data: RatingData) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def _prompts(
+def rating_prompts(
     rubric: Rubric | None, lowest: int, highest: int
 ) -> Callable[[RatingCase], JudgePrompt]:
+    """What a judge is asked about a response: by a rubric, or for one rating on a scale."""
     if rubric is None:
         return lambda case: rating_prompt(
             case.prompt, case.response, case.reference, lowest=lowest, highest=highest
@@ -162,7 +163,17 @@ def _prompts(
     )
 
 
-def _to_sample(case: RatingCase, data: RatingData, prompt: JudgePrompt, by_schema: bool) -> Sample:
+def rating_sample(
+    case: RatingCase, label_scale: tuple[float, float], prompt: JudgePrompt, by_schema: bool
+) -> Sample:
+    """A response to be rated.
+
+    Args:
+        case: The response, and its label.
+        label_scale: Lowest and highest possible label.
+        prompt: What the judge is asked.
+        by_schema: Whether it may be asked by a JSON schema.
+    """
     schema = {JUDGE_SCHEMA: prompt.schema} if by_schema else {}
     return Sample(
         id=case.id,
@@ -175,8 +186,9 @@ def _to_sample(case: RatingCase, data: RatingData, prompt: JudgePrompt, by_schem
             "language": case.language,
             "prompt": case.prompt,
             "response": case.response,
+            "reference": case.reference,
             "rating": case.rating,
-            "label_scale": list(data.scale),
+            "label_scale": list(label_scale),
             INSTRUCTIONS: prompt.instructions,
             JUDGE_KEY: prompt.key,
             **schema,

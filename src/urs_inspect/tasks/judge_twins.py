@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from logging import getLogger
 from random import Random
 from typing import Any
@@ -11,6 +11,10 @@ from typing import Any
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
+from inspect_ai.model import GenerateConfig, get_model
+from inspect_ai.scorer import Scorer
+from inspect_ai.solver import Solver
+from inspect_ai.viewer import ViewerConfig
 
 from urs_inspect._arguments import (
     Count,
@@ -25,15 +29,39 @@ from urs_inspect._arguments import (
     required,
 )
 from urs_inspect._util import InputError, choices, counted
+from urs_inspect.datasets import RatingCase
 from urs_inspect.judging._twins import Kind, Original, chosen_kinds, make_twin
-from urs_inspect.logs._responses import JudgedAnswer, read_judged_answers
-from urs_inspect.rubrics import load_rubric
-from urs_inspect.scorers import intent_judge, judge_outcome
-from urs_inspect.scorers._twins import DOUBLINGS, ORIGINAL, PAIR, TWIN, twin_shifts
+from urs_inspect.logs._judged import (
+    INTENT_JUDGE,
+    RATING_AGREEMENT,
+    JudgedAnswer,
+    Judging,
+    one_judging,
+    read_judged_answers,
+    scale_of,
+)
+from urs_inspect.rubrics import FINAL, load_rubric
+from urs_inspect.scorers import intent_judge, judge_outcome, rating_agreement
+from urs_inspect.scorers._rating_agreement import RATING
+from urs_inspect.scorers._twins import (
+    DOUBLINGS,
+    FACTS,
+    JUDGED_BY,
+    ORIGINAL,
+    PAIR,
+    SCALE,
+    TWIN,
+    judged_again,
+    twin_shifts,
+)
+from urs_inspect.solvers import give_rating
 from urs_inspect.solvers._answers import ANSWER, recorded_answer
+from urs_inspect.solvers._give_rating import load_named_rubric
 from urs_inspect.solvers._preflight import preflight_setup
-from urs_inspect.solvers._role_models import GRADER, models_with, roles_known
-from urs_inspect.tasks._viewer import twins_viewer
+from urs_inspect.solvers._role_models import GRADER, is_none, models_with, roles_known
+from urs_inspect.tasks._urs_cases import rubric_facts
+from urs_inspect.tasks._viewer import scored_twins_viewer, twins_viewer
+from urs_inspect.tasks.judge_rating import rating_prompts, rating_sample
 
 logger = getLogger(__name__)
 
@@ -63,9 +91,11 @@ def judge_twins(
 
     Run it with `--model none --model-role grader=...`. Each of `n` answers is judged once as it is
     and once for each kind of twin, in random order. A twin that would equal its answer is left out.
+    Answers are judged by the scorer of their logs; those of `judge_rating` by the model under test.
 
     Args:
-        answers: Logs, or directories of logs, with answers that `intent_judge` has scored.
+        answers: Logs, or directories of logs, with answers that `intent_judge`, `judge_rating`,
+            `model_graded_qa`, `model_graded_fact` or another scorer with a grader has scored.
         kinds: `all`, `padded` (half as long again, and twice as long), or names of kinds,
             separated by commas.
         n: How many answers, at most, drawn evenly over models and over their scores.
@@ -76,47 +106,187 @@ def judge_twins(
             `auto`.
         seed: Seed of the choice of answers, of the twins, and of their order.
     """
-    loaded = load_rubric(rubric, prompt)
     chosen = chosen_kinds(names(kinds, "kinds"))
     places = as_list(required(answers, "answers", "logs with judged answers, separated by commas"))
-    judge = intent_judge(
-        rubric=rubric, prompt=prompt, judge_language=judge_language, structured=structured
-    )
     notes: list[str] = []
     found = read_judged_answers(places, notes)
     for note in notes:
         logger.warning(f"answers: {note}")
+    judging, several = one_judging(found)
+    if several:
+        raise InputError(f"answers: judged in several ways, name logs of one: {several}")
+    if judging.name == INTENT_JUDGE:
+        run = _by_intents(found, rubric, prompt, judge_language, structured)
+    else:
+        _refuse_prompts(judging, rubric=rubric, prompt=prompt, judge_language=judge_language)
+        if judging.name == RATING_AGREEMENT:
+            run = _by_rating(found, judging, structured)
+        else:
+            run = _by_scorer(found, judging)
+    pairs = make_pairs(draw_answers(run.answers, n, seed), chosen, run.judge, seed)
+    _announce(pairs, chosen, judging)
+    samples = list(pairs.samples(run.sample))
+    Random(seed).shuffle(samples)  # noqa: S311 - an order, not a secret
+    first = found[0].log.eval.metadata or {}
+    return Task(
+        dataset=MemoryDataset(samples, name=str(first.get("dataset", "answers"))),
+        solver=run.solver,
+        scorer=run.scorers,
+        metrics=[twin_shifts([kind.name for kind in chosen])],
+        config=run.config,
+        version=JUDGE_TWINS_VERSION,
+        headline_metric=HeadlineMetric(scorer=run.headline, metric=chosen[0].name),
+        display_name="Judge twins",
+        metadata={
+            "dataset": first.get("dataset"),
+            "dataset_sha256": first.get("dataset_sha256"),
+            **run.facts,
+            JUDGED_BY: str(judging),
+            SCALE: list(scale_of(found)),
+            "equal_to_original": {
+                f"{kind}/{language}": count for (kind, language), count in pairs.equal.items()
+            },
+        },
+        viewer=run.viewer,
+        setup=run.setup,
+    )
+
+
+@dataclass(frozen=True)
+class _Run:
+    """How twins are judged, as their answers were.
+
+    Attributes:
+        answers: The answers that can be.
+        judge: Name of the judge; empty if it is not known yet.
+        sample: Makes the sample of a text in place of an answer.
+        solver: Gives the text, or asks the judge.
+        scorers: Score it.
+        headline: Name of the first scorer.
+        facts: What identifies the prompts, for the log.
+        viewer: How the log is shown.
+        setup: Checks the judge before the first sample.
+        config: Of the model under test.
+    """
+
+    answers: Sequence[JudgedAnswer]
+    judge: str
+    sample: Callable[[JudgedAnswer, str], Sample]
+    solver: Solver
+    scorers: list[Scorer]
+    headline: str
+    facts: dict[str, Any]
+    viewer: ViewerConfig
+    setup: Solver | None
+    config: GenerateConfig = field(default_factory=GenerateConfig)
+
+
+def _by_intents(
+    found: Sequence[JudgedAnswer],
+    rubric: str | None,
+    prompt: str | None,
+    judge_language: str | None,
+    structured: Structured,
+) -> _Run:
+    """Judged by the criteria of their intents, as by the task `urs`."""
+    loaded = load_rubric(rubric, prompt)
     if unknown := sorted({answer.intent for answer in found} - set(loaded.intents)):
         raise InputError(
             f"answers: judged by intents that are not in the rubric {loaded.name}:"
             f" {choices(unknown)}; name the rubric of that run with -T rubric=FILE"
         )
-    taken = draw_answers(found, n, seed)
-    pairs = make_pairs(taken, chosen, _judge_name(), seed)
-    _announce(pairs, chosen)
-    samples = list(pairs.samples())
-    Random(seed).shuffle(samples)  # noqa: S311 - an order, not a secret
-    first = found[0].log.eval.metadata or {}
-    return Task(
-        dataset=MemoryDataset(samples, name=str(first.get("dataset", "answers"))),
+    judge = intent_judge(
+        rubric=rubric, prompt=prompt, judge_language=judge_language, structured=structured
+    )
+    return _Run(
+        answers=found,
+        judge=_judge_name(),
+        sample=lambda answer, text: _recorded(answer, text, dict(answer.metadata)),
         solver=recorded_answer(),
-        scorer=[judge, judge_outcome()],
-        metrics=[twin_shifts([kind.name for kind in chosen])],
-        version=JUDGE_TWINS_VERSION,
-        headline_metric=HeadlineMetric(scorer="intent_judge", metric=chosen[0].name),
-        display_name="Judge twins",
-        metadata={
-            "dataset": first.get("dataset"),
-            "dataset_sha256": first.get("dataset_sha256"),
-            "rubric": f"{loaded.name} {loaded.version}",
-            "rubric_sha256": loaded.sha256,
-            "equal_to_original": {
-                f"{kind}/{language}": count for (kind, language), count in pairs.equal.items()
-            },
-        },
+        scorers=[judge, judge_outcome()],
+        headline=INTENT_JUDGE,
+        facts={"rubric": f"{loaded.name} {loaded.version}", "rubric_sha256": loaded.sha256},
         viewer=twins_viewer(loaded),
         setup=preflight_setup([GRADER], structured=structured),
     )
+
+
+def _by_scorer(found: Sequence[JudgedAnswer], judging: Judging) -> _Run:
+    """Judged by a scorer that is not ours, as its log names it."""
+    return _Run(
+        answers=found,
+        judge=_judge_name(),
+        sample=lambda answer, text: _recorded(answer, text, {FACTS: answer.metadata}),
+        solver=recorded_answer(),
+        scorers=[judged_again(judging.scorer, dict(judging.options))],
+        headline="judged_again",
+        facts={},
+        viewer=scored_twins_viewer(f"judged_again.{FINAL}", scale_of(found)),
+        setup=preflight_setup([GRADER]),
+    )
+
+
+def _by_rating(found: Sequence[JudgedAnswer], judging: Judging, structured: Structured) -> _Run:
+    """Rated by the model under test, as by the task `judge_rating`."""
+    options = {"lowest": 1, "highest": 5, "rubric": None, **judging.options}
+    lowest, highest, rubric = options["lowest"], options["highest"], options["rubric"]
+    loaded = load_named_rubric(rubric)
+    prompts = rating_prompts(loaded, lowest, highest)
+    judge = get_model() if roles_known() else None
+    if judge is not None and is_none(judge):
+        raise InputError(
+            "answers: of judge_rating, where the model under test judges; name it as --model JUDGE"
+            " in place of --model none --model-role grader=JUDGE"
+        )
+
+    def sample(answer: JudgedAnswer, text: str) -> Sample:
+        case = _rated_case(answer, text)
+        scale = answer.metadata["label_scale"]
+        return rating_sample(case, scale, prompts(case), structured is not False)
+
+    same = [answer for answer in found if sample(answer, answer.text).input == answer.input]
+    if len(same) < len(found):
+        lost = counted(len(found) - len(same), "answer")
+        about = f"answers: the prompts of {lost} of {len(found):,} cannot be made again"
+        hint = "logs of an earlier version do not hold the references"
+        if not same:
+            raise InputError(f"{about}; {hint}")
+        logger.warning(f"{about}, which are left out; {hint}")
+    return _Run(
+        answers=same,
+        judge=str(judge or ""),
+        sample=sample,
+        solver=give_rating(lowest, highest, rubric, structured),
+        scorers=[rating_agreement(lowest, highest, rubric)],
+        headline=RATING_AGREEMENT,
+        facts=rubric_facts(loaded) if loaded else {},
+        viewer=scored_twins_viewer(f"{RATING_AGREEMENT}.{RATING}", scale_of(found)),
+        setup=preflight_setup([], under_test=True, structured=structured),
+        config=GenerateConfig(temperature=0),
+    )
+
+
+def _rated_case(answer: JudgedAnswer, text: str) -> RatingCase:
+    """A text in place of a response that was rated."""
+    facts = answer.metadata
+    names = ("prompt", "group", "reference", "intent", "language", "cluster")
+    known = {name: str(facts.get(name, "")) for name in names}
+    return RatingCase(id=answer.id, response=text, rating=float(facts["rating"]), **known)
+
+
+def _refuse_prompts(judging: Judging, **arguments: str | None) -> None:
+    """Raise for an argument that only prompts of `intent_judge` have."""
+    if given := [name for name, value in arguments.items() if value is not None]:
+        raise InputError(
+            f"{given[0]}: only of answers that {INTENT_JUDGE} scored; these logs name the prompt of"
+            f" {judging.name} themselves"
+        )
+
+
+def _recorded(answer: JudgedAnswer, text: str, facts: dict[str, Any]) -> Sample:
+    """A text in place of an answer."""
+    facts |= {ANSWER: text, "model": answer.model}
+    return Sample(input=answer.input, target=answer.target, metadata=facts)
 
 
 @dataclass(frozen=True)
@@ -127,18 +297,22 @@ class Pairs:
     twins: Sequence[dict[str, str]]  # of each answer, kind -> text
     equal: Counter[tuple[str, str]]  # kind and language -> twins that were left out
 
-    def samples(self) -> Iterator[Sample]:
-        """One sample for each answer with a twin, and for each twin."""
+    def samples(self, make: Callable[[JudgedAnswer, str], Sample]) -> Iterator[Sample]:
+        """One sample for each answer with a twin, and for each twin.
+
+        Args:
+            make: Makes the sample of a text in place of an answer.
+        """
         for place, (answer, twins) in enumerate(zip(self.answers, self.twins, strict=True)):
             if not twins:
                 continue
             for kind, text in {ORIGINAL: answer.text, **twins}.items():
-                facts = dict(answer.metadata)
-                facts |= {TWIN: kind, PAIR: place, ANSWER: text, "model": answer.model}
-                facts |= {"question": answer.id, DOUBLINGS: math.log2(len(text) / len(answer.text))}
-                yield Sample(
-                    id=f"{place}:{kind}", input=answer.input, target=answer.target, metadata=facts
-                )
+                sample = make(answer, text)
+                facts = {TWIN: kind, PAIR: place, "model": answer.model, "question": answer.id}
+                facts[DOUBLINGS] = math.log2(len(text) / len(answer.text))
+                sample.id = f"{place}:{kind}"
+                sample.metadata = (sample.metadata or {}) | facts
+                yield sample
 
 
 def draw_answers(found: Sequence[JudgedAnswer], n: int, seed: int) -> list[JudgedAnswer]:
@@ -164,14 +338,10 @@ def make_pairs(
     twins = []
     equal: Counter[tuple[str, str]] = Counter()
     for place, answer in enumerate(answers):
-        language = str(answer.metadata.get("language", ""))
+        language = answer.language
         later = [*answers[place + 1 :], *answers[:place]]
         other = next(
-            (
-                each.text
-                for each in later
-                if each.id != answer.id and each.metadata.get("language") == language
-            ),
+            (each.text for each in later if each.id != answer.id and each.language == language),
             "",
         )
         original = Original(answer.text, language, judge, other)
@@ -194,7 +364,7 @@ def _judge_name() -> str:
     return str(bound[0]) if bound else ""
 
 
-def _announce(pairs: Pairs, kinds: Sequence[Kind]) -> None:
+def _announce(pairs: Pairs, kinds: Sequence[Kind], judging: Judging) -> None:
     """Say how many calls a run takes, and what was left out; refuse a run without twins."""
     made = Counter(kind for twins in pairs.twins for kind in twins)
     if not made:
@@ -205,7 +375,7 @@ def _announce(pairs: Pairs, kinds: Sequence[Kind]) -> None:
     answers = sum(bool(twins) for twins in pairs.twins)
     logger.warning(
         f"judge_twins: {counted(answers, 'answer')} and {counted(made.total(), 'twin')}:"
-        f" {counted(answers + made.total(), 'judge call')}"
+        f" {counted(answers + made.total(), 'judge call')}, by {judging.name}"
     )
     few = [f"{kind.name} ({made[kind.name]})" for kind in kinds if made[kind.name] < _FEWEST]
     if few:

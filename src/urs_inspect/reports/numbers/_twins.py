@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pandas as pd
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, EvalSample
 
 from urs_inspect.judging._twins import KINDS, PADDED, Effect
 from urs_inspect.logs._files import PACKAGE, read_log
-from urs_inspect.logs._scores import last_judgement, role_models, value_of
-from urs_inspect.rubrics import FINAL
-from urs_inspect.scorers._twins import DOUBLINGS, ORIGINAL, PAIR, TWIN
+from urs_inspect.logs._scores import last_score, role_models, value_of
+from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
+from urs_inspect.scorers._rating_agreement import RATING
+from urs_inspect.scorers._twins import DOUBLINGS, JUDGED_BY, ORIGINAL, PAIR, SCALE, TWIN
 from urs_inspect.stats import Estimate, mean_interval
 from urs_inspect.stats._bootstrap import LEVEL, standard_error
 from urs_inspect.stats._power import FEWEST, smallest_difference
@@ -20,7 +21,8 @@ from urs_inspect.stats._slopes import error_of, one_sided, slope_through_origin
 
 TWINS_TASK = PACKAGE + "judge_twins"
 SMALL = 0.25
-"""Points within which a shift counts as none: a quarter of a step of the scale."""
+"""Points within which a shift counts as none: a quarter of a step of the scale 1 to 10."""
+_SCALE = (float(LOWEST), float(HIGHEST))
 _FEWEST_OF_MODEL = 10
 """Answers of a model from which its own slope is known."""
 _UNUSED = frozenset({"events", "messages", "error_retries", "output", "store"})
@@ -42,6 +44,7 @@ class KindShift:
         gained: Share of the twins that scored higher than their answer.
         smallest: The smallest shift that would have been found significant with 80% power.
         equal: Twins that equalled their answer and were left out.
+        small: Points within which a shift counts as none.
     """
 
     kind: str
@@ -51,11 +54,12 @@ class KindShift:
     gained: float
     smallest: float
     equal: int
+    small: float = SMALL
 
     @property
     def verdict(self) -> Verdict:
         """What the shift says of the judge."""
-        return verdict_on(self.shift, self.effect)
+        return verdict_on(self.shift, self.effect, self.small)
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,8 @@ class Twins:
         kinds: The kinds of twins, in the order of the run.
         slope: Points for each doubling of the length by padding; None without padded twins.
         slopes: The same by model, where enough of its answers were padded.
+        scale: Lowest and highest score.
+        judged_by: The scorer that asked the judge, with its arguments.
     """
 
     judges: tuple[str, ...]
@@ -77,10 +83,18 @@ class Twins:
     kinds: tuple[KindShift, ...]
     slope: Estimate | None
     slopes: dict[str, Estimate]
+    scale: tuple[float, float] = _SCALE
+    judged_by: str = ""
 
 
-def verdict_on(shift: Estimate, effect: Effect) -> Verdict:
-    """What the mean shift of twins of one kind says of the judge."""
+def verdict_on(shift: Estimate, effect: Effect, small: float = SMALL) -> Verdict:
+    """What the mean shift of twins of one kind says of the judge.
+
+    Args:
+        shift: The mean shift, in points.
+        effect: What the change is for the user.
+        small: Points within which a shift counts as none.
+    """
     if shift.value == 0.0 and shift.clusters >= FEWEST:  # all are 0: there is no interval
         return "adds nothing" if effect == "nothing" else "costs nothing"
     if math.isnan(shift.low):
@@ -88,12 +102,12 @@ def verdict_on(shift: Estimate, effect: Effect) -> Verdict:
     if effect == "flaw":
         if shift.high < 0:
             return "costs"
-        return "costs nothing" if shift.low > -SMALL else "cannot tell"
+        return "costs nothing" if shift.low > -small else "cannot tell"
     if shift.low > 0:
         return "adds"
     if shift.high < 0:
         return "takes away"
-    return "adds nothing" if shift.high < SMALL else "cannot tell"
+    return "adds nothing" if shift.high < small else "cannot tell"
 
 
 def read_twins(log: EvalLog) -> Twins:
@@ -111,11 +125,14 @@ def twins_of_rows(log: EvalLog, rows: pd.DataFrame) -> Twins:
         rows: One row per scored twin of a scored answer: kind, pair, question, model, shift (in
             points) and doublings (of the length).
     """
-    equal = {str(key): int(n) for key, n in (log.eval.metadata or {})["equal_to_original"].items()}
+    about = log.eval.metadata or {}
+    equal = {str(key): int(n) for key, n in about["equal_to_original"].items()}
+    low, high = about.get(SCALE, _SCALE)
+    small = SMALL * (high - low) / (_SCALE[1] - _SCALE[0])
     kinds = []
     for kind, own in rows.groupby("kind", sort=False):
         left_out = sum(n for key, n in equal.items() if key.partition("/")[0] == kind)
-        kinds.append(_shift(str(kind), own, left_out))
+        kinds.append(_shift(str(kind), own, left_out, small))
     order = list(KINDS)
     kinds.sort(key=lambda each: order.index(each.kind) if each.kind in order else len(order))
     padded = rows[rows["kind"].isin(PADDED)]
@@ -131,6 +148,8 @@ def twins_of_rows(log: EvalLog, rows: pd.DataFrame) -> Twins:
         kinds=tuple(kinds),
         slope=_slope(padded) if len(padded) else None,
         slopes=slopes,
+        scale=(float(low), float(high)),
+        judged_by=str(about.get(JUDGED_BY, "")),
     )
 
 
@@ -141,7 +160,7 @@ def _rows(log: EvalLog) -> pd.DataFrame:
     for sample in log.samples or []:
         about = sample.metadata or {}
         key = about.get(PAIR), str(about.get(TWIN))
-        finals[key] = value_of(last_judgement(sample), FINAL)
+        finals[key] = _final(sample)
         facts[key] = about
     rows = []
     for (pair, kind), final in finals.items():
@@ -163,7 +182,17 @@ def _rows(log: EvalLog) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _shift(kind: str, rows: pd.DataFrame, equal: int) -> KindShift:
+def _final(sample: EvalSample) -> float:
+    """The score of a twin, by the scorer of the run; NaN if there is none."""
+    places = (("intent_judge", FINAL), ("judged_again", FINAL), ("rating_agreement", RATING))
+    for scorer, key in places:
+        score = last_score(sample, scorer)
+        if score is not None:
+            return value_of(score, key)
+    return math.nan
+
+
+def _shift(kind: str, rows: pd.DataFrame, equal: int, small: float) -> KindShift:
     shifts = list(rows["shift"])
     questions = list(rows["question"])
     shift = mean_interval(shifts, clusters=questions)
@@ -178,6 +207,7 @@ def _shift(kind: str, rows: pd.DataFrame, equal: int) -> KindShift:
         gained=float((rows["shift"] > 0).mean()),
         smallest=smallest_difference(error, clusters, level=LEVEL),
         equal=equal,
+        small=small,
     )
 
 

@@ -56,7 +56,11 @@ def twins_section(twins: Twins) -> Section:
     )
     notes = [padding_sentence(twins), *_NOTES, *_left_out(twins.kinds)]
     title = f"Twins of answers before {listed(twins.judges)}"
-    source = f"Log: {short_name(twins.log.location)}."
+    low, high = twins.scale
+    scores = f"Scores: {low:g} to {high:g}"
+    if twins.judged_by:
+        scores += f", by {twins.judged_by}"
+    source = f"{scores}. Log: {short_name(twins.log.location)}."
     return Section(title, [*filter(None, notes), source], [shown])
 
 
