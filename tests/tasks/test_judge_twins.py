@@ -7,12 +7,24 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from inspect_ai.log import EvalLog
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import EvalLog, write_eval_log
 from inspect_ai.model import ChatMessage
+from inspect_ai.scorer import (
+    Score,
+    Scorer,
+    Target,
+    includes,
+    model_graded_fact,
+    model_graded_qa,
+    scorer,
+)
+from inspect_ai.solver import TaskState, generate
 
 from tests.tasks.scripted import Reply, Script, metric_values, run
 from tests.telling import tells
-from urs_inspect import judge_twins, urs
+from urs_inspect import judge_rating, judge_twins, urs
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
 from urs_inspect.judging._twins import PADDED
@@ -150,8 +162,167 @@ def test_bad_input_is_refused_before_any_call(
 def test_logs_without_judged_answers_are_refused(tmp_path: Path, logs: Path) -> None:
     log = twins(tmp_path, logs, n=6)
     with pytest.raises(
-        InputError, match=r"(?s)none that intent_judge scored.*no answers of a model"
+        InputError, match=r"(?s)none that can be judged again.*no answers of a model"
     ):
         judge_twins(answers=log.location)
     with pytest.raises(InputError, match="no twin"):
         judge_twins(answers=str(logs), kinds="wrong_number", n=1, seed=3)
+
+
+# --- answers that other scorers scored ---
+
+QUESTIONS = 12
+SHORT = "An answer is a text that is given to you. It is of use."
+
+
+def graded(folder: Path, given: Scorer | list[Scorer], name: str = "one", **facts: Any) -> EvalLog:
+    """A log of a task that is not ours, with answers in English of no stated language."""
+    questions = [
+        Sample(id=place, input=f"What is {place}?", target="a", metadata={"answer": "x", **facts})
+        for place in range(QUESTIONS)
+    ]
+    model = Script(lambda messages: f"{messages[-1].text} {SHORT}").model(name)
+    task = Task(MemoryDataset(questions), solver=generate(), scorer=given, name="foreign")
+    return run(task, folder, model=model, grader=grader())
+
+
+def grader() -> Any:
+    """A grader of inspect-ai that is content only with answers that repeat themselves."""
+
+    def say(messages: list[ChatMessage]) -> Reply:
+        assert "x" not in messages[-1].text.split()  # the sample's own metadata, not the twin's
+        return f"GRADE: {'C' if RESTATED[0] in messages[-1].text else 'I'}"
+
+    return Script(say).model("judge")
+
+
+@pytest.mark.parametrize("given", [model_graded_qa, model_graded_fact])
+def test_graded_answers_are_graded_again_by_the_same_prompt(given: Any, tmp_path: Path) -> None:
+    template = "Look, {extra}: {question} {answer} {criterion} {instructions}"
+    first = graded(tmp_path, model_graded_qa(template=template), extra="this")
+    assert first.status == "success"
+    # the log names another judge; the twins are given to the one of their own run
+    assert first.eval.scorers is not None
+    first.eval.scorers[0].name = f"inspect_ai/{given.__name__}"
+    first.eval.scorers[0].options = {
+        "template": template,
+        "partial_credit": True,
+        "model": "mockllm/other",
+    }
+    for sample in first.samples or []:
+        assert sample.scores is not None
+        sample.scores = {given.__name__: sample.scores["model_graded_qa"]}
+    file = tmp_path / "graded" / "log.eval"
+    file.parent.mkdir()
+    write_eval_log(first, str(file))
+
+    script = Script(lambda messages: f"GRADE: {'C' if RESTATED[0] in messages[-1].text else 'P'}")
+    log = run(
+        judge_twins(answers=str(file), kinds="padded,flattery,truncated"),
+        tmp_path,
+        model="none",
+        grader=script.model("judge"),
+    )
+    rows = metric_values(log, "judged_again")
+    assert rows["padded_double"] == 0.5 and rows["flattery"] == 0.0
+    assert len(script.seen) == QUESTIONS * 5
+    assert all(seen[-1].text.startswith("Look, this: What is") for seen in script.seen)
+    found = read_twins(log)
+    assert found.scale == (0.0, 1.0) and given.__name__ in found.judged_by
+    assert found.judges == ("mockllm/judge",)
+    assert all(kind.small < 0.05 for kind in found.kinds)
+    output = CliRunner().invoke(main, ["judges", log.location, "--all"]).output
+    assert tells(output, "Scores: 0 to 1 ... " + given.__name__)
+
+
+def test_rated_responses_are_rated_again_by_the_model_under_test(tmp_path: Path) -> None:
+    bench = tmp_path / "labels.csv"
+    rows = [f"q{place},What is {place}?,{SHORT} {place},3,ref {place}" for place in range(12)]
+    bench.write_text("\n".join(["id,prompt,response,rating,reference", *rows]), "utf-8")
+
+    def say(messages: list[ChatMessage]) -> Reply:
+        return f'{{"score": {4 if RESTATED[0] in messages[-1].text else 2}}}'
+
+    rated = run(
+        judge_rating(bench=str(bench), scale=[1, 5]), tmp_path, model=Script(say).model("judge")
+    )
+    assert rated.status == "success"
+    script = Script(say)
+    log = run(judge_twins(answers=rated.location), tmp_path, model=script.model("judge"))
+    values = metric_values(log, "rating_agreement")
+    assert values["padded_half"] == values["padded_double"] == 2.0
+    found = read_twins(log)
+    assert found.scale == (1.0, 5.0) and found.judges == ("mockllm/judge",)
+    assert "ref 3" in "".join(seen[-1].text for seen in script.seen)
+
+    for sample in rated.samples or []:
+        del sample.metadata["reference"]
+    write_eval_log(rated, str(tmp_path / "old.eval"))
+    with pytest.raises(InputError, match="12 answers of 12 cannot be made again"):
+        judge_twins(answers=str(tmp_path / "old.eval"))
+
+
+@scorer(metrics=[])
+def own_graded(highest: int = 7) -> Scorer:
+    """A scorer of a user, on a scale of its own."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        assert state.metadata == {"answer": "x"}
+        return Score(value=highest if RESTATED[0] in state.output.completion else 1)
+
+    return score
+
+
+def test_a_scorer_of_a_user_scores_again_what_it_scored(tmp_path: Path) -> None:
+    first = graded(tmp_path, own_graded(highest=9))
+    log = twins(tmp_path, Path(first.location), kinds="padded_double")
+    assert metric_values(log, "judged_again")["padded_double"] == 8.0
+
+
+def test_twins_of_another_scorer_do_not_correct_a_ranking(logs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for file in logs.iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    first = graded(tmp_path / "foreign", model_graded_qa())
+    run(judge_twins(answers=first.location), folder, model="none", grader=grader())
+    ranking = make_leaderboard(read_answers([str(folder)], JUDGE_TASKS), rounds=200).rankings[0]
+    assert ranking.twins is None
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (includes(), "scored by includes, without a judge"),
+        (model_graded_qa(include_history=True), "include_history"),
+        (model_graded_qa(template="no_such.txt {answer}"), ""),
+    ],
+)
+def test_what_cannot_be_judged_again_is_refused(
+    given: Scorer, message: str, tmp_path: Path
+) -> None:
+    log = graded(tmp_path, given)
+    if not message:
+        assert log.eval.scorers is not None and log.eval.scorers[0].options is not None
+        log.eval.scorers[0].options["template"] = "lost.txt"
+        write_eval_log(log, log.location)
+        message = r"template.*lost\.txt"
+    with pytest.raises(InputError, match=rf"(?s)model_graded_fact.*{message}"):
+        judge_twins(answers=log.location)
+
+
+def test_a_scorer_that_is_not_installed_is_refused(tmp_path: Path) -> None:
+    log = graded(tmp_path, own_graded())
+    assert log.eval.scorers is not None
+    log.eval.scorers[0].name = "elsewhere/own_graded"
+    write_eval_log(log, log.location)
+    with pytest.raises(InputError, match="own_graded cannot be made again"):
+        judge_twins(answers=log.location)
+
+
+def test_prompts_are_not_changed_and_ways_of_judging_not_mixed(logs: Path, tmp_path: Path) -> None:
+    log = graded(tmp_path, model_graded_qa())
+    with pytest.raises(InputError, match=r"judge_language.*model_graded_qa"):
+        judge_twins(answers=log.location, judge_language="en")
+    with pytest.raises(InputError, match=r"intent_judge \(2 logs\).*model_graded_qa"):
+        judge_twins(answers=[str(logs), log.location])

@@ -3,10 +3,13 @@
 import math
 import re
 from collections.abc import Mapping
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 _ScoreT = TypeVar("_ScoreT")
 _ScoreT_co = TypeVar("_ScoreT_co", covariant=True)
+
+TEXTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+"""Letters and words that stand for numbers, as in inspect-ai."""
 
 
 class _Scored(Protocol[_ScoreT_co]):
@@ -33,3 +36,16 @@ def last_score(sample: _Scored[_ScoreT], scorer: str) -> _ScoreT | None:
 def as_number(value: object) -> float:
     """A number; NaN for anything else."""
     return float(value) if isinstance(value, (int, float)) else math.nan
+
+
+def number(value: Any) -> float:
+    """A score as a number, NaN if there is none; infinite if it cannot be read as by inspect-ai."""
+    if isinstance(value, str):
+        value = TEXTS.get(value if len(value) == 1 else value.lower(), value)
+    if value is None:
+        return math.nan
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.inf
+    return abs(number) if math.isinf(number) else number

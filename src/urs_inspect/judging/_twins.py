@@ -48,12 +48,8 @@ _SHORTEST_TEXT = 20
 """Fewest characters of an answer of which a part is cut."""
 _HAN = re.compile("[\u4e00-\u9fff]")
 _KANA = re.compile("[\u3040-\u30ff]")
-_COMMON = frozenset(
-    ["the", "of", "and", "to", "a", "in", "is", "it", "that", "for", "you", "with", "on", "as", "are", "be", "this", "can", "or", "from", "by", "if", "not", "have"]
-)
-"""The most common words of English."""
 _COMMON_SHARE = 0.12
-"""Least share of them in English."""
+"""Least share of the most common English words in English."""
 _MAKERS = {
     "openai": "OpenAI",
     "anthropic": "Anthropic",
@@ -140,7 +136,7 @@ def language_of(text: str, known: str = "") -> str:
     words = [word.lower() for word in re.findall(r"[A-Za-z]+", text)]
     if len(_HAN.findall(text)) > len(words):
         return "zh"
-    common = sum(word in _COMMON for word in words)
+    common = sum(word in _text("common", "en") for word in words)
     return "en" if words and common >= _COMMON_SHARE * len(words) else ""
 
 

@@ -123,7 +123,7 @@ def read_judged_answers(logs: Iterable[str], skipped: list[str]) -> list[JudgedA
         found += judged
     if not found:
         raise nothing_left(
-            f"answers: none that can be judged again; allowed are scores by {ALLOWED}",
+            f"answers: none that can be judged again, scored by {ALLOWED},",
             names,
             skipped,
         )

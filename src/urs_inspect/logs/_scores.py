@@ -11,16 +11,16 @@ from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score
 
 from urs_inspect.judging._failures import CUT_OFF, STOPPED_AT_LIMIT
+from urs_inspect.judging._scores import TEXTS as TEXTS
 from urs_inspect.judging._scores import as_number, scores_named
 from urs_inspect.judging._scores import last_score as last_score
+from urs_inspect.judging._scores import number as number
 
 ASSISTANT = "assistant"
 """Key of a log's metadata that names what answered, where it is not the model alone."""
 SIMULATED = "urs_simulation/"
 """What the name of a simulated model begins with."""
 
-TEXTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-"""Letters and words that stand for numbers, as in inspect-ai."""
 UNJUDGED = ("match", "includes", "pattern", "answer", "choice", "exact", "f1", "math")
 """Scorers of inspect-ai that call no model."""
 
@@ -58,19 +58,6 @@ def value_of(score: Score | None, key: str) -> float:
     if score is None or not isinstance(score.value, dict):
         return math.nan
     return as_number(score.value.get(key))
-
-
-def number(value: Any) -> float:
-    """A score as a number, NaN if there is none; infinite if it cannot be read as by inspect-ai."""
-    if isinstance(value, str):
-        value = TEXTS.get(value if len(value) == 1 else value.lower(), value)
-    if value is None:
-        return math.nan
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.inf
-    return abs(number) if math.isinf(number) else number
 
 
 Used = Mapping[str, ModelUsage]

@@ -1,19 +1,17 @@
-"""`judge_twins`: scores of twins, and by how much they are higher than those of the answers that the
-twins are made of.
-"""
+"""`judge_twins`: scores of twins, less those of the answers that the twins are made of."""
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import registry_create
 
+from urs_inspect.judging._scores import number
 from urs_inspect.judging._twins import PADDED
-from urs_inspect.logs._scores import number
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers._metrics import mean, number_of, value_of
 from urs_inspect.scorers._rating_agreement import RATING
@@ -46,7 +44,7 @@ def judged_again(scorer: str, options: dict[str, Any] | None = None) -> Scorer:
     Returns:
         The scorer; its value holds one number, `final`. NaN where there is none.
     """
-    inner = cast("Scorer", registry_create("scorer", scorer, **(options or {})))
+    inner = registry_create("scorer", scorer, **(options or {}))
 
     async def score(state: TaskState, target: Target) -> Score:
         facts = state.metadata
