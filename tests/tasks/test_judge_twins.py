@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog, write_eval_log
-from inspect_ai.model import ChatMessage
+from inspect_ai.model import ChatMessage, ModelOutput
 from inspect_ai.scorer import (
     Score,
     Scorer,
@@ -253,6 +253,8 @@ def test_rated_responses_are_rated_again_by_the_model_under_test(tmp_path: Path)
     assert values["padded_half"] == values["padded_double"] == 2.0
     found = read_twins(log)
     assert found.scale == (1.0, 5.0) and found.judges == ("mockllm/judge",)
+    output = CliRunner().invoke(main, ["judges", log.location, "--all"]).output
+    assert tells(output, "Scores: 1 to 5") and "Spearman" not in output
     assert "ref 3" in "".join(seen[-1].text for seen in script.seen)
 
     for sample in rated.samples or []:
@@ -318,6 +320,34 @@ def test_a_scorer_that_is_not_installed_is_refused(tmp_path: Path) -> None:
     write_eval_log(log, log.location)
     with pytest.raises(InputError, match="own_graded cannot be made again"):
         judge_twins(answers=log.location)
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [("pair_verdict", "compares pairs"), ("urs_inspect/human_rating", "without a judge")],
+)
+def test_judges_of_pairs_and_people_are_no_graders(
+    found: str, message: str, tmp_path: Path
+) -> None:
+    log = graded(tmp_path, own_graded())
+    assert log.eval.scorers is not None
+    log.eval.scorers[0].name = found
+    write_eval_log(log, log.location)
+    with pytest.raises(InputError, match=message):
+        judge_twins(answers=log.location)
+
+
+def test_answers_without_a_text_or_a_number_are_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = graded(tmp_path, model_graded_qa())
+    first, second, *_ = log.samples or []
+    first.output = ModelOutput.from_content("one", " ")
+    assert second.scores is not None
+    second.scores["model_graded_qa"].value = {"a": 1, "b": 0}
+    write_eval_log(log, log.location)
+    judge_twins(answers=log.location)
+    assert "2 answers of 12" in caplog.text
 
 
 def test_prompts_are_not_changed_and_ways_of_judging_not_mixed(logs: Path, tmp_path: Path) -> None:

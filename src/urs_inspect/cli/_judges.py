@@ -72,8 +72,9 @@ def judges(
         _check_new(csv_file)
     skipped: list[str] = []
     found = list(finished_logs(logs, skipped))
-    pairs = read_judges(found)
-    ratings = read_ratings(found)
+    measured = [log for log in found if log.eval.task != TWINS_TASK]
+    pairs = read_judges(measured)
+    ratings = read_ratings(measured)
     twins = [read_twins(log) for log in found if log.eval.task == TWINS_TASK]
     battles = battle_biases(found)
     if not pairs and not ratings and not twins and not battles:

@@ -115,10 +115,11 @@ def read_judged_answers(logs: Iterable[str], skipped: list[str]) -> list[JudgedA
             continue
         own = [_answer(each, log, judging) for each in log.samples or [] if each.epoch == 1]
         judged = [answer for answer in own if answer is not None]
-        if not judged:
+        if len(judged) < len(own):
+            missing = counted(len(own) - len(judged), "answer")
             skipped.append(
-                f"{short_name(log.location)} was left out: it has no answers to which"
-                f" {judging.name} gave a number."
+                f"{short_name(log.location)}: {missing} of {len(own):,} left out, without a text or"
+                f" a number by {judging.name}."
             )
         found += judged
     if not found:

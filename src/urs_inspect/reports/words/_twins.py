@@ -12,6 +12,7 @@ from urs_inspect.reports.numbers._twins import KindShift, Twins
 from urs_inspect.stats._power import POWER
 
 _SIGNED = number(2, sign=True)
+_LONGEST = 80
 _VERDICTS = {
     "adds nothing": "adds nothing",
     "adds": "adds",
@@ -55,13 +56,20 @@ def twins_section(twins: Twins) -> Section:
         main="shift",
     )
     notes = [padding_sentence(twins), *_NOTES, *_left_out(twins.kinds)]
+    if not twins.kinds:
+        notes.insert(0, "No twin and the answer that it is made of were both scored.")
     title = f"Twins of answers before {listed(twins.judges)}"
     low, high = twins.scale
     scores = f"Scores: {low:g} to {high:g}"
     if twins.judged_by:
-        scores += f", by {twins.judged_by}"
+        scores += f", by {_shortened(twins.judged_by)}"
     source = f"{scores}. Log: {short_name(twins.log.location)}."
     return Section(title, [*filter(None, notes), source], [shown])
+
+
+def _shortened(text: str) -> str:
+    """A text of at most a line; arguments of a scorer may hold a whole prompt."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _row(kind: KindShift) -> dict[str, object]:
