@@ -237,8 +237,8 @@ REGISTERED = {
     ),
     "scorer": (
         "annotated_pair case_review crossval_cell crossval_judge exact_sum reference_outcome"
-        " evolved human_choice human_rating intent_judge judge_outcome pair_choice pair_verdict"
-        " rating_agreement reward_model samer samer_outcome"
+        " evolved human_choice human_rating intent_judge judge_outcome judged_again pair_choice"
+        " pair_verdict rating_agreement reward_model samer samer_outcome"
     ),
     "metric": (
         "addition_report case_review_report crossval_report reference_report annotation_report"

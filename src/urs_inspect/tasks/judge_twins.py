@@ -229,7 +229,9 @@ def _by_scorer(found: Sequence[JudgedAnswer], judging: Judging) -> _Run:
 def _by_rating(found: Sequence[JudgedAnswer], judging: Judging, structured: Structured) -> _Run:
     """Rated by the model under test, as by the task `judge_rating`."""
     options = {"lowest": 1, "highest": 5, "rubric": None, **judging.options}
-    lowest, highest, rubric = options["lowest"], options["highest"], options["rubric"]
+    lowest = options["lowest"]
+    highest = options["highest"]
+    rubric = options["rubric"]
     loaded = load_named_rubric(rubric)
     prompts = rating_prompts(loaded, lowest, highest)
     judge = get_model() if roles_known() else None
