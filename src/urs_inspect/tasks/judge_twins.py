@@ -65,7 +65,7 @@ from urs_inspect.tasks.judge_rating import rating_prompts, rating_sample
 
 logger = getLogger(__name__)
 
-JUDGE_TWINS_VERSION = "1-A"
+JUDGE_TWINS_VERSION = "2-A"
 """The number changes when twins or prompts do, the letter when arguments do."""
 _FEWEST = 6
 """Answers of a kind below which there is no interval."""
