@@ -5,7 +5,7 @@
 `power`: twins of the embedded sample answers, made by the rules of `judge_twins`, before a judge
 that pays 0, 0.2 or 0.5 points for one thing (each doubling of the length, a list, an authority, an
 order). Printed is how often the verdict on the kind that has this thing is "adds", for 20, 60 and
-200 answers; at 0 points these are false alarms, of which there may be 2.5%.
+200 twins; at 0 points these are false alarms, of which there may be 2.5%.
 
 `leads`: model A leads over model B by its quality, by a bias of the judge for length, or both.
 Answers go through the code of `urs-inspect report`, with a log of padded twins of `--answers`
@@ -23,6 +23,7 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from unittest.mock import patch
@@ -205,19 +206,28 @@ def leads(simulations: int, answers: int, seed: int) -> Iterator[str]:
 # --- power ---
 
 
-def one_judge(bias: str, points: float, answers: int, seed: int) -> str:
-    """The verdict on the kind that has what a judge pays for."""
-    generator = np.random.default_rng(seed)
-    cases = [json.loads(line) for line in SAMPLE.read_text("utf-8").splitlines()]
-    kind = KINDS[BIASES[bias]]
-    rows = []
-    for place in range(answers):
-        case = cases[generator.integers(len(cases))]
+@cache
+def twins_of_samples(bias: str) -> list[tuple[str, str]]:
+    """The sample answers of which a twin can be made that has what a judge pays for, and it."""
+    found = []
+    for line in SAMPLE.read_text("utf-8").splitlines():
+        case = json.loads(line)
         language = {"EN": "en", "CN": "zh"}[case["language"]]
         text = case["reference_ans"]
-        twin = make_twin(kind, Original(text, language, "p/judge"), f"{seed}/{place}")
-        if twin is None:
-            continue
+        twin = make_twin(KINDS[BIASES[bias]], Original(text, language, "p/judge"), "")
+        if twin is not None:
+            found.append((text, twin))
+    return found
+
+
+def one_judge(bias: str, points: float, twins: int, seed: int) -> str:
+    """The verdict on the kind that has what a judge pays for."""
+    generator = np.random.default_rng(seed)
+    pairs = twins_of_samples(bias)
+    kind = KINDS[BIASES[bias]]
+    rows = []
+    for place in range(twins):
+        text, twin = pairs[generator.integers(len(pairs))]
         level = 6 + generator.standard_normal()
         paid = points * (math.log2(len(twin) / len(text)) if bias == "length" else 1.0)
         start, final = np.clip(
@@ -239,12 +249,12 @@ def one_judge(bias: str, points: float, answers: int, seed: int) -> str:
 
 def power(simulations: int, seed: int) -> Iterator[str]:
     """Lines of a table of power and false alarms."""
-    yield "| the judge pays for | points | 20 answers | 60 | 200 |"
+    yield "| the judge pays for | points | 20 twins | 60 | 200 |"
     for bias in BIASES:
         for points in (0.0, 0.2, 0.5):
             cells = []
-            for answers in (20, 60, 200):
-                jobs = [(bias, points, answers, seed + place) for place in range(simulations)]
+            for twins in (20, 60, 200):
+                jobs = [(bias, points, twins, seed + place) for place in range(simulations)]
                 with get_context("fork").Pool(2) as pool:
                     said = pool.starmap(one_judge, jobs, chunksize=10)
                 cells.append(f"{said.count('adds') / len(said):.1%}")

@@ -227,10 +227,23 @@ def test_code_and_tables_are_not_shuffled(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["• One.\n• Two.", "Dear A,\n\nIt is here. It works.", "1.一。\n2.二。", "**A** is. B is."],
+    [
+        "• One.\n• Two.",
+        "Roses are red,\nviolets blue,\nas you.",
+        "1.一。\n2.二。",
+        "**A** is. B is.",
+    ],
 )
-def test_lists_and_letters_are_not_made_into_a_list(text: str) -> None:
+def test_lists_and_poems_are_not_made_into_a_list(text: str) -> None:
     assert make_twin(KINDS["markdown"], Original(text, "en"), "") is None
+
+
+def test_a_greeting_in_a_letter_is_no_point() -> None:
+    text = "Dear A,\n\nIt is here. It works.\nIt is yours.\n\nBest,"
+    lines = twin("markdown", Original(text, "en")).splitlines()
+    assert [line for line in lines if not line.startswith("- **It** ")] == [
+        *("## Answer", "", "Dear A,", "", "", "Best,"),
+    ]
 
 
 def test_bold_covers_whole_words_and_quotations_stay_whole() -> None:

@@ -44,6 +44,7 @@ _FIRST_CLAUSE = re.compile(r"\A\w{2,10}(?=[，：、])")
 _SHORTEST = 12
 """Fewest characters of a sentence that is restated."""
 _FEWEST_SENTENCES = 3
+_FEWEST_POINTS = 2
 _SHORTEST_TEXT = 20
 """Fewest characters of an answer of which a part is cut."""
 _HAN = re.compile("[\u4e00-\u9fff]")
@@ -251,18 +252,26 @@ def _closed(text: str) -> str:
 def _as_markdown(original: Original, _random: Random) -> str | None:
     """The same sentences below a heading, as points whose first words are bold.
 
-    None for a text with marks or lines of its own: a letter or a poem is no list.
+    Lines that are no sentences, such as a greeting or a formula, stay. None for a text with marks
+    of its own, and for one of which half the lines are no sentences, such as a poem.
     """
-    sentences = _sentences(original.text)
     heading = _text("heading", original.language)
-    lines = [line for line in original.text.splitlines() if line.strip()]
+    lines = [line.strip() for line in original.text.splitlines() if line.strip()]
     is_marked = "**" in original.text or any(_first(_MARKER, line).strip() for line in lines)
     if heading is None or is_marked or _CODE.search(original.text):
         return None
-    if len(sentences) < 2 or not all(map(_is_ended, sentences)):
+    points = [f"## {heading}", ""]
+    ended = 0
+    for line in lines:
+        sentences = _sentences(line)
+        if _is_ended(line):
+            points += [f"- {_with_bold_start(part, original.language)}" for part in sentences]
+            ended += 1
+        else:
+            points += ["", line, ""]
+    if ended <= len(lines) / 2 or len(_sentences(original.text)) < _FEWEST_POINTS:
         return None
-    points = [f"- {_with_bold_start(sentence, original.language)}" for sentence in sentences]
-    return "\n".join([f"## {heading}", "", *points])
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(points)).strip()
 
 
 def _with_bold_start(sentence: str, language: str) -> str:
