@@ -239,7 +239,7 @@ def test_lists_and_poems_are_not_made_into_a_list(text: str) -> None:
 
 
 def test_a_greeting_in_a_letter_is_no_point() -> None:
-    text = "Dear A,\n\nIt is here. It works.\nIt is yours.\n\nBest,"
+    text = "Dear A,\n\nIt is here. It works.\nIt is yours.\nIt is new.\n\nBest,"
     lines = twin("markdown", Original(text, "en")).splitlines()
     assert [line for line in lines if not line.startswith("- **It** ")] == [
         *("## Answer", "", "Dear A,", "", "", "Best,"),
