@@ -197,6 +197,7 @@ def studies_of(
     qa: Items, natural: Items, every: Items, bench: Items, drawn: Items
 ) -> Iterator[Study]:
     """All rows."""
+    judges: tuple[str, ...]
     for labels in (100, 300):
         for judges in (("GPT-4",), ("Llama3-70B", "GPT-4"), (*SMALL, "GPT-4")):
             yield Study(qa.only(*judges), labels, 0.9)
