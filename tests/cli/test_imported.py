@@ -100,10 +100,10 @@ def test_columns_constants_and_questions_by_id(run: Run, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        (answer("lab/a", 0, output="another"), "1 row ... second answer ... row 7"),
-        (answer("lab/a", 9, output=True), "1 row ... answer is no text ... row 7"),
-        (answer("lab/a", 9, instruction=" "), "1 row ... question ... row 7"),
-        (answer("", 9), "1 row ... model ... row 7"),
+        (answer("lab/a", 0, output="another"), "row 7 ... output ... second answer ... same model"),
+        (answer("lab/a", 9, output=True), "row 7 ... output ... must be text ... true"),
+        (answer("lab/a", 9, instruction=" "), "row 7 ... instruction ... empty ... question"),
+        (answer("", 9), "row 7 ... generator ... empty ... model"),
     ],
 )
 def test_bad_answers_are_counted(
@@ -129,7 +129,7 @@ def test_copies_and_empty_answers_are_said_once(said: Said, tmp_path: Path) -> N
     rows = [*ANSWERS, ANSWERS[0], ANSWERS[1], answer("lab/a", 5, output="")]
     file = write_rows(tmp_path / "a.json", *rows)
     output = said("import", "answers", file, "-o", tmp_path / "out")
-    assert tells(output, "1 row ... empty answer")
+    assert tells(output, "1 empty answer")
     assert tells(output, "2 rows ... copy")
     assert tells(output, "7 answers of 2 models")
 
@@ -167,8 +167,8 @@ def test_scores_of_judges_are_compared_and_corrected(run: Run, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        (score(0, "a", "j", "good"), '1 row ... "good" ... C, P, I ... line 2'),
-        (score(0, "b", "j", 2), "1 row ... another score ... same judge ... line 2"),
+        (score(0, "a", "j", "good"), 'line 2 ... score ... "good" ... C, P, I'),
+        (score(0, "b", "j", 2), "line 2 ... another score ... same judge"),
     ],
 )
 def test_bad_scores_are_counted(
@@ -222,7 +222,9 @@ def test_ids_of_answers_are_found_in_logs(run: Run, refused: Said, tmp_path: Pat
     file = write_rows(tmp_path / "b-vs-a-gpt9.jsonl", review)
     options = ["--answers", logs, "--file-name", "vs-.+-(?P<judge>.+)[.]jsonl"]
     given = ("import", "verdicts", file, *options, "-o", tmp_path / "v.eval")
-    assert tells(refused(*given), "1 row ... unknown verdict ... 3 ... model_a ... --verdicts")
+    assert tells(
+        refused(*given), "line 1 ... score ... unknown verdict 3 ... model_a ... --verdicts"
+    )
     assert run(*given, "--verdicts", "{3: tie}").exit_code == 0
     [read] = read_comparisons(str(tmp_path / "v.eval"))
     assert (read.ballot.response_a, read.ballot.response_b) == ("lab/a 0", "lab/b 0")
@@ -238,15 +240,15 @@ def test_ids_of_answers_are_found_in_logs(run: Run, refused: Said, tmp_path: Pat
         "-o",
         tmp_path / "l.eval",
     )
-    assert tells(refused(*given), "1 row ... --answers ... line 1")
+    assert tells(refused(*given), "line 1 ... --answers")
 
 
 @pytest.mark.parametrize(
     ("row", "told"),
     [
         (verdict(0, "x", "y", "b"), "1 pair ... two verdicts of j"),
-        (verdict(1, "x", "x", "b"), "1 row ... itself"),
-        (verdict(1, "x", "y", "b", first="third"), "1 row ... first ... ab"),
+        (verdict(1, "x", "x", "b"), "line 2 ... itself"),
+        (verdict(1, "x", "y", "b", first="third"), "line 2 ... first ... third ... ab"),
         (verdict(0, "y", "x", "b", label="a"), "1 pair ... two labels"),
     ],
 )
@@ -280,7 +282,7 @@ def test_mappings_are_checked(refused: Said, tmp_path: Path) -> None:
     given = ("import", "verdicts", file, "-o", tmp_path / "out")
     assert tells(refused(*given, "--columns", "{prompts: ask}"), "columns ... prompts ... question")
     assert tells(refused(*given, "--columns", "{question: ask}"), "no 'ask' ... question, model_a")
-    assert tells(refused(*given, "--verdicts", "{3: draw}"), "draw ... first, second, tie")
+    assert tells(refused(*given, "--verdicts", "{3: draw}"), "draw ... a, b, tie, none")
     assert tells(refused(*given, "--set", "judge"), "NAME=VALUE")
     assert tells(refused(*given, "--file-name", "("), "regular expression")
     assert tells(refused(*given, "--file-name", "(?P<judge>x)y"), "v.jsonl")

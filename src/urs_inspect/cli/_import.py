@@ -1,7 +1,7 @@
 """`urs-inspect import`: answers, verdicts and scores that exist already become logs."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,8 +10,9 @@ import click
 from urs_inspect._util import InputError, choices, counted, visible, write_new_file
 
 if TYPE_CHECKING:
-    from urs_inspect.logs._imported import Naming
-    from urs_inspect.logs._imported_verdicts import ImportedScore
+    from urs_inspect.datasets._columns import Preference
+    from urs_inspect.logs._imported import ImportedFile, Naming
+    from urs_inspect.logs._imported_verdicts import ImportedScore, KnownAnswers
 
 _FILES = click.argument(
     "files",
@@ -97,15 +98,15 @@ def answers(
     asked = {} if questions is None else read_questions(questions)
     notes: list[str] = []
     read = _of_all(files, lambda path: read_answers_file(path, named, asked, notes))
-    bare = sorted({one.model for one in read if "/" not in one.model})
+    bare = sorted({answer.model for answer in read if "/" not in answer.model})
     if lab is not None:
-        read = [with_lab(one, lab) for one in read]
+        read = [with_lab(answer, lab) for answer in read]
     elif bare:
         notes.append(
             f"{counted(len(bare), 'model')} without a slash, such as {bare[0]}: `inspect score`"
             " takes only names such as lab/name; --lab puts one before all."
         )
-    refuse_twice(((one.question.strip(), one.model, "") for one in read), "answer")
+    refuse_twice(((answer.asked, answer.model, "") for answer in read), "answer")
     logs = answer_logs(read, files, notes)
     written = write_logs({log.eval.model: log for log in logs}, output)
     _say(notes)
@@ -121,7 +122,7 @@ def answers(
     "--verdicts",
     "meanings",
     metavar="MAPPING|FILE",
-    help="What other verdicts mean: '{3: tie}'; meanings are first, second, tie, none.",
+    help="What other verdicts mean: '{3: tie}'; meanings are a, b, tie, none.",
 )
 @click.option(
     "--judges", metavar="COLUMNS", help="Columns with the scores of a judge each: GPT-4,Llama3."
@@ -156,43 +157,71 @@ def verdicts(
     Scores: question or question_id, model, judge and score, or a column for each of --judges. There
     is a log per model, and `compare --scorer JUDGE` reads these.
     """
-    from urs_inspect.logs._imported import refuse_twice, write_logs
-    from urs_inspect.logs._imported_verdicts import (
-        MEANINGS,
-        KnownAnswers,
-        ids_of,
-        in_one_order,
-        pair_logs,
-        read_pairs_file,
-        read_scores_file,
-        score_logs,
-    )
+    from urs_inspect.logs._imported_verdicts import KnownAnswers
 
+    means = _meanings(meanings)
     columns = [] if judges is None else [name.strip() for name in judges.split(",")]
-    said = _mapping(meanings, "verdicts")
-    if unknown := [meaning for meaning in said.values() if meaning not in MEANINGS]:
-        raise InputError(f"verdicts: unknown '{unknown[0]}'; allowed: {choices(MEANINGS)}")
     named = _naming(**naming)
     notes: list[str] = []
     known = KnownAnswers(answer_logs, notes)
     read = _of_all(files, lambda path: [named.read(path)])
     if all(file.has("model_b") or file.has("answer_b_id") for file in read):
-        pairs = _of_all(read, lambda file: read_pairs_file(file, said, known))
-        asked = [answer for one in pairs for answer in one.answers]
-        logs = pair_logs(pairs, ids_of(asked, notes), files)
-        for name, log in logs.items():
-            if single := in_one_order(log):
-                notes.append(
-                    f"{name}: {single:,} of {counted(len(log.samples or []), 'pair')} in one order"
-                    " only; how much place counts cannot be told from these."
-                )
-        labels: list[ImportedScore] = []
+        _refuse_without_use("are pairs", judges=judges, label=label)
+        _write_pairs(read, means, known, output, notes)
     else:
-        both = _of_all(read, lambda file: read_scores_file(file, columns, label, known, notes))
-        refuse_twice((one.key for one in both), "score")
-        ids = ids_of([one.answer for one in both], notes)
-        labels = [one for one in both if one.judge == label]
-        logs = score_logs([one for one in both if one.judge != label], ids, files)
+        _refuse_without_use("are not all pairs", verdicts=meanings)
+        _write_scores(read, columns, label, known, output, notes)
+
+
+def _refuse_without_use(what: str, **given: str | None) -> None:
+    """Refuse options that would change nothing."""
+    if unused := [f"--{option}" for option, value in given.items() if value is not None]:
+        raise InputError(f"{choices(unused)}: of no use here, because FILES {what}")
+
+
+def _write_pairs(
+    files: "list[ImportedFile]",
+    meanings: "Mapping[str, Preference | None]",
+    known: "KnownAnswers",
+    output: Path,
+    notes: list[str],
+) -> None:
+    """Write a log for each judge of pairs, and one of labelled pairs."""
+    from urs_inspect.logs._imported import sample_ids, write_logs
+    from urs_inspect.logs._imported_verdicts import in_one_order, pair_logs, read_pairs_file
+
+    pairs = _of_all(files, lambda file: read_pairs_file(file, meanings, known))
+    asked = [pair.answers[0] for pair in pairs]
+    logs = pair_logs(pairs, sample_ids(asked, notes), [file.path for file in files])
+    for name, log in logs.items():
+        if single := in_one_order(log):
+            notes.append(
+                f"{name}: {single:,} of {counted(len(log.samples or []), 'pair')} in one order"
+                " only; how much place counts cannot be told from these."
+            )
+    written = write_logs(logs, output)
+    _say(notes)
+    click.echo(f"{counted(len(logs), 'log')} in {_place(output, written)}: {choices(logs)}")
+
+
+def _write_scores(
+    files: "list[ImportedFile]",
+    judges: list[str],
+    label: str | None,
+    known: "KnownAnswers",
+    output: Path,
+    notes: list[str],
+) -> None:
+    """Write a log for each model with scores, and a file of people's labels."""
+    from urs_inspect.logs._imported import refuse_twice, sample_ids, write_logs
+    from urs_inspect.logs._imported_verdicts import read_scores_file, score_logs
+
+    read = _of_all(files, lambda file: read_scores_file(file, judges, label, known, notes))
+    refuse_twice((score.key for score in read), "score")
+    ids = sample_ids([score.answer for score in read], notes)
+    labels = [score for score in read if score.judge == label]
+    scores = [score for score in read if score.judge != label]
+    logs = score_logs(scores, ids, [file.path for file in files])
     file_of_labels = output / "labels.csv"
     if output.suffix.lower() == ".eval":
         file_of_labels = output.with_suffix(".labels.csv")
@@ -228,7 +257,7 @@ def _labels_csv(labels: "list[ImportedScore]", ids: dict[str, str]) -> str:
     """Labels as `compare --human` reads them."""
     import pandas as pd
 
-    rows = [(ids[one.key[0]], one.answer.model, one.value) for one in labels]
+    rows = [(ids[label.answer.asked], label.answer.model, label.value) for label in labels]
     return pd.DataFrame(rows, columns=["id", "model", "rating"]).to_csv(index=False)
 
 
@@ -245,26 +274,30 @@ def _naming(columns: str | None, constants: tuple[str, ...], file_name: str | No
         pattern = None if file_name is None else re.compile(file_name)
     except re.error as error:
         raise InputError(f"file-name: '{file_name}' is no regular expression: {error}") from None
-    return Naming(_mapping(columns, "columns"), common, pattern)
+    names = {} if columns is None else _mapping(columns, "columns")
+    return Naming({str(key): str(name) for key, name in names.items()}, common, pattern)
 
 
-def _mapping(given: str | None, option: str) -> dict[str, str]:
-    """A mapping of texts, written in YAML or in a file of YAML."""
-    import yaml
-
-    from urs_inspect._util import read_yaml
-    from urs_inspect.datasets._rows import read_columns_file
+def _meanings(given: str | None) -> "Mapping[str, Preference | None]":
+    """What the verdicts of files mean beside the usual ones."""
+    from urs_inspect.datasets._columns import label_meanings
 
     if given is None:
         return {}
-    try:
-        inline = given.lstrip().startswith("{")
-        found = read_yaml(given) if inline else read_columns_file(Path(given))
-    except yaml.YAMLError as error:
-        raise InputError(f"{option}: not readable as YAML: {error}") from None
-    if not isinstance(found, dict):
+    meanings, problems = label_meanings(_mapping(given, "verdicts"), "verdicts")
+    if problems:
+        raise InputError("\n".join(problems))
+    return meanings
+
+
+def _mapping(given: str, option: str) -> dict[object, object]:
+    """A mapping that is written in YAML, or in a file of YAML."""
+    from urs_inspect.datasets._rows import read_inline_or_file
+
+    mapping = read_inline_or_file(given, option)
+    if not isinstance(mapping, dict):
         raise InputError(f"{option}: must be a mapping such as {{name: value}}, got '{given}'")
-    return {str(key): str(value) for key, value in found.items()}
+    return mapping
 
 
 def _place(output: Path, written: list[Path]) -> str:

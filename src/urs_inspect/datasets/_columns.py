@@ -12,9 +12,16 @@ from typing import Any, Literal, get_args
 
 import yaml
 
-from urs_inspect._util import InputError, choices, counted, did_you_mean, read_yaml
+from urs_inspect._util import InputError, choices, counted, did_you_mean
 from urs_inspect.datasets._conversations import MESSAGES
-from urs_inspect.datasets._rows import SURPLUS, Fields, Row, label_key, read_columns_file, shown
+from urs_inspect.datasets._rows import (
+    SURPLUS,
+    Fields,
+    Row,
+    label_key,
+    read_inline_or_file,
+    shown,
+)
 
 Preference = Literal["a", "b", "tie"]
 """Which of two responses is better."""
@@ -171,7 +178,7 @@ def read_column_map(given: str | Mapping[str, Any] | None, keys: Sequence[str]) 
     problems += _named_twice(columns)
     labels: dict[str, Preference | None] = {}
     if LABELS in raw and has_labels:
-        labels, unknown = _labels(raw[LABELS])
+        labels, unknown = label_meanings(raw[LABELS], LABELS)
         problems += unknown
     if problems:
         raise InputError("\n".join(f"columns: {problem}" for problem in problems))
@@ -179,14 +186,7 @@ def read_column_map(given: str | Mapping[str, Any] | None, keys: Sequence[str]) 
 
 
 def _mapping(given: str | Mapping[str, Any]) -> Mapping[Any, Any]:
-    raw: Any = given
-    if isinstance(given, str) and given.lstrip().startswith("{"):
-        try:
-            raw = read_yaml(given)
-        except yaml.YAMLError as error:
-            raise InputError(f"columns: not valid YAML: {error}") from error
-    elif isinstance(given, str):
-        raw = read_columns_file(Path(given).expanduser())
+    raw: Any = read_inline_or_file(given) if isinstance(given, str) else given
     if not isinstance(raw, Mapping) or not raw:
         raise InputError(f"columns: must be {_FORM}; got {shown(raw)}")
     return raw
@@ -228,12 +228,15 @@ def _named_twice(columns: Mapping[str, tuple[str, ...]]) -> list[str]:
     ]
 
 
-def _labels(given: Any) -> tuple[dict[str, Preference | None], list[str]]:
-    """Labels and their meanings, and what is wrong with others."""
+def label_meanings(given: Any, place: str) -> tuple[dict[str, Preference | None], list[str]]:
+    """Labels, as `label_key` has them, and their meanings; and what is wrong with others.
+
+    `place` is where the labels were given, for messages; None as a meaning is no label.
+    """
     meanings: dict[str, Preference | None] = {name: name for name in PREFERENCES}
     meanings[_LEFT_OUT] = None
     if not isinstance(given, dict) or not given:
-        return {}, [f"{LABELS}: must be a mapping of labels to {choices(meanings)}"]
+        return {}, [f"{place}: must be a mapping of labels to {choices(meanings)}"]
     labels: dict[str, Preference | None] = {}
     problems: list[str] = []
     for label, meaning in given.items():
@@ -241,11 +244,11 @@ def _labels(given: Any) -> tuple[dict[str, Preference | None], list[str]]:
         name = _LEFT_OUT if meaning is None else str(meaning).strip().lower()
         if name not in meanings:
             problems.append(
-                f"{LABELS}: {shown(label)}: unknown meaning {shown(meaning)}; allowed:"
+                f"{place}: {shown(label)}: unknown meaning {shown(meaning)}; allowed:"
                 f" {choices(meanings)}"
             )
         elif not key or labels.get(key, meanings[name]) != meanings[name]:
-            problems.append(f"{LABELS}: {shown(label)}: is empty, or there with another meaning")
+            problems.append(f"{place}: {shown(label)}: is empty, or there with another meaning")
         else:
             labels[key] = meanings[name]
     return labels, problems

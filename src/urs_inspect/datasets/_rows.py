@@ -101,14 +101,24 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
         csv.field_size_limit(before)
 
 
-def read_columns_file(path: Path) -> Any:
-    """Read a YAML file that says what columns mean."""
+def read_columns_file(path: Path, option: str = "columns") -> Any:
+    """Read a YAML file that says what columns mean; messages name the option that gave it."""
     try:
         return read_yaml(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        raise InputError(f"columns: no file '{path}'") from None
+        raise InputError(f"{option}: no file '{path}'") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"columns: cannot read '{path}' as YAML in UTF-8: {error}") from error
+        raise InputError(f"{option}: cannot read '{path}' as YAML in UTF-8: {error}") from error
+
+
+def read_inline_or_file(given: str, option: str = "columns") -> Any:
+    """Read YAML that begins with a brace, else the YAML file of this path."""
+    if not given.lstrip().startswith("{"):
+        return read_columns_file(Path(given).expanduser(), option)
+    try:
+        return read_yaml(given)
+    except yaml.YAMLError as error:
+        raise InputError(f"{option}: not valid YAML: {error}") from error
 
 
 def read_records(path: Path) -> tuple[list[Row], list[str]]:
@@ -462,10 +472,16 @@ class Fields:
 
     def name(self, column: str) -> str:
         """Read a text or whole number that may be missing or blank, as a text."""
+        return self.written(column).strip()
+
+    def written(self, column: str) -> str:
+        """Read a text exactly, or a whole number as a text; empty if it is missing or null."""
         value = self.values.get(column)
+        if value is None:
+            return ""
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
-        return self.optional(column).strip()
+        return self.text(column, blank=True)
 
     def one_of(self, column: str, allowed: Collection[str]) -> str:
         """Read a text that must be one of a set."""

@@ -3,11 +3,11 @@
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, EvalStats
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
@@ -18,11 +18,20 @@ from urs_inspect._util import (
     check_new_file,
     choices,
     counted,
-    file_kind,
+    did_you_mean,
     is_blank,
 )
+from urs_inspect.datasets._columns import columns_of
 from urs_inspect.datasets._references import question_sha256
-from urs_inspect.datasets._rows import SURPLUS, SURROGATE, Row, read_records, read_table, refuse
+from urs_inspect.datasets._rows import (
+    READABLE,
+    FaultyRow,
+    Fields,
+    Row,
+    read_table,
+    refuse,
+    told_once,
+)
 from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.logs._battles import write_copy
 
@@ -54,43 +63,32 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 
 _KEPT = ("intent", "language", "scenario", "category", "group")
 """Columns about a question that samples keep, for scorers, reports and `mad`."""
-_SUFFIXES = (".csv", ".json", ".jsonl")
 _ID_DIGITS = 16
 _LONG = 20  # characters of a question that an answer repeats hardly by chance
 _UNSAFE = re.compile(r"[^\w.-]+")
 
 
-class Faults:
-    """What is wrong with the rows of a file, by kind."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._places: dict[str, list[str]] = defaultdict(list)
-
-    def add(self, kind: str, place: str) -> None:
-        """Count a row."""
-        self._places[kind].append(place)
-
-    def sentences(self) -> list[str]:
-        """A sentence for each kind, with its count and first place."""
-        return [
-            f"{self._path}: {counted(len(places), 'row')} {kind}, such as {places[0]}"
-            for kind, places in self._places.items()
-        ]
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
 class ImportedFile:
-    """A file of rows under the names of `ALIASES`, with all its own columns beside them."""
+    """A file whose rows are read under the names of `ALIASES`, beside all columns of its own."""
 
     path: Path
     rows: tuple[Row, ...]
-    columns: tuple[str, ...]  # as the file has them
+    names: Mapping[str, str]  # what is read -> its column, empty where there is none
+    common: Mapping[str, str]  # what is read -> value of all rows
     text: str = ""  # what a column `text` may hold beside its other names
 
+    @property
+    def columns(self) -> list[str]:
+        """Columns as the file has them."""
+        return columns_of(self.rows)
+
     def has(self, what: str) -> bool:
-        """Whether any row has a value."""
-        return any(what in row.values for row in self.rows)
+        """Whether the rows have a value, or a column for it."""
+        return what in self.common or bool(self.names[what])
 
     def require(self, *needed: str) -> None:
         """Refuse the file if it lacks what is needed, with the names that are read."""
@@ -104,6 +102,33 @@ class ImportedFile:
                 f" {choices(self.columns)}. --columns names others, --set gives all rows one value"
             )
 
+    def read(self, build: Callable[[Fields], _Read | None]) -> list[_Read]:
+        """What `build` makes of the rows, None left out.
+
+        Raises:
+            InputError: Once for the file, if `build` finds fault with any row.
+        """
+        made: list[_Read] = []
+        faulty: list[FaultyRow] = []
+        for row in self.rows:
+            fields = self._fields(row)
+            one = build(fields)
+            if fields.faults:
+                faulty.append(FaultyRow(row, fields.faults))
+            elif one is not None:
+                made.append(one)
+        refuse(told_once(self.path, faulty))
+        return made
+
+    def _fields(self, row: Row) -> Fields:
+        fields = Fields(row)
+        values = dict(row.values)
+        for what, column in self.names.items():
+            values[what] = row.values.get(column)
+        values.update(self.common)
+        fields.read_as(values, {what: column for what, column in self.names.items() if column})
+        return fields
+
 
 @dataclass(frozen=True)
 class Naming:
@@ -115,60 +140,47 @@ class Naming:
 
     def __post_init__(self) -> None:
         """Refuse names that nothing reads."""
-        grouped = {} if self.file_name is None else self.file_name.groupindex
-        for option, given in (
-            ("columns", self.columns),
-            ("set", self.constants),
-            ("file-name", grouped),
-        ):
-            if unknown := [name for name in given if name not in ALIASES]:
-                raise InputError(f"{option}: unknown '{unknown[0]}'; allowed: {choices(ALIASES)}")
+        groups = {} if self.file_name is None else self.file_name.groupindex
+        given = {"columns": self.columns, "set": self.constants, "file-name": groups}
+        for option, names in given.items():
+            if unknown := [name for name in names if name not in ALIASES]:
+                near = did_you_mean(unknown[0], ALIASES)
+                raise InputError(
+                    f"{option}: unknown '{unknown[0]}'{near}; allowed: {choices(ALIASES)}"
+                )
 
     def read(self, path: Path, text: str = "") -> ImportedFile:
         """Read a .csv, .json or .jsonl file in UTF-8; `text` says what a column `text` may hold."""
-        suffix = path.suffix.lower()
-        if suffix not in _SUFFIXES:
-            raise InputError(
-                f"{path}: cannot read {file_kind(path)}; allowed: {choices(_SUFFIXES)}"
-            )
-        is_json = suffix == ".json"
-        rows, errors = read_records(path) if is_json else read_table(path, ())
+        rows, errors = read_table(path, ())
         refuse(errors)
         if not rows:
             raise InputError(f"{path}: no rows")
-        if longer := [row.place for row in rows if row.values.pop(SURPLUS, 0)]:
-            raise InputError(
-                f"{path}: {counted(len(longer), 'row')} with more cells than the header, such as"
-                f" {longer[0]}; put texts that hold commas in quotes"
-            )
-        present = dict.fromkeys(key for row in rows for key in row.values)
+        present = columns_of(rows)
         if unknown := [column for column in self.columns.values() if column not in present]:
             raise InputError(
-                f"{path}: columns: there is no '{unknown[0]}'; there are: {choices(present)}"
+                f"{path}: columns: there is no '{unknown[0]}'{did_you_mean(unknown[0], present)};"
+                f" there are: {choices(present)}"
             )
         names = {what: self._column(what, present) for what in ALIASES}
         if text and not names[text] and "text" in present:
             names[text] = "text"
         common = {**self.constants, **self._from_name(path)}
-        renamed = []
-        for row in rows:
-            own = {what: row.values.get(name) for what, name in names.items() if name}
-            renamed.append(Row(row.number, {**row.values, **own, **common}, row.unit))
-        return ImportedFile(path, tuple(renamed), tuple(present), text)
+        return ImportedFile(path, tuple(rows), names, common, text)
 
-    def _column(self, what: str, present: Iterable[str]) -> str:
-        there = set(present) - set(self.columns.values())
+    def _column(self, what: str, present: Sequence[str]) -> str:
         if what in self.columns:
             return self.columns[what]
-        return next((name for name in ALIASES[what] if name in there), "")
+        taken = self.columns.values()
+        free = (name for name in ALIASES[what] if name in present and name not in taken)
+        return next(free, "")
 
     def _from_name(self, path: Path) -> Mapping[str, str]:
         if self.file_name is None:
             return {}
-        found = self.file_name.search(path.name)
-        if found is None:
+        match = self.file_name.search(path.name)
+        if match is None:
             raise InputError(f"file-name: '{self.file_name.pattern}' does not match '{path.name}'")
-        return found.groupdict()
+        return match.groupdict()
 
 
 @dataclass(frozen=True)
@@ -179,46 +191,38 @@ class ImportedAnswer:
     question_id: str  # of the file; empty if it has none
     model: str
     text: str
-    reference: str
-    facts: Mapping[str, Any]  # metadata of its sample
+    reference: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)  # metadata of its sample
+
+    @property
+    def asked(self) -> str:
+        """The question without white space at its edges, by which answers are compared."""
+        return self.question.strip()
 
 
-def text_in(row: Row, what: str) -> str | None:
-    """The text of a column, empty where it has none; None where it is no text."""
-    value = row.values.get(what)
-    if value is None:
+def needed_text(fields: Fields, what: str) -> str:
+    """A text that must be there; one that shows nothing is a fault."""
+    value = fields.values.get(what)
+    if value is None or (isinstance(value, str) and is_blank(value)):
+        fields.note(what, f"empty; must be the {what}")
         return ""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str) or SURROGATE.search(value):
-        return None
-    return value
-
-
-def texts_in(row: Row, faults: Faults, wanted: Sequence[str]) -> dict[str, str] | None:
-    """Texts of columns that must not be blank; None, with a fault, if one is."""
-    texts = {}
-    for what in wanted:
-        text = text_in(row, what)
-        if text is None or is_blank(text):
-            faults.add(f"without a text as {what}", row.place)
-            return None
-        texts[what] = text
-    return texts
+    return fields.written(what)
 
 
 def read_questions(path: Path) -> dict[str, str]:
     """Read questions by their ids from a file, which may call the question `text`."""
-    file = Naming(file_name=None).read(path, "question")
+    file = Naming().read(path, "question")
     file.require("question_id", "question")
-    faults = Faults(path)
-    found: dict[str, str] = {}
-    for row in file.rows:
-        texts = texts_in(row, faults, ("question_id", "question"))
-        if texts and found.setdefault(texts["question_id"], texts["question"]) != texts["question"]:
-            faults.add("with another question under the same id", row.place)
-    refuse(faults.sentences())
-    return found
+    questions: dict[str, str] = {}
+
+    def build(fields: Fields) -> None:
+        question_id = needed_text(fields, "question_id")
+        question = needed_text(fields, "question")
+        if questions.setdefault(question_id, question) != question:
+            fields.note("question", "another question under the same id")
+
+    file.read(build)
+    return questions
 
 
 def read_answers_file(
@@ -232,64 +236,59 @@ def read_answers_file(
     """
     file = naming.read(path, "answer")
     file.require("question_id" if questions else "question", "answer", "model")
-    faults = Faults(path)
     answers: dict[tuple[str, str], ImportedAnswer] = {}
-    counts: Counter[str] = Counter()
-    quoting = 0
-    for row in file.rows:
-        answer = _answer(row, questions, faults)
-        if answer is None:
-            continue
-        counts["with an empty answer, which stays one"] += is_blank(answer.text)
-        quoting += len(answer.question) > _LONG and answer.question.strip() in answer.text
-        first = answers.setdefault((answer.question.strip(), answer.model), answer)
-        if first.text != answer.text:
-            faults.add("with a second answer of the same model to a question", row.place)
-        elif first is not answer:
-            counts["left out, being a copy of an earlier one"] += 1
-    refuse(faults.sentences())
-    notes += [f"{path}: {counted(n, 'row')} {what}." for what, n in counts.items() if n]
-    if quoting > len(file.rows) / 2:
+
+    def build(fields: Fields) -> ImportedAnswer:
+        answer = _answer(fields, questions)
+        if not fields.faults:
+            first = answers.setdefault((answer.asked, answer.model), answer)
+            if first.text != answer.text:
+                fields.note("answer", "a second answer of the same model to a question")
+        return answer
+
+    read = file.read(build)
+    kept = list(answers.values())
+    empty = sum(is_blank(answer.text) for answer in kept)
+    copies = len(read) - len(kept)
+    if empty:
+        notes.append(f"{path}: {counted(empty, 'empty answer')} kept.")
+    if copies:
+        notes.append(f"{path}: {counted(copies, 'row')} left out, being a copy of an earlier one.")
+    quoting = sum(len(one.question) > _LONG and one.asked in one.text for one in kept)
+    if quoting > len(kept) / 2:
         notes.append(f"{path}: {quoting:,} answers contain their question; is it another column?")
-    return list(answers.values())
+    return kept
 
 
-def _answer(row: Row, questions: Mapping[str, str], faults: Faults) -> ImportedAnswer | None:
-    question_id = text_in(row, "question_id") or ""
-    if questions and question_id not in questions:
-        faults.add("whose question_id is not among --questions", row.place)
-        return None
-    known = {"question": questions[question_id]} if questions else {}
-    texts = texts_in(Row(row.number, {**row.values, **known}, row.unit), faults, _OF_AN_ANSWER)
-    text = text_in(row, "answer")
-    if texts is None:
-        return None
-    if text is None:
-        faults.add("whose answer is no text", row.place)
-        return None
-    facts = {key: row.values[key] for key in _KEPT if row.values.get(key)}
-    if answer_id := text_in(row, "answer_id"):
+def _answer(fields: Fields, questions: Mapping[str, str]) -> ImportedAnswer:
+    question_id = fields.name("question_id")
+    if not questions:
+        question = needed_text(fields, "question")
+    elif question_id in questions:
+        question = questions[question_id]
+    else:
+        question = ""
+        fields.note("question_id", "is not among --questions")
+    facts = {key: fields.values[key] for key in _KEPT if fields.values.get(key)}
+    if answer_id := fields.name("answer_id"):
         facts["answer_id"] = answer_id
     return ImportedAnswer(
-        question=texts["question"],
-        question_id=question_id.strip(),
-        model=texts["model"].strip(),
-        text=text,
-        reference=text_in(row, "reference") or "",
+        question=question,
+        question_id=question_id,
+        model=needed_text(fields, "model").strip(),
+        text=fields.written("answer"),
+        reference=fields.written("reference"),
         facts=facts,
     )
 
 
-_OF_AN_ANSWER = ("question", "model")
-
-
-def sample_ids(named: Iterable[tuple[str, str]], notes: list[str]) -> dict[str, str]:
-    """Ids of samples by question, of pairs of a question and its id in a file, if it has one.
+def sample_ids(answers: Iterable[ImportedAnswer], notes: list[str]) -> dict[str, str]:
+    """Ids of samples by question.
 
     Ids of files count where each is of one question and each question has one; else an id is the
     first 16 hexadecimal digits of the SHA-256 of the question without edge whitespace.
     """
-    pairs = {(question.strip(), name) for question, name in named}
+    pairs = {(one.asked, one.question_id) for one in answers}
     by_question = Counter(question for question, _ in pairs)
     by_name = Counter(name for _, name in pairs)
     if all(name for _, name in pairs) and max([*by_question.values(), *by_name.values()]) == 1:
@@ -319,11 +318,10 @@ def answer_logs(
     answers: Sequence[ImportedAnswer], files: Iterable[Path], notes: list[str]
 ) -> list[EvalLog]:
     """A finished log for each model, with its answers as samples; see `sample_ids`."""
-    ids = sample_ids(((one.question, one.question_id) for one in answers), notes)
+    ids = sample_ids(answers, notes)
     by_model: dict[str, list[EvalSample]] = defaultdict(list)
     for one in answers:
-        sample_id = ids[one.question.strip()]
-        by_model[one.model].append(answer_sample(one, sample_id))
+        by_model[one.model].append(answer_sample(one, ids[one.asked]))
     sources = sources_of(files)
     return [made_log(ANSWERS_TASK, name, samples, sources) for name, samples in by_model.items()]
 
@@ -386,7 +384,7 @@ def write_logs(logs: Mapping[str, EvalLog], output: Path) -> list[Path]:
                 f"output: {len(logs)} logs are written ({choices(logs)}); name a folder"
             )
         paths = [output]
-    elif output.suffix.lower() in _SUFFIXES:
+    elif output.suffix.lower() in READABLE:
         raise InputError(f"output: must be a folder or an .eval file, got '{output}'")
     else:
         check_folder(output, make=True)

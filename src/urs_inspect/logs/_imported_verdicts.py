@@ -11,23 +11,21 @@ from inspect_ai.log import EvalLog, EvalMetric, EvalResults, EvalSample, EvalSco
 from inspect_ai.model import ModelConfig
 from inspect_ai.scorer import Score
 
-from urs_inspect._util import InputError, choices, counted
-from urs_inspect.datasets._rows import Row, refuse, shown
+from urs_inspect._util import InputError, choices, counted, did_you_mean
+from urs_inspect.datasets._columns import Preference
+from urs_inspect.datasets._rows import Fields, label_key, shown
 from urs_inspect.discrepancy._ballots import Ballot
 from urs_inspect.judging._pair_reply import REPLIES, First, PairReply
 from urs_inspect.judging._verdicts import OVERALL
 from urs_inspect.logs._battles import scored_copy
 from urs_inspect.logs._files import PACKAGE, finished_logs
 from urs_inspect.logs._imported import (
-    Faults,
     ImportedAnswer,
     ImportedFile,
     answer_sample,
     made_log,
-    sample_ids,
+    needed_text,
     sources_of,
-    text_in,
-    texts_in,
 )
 from urs_inspect.logs._responses import ANSWERS_ONLY, COMPARE, NO_MODEL, text_of
 from urs_inspect.logs._scores import TEXTS, number
@@ -36,16 +34,13 @@ from urs_inspect.scorers import pair_choice, pair_verdict
 SCORES_TASK = "imported_scores"
 PAIRS_TASK = "imported_pairs"
 _LETTERS = ("C", "P", "I", "N")
-_BETTER: Mapping[str, str] = {
-    **dict.fromkeys(("a", "1", "model_a", "model_1", "a>b", "first"), "first"),
-    **dict.fromkeys(("b", "2", "model_b", "model_2", "b>a", "second"), "second"),
-    **dict.fromkeys(("tie", "tie (bothbad)", "a=b"), "tie"),
-}
-"""What a verdict may be, in any case -> what it means; the name of a model is another."""
-MEANINGS = ("first", "second", "tie", "none")
-"""What `--verdicts` may say that a verdict means."""
-_FIRST_SHOWN = {"": True, "a": True, "ab": True, "1": True, "b": False, "ba": False, "2": False}
-_UNREAD = "?"
+_VERDICTS: Mapping[str, Preference] = {
+    "a": "a", "1": "a", "model_a": "a", "model_1": "a", "a>b": "a", "first": "a",
+    "b": "b", "2": "b", "model_b": "b", "model_2": "b", "b>a": "b", "second": "b",
+    "tie": "tie", "tie (bothbad)": "tie", "a=b": "tie",
+}  # fmt: skip
+"""What a verdict may be, in any case -> the better answer; the name of a model is another."""
+_SHOWN_FIRST: Mapping[str, First] = {"a": "a", "ab": "a", "1": "a", "b": "b", "ba": "b", "2": "b"}
 
 
 @dataclass(frozen=True)
@@ -59,18 +54,34 @@ class ImportedScore:
     @property
     def key(self) -> tuple[str, str, str]:
         """What it is about."""
-        return self.answer.question.strip(), self.answer.model, self.judge
+        return self.answer.asked, self.answer.model, self.judge
 
 
 @dataclass(frozen=True)
 class ImportedVerdict:
-    """What a judge said of two answers, the first of which was shown first."""
+    """What a judge said of two answers, a and b."""
 
     answers: tuple[ImportedAnswer, ImportedAnswer]
+    first: First  # which answer was shown first
     judge: str
-    verdict: str  # first, second, tie; none where the file has none
-    label: str  # the same of people; empty where the file has none
+    verdict: Preference | None  # None where the file has none
+    label: Preference | None  # that of people; None where the file has none
     reason: str
+
+    def in_order(self) -> "ImportedVerdict":
+        """The same with a as the answer of the model whose name sorts first, as in a `Ballot`."""
+        if self.answers[0].model < self.answers[1].model:
+            return self
+        return replace(
+            self,
+            answers=self.answers[::-1],
+            first=_OTHER[self.first],
+            verdict=_OTHER[self.verdict],
+            label=_OTHER[self.label],
+        )
+
+
+_OTHER: Mapping[str | None, Any] = {"a": "b", "b": "a", "tie": "tie", None: None}
 
 
 class KnownAnswers:
@@ -84,43 +95,38 @@ class KnownAnswers:
                 self._add(sample, log.eval.model)
 
     def _add(self, sample: EvalSample, model: str) -> None:
-        question = text_of(sample)
-        text = sample.output.completion
         facts = dict(sample.metadata or {})
-        known = ImportedAnswer(question, str(sample.id), model, text, "", facts)
+        text = sample.output.completion
+        known = ImportedAnswer(text_of(sample), str(sample.id), model, text, facts=facts)
         if answer_id := str(facts.get("answer_id", "")):
             self._by_id[answer_id] = known
         for name in (model.rpartition("/")[2], model):
-            self._by_question[str(sample.id), name] = known
-            self._by_question[question.strip(), name] = known
+            self._by_question[known.question_id, name] = known
+            self._by_question[known.asked, name] = known
 
-    def of(self, row: Row, side: str, faults: Faults) -> ImportedAnswer | None:
+    def of(self, fields: Fields, side: str = "") -> ImportedAnswer | None:
         """The answer that a row is about, on one `side` (`_a`, `_b`; empty where there is one).
 
         None, with a fault, if the row does not say, or the logs have no such answer.
         """
-        answer_id = text_in(row, f"answer{side}_id") or ""
-        question = (text_in(row, "question") or "").strip()
-        question_id = text_in(row, "question_id") or ""
+        answer_id = fields.name(f"answer{side}_id")
         if self._by_question and answer_id:
-            found = self._by_id.get(answer_id)
+            known = self._by_id.get(answer_id)
         else:
-            texts = texts_in(row, faults, [f"model{side}"])
-            if texts is None:
-                return None
-            model = texts[f"model{side}"].strip()
+            question = fields.name("question")
+            question_id = fields.name("question_id")
+            model = needed_text(fields, f"model{side}").strip()
+            if not (question or question_id):
+                fields.note("question", "empty, and there is no question_id")
             if not self._by_question:
-                if not (question or question_id):
-                    faults.add("without a question or its id", row.place)
-                    return None
-                text = text_in(row, f"answer{side}") or ""
+                text = fields.written(f"answer{side}")
                 asked = question or f"question {question_id}"
-                return ImportedAnswer(asked, question_id, model, text, "", {})
-            keys = [(question, model), (question_id, model)]
-            found = next(filter(None, map(self._by_question.get, keys)), None)
-        if found is None:
-            faults.add("about an answer that the logs of --answers do not have", row.place)
-        return found
+                return ImportedAnswer(asked, question_id, model, text)
+            by_text = self._by_question.get((question, model))
+            known = by_text or self._by_question.get((question_id, model))
+        if known is None and not fields.faults:
+            fields.note("", "the logs of --answers do not have this answer")
+        return known
 
 
 def read_scores_file(
@@ -140,37 +146,40 @@ def read_scores_file(
     """
     if not judges:
         file.require("judge", "score")
-    wanted = [*judges, label] if label else judges
-    if unknown := [name for name in wanted if name not in file.columns]:
+    columns = [*judges, label] if label else judges
+    if unknown := [name for name in columns if name not in file.columns]:
         raise InputError(
-            f"{file.path}: no column '{unknown[0]}'; there are: {choices(file.columns)}"
+            f"{file.path}: no column '{unknown[0]}'{did_you_mean(unknown[0], file.columns)}; there"
+            f" are: {choices(file.columns)}"
         )
-    faults = Faults(file.path)
-    read: dict[tuple[str, str, str], ImportedScore] = {}
-    without = 0
-    for row in file.rows:
-        given = {name: row.values.get(name) for name in wanted}
-        if not judges:
-            given[text_in(row, "judge") or ""] = row.values.get("score")
-        values = {name: _score(value, row, faults) for name, value in given.items()}
-        kept = {name: value for name, value in values.items() if value is not None}
-        without += not kept
-        answer = known.of(row, "", faults) if kept else None
-        for name, value in kept.items() if answer else ():
-            one = ImportedScore(cast(ImportedAnswer, answer), name, value)
-            if read.setdefault(one.key, one).value != value:
-                faults.add("with another score of the same judge for an answer", row.place)
-    refuse(faults.sentences())
+    scores: dict[tuple[str, str, str], ImportedScore] = {}
+
+    def build(fields: Fields) -> ImportedAnswer | None:
+        given = {name: _score(fields, name) for name in columns}
+        if not judges and (score := _score(fields, "score")) is not None:
+            given[needed_text(fields, "judge").strip()] = score
+        values = {judge: value for judge, value in given.items() if value is not None}
+        answer = known.of(fields) if values else None
+        if answer is None:
+            return None
+        for judge, value in values.items():
+            one = ImportedScore(answer, judge, value)
+            if scores.setdefault(one.key, one).value != value:
+                fields.note("", "another score of the same judge for an answer")
+        return answer
+
+    without = len(file.rows) - len(file.read(build))
     if without:
         notes.append(f"{file.path}: {counted(without, 'row')} without any score, left out.")
-    return list(read.values())
+    return list(scores.values())
 
 
-def _score(value: Any, row: Row, faults: Faults) -> bool | float | str | None:
+def _score(fields: Fields, column: str) -> bool | float | str | None:
     """A score as the log has it: a letter, a boolean or a number; None without one."""
+    value = fields.values.get(column)
     if isinstance(value, str):
         value = value.strip()
-    if value is None or value == "" or value != value:
+    if value is None or value == "":
         return None
     if isinstance(value, bool) or value in _LETTERS:
         return cast(bool | str, value)
@@ -181,14 +190,9 @@ def _score(value: Any, row: Row, faults: Faults) -> bool | float | str | None:
         return None
     if math.isinf(read):
         allowed = f"allowed: {choices(TEXTS)}, finite numbers"
-        faults.add(f"with a score that is none, as {shown(value)} ({allowed})", row.place)
+        fields.note(column, f"{{value}} is no score; {allowed}", shown(value))
         return None
     return read
-
-
-def ids_of(answers: Iterable[ImportedAnswer], notes: list[str]) -> dict[str, str]:
-    """Ids of samples by question."""
-    return sample_ids(((one.question, one.question_id) for one in answers), notes)
 
 
 def score_logs(
@@ -198,7 +202,7 @@ def score_logs(
     samples: dict[str, dict[str, EvalSample]] = defaultdict(dict)
     judges = dict.fromkeys(_scorer(one.judge) for one in scores)
     for one in scores:
-        sample_id = ids[one.answer.question.strip()]
+        sample_id = ids[one.answer.asked]
         of_model = samples[one.answer.model]
         sample = of_model.setdefault(sample_id, answer_sample(one.answer, sample_id))
         sample.scores = {**(sample.scores or {}), _scorer(one.judge): Score(value=one.value)}
@@ -237,59 +241,56 @@ def _mean(judge: str, samples: Sequence[EvalSample]) -> EvalScore:
 
 
 def read_pairs_file(
-    file: ImportedFile, meanings: Mapping[str, str], known: KnownAnswers
+    file: ImportedFile, meanings: Mapping[str, Preference | None], known: KnownAnswers
 ) -> list[ImportedVerdict]:
     """Read what judges said of pairs of answers; the answer named first was shown first, unless a
     column `first` says b or ba.
 
-    `meanings` says what further verdicts mean, one of `MEANINGS`.
+    `meanings` says what further verdicts mean, by `label_key`.
     """
     file.require("judge", "verdict")
-    faults = Faults(file.path)
-    verdicts = []
-    for row in file.rows:
-        pair = [known.of(row, side, faults) for side in ("_a", "_b")]
-        said = [_better(row, what, meanings, faults) for what in ("verdict", "label")]
-        shown_first = _FIRST_SHOWN.get((text_in(row, "first") or "").strip().lower())
-        if shown_first is None:
-            faults.add(f"with another `first` than {choices(list(_FIRST_SHOWN)[1:])}", row.place)
-        elif pair[0] and pair[1]:
-            if pair[0].model == pair[1].model:
-                faults.add("that compare a model with itself", row.place)
-            one = ImportedVerdict(
-                answers=(pair[0], pair[1]),
-                judge=(text_in(row, "judge") or "").strip(),
-                verdict=said[0],
-                label="" if said[1] == "none" else said[1],
-                reason=text_in(row, "reason") or "",
-            )
-            verdicts.append(one if shown_first else _swapped(one))
-    refuse(faults.sentences())
-    return verdicts
+
+    def build(fields: Fields) -> ImportedVerdict | None:
+        first = known.of(fields, "_a")
+        second = known.of(fields, "_b")
+        if first is None or second is None:
+            return None
+        if first.model == second.model:
+            fields.note("", "compares a model with itself")
+        one = ImportedVerdict(
+            answers=(first, second),
+            first="a" if fields.blank("first") else fields.label("first", _SHOWN_FIRST),
+            judge=needed_text(fields, "judge").strip(),
+            verdict=_better(fields, "verdict", meanings),
+            label=_better(fields, "label", meanings),
+            reason=fields.written("reason"),
+        )
+        return one.in_order()
+
+    return file.read(build)
 
 
-_OTHER = {"first": "second", "second": "first"}
+def _better(
+    fields: Fields, column: str, meanings: Mapping[str, Preference | None]
+) -> Preference | None:
+    """The better answer, by what the file writes; None where it is blank or means none."""
+    if fields.blank(column):
+        return None
+    value = fields.values[column]
+    key = label_key(value)
+    if key in meanings:
+        return meanings[key]
+    models: Mapping[str, Preference] = {fields.name("model_b"): "b", fields.name("model_a"): "a"}
+    better = models.get(str(value).strip()) or _VERDICTS.get(key)
+    if better is None:
+        allowed = f"allowed: {choices(_VERDICTS)}, the name of a model"
+        more = "--verdicts says what others mean"
+        fields.note(column, f"unknown {column} {{value}}; {allowed}; {more}", shown(value))
+    return better
 
 
-def _swapped(one: ImportedVerdict) -> ImportedVerdict:
-    """A verdict on the same answers in the other order."""
-    verdict, label = (_OTHER.get(said, said) for said in (one.verdict, one.label))
-    return replace(one, answers=one.answers[::-1], verdict=verdict, label=label)
-
-
-def _better(row: Row, what: str, meanings: Mapping[str, str], faults: Faults) -> str:
-    value = row.values.get(what)
-    text = f"{value:g}" if isinstance(value, float) else str("" if value is None else value).strip()
-    if text in meanings:
-        return meanings[text]
-    if not text:
-        return "none"
-    named = {text_in(row, f"model_{side}"): side for side in ("b", "a")}
-    found = _BETTER.get(named.get(text, text.lower()))
-    if found is None:
-        allowed = f"allowed: {choices(_BETTER)}, the name of a model; --verdicts says what others"
-        faults.add(f"with an unknown {what}, as {shown(value)} ({allowed} mean)", row.place)
-    return found or "none"
+_Pairs = Mapping[str, tuple[Ballot, list[ImportedVerdict]]]
+"""Id of a pair -> the pair, and what was said of it."""
 
 
 def pair_logs(
@@ -303,104 +304,95 @@ def pair_logs(
         InputError: If a judge said two things of the same pair in the same order, or a pair has two
             labels.
     """
-    by_judge: dict[str, dict[str, list[tuple[Ballot, ImportedVerdict]]]] = {}
-    for one in verdicts:
-        ballot = _ballot(one, ids)
-        by_judge.setdefault(one.judge, {}).setdefault(ballot.id, []).append((ballot, one))
+    _refuse_two_labels(_pairs(verdicts, ids))
     sources = sources_of(files)
-    _refuse_contradictions(verdicts, ids)
+    by_judge: dict[str, list[ImportedVerdict]] = defaultdict(list)
+    for one in verdicts:
+        by_judge[one.judge].append(one)
     logs: dict[str, EvalLog] = {}
-    for judge, pairs in by_judge.items():
-        replies = {name: _replies(given) for name, given in pairs.items()}
-        twice = [name for name, given in replies.items() if len(given) > len(_orders(given))]
-        if twice:
-            of = pairs[twice[0]][0][0]
-            raise InputError(
-                f"{counted(len(twice), 'pair')} with two verdicts of {judge} in the same order, as"
-                f" {of.model_a} and {of.model_b} on question '{of.instruction_id}'"
-            )
-        samples = [_compared(pairs[name][0][0], given) for name, given in replies.items()]
+    for judge, given in by_judge.items():
+        pairs = _pairs(given, ids)
+        samples = {name: _compared(ballot, said) for name, (ballot, said) in pairs.items()}
+        _refuse_two_verdicts(judge, pairs, samples)
+        roles = {"grader": ModelConfig(model=judge)}
         log = made_log(
-            f"{PACKAGE}mad",
-            NO_MODEL,
-            samples,
-            sources,
-            model_roles={"grader": ModelConfig(model=judge)},
+            f"{PACKAGE}mad", NO_MODEL, list(samples.values()), sources, model_roles=roles
         )
         logs[judge] = scored_copy(log, pair_choice(), "pair_choice")
-        labelled = []
-        for name, given in replies.items():
-            with_label = [pair for pair in pairs[name] if pair[1].label]
-            if with_label:
-                labelled.append(_labelled(*with_label[0], given))
+        labelled = _labelled(pairs, samples)
         if labelled:
-            orders = {
-                "orders": "both" if any(len(_orders(g)) > 1 for g in replies.values()) else "ab"
-            }
-            log = made_log(PAIRS_TASK, judge, labelled, sources, task_args=orders)
+            both = any(len(_orders(sample)) > 1 for sample in samples.values())
+            arguments = {"orders": "both" if both else "ab"}
+            log = made_log(PAIRS_TASK, judge, labelled, sources, task_args=arguments)
             logs[f"{judge} with labels"] = scored_copy(log, pair_verdict(), "pair_verdict")
     return logs
 
 
-def _refuse_contradictions(verdicts: Sequence[ImportedVerdict], ids: Mapping[str, str]) -> None:
-    """Refuse pairs that have different labels in different rows."""
-    labels: dict[str, set[str]] = defaultdict(set)
+def _pairs(verdicts: Iterable[ImportedVerdict], ids: Mapping[str, str]) -> _Pairs:
+    pairs: dict[str, tuple[Ballot, list[ImportedVerdict]]] = {}
     for one in verdicts:
-        if one.label:
-            ballot = _ballot(one, ids)
-            labels[ballot.id].add(_on_sides(one.label, _shown_first(one, ballot)))
-    twice = [name for name, given in labels.items() if len(given) > 1]
+        question = one.answers[0].question
+        texts = {answer.model: answer.text for answer in one.answers}
+        ballot = Ballot.between(ids[one.answers[0].asked], question, texts)
+        pairs.setdefault(ballot.id, (ballot, []))[1].append(one)
+    return pairs
+
+
+def _refuse_two_labels(pairs: _Pairs) -> None:
+    """Refuse pairs that have different labels in different rows."""
+    twice = []
+    for ballot, given in pairs.values():
+        labels = {one.label for one in given if one.label}
+        if len(labels) > 1:
+            twice.append(ballot)
     if twice:
         raise InputError(
-            f"{counted(len(twice), 'pair')} with two labels, such as pair {twice[0]}; allowed: one"
-            " label of a pair, in all of its rows"
+            f"{counted(len(twice), 'pair')} with two labels, such as {_named(twice[0])}; allowed:"
+            " one label of a pair, in all of its rows"
         )
+
+
+def _refuse_two_verdicts(judge: str, pairs: _Pairs, samples: Mapping[str, EvalSample]) -> None:
+    """Refuse pairs of which a judge said different things in the same order."""
+    twice = [
+        name
+        for name, sample in samples.items()
+        if len(sample.store[REPLIES]) > len(_orders(sample))
+    ]
+    if twice:
+        raise InputError(
+            f"{counted(len(twice), 'pair')} with two verdicts of {judge} in the same order, such as"
+            f" {_named(pairs[twice[0]][0])}"
+        )
+
+
+def _named(ballot: Ballot) -> str:
+    return f"{ballot.model_a} and {ballot.model_b} on question '{ballot.instruction_id}'"
 
 
 def in_one_order(log: EvalLog) -> int:
     """How many pairs of a log of `pair_logs` a judge saw in one order only."""
     if log.eval.task == PAIRS_TASK:  # they are in the log of `mad` as well
         return 0
-    return sum(len(sample.store[REPLIES]) == 1 for sample in log.samples or [])
+    return sum(len(_orders(sample)) == 1 for sample in log.samples or [])
 
 
-def _ballot(one: ImportedVerdict, ids: Mapping[str, str]) -> Ballot:
-    first = one.answers[0]
-    texts = {answer.model: answer.text for answer in one.answers}
-    return Ballot.between(ids[first.question.strip()], first.question, texts)
+def _orders(sample: EvalSample) -> set[str]:
+    return {reply["first"] for reply in sample.store[REPLIES]}
 
 
-def _replies(given: Sequence[tuple[Ballot, ImportedVerdict]]) -> list[dict[str, Any]]:
-    """The verdicts on a pair as a sample of `mad` keeps them, equal ones once."""
+def _compared(ballot: Ballot, given: Iterable[ImportedVerdict]) -> EvalSample:
+    """A sample of `mad` with the verdicts on a pair, equal ones once."""
     replies: list[dict[str, Any]] = []
-    for ballot, one in given:
-        first = _shown_first(one, ballot)
-        reply = PairReply(first, (OVERALL,), one.reason, failure="no_answer", error="No verdict.")
-        if (said := _on_sides(one.verdict, first)) != "none":
-            reply = PairReply(first, (OVERALL,), one.reason, verdicts={OVERALL: said})
-        if (record := {"judge": one.judge, **asdict(reply)}) not in replies:
+    for one in given:
+        reply = PairReply(
+            one.first, (OVERALL,), one.reason, failure="no_answer", error="No verdict."
+        )
+        if one.verdict is not None:
+            reply = PairReply(one.first, (OVERALL,), one.reason, verdicts={OVERALL: one.verdict})
+        record = {"judge": one.judge, **asdict(reply)}
+        if record not in replies:
             replies.append(record)
-    return replies
-
-
-def _shown_first(one: ImportedVerdict, ballot: Ballot) -> First:
-    return "a" if one.answers[0].model == ballot.model_a else "b"
-
-
-def _on_sides(said: str, first: First) -> str:
-    """What was said of the first and second answer, of the sides a and b of a ballot."""
-    if said == "first":
-        return first
-    if said == "second":
-        return "b" if first == "a" else "a"
-    return said
-
-
-def _orders(replies: Iterable[Mapping[str, Any]]) -> set[str]:
-    return {reply["first"] for reply in replies}
-
-
-def _compared(ballot: Ballot, replies: list[dict[str, Any]]) -> EvalSample:
     return EvalSample(
         id=ballot.id,
         epoch=1,
@@ -411,15 +403,22 @@ def _compared(ballot: Ballot, replies: list[dict[str, Any]]) -> EvalSample:
     )
 
 
-def _labelled(ballot: Ballot, one: ImportedVerdict, replies: list[dict[str, Any]]) -> EvalSample:
-    label = _on_sides(one.label, _shown_first(one, ballot))
-    metadata = {
-        "group": str(one.answers[0].facts.get("group", "")),
-        "prompt": ballot.instruction,
-        "response_a": ballot.response_a,
-        "response_b": ballot.response_b,
-        "label": label,
-        "dimensions": {},
-    }
-    compared = _compared(ballot, replies)
-    return compared.model_copy(update={"target": label, "metadata": metadata})
+def _labelled(pairs: _Pairs, samples: Mapping[str, EvalSample]) -> list[EvalSample]:
+    """The samples of pairs with a label, as `judge_pairwise` makes them."""
+    labelled: list[EvalSample] = []
+    for name, (ballot, given) in pairs.items():
+        with_label = [one for one in given if one.label]
+        if not with_label:
+            continue
+        one = with_label[0]
+        metadata: dict[str, Any] = {
+            "group": str(one.answers[0].facts.get("group", "")),
+            "prompt": ballot.instruction,
+            "response_a": ballot.response_a,
+            "response_b": ballot.response_b,
+            "label": one.label,
+            "dimensions": {},
+        }
+        changed = {"target": one.label, "metadata": metadata}
+        labelled.append(samples[name].model_copy(update=changed))
+    return labelled

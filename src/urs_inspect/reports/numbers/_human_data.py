@@ -263,9 +263,9 @@ def _rating(row: Row, scale: Scale, weighted: bool) -> HumanRating | str:
     fields = Fields(row)
     rating = HumanRating(
         question=fields.identifier(""),
-        model=_name(fields, "model"),
+        model=fields.name("model"),
         epoch=_whole_number(fields, "epoch"),
-        rater=_name(fields, "rater"),
+        rater=fields.name("rater"),
         rating=fields.rating("rating", *scale),
         place=row.place,
         weight=fields.above_zero("weight") if weighted else 1.0,
@@ -297,14 +297,6 @@ def _whole_number(fields: Fields, column: str) -> int | None:
         fields.note(column, f"must be a whole number of at least 1, is {shown(value)}")
         return None
     return int(text)
-
-
-def _name(fields: Fields, column: str) -> str:
-    """A name, a text or a whole number, that may be omitted."""
-    value = fields.values.get(column)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return fields.optional(column).strip()
 
 
 @dataclass(frozen=True)
@@ -425,7 +417,7 @@ def read_satisfaction(path: Path, scale: Scale, rubric: Rubric) -> Satisfaction:
             group=fields.resolved(find, *_INTENT),
             value=fields.rating("satisfaction", *scale),
             people=_whole_number(fields, "n"),
-            respondent=_name(fields, "respondent"),
+            respondent=fields.name("respondent"),
         )
         if read.respondent and not fields.problems:
             intent = str(fields.values.get("intent", fields.values.get("user_intent")))
