@@ -156,8 +156,8 @@ def test_the_first_screen_has_one_line_on_biases(
     monkeypatch.setenv("COLUMNS", "200")
     log = written(tmp_path / "logs" / "one.eval", first_always)
     screen = judges(log)
-    assert tells(screen, f"Beyond people, {JUDGE} ... the first place")
-    assert screen.count("Beyond people") == 1
+    assert tells(screen, f"More than people, {JUDGE} ... the first place")
+    assert screen.count("More than people") == 1
     assert len(screen.splitlines()) <= LINES
     tables = judges(log, "--only", "bias")
     assert "own models" in tables and "people" in tables

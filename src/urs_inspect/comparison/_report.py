@@ -71,10 +71,13 @@ def report_comparison(
 ) -> Report:
     """The report of compared models, to print or to write.
 
-    `corrected` are means that people's labels correct; `baseline` is the model with which alone the
-    others were compared, `difference` one for which
-    the number of questions is given that it takes to see it, `command` the command that makes the
-    report.
+    Args:
+        compared: The models.
+        scores: Where their scores come from.
+        corrected: Means that people's labels correct.
+        baseline: The only model that the others were compared with.
+        difference: A difference; the report says how many questions it takes to see it.
+        command: The command that makes the report.
     """
     baseline = {short: name for name, short in compared.short.items()}.get(baseline or "", baseline)
     formats = _formats(compared, scores)

@@ -20,8 +20,10 @@ Intervals are Student's with C - 1 degrees of freedom over C questions and the c
 half of what it would be if all verdicts were independent: where a judge always decides one way,
 nothing is left to vary, and the sandwich alone would be certain of a value that the prior set.
 Intervals of differences from people use each question's influence on both fits. They hold jointly
-for all biases of a judge (Bonferroni), so that a judge without any is accused of something in 5% of
-data sets at most (`benchmarks/judge_bias.py`).
+for all biases of a judge (Bonferroni), so that at most 5% of data sets show any bias of a judge
+that has none. That does not hold for a judge that has people's preferences but follows them more
+strictly: its larger coefficients are taken for biases more often (`benchmarks/judge_bias.py`,
+docs/appendix/judge_bias.md).
 """
 
 import math
@@ -50,7 +52,7 @@ BIASES = (PLACE, LENGTH, LISTS, OWN)
 """What a judge may prefer: the first place, longer answers, more list items, its own models."""
 
 _COEFFICIENTS = (PLACE, LENGTH, LISTS)
-_LEAST_ALONE = 0.02
+_LEAST_UNEXPLAINED = 0.02
 """Share of a column's squares that the others must leave unexplained; with less, its coefficient
 cannot be told from theirs.
 """
@@ -246,7 +248,7 @@ def _fitted(
     found = {}
     columns = design.shape[1]
     for number, name in enumerate(_COEFFICIENTS, start=size):
-        weights = np.eye(columns)[number] if _alone(design, number) else None
+        weights = np.eye(columns)[number] if _is_separate(design, number) else None
         found[name] = _of(fit, weights)
     found[OWN] = _of(fit, None if own is None else np.pad(own, (0, columns - size)))
     return found
@@ -260,12 +262,12 @@ def _of(fit: Fit, weights: Floats | None) -> _Found:
     return _Found(float(fit.values @ weights), fit.influences @ weights, variance)
 
 
-def _alone(design: Floats, column: int) -> bool:
-    """Whether a column differs from what the others make of it."""
+def _is_separate(design: Floats, column: int) -> bool:
+    """Whether a column differs from every weighted sum of the others."""
     given = design[:, column]
     others = np.delete(design, column, axis=1)
     rest = given - others @ np.linalg.lstsq(others, given, rcond=None)[0]
-    return float(rest @ rest) > _LEAST_ALONE * float(given @ given) > 0
+    return float(rest @ rest) > _LEAST_UNEXPLAINED * float(given @ given) > 0
 
 
 def _estimate(found: _Found, items: int, level: float) -> Estimate:

@@ -17,7 +17,7 @@ from urs_inspect.logs._files import PACKAGE
 from urs_inspect.logs._scores import SIMULATED, value_of
 from urs_inspect.reports.numbers._judges import DatasetJudges, JudgeResult
 from urs_inspect.stats import JudgeBias, ShownPair, judge_bias
-from urs_inspect.stats._battles import OUTCOMES as KNOWN
+from urs_inspect.stats._battles import OUTCOMES as KNOWN_OUTCOMES
 from urs_inspect.stats._judge_bias import answer_doublings
 
 MAD_TASK = PACKAGE + "mad"
@@ -100,8 +100,8 @@ class _Collected:
             ]
             votes = list(self._votes(verdicts))
             if rows and (votes or not self.labels):
-                own = {row.first for row in rows} | {row.second for row in rows}
-                found[judge] = judge_bias(rows, votes, own_models(judge, own))
+                models = {row.first for row in rows} | {row.second for row in rows}
+                found[judge] = judge_bias(rows, votes, own_models(judge, models))
         if not found:
             return None
         return DatasetBiases(dataset, labels if self.labels else "", found, len(self.empty))
@@ -181,7 +181,7 @@ def _add_battle(found: _Collected, sample: EvalSample, place: str) -> None:
             if verdict in OUTCOMES:
                 verdicts[pair, sample.epoch, first] = OUTCOMES[verdict]
     chosen = choice_of(sample, people=True)
-    if chosen is not None and value_of(chosen, "outcome") in KNOWN:
+    if chosen is not None and value_of(chosen, "outcome") in KNOWN_OUTCOMES:
         found.labels[pair] = _votes_of(value_of(chosen, "outcome"), chosen.metadata or {})
 
 

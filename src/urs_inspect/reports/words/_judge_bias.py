@@ -25,21 +25,24 @@ _HEADINGS = {
 _LIKES = {LENGTH: "longer answers", LISTS: "lists", OWN: "its own models"}
 _TITLE = "Bias beside people's own, logits"
 _COEFFICIENTS = (
-    "Added to the log odds of a win: by the first place, by each doubling of the length and by each"
-    " doubling of 1 + list items, from one regression, with 95% intervals by question."
+    "Each number is added to the log odds that an answer wins: for the first place, for each"
+    " doubling of the length and for each doubling of 1 + list items. One regression gives all of"
+    " them, with 95% intervals by question."
 )
 _SHARP = (
-    "A judge that decides more sharply than people has larger numbers in every column, without a"
-    " taste of its own."
+    "A judge that follows the same preferences more strictly than people has larger numbers in"
+    " every column, and may be marked without a bias."
 )
-_BEYOND = "Less those of the labels on the same pairs, with joint intervals"
-_ORDERS = (
-    "A bias is what is clearly above the labels' (of the place also below), whose own place is that"
-    " of the orders in which the judge saw the pairs. Own models: their strength less that of the"
-    " others. The intervals of all differences of a judge hold jointly."
+_BEYOND = "Judge less labels on the same pairs, with joint intervals"
+_BIAS = (
+    "A bias is a number clearly above that of the labels, or for the place also clearly below. The"
+    " labels' own place comes from the orders in which the judge saw the pairs. Own models: the"
+    " mean strength of the judge's own models less that of the others. The intervals of all"
+    " differences of a judge hold jointly."
 )
 _UNNAMED = (
-    "The models are not known: they are not held equally strong, and none is the judge's own."
+    "The models are not known, so the regression has no strengths of models, and none is the"
+    " judge's own."
 )
 NO_LABELS = (
     "Without people's votes nothing here is a bias: what a judge prefers may be what is better."
@@ -56,7 +59,8 @@ def bias_section(found: DatasetBiases) -> Section:
         widest = max(found.judges.values(), key=lambda bias: bias.pairs)
         labels = _row(labelled_by(found), widest.pairs, widest.people)
         rows.insert(0, labels | {_HEADINGS[PLACE]: math.nan})
-        notes += [_ORDERS, _SHARP, *_clear(found)]
+        notes += [_BIAS, _SHARP]
+        notes += [f"{sentence}." for sentence in _sentences(found)]
         beyond = [_beyond_table(found)]
     else:
         notes.append(NO_LABELS)
@@ -67,10 +71,10 @@ def bias_section(found: DatasetBiases) -> Section:
     return Section(_TITLE, notes, [_table(rows, "bias"), *beyond], level=3)
 
 
-def _clear(found: DatasetBiases) -> list[str]:
-    """A sentence for each judge with a clear bias."""
+def _sentences(found: DatasetBiases) -> list[str]:
+    """What each judge with a clear bias prefers, without a full stop."""
     return [
-        f"Beyond {_whose(found)}, {judge} prefers {_likes(bias)}."
+        f"More than {_whose(found)}, {judge} prefers {_likes(bias)}"
         for judge, bias in found.judges.items()
         if bias.flagged
     ]
@@ -93,16 +97,16 @@ def labelled_by(found: DatasetBiases) -> str:
 
 def bias_sentence(datasets: Sequence[DatasetBiases]) -> str:
     """The first judge with a clear bias, and how many others have one; empty if none has."""
-    flagged: dict[str, str] = {}
+    sentences: list[str] = []
+    judges: set[str] = set()
     for found in datasets:
-        for judge, bias in found.judges.items():
-            if bias.flagged:
-                flagged.setdefault(judge, f"Beyond {_whose(found)}, {judge} prefers {_likes(bias)}")
-    if not flagged:
+        sentences += _sentences(found)
+        judges |= {judge for judge, bias in found.judges.items() if bias.flagged}
+    if not sentences:
         return ""
-    first, *others = flagged.values()
-    more = f" (and {counted(len(others), 'other judge')} more)" if others else ""
-    return f"{first}{more}: --only bias."
+    others = len(judges) - 1
+    more = f"; biased too: {counted(others, 'other judge')}" if others else ""
+    return f"{sentences[0]}{more}: --only bias."
 
 
 def _liked(bias: JudgeBias, name: str) -> str:

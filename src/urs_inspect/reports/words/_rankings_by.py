@@ -15,7 +15,6 @@ from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._rankings import RankingsBy, RankingsOfJudge
 from urs_inspect.stats import Ranking
 from urs_inspect.stats._bootstrap import fewest_clusters
-from urs_inspect.stats._ranking import Rank
 
 _OVERALL = "overall"
 _MODEL = "model"
@@ -23,17 +22,36 @@ _MODEL = "model"
 
 def by_section(found: RankingsBy) -> Section:
     """Ranks and ratings of all models overall and in each group."""
+    warnings = _warnings(found)
+    tables = [
+        _table(found, "Ranks", _rank_of, found.board),
+        _table(found, "Bradley-Terry", _rating_of),
+        _table(found, "Elo", _elo_of),
+    ]
+    if found.agreement:
+        rows = [(group, *agreement) for group, agreement in found.agreement.items()]
+        data = pd.DataFrame(rows, columns=[found.by, "Spearman", "Kendall"])
+        formats = dict.fromkeys(("Spearman", "Kendall"), number(2))
+        tables.append(Table(data, formats, title="Agreement with the leaderboard"))
+    notes = _notes(found, warnings)
+    return Section(f"Ranking by {found.by}", notes, tables, warnings=warnings)
+
+
+def _warnings(found: RankingsBy) -> list[str]:
+    apart = [group for group, ranking in found.groups.items() if ranking.connectivity.message]
+    if not apart:
+        return []
+    return [
+        f"NOT ALL MODELS COMPARE in {choices(apart)}: models there never met, or every vote"
+        " between them went one way, so that the prior sets how far they lie apart."
+    ]
+
+
+def _notes(found: RankingsBy, warnings: Sequence[str]) -> list[str]:
     counts = [
         f"{group} {ranking.battles:,} on {ranking.clusters:,}"
         for group, ranking in found.groups.items()
     ]
-    apart = [group for group, ranking in found.groups.items() if ranking.connectivity.message]
-    warnings = []
-    if apart:
-        warnings.append(
-            f"NOT ALL MODELS COMPARE in {choices(apart)}: models there never met, or every vote"
-            " between them went one way, so that the prior sets how far they lie apart."
-        )
     notes = [f"Comparisons, and instructions: {'; '.join(counts)}."]
     if found.without:
         notes.append(
@@ -50,17 +68,7 @@ def by_section(found: RankingsBy) -> Section:
             f"No interval is given for a model on fewer than {fewest} instructions, or where all"
             " resamples agree."
         )
-    tables = [
-        _table(found, "Ranks", _rank_of, found.board),
-        _table(found, "Bradley-Terry", _rating_of),
-        _table(found, "Elo", _elo_of),
-    ]
-    if found.agreement:
-        rows = [(group, *agreement) for group, agreement in found.agreement.items()]
-        data = pd.DataFrame(rows, columns=[found.by, "Spearman", "Kendall"])
-        formats = dict.fromkeys(("Spearman", "Kendall"), number(2))
-        tables.append(Table(data, formats, title="Agreement with the leaderboard"))
-    return Section(f"Ranking by {found.by}", notes, tables, warnings=warnings)
+    return notes
 
 
 def _lacks_intervals(ranking: Ranking) -> bool:
@@ -79,9 +87,9 @@ def judge_section(found: RankingsOfJudge) -> Section:
     columns: dict[str, list[str]] = {_MODEL: list(models)}
     for group, people in found.people.items():
         judge = found.judge[group]
-        columns[group] = [
-            f"{_plain_rank(people, model)} / {_plain_rank(judge, model)}" for model in models
-        ]
+        by_people = _cells(people, models, _plain_rank)
+        by_judge = _cells(judge, models, _plain_rank)
+        columns[group] = [" / ".join(pair) for pair in zip(by_people, by_judge, strict=True)]
     rows = [
         (group, people.battles, found.spearman[group]) for group, people in found.people.items()
     ]
@@ -93,16 +101,10 @@ def judge_section(found: RankingsOfJudge) -> Section:
     return Section(f"People and the judge by {found.by}", notes, tables)
 
 
-def _plain_rank(ranking: Ranking, model: str) -> str:
-    if model not in ranking.players:
-        return DASH
-    return str(ranking.ranks[ranking.players.index(model)].rank)
-
-
 def rank_columns(found: RankingsBy) -> dict[str, list[str]]:
     """Ranks in each group with their intervals, by group, in the order of the overall ranking."""
     return {
-        group: [_rank_of(ranking, model) for model in found.overall.players]
+        group: _cells(ranking, found.overall.players, _rank_of)
         for group, ranking in found.groups.items()
     }
 
@@ -120,16 +122,16 @@ def first_of_groups(found: RankingsBy) -> str:
 def _table(
     found: RankingsBy,
     title: str,
-    cell: Callable[[Ranking, str], str],
+    cell: "_Cell",
     board: Mapping[str, int] | None = None,
 ) -> Table:
     models = found.overall.players
     columns: dict[str, list[str]] = {_MODEL: list(models)}
     if board:
         columns["leaderboard"] = [str(board.get(model, DASH)) for model in models]
-    columns[_OVERALL] = [cell(found.overall, model) for model in models]
+    columns[_OVERALL] = _cells(found.overall, models, cell)
     for group, ranking in found.groups.items():
-        columns[group] = [cell(ranking, model) for model in models]
+        columns[group] = _cells(ranking, models, cell)
     return _shown(columns, title)
 
 
@@ -142,23 +144,31 @@ def _shown(columns: Mapping[str, Sequence[str]], title: str = "") -> Table:
     return Table(data, formats, headings=named, title=title)
 
 
-def _rank_of(ranking: Ranking, model: str) -> str:
-    if model not in ranking.players:
-        return DASH
-    place: Rank = ranking.ranks[ranking.players.index(model)]
-    return f"{place.rank} ({place.low}–{place.high})"
+_Cell = Callable[[Ranking, int], str]
+"""What a table says of the model at a place of a ranking."""
 
 
-def _rating_of(ranking: Ranking, model: str) -> str:
-    if model not in ranking.players:
-        return DASH
-    return rating_text(ranking.bradley_terry[ranking.players.index(model)])
+def _cells(ranking: Ranking, models: Sequence[str], cell: _Cell) -> list[str]:
+    """A cell for each model; a dash for those that the ranking does not have."""
+    places = {model: place for place, model in enumerate(ranking.players)}
+    return [cell(ranking, places[model]) if model in places else DASH for model in models]
 
 
-def _elo_of(ranking: Ranking, model: str) -> str:
-    if model not in ranking.players:
-        return DASH
-    return rating_text(ranking.elo[ranking.players.index(model)])
+def _plain_rank(ranking: Ranking, place: int) -> str:
+    return str(ranking.ranks[place].rank)
+
+
+def _rank_of(ranking: Ranking, place: int) -> str:
+    rank = ranking.ranks[place]
+    return f"{rank.rank} ({rank.low}–{rank.high})"
+
+
+def _rating_of(ranking: Ranking, place: int) -> str:
+    return rating_text(ranking.bradley_terry[place])
+
+
+def _elo_of(ranking: Ranking, place: int) -> str:
+    return rating_text(ranking.elo[place])
 
 
 def by_facts(
