@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,6 +20,7 @@ from urs_inspect.datasets._rows import (
     Fields,
     Row,
     label_key,
+    number_of,
     read_inline_or_file,
     shown,
 )
@@ -87,8 +89,8 @@ class ColumnMap:
 
     def _named(self, value: Any) -> Any:
         """A label; a number that only a bound covers becomes the name of the bound."""
-        number = _number(value)
-        if number is None or label_key(value) in self.labels:
+        number = number_of(value)
+        if math.isnan(number) or label_key(value) in self.labels:
             return value
         for name in self.labels:
             bound = _BOUND.fullmatch(name)
@@ -130,15 +132,6 @@ def _joined(parts: Iterable[Any]) -> Any:
         if part and part.strip():
             texts.append(part.strip())
     return "\n\n".join(texts)
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        return None
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return None
 
 
 # --- the argument ---
@@ -410,7 +403,7 @@ def _plain(name: str) -> str:
 def _guess_labels(columns: Sequence[str], rows: Sequence[Row]) -> dict[str, str]:
     """Meanings of labels; none where all are read as they are, or there are too many."""
     values = _values(columns, rows)
-    numbers = [number for value in values if (number := _number(value)) is not None]
+    numbers = [number for number in map(number_of, values) if not math.isnan(number)]
     if numbers and len(numbers) == len(values) and not all(map(float.is_integer, numbers)):
         return _guess_bounds(numbers)
     written = {label_key(value): _written(value) for value in values}

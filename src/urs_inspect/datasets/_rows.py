@@ -454,7 +454,7 @@ class Fields:
         """Read a number of a scale, or the mean of a list of them, also written as texts."""
         value = self.values.get(column)
         parts = value if isinstance(value, list) and value else [value]
-        numbers = [_number(part) for part in parts]
+        numbers = [number_of(part) for part in parts]
         if column not in self.values:
             self.note(column, "missing")
         elif not all(low <= number <= high for number in numbers):
@@ -464,7 +464,7 @@ class Fields:
 
     def above_zero(self, column: str) -> float:
         """Read a number above 0."""
-        value = _number(self.values.get(column))
+        value = number_of(self.values.get(column))
         if not 0 < value < math.inf:
             shown_value = shown(self.values.get(column))
             self.note(column, f"must be a number above 0, is {_VALUE}", shown_value)
@@ -512,8 +512,8 @@ class Fields:
         return allowed[key]
 
 
-def _number(value: object) -> float:
-    """A number, or NaN."""
+def number_of(value: object) -> float:
+    """A number, also one that is written as a text; NaN for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return math.nan
     try:

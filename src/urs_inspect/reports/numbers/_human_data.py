@@ -105,15 +105,21 @@ _COLUMNS = ("id", "rating", "model", "rater", "epoch", "weight")
 def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
     """Read people's ratings of answers.
 
-    The scale has the lowest and highest rating that a person could choose; None if it is not known,
-    as is no matter for letters. The file is `.csv` with
-    a header, or `.jsonl`, with the columns id (of the question) and rating, and optionally model,
-    rater, epoch and weight (how many answers the rated one stands for, up to a common factor per
-    model); or a directory or file as `annotate --rate` writes them, of which the last rating of an
-    answer by a person counts.
+    The file is `.csv`, `.jsonl` or `.json` with the columns id (of the question) and rating, and
+    optionally model, rater, epoch and weight (how many answers the rated one stands for, up to a
+    common factor per model); or a directory or file as `annotate --rate` writes them, of which the
+    last rating of an answer by a person counts.
 
     Ratings may be letters (C, P, I, N), yes and no, true and false instead, which count 1, 0.5 or 0
     on a scale from 0 to 1, as in inspect-ai.
+
+    Args:
+        path: The file or directory.
+        scale: Lowest and highest rating that a person could choose; None if it is not known, which
+            only letters and words allow.
+
+    Returns:
+        The ratings on their scale, in the order of the file.
 
     Raises:
         InputError: Naming file and row of every error: a rating that is no number of the scale, two
@@ -131,37 +137,44 @@ def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
         rows = [replace(row, values={**row.values, "rating": _of_label(row)}) for row in rows]
     if scale is None:
         raise InputError(
-            f"human-scale: name the lowest and the highest rating that a person could give in"
+            "human-scale: name the lowest and the highest rating that a person could give in"
             f" {path}, as 1,5; only letters such as C and I, yes and no need none"
         )
     weighted = any(not Fields(row).blank("weight") for row in rows)
-    seen: dict[tuple[object, ...], HumanRating] = {}
-    weights: dict[tuple[object, ...], HumanRating] = {}
-    repeated = 0
+    read: list[HumanRating] = []
     for row in rows:
         rating = _rating(row, scale, weighted)
         if isinstance(rating, str):
             errors.append(f"{path}: {row.place}: {rating}")
-            continue
-        answer = (rating.question, rating.model, rating.epoch)
-        weighed = weights.setdefault(answer, rating)
-        first = seen.setdefault((*answer, rating.rater), rating)
-        if weighed.weight != rating.weight:
-            errors.append(
-                f"{path}: {row.place}: {rating.answer} has the weight {rating.weight:g} here and"
-                f" {weighed.weight:g} on {weighed.place}; an answer has one weight"
-            )
-        if rating.rater and first is not rating and first.rating == rating.rating:
-            repeated += 1
-        elif first is not rating:
-            errors.append(f"{path}: {row.place}: {_conflict(first, rating)}")
-    refuse(errors)
-    if not seen:
+        else:
+            read.append(rating)
+    ratings, conflicts = _each_once(read)
+    refuse([*errors, *(f"{path}: {conflict}" for conflict in conflicts)])
+    if not ratings:
         raise InputError(f"{path}: no rating")
-    ratings = tuple(seen.values())
     notes = _about_columns(path, rows)
     doubt = _doubt([rating.rating for rating in ratings], scale)
+    repeated = len(read) - len(ratings)
     return HumanRatings(path, scale, ratings, repeated, weighted, notes, doubt=doubt)
+
+
+def _each_once(ratings: Iterable[HumanRating]) -> tuple[tuple[HumanRating, ...], list[str]]:
+    """Ratings without those that repeat another one, and what contradicts another one."""
+    first_by: dict[tuple[object, ...], HumanRating] = {}
+    first_of: dict[tuple[object, ...], HumanRating] = {}
+    conflicts: list[str] = []
+    for rating in ratings:
+        answer = (rating.question, rating.model, rating.epoch)
+        other = first_of.setdefault(answer, rating)
+        if other.weight != rating.weight:
+            conflicts.append(
+                f"{rating.place}: {rating.answer} has the weight {rating.weight:g} here and"
+                f" {other.weight:g} on {other.place}; an answer has one weight"
+            )
+        first = first_by.setdefault((*answer, rating.rater), rating)
+        if first is not rating and not (rating.rater and first.rating == rating.rating):
+            conflicts.append(f"{rating.place}: {_conflict(first, rating)}")
+    return tuple(first_by.values()), conflicts
 
 
 def _is_label(value: object) -> bool:
