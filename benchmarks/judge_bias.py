@@ -15,10 +15,8 @@ often each bias is called clearly above people's.
 """
 
 import argparse
-import json
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
@@ -29,8 +27,9 @@ os.environ.update(
 
 import numpy as np
 
-from urs_inspect.datasets._collections import fetch_collection
+from benchmarks.real_votes import read_vicuna80
 from urs_inspect.reports._texts import number
+from urs_inspect.stats._battles import Battle
 from urs_inspect.stats._judge_bias import (
     BIASES,
     LENGTH,
@@ -51,56 +50,43 @@ JUDGES = {
     "bard": "Bard",
     "vicuna-13b": "Vicuna-13B",
 }
-_FOLDERS = {PEOPLE: "ratings-human", **{name: f"ratings-{name}" for name in JUDGES}}
-_FILE = re.compile(
-    r"answer[_-](.+)-vs-answer[_-](.+)-(?:human|{})-reviewer.*".format("|".join(JUDGES))
-)
-_OUTCOMES = {1: 1.0, 2: 0.0, 3: 0.5}
+_TIE = 0.5
 _LOGITS = number(2, sign=True)
 
 
 def read_vicuna() -> dict[str, list[ShownPair]]:
     """Votes of people and verdicts of five judges on pairs of the five judges' own answers.
 
-    Of two files on the same ordered pair, those that one judge has under an older name, the one of
-    the newer name counts. The files are fetched.
+    The files are fetched.
     """
-    published = fetch_collection("real_judges/vicuna80")
-    texts = {}
-    for name in JUDGES:
-        content = published[f"generations/answer_{name}.jsonl"].read_text(encoding="utf-8")
-        for line in content.splitlines():
-            row = json.loads(line)
-            texts[name, row["question_id"]] = row["text"]
-    found = {}
-    for who, below in _FOLDERS.items():
-        files = {}
-        for name, path in published.items():
-            models = _FILE.fullmatch(path.stem) if name.startswith(f"{below}/") else None
-            if models is not None and {models[1], models[2]} <= JUDGES.keys():
-                files[models[1], models[2]] = path
-        found[who] = list(_rows(files, texts))
-    return found
+    published = read_vicuna80()
+    battles = {name: published.judges[title] for name, title in JUDGES.items()}
+    return {
+        name: list(_shown(given, published.answers))
+        for name, given in {PEOPLE: published.people, **battles}.items()
+    }
 
 
-def _rows(
-    files: Mapping[tuple[str, str], Path],
-    texts: Mapping[tuple[str, int], str],
+def _shown(
+    battles: Iterable[Battle], answers: Mapping[tuple[str, int], str]
 ) -> Iterator[ShownPair]:
-    for (first, second), path in files.items():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            question = row["question_id"]
-            length, lists = answer_doublings(texts[first, question], texts[second, question])
-            yield ShownPair(
-                pair=f"{question} {min(first, second)} {max(first, second)}",
-                question=str(question),
-                outcome=_OUTCOMES[row["score"]],
-                length=length,
-                lists=lists,
-                first=first,
-                second=second,
-            )
+    """Verdicts on answers of the five models."""
+    for battle in battles:
+        models = sorted((battle.first, battle.second))
+        if not JUDGES.keys() >= set(models):
+            continue
+        question = int(battle.cluster)
+        texts = (answers[battle.first, question], answers[battle.second, question])
+        length, lists = answer_doublings(*texts)
+        yield ShownPair(
+            pair=f"{question} {' '.join(models)}",
+            question=battle.cluster,
+            outcome=battle.outcome,
+            length=length,
+            lists=lists,
+            first=battle.first,
+            second=battle.second,
+        )
 
 
 # --- simulations ---
@@ -283,7 +269,7 @@ def _marked(bias: JudgeBias, name: str) -> str:
 def _decided(found: Mapping[str, Sequence[ShownPair]]) -> str:
     rows = []
     decided = {
-        who: [row for row in verdicts if row.outcome != _OUTCOMES[3]]
+        who: [row for row in verdicts if row.outcome != _TIE]
         for who, verdicts in found.items()
     }
     for who, verdicts in decided.items():
