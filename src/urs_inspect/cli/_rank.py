@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from urs_inspect.cli._first_screen import Shown, print_shown, shown_options
 if TYPE_CHECKING:
     from urs_inspect.discrepancy._judge_prior import JudgePrior, WeighedRanking
     from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts
-    from urs_inspect.reports.numbers._rankings import RankingsBy, RankingsOfJudge
     from urs_inspect.reports.words._adjusted import Adjusted
     from urs_inspect.stats import Battles, Ranking
     from urs_inspect.stats._adjusted import Coefficient
@@ -128,7 +128,11 @@ def rank(
     that is named later.
     """
     from urs_inspect.logs._battles import attach_votes
-    from urs_inspect.reports.numbers._rankings import read_leaderboard
+    from urs_inspect.reports.numbers._rankings import (
+        rankings_by,
+        rankings_of_judge,
+        read_leaderboard,
+    )
     from urs_inspect.reports.words._rankings import ranking_report
     from urs_inspect.stats import compare_leaderboard
 
@@ -151,9 +155,10 @@ def rank(
     rankings = None
     by_judge = None
     if by is not None:
-        rankings = _by_groups(by, ranking, battles, groups, seed, published)
+        ranked = partial(_ranked, seed=seed)
+        rankings = rankings_by(by, ranking, battles, groups, ranked, published)
         if people is not None and verdicts is not None:
-            by_judge = _by_people_and_judge(by, people, verdicts, groups, seed)
+            by_judge = rankings_of_judge(by, people, verdicts, groups, ranked)
     adjusted = [section(ranking) for section in sections]
     report = ranking_report(ranking, agreement, people, adjusted, rankings, by_judge)
     if output is not None:
@@ -231,35 +236,6 @@ def _read(
     styles = styles_of(votes, features, sources)
     groups = () if by is None else groups_of([vote.facts for vote in votes], by, _note)
     return None, battles_of(vote.battle for vote in votes), styles, groups
-
-
-def _by_groups(
-    by: str,
-    overall: "Ranking",
-    battles: "Battles",
-    groups: tuple[str, ...],
-    seed: int,
-    leaderboard: dict[str, float] | None,
-) -> "RankingsBy":
-    """A ranking of each group of comparisons."""
-    from urs_inspect.reports.numbers._rankings import rankings_by
-
-    def ranked(some: "Battles") -> "Ranking":
-        return _ranked(some, seed)
-
-    return rankings_by(by, overall, battles, groups, ranked, leaderboard)
-
-
-def _by_people_and_judge(
-    by: str, people: "HumanBattles", verdicts: "JudgeVerdicts", groups: tuple[str, ...], seed: int
-) -> "RankingsOfJudge":
-    """Rankings of each group by people and by a judge."""
-    from urs_inspect.reports.numbers._rankings import rankings_of_judge
-
-    def ranked(some: "Battles") -> "Ranking":
-        return _ranked(some, seed)
-
-    return rankings_of_judge(by, people, verdicts, groups, ranked)
 
 
 def _style(control: str | None) -> "tuple[tuple[str, ...], dict[str, Coefficient] | None]":

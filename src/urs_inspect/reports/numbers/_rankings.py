@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from urs_inspect._util import InputError, counted
-from urs_inspect.datasets._rows import Row, read_records, read_table, shown
+from urs_inspect.datasets._rows import Row, read_table, shown
 from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts
 from urs_inspect.stats import Battles, Estimate, Ranking, compare_leaderboard
 from urs_inspect.stats._adjusted import FEATURES, Coefficient
@@ -159,19 +159,12 @@ def read_leaderboard(path: Path) -> dict[str, float]:
     is_json = path.suffix.lower() == ".json" and path.is_file()
     if is_json and (ratings := _mapping(path)) is not None:
         rows = [
-            Row(
-                n,
-                {
-                    _MODEL: model,
-                    _RATING: value,
-                },
-                "row",
-            )
+            Row(n, {_MODEL: model, _RATING: value}, "row")
             for n, (model, value) in enumerate(ratings.items(), 1)
         ]
         errors: list[str] = []
     else:
-        rows, errors = read_records(path) if is_json else read_table(path, ((_MODEL,),))
+        rows, errors = read_table(path, ((_MODEL,),))
     if errors:
         raise InputError(errors[0])
     present = {key for row in rows for key in row.values}

@@ -197,9 +197,10 @@ def judges_report(
     sections: list[Section] = []
     biases: list[DatasetBiases] = []
     for judged in pairs:
-        found = pair_biases(judged)
-        sections += _pair_sections(judged, by, numbers, [found] if found else [])
-        biases += [found] if found else []
+        bias_of_pairs = pair_biases(judged)
+        found = [] if bias_of_pairs is None else [bias_of_pairs]
+        sections += _pair_sections(judged, by, numbers, found)
+        biases += found
     for rated in ratings:
         sections += _rating_sections(rated, by, numbers)
     for fought in battles:
@@ -234,7 +235,7 @@ def _battles_section(found: DatasetBiases) -> Section:
 def _battles_screen(battles: Sequence[DatasetBiases], bias: str) -> FirstScreen:
     """The answer on one screen where there are only logs of `mad`."""
     beside = any(found.labels for found in battles)
-    none = "No judge clearly prefers what people do not." if beside else NO_LABELS
+    none = "No judge clearly prefers anything more than people do." if beside else NO_LABELS
     warnings = [SIMULATED_SCREEN] if any(found.simulated for found in battles) else []
     return FirstScreen(bias or none, warnings)
 
