@@ -286,3 +286,23 @@ def test_mappings_are_checked(refused: Said, tmp_path: Path) -> None:
     assert tells(refused(*given, "--set", "judge"), "NAME=VALUE")
     assert tells(refused(*given, "--file-name", "("), "regular expression")
     assert tells(refused(*given, "--file-name", "(?P<judge>x)y"), "v.jsonl")
+    assert tells(refused(*given, "--label", "person"), "label ... pairs ... --columns")
+    assert tells(refused(*given, "--judges", "one,two"), "judges ... pairs ... --set")
+
+
+def test_rows_without_a_judge_are_refused(refused: Said, tmp_path: Path) -> None:
+    rows = [verdict(number, "x", "y", "a", judge=judge) for number, judge in enumerate(("j", ""))]
+    pairs = write_rows(tmp_path / "v.jsonl", *rows)
+    assert tells(refused("import", "verdicts", pairs, "-o", tmp_path / "out"), "line 2 ... judge")
+    scores = write_rows(tmp_path / "s.jsonl", score(0, "m", "j", 1), score(1, "m", " ", 1))
+    given = ("import", "verdicts", scores, "-o", tmp_path / "out")
+    assert tells(refused(*given), "line 2 ... judge")
+    assert tells(refused(*given, "--verdicts", "{3: tie}"), "verdicts ... pairs")
+
+
+def test_faults_of_many_rows_are_told_once(refused: Said, tmp_path: Path) -> None:
+    rows = [verdict(number, "x", "y", 5 + number % 2) for number in range(6)]
+    file = write_rows(tmp_path / "v.jsonl", *rows)
+    output = refused("import", "verdicts", file, "-o", tmp_path / "out")
+    assert tells(output, "lines 1, 2, 3 and 3 more ... winner ... 5 (3 times), 6 (3 times)")
+    assert output.count("--verdicts") == 1

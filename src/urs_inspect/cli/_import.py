@@ -10,6 +10,8 @@ import click
 from urs_inspect._util import InputError, choices, counted, visible, write_new_file
 
 if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
     from urs_inspect.datasets._columns import Preference
     from urs_inspect.logs._imported import ImportedFile, Naming
     from urs_inspect.logs._imported_verdicts import ImportedScore, KnownAnswers
@@ -166,17 +168,26 @@ def verdicts(
     known = KnownAnswers(answer_logs, notes)
     read = _of_all(files, lambda path: [named.read(path)])
     if all(file.has("model_b") or file.has("answer_b_id") for file in read):
-        _refuse_without_use("are pairs", judges=judges, label=label)
+        _refuse_options_of_scores(judges, label)
         _write_pairs(read, means, known, output, notes)
     else:
-        _refuse_without_use("are not all pairs", verdicts=meanings)
+        if meanings is not None:
+            raise InputError("verdicts: only of pairs; not all FILES have model_a and model_b")
         _write_scores(read, columns, label, known, output, notes)
 
 
-def _refuse_without_use(what: str, **given: str | None) -> None:
-    """Refuse options that would change nothing."""
-    if unused := [f"--{option}" for option, value in given.items() if value is not None]:
-        raise InputError(f"{choices(unused)}: of no use here, because FILES {what}")
+def _refuse_options_of_scores(judges: str | None, label: str | None) -> None:
+    """Refuse options that would change nothing where pairs are read."""
+    if judges is not None:
+        raise InputError(
+            "judges: only of scores; FILES are pairs, whose judge is the column judge, or"
+            " --set judge=NAME"
+        )
+    if label is not None:
+        raise InputError(
+            "label: only of scores; FILES are pairs, whose labels are the column label, or"
+            f" --columns '{{label: {label}}}'"
+        )
 
 
 def _write_pairs(
@@ -197,11 +208,9 @@ def _write_pairs(
         if single := in_one_order(log):
             notes.append(
                 f"{name}: {single:,} of {counted(len(log.samples or []), 'pair')} in one order"
-                " only; how much place counts cannot be told from these."
+                " only; whether the judge prefers a place cannot be seen in these."
             )
-    written = write_logs(logs, output)
-    _say(notes)
-    click.echo(f"{counted(len(logs), 'log')} in {_place(output, written)}: {choices(logs)}")
+    _say_logs(logs, write_logs(logs, output), output, notes)
 
 
 def _write_scores(
@@ -231,6 +240,12 @@ def _write_scores(
     if labels:
         write_new_file(file_of_labels, _labels_csv(labels, ids))
         notes.append(f"{counted(len(labels), 'label')} of people in {file_of_labels}")
+    _say_logs(logs, written, output, notes)
+
+
+def _say_logs(
+    logs: "Mapping[str, EvalLog]", written: list[Path], output: Path, notes: list[str]
+) -> None:
     _say(notes)
     click.echo(f"{counted(len(logs), 'log')} in {_place(output, written)}: {choices(logs)}")
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from urs_inspect._util import InputError, counted
-from urs_inspect.datasets._rows import Row, read_table, shown
+from urs_inspect.datasets._rows import Row, number_of, read_table, shown
 from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts
 from urs_inspect.stats import Battles, Estimate, Ranking, compare_leaderboard
 from urs_inspect.stats._adjusted import FEATURES, Coefficient
@@ -226,12 +226,5 @@ def _mapping(path: Path) -> dict[str, Any] | None:
 
 
 def _number(value: object) -> float:
-    try:
-        number = (
-            float(value)
-            if isinstance(value, (str, int, float)) and not isinstance(value, bool)
-            else math.nan
-        )
-    except (ValueError, OverflowError):
-        return math.nan
+    number = number_of(value)
     return number if math.isfinite(number) else math.nan
