@@ -318,7 +318,10 @@ def _check_answer_options(output: Path | None, answers: bool, viewer: bool) -> N
 def read_labels(
     human: Path | None, scale: tuple[float, float] | None, *, given: bool
 ) -> "HumanRatings | None":
-    """People's ratings on their scale, if a file is given; `given`: whether a scale is."""
+    """People's ratings, if there is a file of them.
+
+    `given` says whether the user named the scale, which needs such a file.
+    """
     from urs_inspect.reports.numbers._human_data import read_human_ratings
 
     if human is not None:

@@ -490,27 +490,26 @@ def groups_of(
         key: Name of the facts by which comparisons are divided.
         say: Gets a sentence on comparisons without a group.
 
+    Returns:
+        The groups, in the order of the comparisons.
+
     Raises:
         InputError: If no comparison has a value, or there are more than 30 values.
     """
     groups = tuple(_fact(one, key) for one in facts)
-    found = {group for group in groups if group}
-    if not found:
-        known = _dividing(facts)
-        raise InputError(
-            f"by: no comparison has a value of '{key}'; what divides them: {choices(known)}"
-            if known
-            else f"by: no comparison has a value of '{key}', and nothing else divides them"
-        )
-    if len(found) > _MOST_GROUPS:
-        raise InputError(
-            f"by: '{key}' has {len(found):,} values; at most {_MOST_GROUPS} are ranked one by one"
-        )
-    others = [name for name in _dividing(facts) if name != key]
-    if len(found) == 1 and others:
-        say(f"by: all comparisons have the same {key}; what divides them: {choices(others)}")
+    values = {group for group in groups if group}
+    dividing = _dividing(facts)
+    if not values:
+        allowed = f"allowed: {choices(dividing)}" if dividing else "they differ in nothing else"
+        raise InputError(f"by: no comparison has a value of '{key}'; {allowed}")
+    if len(values) > _MOST_GROUPS:
+        raise InputError(f"by: '{key}' has {len(values):,} values; allowed: {_MOST_GROUPS}")
+    others = [name for name in dividing if name != key]
+    if len(values) == 1 and others:
+        say(f"by: all comparisons have the same {key}; they differ in {choices(others)}")
     if without := groups.count(""):
-        say(f"by: {counted(without, 'comparison')} without '{key}' count in the overall ranking")
+        counted_without = f"{counted(without, 'comparison')} without '{key}'"
+        say(f"by: {counted_without} count only in the overall ranking")
     return groups
 
 

@@ -82,6 +82,20 @@ def _screen(
     )
     votes = people_notes(people) if people else []
     basis = [*votes, over, f"Ratings of Bradley-Terry with {ranking.level:.0%} intervals."]
+    message = ranking.connectivity.message
+    warnings = [f"NOT ALL MODELS COMPARE: {message}"] if message else []
+    findings = [first_of_groups(by)] if by else []
+    findings.append(
+        "The interval of a rank is about that model alone; where models are nearly equal, it is"
+        " too narrow."
+    )
+    findings += [f"Also: {title}." for title in more]
+    table = _ranks_by_group(ranking, by) if by else _ranks(ranking)
+    return FirstScreen(_claim(ranking), warnings, basis, table, findings)
+
+
+def _ranks(ranking: Ranking) -> Table:
+    """Ranks, ratings, and how far each model is ahead of the next."""
     ahead = [_rating_difference(gap.estimate) for gap in ranking.differences]
     data = pd.DataFrame(
         {
@@ -91,30 +105,25 @@ def _screen(
             "ahead of the next": [*ahead, ""],
         }
     )
-    formats: dict[str, Format] = {"rating": rating_text, "ahead of the next": str}
+    return Table(data, {"rating": rating_text, "ahead of the next": str})
+
+
+def _ranks_by_group(ranking: Ranking, by: RankingsBy) -> Table:
+    """Ranks overall and in each group, and ratings overall."""
+    columns: dict[str, Sequence[Any]] = {
+        "rank": rank_texts(ranking.ranks),
+        "model": list(ranking.players),
+    }
+    formats: dict[str, Format] = {}
     headings: dict[str, str] = {}
-    findings: list[str] = []
-    if by:
-        ratings = data.pop("rating")
-        data = data.drop(columns="ahead of the next")
-        formats = {}
-        for group, ranks in rank_columns(by).items():
-            column = f"{by.by}: {group}"
-            data[column] = ranks
-            formats[column] = str
-            headings[column] = group
-        data["rating"] = ratings
-        formats["rating"] = rating_text
-        findings.append(first_of_groups(by))
-    table = Table(data, formats, headings=headings)
-    message = ranking.connectivity.message
-    warnings = [f"NOT ALL MODELS COMPARE: {message}"] if message else []
-    findings += [
-        "The interval of a rank is about that model alone; where models are nearly equal, it is"
-        " too narrow."
-    ]
-    findings += [f"Also: {title}." for title in more]
-    return FirstScreen(_claim(ranking), warnings, basis, table, findings)
+    for group, ranks in rank_columns(by).items():
+        column = f"{by.by}: {group}"  # a group may be called like another column
+        columns[column] = ranks
+        formats[column] = str
+        headings[column] = group
+    columns["rating"] = list(ranking.bradley_terry)
+    formats["rating"] = rating_text
+    return Table(pd.DataFrame(columns), formats, headings=headings)
 
 
 def _claim(ranking: Ranking) -> str:
