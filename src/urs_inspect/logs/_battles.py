@@ -503,7 +503,9 @@ def groups_of(
         allowed = f"allowed: {choices(dividing)}" if dividing else "they differ in nothing else"
         raise InputError(f"by: no comparison has a value of '{key}'; {allowed}")
     if len(values) > _MOST_GROUPS:
-        raise InputError(f"by: '{key}' has {len(values):,} values; allowed: {_MOST_GROUPS}")
+        raise InputError(
+            f"by: '{key}' has {len(values):,} values; at most {_MOST_GROUPS} are allowed"
+        )
     others = [name for name in dividing if name != key]
     if len(values) == 1 and others:
         say(f"by: all comparisons have the same {key}; they differ in {choices(others)}")
