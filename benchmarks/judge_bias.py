@@ -269,8 +269,7 @@ def _marked(bias: JudgeBias, name: str) -> str:
 def _decided(found: Mapping[str, Sequence[ShownPair]]) -> str:
     rows = []
     decided = {
-        who: [row for row in verdicts if row.outcome != _TIE]
-        for who, verdicts in found.items()
+        who: [row for row in verdicts if row.outcome != _TIE] for who, verdicts in found.items()
     }
     for who, verdicts in decided.items():
         by_name = judge_bias(verdicts).judge
