@@ -201,81 +201,122 @@ def powered_means(
     `n` is then at most what the ratings tell of differences.
     """
     questions = len(scores.judge)
-    common = scores.judge.mean(axis=1, keepdims=True)
-    own = scores.judge - common
-    own_of_rated = scores.judge_of_rated - common
+    everything = np.arange(questions)
     shares = np.ones(questions) if reweight is None else reweight(np.ones((1, questions)))[0]
     known = ~np.isnan(scores.people)
-    weighed = shares[:, None] > 0
     weights = np.where(known, scores.weights * shares[:, None], 0.0)
-    if coefficients is None:
-        parts = np.stack([np.broadcast_to(common, own.shape), np.where(known, own_of_rated, 0.0)])
-        alone = _without_raters(scores, weights, np.zeros_like(weights)).people
-        coefficients, without = _fit(parts, np.where(known, alone, 0.0), weights)
-    else:
-        without = np.broadcast_to(np.array(coefficients), (questions, 2))
-    predictions = np.where(known, without[:, :1] * common + without[:, 1:] * own_of_rated, 0.0)
-    adjusted = _without_raters(scores, weights, predictions)
-    usual = np.average(common, axis=0, weights=shares)
-    usual_own = np.average(own, axis=0, weights=shares)
-    predicted_from_usual = without[:, :1] * (common - usual) + without[:, 1:] * (
-        own_of_rated - usual_own
-    )
-    residuals = np.where(known, adjusted.people - predicted_from_usual, np.nan)
+    expected = _expected(scores, weights, shares, coefficients)
+    adjusted = _without_raters(scores, weights, np.where(known, expected.of_rated, 0.0))
+    residuals = np.where(known, expected.residuals(adjusted.people, everything, everything), np.nan)
     unseen = _unseen_errors(residuals, width, rounds, seed)
     wanted: list[MeanColumn] = []
     for chosen in columns.values():
         rated = chosen[known[chosen].any(axis=1)]
-        centre, own_centre = (
-            np.average(part[chosen], axis=0, weights=shares[chosen]) for part in (common, own)
-        )
-        predicted = coefficients[0] * (common[chosen] - centre) + coefficients[1] * (
-            own[chosen] - own_centre
-        )
-        residual = adjusted.people[rated] - without[rated, :1] * (common[rated] - centre)
-        residual -= without[rated, 1:] * (own_of_rated[rated] - own_centre)
+        residual = expected.residuals(adjusted.people, rated, chosen)
         weight = np.where(known[rated], scores.weights[rated], np.nan)
         sums = np.hstack([residual * weight, adjusted.people[rated] * weight, weight])
-        wanted += [MeanColumn(chosen, predicted), MeanColumn(rated, sums)]
+        wanted.append(MeanColumn(chosen, expected.of_all(chosen)))
+        wanted.append(MeanColumn(rated, sums))
     influence = np.divide(
-        adjusted.influence, shares[:, None], out=np.zeros_like(adjusted.influence), where=weighed
+        adjusted.influence,
+        shares[:, None],
+        out=np.zeros_like(adjusted.influence),
+        where=shares[:, None] > 0,
     )
-    wanted.append(MeanColumn(np.arange(questions), influence * shares.sum()))
+    wanted.append(MeanColumn(everything, influence * shares.sum()))
     *draws, moved = bootstrap_means(
         wanted, questions, reweight=reweight, clusters=clusters, rounds=rounds, seed=seed
     )
     found = {}
-    for (name, chosen), judged, rated_sums in zip(
+    for (name, chosen), judged, sums_drawn in zip(
         columns.items(), draws[::2], draws[1::2], strict=True
     ):
         n = np.array([int(effective_number(part) + _NO_SPREAD) for part in weights[chosen].T])
         n = np.minimum(n, adjusted.most)
-        values, drawn = (
-            np.split(part, 3, axis=-1) for part in (rated_sums.values, rated_sums.draws)
-        )
         drift = moved.draws @ adjusted.rated_by(weights, chosen).T
-        groups = None if rated_sums.drawn is None else np.minimum(n, rated_sums.drawn[: len(n)])
-        corrected, people = (
-            MeanDraws(
-                ratio(values[part], values[2]),
-                ratio(drawn[part], drawn[2]) - drift,
-                n,
-                seed,
-                groups,
-            )
-            for part in (0, 1)
-        )
         unrated = 1 - known[chosen].mean(axis=0)
         noise = unseen * np.sqrt(unrated) / np.maximum(n, 1)
-        corrected = MeanDraws(
-            corrected.values + judged.values,
-            corrected.draws + judged.draws + noise,
-            n,
-            seed,
-            groups,
-        )
-        found[name] = PoweredMeans(corrected, people, judged)
-    return found, coefficients
+        found[name] = _joined(judged, sums_drawn, n, drift, noise)
+    return found, expected.coefficients
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """What a judge's scores let expect of ratings, shape (Q, M) where nothing else is said."""
+
+    common: Floats  # the judge's mean over the models, shape (Q, 1)
+    own: Floats  # its scores less that
+    own_of_rated: Floats  # the same of the scores of what people rated
+    coefficients: tuple[float, float]  # of the two
+    without: Floats  # the coefficients by all other questions, shape (Q, 2)
+    shares: Floats  # weight of each question, shape (Q,)
+
+    @property
+    def of_rated(self) -> Floats:
+        """Predicted ratings, up to a constant, NaN where nothing was rated."""
+        return self.without[:, :1] * self.common + self.without[:, 1:] * self.own_of_rated
+
+    def _centres(self, chosen: Integers) -> tuple[Floats, Floats]:
+        shares = self.shares[chosen]
+        common = np.average(self.common[chosen], axis=0, weights=shares)
+        return common, np.average(self.own[chosen], axis=0, weights=shares)
+
+    def of_all(self, chosen: Integers) -> Floats:
+        """Predictions of all answers to some questions, less their mean."""
+        common, own = self._centres(chosen)
+        first, second = self.coefficients
+        return first * (self.common[chosen] - common) + second * (self.own[chosen] - own)
+
+    def residuals(self, people: Floats, rated: Integers, chosen: Integers) -> Floats:
+        """Ratings of some questions less predictions, which are centred on the chosen ones."""
+        common, own = self._centres(chosen)
+        by_common = self.without[rated, :1] * (self.common[rated] - common)
+        by_own = self.without[rated, 1:] * (self.own_of_rated[rated] - own)
+        return people[rated] - by_common - by_own
+
+
+def _expected(
+    scores: RatedScores,
+    weights: Floats,
+    shares: Floats,
+    coefficients: tuple[float, float] | None,
+) -> _Expected:
+    """Fit the coefficients, unless they are given."""
+    common = scores.judge.mean(axis=1, keepdims=True)
+    own = scores.judge - common
+    own_of_rated = scores.judge_of_rated - common
+    if coefficients is not None:
+        without = np.broadcast_to(np.array(coefficients), (len(own), 2))
+        return _Expected(common, own, own_of_rated, coefficients, without, shares)
+    known = ~np.isnan(scores.people)
+    parts = np.stack([np.broadcast_to(common, own.shape), np.where(known, own_of_rated, 0.0)])
+    people = _without_raters(scores, weights, np.zeros_like(weights)).people
+    fitted, without = _fit(parts, np.where(known, people, 0.0), weights)
+    return _Expected(common, own, own_of_rated, fitted, without, shares)
+
+
+def _joined(
+    judged: MeanDraws, sums: MeanDraws, n: Integers, drift: Floats, noise: Floats
+) -> PoweredMeans:
+    """Means of predictions, and of weighted residuals, ratings and weights, as `PoweredMeans`.
+
+    `drift` is what raters add in each round, `noise` what errors that were not seen add.
+    """
+    residual, rating, weight = np.split(sums.values, 3, axis=-1)
+    residual_drawn, rating_drawn, weight_drawn = np.split(sums.draws, 3, axis=-1)
+    groups = None if sums.drawn is None else np.minimum(n, sums.drawn[: len(n)])
+    correction = ratio(residual_drawn, weight_drawn) - drift
+    corrected = MeanDraws(
+        ratio(residual, weight) + judged.values,
+        correction + judged.draws + noise,
+        n,
+        sums.seed,
+        groups,
+    )
+    people = MeanDraws(
+        ratio(rating, weight), ratio(rating_drawn, weight_drawn) - drift, n, sums.seed, groups
+    )
+    return PoweredMeans(corrected, people, judged)
 
 
 def _unseen_errors(residuals: Floats, width: float, rounds: int, seed: int) -> Floats:
