@@ -24,7 +24,11 @@ from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._human_data import read_human_ratings
 from urs_inspect.reports.numbers._judge_checks import _CHECKS, JUDGE_TASKS, JudgeFact
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, make_leaderboard
-from urs_inspect.reports.words._judge_checks import judge_section, judge_sentence
+from urs_inspect.reports.words._judge_checks import (
+    failed_sentence,
+    judge_section,
+    judge_sentence,
+)
 
 PEOPLE, REPEATS, KNOWN, TWINS, FLAWS, ITSELF, _, KEYS = _CHECKS
 PROBE = {"constant": 2.5, "empty": 1.0, "reference": 8.0, "injection": 6.0}
@@ -226,6 +230,35 @@ def test_a_judge_that_gives_the_reference_too_little_has_failed(tmp_path: Path, 
     assert said in " ".join(run("report", "--all", tmp_path).output.split())
 
 
+def test_a_failed_check_comes_before_other_warnings_and_below_the_headline_of_the_page(
+    tmp_path: Path,
+    run: Run,  # noqa: F811
+) -> None:
+    write_urs(tmp_path, "p/a", JUDGE, "p/b")
+    for place in range(2):
+        (tmp_path / f"cut{place}.eval").write_text("no log")
+    failed = {**PAIRS, "overall accuracy_all": 0.61, "low": 0.55, "high": 0.66}
+    about = {"dataset": "md_eval"}
+    write_task(tmp_path / "pairs.eval", "md_eval", failed, metadata=about)
+    first = run("report", tmp_path).output
+    told = "FAILED 1 CHECK ... 61% (55% to 66%) ... 40 ... md_eval ... longer ... 75%"
+    assert tells(first[:300], told) and tells(first, f"{told} ... word for word")
+    run("report", tmp_path, "-o", tmp_path / "out")
+    notes = (tmp_path / "out" / "report.md").read_text().partition("In short")[2].splitlines()
+    lines = [line for line in notes if line]
+    assert "mean score" in lines[0] and tells(lines[1], told)
+
+
+def test_a_judge_that_only_guesses_is_beside_chance(tmp_path: Path) -> None:
+    write_urs(tmp_path, "p/a", "p/b")
+    guessed = {"overall accuracy_all": 0.48, "low": 0.4, "high": 0.56}
+    write_task(tmp_path / "pairs.eval", "judge_pairwise", guessed)
+    write_task(tmp_path / "probe.eval", "urs_probe", {**PROBE, "injection": 6.5})
+    said = failed_sentence(board_of(tmp_path).rankings[0])
+    assert tells(said, "FAILED 2 CHECKS ... 48% (40% to 56%) ... 50% ... 6.50 ... Not checked")
+    assert "longer" not in said
+
+
 def test_a_passed_check_is_no_accusation(tmp_path: Path) -> None:
     write_urs(tmp_path, JUDGE, "p/b")
     write_task(tmp_path / "probe.eval", "urs_probe", {**PROBE, "injection": 1.5})
@@ -236,7 +269,7 @@ def test_a_passed_check_is_no_accusation(tmp_path: Path) -> None:
         tells(said, "Passed: ... known quality")
         and "its own answers" in said.partition("Passed")[2]
     )
-    assert not section.warnings
+    assert not section.warnings and not failed_sentence(ranking)
     everything = " ".join(
         [said, *section.notes, *(cell for row in section.tables[0].text().rows for cell in row)]
     )

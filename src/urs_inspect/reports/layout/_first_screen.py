@@ -43,8 +43,8 @@ class FirstScreen:
     @property
     def notes(self) -> Iterator[str]:
         """All sentences of a page in order, and the commands."""
-        yield from self.warnings
         yield self.claim
+        yield from self.warnings
         yield from self.basis
         yield from self.findings
         for purpose, command in self.commands:

@@ -70,6 +70,8 @@ copy of the reference is worth 8 by definition, give or take 1.
 _JUDGED_NULL_ANSWERS = ("constant", "reference", "injection")
 """Those about which a judge is asked."""
 
+CHANCE = 0.5
+"""Accuracy on pairs of choosing at random."""
 PEOPLE = "agreement with people"
 _REPEATS = "repeated judgements"
 LABELS = "agreement with GPT-4's labels"
@@ -120,6 +122,7 @@ class JudgeFact(NamedTuple):
     rubric: str = ""  # with which a log asked the judge
     lowest: float = math.nan  # least that an answer of known quality deserves
     logs: frozenset[str] = frozenset()  # of answers judged with the same prompts; not in tables
+    accuracy_on: str = ""  # the labelled pairs of which the result is an accuracy; not in tables
 
 
 class TwinsOfLogs(NamedTuple):
@@ -244,12 +247,18 @@ def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact
     check = LABELS if data in _BY_GPT_4 else PEOPLE
     for row, what, trivial in (
         ("pearson", f"Pearson, log of {n} responses", 0.0),
-        ("overall accuracy_all", f"accuracy, log of {n} pairs", max(0.5, np.nan_to_num(longest))),
+        (
+            "overall accuracy_all",
+            f"accuracy, log of {n} pairs",
+            max(CHANCE, np.nan_to_num(longest)),
+        ),
     ):
         if row in rows:
             result = Estimate(rows[row], low, high, n, n)
             measure = f"{what} of {data}{beside}"
-            yield JudgeFact(check, judge, measure, file, result, trivial, rubric, logs=same)
+            fact = JudgeFact(check, judge, measure, file, result, trivial, rubric, logs=same)
+            pairs = f"{n:,} pairs of {data}" if trivial else ""
+            yield fact._replace(accuracy_on=pairs)
     if log.eval.task != PACKAGE + "urs_probe":
         return
     for kind in _JUDGED_NULL_ANSWERS:

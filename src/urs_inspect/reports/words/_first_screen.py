@@ -24,7 +24,7 @@ from urs_inspect.reports.words._comparison import (
     questions_to_tell,
     screen_table,
 )
-from urs_inspect.reports.words._judge_checks import judge_failed, judge_sentence
+from urs_inspect.reports.words._judge_checks import failed_sentence
 from urs_inspect.rubrics import HIGHEST, LOWEST
 
 _MEAN = number(2)
@@ -80,11 +80,11 @@ def mean_of_one(ranking: Ranking) -> str:
 
 
 def _warnings(ranking: Ranking) -> list[str]:
-    warnings = [*first_cautions(ranking), *more_cautions(ranking)]
+    failed = failed_sentence(ranking)
+    warnings = [failed] if failed else []
+    warnings += [*first_cautions(ranking), *more_cautions(ranking)]
     if ranking.corrected is not None:
         warnings += ranking.corrected.warnings
-    if judge_failed(ranking):
-        warnings.append(judge_sentence(ranking))
     if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
         warnings.append(ALERT)
     return warnings

@@ -6,11 +6,13 @@ from itertools import groupby
 
 import pandas as pd
 
+from urs_inspect._util import counted
 from urs_inspect.logs._naming import short_names
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import COMMAND, DASH, Format, listed, number
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._judge_checks import (
+    CHANCE,
     FAILED,
     LABELS,
     NOT_CHECKED,
@@ -28,6 +30,9 @@ from urs_inspect.reports.numbers._leaderboard import Ranking
 JUDGE = "The judge"
 """Title of the section about a judge."""
 _NUMBER = number(2)
+_PERCENT = number(0, percent=True)
+_MOST_FAILURES = 2
+"""Most failed checks that a warning states in full."""
 _TITLES = {
     FAILED: FAILED,
     UNCLEAR: "Unclear, as the interval leaves it open",
@@ -45,15 +50,41 @@ def judge_failed(ranking: Ranking) -> bool:
     return FAILED in map(verdict_of, ranking.judge_checks)
 
 
+def failed_sentence(ranking: Ranking) -> str:
+    """Which checks the judge failed, and what the others gave; empty if it failed none."""
+    by_verdict: dict[str, list[JudgeFact]] = {}
+    for fact in _worst(ranking):
+        by_verdict.setdefault(verdict_of(fact), []).append(fact)
+    failed = by_verdict.get(FAILED, [])
+    if not failed:
+        return ""
+    judges = ranking.conditions.judges
+    texts = [_failure(fact, judges) for fact in failed]
+    results = listed(texts, separator="; ", most=_MOST_FAILURES)
+    sentences = [f"JUDGE FAILED {counted(len(failed), 'CHECK', 'CHECKS')}: {results}."]
+    for verdict in (UNCLEAR, PASSED, NOT_CHECKED):
+        checks = [fact.check for fact in by_verdict.get(verdict, ())]
+        if checks:
+            sentences.append(f"{verdict.capitalize()}: {listed(checks)}.")
+    return " ".join(sentences)
+
+
+def _failure(fact: JudgeFact, judges: Sequence[str]) -> str:
+    """A failed check, with what it was measured against."""
+    if not fact.accuracy_on:
+        return _in_words(fact, judges)
+    trivial = "guessing is right on 50%"
+    if fact.baseline > CHANCE:
+        trivial = f"always choosing the longer answer is right on {_PERCENT(fact.baseline)}"
+    right = f"right on {_PERCENT(fact.result)} of {fact.accuracy_on}; {trivial}"
+    return right if len(judges) == 1 else f"{short_names(judges)[fact.judge]} is {right}"
+
+
 def judge_sentence(ranking: Ranking) -> str:
     """What the checks of the judge gave, of each the worst result; empty without a judge."""
     judges = ranking.conditions.judges
-    severity = list(_TITLES)
-    worst: dict[str, JudgeFact] = {}
-    for fact in sorted(ranking.judge_checks, key=lambda fact: severity.index(verdict_of(fact))):
-        worst.setdefault(fact.check, fact)
     parts = []
-    for verdict, facts in groupby(worst.values(), key=verdict_of):
+    for verdict, facts in groupby(_worst(ranking), key=verdict_of):
         if verdict != NOT_MEANT:
             results = [_in_words(fact, judges) for fact in facts]
             parts.append(f"{_TITLES[verdict]}: {listed(results)}.")
@@ -65,6 +96,15 @@ def judge_sentence(ranking: Ranking) -> str:
     if len(judges) > 1:
         who = f"panel of {len(judges)} {who}"
     return f"Checks of the {who}. {' '.join(parts)}"
+
+
+def _worst(ranking: Ranking) -> list[JudgeFact]:
+    """Of each check the worst result, the worst verdicts first."""
+    severity = list(_TITLES)
+    worst: dict[str, JudgeFact] = {}
+    for fact in sorted(ranking.judge_checks, key=lambda fact: severity.index(verdict_of(fact))):
+        worst.setdefault(fact.check, fact)
+    return list(worst.values())
 
 
 def _in_words(fact: JudgeFact, judges: Sequence[str]) -> str:
@@ -101,7 +141,7 @@ def judge_section(ranking: Ranking, place: int) -> Section:
     ]
     columns = {
         "block": place,
-        **pd.DataFrame(facts, dtype=object).drop(columns="logs"),
+        **pd.DataFrame(facts, dtype=object).drop(columns=["logs", "accuracy_on"]),
         "n": [fact.result.n if fact.result else None for fact in facts],
         "verdict": list(map(verdict_of, facts)),
         "title": titles,
