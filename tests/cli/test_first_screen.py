@@ -163,6 +163,31 @@ def test_what_does_not_fit_is_counted_and_commands_and_claims_stay() -> None:
     assert int(more.split()[1]) + shown == 40
 
 
+@pytest.mark.parametrize(
+    ("rows", "shown", "counted"), [(2, 3, False), (8, 3, False), (9, 1, True), (10, 0, True)]
+)
+def test_findings_that_do_not_fit_are_counted_in_a_last_line(
+    rows: int, shown: int, counted: bool
+) -> None:
+    screen = FirstScreen(
+        claim="The claim.",
+        warnings=["A warning."] * 5,
+        table=Table(pd.DataFrame({"model": [f"model {n}" for n in range(rows)]})),
+        findings=["First intents.", "Second intents.", "Third intents."],
+        rest=["Left: all.", "Left: 2.", "Left: 1."],
+    )
+    lines = screen_lines(screen, 80, ["The way on."])
+    assert len(lines) <= LINES
+    assert [line for line in lines if "intents" in line] == list(screen.findings[:shown])
+    assert [line for line in lines if "Left" in line] == list(screen.rest[shown : shown + counted])
+
+
+def test_the_first_two_warnings_are_never_a_count() -> None:
+    warnings = ["One, " + "long " * 60, "Two, " + "long " * 60, "Three.", "Four."]
+    text = " ".join(screen_lines(FirstScreen("Claim", warnings), 80, []))
+    assert "One" in text and "Two" in text and "2 more" in text and "Three" not in text
+
+
 def test_no_word_is_broken() -> None:
     text = "几个 中文 " * 20 + "and words, " * 20
     lines = screen_lines(FirstScreen(text), 40, [])

@@ -128,6 +128,8 @@ def screen_lines(screen: "FirstScreen", width: int, ways: Sequence[str]) -> list
         end += _command_lines(purpose, command, width)
     end += ways
     room = LINES - _height(top, width) - _height(end, width) - 2  # blank lines around the table
+    kept = len(_wrapped(screen.rest[0], width)) if screen.rest else 0  # for what is left out
+    room -= kept
     table = None if screen.table is None else screen.table.text()
     least = 0 if table is None else 3 + min(len(table.rows), _FEWEST_ROWS)
     lines = top + _fitting(screen.basis, width, room - least)
@@ -136,7 +138,7 @@ def screen_lines(screen: "FirstScreen", width: int, ways: Sequence[str]) -> list
         rows = _table_lines(table, width, room)
         room -= len(rows) + 1
         lines += ["", *rows]
-    if findings := _fitting([*screen.findings, *screen.ways], width, room):
+    if findings := _found_lines(screen, width, room + kept):
         lines += ["", *findings]
     return [*lines, "", *end]
 
@@ -156,6 +158,20 @@ def _top(screen: "FirstScreen", width: int) -> list[str]:
     if lines:
         lines.append("")
     return lines + _wrapped(screen.claim, width)
+
+
+def _found_lines(screen: "FirstScreen", width: int, room: int) -> list[str]:
+    """The first findings, then the line that stands for those that do not fit, and the ways."""
+    lines: list[str] = []
+    for shown in range(len(screen.findings), -1, -1):
+        lines = []
+        for sentence in (*screen.findings[:shown], *screen.rest[shown : shown + 1]):
+            lines += _wrapped(sentence, width)
+        if len(lines) <= room:
+            break
+    else:
+        return []
+    return lines + _fitting(screen.ways, width, room - len(lines))
 
 
 def _fitting(sentences: Sequence[str], width: int, room: int) -> list[str]:

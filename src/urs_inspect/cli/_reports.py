@@ -71,7 +71,7 @@ def report_command(
             if as_json:
                 click.echo(report.json(), nl=False)
             else:
-                _print(report, written, Shown(every, only), form)
+                _print(report, written, Shown(every, only), _way_to_page(logs, options, form))
 
         run.__module__ = make.__module__
         shown = reversed(getattr(run, "__click_params__", []))
@@ -180,13 +180,21 @@ def _write(report: "Report", output: Path, form: _Form) -> Sequence[Path]:
     return report.write(output, _page(report) if form.page else None)
 
 
-def _print(report: "Report", written: Sequence[Path], shown: Shown, form: _Form) -> None:
-    """Print a report, and where it was written."""
-    files = []
+def _way_to_page(logs: tuple[str, ...], options: Mapping[str, Any], form: _Form) -> list[str]:
+    """How to see the page of a report, and the answers, where it has them."""
+    if not form.page:
+        return []
+    if "answers" not in options:
+        return ["A page: add -o DIRECTORY"]
+    folder = shlex.quote(logs[0]) if len(logs) == 1 and Path(logs[0]).is_dir() else "LOGS"
+    return [f"Every answer: add -o DIRECTORY --answers, or inspect view --log-dir {folder}"]
+
+
+def _print(report: "Report", written: Sequence[Path], shown: Shown, ways: list[str]) -> None:
+    """Print a report, and where it was written or how it is."""
+    files = ways
     if written:
         files = [f"Written: {written[0]}, and {len(written) - 1} more files beside it"]
-    elif form.page:
-        files = ["A page: add -o DIRECTORY"]
     print_shown(report, Console(), shown, files)
 
 
@@ -435,7 +443,7 @@ def table(logs: tuple[str, ...], every: bool, only: str | None) -> None:
     These are the tables of `urs-inspect report`, with the same intervals.
     """
     report_of = shlex.join(["urs-inspect", "report", *logs])
-    page = f"A page: {report_of} -o report --answers"
+    page = f"Every answer: {report_of} -o report --answers"
     print_tables(logs, Shown(every, only), [page])
 
 

@@ -30,6 +30,8 @@ class FirstScreen:
         findings: What else was found, one sentence each, the most important first.
         commands: What a next command does, and the command.
         ways: Where a terminal shows more; not on a page, which has it all.
+        rest: Of the first findings, the line that stands for one and all later ones where a
+            terminal has no room for them; not on a page.
     """
 
     claim: str
@@ -39,6 +41,7 @@ class FirstScreen:
     findings: Sequence[str] = ()
     commands: Sequence[tuple[str, str]] = ()
     ways: Sequence[str] = ()
+    rest: Sequence[str] = ()
 
     @property
     def notes(self) -> Iterator[str]:

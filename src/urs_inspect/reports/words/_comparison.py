@@ -32,6 +32,10 @@ _MOST_IN_CLAIM = 2
 
 EXAMPLE = 0.3
 """Difference of means for which reports say how many questions show it."""
+_FEWEST_FOR_SPREAD = 6
+"""Questions from which on their spread tells how many it takes."""
+_FEW = 30
+"""Questions below which a number that rests on their spread has one significant digit, not two."""
 
 _SIGNIFICANT = {
     "significant": "yes",
@@ -197,7 +201,8 @@ def _not_distinguished(
     above = "below" if ranking.lower_is_better else "above"
     text = ""
     if better := by_verdict.get("significant"):
-        text += f", significantly {above} {counted(len(better), 'other')}"
+        named = listed(better) if len(better) <= _MOST_IN_CLAIM else f"{len(better):,} others"
+        text += f", significantly {above} {named}"
     unclear = [name for name in by_verdict.get("not distinguishable", []) if name not in equal]
     if len(unclear) == len(pairs) > 1:
         text += ", but cannot be distinguished from any other model"
@@ -296,12 +301,23 @@ def _needed_text(ranking: ComparedModels, key: str) -> str:
 
 def questions_to_tell(ranking: ComparedModels, key: str) -> int | None:
     """Questions of a column for which a difference of `EXAMPLE` between its best model and the
-    first of those not told apart from it would be significant, if that is known.
+    first of those not told apart from it would be significant, if that is known; rounded to what
+    the spread of its questions can tell.
     """
     for pair in ranking.beside_best(key):
-        if not pair.significant:
-            return ranking.needed(pair, EXAMPLE, key)
+        if pair.significant:
+            continue
+        there = pair.difference.n
+        needed = ranking.needed(pair, EXAMPLE, key)
+        if needed is None or there < _FEWEST_FOR_SPREAD:
+            return None
+        return _rounded(needed, digits=1 if there < _FEW else 2)
     return None
+
+
+def _rounded(number: int, digits: int) -> int:
+    """A number with so many significant digits."""
+    return round(number, digits - len(str(number))) if number else 0
 
 
 def unscored_text(part: float) -> str:

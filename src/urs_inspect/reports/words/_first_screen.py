@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from urs_inspect._util import counted
-from urs_inspect.reports._texts import COMMAND, UNKNOWN, listed, money, number
+from urs_inspect.reports._texts import COMMAND, DASH, UNKNOWN, listed, money, number
 from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import Table
 from urs_inspect.reports.numbers._alternatives import headline_of
@@ -25,11 +25,15 @@ from urs_inspect.reports.words._comparison import (
     screen_table,
 )
 from urs_inspect.reports.words._judge_checks import failed_sentence
+from urs_inspect.reports.words._lengths import times_text
 from urs_inspect.rubrics import HIGHEST, LOWEST
+from urs_inspect.stats._power import POWER
 
 _MEAN = number(2)
 _SIGNED = number(2, sign=True)
-_COUNT = number(0)
+_TOO_FEW = "too few questions to find a best model"
+_WAY = "--only intents"
+_PRICES = "urs-inspect report --prices FILE"
 
 
 def leaderboard_screen(board: Leaderboard) -> FirstScreen:
@@ -42,7 +46,10 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
     if others:
         ways.append(f"{counted(others, 'other ranking')}, of runs that do not compare: --all.")
     basis += [*_total_cost(ranking), *ranking.notes]
-    findings = list(_findings(ranking)) if several else []
+    findings: list[str] = []
+    rest: list[str] = []
+    if several:
+        findings, rest = _findings(ranking)
     warnings = _warnings(ranking)
     if board.simulated:
         warnings.insert(0, SIMULATED_SCREEN)
@@ -54,6 +61,7 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
         findings,
         _commands(ranking),
         ways,
+        rest,
     )
 
 
@@ -118,17 +126,19 @@ def _table(ranking: Ranking) -> Table:
 
 
 def _total_cost(ranking: Ranking) -> Iterator[str]:
-    """What models and judges cost together; nothing where no price is known."""
+    """What models and judges cost together; nothing of simulated models, which have no price."""
     models = ranking.models
     known = models[["cost", "judge_cost"]]
     total = money(float(np.nansum(known)))
     if known.isna().all(axis=None):
+        if not models["simulated"].all():
+            yield f"Cost: not known ({_PRICES})."
         return
     missing = [ranking.short[str(name)] for name in models.index[models["cost"].isna()]]
     if models["judge_cost"].isna().any() and ranking.conditions.judges:
         missing.append("the judge")
     if missing:
-        yield f"Cost: {total} and that of {listed(missing)}, which is not known."
+        yield f"Cost: at least {total}; not known of {listed(missing)} ({_PRICES})."
     else:
         yield f"Cost: {total}, judges included."
 
@@ -140,32 +150,49 @@ def _costs(ranking: Ranking) -> dict[str, Sequence[str]]:
     if np.isnan(costs).all():
         return {}
     texts = [money(cost) for cost in costs]
-    return {"cost of 1,000": ["no price" if text == UNKNOWN else text for text in texts]}
+    return {"1,000 answers": ["no price" if text == UNKNOWN else text for text in texts]}
 
 
 def _lengths(ranking: Ranking) -> dict[str, Sequence[str]]:
-    """A column with the median length of each model's answers, in characters."""
-    medians = ranking.models["median_length"]
-    if medians.isna().all():
+    """A column with how many times as long each model's answers are as those of the first."""
+    ratios = ranking.models["length_ratio"]
+    if len(ratios) < 2 or ratios.isna().all():
         return {}
-    return {"median length": [_COUNT(median) for median in medians]}
+    texts = map(times_text, ratios)
+    return {"length": [text if text == DASH else f"{text}×" for text in texts]}
 
 
-def _findings(ranking: Ranking) -> Iterator[str]:
-    """The best for each intent, one sentence for those of which the same is true."""
+def _findings(ranking: Ranking) -> tuple[list[str], list[str]]:
+    """The best for each intent, one sentence for those of which the same is true; and of each, the
+    line that stands for it and the later ones.
+    """
     if headline_of(ranking.corrected) is not None:
-        yield f"By the judge's scores alone: {best_sentence(ranking, ALL)}"
-        return
+        return [f"By the judge's scores alone: {best_sentence(ranking, ALL)}"], []
     found: dict[str, list[str]] = {}
     for group in ranking.columns.groups:
         found.setdefault(_best(ranking, group), []).append(ranking.title(group))
     every = len(ranking.columns.groups)
-    for best, titles in sorted(found.items(), key=lambda item: -len(item[1])):
+    known = sorted(found.items(), key=lambda item: (item[0] == _TOO_FEW, -len(item[1])))
+    findings = []
+    rest = []
+    left = every
+    for best, titles in known:
+        more = " more" if left < every else ""
+        languages = ", and each language" if len(ranking.columns.languages) > 1 else ""
+        rest.append(f"{_intents(ranking, left, more)}{languages}: {_WAY}.")
+        left -= len(titles)
         if len(titles) == every > 1:
-            yield f"In each of the {every} intents: {best}."
+            findings.append(f"In each of the {_intents(ranking, every)}: {best}.")
         else:
-            yield f"{', '.join(titles)}: {best}."
-    yield from _needed(ranking)
+            findings.append(f"{', '.join(titles)}: {best}.")
+    return [*findings, *_needed(ranking)], rest
+
+
+def _intents(ranking: Ranking, number: int, more: str = "") -> str:
+    """So many intents, or groups of intents, where one counts under another, as API does."""
+    if ranking.columns.parts:
+        return f"{number}{more} {'group' if number == 1 else 'groups'} of intents"
+    return f"{number}{more} {'intent' if number == 1 else 'intents'}"
 
 
 def _best(ranking: Ranking, group: str) -> str:
@@ -173,7 +200,7 @@ def _best(ranking: Ranking, group: str) -> str:
     if not ranking.question_counts.get(group):
         return "no question has a score of every ranked model"
     if not ranking.testable(group):
-        return "too few questions to find a best model"
+        return _TOO_FEW
     short = ranking.short
     best = short[ranking.best(group)]
     unclear = [short[pair.second] for pair in ranking.beside_best(group) if not pair.significant]
@@ -188,7 +215,10 @@ def _needed(ranking: Ranking) -> Iterator[str]:
     if needed is not None:
         pair = next(pair for pair in ranking.beside_best(ALL) if not pair.significant)
         names = f"{ranking.short[pair.first]} and {ranking.short[pair.second]}"
-        yield f"A difference of {EXAMPLE} between {names} takes {counted(needed, 'question')}."
+        yield (
+            f"To detect a true difference of {EXAMPLE} between {names} with {POWER:.0%} power takes"
+            f" about {counted(needed, 'question')}."
+        )
     by_group = {}
     for group in ranking.columns.groups:
         takes = questions_to_tell(ranking, group)
@@ -197,10 +227,14 @@ def _needed(ranking: Ranking) -> Iterator[str]:
     if by_group:
         there = _range_text([ranking.question_counts[group] for group in by_group])
         takes_text = _range_text(list(by_group.values()))
-        intents = "this intent" if len(by_group) == 1 else f"each of these {len(by_group)} intents"
+        intent = "one intent"
+        has = "each has"
+        if len(by_group) == 1:
+            intent = ranking.title(next(iter(by_group)))
+            has = "it has"
         yield (
-            f"A difference of {EXAMPLE} within {intents} takes {takes_text} questions; it has"
-            f" {there}."
+            f"To detect {EXAMPLE} within {intent} takes about {takes_text} questions;"
+            f" {has} {there}."
         )
 
 
@@ -226,5 +260,7 @@ def _commands(ranking: Ranking) -> list[tuple[str, str]]:
     if not facts:
         return []
     fact = min(facts, key=lambda fact: "urs_probe" not in fact.source)  # the cheapest first
-    purpose = f"{_judge(ranking)} To check {fact.check}"
+    purpose = f"To check {fact.check}"
+    if not failed_sentence(ranking):  # which says what was not checked
+        purpose = f"{_judge(ranking)} {purpose}"
     return [(purpose, fact.source.removeprefix(COMMAND))]

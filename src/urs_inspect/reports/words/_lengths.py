@@ -24,7 +24,7 @@ _SIGNED = number(2, sign=True)
 
 
 def length_sentence(ranking: Ranking) -> str:
-    """How many times as much the first model writes as each other one.
+    """How many times as much each other model writes as the first one.
 
     Empty where nothing is compared.
     """
@@ -36,16 +36,17 @@ def length_sentence(ranking: Ranking) -> str:
     for other in others:
         facts: Any = models.loc[other]
         ratio, overlap, questions = facts[["length_ratio", "length_overlap", "length_questions"]]
-        if questions:
-            over = f"{overlap:,} of {questions:,}"
-            if not compared:
-                over = f"lengths overlap in {overlap:,} of {counted(questions, 'question')}"
-            compared.append(
-                f"{times_text(1 / ratio)} times as much as {ranking.short[other]} ({over})"
-            )
+        if not questions:
+            continue
+        times = f"{ranking.short[other]} {times_text(ratio)} times"
+        if compared:
+            compared.append(f"{times} ({overlap:,} of {questions:,})")
+        else:
+            over = f"lengths overlap in {overlap:,} of {counted(questions, 'question')}"
+            compared.append(f"{times} as long ({over})")
     if not compared:
         return f"How much each model writes is not known. {_TASTE}"
-    writes = f"{ranking.short[first]} writes {listed(compared)}."
+    writes = f"Length of answers, beside those of {ranking.short[first]}: {listed(compared)}."
     return " ".join([writes, *_about_leads(ranking)])
 
 
@@ -58,15 +59,16 @@ def _about_leads(ranking: Ranking) -> list[str]:
     if not significant:
         return [_TASTE]
     lead = significant[0]
-    over = f"lead of {_MEAN(lead.lead)} over {ranking.short[lead.second]}"
+    first = ranking.short[ranking.names[0]]
+    over = f"lead of {_MEAN(lead.lead)} of {first} over {ranking.short[lead.second]}"
     slope = ranking.people_slope if ranking.twins is None else ranking.twins.slope
     if lead.without is None or slope is None:
         sentences = []
         if math.isinf(lead.tipping):
-            sentences.append(f"No price of length on the scale explains its {over}.")
+            sentences.append(f"No price of length on the scale explains the {over}.")
         elif not math.isnan(lead.tipping):
             sentences.append(
-                f"Its {over} would vanish if the judge paid {_MEAN(lead.tipping)} points for each"
+                f"The {over} would vanish if the judge paid {_MEAN(lead.tipping)} points for each"
                 " doubling, whatever is written: not measured."
             )
         return [*sentences, _TASTE]
@@ -90,9 +92,9 @@ def _leads_shown(ranking: Ranking) -> bool:
 
 
 _WITHOUT = {
-    "keeps": "Without that, its {over} is {rest}.",
-    "lost": "Without that, nothing certain is left of its {over}: {rest}.",
-    "uncertain": "Without that, its {over} is {rest}: too uncertain to confirm or deny.",
+    "keeps": "Without that, the {over} is {rest}.",
+    "lost": "Without that, nothing certain is left of the {over}: {rest}.",
+    "uncertain": "Without that, the {over} is {rest}: too uncertain to confirm or deny.",
 }
 
 
