@@ -182,9 +182,9 @@ def test_findings_that_do_not_fit_are_counted_in_a_last_line(
     assert [line for line in lines if "Left" in line] == list(screen.rest[shown : shown + counted])
 
 
-def test_the_first_two_warnings_are_never_a_count() -> None:
+def test_the_kept_warnings_are_never_a_count() -> None:
     warnings = ["One, " + "long " * 60, "Two, " + "long " * 60, "Three.", "Four."]
-    text = " ".join(screen_lines(FirstScreen("Claim", warnings), 80, []))
+    text = " ".join(screen_lines(FirstScreen("Claim", warnings, kept=2), 80, []))
     assert "One" in text and "Two" in text and "2 more" in text and "Three" not in text
 
 

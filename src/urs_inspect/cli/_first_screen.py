@@ -24,8 +24,6 @@ _WIDEST = 100
 _MOST_ROWS = 10
 _FEWEST_ROWS = 2
 _WARNING_LINES = 5
-_KEPT_WARNINGS = 2
-"""Warnings that are shown whatever room they take: simulated models, a judge that failed."""
 _GAP = "  "
 _UNTELLING = ("the", "where", "what", "how", "all", "every")
 """First words of titles that do not say what a part is about."""
@@ -149,7 +147,7 @@ def _top(screen: "FirstScreen", width: int) -> list[str]:
     left_out = 0
     for place, warning in enumerate(screen.warnings):
         wrapped = _wrapped(warning, width)
-        if place < _KEPT_WARNINGS or len(lines) + len(wrapped) <= _WARNING_LINES:
+        if place < screen.kept or len(lines) + len(wrapped) <= _WARNING_LINES:
             lines += wrapped
         else:
             left_out += 1

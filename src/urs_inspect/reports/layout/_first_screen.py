@@ -32,6 +32,7 @@ class FirstScreen:
         ways: Where a terminal shows more; not on a page, which has it all.
         rest: Of the first findings, the line that stands for one and all later ones where a
             terminal has no room for them; not on a page.
+        kept: How many of the warnings, the first, are shown whatever room they take.
     """
 
     claim: str
@@ -42,6 +43,7 @@ class FirstScreen:
     commands: Sequence[tuple[str, str]] = ()
     ways: Sequence[str] = ()
     rest: Sequence[str] = ()
+    kept: int = 0
 
     @property
     def notes(self) -> Iterator[str]:

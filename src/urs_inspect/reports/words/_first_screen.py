@@ -51,7 +51,9 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
     if several:
         findings, rest = _findings(ranking)
     warnings = _warnings(ranking)
+    kept = 1 if failed_sentence(ranking) else 0
     if board.simulated:
+        kept += 1
         warnings.insert(0, SIMULATED_SCREEN)
     return FirstScreen(
         _claim(ranking),
@@ -62,6 +64,7 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
         _commands(ranking),
         ways,
         rest,
+        kept,
     )
 
 
