@@ -30,7 +30,7 @@ from urs_inspect.reports.words._judge_checks import (
     judge_sentence,
 )
 
-PEOPLE, REPEATS, KNOWN, TWINS, FLAWS, ITSELF, _, KEYS = _CHECKS
+PEOPLE, LABELS, REPEATS, KNOWN, TWINS, FLAWS, ITSELF, _, KEYS = _CHECKS
 PROBE = {"constant": 2.5, "empty": 1.0, "reference": 8.0, "injection": 6.0}
 PAIRS = {"overall accuracy_all": 0.7, "low": 0.6, "high": 0.8, "longest": 0.75}
 
@@ -126,8 +126,9 @@ def test_without_logs_every_check_names_the_command_that_does_it(
     )
     board = board_of(tmp_path / "logs")
     commands = commands_of(board)
-    assert list(commands) == [PEOPLE, REPEATS, KNOWN, TWINS, ITSELF]
-    assert "inspect eval urs_inspect/md_eval --model p/judge" in commands[PEOPLE]
+    assert list(commands) == [PEOPLE, LABELS, REPEATS, KNOWN, TWINS, ITSELF]
+    assert "inspect eval urs_inspect/md_eval --model p/judge" in commands[LABELS]
+    assert "judge_pairwise -T dataset=mt_bench_people --model p/judge" in commands[PEOPLE]
     log = tmp_path / "logs" / "p_a.eval"
     assert (
         f"inspect score {log} --scorer urs_inspect/intent_judge --model-role grader=p/judge"
@@ -140,7 +141,7 @@ def test_without_logs_every_check_names_the_command_that_does_it(
         f"judge_twins --model none --model-role grader=p/judge -T answers={log}," in commands[TWINS]
     )
     assert f"'grader=[p/judge, p/a]' {told} -T answers={log}," in commands[ITSELF]
-    for check in (PEOPLE, KNOWN, TWINS, ITSELF):
+    for check in (PEOPLE, LABELS, KNOWN, TWINS, ITSELF):
         assert commands[check].endswith(f"--log-dir {tmp_path / 'logs'}")
     assert "Not checked" in judge_sentence(board.rankings[0]) and not facts_of(board, "length")
     monkeypatch.chdir(tmp_path)
@@ -287,7 +288,7 @@ def test_headers_of_judge_tasks_are_used_and_not_reported_as_skipped(tmp_path: P
     assert results(board, PEOPLE) == {"pairs.eval": (0.7, 40), "rated.eval": (0.8, 30)}
     assert [fact.baseline for fact in facts_of(board, PEOPLE)] == [0.75, 0]
     known = [f.result and (f.result.value, f.result.n) for f in facts_of(board, KNOWN)]
-    assert known == [(2.5, 40), (8.0, 40), (6.0, 40)]
+    assert known == [(2.5, 10), (8.0, 10), (6.0, 10)]  # of four kinds
     section = judge_section(board.rankings[0], 1)
     assert (
         len(section.warnings) == 2

@@ -177,3 +177,5 @@ def print_report(report: "Report", console: Console) -> None:
             console.print(escape(visible(note)), highlight=False, style=style, soft_wrap=whole)
         for table, text in tables:
             print_text_table(text, console, table.title)
+            if table.legend:
+                console.print(escape(visible(table.legend)), highlight=False)

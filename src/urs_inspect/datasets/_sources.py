@@ -58,6 +58,7 @@ _LLMBAR = (
 
 PEOPLE = "people"
 GPT_4 = "GPT-4"
+GPT_4O_VERIFIED = "GPT-4o, verified by people"
 VERIFIED = "right answers, verified"
 """Whose labels a file may have."""
 
@@ -143,7 +144,7 @@ _SOURCES = (
         f"{GITHUB_RAW}/Irving-Feng/SaMer/23553434a5337d97134b076223413201d9c6eee9/data/benchmark/MD-Eval/test.json",
         "MIT",
         sha256="df44c4b8d1d5026aa4057f93bd05ba0cc2ebd922919509d165725f8f1abead02",
-        labels="GPT-4, verified by people",
+        labels=GPT_4O_VERIFIED,
     ),
     _judge_bench(
         "hhh",

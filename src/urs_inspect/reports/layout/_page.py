@@ -122,6 +122,7 @@ class _Grid:
     bars: list[int]  # columns that have bars
     axis: tuple[float, float]
     ticks: list[float]
+    legend: str
 
     def across(self, value: float) -> str:
         """Where a value is on the axis of the bars."""
@@ -170,7 +171,9 @@ def _grid(table: Table) -> _Grid:
         for name in columns
     ]
     rows = list(zip(*cells, strict=True))
-    return _Grid(table.title, text.headings, keys, text.names, rows, bars, axis, ticks)
+    return _Grid(
+        table.title, text.headings, keys, text.names, rows, bars, axis, ticks, table.legend
+    )
 
 
 def _bounds(cell: object) -> tuple[float, float, float]:

@@ -73,6 +73,7 @@ class Table:
     relative: bool = (
         False  # whether a page shades numbers by their place between those of their column
     )
+    legend: str = ""  # how to read it, below the table
     links: Mapping[tuple[int, str], str] = field(
         default_factory=dict
     )  # row and column -> address, for a page
@@ -245,6 +246,7 @@ class Report:
                 if (text := table.text()).headings and text.rows:
                     parts += [f"**{escaped(table.title)}**"] if table.title else []
                     parts.append(markdown_table(text))
+                    parts += [escaped(table.legend)] if table.legend else []
         return "\n\n".join(parts) + "\n"
 
     def tables(self) -> dict[str, pd.DataFrame]:

@@ -408,8 +408,8 @@ def _alternative(
     trusted = True
     if not numbers.from_all:
         headline = confounded or (
-            f"No model has {FEWEST_RATED} answers rated by people that count: {few}. Nothing is"
-            " corrected."
+            f"Fewer than {FEWEST_RATED} rated answers for every model ({few}), so nothing is"
+            " corrected. The judge's ranking is below."
         )
         about = [headline, *notes]
         warnings = [confounded, human.doubt]

@@ -16,7 +16,9 @@ import pandas as pd
 from inspect_ai.log import EvalLog
 
 from urs_inspect._util import counted
-from urs_inspect.datasets._sources import GPT_4, SOURCES
+from urs_inspect.datasets._benches import labels_of
+from urs_inspect.datasets._sources import GPT_4
+from urs_inspect.datasets._sources import PEOPLE as PEOPLES
 from urs_inspect.judging._reply_counts import BY_JUDGE, MOST_UNKEYED, REPLIES, REPLY_COUNTS, summed
 from urs_inspect.judging._twins import Effect
 from urs_inspect.logs._files import PACKAGE, local_path, short_name
@@ -75,15 +77,14 @@ CHANCE = 0.5
 PEOPLE = "agreement with people"
 _REPEATS = "repeated judgements"
 LABELS = "agreement with GPT-4's labels"
-_BY_GPT_4 = frozenset(name for name, file in SOURCES.items() if file.labels == GPT_4)
-"""Benchmarks whose labels are GPT-4's."""
+OTHER_LABELS = "agreement with labels"
 _NULL = "answers of known quality"
 _ITSELF = "its own answers"
 _KEYS = "replies without the key"
-TWINS = "changes that add nothing"
+TWINS = "padding and other changes that add no content"
 FLAWS = "flaws"
 _EFFECTS: dict[str, Effect] = {TWINS: "nothing", FLAWS: "flaw"}
-_CHECKS = (PEOPLE, _REPEATS, _NULL, TWINS, FLAWS, _ITSELF, LABELS, _KEYS)
+_CHECKS = (PEOPLE, OTHER_LABELS, _REPEATS, _NULL, TWINS, FLAWS, _ITSELF, LABELS, _KEYS)
 """What a judge is checked by, in the order of reports.
 
 The last says little of people, so that no command is named.
@@ -99,6 +100,8 @@ _OPTIONS = ("rubric", "prompt", "judge_language")
 
 The tasks that check a judge have them as well.
 """
+_PEOPLE_DATA = "mt_bench_people"
+"""Pairs with people's labels, by which a judge is checked."""
 _NONE_OF_THEM = "the judge is none of the models ranked here"
 _THESE = "`urs-inspect robustness` of these logs"
 OTHER = " (not with the prompts of this ranking)"
@@ -244,7 +247,10 @@ def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact
         rows |= {name: float(metric.value) for name, metric in score.metrics.items()}
     low, high, longest = (rows.get(name, math.nan) for name in ("low", "high", "longest"))
     beside = "" if math.isnan(longest) else f"; choosing the longer answer {longest:.2f}"
-    check = LABELS if data in _BY_GPT_4 else PEOPLE
+    labels = labels_of(str(data))
+    check = {GPT_4: LABELS, PEOPLES: PEOPLE, "": PEOPLE}.get(labels, OTHER_LABELS)
+    if check == OTHER_LABELS:
+        beside += f"; labels: {labels}"
     for row, what, trivial in (
         ("pearson", f"Pearson, log of {n} responses", 0.0),
         (
@@ -263,7 +269,7 @@ def _of_header(judge: str, log: EvalLog, answers: Answers) -> Iterator[JudgeFact
         return
     for kind in _JUDGED_NULL_ANSWERS:
         least, most, text = NULL_ANSWERS[kind]
-        mean = _number(rows.get(kind, math.nan), n)
+        mean = _number(rows.get(kind, math.nan), n // len(NULL_ANSWERS))
         measure = f"{text}; expected {least} to {most}"
         yield JudgeFact(_NULL, judge, measure, file, mean, most, rubric, least, same)
 
@@ -455,14 +461,17 @@ def _commands(
     files = [_typed(log) for log in logs]
     beside = ["--log-dir", files[0].rpartition("/")[0] or "."]
     graders = ["--model-role", _role(judges)]
-    labels = ["inspect", "eval", PACKAGE + "md_eval", "--model", judges[0], *beside]
+    model = ["--model", judges[0]]
+    people = ["inspect", "eval", PACKAGE + "judge_pairwise", "-T", f"dataset={_PEOPLE_DATA}"]
+    labels = ["inspect", "eval", PACKAGE + "md_eval", *model, *beside]
     again = ["inspect", "score", files[0], "--scorer", PACKAGE + "intent_judge", *graders]
     again += [*_flags("-S", prompts), "--action", "append", "--overwrite"]
     probe = ["inspect", "eval", PACKAGE + "urs_probe", "--model", "none", *graders]
     twins = ["inspect", "eval", TWINS_TASK, "--model", "none", *graders]
     twins += ["-T", f"answers={','.join(files)}"]
     commands = {
-        PEOPLE: COMMAND + shlex.join(labels),
+        PEOPLE: COMMAND + shlex.join([*people, *model, *beside]),
+        OTHER_LABELS: COMMAND + shlex.join(labels),
         _REPEATS: COMMAND + shlex.join(again),
         _NULL: COMMAND + shlex.join([*probe, *same_task, *beside]),
         TWINS: COMMAND + shlex.join([*twins, *_flags("-T", prompts), *beside]),

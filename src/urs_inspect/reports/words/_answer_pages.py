@@ -166,10 +166,7 @@ def _publish(
 def _notes(names: Sequence[str], rows: int, others: int) -> list[str]:
     """Sentences on the files of answers, and on the answers that are not in them."""
     tables = [name for name in names if "/" not in name]
-    notes = [
-        f"{counted(rows, 'answer')} in {', '.join(tables)}; to read:"
-        f" {counted(len(names) - len(tables), 'page')}."
-    ]
+    notes = [f"{counted(rows, 'answer')}: {', '.join(tables)}; open report.html to read them."]
     if others > 0:
         notes.append(
             "Left out, because they do not count in any ranking:"

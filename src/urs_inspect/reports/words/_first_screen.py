@@ -44,7 +44,8 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
     basis = [_basis(ranking)]
     ways = []
     if others:
-        ways.append(f"{counted(others, 'other ranking')}, of runs that do not compare: --all.")
+        more = counted(others, "more ranking")
+        ways.append(f"{more}, of runs that cannot be compared with this one: --all.")
     basis += [*_total_cost(ranking), *ranking.notes]
     findings: list[str] = []
     rest: list[str] = []

@@ -18,6 +18,7 @@ from urs_inspect.reports.numbers._judge_checks import (
     NOT_CHECKED,
     NOT_MEANT,
     OTHER,
+    OTHER_LABELS,
     PASSED,
     PEOPLE,
     UNCLEAR,
@@ -114,7 +115,7 @@ def _in_words(fact: JudgeFact, judges: Sequence[str]) -> str:
     about = [fact.measure]
     if fact.judge != ", ".join(judges):
         about.append(short_names(judges)[fact.judge])
-    if fact.source.endswith(OTHER) and fact.check not in (PEOPLE, LABELS):
+    if fact.source.endswith(OTHER) and fact.check not in (PEOPLE, LABELS, OTHER_LABELS):
         about.append("other prompts")
     return f"{fact.check}, {_NUMBER(fact.result.value)} ({'; '.join(about)})"
 
@@ -130,9 +131,8 @@ def judge_section(ranking: Ranking, place: int) -> Section:
     notes = [f"Judged by {listed(named)}.", *doubts]
     if commands:
         notes += [
-            "Commands that do what was not checked, and write beside the logs of this ranking, so"
-            " that a report of the same directory then has the result; --human gives people's"
-            " ratings:",
+            "Run one of these, then this report again; its result appears here. (For people's"
+            " ratings of these answers: --human.)",
             *commands,
         ]
     titles = [

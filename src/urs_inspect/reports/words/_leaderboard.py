@@ -70,6 +70,7 @@ from urs_inspect.reports.words._noise import noise_section
 from urs_inspect.reports.words._published import PUBLISHED_PAGE, published_sections
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import fewest_clusters
+from urs_inspect.stats._power import POWER
 
 _FILES = (
     "leaderboard",
@@ -285,10 +286,11 @@ _LENGTH = (
 )
 _NO_COST = "What the answers cost is not known; --prices FILE gives prices."
 _BEST = (
-    "The best: mean (number of questions), 'or' models that are not significantly worse; (depends)"
-    " on answers without a score. Bold: significantly better than all others. Needed: the number of"
-    f" questions that would show a difference of {EXAMPLE}."
+    "Best model, its mean, (questions). 'or X': X is not significantly worse. '(depends)': unscored"
+    " answers could change it. 'needed': questions to detect a difference of"
+    f" {EXAMPLE} with {POWER:.0%} power."
 )
+_BEST_BOLD = "Bold: significantly better than all others."
 
 
 def _about_means(level: float) -> str:
@@ -371,7 +373,8 @@ def _best(ranking: Ranking) -> Table:
     by = " by the judge's scores" if ranking.corrected else ""
     title = f"The best for each intent{' and language' if languages else ''}{by}"
     marked = [] if ranking.corrected else marked
-    return Table(data, headings=headings, title=title, marked=marked)
+    legend = f"{_BEST} {_BEST_BOLD}" if marked else _BEST
+    return Table(data, headings=headings, title=title, marked=marked, legend=legend)
 
 
 def _summary(ranking: Ranking) -> Table:
@@ -480,26 +483,35 @@ def _intents(ranking: Ranking) -> Section:
     columns = ranking.columns
     ranked = ranking.models["rank_from"].notna().sum() > 1
     tables = [_best(ranking)] if ranked else []
-    tables.append(_means(ranking, columns.groups, "Means by intent"))
+    legend = (
+        "In brackets: number of questions. Columns hold different questions; compare within a"
+        " column."
+    )
+    if len(ranking.names) > 1:
+        wrong = share(1 - ranking.means[ALL][0].level)
+        legend += (
+            " Bold: the best of a column and models that are not significantly worse, where the"
+            " questions are enough for a significant difference. Every column is a test of its"
+            f" own: among equal models, up to {wrong} of them would show a significantly best one."
+        )
+    tables.append(replace(_means(ranking, columns.groups, "Means by intent"), legend=legend))
     tables += (
         [_means(ranking, columns.parts, "Intents that are reported together")]
         if columns.parts
         else []
     )
-    notes = [_BEST] if ranked else []
-    notes += [
-        "In brackets: number of questions. Columns hold different questions; compare within a"
-        " column."
-    ]
-    if len(ranking.names) > 1:
-        wrong = share(1 - ranking.means[ALL][0].level)
-        notes.append(
-            "Bold: the best of a column and models that are not significantly worse, where the"
-            " questions are enough for a significant difference. Every column is a test of its"
-            f" own: among equal models, up to {wrong} of them would show a significantly best one."
-        )
-    tables += [_means(ranking, columns.countries, "Countries")] if columns.countries else []
-    return Section(_INTENTS, notes, tables, 3)
+    if columns.countries:
+        tables.append(_means(ranking, columns.countries, "Countries"))
+    return Section(_INTENTS, _shared_groups(ranking), tables, 3)
+
+
+def _shared_groups(ranking: Ranking) -> list[str]:
+    """Which intents count under one group, as API does, one sentence for each."""
+    intents: dict[str, list[str]] = {}
+    for part in ranking.columns.parts:
+        group, _, intent = ranking.title(part).partition(": ")
+        intents.setdefault(group, []).append(intent)
+    return [f"{group} is the group of {listed(names)}." for group, names in intents.items()]
 
 
 def _criteria(ranking: Ranking) -> list[Section]:

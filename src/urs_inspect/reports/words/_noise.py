@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from urs_inspect._util import counted
-from urs_inspect.reports._texts import DASH, Format, level_text, number, share
+from urs_inspect.reports._texts import DASH, Format, level_text, listed, number, share
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._noise import (
     FEWEST_JUDGES,
@@ -29,6 +29,13 @@ _MORE = {
     "one_more_judge": ("One more judge", "with one more judge"),
     "judged_once_more": ("Judged once more", "if each answer were judged once more"),
 }
+_UNMEASURED = {
+    "twice_the_questions": "more questions",
+    "one_more_epoch": "another epoch",
+    "one_more_judge": "another judge",
+    "judged_once_more": "judging again",
+}
+"""What more data are, where their effect is not known."""
 _READING = (
     "Intervals are about these judges, as all others of this report: how lenient they are on the"
     " whole is no noise. One more judge assumes one that differs from these as they differ from"
@@ -72,10 +79,17 @@ def _about_interval(row: "pd.Series[Any]", more: Sequence[str], short: Mapping[s
     mean = f"the mean of {short[row['first']]}"
     if row["second"]:
         mean = f"{short[row['first']]} less {short[row['second']]}"
+    known = [name for name in more if not math.isnan(row[name])]
     would_be = [
-        f"{_margin(row[name])} {_MORE[name][1]}" for name in sorted(more, key=row.__getitem__)
+        f"{_margin(row[name])} {_MORE[name][1]}" for name in sorted(known, key=row.__getitem__)
     ]
-    return f"The interval of {mean} is {_margin(row['margin'])}; it would be {', '.join(would_be)}."
+    parts = [f"The interval of {mean} is {_margin(row['margin'])}"]
+    if would_be:
+        parts.append(f"it would be {', '.join(would_be)}")
+    unknown = [_UNMEASURED[name] for name in more if name not in known]
+    if unknown:
+        parts.append(f"the effect of {listed(unknown)} was not measured")
+    return f"{'; '.join(parts)}."
 
 
 def _margin(value: float) -> str:
