@@ -511,7 +511,7 @@ def _shared_groups(ranking: Ranking) -> list[str]:
     for part in ranking.columns.parts:
         group, _, intent = ranking.title(part).partition(": ")
         intents.setdefault(group, []).append(intent)
-    return [f"{group} is the group of {listed(names)}." for group, names in intents.items()]
+    return [f"{listed(names)} count under {group}." for group, names in intents.items()]
 
 
 def _criteria(ranking: Ranking) -> list[Section]:
