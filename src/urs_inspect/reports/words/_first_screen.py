@@ -10,7 +10,7 @@ from urs_inspect.reports._texts import COMMAND, DASH, UNKNOWN, listed, money, nu
 from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import Table
 from urs_inspect.reports.numbers._alternatives import headline_of
-from urs_inspect.reports.numbers._judge_checks import NOT_CHECKED, verdict_of
+from urs_inspect.reports.numbers._judge_checks import NOT_CHECKED, OTHER_LABELS, PEOPLE, verdict_of
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL
 from urs_inspect.reports.words._alternatives import corrected_screen_table
@@ -255,7 +255,11 @@ def _judge(ranking: Ranking) -> str:
     unchecked = dict.fromkeys(fact.check for fact in facts if verdict_of(fact) == NOT_CHECKED)
     if not ranking.conditions.judges or not unchecked:
         return ""
-    return f"Not checked of the judge: {listed(list(unchecked))}."
+    names = list(unchecked)
+    if PEOPLE in unchecked and OTHER_LABELS in unchecked:
+        others = [name for name in names if name not in (PEOPLE, OTHER_LABELS)]
+        names = ["agreement with people or labels", *others]
+    return f"Not checked of the judge: {listed(names)}."
 
 
 def _commands(ranking: Ranking) -> list[tuple[str, str]]:
