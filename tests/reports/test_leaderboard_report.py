@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.reports.answer_rows import answers_of, model_of, models_of, ranking_of
+from tests.reports.answer_rows import answers, answers_of, model_of, models_of, ranking_of, row
 from tests.reports.boards import MIX, rich_board
 from tests.reports.golden_files import check_golden
 from tests.telling import tells
 from urs_inspect.reports.layout._tables import Report, csv_text
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, means_frame
-from urs_inspect.reports.words._comparison import best_sentence, differences_table
+from urs_inspect.reports.words._comparison import (
+    best_sentence,
+    differences_table,
+    questions_to_tell,
+)
 from urs_inspect.reports.words._first_screen import leaderboard_screen
 from urs_inspect.reports.words._leaderboard import report_leaderboard
+from urs_inspect.reports.words._lengths import length_sentence
 from urs_inspect.stats._bootstrap import Resampling
 
 
@@ -102,7 +107,61 @@ def test_the_best_and_what_cannot_be_distinguished_from_it_are_marked() -> None:
     ranking = ranking_of(answers_of({"w": finals, "x": better, "y": finals - 1.5}), rounds=500)
     assert ranking.names == ["x", "w", "y"]
     assert ranking.marked("Leisure") == ranking.marked("all") == {"w", "x"}
-    assert tells(best_sentence(ranking, "all"), "x has the highest mean ... 1 other, ... w")
+    assert tells(best_sentence(ranking, "all"), "x has the highest mean ... above y, ... w")
+
+
+@pytest.mark.parametrize(
+    ("costs", "judged", "said"),
+    [
+        ((0.01, 0.02), 0.001, "Cost: $0.32"),
+        ((0.01, math.nan), 0.001, "at least $0.12; not known of b ... --prices"),
+        ((0.01, 0.02), math.nan, "at least $0.30; not known of the judge ... --prices"),
+        ((math.nan, math.nan), math.nan, "Cost: not known ... --prices"),
+    ],
+)
+def test_what_a_run_cost_is_a_lower_bound_where_a_part_is_not_known(
+    costs: tuple[float, float], judged: float, said: str
+) -> None:
+    given = [
+        [row(name, f"leisure-en-{n}", 5.0 + n % 3, cost=cost, judge_cost=judged) for n in range(10)]
+        for name, cost in zip("ab", costs, strict=True)
+    ]
+    board = Leaderboard((ranking_of(answers(*given)),), (), (), Resampling(200, 0.95, 0), "")
+    sentences = leaderboard_screen(board).basis
+    assert any(tells(sentence, said) for sentence in sentences)
+    assert ("at least" in " ".join(sentences)) is ("at least" in said)
+
+
+def test_how_many_questions_it_takes_is_as_rough_as_what_is_known_of_their_spread() -> None:
+    draws = np.random.default_rng(3).integers(3, 10, (2, 40))
+
+    def needed(questions: int) -> int | None:
+        finals = {name: draws[place, :questions] for place, name in enumerate("ab")}
+        return questions_to_tell(ranking_of(answers_of(finals)), "all")
+
+    assert needed(5) is None
+    rough = needed(12)
+    known = needed(40)
+    assert rough is not None and len(str(rough).rstrip("0")) == 1
+    assert known is not None and len(str(known).rstrip("0")) <= 2
+
+
+def test_the_screen_and_the_ranking_tell_length_by_one_measure() -> None:
+    """The answers of b are twice as long in English; in Chinese, with short answers, they too."""
+    sizes = {"a": (400.0, 50.0), "b": (800.0, 100.0)}
+    given = [
+        [
+            row(name, f"leisure-{'en' if n % 2 else 'zh'}-{n}", final + n % 4, answer_length=size)
+            for n in range(20)
+            for size in [long if n % 2 else short]
+        ]
+        for (name, (long, short)), final in zip(sizes.items(), (6.0, 3.0), strict=True)
+    ]
+    ranking = ranking_of(answers(*given))
+    board = Leaderboard((ranking,), (), (), Resampling(200, 0.95, 0), "")
+    table = leaderboard_screen(board).table
+    assert table is not None and list(table.data["length"]) == ["1.0×", "2.0×"]
+    assert tells(length_sentence(ranking), "a: b 2.0 times as long ... 0 of 20 questions")
 
 
 def test_equal_models_share_the_highest_mean_and_have_no_interval() -> None:
