@@ -229,7 +229,7 @@ def test_too_few_ratings_make_no_claim(scores: tuple[Floats, Floats], tmp_path: 
     _, corrected = corrected_of(found)
     assert names_of(corrected) == [] and corrected.pairs.empty and corrected.warnings == ()
     notes = notes_of(found)
-    assert tells(notes[0], "10 answers ... second 1, first 1, third 1, few 5. ")
+    assert tells(notes[0], "10 rated ... second 1, first 1, third 1, few 5 ... judge")
     sections = {section.title: section for section in report_leaderboard(found).sections}
     assert "Corrected by people" not in leaderboard_of(found).data
     assert not any(table.text().headings for table in sections["Corrected by people"].tables)
