@@ -48,8 +48,12 @@ class FirstScreen:
     @property
     def notes(self) -> Iterator[str]:
         """All sentences of a page in order, and the commands."""
+        simulated = [warning for warning in self.warnings if warning == SIMULATED_SCREEN]
+        yield from simulated  # a page has it at its top
         yield self.claim
-        yield from self.warnings
+        for warning in self.warnings:
+            if warning not in simulated:
+                yield warning
         yield from self.basis
         yield from self.findings
         for purpose, command in self.commands:
