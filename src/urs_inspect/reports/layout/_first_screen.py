@@ -48,7 +48,7 @@ class FirstScreen:
     @property
     def notes(self) -> Iterator[str]:
         """All sentences of a page in order, and the commands."""
-        simulated = [warning for warning in self.warnings if warning == SIMULATED_SCREEN]
+        simulated = [warning for warning in self.warnings if warning.startswith("SIMULAT")]
         yield from simulated  # a page has it at its top
         yield self.claim
         for warning in self.warnings:
