@@ -128,7 +128,7 @@ def test_without_logs_every_check_names_the_command_that_does_it(
     commands = commands_of(board)
     assert list(commands) == [PEOPLE, LABELS, REPEATS, KNOWN, TWINS, ITSELF]
     assert "inspect eval urs_inspect/md_eval --model p/judge" in commands[LABELS]
-    assert "judge_pairwise -T dataset=mt_bench_people --model p/judge" in commands[PEOPLE]
+    assert "judge_pairwise -T bench=mt_bench_people --model p/judge" in commands[PEOPLE]
     log = tmp_path / "logs" / "p_a.eval"
     assert (
         f"inspect score {log} --scorer urs_inspect/intent_judge --model-role grader=p/judge"

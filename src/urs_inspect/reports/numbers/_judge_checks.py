@@ -462,7 +462,7 @@ def _commands(
     beside = ["--log-dir", files[0].rpartition("/")[0] or "."]
     graders = ["--model-role", _role(judges)]
     model = ["--model", judges[0]]
-    people = ["inspect", "eval", PACKAGE + "judge_pairwise", "-T", f"dataset={_PEOPLE_DATA}"]
+    people = ["inspect", "eval", PACKAGE + "judge_pairwise", "-T", f"bench={_PEOPLE_DATA}"]
     labels = ["inspect", "eval", PACKAGE + "md_eval", *model, *beside]
     again = ["inspect", "score", files[0], "--scorer", PACKAGE + "intent_judge", *graders]
     again += [*_flags("-S", prompts), "--action", "append", "--overwrite"]
