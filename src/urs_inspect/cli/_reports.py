@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from urs_inspect.rubrics import Rubric
 
 _FILE = click.Path(path_type=Path)
+_LOGS = "LOGS"
+"""Stands for the folder of the logs where its name is too long, or there are several."""
+_COLUMNS = 80
 
 
 @dataclass(frozen=True)
@@ -186,8 +189,11 @@ def _way_to_page(logs: tuple[str, ...], options: Mapping[str, Any], form: _Form)
         return []
     if "answers" not in options:
         return ["A page: add -o DIRECTORY"]
-    folder = shlex.quote(logs[0]) if len(logs) == 1 and Path(logs[0]).is_dir() else "LOGS"
-    return [f"Every answer: add -o DIRECTORY --answers, or inspect view --log-dir {folder}"]
+    way = "Every answer: add -o DIRECTORY --answers, or inspect view --log-dir "
+    folder = shlex.quote(logs[0]) if len(logs) == 1 and Path(logs[0]).is_dir() else _LOGS
+    if len(way) + len(folder) > _COLUMNS:
+        folder = _LOGS
+    return [way + folder]
 
 
 def _print(report: "Report", written: Sequence[Path], shown: Shown, ways: list[str]) -> None:
