@@ -57,8 +57,7 @@ class FirstScreen:
         yield from self.basis
         yield from self.findings
         for purpose, command in self.commands:
-            yield f"{purpose}:"
-            yield f"{COMMAND}{command}"
+            yield f"{purpose}, {COMMAND}`{command}`"
 
 
 def first_screen(report: "Report") -> FirstScreen:

@@ -677,6 +677,8 @@ def _cost(ranking: Ranking, place: int) -> Section:
         " their mean stands for the others. Working time is that of the samples one after the"
         " other, judging included; runs go in parallel and take less."
     ]
+    if models["cost"].isna().all():
+        notes.insert(0, _NO_COST)
     table = _model_table(data.reset_index(names="model"), columns)
     costs = data["cost_1000"].astype(float)
     rows = _drawn(
