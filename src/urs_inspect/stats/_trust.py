@@ -13,12 +13,8 @@ from urs_inspect.stats._bootstrap import Flags, Floats
 
 _STEPS = 10
 """Most thresholds that are tested: each one more is one more chance to stop early."""
-_DISAGREEMENTS = 2
-"""Disagreements that the strictest threshold may have, where there are labels enough."""
 _STRICTEST = 1 / 3
-"""Share of the labels that the strictest threshold takes at most for that."""
-_LOOSEST_SHARE = 0.5
-"""Share of the error kept for taking all, whatever stricter thresholds show."""
+"""Share of the labels that the strictest threshold takes at most, if up to two may disagree."""
 _POWER = 0.8
 _MOST_LABELS = 20_000
 
@@ -58,9 +54,8 @@ def fewest_agreed(labelled: int, at_least: float, miss: float) -> int:
     """
     from scipy.special import bdtrc
 
-    agreed = np.arange(labelled + 1)
-    by_chance = np.where(agreed == 0, 1.0, bdtrc(agreed - 1, labelled, at_least))
-    return int(labelled + 1 - (by_chance <= miss).sum())
+    agreed = np.arange(labelled)
+    return int(1 + (bdtrc(agreed, labelled, at_least) > miss).sum())
 
 
 def find_trusted(signs: Floats, agrees: Flags, *, at_least: float, miss: float) -> Trusted:
@@ -84,57 +79,49 @@ def find_trusted(signs: Floats, agrees: Flags, *, at_least: float, miss: float) 
     """
     if not len(signs):
         return Trusted(None, 0, 0, 0.0)
-    order = np.argsort(-signs, kind="stable")
-    thresholds = _thresholds(signs[order], at_least, miss)
-    labelled = np.array([np.count_nonzero(signs >= least) for least in thresholds])
-    agreed = np.cumsum(agrees[order])[labelled - 1]
-    shares = np.zeros(len(thresholds))  # of the error, each joined by what reaches it
-    shares[0] += 1 - _LOOSEST_SHARE
-    shares[-1] += _LOOSEST_SHARE
-    level = 0.0
-    best = None
-    for place, (count, right) in enumerate(zip(labelled, agreed, strict=True)):
-        level += miss * shares[place]
-        if level > 0 and right >= fewest_agreed(int(count), at_least, level):
-            best = place
+    thresholds = _thresholds(signs, at_least, miss)
+    least = None
+    labelled, agreed = len(signs), int(agrees.sum())
+    needed = []
+    for_all = miss if len(thresholds) == 1 else miss / 2
+    level = miss - for_all
+    for threshold in thresholds:
+        count = int((signs >= threshold).sum())
+        right = int(agrees[signs >= threshold].sum())
+        if threshold == thresholds[-1]:
+            level += for_all
+        if level and right >= fewest_agreed(count, at_least, level):
+            least, labelled, agreed = float(threshold), count, right
         else:
             level = 0.0
-    chosen = len(thresholds) - 1 if best is None else best
-    low = lower_bound(int(agreed[chosen]), int(labelled[chosen]), miss)
-    counts = (int(labelled[chosen]), int(agreed[chosen]), low)
-    if best is not None:
-        return Trusted(float(thresholds[best]), *counts)
-    needed = [
-        labels_needed(int(right), int(count), at_least, miss * shares[-1]) * len(signs) / count
-        for count, right in zip(labelled, agreed, strict=True)
-    ]
-    might = min(needed)
-    return Trusted(None, *counts, None if might > _MOST_LABELS else int(np.ceil(might)))
+            needed.append(labels_needed(right, count, at_least, for_all) * len(signs) / count)
+    might = None
+    if least is None and min(needed) <= _MOST_LABELS:
+        might = int(np.ceil(min(needed)))
+    return Trusted(least, labelled, agreed, lower_bound(agreed, labelled, miss), might)
 
 
-def _thresholds(ordered: Floats, at_least: float, miss: float) -> Floats:
+def _thresholds(signs: Floats, at_least: float, miss: float) -> Floats:
     """Signs to be tested, the strictest first; which depends on no label."""
-    number = len(ordered)
-    level = miss * (1 - _LOOSEST_SHARE)
+    number = len(signs)
     start = number
-    for disagreements in range(_DISAGREEMENTS + 1):
-        size = disagreements + 1
-        while size <= number and size - disagreements < fewest_agreed(size, at_least, level):
-            size += 1
-        if size <= (number * _STRICTEST if disagreements else number):
-            start = size
+    for disagreements, most in enumerate((number, number * _STRICTEST, number * _STRICTEST)):
+        for size in range(disagreements + 1, int(most) + 1):
+            if size - disagreements >= fewest_agreed(size, at_least, miss / 2):
+                start = size
+                break
     places = np.linspace(start, number, min(_STEPS, number - start + 1)).astype(np.int64)
-    return np.unique(ordered[places - 1])[::-1]
+    return np.unique(np.sort(signs)[-places])[::-1]
 
 
 def labels_needed(agreed: int, labelled: int, at_least: float, miss: float) -> float:
     """How many labels show a share with 80% power, if people agree as seen; or infinity."""
     number = 1
-    while number <= _MOST_LABELS:
-        if chance_to_show(agreed, labelled, number, at_least, miss) >= _POWER:
-            return float(number)
+    while chance_to_show(agreed, labelled, number, at_least, miss) < _POWER:
         number = max(number + 1, int(number * 1.02))
-    return np.inf
+        if number > _MOST_LABELS:
+            return np.inf
+    return float(number)
 
 
 def chance_to_show(agreed: int, labelled: int, number: int, at_least: float, miss: float) -> float:
