@@ -40,6 +40,10 @@ _LOWER = click.option(
 )
 
 
+_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_labels = partial(click.option, type=click.Path(path_type=Path), metavar="LABELS")
+
+
 @report_command("comparison._report:COMPARISON", 10_000, page=True)
 @_SCORER
 @_TASK
@@ -52,10 +56,8 @@ _LOWER = click.option(
 @click.option("--baseline", metavar="MODEL", help="Compare the others with this model only.")
 @_SCALE
 @_LOWER
-@click.option(
+@_labels(
     "--human",
-    type=click.Path(path_type=Path),
-    metavar="LABELS",
     help=(
         "People's labels of some answers: .csv or .jsonl with id, model, rating[, rater, weight], a"
         " number or C and I, yes and no. Beside the means there are means corrected by them."
@@ -128,29 +130,16 @@ def compare(
 
 
 @report_command("comparison._trust_report:TRUST", None)
+@_labels("--human", required=True, help="People's labels of answers drawn at random.")
+@_labels("--rest", help="People's labels of the rest: scores, and nothing about judges.")
+@click.option("--human-scale", help="Lowest and highest label, and score of judges.")
+@click.option("--at-least", type=_SHARE, required=True, help="Share that people are to agree with.")
+@click.option("--sure", type=_SHARE, default=0.9, show_default=True, help="Certainty of that.")
 @click.option(
-    "--human",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="LABELS",
-    help="People's labels of answers that were drawn at random, as for `compare`.",
+    "--within",
+    type=float,
+    help="How far a score may be from a label.  [default: 1; with 2 or 3 classes the same class]",
 )
-@click.option("--human-scale", help="Lowest and highest rating of --human, and score of judges.")
-@click.option(
-    "--at-least",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    required=True,
-    help="Share of the scores that people are to agree with.",
-)
-@click.option(
-    "--sure",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.9,
-    show_default=True,
-    help="How certain that is to be.",
-)
-@click.option("--within", type=float, help="How far a score may be from a person's.  [default: 1;"
-              " for labels of two or three classes the same class]")  # fmt: skip
 @click.option(
     "--scorer",
     multiple=True,
@@ -164,27 +153,19 @@ def compare(
     metavar="JUDGE=DOLLARS",
     help="Price of a score of a judge, or of a `person`; the cheapest judge comes first.",
 )
-@click.option(
-    "--rest",
-    type=click.Path(path_type=Path),
-    metavar="LABELS",
-    help="People's labels of the rest: scores, from which nothing is learned about judges.",
-)
-@click.option(
-    "--budget", type=click.IntRange(min=1), help="Say what so many labels would be likely to show."
-)
+@click.option("--budget", type=click.IntRange(min=1), help="Say what so many labels might show.")
 def trust(
     logs: tuple[str, ...],
     *,
     human: Path,
+    rest: Path | None,
     human_scale: str | None,
     scorer: tuple[str, ...],
     task: str | None,
     price: tuple[str, ...],
-    rest: Path | None,
     budget: int | None,
     command: str,
-    **promise: Any,
+    **asked: Any,
 ) -> Any:
     """Find which scores in LOGS need no person, so that people agree with enough of them.
 
@@ -195,16 +176,20 @@ def trust(
     from urs_inspect.comparison._trust import Promise, read_judges, read_prices
     from urs_inspect.comparison._trust import trust as find_trusted
     from urs_inspect.comparison._trust_report import report_trust
-    from urs_inspect.reports.numbers._human_data import read_human_ratings
 
     scale = parse_scale(human_scale, "human-scale") if human_scale else None
-    labels = read_human_ratings(human, scale)
-    of_rest = None if rest is None else read_human_ratings(rest, scale)
+    labels = read_labels(human, scale, given=True)
+    of_rest = read_labels(rest, scale, given=False)
     left_out = list[str]()
     judges = read_judges(logs, scorer, task, left_out)
     prices = read_prices(price, judges)
-    found = find_trusted(judges, labels, Promise(**promise), prices, of_rest)
-    return report_trust(found, prices, logs, left_out, budget, command)
+    if prices.keys() >= judges.keys():
+        judges = {name: judges[name] for name in sorted(judges, key=prices.__getitem__)}
+    promise = Promise(**asked)
+    found = find_trusted(judges, labels, promise, of_rest)
+    final = rest is not None
+    about = (judges, promise, prices, left_out)
+    return report_trust(found, *about, final=final, budget=budget, command=command)
 
 
 def _scorer_and_key(given: str | None) -> tuple[str | None, str | None]:

@@ -1,7 +1,7 @@
 """Scores of any task, one row per sample and model -> models compared on the same samples."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,12 @@ import pandas as pd
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.comparison._samples import NO_GROUP
 from urs_inspect.logs._naming import short_names
-from urs_inspect.reports.numbers._agreement import match_ratings, refuse_unmatched, unused
+from urs_inspect.reports.numbers._agreement import (
+    Matched,
+    match_ratings,
+    refuse_unmatched,
+    unused,
+)
 from urs_inspect.reports.numbers._alternatives import Alternative
 from urs_inspect.reports.numbers._comparison import ROUNDS, ComparedModels, compare_table
 from urs_inspect.reports.numbers._corrected import correct_means
@@ -104,12 +109,10 @@ def compare_with_people(
     resampling = Resampling(rounds, level, seed)
     compared = _compared(prepared, resampling)
     scores = prepared.ordered
-    rows = rows_to_match(frame)
     named = {name: name for name in scores.table.models}
     for name, short in compared.short.items():
         named.setdefault(short, name)
-    matched = match_ratings(rows, named, human)
-    refuse_unmatched(rows, [matched], human)
+    matched = match_answers(frame, named, human)
     groups = tuple(key for key in prepared.columns if key != ALL)
     columns = Columns(groups, (), (), (), (), prepared.columns)
     corrected = correct_means(scores, columns, human, matched, compared, resampling)
@@ -129,13 +132,13 @@ def _known_scale(frame: pd.DataFrame, scale: Scale | None) -> Scale:
     )
 
 
-def rows_to_match(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row per answer as `match_ratings` needs them, with the mean score of all epochs."""
+def match_answers(frame: pd.DataFrame, names: Mapping[str, str], human: HumanRatings) -> Matched:
+    """Match labels with answers, by the mean score of all epochs; one must be about an answer."""
     rows = frame.astype({"sample": str, "model": str})
     answers = rows.groupby(["sample", "model"], sort=False)
     cluster = rows.get("cluster", rows["sample"])
     group = rows.get("group", "")
-    return pd.DataFrame(
+    to_match = pd.DataFrame(
         {
             "question": rows["sample"],
             "model": rows["model"],
@@ -145,6 +148,9 @@ def rows_to_match(frame: pd.DataFrame) -> pd.DataFrame:
             CLUSTER: cluster,
         }
     )
+    matched = match_ratings(to_match, names, human)
+    refuse_unmatched(to_match, [matched], human)
+    return matched
 
 
 @dataclass(frozen=True)

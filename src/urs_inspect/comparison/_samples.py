@@ -1,8 +1,8 @@
 """Scores in logs of inspect-ai, or samples saved by lm-eval, as a frame of samples and models."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -67,6 +67,7 @@ class SampleScores:
     judge: str = ""  # models in the role of a judge, the same for all runs; empty if none is known
     structured: str = "false"  # whether judges were asked by a schema: "true", "in part", "false"
     simulated: bool = False  # whether a model, or a model in any role, is simulated
+    files: Mapping[str, str] = field(default_factory=dict)  # places of the runs -> models
 
     @property
     def chosen(self) -> str:
@@ -145,6 +146,7 @@ def read_sample_scores(
         scored_by=frozenset[str]().union(*(run.scored_by for run in kept)),
         structured=" and ".join(sorted({run.arguments.get(STRUCTURED, "false") for run in kept})),
         simulated=any(run.simulated for run in kept),
+        files=dict(zip((run.file for run in kept), models, strict=True)),
     )
 
 

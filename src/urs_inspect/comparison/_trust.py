@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.comparison._compare import rows_to_match
+from urs_inspect.comparison._compare import match_answers
 from urs_inspect.comparison._samples import SampleScores, read_sample_scores
 from urs_inspect.comparison._scored_runs import headers_of_task, judge_of
-from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN
-from urs_inspect.reports.numbers._agreement import match_ratings, refuse_unmatched, unused
+from urs_inspect.reports.numbers._agreement import unused
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.stats._bootstrap import Flags, Floats
 from urs_inspect.stats._trust import Trusted, find_trusted
@@ -25,6 +24,8 @@ TRUSTED = "trusted"
 _GAP = 0.25
 """Weight of the mean gap to judges before, which may be weak; larger ones took less of LLMBar."""
 _OF_PEOPLE = ("human_rating", "human_choice", TRUSTED)
+_OF_LABELS = ("pair_verdict", "rating_agreement")
+"""Scorers that say how far a judge agrees with labels in the data."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Promise:
 
 @dataclass(frozen=True)
 class Stage:
-    """Which of the answers that reach a judge need no person."""
+    """What a judge may take of the answers that reach it."""
 
     found: Trusted
     reached: int
@@ -49,20 +50,11 @@ class Stage:
 class Escalation:
     """Judges in their order, and who gives each answer its score."""
 
-    judges: tuple[str, ...]
-    stages: tuple[Stage, ...]
+    judges: Mapping[str, Stage]
     answers: pd.DataFrame
     """Sample, model, by (the judge, the person, or empty) and value (NaN without)."""
-    logs: Mapping[str, str]  # name of a log -> model whose answers it has
     labelled: int
     notes: tuple[str, ...]
-    promise: Promise
-    final: bool  # whether nobody is to be asked any more
-
-    @property
-    def rest(self) -> pd.DataFrame:
-        """Answers that people have to judge."""
-        return self.answers[self.answers["by"] == ""]
 
 
 def read_judges(
@@ -78,39 +70,35 @@ def read_judges(
         for score in () if scorers or header.results is None else header.results.scores:
             if score.scorer not in (*given, *_OF_PEOPLE):
                 given.append(score.scorer)
-    found: list[tuple[str, str, SampleScores]] = []
-    failed = list[str]()
+    read = dict[tuple[str, str], SampleScores]()
     for scorer in given:
         name, _, key = scorer.partition(":")
+        if name in _OF_LABELS:
+            left_out.append(
+                f"{name} was left out: it says how far a judge agrees with labels in the data, as"
+                " do all logs of judge_pairwise, judge_rating and md_eval; allowed: scores of"
+                " answers, and verdicts of mad as pair_choice:outcome."
+            )
+            continue
         files = defaultdict[str, list[str]](list)
         for header in headers:
             files[judge_of(header, name)].append(header.location)
         for judge, named in files.items():
             try:
-                read = read_sample_scores(named, scorer=name, value=key or None, task=task)
+                scores = read_sample_scores(named, scorer=name, value=key or None, task=task)
             except InputError as error:
-                failed.append(f"{scorer} was left out: {error.message}")
+                left_out.append(f"{scorer} was left out: {error.message}")
             else:
-                left_out += read.left_out
-                found.append((judge, scorer, read))
-    judges = [judge for judge, _, _ in found]
-    names = dict[str, SampleScores]()
-    for judge, scorer, read in found:
-        names[judge if judges.count(judge) == 1 and judge else f"{scorer} {judge}".strip()] = read
-    if not names:
-        raise InputError("\n".join(["scorer: no scores that are numbers", *failed, *left_out]))
-    left_out += failed if scorers else ()
+                left_out += scores.left_out
+                read[scorer, judge] = scores
+    if not read:
+        raise InputError("\n".join(["scorer: no scores that are numbers", *left_out]))
+    judges = [judge for _, judge in read]
+    names = {}
+    for (scorer, judge), scores in read.items():
+        alone = judge and judges.count(judge) == 1
+        names[judge if alone else f"{scorer} {judge}".strip()] = scores
     return names
-
-
-def price_of(stages: Sequence[Stage], prices: Sequence[float], person: float) -> float:
-    """Price of a new answer, of which no judge is asked behind the last that takes any."""
-    shares = [float(stage.taken.mean()) for stage in stages]
-    cost = person * (1 - sum(shares))
-    for place, price in enumerate(prices):
-        if any(shares[place:]):
-            cost += price * (1 - sum(shares[:place]))
-    return cost
 
 
 def read_prices(given: Sequence[str], judges: Collection[str]) -> dict[str, float]:
@@ -131,49 +119,44 @@ def trust(
     judges: Mapping[str, SampleScores],
     human: HumanRatings,
     promise: Promise,
-    prices: Mapping[str, float],
     rest: HumanRatings | None = None,
 ) -> Escalation:
-    """Find whose score each answer may have; the cheapest judge comes first if prices are known.
+    """Find whose score each answer may have.
 
     Thresholds come from the labels `human` alone, a random sample of the answers; labels of the
     `rest`, which are those of hard answers, only become scores.
     """
-    if prices.keys() >= judges.keys():
-        judges = {name: judges[name] for name in sorted(judges, key=prices.__getitem__)}
     tables = [read.table.set_index(["sample", "model"])["value"] for read in judges.values()]
     values = pd.concat(tables, axis=1, keys=list(judges))
-    scores = values.to_numpy(np.float64).T
-    notes = [SIMULATED_SCREEN] if any(read.simulated for read in judges.values()) else []
-    labels = _labels(values, human, notes)
     _check_scale(values, human)
+    scores = values.to_numpy(np.float64).T
+    notes = list[str]()
     if human.weighted:
         notes.append("Labels have weights: the promise holds only for labels drawn with one rate.")
-    within = _tolerance(labels, human, promise.within)
+    labels = _labels(values, human, notes)
+    within = _tolerance(labels, human.scale, promise.within)
     agrees = np.full(scores.shape, np.nan)
     for place, given in labels.items():
         near = np.abs(scores[:, [place]] - np.array(given)) <= within
         agrees[:, place] = near.mean(axis=1) > 0.5
-    stages = escalate(scores, agrees, human.scale, promise)
-    points = np.full(len(values), np.nan)
-    by = np.full(len(values), "", dtype=object)
-    for name, own, stage in zip(judges, scores, stages, strict=True):
-        points[stage.taken] = own[stage.taken]
-        by[stage.taken] = name
-    for given_by in [labels] if rest is None else [labels, _labels(values, rest, notes)]:
-        for place, given in given_by.items():
-            points[place] = float(np.median(given))
-            by[place] = PERSON
-    answers = values.index.to_frame(index=False).assign(by=by, value=points)
-    final = rest is not None or all(by)
-    about = (_logs(judges), len(labels), tuple(notes), promise, final)
-    return Escalation(tuple(judges), stages, answers, *about)
+    stages = dict(zip(judges, escalate(scores, agrees, human.scale, promise), strict=True))
+    answers = values.index.to_frame(index=False).assign(by="", value=np.nan)
+    for name, stage in stages.items():
+        answers.loc[stage.taken, "by"] = name
+        answers.loc[stage.taken, "value"] = values.loc[stage.taken, name].to_numpy()
+    of_rest = {} if rest is None else _labels(values, rest, notes)
+    for place, given in (labels | of_rest).items():
+        answers.loc[place, ["by", "value"]] = PERSON, float(np.median(given))
+    return Escalation(stages, answers, len(labels), tuple(notes))
 
 
 def escalate(
     scores: Floats, agrees: Floats, scale: tuple[float, float], promise: Promise
-) -> tuple[Stage, ...]:
+) -> list[Stage]:
     """Let each judge take what it may of the answers that those before it left.
+
+    How sure a judge is: how far its score is from the middle, which of a mean over epochs or orders
+    says how far they agree, less what the judges before it differ.
 
     Args:
         scores: Of each judge in order, NaN without, shape (J, N).
@@ -184,43 +167,39 @@ def escalate(
     Returns:
         A stage of each judge.
     """
+    low, high = scale
     left = np.ones(scores.shape[1], dtype=bool)
     stages = []
     for place, (own, right) in enumerate(zip(scores, agrees, strict=True)):
-        signs = _signs(scores[: place + 1], scale)
+        sure = np.abs(own - (low + high) / 2)
+        if place:
+            gaps = np.abs(scores[:place] - own)
+            sure -= _GAP * np.where(np.isnan(gaps), high - low, gaps).mean(axis=0)
+        signs = np.round(sure / (high - low), 6)
         reached = left & ~np.isnan(own)
         known = reached & ~np.isnan(right)
-        found = find_trusted(
-            signs[known],
-            right[known] == 1,
-            at_least=promise.at_least,
-            miss=(1 - promise.sure) / len(scores),
-        )
+        miss = (1 - promise.sure) / len(scores)
+        found = find_trusted(signs[known], right[known] == 1, at_least=promise.at_least, miss=miss)
         taken = reached & (signs >= (np.inf if found.least is None else found.least))
         left &= ~taken
         stages.append(Stage(found, int(reached.sum()), taken))
-    return tuple(stages)
+    return stages
 
 
-def _signs(scores: Floats, scale: tuple[float, float]) -> Floats:
-    """How sure the last judge is: how far its score is from the middle, which of a mean over epochs
-    or orders says how far they agree, less what the judges before it differ.
-    """
-    low, high = scale
-    own = scores[-1]
-    sure = np.abs(own - (low + high) / 2)
-    if len(scores) > 1:
-        gaps = np.abs(scores[:-1] - own)
-        sure = sure - _GAP * np.where(np.isnan(gaps), high - low, gaps).mean(axis=0)
-    return np.asarray(np.round(sure / (high - low), 6), dtype=np.float64)
+def price_of(stages: Sequence[Stage], prices: Sequence[float], person: float) -> float:
+    """Price of a new answer, of which no judge is asked behind the last that takes any."""
+    shares = [float(stage.taken.mean()) for stage in stages]
+    cost = person * (1 - sum(shares))
+    for place, price in enumerate(prices):
+        if any(shares[place:]):
+            cost += price * (1 - sum(shares[:place]))
+    return cost
 
 
 def _labels(values: pd.DataFrame, human: HumanRatings, notes: list[str]) -> dict[int, list[float]]:
     """Ratings of answers, by the number of the answer."""
     frame = values.index.to_frame(index=False).assign(value=0.0)
-    rows = rows_to_match(frame)
-    matched = match_ratings(rows, {name: name for name in frame["model"]}, human)
-    refuse_unmatched(rows, [matched], human)
+    matched = match_answers(frame, {name: name for name in frame["model"]}, human)
     notes += unused(human, [matched])
     places = {answer: place for place, answer in enumerate(values.index)}
     by_answer = matched.answers[["question", "model", "ratings"]].itertuples(index=False)
@@ -238,10 +217,10 @@ def _check_scale(values: pd.DataFrame, human: HumanRatings) -> None:
 
 
 def _tolerance(
-    labels: Mapping[int, Sequence[float]], human: HumanRatings, within: float | None
+    labels: Mapping[int, Sequence[float]], scale: tuple[float, float], within: float | None
 ) -> float:
     """How far a score may be from a person's to agree with it."""
-    low, high = human.scale
+    low, high = scale
     if within is None:
         by_class = all({*given} <= {low, (low + high) / 2, high} for given in labels.values())
         # A mean over epochs counts as the verdict to which it is nearer.
@@ -252,12 +231,3 @@ def _tolerance(
             f" {within:g}; beyond that everything agrees"
         )
     return within
-
-
-def _logs(judges: Mapping[str, SampleScores]) -> dict[str, str]:
-    """Logs and their models: of each model those of the first judge that has it."""
-    logs = dict[str, str]()
-    for read in judges.values():
-        known = set(logs.values())
-        logs |= {run.log: run.model for run in read.runs if run.model not in known}
-    return logs

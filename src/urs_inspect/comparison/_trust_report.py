@@ -1,7 +1,8 @@
 """Scores that need no person -> the report of `urs-inspect trust`, and logs of final scores."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -10,11 +11,12 @@ from inspect_ai.log import EvalMetric, EvalScore, ProvenanceData, edit_score, wr
 from inspect_ai.scorer import ScoreEdit
 
 from urs_inspect._util import counted
-from urs_inspect.comparison._trust import PERSON, TRUSTED, Escalation, price_of
-from urs_inspect.logs._files import log_files, read_log, short_name
+from urs_inspect.comparison._samples import SampleScores
+from urs_inspect.comparison._trust import PERSON, TRUSTED, Escalation, Promise, price_of
+from urs_inspect.logs._files import read_log
 from urs_inspect.logs._naming import whole_characters
 from urs_inspect.reports._texts import money, number, share
-from urs_inspect.reports.layout._first_screen import FirstScreen
+from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table, csv_text
 from urs_inspect.stats._trust import chance_to_show
 
@@ -26,10 +28,6 @@ TRUST = ReportKind(
     "trust",
     ("judges", "answers"),
     (REST, f"{TRUSTED}_*.eval"),
-)
-_LIKE = (
-    "This holds for answers like the labelled ones, if these were drawn at random: another model,"
-    " task or prompt needs labels of its own."
 )
 _HEADINGS = {
     "judge": "Judge",
@@ -44,52 +42,62 @@ _HEADINGS = {
 
 def report_trust(
     found: Escalation,
+    judges: Mapping[str, SampleScores],
+    promise: Promise,
     prices: Mapping[str, float],
-    logs: Sequence[str],
     left_out: Sequence[str],
+    *,
+    final: bool,
     budget: int | None,
     command: str,
 ) -> Report:
-    """The report of who may give each answer its score; with final logs once nobody is to ask."""
-    rest = found.rest
-    claim = _claim(found)
+    """The report of who may give each answer its score.
+
+    With copies of logs with the scores if these are `final`, or nothing is left for people.
+    """
+    rest = found.answers.loc[found.answers["by"] == "", ["sample", "model"]]
+    claim = _claim(found, promise)
     about = (
         f"{counted(found.labelled, 'label')} of {counted(len(found.answers), 'answer')};"
-        f" {len(rest):,} are left for people, in {REST} with -o. {_LIKE}"
+        f" {len(rest):,} are left for people, in {REST} with -o. This holds for answers like the"
+        " labelled ones, if these were drawn at random: another model, task or prompt needs labels"
+        " of its own."
     )
-    notes = [*_needs(found, budget), *_costs(found, prices)]
+    warnings = [SIMULATED_SCREEN] if any(read.simulated for read in judges.values()) else []
+    warnings += found.notes
+    notes = [*_needs(found, promise, budget), *_costs(found, prices)]
     plain = number(0)
     formats = {"taken": share, "reached": plain, "labels": plain, "agreed": plain, "low": share}
     table = Table(_rows(found), formats, "judges", _HEADINGS, tuple(_HEADINGS))
     sections = [
-        Section("Judges", [claim, about, *found.notes, *notes], [table]),
+        Section("Judges", [claim, about, *warnings, *notes], [table]),
         Section("Answers", (), [Table(found.answers, name="answers", shown=())]),
+        Section("Left out", left_out),
     ]
-    if left_out:
-        sections.append(Section("Left out", left_out))
-    ids = rest[["sample", "model"]].set_axis(["id", "model"], axis=1)
+    ids = rest.set_axis(["id", "model"], axis=1)
     files = {REST: csv_text(ids.assign(rating=""))}
     finals = {}
-    if found.final:
-        for file in log_files(logs):
-            if short_name(file) in found.logs:
-                finals[f"{TRUSTED}_{Path(file).stem}.eval"] = partial(_final_log, found, file)
+    if final or rest.empty:
+        for file, model in _logs(judges).items():
+            own = found.answers[found.answers["model"] == model].dropna().set_index("sample")
+            # Logs in several folders may have one name.
+            name = f"{TRUSTED}_{len(finals) + 1}_{Path(file).stem}.eval"
+            finals[name] = partial(_final_log, file, own, claim)
     facts = {
         "headline": claim,
         "labelled": found.labelled,
         "rest": len(rest),
-        "promise": found.promise,
+        "promise": promise,
         "command": command,
         "left_out": left_out,
     }
-    screen = FirstScreen(claim, found.notes, [about], table, notes)
+    screen = FirstScreen(claim, warnings, [about], table, notes)
     return Report(TRUST, "Trust or ask", sections, facts, {**files, **finals}, first=screen)
 
 
-def _claim(found: Escalation) -> str:
+def _claim(found: Escalation, promise: Promise) -> str:
     """What may be taken, and how sure that is."""
-    promise = found.promise
-    taken = sum(float(stage.taken.mean()) for stage in found.stages)
+    taken = sum(float(stage.taken.mean()) for stage in found.judges.values())
     if not taken:
         labels = counted(found.labelled, "label")
         return f"None: {labels} do not show an agreement of {share(promise.at_least)} anywhere."
@@ -101,78 +109,68 @@ def _claim(found: Escalation) -> str:
 
 def _rows(found: Escalation) -> pd.DataFrame:
     rows = []
-    for place, (judge, stage) in enumerate(zip(found.judges, found.stages, strict=True)):
-        seen = stage.found
-        rows.append(
-            {
-                "judge": judge,
-                "taken": float(stage.taken.mean()),
-                "reached": stage.reached,
-                "labels": seen.labelled,
-                "agreed": seen.agreed,
-                "low": seen.low,
-                "sign": f"its own, less the gap to {place} before" if place else "its own score",
-                "least": seen.least,
-                "might": seen.might,
-            }
-        )
-    return pd.DataFrame(rows)
+    for place, (judge, stage) in enumerate(found.judges.items()):
+        sign = f"its own, less the gap to {place} before" if place else "its own score"
+        taken = float(stage.taken.mean())
+        about = {"judge": judge, "taken": taken, "reached": stage.reached, "sign": sign}
+        rows.append({**about, **asdict(stage.found)})
+    return pd.DataFrame(rows).rename(columns={"labelled": "labels"})
 
 
-def _needs(found: Escalation, budget: int | None) -> list[str]:
+def _needs(found: Escalation, promise: Promise, budget: int | None) -> Iterator[str]:
     """How many labels might show what these do not."""
-    notes = []
-    miss = (1 - found.promise.sure) / len(found.judges)
-    for judge, stage in zip(found.judges, found.stages, strict=True):
+    miss = (1 - promise.sure) / len(found.judges)
+    for judge, stage in found.judges.items():
         seen = stage.found
         if seen.least is not None or not stage.reached:
             continue
         more = "no number of labels is likely to" if seen.might is None else f"{seen.might:,} might"
-        notes.append(
+        yield (
             f"{judge}: {counted(seen.labelled, 'label')} do not show it for any of its scores;"
             f" {more}, by the agreement seen."
         )
         if budget is not None:
-            size = (seen.agreed, seen.labelled, budget)
-            chance = chance_to_show(*size, found.promise.at_least, miss)
-            notes.append(f"{judge}: {budget:,} labels show it for all with {share(chance)} chance.")
-    return notes
+            chance = chance_to_show(seen.agreed, seen.labelled, budget, promise.at_least, miss)
+            yield f"{judge}: {budget:,} labels show it for all with {share(chance)} chance."
 
 
-def _costs(found: Escalation, prices: Mapping[str, float]) -> list[str]:
+def _costs(found: Escalation, prices: Mapping[str, float]) -> Iterator[str]:
     """What new answers like these cost, if all prices are known."""
-    if not prices.keys() >= {*found.judges, PERSON}:
-        return []
-    of_judges = [prices[judge] for judge in found.judges]
-    cost = 1000 * price_of(found.stages, of_judges, prices[PERSON])
-    return [
-        f"1,000 new answers of this kind cost {money(cost)} in place of"
-        f" {money(1000 * prices[PERSON])} by people alone."
-    ]
+    if prices.keys() >= {*found.judges, PERSON}:
+        of_judges = [prices[judge] for judge in found.judges]
+        cost = 1000 * price_of(list(found.judges.values()), of_judges, prices[PERSON])
+        yield (
+            f"1,000 new answers of this kind cost {money(cost)} in place of"
+            f" {money(1000 * prices[PERSON])} by people alone."
+        )
 
 
-def _final_log(found: Escalation, file: str) -> bytes:
+def _logs(judges: Mapping[str, SampleScores]) -> dict[str, str]:
+    """Logs and their models: of each model those of the first judge that has it."""
+    logs = dict[str, str]()
+    for read in judges.values():
+        known = set(logs.values())
+        logs |= {file: model for file, model in read.files.items() if model not in known}
+    return logs
+
+
+def _final_log(file: str, answers: pd.DataFrame, claim: str) -> bytes:
     """A copy of a log with the final score of each sample, and who gave it."""
     log = read_log(file)
-    model = found.logs[short_name(file)]
-    own = found.answers[found.answers["model"] == model].dropna()
-    given = dict(zip(own["sample"], zip(own["value"], own["by"], strict=True), strict=True))
-    finals = []
+    provenance = f"urs-inspect trust: {claim}"
     for sample in log.samples or ():
         name = whole_characters(str(sample.id))
-        if name not in given:
-            continue
-        value, by = given[name]
-        finals.append(float(value))
-        edit = ScoreEdit(
-            value=finals[-1],
-            explanation=f"by {by}",
-            metadata={"by": by},
-            provenance=ProvenanceData(author=by, reason=f"urs-inspect trust: {_claim(found)}"),
-        )
-        edit_score(log, sample.id, TRUSTED, edit, recompute_metrics=False, epoch=sample.epoch)
-    if log.results is not None and finals:
-        mean = EvalMetric(name="mean", value=sum(finals) / len(finals))
+        if name in answers.index:
+            by = str(answers.loc[name, "by"])
+            edit = ScoreEdit(
+                value=float(answers.loc[name, "value"]),
+                explanation=f"by {by}",
+                metadata={"by": by},
+                provenance=ProvenanceData(author=by, reason=provenance),
+            )
+            edit_score(log, sample.id, TRUSTED, edit, recompute_metrics=False, epoch=sample.epoch)
+    if log.results is not None and len(answers):
+        mean = EvalMetric(name="mean", value=answers["value"].mean())
         log.results.scores.append(EvalScore(name=TRUSTED, scorer=TRUSTED, metrics={"mean": mean}))
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "copy.eval"
