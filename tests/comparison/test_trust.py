@@ -127,6 +127,35 @@ def test_rest_is_labelled_and_becomes_a_log(tmp_path: Path, said: Said, refused:
     assert any(score.name == "trusted" for score in log.results.scores)
 
 
+def test_logs_of_one_name_in_several_folders_have_a_copy_each(tmp_path: Path, said: Said) -> None:
+    right, judges = judged(4, 0.02)
+    logs = []
+    for model in ("m", "n"):
+        (where := tmp_path / model).mkdir()
+        written = Path(write_log(where, model, letters(judges[0]), scorer="graded"))
+        logs.append(written.rename(where / "same.eval"))
+    file = label_file(tmp_path, right, range(100))
+    output = tmp_path / "out"
+    said("trust", *logs, "--human", file, "--at-least", 0.9, "-o", output)
+    copies = [read_eval_log(str(copy)) for copy in output.glob("trusted_*.eval")]
+    assert sorted(copy.eval.model for copy in copies) == ["m", "n"]
+    for copy in copies:
+        assert all("trusted" in (sample.scores or {}) for sample in copy.samples or [])
+
+
+@pytest.mark.parametrize("named", [(), ("--scorer", "pair_verdict:overall")])
+def test_agreement_with_labels_is_no_score(
+    tmp_path: Path, refused: Said, named: Sequence[str]
+) -> None:
+    """Logs of `judge_pairwise` say whether a judge was right, and of mad what it chose."""
+    right, _ = judged(4)
+    values = [{"group": "x", "overall": float(each)} for each in right]
+    log = write_log(tmp_path, "m", values, scorer="pair_verdict")
+    file = label_file(tmp_path, right, range(100))
+    error = refused("trust", log, "--human", file, "--at-least", 0.9, *named)
+    assert "judge_pairwise" in error and "pair_choice:outcome" in error
+
+
 def test_answers_that_nobody_could_judge_have_no_final_score(tmp_path: Path, said: Said) -> None:
     right, judges = judged(4, 0.3)
     logs = write_judges(tmp_path, judges)

@@ -251,11 +251,7 @@ def _rating(
     """The campaign to serve; None where the command only reports or writes a copy of a log."""
     from urs_inspect.annotation._rating_campaign import RatingCampaign, RatingPlan
     from urs_inspect.annotation._rating_queue import draw
-    from urs_inspect.reports.numbers._human_data import (
-        answers_named,
-        answers_to_rate,
-        attach_ratings,
-    )
+    from urs_inspect.reports.numbers._human_data import answers_to_rate, attach_ratings
     from urs_inspect.rubrics import load_rubric
 
     if output is not None:
@@ -264,9 +260,7 @@ def _rating(
         console.print(f"The log with the ratings as scores is {escape(str(output))}.")
         return None
     loaded = load_rubric(rubric)
-    answers, skipped = answers_to_rate(sources, loaded)
-    if only is not None:
-        answers = answers_named(only, answers)
+    answers, skipped = answers_to_rate(sources, loaded, only)
     if questions is not None:
         _check_language(questions, (answer.language for answer in answers))
         answers = tuple(answer for answer in answers if answer.language == questions)

@@ -176,10 +176,11 @@ def trust(
     from urs_inspect.comparison._trust import Promise, read_judges, read_prices
     from urs_inspect.comparison._trust import trust as find_trusted
     from urs_inspect.comparison._trust_report import report_trust
+    from urs_inspect.reports.numbers._human_data import read_human_ratings
 
     scale = parse_scale(human_scale, "human-scale") if human_scale else None
-    labels = read_labels(human, scale, given=True)
-    of_rest = read_labels(rest, scale, given=False)
+    labels = read_human_ratings(human, scale)
+    of_rest = None if rest is None else read_human_ratings(rest, scale)
     left_out = list[str]()
     judges = read_judges(logs, scorer, task, left_out)
     prices = read_prices(price, judges)

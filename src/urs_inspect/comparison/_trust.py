@@ -128,7 +128,6 @@ def trust(
     """
     tables = [read.table.set_index(["sample", "model"])["value"] for read in judges.values()]
     values = pd.concat(tables, axis=1, keys=list(judges))
-    _check_scale(values, human)
     scores = values.to_numpy(np.float64).T
     notes = list[str]()
     if human.weighted:
@@ -197,16 +196,7 @@ def price_of(stages: Sequence[Stage], prices: Sequence[float], person: float) ->
 
 
 def _labels(values: pd.DataFrame, human: HumanRatings, notes: list[str]) -> dict[int, list[float]]:
-    """Ratings of answers, by the number of the answer."""
-    frame = values.index.to_frame(index=False).assign(value=0.0)
-    matched = match_answers(frame, {name: name for name in frame["model"]}, human)
-    notes += unused(human, [matched])
-    places = {answer: place for place, answer in enumerate(values.index)}
-    by_answer = matched.answers[["question", "model", "ratings"]].itertuples(index=False)
-    return {places[sample, model]: list(given.values()) for sample, model, given in by_answer}
-
-
-def _check_scale(values: pd.DataFrame, human: HumanRatings) -> None:
+    """Ratings of answers, by the number of the answer; scores must lie on their scale."""
     low, high = human.scale
     for judge, column in values.items():
         if beyond := int(((column < low) | (column > high)).sum()):
@@ -214,6 +204,12 @@ def _check_scale(values: pd.DataFrame, human: HumanRatings) -> None:
                 f"human-scale: {counted(beyond, 'score')} of {judge} lie beyond {low:g} to"
                 f" {high:g}, the scale of {human.path}; scores and labels need one scale"
             )
+    frame = values.index.to_frame(index=False).assign(value=0.0)
+    matched = match_answers(frame, {name: name for name in frame["model"]}, human)
+    notes += unused(human, [matched])
+    places = {answer: place for place, answer in enumerate(values.index)}
+    by_answer = matched.answers[["question", "model", "ratings"]].itertuples(index=False)
+    return {places[sample, model]: list(given.values()) for sample, model, given in by_answer}
 
 
 def _tolerance(

@@ -1,7 +1,7 @@
 """Scores that need no person -> the report of `urs-inspect trust`, and logs of final scores."""
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -29,15 +29,6 @@ TRUST = ReportKind(
     ("judges", "answers"),
     (REST, f"{TRUSTED}_*.eval"),
 )
-_HEADINGS = {
-    "judge": "Judge",
-    "taken": "Takes",
-    "reached": "Of",
-    "labels": "Labels there",
-    "agreed": "Agree",
-    "low": "At least",
-    "sign": "Sign",
-}
 
 
 def report_trust(
@@ -68,18 +59,22 @@ def report_trust(
     notes = [*_needs(found, promise, budget), *_costs(found, prices)]
     plain = number(0)
     formats = {"taken": share, "reached": plain, "labels": plain, "agreed": plain, "low": share}
-    table = Table(_rows(found), formats, "judges", _HEADINGS, tuple(_HEADINGS))
+    table = Table(_rows(found), formats, "judges", shown=["judge", "sign", *formats])
     sections = [
         Section("Judges", [claim, about, *warnings, *notes], [table]),
         Section("Answers", (), [Table(found.answers, name="answers", shown=())]),
-        Section("Left out", left_out),
     ]
+    if left_out:
+        sections.append(Section("Left out", left_out))
     ids = rest.set_axis(["id", "model"], axis=1)
     files = {REST: csv_text(ids.assign(rating=""))}
-    finals = {}
-    if final or rest.empty:
-        for file, model in _logs(judges).items():
-            own = found.answers[found.answers["model"] == model].dropna().set_index("sample")
+    finals = dict[str, Callable[[], bytes]]()
+    models = set[str]()
+    for read in judges.values() if final or rest.empty else ():
+        new = {file: model for file, model in read.files.items() if model not in models}
+        models.update(new.values())
+        for file, model in new.items():
+            own = found.answers[found.answers["model"] == model].dropna()
             # Logs in several folders may have one name.
             name = f"{TRUSTED}_{len(finals) + 1}_{Path(file).stem}.eval"
             finals[name] = partial(_final_log, file, own, claim)
@@ -145,28 +140,19 @@ def _costs(found: Escalation, prices: Mapping[str, float]) -> Iterator[str]:
         )
 
 
-def _logs(judges: Mapping[str, SampleScores]) -> dict[str, str]:
-    """Logs and their models: of each model those of the first judge that has it."""
-    logs = dict[str, str]()
-    for read in judges.values():
-        known = set(logs.values())
-        logs |= {file: model for file, model in read.files.items() if model not in known}
-    return logs
-
-
 def _final_log(file: str, answers: pd.DataFrame, claim: str) -> bytes:
     """A copy of a log with the final score of each sample, and who gave it."""
     log = read_log(file)
-    provenance = f"urs-inspect trust: {claim}"
+    given = answers.set_index("sample")[["value", "by"]].T.to_dict("list")
     for sample in log.samples or ():
         name = whole_characters(str(sample.id))
-        if name in answers.index:
-            by = str(answers.loc[name, "by"])
+        if name in given:
+            value, by = given[name]
             edit = ScoreEdit(
-                value=float(answers.loc[name, "value"]),
+                value=value,
                 explanation=f"by {by}",
                 metadata={"by": by},
-                provenance=ProvenanceData(author=by, reason=provenance),
+                provenance=ProvenanceData(author=by, reason=f"urs-inspect trust: {claim}"),
             )
             edit_score(log, sample.id, TRUSTED, edit, recompute_metrics=False, epoch=sample.epoch)
     if log.results is not None and len(answers):

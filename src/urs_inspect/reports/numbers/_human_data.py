@@ -534,11 +534,12 @@ def _holds_ballot_votes(path: str) -> bool:
 
 
 def answers_to_rate(
-    logs: Iterable[str], rubric: Rubric
+    logs: Iterable[str], rubric: Rubric, only: Path | None = None
 ) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
     """Read the answers that people can rate, and what was skipped, a sentence each.
 
-    Which logs count is decided as for the report; `rubric` has the criteria of every intent.
+    Which logs count is decided as for the report; `rubric` has the criteria of every intent; `only`
+    is a file with id and model of the answers that are wanted, by default all.
 
     Raises:
         InputError: If no answer is left, a log was judged by another rubric, or two logs have
@@ -569,11 +570,12 @@ def answers_to_rate(
         skipped.append(f"{counted(failed, 'sample')} without an answer, after an error, skipped.")
     if repeated := given - len(answers):
         skipped.append(f"{counted(repeated, 'answer')} in several logs, rated once.")
-    return tuple(answer for answer, _ in answers.values()), tuple(skipped)
+    every = tuple(answer for answer, _ in answers.values())
+    return every if only is None else _named(only, every), tuple(skipped)
 
 
-def answers_named(path: Path, answers: Sequence[Answer]) -> tuple[Answer, ...]:
-    """Those of the answers that a file names by id and model; `InputError` if there are none."""
+def _named(path: Path, answers: Sequence[Answer]) -> tuple[Answer, ...]:
+    """Those of the answers that a file names by id and model."""
     rows, errors = read_table(path, (("id",), ("model",)))
     refuse(errors)
     named = {(str(row.values["id"]), str(row.values["model"])) for row in rows}
