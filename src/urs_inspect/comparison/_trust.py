@@ -24,8 +24,8 @@ TRUSTED = "trusted"
 _GAP = 0.25
 """Weight of the mean gap to judges before, which may be weak; larger ones took less of LLMBar."""
 _OF_PEOPLE = ("human_rating", "human_choice", TRUSTED)
-_OF_LABELS = ("pair_verdict", "rating_agreement")
-"""Scorers that say how far a judge agrees with labels in the data."""
+_WHETHER_RIGHT = "pair_verdict"
+"""Scorer that says whether a judge's verdict is that of the data's label."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,9 @@ class Promise:
 
 @dataclass(frozen=True)
 class Stage:
-    """What a judge may take of the answers that reach it."""
+    """What a judge may take of the answers that those before it left."""
 
     found: Trusted
-    reached: int
     taken: Flags  # shape (N,)
 
 
@@ -73,11 +72,11 @@ def read_judges(
     read = dict[tuple[str, str], SampleScores]()
     for scorer in given:
         name, _, key = scorer.partition(":")
-        if name in _OF_LABELS:
+        if name == _WHETHER_RIGHT:
             left_out.append(
-                f"{name} was left out: it says how far a judge agrees with labels in the data, as"
-                " do all logs of judge_pairwise, judge_rating and md_eval; allowed: scores of"
-                " answers, and verdicts of mad as pair_choice:outcome."
+                f"{name} was left out: logs of judge_pairwise and md_eval say whether a verdict was"
+                " right, not which it was; allowed: scores of answers, and verdicts on pairs in"
+                " logs of mad, as pair_choice:outcome."
             )
             continue
         files = defaultdict[str, list[str]](list)
@@ -181,7 +180,7 @@ def escalate(
         found = find_trusted(signs[known], right[known] == 1, at_least=promise.at_least, miss=miss)
         taken = reached & (signs >= (np.inf if found.least is None else found.least))
         left &= ~taken
-        stages.append(Stage(found, int(reached.sum()), taken))
+        stages.append(Stage(found, taken))
     return stages
 
 

@@ -58,7 +58,7 @@ def report_trust(
     warnings += found.notes
     notes = [*_needs(found, promise, budget), *_costs(found, prices)]
     plain = number(0)
-    formats = {"taken": share, "reached": plain, "labels": plain, "agreed": plain, "low": share}
+    formats = {"taken": share, "labels": plain, "agreed": plain, "low": share}
     table = Table(_rows(found), formats, "judges", shown=["judge", "sign", *formats])
     sections = [
         Section("Judges", [claim, about, *warnings, *notes], [table]),
@@ -106,8 +106,7 @@ def _rows(found: Escalation) -> pd.DataFrame:
     rows = []
     for place, (judge, stage) in enumerate(found.judges.items()):
         sign = f"its own, less the gap to {place} before" if place else "its own score"
-        taken = float(stage.taken.mean())
-        about = {"judge": judge, "taken": taken, "reached": stage.reached, "sign": sign}
+        about = {"judge": judge, "sign": sign, "taken": float(stage.taken.mean())}
         rows.append({**about, **asdict(stage.found)})
     return pd.DataFrame(rows).rename(columns={"labelled": "labels"})
 
@@ -117,7 +116,7 @@ def _needs(found: Escalation, promise: Promise, budget: int | None) -> Iterator[
     miss = (1 - promise.sure) / len(found.judges)
     for judge, stage in found.judges.items():
         seen = stage.found
-        if seen.least is not None or not stage.reached:
+        if seen.least is not None or not seen.labelled:
             continue
         more = "no number of labels is likely to" if seen.might is None else f"{seen.might:,} might"
         yield (
