@@ -59,7 +59,8 @@ def report_trust(
     notes = [*_needs(found, promise, budget), *_costs(found, prices)]
     plain = number(0)
     formats = {"taken": share, "labels": plain, "agreed": plain, "low": share}
-    table = Table(_rows(found), formats, "judges", shown=["judge", "sign", *formats])
+    headings = {"taken": "takes", "low": "at least"}
+    table = Table(_rows(found), formats, "judges", headings, ["judge", "sign", *formats])
     sections = [
         Section("Judges", [claim, about, *warnings, *notes], [table]),
         Section("Answers", (), [Table(found.answers, name="answers", shown=())]),
