@@ -198,6 +198,24 @@ def test_logs_of_a_task_with_letters(tmp_path: Path, said: Said, facts: Callable
     }
 
 
+def test_the_first_screen_names_models_whose_labels_do_not_count(
+    tmp_path: Path, said: Said
+) -> None:
+    right, judge = truth_and_judge(9, 120)
+    logs = write_runs(tmp_path, judge)
+    rows = []
+    for model, name in enumerate(MODELS):
+        worst = np.argsort(judge[:, model], kind="stable")[:30]
+        rows += [(int(place), name, int(right[place, model])) for place in worst]
+    given = ("compare", *logs, "--human-scale", "0,1", "--human")
+    words = said(*given, labels(tmp_path, rows))
+    assert tells(words, "unlike the others ... alpha ... beta ... 1 more model")
+    assert "corrected by people" not in words
+    half = [row for row in numbered(rows_of(right, range(40))) if row[1] != "lab/beta"]
+    words = said(*given, labels(tmp_path, half))
+    assert tells(words, "No corrected mean ... beta 0")
+
+
 def test_samples_that_lm_eval_saved(tmp_path: Path, said: Said) -> None:
     right, judge = truth_and_judge(6, 80, bias=(0.0, 0.0, 0.8))
     for model, name in enumerate(MODELS):

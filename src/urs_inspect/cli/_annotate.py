@@ -153,8 +153,8 @@ def annotate(
     If mad ran with an allocation other than uniform, each vote decides which pair comes next.
 
     With --rate, rate the single answers in SOURCE...: logs of urs, or directories of them. The page
-    does not name models. Models take turns; answers with a surprising score come up to three times
-    as often, and each rating is saved with its sampling rate, so that weighted means over all
+    does not name models. Models take turns; answers on which the judges of a panel disagree come up
+    to three times as often, and each rating is saved with its sampling rate, so that weighted means over all
     answers stay right wherever you stop.
     """
     unused, instead = (_VOTING, "votes; leave out") if rate else (_RATING, "ratings; add")

@@ -142,12 +142,12 @@ def screen_lines(screen: "FirstScreen", width: int, ways: Sequence[str]) -> list
 
 
 def _top(screen: "FirstScreen", width: int) -> list[str]:
-    """Warnings, those that do not fit as a count, and the claim."""
+    """Warnings, the first at any length, those that do not fit as a count, and the claim."""
     lines: list[str] = []
     left_out = 0
     for place, warning in enumerate(screen.warnings):
         wrapped = _wrapped(warning, width)
-        if place < screen.kept or len(lines) + len(wrapped) <= _WARNING_LINES:
+        if place < max(screen.kept, 1) or len(lines) + len(wrapped) <= _WARNING_LINES:
             lines += wrapped
         else:
             left_out += 1

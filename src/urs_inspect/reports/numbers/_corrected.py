@@ -35,7 +35,7 @@ _UNLIKE = 0.1
 """Rated answers are unlike the others if their judge's scores differ with such a p-value and by as
 many deviations.
 """
-_MOST_UNLIKE = 3
+_MOST_UNLIKE = 2
 """Models whose rated answers are unlike the others that a warning names."""
 _NO_SPREAD = 1e-12
 """Variances below this are rounding errors."""
@@ -418,22 +418,23 @@ def _alternative(
         signed = number(digits, sign=True)
         unlike = _about_unlike(numbers.from_all, signed, short, human.weighted)
         trusted = human.weighted or not unlike
-        warnings = [
-            confounded,
-            human.doubt,
-            unlike,
-            _about_order(numbers, names, short),
-            *lost_leads(numbers.pairs, judged.leads, names, "people's ratings", digits),
-        ]
         lacking = (
             f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {few}."
         )
+        warnings = [
+            unlike,
+            confounded,
+            human.doubt,
+            lacking if few and not confounded else "",
+            _about_order(numbers, names, short),
+            *lost_leads(numbers.pairs, judged.leads, names, "people's ratings", digits),
+        ]
         start = [
             _headline(numbers, short, number(digits)),
             *warnings,
             _about_raters(numbers.raters),
             _about_worth(numbers, short, human.weighted),
-            lacking if few else "",
+            lacking if few and confounded else "",
             mapped,
         ]
         about = [
@@ -639,7 +640,7 @@ def _about_unlike(
     for each in unlike[:_MOST_UNLIKE]:
         whose.append(f"of {short[each.model]} {_figures(each, signed)}")
     if len(unlike) > _MOST_UNLIKE:
-        whose.append(f"and of {len(unlike) - _MOST_UNLIKE} more models")
+        whose.append(f"and of {counted(len(unlike) - _MOST_UNLIKE, 'more model')}")
     if not unlike:
         whose = [f"of all models {_figures(together, signed)}"]
     return (

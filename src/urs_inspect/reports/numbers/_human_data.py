@@ -100,6 +100,9 @@ class HumanRatings:
 
 
 _COLUMNS = ("id", "rating", "model", "rater", "epoch", "weight")
+_MOST_UNKNOWN = 3
+_OF_A_KIND = 3
+"""Rows with the same kind of fault that a message names; the others are counted."""
 
 
 def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
@@ -136,26 +139,39 @@ def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
         scale = _UNIT
         rows = [replace(row, values={**row.values, "rating": _of_label(row)}) for row in rows]
     if scale is None:
+        _refuse_unknown(path, rows)
         raise InputError(
             "human-scale: name the lowest and the highest rating that a person could give in"
-            f" {path}, as 1,5; only letters such as C and I, yes and no need none"
+            f" {path}, as 1,5, or --scale that of the scores if people use it too; only letters"
+            " such as C and I, yes and no need none"
         )
     weighted = any(not Fields(row).blank("weight") for row in rows)
     read: list[HumanRating] = []
+    values: list[str] = []
     for row in rows:
         rating = _rating(row, scale, weighted)
         if isinstance(rating, str):
-            errors.append(f"{path}: {row.place}: {rating}")
+            values.append(f"{row.place}: {rating}")
         else:
             read.append(rating)
     ratings, conflicts = _each_once(read)
-    refuse([*errors, *(f"{path}: {conflict}" for conflict in conflicts)])
+    errors += _first_of(path, values, "with a value that is not allowed")
+    errors += _first_of(path, conflicts, "that contradict others")
+    refuse(errors)
     if not ratings:
         raise InputError(f"{path}: no rating")
     notes = _about_columns(path, rows)
     doubt = _doubt([rating.rating for rating in ratings], scale)
     repeated = len(read) - len(ratings)
     return HumanRatings(path, scale, ratings, repeated, weighted, notes, doubt=doubt)
+
+
+def _first_of(path: Path, faults: Sequence[str], kind: str) -> list[str]:
+    """The first few faults of a kind, and how many more rows have one."""
+    errors = [f"{path}: {fault}" for fault in faults[:_OF_A_KIND]]
+    if more := len(faults) - len(errors):
+        errors.append(f"{path}: and {more} more rows {kind}")
+    return errors
 
 
 def _each_once(ratings: Iterable[HumanRating]) -> tuple[tuple[HumanRating, ...], list[str]]:
@@ -182,6 +198,28 @@ def _is_label(value: object) -> bool:
     if isinstance(value, str):
         return value.strip() in TEXTS or value.strip().lower() in TEXTS
     return isinstance(value, bool)
+
+
+def _refuse_unknown(path: Path, rows: Sequence[Row]) -> None:
+    """Refuse ratings that are neither labels nor numbers, where some are labels."""
+    values = [row.values.get("rating") for row in rows]
+    if not any(_is_label(value) for value in values):
+        return
+    unknown: dict[str, list[str]] = {}
+    for row, value in zip(rows, values, strict=True):
+        if not _is_label(value):
+            unknown.setdefault(shown(value), []).append(row.place)
+    several = [
+        f"{text} in {counted(len(places), 'row')}, such as {places[0]}"
+        for text, places in list(unknown.items())[:_MOST_UNKNOWN]
+    ]
+    more = len(unknown) - len(several)
+    if more > 0:
+        several.append(f"{counted(more, 'other value')}")
+    raise InputError(
+        f"{path}: column 'rating': beside letters or words, {'; '.join(several)}; allowed: all of"
+        f" {choices(TEXTS)}, or all numbers with --human-scale"
+    )
 
 
 def _of_label(row: Row) -> float:
