@@ -66,6 +66,13 @@ def test_unknown_name_is_refused_with_those_that_exist(refused: Said) -> None:
     assert "unknown data 'nothing'; allowed: urs" in refused("data", "fetch", "nothing")
 
 
+def test_the_name_of_a_label_set_stands_for_its_parts(run: Run) -> None:
+    shown = verify(run, "judge_bench", 1)
+    assert shown.count("judge_bench/gpt-4o-2024-05-13: not here") == 1
+    assert shown.count("judge_bench/claude-3-5-sonnet-20240620: not here") == 1
+    assert "critique_llm" not in shown
+
+
 @pytest.mark.data
 def test_fetch_takes_what_is_there(run: Run, data_dir: Path) -> None:
     output = run("data", "fetch", "urs", "md_eval").output

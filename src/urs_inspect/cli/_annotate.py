@@ -154,8 +154,8 @@ def annotate(
 
     With --rate, rate the single answers in SOURCE...: logs of urs, or directories of them. The page
     does not name models. Models take turns; answers on which the judges of a panel disagree come up
-    to three times as often, and each rating is saved with its sampling rate, so that weighted means over all
-    answers stay right wherever you stop.
+    to three times as often, and each rating is saved with its sampling rate, so that weighted means
+    over all answers stay right wherever you stop.
     """
     unused, instead = (_VOTING, "votes; leave out") if rate else (_RATING, "ratings; add")
     context = click.get_current_context()

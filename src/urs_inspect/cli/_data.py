@@ -88,13 +88,18 @@ def verify(names: tuple[str, ...]) -> None:
 
 
 def _chosen(names: tuple[str, ...]) -> list[PinnedFile]:
-    """The files of these names, and of the folders of many files; all single files by default."""
+    """The files of these names, of label sets with parts and of folders; all single files by
+    default.
+    """
     chosen: list[PinnedFile] = []
     for name in names:
+        parts = [source for part, source in SOURCES.items() if part.startswith(f"{name}/")]
         if name in COLLECTIONS:
             chosen.extend(COLLECTIONS[name].files.values())
         elif name in SOURCES:
             chosen.append(SOURCES[name])
+        elif parts:
+            chosen.extend(parts)
         else:
             allowed = choices([*SOURCES, *COLLECTIONS])
             raise InputError(f"unknown data '{name}'; allowed: {allowed}")
