@@ -164,9 +164,9 @@ def test_faults_are_named(header: str, first: str, row: str, message: str, tmp_p
 def test_all_faults_are_said_at_once(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", *["q,m,99,x"] * 25, "q1,m,5,x", *["q1,m,6,x"] * 9)
     error = error_of(path)
-    assert tells(
-        error, "line 2: ... 99 ... and 22 more rows ... line 28: 'x' rated ... 6 more rows"
-    )
+    assert tells(error, "and 22 more rows")
+    assert tells(error, "line 28: 'x' rated")
+    assert error.endswith("and 6 more rows with another rating by the same person")
     assert len(error.splitlines()) == 8
 
 
