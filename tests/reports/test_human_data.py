@@ -166,7 +166,7 @@ def test_all_faults_are_said_at_once(tmp_path: Path) -> None:
     error = error_of(path)
     assert tells(error, "and 22 more rows")
     assert tells(error, "line 28: 'x' rated")
-    assert error.endswith("and 6 more rows with another rating by the same person")
+    assert error.endswith("and 6 more rows that contradict others")
     assert len(error.splitlines()) == 8
 
 
