@@ -24,7 +24,7 @@ from inspect_ai.log import (
 from inspect_ai.model import GenerateConfig, ModelConfig
 from inspect_ai.scorer import Score, value_to_float
 
-from tests.telling import tells
+from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.comparison._samples import SampleScores, read_sample_scores
 
@@ -510,7 +510,7 @@ def _saved(**line: Any) -> Callable[[Path], list[str]]:
 ACC: dict[str, Any] = {"acc": 1}
 XY: dict[str, Any] = {"values": [{"x": 1, "y": 2}]}
 BAD: dict[str, tuple[Callable[[Path], list[str]], dict[str, str], list[str]]] = {
-    "tasks": (_two(task="pub/other"), {}, ["pub/other (1 log)", "pub/quiz (1 log)"]),
+    "tasks": (_two(task="pub/other"), {}, ["pub/other (1 log)", "pub/quiz (1 log)", "--task pub/other"]),
     "task": (_two(), {"task": "nope"}, ["nope", "pub/quiz (2 logs)"]),
     "versions": (_two(task_version=2), {}, ["versions", "1 (1 log", "2 (1 log"]),
     "version 0": (_two(task_version=0), {}, ["versions", "0 (1 log", "1 (1 log"]),
@@ -547,6 +547,17 @@ BAD: dict[str, tuple[Callable[[Path], list[str]], dict[str, str], list[str]]] = 
         ["1 of 1 sample"],
     ),
 }
+
+
+def test_logs_that_check_the_judge_are_left_out(tmp_path: Path) -> None:
+    write_log(tmp_path, "a", task="urs_inspect/urs")
+    write_log(tmp_path, "b", task="urs_inspect/urs")
+    probe = write_log(tmp_path, "c", task="urs_inspect/urs_probe")
+    scores = read_sample_scores([str(tmp_path)])
+    assert [run.model for run in scores.runs] == ["a", "b"]
+    assert Telling("1 log ... urs_probe") in scores.left_out
+    assert read_sample_scores([str(tmp_path)], task="urs_probe").task == "urs_inspect/urs_probe"
+    assert read_sample_scores([probe]).task == "urs_inspect/urs_probe"
 
 
 @pytest.mark.parametrize("case", BAD)

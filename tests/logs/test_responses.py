@@ -31,6 +31,14 @@ def test_answers_of_one_model_a_log(tmp_path: Path) -> None:
     assert pool.instructions[0] == Instruction("x", "Ask x", "ref", "zh", "coding", "api")
 
 
+def test_logs_that_check_the_judge_are_no_pool(tmp_path: Path) -> None:
+    log(tmp_path / "a.eval", "p/a", answered("x", "one"))
+    log(tmp_path / "b.eval", "p/b", answered("y", "two"), task="urs_inspect/urs_probe")
+    pool = read_pool([str(tmp_path)])
+    assert pool.contestants == ("p/a",)
+    assert pool.notes == (Telling("1 log ... urs_probe"),)
+
+
 def test_what_never_came_has_no_entry(tmp_path: Path) -> None:
     failed = answered("y", "", error=ERROR)
     cut = EvalSample(id="z", epoch=1, input="Ask z", target="ref")

@@ -121,8 +121,10 @@ def one_task(tasks: Counter[str], task: str | None) -> str:
     allowed = ", ".join(
         f"{name} ({counted(count, 'log')})" for name, count in sorted(tasks.items())
     )
-    problem = f"no '{task}'" if task else "logs of several tasks, name one"
-    raise InputError(f"task: {problem}: {allowed}")
+    if task:
+        raise InputError(f"task: no '{task}': {allowed}")
+    most = max(sorted(tasks), key=lambda name: tasks[name])
+    raise InputError(f"task: logs of several tasks: {allowed}. Add --task {most}.")
 
 
 def refuse_different(what: str, values: Iterable[tuple[str, str]], hint: str = "") -> str:
@@ -199,6 +201,8 @@ def headers_of_task(
     headers = finished_headers(names, left_out)
     if not headers:
         raise nothing_left("no finished log", names, left_out)
+    if task is None:
+        headers = files.without_checks_of_judges(headers, left_out)
     task = one_task(Counter(log.eval.task for log in headers), task)
     if others := [log for log in headers if log.eval.task != task]:
         left_out.append(files.of_other_tasks(others, task))

@@ -36,6 +36,34 @@ _COMMANDS = {
 }
 
 
+_CHECKS_OF_JUDGES = (
+    "urs_crossval",
+    "urs_probe",
+    "md_eval",
+    "judge_pairwise",
+    "judge_rating",
+    "judge_twins",
+)
+
+
+def without_checks_of_judges(logs: Sequence[EvalLog], skipped: list[str]) -> list[EvalLog]:
+    """Logs without those that check a judge, if there are others; `skipped` gets a sentence."""
+    others = list[EvalLog]()
+    checks = Counter[str]()
+    for log in logs:
+        name = log.eval.task.removeprefix(PACKAGE)
+        if log.eval.task.startswith(PACKAGE) and name in _CHECKS_OF_JUDGES:
+            checks[name] += 1
+        else:
+            others.append(log)
+    if not others or not checks:
+        return list(logs)
+    named = [f"{counted(count, 'log')} of {name}" for name, count in sorted(checks.items())]
+    verb = "checks" if checks.total() == 1 else "check"
+    skipped.append(f"Left out: {', '.join(named)}, which {verb} the judge.")
+    return others
+
+
 def reading_command(task: str) -> str:
     """The command that reads the logs of a task, as `urs-inspect report`; empty without one."""
     command = _COMMANDS.get(task.removeprefix(PACKAGE)) if task.startswith(PACKAGE) else None
@@ -213,7 +241,14 @@ def finished_logs(
 
     Arguments and errors as for `finished_headers` and `read_log`.
     """
-    for header in finished_headers(names, skipped, task):
+    yield from whole_logs(finished_headers(names, skipped, task), skipped, without=without)
+
+
+def whole_logs(
+    headers: Iterable[EvalLog], skipped: list[str], *, without: Collection[str] | None = None
+) -> Iterator[EvalLog]:
+    """Read the logs of headers; `skipped` gets a sentence on each that cannot be read."""
+    for header in headers:
         try:
             log = read_log(header.location, without=without)
         except InputError as error:

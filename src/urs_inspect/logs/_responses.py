@@ -20,7 +20,14 @@ from urs_inspect.datasets._references import (
     read_reference_file,
 )
 from urs_inspect.discrepancy._pools import Instruction, Pool
-from urs_inspect.logs._files import finished_logs, nothing_left, short_name
+from urs_inspect.logs._files import (
+    finished_headers,
+    finished_logs,
+    nothing_left,
+    short_name,
+    whole_logs,
+    without_checks_of_judges,
+)
 from urs_inspect.scorers._reference_outcome import outcome_of
 from urs_inspect.solvers._contest import RESPONSES
 from urs_inspect.solvers._conversations import conversation_of
@@ -63,7 +70,9 @@ def read_pool(logs: Iterable[str], *, same_references: bool = True) -> Pool:
     """
     names = list(logs)
     reading = _Reading(same_references)
-    for log in finished_logs(names, reading.notes, without=ANSWERS_ONLY):
+    headers = finished_headers(names, reading.notes)
+    headers = without_checks_of_judges(headers, reading.notes)
+    for log in whole_logs(headers, reading.notes, without=ANSWERS_ONLY):
         _add(reading, log)
     if not reading.responses:
         raise nothing_left("responses: no finished log with answers", names, reading.notes)
