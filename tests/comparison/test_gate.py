@@ -255,3 +255,38 @@ def test_sides_judged_with_and_without_structured_output_are_named():
     )
     both = (replace(side, structured="true") for side in (without, with_it))
     assert "Structured output" not in notes(make_gate(*both, margin=0.05))
+
+
+def test_what_would_settle_it_is_said_where_nothing_can_be_told():
+    first = make_gate(scores(BASE), scores(changed(20, 25)), margin=0.02)
+    needed = first.report.facts["samples_needed"]
+    assert first.code == 2
+    assert tells(notes(first), f"{needed:,} samples ... 80%")
+    more = np.tile(BASE, -(-needed // len(BASE)))
+    assert make_gate(scores(more), scores(more), margin=0.02).code == 0
+
+
+def test_samples_that_would_settle_equal_scores():
+    found = make_gate(scores(BASE), scores(BASE), margin=0.005)
+    assert found.code == 2
+    needed = next(int(count) for count in range(401, 1000) if tells(notes(found), f"{count} samp"))
+    more = np.resize(BASE, needed)
+    assert make_gate(scores(more), scores(more), margin=0.005).code == 0
+    less = np.resize(BASE, needed - 2)
+    assert make_gate(scores(less), scores(less), margin=0.005).code == 2
+
+
+@pytest.mark.parametrize("margin", [6.0, 20.0])
+def test_a_margin_as_wide_as_the_scores_seen_is_refused(margin):
+    values = np.resize([4.0, 10.0, 7.0], 60)
+    sides = scores(values, scale=None), scores(values[::-1], scale=None)
+    with pytest.raises(InputError) as caught:
+        make_gate(*sides, margin=margin)
+    assert tells(caught.value, "margin ... 4 to 10 ... --scale")
+    assert make_gate(*sides, margin=margin, scale=(0, 30)).code == 0
+
+
+def test_two_tasks_are_refused_by_name():
+    with pytest.raises(InputError) as caught:
+        make_gate(scores(BASE), replace(scores(BASE), task="other"), margin=0.1)
+    assert tells(caught.value, "BASE ... task ... NEW ... other")

@@ -16,9 +16,8 @@ RIGHT = {"base": 56, "same": 55, "worse": 30}
 @solver
 def answer(right: int) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        state.output = ModelOutput.from_content(
-            "none", "yes" if state.metadata["place"] < right else "no"
-        )
+        place = state.metadata.get("place", 0)
+        state.output = ModelOutput.from_content("none", "yes" if place < right else "no")
         return state
 
     return solve
@@ -69,6 +68,14 @@ def test_a_judge_in_place_of_another(run, logs):
     )
     assert result.exit_code == 1
     assert "0.375" in result.output  # 0.7 less 26 of 80
+
+
+def test_two_tasks_are_refused_before_their_scores_are_read(run, logs, tmp_path):
+    other = Task(MemoryDataset([Sample(input="?", target="yes")]), name="other", scorer=match())
+    inspect_eval(other, model="none", solver=answer(1), log_dir=str(tmp_path), display="none")
+    result = run("gate", logs / "base", tmp_path, "--margin", 0.1, "--scorer", "no")
+    assert result.exit_code == 3
+    assert all(word in result.stderr for word in ("quiz", "other"))
 
 
 def test_the_summary_is_appended_as_markdown(run, logs, tmp_path):

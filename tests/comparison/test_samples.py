@@ -178,6 +178,14 @@ def test_scale_is_known_for_letters_and_booleans(
     assert read_sample_scores([write_log(tmp_path, values=values)]).scale == scale
 
 
+@pytest.mark.parametrize(("values", "scale"), [([4, 10], (1.0, 10.0)), ([4, 11], None)])
+def test_scale_of_the_judge_by_criteria_is_known(
+    tmp_path: Path, values: Values, scale: tuple[float, float] | None
+) -> None:
+    log = write_log(tmp_path, values=values, scorer="intent_judge")
+    assert read_sample_scores([log]).scale == scale
+
+
 def test_what_failed_or_was_not_scored_has_no_score(tmp_path: Path) -> None:
     scores = read_sample_scores([write_log(tmp_path, values=["C", FAILED, None, math.nan])])
     assert [math.isnan(value) for value in by_model(scores)["a"]] == [False, True, True, True]
@@ -510,7 +518,11 @@ def _saved(**line: Any) -> Callable[[Path], list[str]]:
 ACC: dict[str, Any] = {"acc": 1}
 XY: dict[str, Any] = {"values": [{"x": 1, "y": 2}]}
 BAD: dict[str, tuple[Callable[[Path], list[str]], dict[str, str], list[str]]] = {
-    "tasks": (_two(task="pub/other"), {}, ["pub/other (1 log)", "pub/quiz (1 log)", "--task pub/other"]),
+    "tasks": (
+        _two(task="pub/other"),
+        {},
+        ["pub/other (1 log)", "pub/quiz (1 log)", "--task pub/other"],
+    ),
     "task": (_two(), {"task": "nope"}, ["nope", "pub/quiz (2 logs)"]),
     "versions": (_two(task_version=2), {}, ["versions", "1 (1 log", "2 (1 log"]),
     "version 0": (_two(task_version=0), {}, ["versions", "0 (1 log", "1 (1 log"]),

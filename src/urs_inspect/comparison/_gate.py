@@ -28,18 +28,12 @@ _REASONS = (
             "Worse: NEW is significantly worse than BASE, and a loss of more than the margin of"
             " {:g} is not excluded."
         ),
-        (
-            "Cannot tell: it is not shown that NEW is worse, nor that it is not worse by more than"
-            " the margin of {:g}."
-        ),
+        "Cannot tell: with {}, NEW may be better, or worse by more than {:g}.",
     ),
     (
         "Equivalent: NEW and BASE differ by less than the margin of {:g}.",
         "Different: NEW and BASE differ significantly, possibly by more than the margin of {:g}.",
-        (
-            "Cannot tell: it is not shown that NEW and BASE differ, nor that they differ by less"
-            " than the margin of {:g}."
-        ),
+        "Cannot tell: with {}, NEW and BASE may be equal, or differ by more than {:g}.",
     ),
 )  # without and with `--equivalent`, by exit code
 _CERTAIN = (
@@ -101,10 +95,10 @@ class PairedScores:
         """Where the scale comes from."""
         low, high = self.scale
         if self.scale_known:
-            return f"The scale is {low:g} to {high:g}."
+            return f"Possible scores: {low:g} to {high:g}."
         return (
-            f"No scale is known: the scores seen, {low:g} to {high:g}, stand for it; --scale"
-            " names it."
+            f"Assumed scale: {low:g} to {high:g}, the scores seen; --scale LOW,HIGH names the"
+            " possible ones."
         )
 
 
@@ -132,6 +126,8 @@ class Decision:
         reason = (
             _CERTAIN[equivalent] if self.code == 1 and beyond else _REASONS[equivalent][self.code]
         )
+        if self.code == 2:
+            return reason.format(counted(int(self.bounds.n[1]), "sample"), margin)
         return reason.format(margin)
 
     def estimate(self, case: int = 0, *, two_sided: bool = False) -> Estimate:
@@ -174,7 +170,14 @@ def of_model(side: SampleScores, what: str, model: str | None) -> SampleScores:
     return replace(side, table=side.table[side.table["model"] == kept[0]], runs=runs)
 
 
+def refuse_other_task(base: str, new: str) -> None:
+    """Refuse a task of NEW that is not that of BASE."""
+    if base != new:
+        raise InputError(f"BASE is {base} and NEW is {new}; both must be the same task")
+
+
 def refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool) -> None:
+    refuse_other_task(base.task, new.task)
     if base.judge != new.judge and not equivalent:
         judges = f"{base.judge or 'none named'} in BASE and {new.judge or 'none named'} in NEW"
         raise InputError(
@@ -187,7 +190,7 @@ def refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool)
             f"BASE and NEW: of the panel of judges, {gave[0]} gave scores in BASE and {gave[1]} in"
             " NEW; scores of two panels do not compare"
         )
-    for fact in ("task", "version", "dataset", "scorer", "higher_is_better"):
+    for fact in ("version", "dataset", "scorer", "higher_is_better"):
         facts = getattr(base, fact), getattr(new, fact)
         if facts[0] != facts[1] and not {"", None} & {*facts}:
             name = fact.replace("_", " ")

@@ -87,16 +87,12 @@ def make_gate(
         scale,
         lower_is_better or False in (base.higher_is_better, new.higher_is_better),
     )
-    width = scores.scale[1] - scores.scale[0] if scores.scale_known else math.inf
-    if not 0 < margin < width:
-        raise InputError(
-            f"margin: must be above 0 and below {width:g}, the width of the scale; got {margin:g}"
-        )
+    _refuse_margin(margin, scores)
     decision = decide(scores, Rule(margin, level, equivalent, sequential))
     power = power_of(decision, len(rows))
     sections = [
         *simulation_section(base.simulated or new.simulated),
-        _decision_section(base, new, scores, decision),
+        _decision_section(base, new, scores, decision, power),
         _power_section(power, len(rows), decision),
     ]
     if equivalent:
@@ -109,8 +105,26 @@ def make_gate(
     return Gate(decision.code, Report(GATE, f"Gate: {outcome}", sections, facts))
 
 
+def _refuse_margin(margin: float, scores: PairedScores) -> None:
+    """Refuse a margin that every change would pass."""
+    low, high = scores.scale
+    width = high - low
+    if not scores.scale_known and width == 0:
+        width = math.inf  # all scores are the same: nothing is known of the scale
+    if not 0 < margin < width:
+        seen = "" if scores.scale_known else " seen; --scale LOW,HIGH names the possible ones"
+        raise InputError(
+            f"margin: must be above 0 and below {width:g}, as scores go from {low:g} to"
+            f" {high:g}{seen}; got {margin:g}"
+        )
+
+
 def _decision_section(
-    base: SampleScores, new: SampleScores, scores: PairedScores, decision: Decision
+    base: SampleScores,
+    new: SampleScores,
+    scores: PairedScores,
+    decision: Decision,
+    power: Power,
 ) -> Section:
     rule = decision.rule
     n = len(scores.base)
@@ -121,14 +135,11 @@ def _decision_section(
         f"{level_text(rule.level)} one-sided"
         f" bounds{' valid at every look' if rule.sequential else ''}"
     )
-    worst = ", with missing scores at the worst for each" if scores.incomplete else ""
-    notes = [
-        decision.reason,
-        (
-            f"Difference of the means, NEW less BASE: {_SIGNED(decision.estimate().value)}; its"
-            f" {kind}{worst}: {_SIGNED(decision.low)} and {_SIGNED(decision.high)}."
-        ),
-    ]
+    notes = [decision.reason, *_settling(power, n, decision)]
+    notes.append(
+        f"Difference of the means, NEW less BASE: {_SIGNED(decision.estimate().value)}"
+        f"{_bounds_text(decision, scores)}."
+    )
     if decision.code == 0 and decision.high < 0:
         notes.append("NEW is significantly worse than BASE, but by less than the margin.")
     if math.isnan(decision.low) and clusters >= FEWEST and scores.scale[0] == scores.scale[1]:
@@ -139,7 +150,8 @@ def _decision_section(
         notes.append(f"No bounds: too few clusters with scores of both sides ({clusters}).")
     elif missing < n and not np.nan_to_num(scores.differences[:, 0]).any():
         notes.append(
-            f"No score changed; the bounds allow for changes in other samples. {scores.scale_note}"
+            f"All {counted(n - missing, 'score')} are equal; the bounds allow for differences in"
+            " samples that were not drawn."
         )
     if base.structured != new.structured:
         notes.append(
@@ -151,7 +163,7 @@ def _decision_section(
             "Lower scores are better: differences are reversed, so that NEW is better above 0."
         )
     notes += [
-        f"Task {base.task}, score {base.scorer}.",
+        f"Task {base.task}, score {base.scorer}. {scores.scale_note}",
         *dict.fromkeys((*base.notes, *new.notes)),
     ]
     data: list[tuple[str, float | Estimate]] = [
@@ -168,7 +180,7 @@ def _decision_section(
         pd.DataFrame(data, columns=["what", "mean"]),
         {"mean": lambda mean: (_SIGNED if isinstance(mean, Estimate) else _PLAIN)(mean)},
         "gate",
-        {"what": ""},
+        {"what": "", "mean": "mean (one-sided bounds)"},
         main="mean",
         title=(
             f"Means over {counted(n - missing, 'sample')} with a score of both sides{among}{cases};"
@@ -176,6 +188,39 @@ def _decision_section(
         ),
     )
     return Section("Decision", notes, [table], warnings=notes[:1] if decision.code else ())
+
+
+def _bounds_text(decision: Decision, scores: PairedScores) -> str:
+    """The two one-sided bounds, each with its confidence; empty without bounds."""
+    if math.isnan(decision.low):
+        return ""
+    level = level_text(decision.rule.level)
+    looks = ", valid at every look" if decision.rule.sequential else ""
+    worst = ", with missing scores at the worst for each" if scores.incomplete else ""
+    return (
+        f"; above {_SIGNED(decision.low)} with {level} confidence, and below"
+        f" {_SIGNED(decision.high)} with {level} (one-sided bounds{looks}{worst})"
+    )
+
+
+def _settling(power: Power, n: int, decision: Decision) -> list[str]:
+    """What would decide where nothing could be told; nothing if that is not known."""
+    if decision.code != 2:
+        return []
+    margin = decision.rule.margin
+    unseen = float(decision.bounds.unseen[1])
+    if decision.bounds.halves[1] == unseen > margin:  # no sample differs; bounds fall as 1 / n
+        needed = math.floor(n * unseen / margin) + 1
+        return [f"If all scores remain equal, {counted(needed, 'sample')} would show it."]
+    if math.isnan(power.power) or power.power >= POWER:
+        return []
+    with_these = f"a margin of {_PLAIN(power.margin_needed)} with these {n:,}"
+    if power.samples_needed is None:
+        return [f"If the two are equal, {with_these} would show it ({share(POWER)} power)."]
+    return [
+        f"If the two are equal, {counted(power.samples_needed, 'sample')} would show it"
+        f" ({share(POWER)} power), or {with_these}."
+    ]
 
 
 def _power_section(power: Power, n: int, decision: Decision) -> Section:

@@ -45,12 +45,17 @@ def saved_files(names: Iterable[str]) -> list[Path]:
     return [file for file in dict.fromkeys(listed) if SAVED.search(file.name)]
 
 
+def task_of_lm_eval(saved: Sequence[Path], task: str | None) -> str:
+    """The task that is meant, among those of files."""
+    return one_task(Counter(task_and_date(file)[0] for file in saved), task)
+
+
 def runs_of_lm_eval(
     saved: Sequence[Path], query: Query, chosen: list[str], left_out: list[str]
 ) -> TaskRuns:
     """The runs of a task in files of samples of lm-eval; sentences as for `runs_of_inspect`."""
     named = {file: task_and_date(file) for file in saved}
-    task = one_task(Counter(name for name, _ in named.values()), query.task)
+    task = task_of_lm_eval(saved, query.task)
     of_task = sorted((date, file) for file, (name, date) in named.items() if name == task)
     if others := len(saved) - len(of_task):
         left_out.append(

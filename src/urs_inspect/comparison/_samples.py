@@ -8,11 +8,12 @@ from typing import Any
 import pandas as pd
 
 from urs_inspect._util import InputError, choices, counted
-from urs_inspect.comparison._lm_eval_runs import runs_of_lm_eval, saved_files
+from urs_inspect.comparison._lm_eval_runs import runs_of_lm_eval, saved_files, task_of_lm_eval
 from urs_inspect.comparison._scored_runs import (
     Query,
     ScoredRun,
     TaskRuns,
+    headers_of_task,
     refuse_different,
     runs_of_inspect,
 )
@@ -21,7 +22,7 @@ from urs_inspect.logs import _files as files
 from urs_inspect.logs._files import latest_runs, nothing_left, short_name
 from urs_inspect.logs._lm_eval_files import SAVED
 from urs_inspect.logs._naming import STRUCTURED, model_names
-from urs_inspect.scorers._metrics import CLUSTER
+from urs_inspect.scorers._metrics import CLUSTER, SCALE
 from urs_inspect.stats._adjusted_means import FEWEST_BY_SAME_RATERS, ratings_by_same_raters
 
 NO_GROUP = "(none)"
@@ -56,7 +57,8 @@ class SampleScores:
     scorer: str  # what was read: "match", "intent_judge: final", "exact_match,strict-match"
     # sentences on how it was chosen, how epochs are reduced, and how runs differ
     notes: tuple[str, ...]
-    scale: tuple[float, float] | None  # (0, 1) where all values are letters or booleans
+    # (0, 1) where all values are letters or booleans, that of `intent_judge`, else unknown
+    scale: tuple[float, float] | None
     # as lm-eval has it; None where it is not recorded, as by inspect-ai
     higher_is_better: bool | None
     runs: tuple[SampleRun, ...]  # in the order in which they were made
@@ -136,7 +138,7 @@ def read_sample_scores(
         task=read.task,
         scorer=read.scorer,
         notes=tuple(chosen),
-        scale=(0.0, 1.0) if all(run.table["is_unit"].all() for run in kept) else None,
+        scale=_scale(read.scorer, kept),
         higher_is_better=read.higher_is_better,
         runs=tuple(runs),
         left_out=tuple(left_out),
@@ -148,6 +150,14 @@ def read_sample_scores(
         simulated=any(run.simulated for run in kept),
         files=dict(zip((run.file for run in kept), models, strict=True)),
     )
+
+
+def task_of(names: Sequence[str], task: str | None) -> str:
+    """The task whose scores `read_sample_scores` reads; arguments and errors as there."""
+    saved = saved_files(names)
+    if saved:
+        return task_of_lm_eval(saved, task)
+    return headers_of_task(names, task, [])[0].eval.task
 
 
 def _read_runs(
@@ -265,6 +275,17 @@ def _about_replies(runs: Sequence[ScoredRun]) -> list[str]:
 
 
 # --- the table ---
+
+
+def _scale(scorer: str, runs: Sequence[ScoredRun]) -> tuple[float, float] | None:
+    """The possible scores; None if they are not known."""
+    if all(run.table["is_unit"].all() for run in runs):
+        return (0.0, 1.0)
+    if scorer.partition(":")[0] != "intent_judge":
+        return None
+    low, high = SCALE
+    values = pd.concat([run.table["value"] for run in runs]).dropna()
+    return SCALE if values.between(low, high).all() else None
 
 
 def _names_clusters(task: str, runs: Sequence[ScoredRun]) -> bool:

@@ -198,6 +198,7 @@ def runs_of_inspect(
 def headers_of_task(
     names: Sequence[str], task: str | None, left_out: list[str]
 ) -> Sequence[EvalLog]:
+    """The headers, at least one, of finished logs of the task that is meant."""
     headers = finished_headers(names, left_out)
     if not headers:
         raise nothing_left("no finished log", names, left_out)
@@ -213,8 +214,8 @@ def _about_choice(choice: _Choice, key: str, what: str, query: Query) -> list[st
     """Sentences on the headline metric, where no key was asked for."""
     other = choice.metric if choice.metric not in ("", key) else ""
     about = []
-    if query.scorer is None:
-        about.append(f"Scores of the task's headline metric{other and f', {other}'}: {what}.")
+    if query.scorer is None and other:
+        about.append(f"Scores of the task's headline metric, {other}: {what}.")
     if other not in ("", "mean", "accuracy"):
         about.append(f"The mean of the scores is compared, not {other}.")
     return about
