@@ -316,3 +316,13 @@ def test_frames_of_any_types() -> None:
         compare(plain[:0])
     with pytest.raises(InputError, match="one model only"):
         compare(pd.DataFrame({"sample": [1, 1], "model": [1, "1"], "value": [1.0, 0.0]}))
+
+
+def test_the_samples_that_a_difference_takes_are_on_the_first_screen() -> None:
+    table = frame(right(4, 60, 0.0, 0.3, 2.5))
+    compared = compare(table, scale=(0, 1))
+    made = report_comparison(compared, sample_scores(table), difference=0.05)
+    needed = [compared.needed(pair, 0.05) for pair in compared.comparisons[ALL]]
+    assert made.first is not None
+    largest = max(count for count in needed if count is not None)
+    assert any(tells(found, f"0.05 ... {largest:,} samples") for found in made.first.findings)

@@ -123,7 +123,7 @@ def report_comparison(
         f"Comparison: {scores.task}",
         sections,
         facts,
-        first=_screen(compared, scores, claim, formats, corrected),
+        first=_screen(compared, scores, claim, formats, corrected, difference),
     )
 
 
@@ -133,6 +133,7 @@ def _screen(
     claim: str,
     formats: tuple[Format, Format],
     corrected: Alternative | None,
+    difference: float | None,
 ) -> FirstScreen:
     """The answer on one screen."""
     warnings = [SIMULATED_SCREEN] if scores.simulated else []
@@ -149,15 +150,38 @@ def _screen(
     if seen and not np.isnan(seen).all():
         largest = formats[1](np.nanmax(seen)).lstrip("+")
         findings.append(
-            f"Pairs that are not significant: differences from {largest} would have been seen with"
-            f" {share(POWER)} power."
+            f"With {_over(compared)}, only a true difference of {largest} or more would be detected"
+            f" with {share(POWER)} power."
         )
+    if difference is not None:
+        findings.insert(0, _needed_sentence(compared, difference))
     table = screen_table(compared, *formats, {})
     by_people = headline_of(corrected)
     if by_people is not None:
         findings = [f"By the scores alone: {best_sentence(compared, ALL)}"]
         table = corrected_screen_table(by_people, compared, "mean of the scores")
     return FirstScreen(claim, warnings, [*basis, *compared.notes], table, findings)
+
+
+def _over(compared: ComparedModels) -> str:
+    """What means are over: samples, and their clusters where these are fewer."""
+    samples = counted(compared.questions, compared.noun)
+    clusters = compared.means[ALL][0].clusters
+    if clusters < compared.questions:
+        samples += f" in {counted(clusters, 'cluster')}"
+    return samples
+
+
+def _needed_sentence(compared: ComparedModels, difference: float) -> str:
+    """How many samples it takes to detect a difference, for the pair that takes the most."""
+    counts = [compared.needed(pair, difference) for pair in compared.comparisons[ALL]]
+    known = [count for count in counts if count is not None]
+    if not known:
+        return f"How many samples a difference of {difference:g} takes is not known."
+    return (
+        f"To detect a difference of {difference:g} with {share(POWER)} power takes"
+        f" {counted(max(known), compared.noun)}; there are {compared.questions:,}."
+    )
 
 
 def _by_people(corrected: Alternative, scores: SampleScores, short: Mapping[str, str]) -> Section:
@@ -182,6 +206,7 @@ def _summary(
     models = compared.models
     means = compared.means[ALL]
     notes = [first, _about(compared, scores)]
+    notes.append(f"Means have {level_text(means[0].level)} intervals.")
     if scores.judge:
         notes.append(f"Judge: {scores.judge}.")
     if scores.chosen:
@@ -213,19 +238,15 @@ def _summary(
 
 
 def _about(compared: ComparedModels, scores: SampleScores) -> str:
-    """What means are over, and which are better."""
-    mean = compared.means[ALL][0]
-    over = f"{scores.task}, {scores.scorer}: {counted(compared.questions, compared.noun)}"
-    if mean.clusters < compared.questions:
-        over += f" in {counted(mean.clusters, 'cluster')}"
+    """Which scores of which samples are compared, and which are better."""
     direction = "Higher is better."
     if compared.lower_is_better:
         direction = "Lower is better."
-    elif scores.higher_is_better is None:
-        direction = "Higher is better, unless --lower-is-better is given."
+    elif scores.higher_is_better is None and scores.judge == "":
+        direction = "Higher is better (else --lower-is-better)."
     return (
-        f"{over}. Means are over those for which all ranked models have a score, with"
-        f" {level_text(mean.level)} intervals. {direction}"
+        f"Task {scores.task}, score {scores.scorer}, {_over(compared)} that every ranked model was"
+        f" scored on. {direction}"
     )
 
 
