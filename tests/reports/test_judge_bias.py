@@ -156,12 +156,19 @@ def test_the_first_screen_has_one_line_on_biases(
     monkeypatch.setenv("COLUMNS", "200")
     log = written(tmp_path / "logs" / "one.eval", first_always)
     screen = judges(log)
-    assert tells(screen, f"More than people, {JUDGE} ... the first place")
-    assert screen.count("More than people") == 1
+    assert tells(screen, f"{JUDGE} ... the first place ... people")
+    assert screen.count("--only bias") == 1
     assert len(screen.splitlines()) <= LINES
     tables = judges(log, "--only", "bias")
     assert "own models" in tables and "people" in tables
     assert "Skipped" not in judges(log, "--all")
+
+
+def test_judges_with_the_same_bias_are_counted(tmp_path: Path) -> None:
+    found = read(written(tmp_path / "logs" / "one.eval", first_always))
+    more = replace(found, judges={f"{name}-2": bias for name, bias in found.judges.items()})
+    sentence = bias_sentence([found, more])
+    assert tells(sentence, "2 judges ... the first place ... people")
 
 
 def test_without_votes_nothing_is_a_bias(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -212,6 +212,32 @@ def test_the_report_as_markdown(
         ),
     ):
         assert re.search(row, found), row
+
+
+def test_each_data_set_has_a_claim_about_all_of_its_judges(logs: Logs, joint: Logs) -> None:
+    one = report_of([logs["good"], logs["bad"]])
+    both = report_of([logs["good"], logs["bad"], joint["sharp"]])
+    assert one.first is not None and both.first is not None
+    assert tells(one.first.claim, "pairs ... mockllm/good ... mockllm/bad ... %")
+    assert tells(both.first.basis[0], "md_eval ... mockllm/sharp ... %")
+    assert not any("data sets" in way for way in one.first.ways)
+    assert any("data sets" in way for way in both.first.ways)
+
+
+def test_a_judge_is_called_worse_than_a_rule_only_where_a_test_says_so(logs: Logs) -> None:
+    [dataset] = read_judges([logs["bad"]])
+    rule = next(judge for judge in dataset.baselines if judge.judge == "baseline/first")
+    names = {"mockllm/bad", rule.name}
+    [test] = [
+        test
+        for test in dataset.tests
+        if test.level == "overall" and {test.first.name, test.second.name} == names
+    ]
+    for adjusted_p, worse in ((0.001, True), (0.5, False)):
+        decided = replace(dataset, tests=(replace(test, adjusted_p=adjusted_p),))
+        screen = judges_report([decided], []).first
+        assert screen is not None
+        assert tells(screen.claim, "worse") is worse
 
 
 def test_partial_logs_and_unknown_costs_are_reported(logs: Logs) -> None:

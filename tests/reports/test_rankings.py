@@ -94,6 +94,17 @@ def test_the_ranks_of_a_table_are_not_said_to_hold_together() -> None:
     assert int(together) < int(single) < 95
 
 
+def test_who_may_be_first_is_named_with_the_ranks() -> None:
+    a, b = "urs_simulation/a", "b"
+    even = [f"{a}>{b}", f"{b}>{a}"] * 10
+    ranking = rank(fights(*even, *[f"{a}>c", f"{b}>c"] * 10), rounds=100)
+    screen = ranking_report(ranking).first
+    assert screen is not None
+    assert [place.low for place in ranking.ranks[:2]] == [1, 1]
+    assert all(tells(screen.claim, f"{name} ... rank 1 to 2") for name in ranking.players[:2])
+    assert any(warning.startswith("SIMULATED") for warning in screen.warnings)
+
+
 def test_a_leaderboard_comes_along() -> None:
     ranking = rank(random_fights(3, 100, 30, seed=3, spread=0.3), rounds=50)
     agreement = compare_leaderboard(

@@ -1,8 +1,10 @@
 """What judges of pairs prefer beside people: two tables, and one sentence for the first screen."""
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -45,8 +47,8 @@ _UNNAMED = (
     " judge's own."
 )
 NO_LABELS = (
-    "Without people's votes nothing here is a bias: what a judge prefers may be what is better."
-    " `urs-inspect annotate` collects votes."
+    "A judge's bias cannot be measured without people's votes: what it prefers may be better."
+    " Collect some: urs-inspect annotate LOG.eval"
 )
 
 
@@ -60,7 +62,7 @@ def bias_section(found: DatasetBiases) -> Section:
         labels = _row(labelled_by(found), widest.pairs, widest.people)
         rows.insert(0, labels | {_HEADINGS[PLACE]: math.nan})
         notes += [_BIAS, _SHARP]
-        notes += [f"{sentence}." for sentence in _sentences(found)]
+        notes += _sentences(found)
         beyond = [_beyond_table(found)]
     else:
         notes.append(NO_LABELS)
@@ -72,9 +74,9 @@ def bias_section(found: DatasetBiases) -> Section:
 
 
 def _sentences(found: DatasetBiases) -> list[str]:
-    """What each judge with a clear bias prefers, without a full stop."""
+    """What each judge with a clear bias prefers."""
     return [
-        f"More than {_whose(found)}, {judge} prefers {_likes(bias)}"
+        f"More than {_whose(found)}, {judge} prefers {_likes(bias)}."
         for judge, bias in found.judges.items()
         if bias.flagged
     ]
@@ -96,17 +98,28 @@ def labelled_by(found: DatasetBiases) -> str:
 
 
 def bias_sentence(datasets: Sequence[DatasetBiases]) -> str:
-    """The first judge with a clear bias, and how many others have one; empty if none has."""
-    sentences: list[str] = []
-    judges: set[str] = set()
+    """What judges clearly prefer beyond the labels, with how many do; empty if none does."""
+    judges: dict[str, list[str]] = defaultdict(list)
+    beside = set[str]()
     for found in datasets:
-        sentences += _sentences(found)
-        judges |= {judge for judge, bias in found.judges.items() if bias.flagged}
-    if not sentences:
+        for judge, bias in found.judges.items():
+            for name in bias.flagged:
+                beside.add(_whose(found))
+                judges[_liked(bias, name)].append(judge)
+    if not judges:
         return ""
-    others = len(judges) - 1
-    more = f"; biased too: {counted(others, 'other judge')}" if others else ""
-    return f"{sentences[0]}{more}: --only bias."
+    [whose, *_] = sorted(beside, reverse=True)  # labels, where there are others than people's
+    different = set(chain.from_iterable(judges.values()))
+    if len(different) == 1:
+        liked = listed(list(judges))
+        return f"{different.pop()} prefers {liked} more than {whose} do: --only bias."
+    parts = []
+    for liked, those in sorted(judges.items(), key=lambda item: -len(set(item[1]))):
+        count = len(set(those))
+        noun = "" if parts else " judge" if count == 1 else " judges"
+        verb = "prefers" if count == 1 else "prefer"
+        parts.append(f"{count}{noun} {verb} {liked}")
+    return f"{listed(parts)} more than {whose} do: --only bias."
 
 
 def _liked(bias: JudgeBias, name: str) -> str:

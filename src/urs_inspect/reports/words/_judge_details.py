@@ -14,7 +14,7 @@ from urs_inspect.datasets._benches import labels_of
 from urs_inspect.datasets._published import PublishedTable, load_published
 from urs_inspect.judging._reply_counts import header_rows, sentences
 from urs_inspect.logs._scores import SIMULATED
-from urs_inspect.reports._texts import DASH, Format, number, p_value
+from urs_inspect.reports._texts import DASH, Format, listed, number, p_value
 from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import (
     Report,
@@ -25,10 +25,12 @@ from urs_inspect.reports.layout._tables import (
 )
 from urs_inspect.reports.numbers._judge_bias import DatasetBiases, pair_biases
 from urs_inspect.reports.numbers._judges import (
+    BASELINE,
     LEVELS,
     TELLS_LABELS,
     DatasetJudges,
     JudgeResult,
+    JudgeTest,
     Key,
     Level,
     LoggedJudge,
@@ -174,6 +176,15 @@ def _reply_notes(judges: Sequence[LoggedJudge]) -> list[str]:
 # --- the report ---
 
 _SHARE = number(1, percent=True)
+_MOST_JUDGES = 3
+"""Judges that the first screen names in a sentence."""
+_RULES = {
+    "longest": "always choosing the longer answer",
+    "shortest": "always choosing the shorter answer",
+    "first": "always choosing the first answer",
+    "second": "always choosing the second answer",
+    "random": "choosing at random",
+}
 
 
 def judges_report(
@@ -254,9 +265,7 @@ def _screen(
     simulated = any(judge.simulated for dataset in datasets for judge in dataset.judges)
     warnings = [SIMULATED_SCREEN] if simulated else []
     rows = []
-    for judge in (*pairs[0].judges, *pairs[0].baselines) if pairs else ():
-        if judge.judge == TELLS_LABELS:
-            continue
+    for judge in _on_screen(pairs[0], alone=len(datasets) == 1) if pairs else ():
         rows.append(
             {
                 "judge": judge.name,
@@ -274,29 +283,90 @@ def _screen(
     numbers = [name for name in rows[0] if name != "judge"] if rows else []
     table = Table(pd.DataFrame(rows), dict.fromkeys(numbers, str))
     tests = ["Which judges differ significantly: --only two."]
+    if len(datasets) > 1:
+        tests.append("Tables of the other data sets: --all.")
     findings = [bias] if bias else []
     return FirstScreen(claims[0], warnings, claims[1:], table, findings, ways=tests)
 
 
+def _on_screen(dataset: DatasetJudges[JudgeResult], *, alone: bool) -> list[JudgeResult]:
+    """The judges and rules of the table; beside other data sets, of the rules the best one."""
+    everyone = [*dataset.judges, *dataset.baselines]
+    shown = [judge for judge in everyone if judge.judge != TELLS_LABELS]
+    best = _most_often_right(judge for judge in shown if judge.is_baseline)
+    return [judge for judge in shown if alone or not judge.is_baseline or judge is best]
+
+
+def _level(judge: JudgeResult) -> Level:
+    """The whole, or else the dimensions."""
+    return "overall" if judge.overall is not None else "dimensions"
+
+
 def _right(judge: JudgeResult) -> Estimate:
     """Accuracy over all labels, of the whole or else of the dimensions."""
-    level: Level = "overall" if judge.overall is not None else "dimensions"
-    return _measure(judge, level, "accuracy_all")
+    return _measure(judge, _level(judge), "accuracy_all")
 
 
 def _claim_on_pairs(dataset: DatasetJudges[JudgeResult]) -> str:
     everyone = [*dataset.judges, *dataset.baselines]
     models = [judge for judge in everyone if not judge.is_baseline]
     rules = [judge for judge in everyone if judge.is_baseline and judge.judge != TELLS_LABELS]
-    best = _most_often_right(models)
+    known = [judge for judge in models if not math.isnan(_right(judge).value)]
+    known.sort(key=lambda judge: -_right(judge).value)
     rule = _most_often_right(rules)
+    if not known:
+        return f"{_short(dataset)}: no judge has a verdict."
+    first, *others = known
+    claim = f"{_short(dataset)}: {first.name} is right on {_SHARE(_right(first))}"
+    for judge in others[: _MOST_JUDGES - 1]:
+        claim += f", {judge.name} on {_SHARE(_right(judge))}"
+    if len(known) > _MOST_JUDGES:
+        claim += f" ({len(known) - _MOST_JUDGES} more judges below)"
+    claim += " of the pairs."
+    return claim if rule is None else f"{claim} {_beside_rule(known, rule, dataset)}"
+
+
+def _beside_rule(
+    judges: Sequence[JudgeResult], rule: JudgeResult, dataset: DatasetJudges[JudgeResult]
+) -> str:
+    """Whether judges are significantly better or worse than the best rule that reads nothing."""
+    doing = _RULES.get(rule.judge.removeprefix(BASELINE), f"the rule {rule.name}")
+    right = _SHARE(_right(rule))
+    standings: dict[str, list[str]] = {"better": [], "": [], "worse": []}
+    for judge in judges:
+        standings[_standing(judge, rule, dataset.tests)].append(judge.name)
+    [better, same, worse] = standings.values()
+    if len(judges) == 1:
+        start = f"{doing[0].upper()}{doing[1:]} is right on {right}"
+        if same:
+            return f"{start}, from which this judge cannot be distinguished."
+        return f"{start}, so this judge is {'better' if better else 'worse'} than that rule."
+    if not better and not worse:
+        none = "Neither" if len(judges) == 2 else "None"
+        return f"{none} is distinguishable from {doing}, {right}."
+    if not same and not (better and worse):
+        which = "Both" if len(judges) == 2 else "All"
+        return f"{which} are {'better' if better else 'worse'} than {doing}, {right}."
     parts = []
-    if best is not None:
-        parts.append(f"{best.name} is right on {_SHARE(_right(best))} of the pairs")
-    if rule is not None:
-        right = _SHARE(_right(rule))
-        parts.append(f"the best rule that reads nothing, {rule.name}, on {right}")
-    return f"{_short(dataset)}: {'; '.join(parts) or 'no judge has a verdict'}."
+    for names, standing in ((better, "better"), (same, "not distinguishable"), (worse, "worse")):
+        if names:
+            parts.append(f"{standing}: {listed(names[:_MOST_JUDGES])}")
+    return f"Beside {doing}, {right}: {'; '.join(parts)}."
+
+
+def _standing(
+    judge: JudgeResult, rule: JudgeResult, tests: Iterable[JudgeTest[JudgeResult]]
+) -> str:
+    """Whether a judge is significantly `better` or `worse` than a rule; empty if neither."""
+    for test in tests:
+        if test.level == _level(judge) and {test.first.name, test.second.name} == {
+            judge.name,
+            rule.name,
+        }:
+            if test.better is None:
+                return ""
+            return "better" if test.better.name == judge.name else "worse"
+    return ""
 
 
 def _most_often_right(judges: Iterable[JudgeResult]) -> JudgeResult | None:

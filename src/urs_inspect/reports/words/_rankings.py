@@ -9,8 +9,9 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.logs._battles import HumanBattles
-from urs_inspect.reports._texts import Format, number, rating_text
-from urs_inspect.reports.layout._first_screen import FirstScreen
+from urs_inspect.logs._scores import SIMULATED
+from urs_inspect.reports._texts import Format, listed, number, rating_text
+from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table
 from urs_inspect.reports.numbers._rankings import RankingsBy, RankingsOfJudge, people_notes
 from urs_inspect.reports.words._rankings_by import (
@@ -83,7 +84,8 @@ def _screen(
     votes = people_notes(people) if people else []
     basis = [*votes, over, f"Ratings of Bradley-Terry with {ranking.level:.0%} intervals."]
     message = ranking.connectivity.message
-    warnings = [f"NOT ALL MODELS COMPARE: {message}"] if message else []
+    warnings = [SIMULATED_SCREEN] if any(map(_is_simulated, ranking.players)) else []
+    warnings += [f"NOT ALL MODELS COMPARE: {message}"] if message else []
     findings = [first_of_groups(by)] if by else []
     findings.append(
         "The interval of a rank is about that model alone; where models are nearly equal, it is"
@@ -134,7 +136,18 @@ def _claim(ranking: Ranking) -> str:
         return f"{first.better} is first, significantly ahead of {first.other}: {ahead}."
     if first.verdict == "not comparable":
         return f"{first.better} and {first.other} cannot be compared."
+    leading = [
+        f"{player} (rank {place.low} to {place.high})"
+        for player, place in zip(ranking.players, ranking.ranks, strict=True)
+        if place.low == 1
+    ]
+    if len(leading) > 1:
+        return f"No clear first: {listed(leading)} cannot be distinguished."
     return f"{first.better} is first, but cannot be distinguished from {first.other}: {ahead}."
+
+
+def _is_simulated(player: str) -> bool:
+    return player.startswith(SIMULATED)
 
 
 def _rating_difference(difference: Estimate) -> str:

@@ -1,5 +1,6 @@
 """What twins of answers show of a judge, in words."""
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -9,7 +10,7 @@ from urs_inspect.logs._files import short_name
 from urs_inspect.reports._texts import listed, number, share
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._twins import KindShift, Twins
-from urs_inspect.stats._power import POWER
+from urs_inspect.stats._power import FEWEST, POWER
 
 _SIGNED = number(2, sign=True)
 _LONGEST = 80
@@ -26,7 +27,7 @@ _NOTES = (
     "Shift: mean score of the twins less that of the answers that they are made of, in points, with"
     " its interval by question. A change that adds nothing for the user should not raise the score;"
     " a flaw should lower it.",
-    f"Smallest: the shift that these twins would show with {POWER:.0%} power.",
+    f"Detectable: the smallest shift these answers would reveal with {POWER:.0%} power.",
 )
 
 
@@ -35,6 +36,8 @@ def padding_sentence(twins: Twins) -> str:
     if twins.slope is None:
         return ""
     who = listed(twins.judges)
+    if math.isnan(twins.slope.low) and twins.slope.clusters < FEWEST:
+        return f"Too few answers ({twins.answers:,}) to say what padding does to scores by {who}."
     over = counted(twins.answers, "answer")
     return f"Padding moves {who} by {_SIGNED(twins.slope)} points for each doubling ({over})."
 
@@ -53,6 +56,7 @@ def twins_section(twins: Twins) -> Section:
             "what was changed": str,
         },
         name="twins",
+        headings={"smallest": "detectable"},
         main="shift",
     )
     notes = [padding_sentence(twins), *_NOTES, *_left_out(twins.kinds)]
