@@ -28,6 +28,8 @@ LOG_SUFFIXES = (".eval", ".json")
 """Suffixes of inspect-ai's logs."""
 BALLOT_KEY = "ballot"
 """Key of a sample's metadata that holds its ballot."""
+_MOST_NAMED = 5
+"""Logs of a folder that a message names."""
 
 SideChoice = Literal["left", "right", "tie", "cannot_tell"]
 """A choice as voters make it, who know sides only."""
@@ -46,6 +48,10 @@ def load_ballots(path: Path) -> tuple[Ballot, ...]:
         InputError: If there is no such file, it cannot be read, its run did not finish, or it has
             no ballots.
     """
+    if path.is_dir():
+        logs = [file.name for file in sorted(path.iterdir()) if file.suffix in LOG_SUFFIXES]
+        there = choices(logs[:_MOST_NAMED]) or "it has none"
+        raise InputError(f"'{path}' is a folder; name one log in it: {there}")
     if not path.is_file():
         raise InputError(f"no file '{path}' with comparisons")
     if path.suffix.lower() == ".jsonl":

@@ -17,6 +17,7 @@ from urs_inspect._satellites import at, offered
 from urs_inspect._util import InputError, choices, counted, read_yaml
 from urs_inspect.cli._reports import parse_scale
 from urs_inspect.datasets import UrsData, Vocabulary, load_urs
+from urs_inspect.datasets._cases import REFERENCE, SKIP_INVALID
 from urs_inspect.datasets._columns import ColumnGuess, columns_of, guess_kind
 from urs_inspect.datasets._rows import Row, read_table, refuse
 from urs_inspect.judging import PromptBuilder
@@ -93,6 +94,7 @@ class _Checked:
     kind: str
     contents: dict[str, Any] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+    advice: list[str] = field(default_factory=list)
 
 
 @click.command()
@@ -172,11 +174,31 @@ def _check_file(
         columns = guess.mapping if guess else None
         checked.contents = _read(found.kind, file, rubric, cases, scale, columns)
     except (InputError, OSError) as error:
-        errors = str(error).splitlines()
+        for line in str(error).splitlines():
+            told = checked.advice if line == SKIP_INVALID else checked.errors
+            told.append(_without_file(line, file))
         if found.note:
-            errors.append(found.note)
-        checked.errors += [_without_file(error, file) for error in errors]
+            checked.errors.append(found.note)
+    if found.kind == "cases":
+        checked.advice += _about_references(Path(file))
     return checked
+
+
+def _about_references(file: Path) -> list[str]:
+    """A sentence on rows without a reference, which `check` takes and a run refuses."""
+    try:
+        rows = _rows(file)
+    except (InputError, OSError):
+        return []
+    blank = []
+    for row in rows:
+        given = [str(row.values.get(column) or "").strip() for column in REFERENCE]
+        if not any(given):
+            blank.append(row.place)
+    if not blank:
+        return []
+    without = f"{counted(len(blank), 'row')} without a reference, such as {blank[0]}"
+    return [f"{without}: a run refuses that, unless -T references=FILE gives it."]
 
 
 def _needs(file: str, guess: ColumnGuess, scale: str | None) -> str:
@@ -205,14 +227,19 @@ def _print_checked(checked: _Checked) -> None:
             click.echo(f"{start}, error: {error}")
         if checked.contents:
             click.echo(f"{start}, with these columns: {_told(checked.contents)}")
-        return
-    click.echo(f"{start}, ok: {_told(checked.contents)}")
+    else:
+        click.echo(f"{start}, ok: {_told(checked.contents)}")
+    for sentence in checked.advice:
+        click.echo(f"{checked.file}: {sentence}")
 
 
 def _told(contents: Mapping[str, Any]) -> str:
     parts: list[str] = []
     for name, part in contents.items():
         value = part
+        if name == "scale":
+            parts.append("read as {:g} to {:g} (another scale: --scale LOW,HIGH)".format(*part))
+            continue
         if isinstance(part, dict):
             value = choices(f"{key} {number:g}" for key, number in part.items())
         parts.append(f"{name} {value}")
@@ -419,8 +446,9 @@ def _read(
     except InputError as error:
         lines = [str(error)]
         for name, rows in reader.unknown.most_common(_MOST_UNKNOWN):
-            rubric_name = reader.rubric().name
-            lines.append(f"not in the rubric {rubric_name}: {name}, {counted(rows, 'row')}")
+            if rows > 1:  # one is among the errors already
+                rubric_name = reader.rubric().name
+                lines.append(f"not in the rubric {rubric_name}: {name}, {counted(rows, 'row')}")
         raise InputError("\n".join(lines)) from error
     refuse(getattr(read, "errors", ()))
     if isinstance(read, Rubric):

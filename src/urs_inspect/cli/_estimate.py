@@ -13,12 +13,14 @@ from rich.console import Console
 
 from urs_inspect._satellites import at, satellites
 from urs_inspect._util import InputError, choices, counted
+from urs_inspect.cli._first_screen import print_screen
 from urs_inspect.cli._output import PRICES_HELP, print_text_table
 from urs_inspect.cli._values import named_values, parse_yaml
 
 if TYPE_CHECKING:
     from inspect_ai import Task
 
+    from urs_inspect.reports.layout._first_screen import FirstScreen
     from urs_inspect.reports.numbers._actual_use import Actual, ActualUse
     from urs_inspect.reports.numbers._costs import Amount, Lengths
     from urs_inspect.reports.numbers._estimate import RunEstimate
@@ -70,6 +72,7 @@ _PREFIX = "urs_inspect/"
         " the estimate."
     ),
 )
+@click.option("--all", "every", is_flag=True, help="Print ranges and assumptions as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def estimate(
     task: str,
@@ -84,6 +87,7 @@ def estimate(
     tokenizer: Path | None,
     prices: Path | None,
     against: tuple[str, ...],
+    every: bool,
     as_json: bool,
 ) -> None:
     """Estimate what a run of TASK takes: it is run with models that only count tokens.
@@ -119,7 +123,10 @@ def estimate(
         click.echo(json.dumps({**facts, "actual": plain(actual)}, indent=2, ensure_ascii=False))
         return
     console = Console()
-    print_estimate(found, console)
+    if every:
+        print_estimate(found, console)
+    else:
+        print_screen(estimate_screen(found), console, ["Ranges and assumptions: --all"])
     if actual is not None:
         print_actual(found, actual, console)
 
@@ -195,8 +202,8 @@ def _lengths(
 
 def print_estimate(found: "RunEstimate", console: Console) -> None:
     """Print an estimate with all that was assumed."""
-    epochs = f", {found.epochs} epochs" if found.epochs > 1 else ""
-    console.print(f"{found.task}: {counted(found.samples, 'sample')}{epochs}", highlight=False)
+    console.print(_cost(found), highlight=False, markup=False)
+    console.print(_what(found), highlight=False)
     rows = [
         (
             one.role,
@@ -209,21 +216,52 @@ def print_estimate(found: "RunEstimate", console: Console) -> None:
         for one in found.roles
     ]
     _print_table("Expected, and from lowest to highest", "calls", rows, console)
-    console.print(_cost(found), highlight=False, markup=False)
-    if found.margin:
-        most = "at most " if found.margin.low == found.margin.high else ""
-        seen = "no difference of two models would be significant"
-        if found.difference:
-            seen = (
-                "smallest difference of two models that would be seen"
-                f" {most}{_sentence(found.difference)} (80% power)"
-            )
-        console.print(
-            f"Precision: a mean ± {most}{_sentence(found.margin)} (95% interval); {seen}.",
-            highlight=False,
+    for sentence in (*_precision(found), *(f"- {one}" for one in found.assumptions)):
+        console.print(sentence, highlight=False, markup=False)
+
+
+def _precision(found: "RunEstimate") -> list[str]:
+    """How well the run will know a mean and a difference, where that can be said."""
+    if not found.margin:
+        return []
+    most = "at most " if found.margin.low == found.margin.high else ""
+    seen = "no difference of two models would be significant"
+    if found.difference:
+        seen = (
+            "smallest difference of two models that would be seen"
+            f" {most}{_sentence(found.difference)} (80% power)"
         )
-    for sentence in found.assumptions:
-        console.print(f"- {sentence}", highlight=False, markup=False)
+    return [f"Precision: a mean ± {most}{_sentence(found.margin)} (95% interval); {seen}."]
+
+
+def estimate_screen(found: "RunEstimate") -> "FirstScreen":
+    """The price first, then what is expected of each model; ranges and assumptions are left out."""
+    import pandas as pd
+
+    from urs_inspect.reports.layout._first_screen import FirstScreen
+    from urs_inspect.reports.layout._tables import Table
+
+    rows = []
+    for one in found.roles:
+        rows.append(
+            {
+                "role": one.role,
+                "model": one.model,
+                "US dollars": _UNKNOWN if one.cost is None else f"{one.cost.expected:,.2f}",
+                "calls": f"{one.calls.expected:,.0f}",
+                "tokens sent": f"{one.input_tokens.expected:,.0f}",
+                "received": f"{one.output_tokens.expected:,.0f}",
+            }
+        )
+    numbers = ("US dollars", "calls", "tokens sent", "received")
+    table = Table(pd.DataFrame(rows), dict.fromkeys(numbers, str))
+    basis = [f"{_what(found)}; expected numbers."]
+    return FirstScreen(_cost(found), (), basis, table, _precision(found))
+
+
+def _what(found: "RunEstimate") -> str:
+    epochs = f", {found.epochs} epochs" if found.epochs > 1 else ""
+    return f"{found.task}: {counted(found.samples, 'sample')}{epochs}"
 
 
 def print_actual(found: "RunEstimate", actual: "ActualUse", console: Console) -> None:
@@ -259,11 +297,11 @@ def _print_table(
 def _cost(found: "RunEstimate") -> str:
     unpriced = ", ".join(found.unpriced)
     if found.cost is None:
-        return f"No price is known of {unpriced}: give it with --prices."
+        return f"No price for {unpriced} (--prices FILE)."
     together = f"Together {_sentence(found.cost)} US dollars"
     if not unpriced:
         return f"{together}."
-    return f"{together}, without {unpriced}, of which no price is known: give it with --prices."
+    return f"{together}, without {unpriced}, for which there is no price (--prices FILE)."
 
 
 def _place(found: "RunEstimate", one: "Actual") -> tuple[int, str]:

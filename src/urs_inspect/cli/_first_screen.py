@@ -25,7 +25,7 @@ _MOST_ROWS = 10
 _FEWEST_ROWS = 2
 _WARNING_LINES = 5
 _GAP = "  "
-_UNTELLING = ("the", "where", "what", "how", "all", "every")
+_UNTELLING = ("the", "where", "what", "how", "all", "every", "is", "are")
 """First words of titles that do not say what a part is about."""
 
 
@@ -100,7 +100,8 @@ def _titles(report: "Report") -> list[str]:
         if section.warnings and len(section.warnings) == len(section.notes):
             continue  # on the first screen as well
         words = re.findall(r"\w[\w-]*", section.title.lower()) or [section.title]
-        names.append(next((word for word in words if word not in _UNTELLING), words[0]))
+        telling = (word for word in words if word not in _UNTELLING and not word.isdigit())
+        names.append(next(telling, words[0]))
     return list(dict.fromkeys(names))
 
 

@@ -106,9 +106,12 @@ def in_proportion(cases: Sequence[UrsCase], seed: int) -> list[UrsCase]:
 
 # What a case needs, and the column names that are taken for it.
 _QUESTION = ("question", MESSAGES)
-_REFERENCE = ("reference_ans", "reference")
+REFERENCE = ("reference_ans", "reference")
+"""Names of the column of reference answers."""
 _INTENT = ("user_intent", "intent")
 _LANGUAGE = ("language",)
+SKIP_INVALID = "Correct the file, or skip invalid rows with -T lenient=true."
+"""What follows the faults of a file."""
 USER = "user"
 """Column whose values name the clusters of cases, unless another one is named."""
 _SAMPLE = Path(__file__).parent / "urs_sample.jsonl"
@@ -162,10 +165,10 @@ def read_cases(
         intent = fields.resolved(vocabulary.intent, *_INTENT)
         language = fields.resolved(vocabulary.language, *_LANGUAGE)
         question, conversation = question_of(fields, "question", language)
-        without = not need_references and all(fields.blank(column) for column in _REFERENCE)
+        without = not need_references and all(fields.blank(column) for column in REFERENCE)
         return UrsCase(
             question=question,
-            reference="" if without else fields.text(*_REFERENCE),
+            reference="" if without else fields.text(*REFERENCE),
             intent=intent,
             language=language,
             country=fields.optional("country").strip(),
@@ -176,7 +179,7 @@ def read_cases(
 
     required = [_QUESTION, _INTENT, _LANGUAGE]
     if need_references:
-        required.insert(1, _REFERENCE)
+        required.insert(1, REFERENCE)
     if cluster is not None:
         required.append((cluster,))
     rows, unparsed = read_table(path, required)
@@ -184,7 +187,7 @@ def read_cases(
     cases, faulty = build_cases(rows, build, id_prefix)
     errors = unparsed + told_by_row(path, faulty)
     if not lenient:
-        refuse(errors, "Correct the file, or skip invalid rows with -T lenient=true.")
+        refuse(errors, SKIP_INVALID)
     if not cases:
         raise InputError("\n".join([f"{path}: no usable case", *first_errors(errors)]))
     return UrsData(name, sha256_of(path), tuple(cases), tuple(errors))

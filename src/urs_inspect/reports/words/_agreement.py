@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -218,7 +219,9 @@ def _screen(
             pearson = block.ratings.correlation.pearson
             rows.append((judge, "votes", "Pearson", pearson, over))
     if not rows:
-        return FirstScreen("Nothing could be compared.", warnings, notes)
+        reasons = dict.fromkeys(chain.from_iterable(block.notes for block in blocks))
+        claim = " ".join(["Nothing could be compared.", *reasons])
+        return FirstScreen(claim, warnings, notes)
     judge, what, measure, value, over = rows[0]
     claim = f"{judge} agrees with people's {what}: {measure} {_NUMBER(value)} over {over}."
     if not value.low > 0:

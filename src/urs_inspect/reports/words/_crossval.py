@@ -1,5 +1,6 @@
 """The report of a cross-validation, with Figures 4 and 10 (URS paper) drawn with Altair as SVG."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise, product
@@ -58,6 +59,10 @@ ROUNDS = 10_000
 _WITH_SCORE = frozenset(SCORED_OUTCOMES) - {PARTIAL_PANEL}
 _SCORE = number(2)
 _DIFFERENCE = number(2, sign=True)
+_WAY = (
+    "To make one: inspect eval urs_inspect/urs_crossval --model none -T answers={}"
+    " -T references=dataset --model-role 'grader=[JUDGE, OTHER_JUDGE]'"
+)
 _EQUATION = (
     "Rating bias (URS paper, Equation 1): mean rating that an evaluator gives to the answers of"
     " model B with the references by B, minus the score of a reference, and the mean of that over"
@@ -119,6 +124,7 @@ def report_crossval(
             skipped += error.message.splitlines()
     if not read and not judged:
         what = "no finished log of urs_crossval, nor answers that several judges have judged,"
+        skipped.append(_WAY.format(shlex.quote(",".join(names))))
         raise nothing_left(what, names, skipped)
     how = Resampling(rounds, level, seed)
     return crossval_report(
@@ -219,7 +225,7 @@ def _screen(
     short = short_names(grids[0].scores.names)
     settings = len(orders[["evaluator", "source"]].drop_duplicates())
     warnings = [SIMULATED_SCREEN] if simulated else []
-    ways = ["Rating bias: --only bias. Self-preference: --only preference."]
+    ways = ["A ≥ B: A has the higher mean, but not significantly so; A > B: significantly."]
     if len(grids) > 1:
         more = counted(len(grids) - 1, "more grid")
         ways.append(f"{more}, with other conditions: --all.")
@@ -239,7 +245,10 @@ def _claim(reversals: Sequence[Mapping[str, Any]], settings: int, short: Mapping
     if settings == 1:
         return "There is one setting only, so whether the order depends on it is not known."
     if not reversals:
-        return f"No two models change their order between {settings} settings."
+        return (
+            f"The models have the same order in all {settings} settings (a judge and the source of"
+            " its references)."
+        )
     first = reversals[0]
     names = f"{short[first['first']]} and {short[first['second']]}"
     both = first["ahead_significant"] and first["behind_significant"]
