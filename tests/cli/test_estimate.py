@@ -13,6 +13,7 @@ from rich.console import Console
 from tests.cli.conftest import Run, Said
 from tests.telling import tells
 from urs_inspect.cli._estimate import print_actual
+from urs_inspect.cli._first_screen import LINES
 from urs_inspect.reports.numbers._actual_use import Actual, ActualUse
 from urs_inspect.reports.numbers._costs import Amount
 from urs_inspect.reports.numbers._estimate import RoleEstimate, RunEstimate
@@ -49,7 +50,16 @@ def test_a_panel_of_judges(said: Said) -> None:
     for name in ("a/one", "b/two", "c/three", "d/four"):
         assert name in output
     assert tells(output, "No price ... a/one, b/two, c/three, d/four")
-    assert "assumed" in output
+    assert output.startswith("No price")
+    assert "assumed" in said(*URS, "--model", "a/one", "--all")
+
+
+def test_it_takes_one_screen(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    output = run(*URS, "--model", "a/one,b/two", "--model-role", "grader=c/three").output
+    lines = output.splitlines()
+    assert len(lines) <= LINES and max(map(len, lines)) <= 80
+    assert "--all" in lines[-1]
 
 
 def test_a_limit_and_epochs(facts: Callable[..., Any]) -> None:
@@ -108,7 +118,7 @@ def test_what_it_took_is_whole_and_in_the_order_of_the_estimate(
 def test_beside_what_it_really_took(said: Said, tmp_path: Path) -> None:
     run_simulated(urs(dataset="sample"), tmp_path, WEAK, [JUDGE], limit=7)
     command = (*URS, "--model", WEAK, "--model-role", f"grader={JUDGE}")
-    output = said(*command, "--from", tmp_path, "--against", tmp_path)
+    output = said(*command, "--from", tmp_path, "--against", tmp_path, "--all")
     assert "7 of 42" in output
     assert "What it took" in output
     assert "Precision: a mean ± " in output and "measured on 7" in output

@@ -149,3 +149,11 @@ def _probe_rows(output: str) -> dict[str, list[str]]:
     """The cells of the rows about each kind of answer."""
     rows = [re.split(r"  +", line.strip()) for line in output.splitlines()]
     return {cells[0]: cells for cells in rows if len(cells) > 2 and cells[0] != "answer"}
+
+
+def test_a_provider_that_does_not_exist_is_named_before_the_run(
+    refused: Callable[..., str], tmp_path: Path
+) -> None:
+    error = refused("probe", "--model-role", "grader=nosuch/model", "--log-dir", tmp_path / "logs")
+    assert tells(error, "grader ... 'nosuch' ... nosuch/model")
+    assert not (tmp_path / "logs").exists()

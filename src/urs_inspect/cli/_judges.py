@@ -164,6 +164,8 @@ def probe(model_role: tuple[str, ...], log_dir: str, inspect_args: tuple[str, ..
         raise InputError(
             f"--model-role: no judge; name one as grader=<model>, got {', '.join(model_role)}"
         )
+    for argument in model_role:
+        _refuse_unknown_provider(*argument.split("=", 1))
     Path(log_dir).mkdir(parents=True, exist_ok=True)
     # A directory of its own tells this run's log from those of earlier runs.
     run_dir = tempfile.mkdtemp(prefix="probe-", dir=log_dir)
@@ -182,6 +184,20 @@ def probe(model_role: tuple[str, ...], log_dir: str, inspect_args: tuple[str, ..
         )
     if suspect:
         raise SystemExit(3)
+
+
+def _refuse_unknown_provider(role: str, model: str = "") -> None:
+    """Refuse a model whose provider inspect-ai does not know; lists and mappings are its matter."""
+    from inspect_ai.model import get_model
+
+    try:
+        get_model(model)
+    except ValueError as error:
+        provider, _, rest = model.partition("/")
+        if rest and "not recognized" in str(error):
+            raise InputError(f"{role}: no provider '{provider}' ({model})") from error
+    except Exception:  # noqa: S110 - a missing key or package, which the run reports
+        pass
 
 
 _PROBE = [sys.executable, "-m", "inspect_ai", "eval"]
