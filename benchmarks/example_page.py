@@ -292,7 +292,7 @@ def _shortcut_section(rules: pd.DataFrame) -> Section:
     table = Table(
         rules, formats, "shortcuts", estimates=list(SHORTCUTS.values()), bars=["longer answer"]
     )
-    return Section("Trivial rules against people's labels", notes, [table])
+    return Section("Trivial rules against labels", notes, [table])
 
 
 def _part(section: Section, **tables: Sequence[str]) -> Section:
