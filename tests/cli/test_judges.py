@@ -4,6 +4,7 @@
 
 import csv
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
