@@ -113,7 +113,7 @@ def bias_sentence(datasets: Sequence[DatasetBiases]) -> str:
     if len(different) == 1:
         liked = listed(list(judges))
         return f"{different.pop()} prefers {liked} more than {whose} do: --only bias."
-    parts = []
+    parts: list[str] = []
     for liked, those in sorted(judges.items(), key=lambda item: -len(set(item[1]))):
         count = len(set(those))
         noun = "" if parts else " judge" if count == 1 else " judges"
