@@ -90,10 +90,12 @@ def test_own_ids_count_where_each_is_of_one_question(said: Said, tmp_path: Path)
 def test_columns_constants_and_questions_by_id(run: Run, tmp_path: Path) -> None:
     questions = write_rows(tmp_path / "q.jsonl", {"question_id": 7, "text": "Why?"})
     file = write_rows(tmp_path / "a.jsonl", {"question_id": 7, "said": "So.", "text": "no"})
-    options = ("--columns", "{answer: said}", "--set", "model=m", "--questions", questions)
+    constants = ("--set", "model=m", "--set", "language=en")
+    options = ("--columns", "{answer: said}", *constants, "--questions", questions)
     result = run("import", "answers", file, *options, "-o", tmp_path / "a.eval")
     assert result.exit_code == 0, result.output
     [sample] = only_log(tmp_path / "a.eval").samples or []
+    assert sample.metadata == {"language": "en"}
     assert (sample.id, sample.input, sample.output.completion) == ("7", "Why?", "So.")
 
 

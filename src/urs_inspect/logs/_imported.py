@@ -135,18 +135,23 @@ class Naming:
     """How the columns of files are named, and what their rows have in common."""
 
     columns: Mapping[str, str] = field(default_factory=dict)  # name in `ALIASES` -> column
-    constants: Mapping[str, str] = field(default_factory=dict)  # the same -> value of all rows
+    # name in `ALIASES` or `_KEPT` -> value of all rows
+    constants: Mapping[str, str] = field(default_factory=dict)
     file_name: re.Pattern[str] | None = None  # its groups are the same for a file, by its name
 
     def __post_init__(self) -> None:
         """Refuse names that nothing reads."""
         groups = {} if self.file_name is None else self.file_name.groupindex
-        given = {"columns": self.columns, "set": self.constants, "file-name": groups}
-        for option, names in given.items():
-            if unknown := [name for name in names if name not in ALIASES]:
-                near = did_you_mean(unknown[0], ALIASES)
+        given = {
+            "columns": (self.columns, tuple(ALIASES)),
+            "set": (self.constants, (*ALIASES, *_KEPT)),
+            "file-name": (groups, (*ALIASES, *_KEPT)),
+        }
+        for option, (names, allowed) in given.items():
+            if unknown := [name for name in names if name not in allowed]:
+                near = did_you_mean(unknown[0], allowed)
                 raise InputError(
-                    f"{option}: unknown '{unknown[0]}'{near}; allowed: {choices(ALIASES)}"
+                    f"{option}: unknown '{unknown[0]}'{near}; allowed: {choices(allowed)}"
                 )
 
     def read(self, path: Path, text: str = "") -> ImportedFile:
