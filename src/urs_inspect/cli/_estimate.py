@@ -240,6 +240,7 @@ def estimate_screen(found: "RunEstimate") -> "FirstScreen":
 
     from urs_inspect.reports.layout._first_screen import FirstScreen
     from urs_inspect.reports.layout._tables import Table
+    from urs_inspect.reports.numbers._costs import LEFT_OUT
 
     rows = []
     for one in found.roles:
@@ -256,7 +257,8 @@ def estimate_screen(found: "RunEstimate") -> "FirstScreen":
     numbers = ("US dollars", "calls", "tokens sent", "received")
     table = Table(pd.DataFrame(rows), dict.fromkeys(numbers, str))
     basis = [f"{_what(found)}; expected numbers."]
-    return FirstScreen(_cost(found), (), basis, table, _precision(found))
+    warnings = [one for one in found.assumptions if one.startswith(LEFT_OUT)]
+    return FirstScreen(_cost(found), warnings, basis, table, _precision(found))
 
 
 def _what(found: "RunEstimate") -> str:

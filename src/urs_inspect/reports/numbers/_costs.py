@@ -18,6 +18,9 @@ from urs_inspect.logs._scores import Usage, usage_by_judge
 from urs_inspect.reports.numbers._answers import Answers, read_answers
 from urs_inspect.stats._bootstrap import student_interval
 
+LEFT_OUT = "Left out of --from"
+"""Start of the sentences on logs that were skipped."""
+
 
 @dataclass(frozen=True)
 class Amount:
@@ -346,7 +349,7 @@ def measured_lengths(
             ]
             * one_language
         ),
-        *(f"Left out of --from: {sentence}" for sentence in found.left_out),
+        *(f"{LEFT_OUT}: {sentence}" for sentence in found.left_out),
     ]
     shares = sorted(shared & set(judges)) if judges else sorted(shared)
     return Lengths(
