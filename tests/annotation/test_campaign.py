@@ -208,3 +208,9 @@ def test_only_those_named_may_vote_and_if_one_file_is_in_use_no_other_stays_lock
         Campaign(ballots(1), tmp_path, ["me", "you"])
     Campaign(ballots(1), tmp_path, ["me"]).close()
     first.close()
+
+
+def test_a_folder_is_refused_with_the_logs_in_it(tmp_path: Path) -> None:
+    (tmp_path / "one.eval").touch()
+    with pytest.raises(InputError, match=r"folder.*one\.eval"):
+        load_ballots(tmp_path)

@@ -225,6 +225,18 @@ def test_what_is_broken_is_named(
     ]
 
 
+def test_each_fault_is_named_once_and_advice_is_no_error(run: Run, start: Path) -> None:
+    rows = "Hello?,Hi,smalltalk,en\n,No question,leisure,en\nWhat?,,factual_qa,fr\n"
+    (start / "bad.csv").write_text("question,reference,intent,language\n" + rows)
+    result = run("check", "bad.csv")
+    errors = [line for line in result.output.splitlines() if "error:" in line]
+    assert result.exit_code == 1 and len(errors) == 3
+    assert result.output.count("smalltalk") == 1
+    assert tells(result.output, "1 row without a reference ... line 4")
+    (start / "human.csv").write_text(TABLES["human.csv"][1])
+    assert tells(run("check", "human.csv").output, "1 to 10 ... --scale")
+
+
 def test_a_directory_that_new_wrote_is_checked_file_by_file(run: Run, start: Path) -> None:
     for kind in ("rubric", "cases", "pairs"):
         result = run("check", kind)

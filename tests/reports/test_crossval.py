@@ -764,5 +764,6 @@ def test_nothing_is_made_up_where_nothing_has_a_score() -> None:
 
 
 def test_other_logs_alone_are_an_error_with_reasons(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no finished log.*urs_crossval"):
+    with pytest.raises(InputError, match=r"no finished log.*urs_crossval") as caught:
         report_crossval([str(tmp_path)])
+    assert tells(caught.value, f"inspect eval urs_inspect/urs_crossval ... answers={tmp_path}")
