@@ -81,7 +81,8 @@ def find_trusted(signs: Floats, agrees: Flags, *, at_least: float, miss: float) 
         return Trusted(None, 0, 0, 0.0)
     thresholds = _thresholds(signs, at_least, miss)
     least = None
-    labelled, agreed = len(signs), int(agrees.sum())
+    labelled = len(signs)
+    agreed = int(agrees.sum())
     needed = []
     for_all = miss if len(thresholds) == 1 else miss / 2
     level = miss - for_all
@@ -91,7 +92,9 @@ def find_trusted(signs: Floats, agrees: Flags, *, at_least: float, miss: float) 
         if threshold == thresholds[-1]:
             level += for_all
         if level and right >= fewest_agreed(count, at_least, level):
-            least, labelled, agreed = float(threshold), count, right
+            least = float(threshold)
+            labelled = count
+            agreed = right
         else:
             level = 0.0
             needed.append(labels_needed(right, count, at_least, for_all) * len(signs) / count)
