@@ -9,7 +9,7 @@ A reply without a verdict is wrong. Numbers are those of `urs-inspect judges`.
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -23,7 +23,7 @@ from urs_inspect.stats._bootstrap import Floats, Integers
 
 MODELS = ("GPT-4", "ChatGPT", "LLaMA2")
 PROMPTS = ("Vanilla", "CoT", "Metrics_Reference", "Swap")
-_ORDERS = ("swap = False", "swap = True")
+ORDERS = ("swap = False", "swap = True")
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,31 @@ def triviaqa_panel(given: Verdicts) -> Panel:
     )
 
 
-def llmbar_panel() -> Panel:
-    """Three judges with four prompts each."""
-    found: Mapping[tuple[str, str], dict[str, list[float]]] = defaultdict(dict)
-    for path, file in fetch_collection("real_judges/llmbar_verdicts").items():
+def llmbar_rows() -> dict[tuple[str, str], dict[str, list[dict[str, Any]]]]:
+    """Published pairs with verdicts, by model and prompt of the judge, and by subset."""
+    found: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = defaultdict(dict)
+    for path, file in sorted(fetch_collection("real_judges/llmbar_verdicts").items()):
         subset, _, rest = path.partition("/evaluators/")
         model, prompt, _ = rest.split("/")
-        rows = json.loads(file.read_text(encoding="utf-8"))
-        found[model, prompt][subset] = [_right(row, order) for row in rows for order in _ORDERS]
+        found[model, prompt][subset] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def winner(row: dict[str, Any], order: str) -> str | None:
+    """The better answer by a judge, 1 or 2; None where its reply has no verdict."""
+    found: str | None = row["results"][-1][order]["winner"]
+    return found
+
+
+def llmbar_panel() -> Panel:
+    """Three judges with four prompts each."""
+    rows = llmbar_rows()
+    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for judge, by_subset in rows.items():
+        found[judge] = {
+            subset: [_right(row, order) for row in pairs for order in ORDERS]
+            for subset, pairs in by_subset.items()
+        }
     judges = list(product(MODELS, PROMPTS))
     right = [
         [value for subset in sorted(found[judge]) for value in found[judge][subset]]
@@ -70,12 +87,12 @@ def llmbar_panel() -> Panel:
         "LLMBar, all",
         tuple(f"{model} {prompt}" for model, prompt in judges),
         np.array(right),
-        np.repeat(np.arange(len(right[0]) // len(_ORDERS)), len(_ORDERS)),
+        np.repeat(np.arange(len(right[0]) // len(ORDERS)), len(ORDERS)),
     )
 
 
 def _right(row: dict[str, Any], order: str) -> float:
-    return float(row["results"][-1][order]["winner"] == str(row["label"]))
+    return float(winner(row, order) == str(row["label"]))
 
 
 def panels(given: Verdicts) -> Iterator[Panel]:

@@ -26,9 +26,9 @@ os.environ.update(
 import numpy as np
 
 from benchmarks.real_means import read_triviaqa
+from benchmarks.real_panels import MODELS, ORDERS, PROMPTS, llmbar_rows, winner
 from benchmarks.sample_efficiency import Workers
 from urs_inspect.comparison._trust import Promise, escalate, price_of
-from urs_inspect.datasets._collections import fetch_collection
 from urs_inspect.datasets._sources import fetch, find_source
 from urs_inspect.stats._bootstrap import Floats
 
@@ -37,8 +37,7 @@ PERSON, STRONG, CHEAP = 100.0, 2.0, 0.1
 SMALL = ("Llama-7B", "Llama3-8B", "Mistral-7B")
 NINE = ("Gemma-2B", "JudgeLM", *SMALL, "Llama-13B", "Llama-70B", "Llama3-70B", "GPT-4")
 _STRONG = ("GPT-4", "Llama-70B", "Llama3-70B")
-_PROMPTS = ("Vanilla", "CoT", "Metrics_Reference", "Swap")
-_ORDERS = ("swap = False", "swap = True")
+_FIRST_BETTER: dict[str | None, float] = {"1": 1.0, "2": 0.0}
 
 
 @dataclass(frozen=True)
@@ -75,26 +74,20 @@ def triviaqa() -> Items:
 
 def llmbar(subset: str) -> Items:
     """Pairs of a subset by the start of its path; the middle where orders disagree."""
-    verdicts = dict[str, list[list[float]]]()
-    labels = dict[str, list[float]]()
-    for path, file in sorted(fetch_collection("real_judges/llmbar_verdicts").items()):
-        part, _, rest = path.partition("/evaluators/")
-        if not part.startswith(subset):
-            continue
-        model, prompt, _ = rest.split("/")
-        rows = json.loads(file.read_text(encoding="utf-8"))
-        labels[part] = [float(row["label"] == 1) for row in rows]
+    scores: dict[str, Floats] = {}
+    people = list[float]()
+    for (model, prompt), by_subset in llmbar_rows().items():
+        pairs = [row for part, rows in by_subset.items() if part.startswith(subset) for row in rows]
         own = []
-        for row in rows:
-            both = [row["results"][-1][order]["winner"] for order in _ORDERS]
-            own.append(float(np.mean([{"1": 1.0, "2": 0.0}.get(one, 0.5) for one in both])))
-        verdicts.setdefault(f"{model} {prompt}", []).append(own)
-    scores = {name: np.concatenate(parts) for name, parts in verdicts.items()}
-    for model in ("LLaMA2", "ChatGPT", "GPT-4"):
-        scores[model] = np.mean([scores[f"{model} {prompt}"] for prompt in _PROMPTS], axis=0)
-    people = np.concatenate([labels[part] for part in sorted(labels)])
+        for row in pairs:
+            both = [_FIRST_BETTER.get(winner(row, order), 0.5) for order in ORDERS]
+            own.append(float(np.mean(both)))
+        scores[f"{model} {prompt}"] = np.array(own)
+        people = [float(row["label"] == 1) for row in pairs]
+    for model in MODELS:
+        scores[model] = np.mean([scores[f"{model} {prompt}"] for prompt in PROMPTS], axis=0)
     name = f"LLMBar, {subset}" if subset else "LLMBar, all"
-    return Items(name, tuple(scores), np.array(list(scores.values())), people)
+    return Items(name, tuple(scores), np.array(list(scores.values())), np.array(people))
 
 
 def judgebench() -> Items:

@@ -170,7 +170,7 @@ def _first_of(path: Path, faults: Sequence[str], kind: str) -> list[str]:
     """The first few faults of a kind, and how many more rows have one."""
     errors = [f"{path}: {fault}" for fault in faults[:_OF_A_KIND]]
     if more := len(faults) - len(errors):
-        errors.append(f"{path}: and {more} more rows {kind}")
+        errors.append(f"{path}: and {counted(more, 'more row')} {kind}")
     return errors
 
 
