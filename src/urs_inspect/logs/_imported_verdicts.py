@@ -67,6 +67,7 @@ class ImportedVerdict:
     verdict: Preference | None  # None where the file has none
     label: Preference | None  # that of people; None where the file has none
     reason: str
+    file: str  # where it stands
 
     def in_order(self) -> "ImportedVerdict":
         """The same with a as the answer of the model whose name sorts first, as in a `Ballot`."""
@@ -264,6 +265,7 @@ def read_pairs_file(
             verdict=_better(fields, "verdict", meanings),
             label=_better(fields, "label", meanings),
             reason=fields.written("reason"),
+            file=str(file.path),
         )
         return one.in_order()
 
@@ -347,8 +349,9 @@ def _refuse_two_labels(pairs: _Pairs) -> None:
             twice.append(ballot)
     if twice:
         raise InputError(
-            f"{counted(len(twice), 'pair')} with two labels, such as {_named(twice[0])}; allowed:"
-            " one label of a pair, in all of its rows"
+            f"{counted(len(twice), 'pair')} with two labels, such as {_named(twice[0])}; they are"
+            f" in {_files(pairs, (ballot.id for ballot in twice))}; allowed: one label of a pair,"
+            " in all of its rows"
         )
 
 
@@ -362,8 +365,14 @@ def _refuse_two_verdicts(judge: str, pairs: _Pairs, samples: Mapping[str, EvalSa
     if twice:
         raise InputError(
             f"{counted(len(twice), 'pair')} with two verdicts of {judge} in the same order, such as"
-            f" {_named(pairs[twice[0]][0])}"
+            f" {_named(pairs[twice[0]][0])}; they are in {_files(pairs, twice)}; allowed: one in"
+            " each order, in all of FILES"
         )
+
+
+def _files(pairs: _Pairs, chosen: Iterable[str]) -> str:
+    """The files that say something of some pairs."""
+    return choices(sorted({one.file for name in chosen for one in pairs[name][1]}))
 
 
 def _named(ballot: Ballot) -> str:
