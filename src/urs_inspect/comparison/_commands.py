@@ -64,7 +64,7 @@ _labels = partial(click.option, type=click.Path(path_type=Path), metavar="LABELS
     ),
 )
 @click.option(
-    "--human-scale", help="Lowest and highest rating of --human; by default that of the scores."
+    "--human-scale", help="Lowest and highest rating of --human; by default that of --scale."
 )
 @click.option(
     "--difference",

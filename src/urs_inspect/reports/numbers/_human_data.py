@@ -142,8 +142,7 @@ def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
         _refuse_unknown(path, rows)
         raise InputError(
             "human-scale: name the lowest and the highest rating that a person could give in"
-            f" {path}, as 1,5, or --scale that of the scores if people use it too; only letters"
-            " such as C and I, yes and no need none"
+            f" {path}, as 1,5; only letters such as C and I, yes and no need none"
         )
     weighted = any(not Fields(row).blank("weight") for row in rows)
     read: list[HumanRating] = []
