@@ -248,7 +248,10 @@ def test_ids_of_answers_are_found_in_logs(run: Run, refused: Said, tmp_path: Pat
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        (verdict(0, "x", "y", "b"), "1 pair ... two verdicts of j ... v.jsonl ... one in each order"),
+        (
+            verdict(0, "x", "y", "b"),
+            "1 pair ... two verdicts of j ... v.jsonl ... one in each order",
+        ),
         (verdict(1, "x", "x", "b"), "line 2 ... itself"),
         (verdict(1, "x", "y", "b", first="third"), "line 2 ... first ... third ... ab"),
         (verdict(0, "y", "x", "b", label="a"), "1 pair ... two labels ... v.jsonl ... one label"),
