@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,13 +89,6 @@ _ROUNDS = 1000
     ),
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of tables.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the resamples.",
-)
 @shown_options
 def rank(
     logs_or_votes: tuple[str, ...],
@@ -109,7 +101,6 @@ def rank(
     columns: Path | None,
     by: str | None,
     as_json: bool,
-    seed: int,
     every: bool,
     only: str | None,
 ) -> None:
@@ -145,20 +136,19 @@ def rank(
     # Before the ratings by Elo, which take longest, so that an error comes early.
     sections: list[_SectionOf] = []
     if people is not None and verdicts is not None:
-        sections.append(_corrected(people, verdicts, seed))
+        sections.append(_corrected(people, verdicts))
     if features:
-        sections.append(_controlled(battles, styles, features, coefficients, seed))
+        sections.append(_controlled(battles, styles, features, coefficients))
     if prior is not None:
-        sections.append(_with_prior(battles, prior, [] if people else sources, seed))
-    ranking = _ranked(battles, seed)
+        sections.append(_with_prior(battles, prior, [] if people else sources))
+    ranking = _ranked(battles)
     agreement = None if published is None else compare_leaderboard(ranking, published)
     rankings = None
     by_judge = None
     if by is not None:
-        ranked = partial(_ranked, seed=seed)
-        rankings = rankings_by(by, ranking, battles, groups, ranked, published)
+        rankings = rankings_by(by, ranking, battles, groups, _ranked, published)
         if people is not None and verdicts is not None:
-            by_judge = rankings_of_judge(by, people, verdicts, groups, ranked)
+            by_judge = rankings_of_judge(by, people, verdicts, groups, _ranked)
     adjusted = [section(ranking) for section in sections]
     report = ranking_report(ranking, agreement, people, adjusted, rankings, by_judge)
     if output is not None:
@@ -267,13 +257,13 @@ def _verdicts(people: "HumanBattles", judge: str) -> "JudgeVerdicts":
     return read_judge_verdicts(judge, people.asked.values())
 
 
-def _corrected(people: "HumanBattles", verdicts: "JudgeVerdicts", seed: int) -> "_SectionOf":
+def _corrected(people: "HumanBattles", verdicts: "JudgeVerdicts") -> "_SectionOf":
     """People's votes corrected by a judge's verdicts on all ballots."""
     from urs_inspect.reports.words._adjusted import corrected_section
     from urs_inspect.stats._adjusted import rank_corrected
 
     ballots = people.judged(verdicts.outcomes)
-    corrected = rank_corrected(ballots, rounds=_ROUNDS, seed=seed)
+    corrected = rank_corrected(ballots, rounds=_ROUNDS)
     return lambda ranking: corrected_section(corrected, verdicts, ranking)
 
 
@@ -282,27 +272,24 @@ def _controlled(
     styles: "Floats",
     features: tuple[str, ...],
     coefficients: "dict[str, Coefficient] | None",
-    seed: int,
 ) -> "_SectionOf":
     """Ratings at equal style."""
     from urs_inspect.reports.words._adjusted import controlled_section
     from urs_inspect.stats._adjusted import rank_controlled
 
-    controlled = rank_controlled(
-        battles, styles, features, given=coefficients, rounds=_ROUNDS, seed=seed
-    )
+    controlled = rank_controlled(battles, styles, features, given=coefficients, rounds=_ROUNDS)
     return lambda _: controlled_section(controlled)
 
 
-def _with_prior(battles: "Battles", prior: str, sources: list[str], seed: int) -> "_SectionOf":
+def _with_prior(battles: "Battles", prior: str, sources: list[str]) -> "_SectionOf":
     """Ratings with a judge's verdicts as a prior; `sources` are not votes about ballots."""
     from urs_inspect.reports.words._adjusted import prior_section
 
-    judged, weighed = _weighed(battles, prior, sources, seed)
+    judged, weighed = _weighed(battles, prior, sources)
     return lambda ranking: prior_section(ranking, judged, weighed)
 
 
-def _ranked(battles: "Battles", seed: int) -> "Ranking":
+def _ranked(battles: "Battles") -> "Ranking":
     """Rank models, with a progress bar on a terminal."""
     from urs_inspect.stats import rank as rank_battles
 
@@ -318,12 +305,12 @@ def _ranked(battles: "Battles", seed: int) -> "Ranking":
     ) as progress:
         bar = progress.add_task("Ratings over resamples", total=1.0)
         return rank_battles(
-            battles, rounds=_ROUNDS, seed=seed, progress=lambda share: progress.advance(bar, share)
+            battles, rounds=_ROUNDS, progress=lambda share: progress.advance(bar, share)
         )
 
 
 def _weighed(
-    battles: "Battles", prior: str, sources: list[str], seed: int
+    battles: "Battles", prior: str, sources: list[str]
 ) -> "tuple[JudgePrior, WeighedRanking]":
     """A judge's prior for the models of the votes, and the ranking with it; `sources` are not votes
     about ballots.
@@ -342,7 +329,7 @@ def _weighed(
     judged = judged.among(battles.players)
     if without:
         _note(f"prior: {choices(without)}: no vote, so not ranked")
-    return judged, rank_with_prior(battles, judged, seed=seed)
+    return judged, rank_with_prior(battles, judged)
 
 
 def _note(line: str) -> None:

@@ -86,7 +86,7 @@ def report_command(
             params=[
                 click.Argument(["logs"], nargs=-1, required=True),
                 *own,
-                *_common_options(form, with_seed=rounds is not None),
+                *_common_options(form),
                 *shown,
             ],
         )
@@ -94,24 +94,13 @@ def report_command(
     return decorate
 
 
-def _common_options(form: _Form, *, with_seed: bool) -> list[click.Option]:
+def _common_options(form: _Form) -> list[click.Option]:
     """The options that all reports have."""
     directory = f"Directory for {form.files}."
-    options = [click.Option(["-o", "--output"], type=_FILE, help=directory)]
-    if with_seed:
-        options.append(
-            click.Option(
-                ["--seed"],
-                type=click.IntRange(min=0),
-                default=0,
-                show_default=True,
-                help="Seed of the bootstrap.",
-            )
-        )
-    options.append(
-        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON in place of tables.")
-    )
-    return options
+    return [
+        click.Option(["-o", "--output"], type=_FILE, help=directory),
+        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON in place of tables."),
+    ]
 
 
 def _check_directory(output: Path, form: _Form) -> None:

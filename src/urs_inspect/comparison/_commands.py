@@ -83,7 +83,6 @@ def compare(
     difference: float | None,
     command: str,
     rounds: int,
-    seed: int,
     **read: Any,
 ) -> Any:
     """Compare models by LOGS of any inspect-ai task, or by samples_*.jsonl of lm-eval (files or
@@ -108,7 +107,6 @@ def compare(
         "scale": limits or scores.scale,
         "lower_is_better": lower_is_better or scores.higher_is_better is False,
         "rounds": rounds,
-        "seed": seed,
     }
     corrected = None
     try:
