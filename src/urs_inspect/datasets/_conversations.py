@@ -124,6 +124,8 @@ def single(question: str) -> Conversation:
 
 def named_kinds(not_shown: Mapping[str, int]) -> str:
     """What a judge could not see, in words: `image 2, tool result 1`."""
+    if not not_shown:
+        return ""
     kinds = _words(_FALLBACK)["kinds"]
     return choices(f"{kinds.get(kind, kind)} {count}" for kind, count in not_shown.items())
 

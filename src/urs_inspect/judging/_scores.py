@@ -38,6 +38,13 @@ def as_number(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) else math.nan
 
 
+def as_numbers(value: object) -> dict[str, float]:
+    """The numbers of a score with several values, by key; NaN for what is no number."""
+    if not isinstance(value, Mapping):
+        return {}
+    return {str(key): as_number(part) for key, part in value.items()}
+
+
 def number(value: Any) -> float:
     """A score as a number, NaN if there is none; infinite if it cannot be read as by inspect-ai."""
     if isinstance(value, str):

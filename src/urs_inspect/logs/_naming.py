@@ -178,6 +178,14 @@ def whole_characters(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
+def with_whole_characters(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a table whose texts have a question mark for each lone surrogate."""
+    return {
+        name: whole_characters(value) if isinstance(value, str) else value
+        for name, value in row.items()
+    }
+
+
 def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 

@@ -18,6 +18,7 @@ from inspect_ai.scorer import Score
 from urs_inspect._util import InputError
 from urs_inspect.datasets._conversations import NOT_SHOWN, named_kinds
 from urs_inspect.judging._reply_counts import BY_JUDGE
+from urs_inspect.judging._scores import as_numbers
 from urs_inspect.logs._files import (
     PACKAGE,
     finished_headers,
@@ -28,7 +29,13 @@ from urs_inspect.logs._files import (
     read_summaries,
     short_name,
 )
-from urs_inspect.logs._naming import model_names, model_settings, sounds_secret, whole_characters
+from urs_inspect.logs._naming import (
+    model_names,
+    model_settings,
+    sounds_secret,
+    whole_characters,
+    with_whole_characters,
+)
 from urs_inspect.logs._scores import (
     NOTHING,
     UNKNOWN,
@@ -344,7 +351,7 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
     `whole` is the sample as a whole, for what its summary lacks.
     """
     scores = judgements(whole or sample)
-    score = last_judgement(whole or sample)
+    score = scores[-1] if scores else None
     facts = (score.metadata or {}) if score else {}
     judges = [name for name, _ in _judge_finals(facts) or []]
     error = "" if sample.error is None else str(sample.error) or "unknown error"
@@ -361,10 +368,7 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "seconds": _number(sample.working_time),
         "error": error,
     }
-    return {
-        name: whole_characters(value) if isinstance(value, str) else value
-        for name, value in row.items()
-    }
+    return with_whole_characters(row)
 
 
 def _question_columns(sample: EvalSampleSummary) -> Row:
@@ -382,11 +386,10 @@ def _question_columns(sample: EvalSampleSummary) -> Row:
 
 def _score_columns(score: Score | None) -> Row:
     """The final score and those of criteria; a failed sample has none."""
-    columns = {"final": value_of(score, FINAL)}
-    if score is not None and isinstance(score.value, dict):
-        for key in score.value:
-            if key != FINAL:
-                columns[CRITERION + key] = value_of(score, key)
+    values = as_numbers(score.value) if score is not None else {}
+    columns = {"final": values.pop(FINAL, math.nan)}
+    for key, value in values.items():
+        columns[CRITERION + key] = value
     return columns
 
 
