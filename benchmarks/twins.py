@@ -154,10 +154,12 @@ def one_lead(case: Case, questions: int, answers: int, seed: int) -> str:
 def padded_rows(
     level: Floats, doublings: Floats, case: Case, answers: int, generator: np.random.Generator
 ) -> pd.DataFrame:
-    """Rows of padded twins of some answers, half of each model."""
+    """Rows of padded twins of some answers, a tenth of them, or the rest, of A, as in the task."""
     parts = []
-    for model, name in enumerate(("p/a", "p/b")):
-        chosen = generator.choice(len(level), min(len(level), answers // 2), replace=False)
+    of_b = min(len(level), answers - answers // 10)
+    of_a = min(len(level), answers - of_b)
+    for model, (name, number) in enumerate({"p/a": of_a, "p/b": of_b}.items()):
+        chosen = generator.choice(len(level), number, replace=False)
         start = judged(level[chosen, model], doublings[chosen, model], case, generator)
         for kind, added in PADDING.items():
             final = judged(level[chosen, model], doublings[chosen, model] + added, case, generator)

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from urs_inspect import judge_rating, judge_twins, urs
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
 from urs_inspect.judging._twins import PADDED
+from urs_inspect.logs._judged import read_judged_answers
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._judge_checks import (
     FAILED,
@@ -40,6 +42,7 @@ from urs_inspect.reports.numbers._judge_checks import (
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._twins import read_twins
 from urs_inspect.reports.words._lengths import length_sentence
+from urs_inspect.tasks.judge_twins import draw_answers
 
 RESTATED = ("In other words", "换句话说")
 
@@ -96,7 +99,23 @@ def test_the_shift_of_each_kind_is_in_the_header_and_the_log(logs: Path, tmp_pat
     assert found.answers == 12
     originals = [sample for sample in samples if (sample.metadata or {})["twin"] == "original"]
     models = Counter(str((sample.metadata or {})["model"]) for sample in originals)
-    assert models == {"mockllm/one": 6, "mockllm/two": 6}
+    assert models == {"mockllm/one": 1, "mockllm/two": 11}  # the first writes more
+
+
+def test_the_model_that_writes_most_has_the_rest(logs: Path) -> None:
+    first, *_ = read_judged_answers([str(logs)], [])
+    sizes = {"long": (90, 900), "middle": (20, 200), "short": (90, 20)}
+    found = [
+        replace(first, model=model, id=str(place), text="x" * length, final=float(place))
+        for model, (number, length) in sizes.items()
+        for place in range(number)
+    ]
+    drawn = draw_answers(found, 60, seed=1)
+    assert Counter(answer.model for answer in drawn) == {"middle": 20, "short": 27, "long": 13}
+    thirds = Counter(answer.final // 30 for answer in drawn if answer.model == "short")
+    assert thirds == {0: 9, 1: 9, 2: 9}
+    alone = draw_answers(found[:90], 60, seed=1)
+    assert len({answer.id for answer in alone}) == 60
 
 
 def test_answers_are_spread_over_scores_and_the_same_seed_draws_the_same(logs: Path) -> None:
@@ -166,7 +185,7 @@ def test_logs_without_judged_answers_are_refused(tmp_path: Path, logs: Path) -> 
     ):
         judge_twins(answers=log.location)
     with pytest.raises(InputError, match="no twin"):
-        judge_twins(answers=str(logs), kinds="wrong_number", n=1, seed=3)
+        judge_twins(answers=str(logs), kinds="wrong_number", n=1, seed=1)
 
 
 # --- answers that other scorers scored ---

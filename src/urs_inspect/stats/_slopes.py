@@ -44,13 +44,6 @@ def slope_through_origin(
     return Estimate(slope, slope - half, slope + half, len(given), groups, level)
 
 
-def one_sided(slope: Estimate, alpha: float) -> float:
-    """Student's quantile of a one-sided test of a slope."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(slope.clusters - 1, 1 - alpha))
-
-
 def error_of(estimate: Estimate) -> float:
     """The standard error of a slope, from its bounds."""
     from scipy.special import stdtrit

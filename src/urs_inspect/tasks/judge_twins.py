@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from logging import getLogger
 from random import Random
+from statistics import median
 from typing import Any
 
 from inspect_ai import Task, task
@@ -67,6 +68,8 @@ logger = getLogger(__name__)
 
 JUDGE_TWINS_VERSION = "2-A"
 """The number changes when twins or prompts do, the letter when arguments do."""
+_PART_OF_LONGEST = 10
+"""One in so many answers is drawn of the model that writes most, where there are others."""
 _FEWEST = 6
 """Answers of a kind below which there is no interval."""
 
@@ -98,7 +101,8 @@ def judge_twins(
             `model_graded_qa`, `model_graded_fact` or another scorer with a grader has scored.
         kinds: `all`, `padded` (half as long again, and twice as long), or names of kinds,
             separated by commas.
-        n: How many answers, at most, drawn evenly over models and over their scores.
+        n: How many answers, at most, spread over the scores of each model; of several models, the
+            one that writes most has a tenth.
         rubric: Path of a YAML file with intents, criteria or languages of your own.
         prompt: Path of a Jinja file that replaces the frame of the judge's prompt.
         judge_language: Language of the judge's prompt; by default that of each case.
@@ -318,19 +322,34 @@ class Pairs:
 
 
 def draw_answers(found: Sequence[JudgedAnswer], n: int, seed: int) -> list[JudgedAnswer]:
-    """At most n answers, as many of each model, spread evenly over its scores."""
+    """At most n answers, those of each model spread evenly over its scores."""
     by_model: dict[str, list[JudgedAnswer]] = defaultdict(list)
     mixed = list(found)
     Random(seed).shuffle(mixed)  # noqa: S311 - a choice, not a secret
     for answer in mixed:
         by_model[answer.model].append(answer)
     taken = []
-    models = sorted(by_model)
-    for place, model in enumerate(models):
+    for model, number in _numbers(by_model, n).items():
         ranked = sorted(by_model[model], key=lambda answer: answer.final)  # ties in random order
-        share = min(len(ranked), n // len(models) + (place < n % len(models)))
-        taken += [ranked[int((step + 0.5) * len(ranked) / share)] for step in range(share)]
+        taken += [ranked[int((step + 0.5) * len(ranked) / number)] for step in range(number)]
     return taken
+
+
+def _numbers(by_model: Mapping[str, Sequence[JudgedAnswer]], n: int) -> dict[str, int]:
+    """How many answers of each model are drawn.
+
+    As many of each but the one that writes most, which has the rest, at least a tenth: whether a
+    model leads because it writes more is seen by what the judge pays others for writing more.
+    """
+    lengths = {model: median(len(answer.text) for answer in by_model[model]) for model in by_model}
+    *others, longest = sorted(by_model, key=lambda model: (lengths[model], model))
+    left = n - n // _PART_OF_LONGEST if others else n
+    numbers = {}
+    for place, model in enumerate(others):
+        numbers[model] = min(len(by_model[model]), math.ceil(left / (len(others) - place)))
+        left -= numbers[model]
+    numbers[longest] = min(len(by_model[longest]), n - sum(numbers.values()))
+    return numbers
 
 
 def make_pairs(

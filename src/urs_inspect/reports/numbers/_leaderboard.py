@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,6 @@ from urs_inspect.reports.numbers._judge_checks import (
 from urs_inspect.reports.numbers._lengths import (
     LengthLead,
     LengthRegression,
-    SlopeOf,
     length_leads,
     length_ratios,
     length_regression,
@@ -52,7 +50,7 @@ from urs_inspect.reports.numbers._scores import (
     with_shares,
 )
 from urs_inspect.reports.numbers._traffic import TrafficMix
-from urs_inspect.reports.numbers._twins import Twins, slope_for
+from urs_inspect.reports.numbers._twins import Twins
 from urs_inspect.rubrics import FINAL, Rubric, load_rubric
 from urs_inspect.scorers._metrics import CLUSTER
 from urs_inspect.stats import Estimate, interval_alpha
@@ -246,11 +244,7 @@ def _ranking(
     if rated is not None:
         human, matched = rated
         by_people = people_slope(matched, answers, human)
-    slope_of: SlopeOf | None = None
-    if measured is not None:
-        slope_of = partial(slope_for, measured)
-    elif by_people is not None:
-        slope_of = dict.fromkeys(names, by_people).get
+    paid = by_people if measured is None else measured.slope
     facts = {
         "models": _object_frame(models, names),
         "notes": (
@@ -283,7 +277,7 @@ def _ranking(
         without_intents=without_intents(scores, columns, compared, resampling),
         twins=measured,
         people_slope=by_people,
-        leads_by_length=length_leads(scores, answers, resampling.level, None if mix else slope_of),
+        leads_by_length=length_leads(scores, answers, resampling.level, None if mix else paid),
         regression=(
             length_regression(scores, answers, compared.means[ALL], resampling) if control else None
         ),

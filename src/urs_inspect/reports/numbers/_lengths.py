@@ -1,7 +1,7 @@
 """How much the ranked models write: ratios of lengths, scores by length, a regression on length."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,7 +14,6 @@ from urs_inspect.reports._texts import number, share
 from urs_inspect.reports.numbers._agreement import Matched
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._scores import OrderedScores
-from urs_inspect.reports.numbers._twins import is_paid
 from urs_inspect.rubrics import FINAL, HIGHEST, LOWEST
 from urs_inspect.stats import Estimate, bootstrap_means, mean_estimates
 from urs_inspect.stats._adjusted_means import control_length, length_column
@@ -107,12 +106,8 @@ class LengthLead:
     verdict: Literal["keeps", "lost", "uncertain", ""] = ""
 
 
-SlopeOf = Callable[[str], Estimate | None]
-"""Name of the model that writes less -> what the judge pays for each doubling of the length."""
-
-
 def length_leads(
-    scores: OrderedScores, answers: pd.DataFrame, level: float, slope_of: SlopeOf | None
+    scores: OrderedScores, answers: pd.DataFrame, level: float, slope: Estimate | None
 ) -> tuple[LengthLead, ...]:
     """Leads of the first model over each other ranked one, over questions with known lengths.
 
@@ -120,7 +115,7 @@ def length_leads(
         scores: The scores, in the order of the models.
         answers: The answers, with their lengths.
         level: Confidence level.
-        slope_of: What this judge pays for length; None if that was not measured.
+        slope: What this judge pays for each doubling of the length; None if not measured.
     """
     models = scores.table.models
     finals = scores.comparable
@@ -138,8 +133,6 @@ def length_leads(
         if tipping > HIGHEST - LOWEST:
             tipping = math.inf
         found = LengthLead(models[place], lead, gap, tipping)
-        shorter = models[place] if gap > 0 else models[0]
-        slope = slope_of(shorter) if slope_of is not None else None
         if slope is not None and not math.isnan(slope.low):
             clusters = scores.common_clusters
             own = None if clusters is None else clusters[known]
@@ -209,7 +202,7 @@ def _without_length(
     if low > 0:
         verdict: Literal["keeps", "lost", "uncertain"] = "keeps"
     else:
-        verdict = "lost" if is_paid(slope) and found.doublings > 0 else "uncertain"
+        verdict = "lost" if slope.low > 0 and found.doublings > 0 else "uncertain"
     return replace(found, without=without, verdict=verdict)
 
 

@@ -17,14 +17,12 @@ from urs_inspect.scorers._twins import DOUBLINGS, JUDGED_BY, ORIGINAL, PAIR, SCA
 from urs_inspect.stats import Estimate, mean_interval
 from urs_inspect.stats._bootstrap import LEVEL, standard_error
 from urs_inspect.stats._power import FEWEST, smallest_difference
-from urs_inspect.stats._slopes import error_of, one_sided, slope_through_origin
+from urs_inspect.stats._slopes import slope_through_origin
 
 TWINS_TASK = PACKAGE + "judge_twins"
 SMALL = 0.25
 """Points within which a shift counts as none: a quarter of a step of the scale 1 to 10."""
 _SCALE = (float(LOWEST), float(HIGHEST))
-_FEWEST_OF_MODEL = 10
-"""Answers of a model from which its own slope is known."""
 _UNUSED = frozenset({"events", "messages", "error_retries", "output", "store"})
 
 Verdict = Literal[
@@ -72,7 +70,6 @@ class Twins:
         answers: Number of answers that were judged with their twins.
         kinds: The kinds of twins, in the order of the run.
         slope: Points for each doubling of the length by padding; None without padded twins.
-        slopes: The same by model, where enough of its answers were padded.
         scale: Lowest and highest score.
         judged_by: The scorer that asked the judge, with its arguments.
     """
@@ -82,7 +79,6 @@ class Twins:
     answers: int
     kinds: tuple[KindShift, ...]
     slope: Estimate | None
-    slopes: dict[str, Estimate]
     scale: tuple[float, float] = _SCALE
     judged_by: str = ""
 
@@ -136,18 +132,12 @@ def twins_of_rows(log: EvalLog, rows: pd.DataFrame) -> Twins:
     order = list(KINDS)
     kinds.sort(key=lambda each: order.index(each.kind) if each.kind in order else len(order))
     padded = rows[rows["kind"].isin(PADDED)]
-    slopes = {
-        str(model): _slope(own)
-        for model, own in padded.groupby("model")
-        if own["pair"].nunique() >= _FEWEST_OF_MODEL
-    }
     return Twins(
         judges=role_models(log).get("grader", (log.eval.model,)),
         log=log.model_copy(update={"samples": None}),
         answers=rows["pair"].nunique(),
         kinds=tuple(kinds),
         slope=_slope(padded) if len(padded) else None,
-        slopes=slopes,
         scale=(float(low), float(high)),
         judged_by=str(about.get(JUDGED_BY, "")),
     )
@@ -215,25 +205,6 @@ def _slope(rows: pd.DataFrame) -> Estimate:
     return slope_through_origin(
         list(rows["doublings"]), list(rows["shift"]), list(rows["question"])
     )
-
-
-def slope_for(twins: Twins, model: str) -> Estimate | None:
-    """What each doubling of the length pays for a model's answers.
-
-    That of its own padded answers if it is clearly above 0, as a judge may pay less for more length
-    where an answer is long already; else that of all answers.
-    """
-    own = twins.slopes.get(model)
-    if own is not None and is_paid(own):
-        return own
-    return twins.slope
-
-
-def is_paid(slope: Estimate) -> bool:
-    """Whether a slope is above 0 by a one-sided test at 1.25%: of two slopes, one is taken."""
-    if math.isnan(slope.low):
-        return False
-    return slope.value > one_sided(slope, 0.0125) * error_of(slope)
 
 
 def largest_log(found: Sequence[Twins], judges: frozenset[str]) -> Twins | None:
