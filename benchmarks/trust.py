@@ -15,7 +15,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -28,9 +28,10 @@ import numpy as np
 from benchmarks.real_means import read_triviaqa
 from benchmarks.real_panels import MODELS, ORDERS, PROMPTS, llmbar_rows, winner
 from benchmarks.sample_efficiency import Workers
-from urs_inspect.comparison._trust import Promise, escalate, price_of
+from urs_inspect.comparison._trust import price_of, signs_of
 from urs_inspect.datasets._sources import fetch, find_source
-from urs_inspect.stats._bootstrap import Floats
+from urs_inspect.stats._bootstrap import Flags, Floats
+from urs_inspect.stats._trust import NOBODY, find_shown
 
 UNIT = (0.0, 1.0)
 PERSON, STRONG, CHEAP = 100.0, 2.0, 0.1
@@ -50,9 +51,9 @@ class Items:
     people: Floats  # shape (N,)
 
     @property
-    def agrees(self) -> Floats:
+    def agrees(self) -> Flags:
         """Whether people agree; the middle agrees with nothing."""
-        return (np.abs(self.scores - self.people) < 0.499).astype(float)
+        return np.abs(self.scores - self.people) < 0.499
 
     @property
     def prices(self) -> list[float]:
@@ -135,20 +136,17 @@ class Study:
 
 
 def calibrate(study: Study, seed: int) -> tuple[bool, float, float]:
-    """Whether a calibration keeps the promise, the share taken, and the price of an answer."""
+    """Whether a calibration keeps the promise of every judge, the share taken, and the price."""
     items = study.items
-    number = len(items.people)
-    chosen = np.random.default_rng((seed, study.labels)).integers(number, size=study.labels)
-    scores = np.concatenate([items.scores, items.scores[:, chosen]], axis=1)
-    agrees = np.concatenate([np.full_like(items.scores, np.nan), items.agrees[:, chosen]], axis=1)
-    stages = escalate(scores, agrees, UNIT, Promise(study.at_least, study.sure))
-    of_items = [replace(stage, taken=stage.taken[:number]) for stage in stages]
-    taken = sum(float(stage.taken.mean()) for stage in of_items)
-    right = 0.0
-    for own, stage in zip(items.agrees, of_items, strict=True):
-        right += own[stage.taken].sum() / number
-    kept = right >= study.at_least * taken - 1e-9
-    return kept, taken, price_of(of_items, items.prices, PERSON)
+    generator = np.random.default_rng((seed, study.labels))
+    chosen = generator.integers(len(items.people), size=study.labels)
+    labels = (chosen, items.agrees[:, chosen])
+    target = {"at_least": study.at_least, "miss": 1 - study.sure}
+    by = find_shown(signs_of(items.scores, UNIT), *labels, **target).by
+    kept = True
+    for judge in {*by} - {NOBODY}:
+        kept &= items.agrees[judge][by == judge].mean() >= study.at_least - 1e-9
+    return kept, float((by != NOBODY).mean()), price_of(by, items.prices, PERSON)
 
 
 def _listed(judges: Sequence[str]) -> str:

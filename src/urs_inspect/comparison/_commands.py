@@ -136,7 +136,7 @@ def compare(
 @click.option(
     "--within",
     type=float,
-    help="How far a score may be from a label.  [default: 1; with 2 or 3 classes the same class]",
+    help="How far a score may be from a label.  [default: 1, and less than half of the scale]",
 )
 @click.option(
     "--scorer",
@@ -167,12 +167,12 @@ def trust(
 ) -> Any:
     """Find which scores in LOGS need no person, so that people agree with enough of them.
 
-    Judges are the scorers of the logs, and the models that judged them, the cheapest first: each
-    takes what it is sure of, and leaves the rest to the next and to people. -o writes the ids of
-    the rest, and, with people's labels of these as --rest, copies of the logs with final scores.
+    Judges are the scorers of the logs, and the models that judged them, the cheapest first. The
+    last one takes what it is sure of; the one before it takes over where it may, and so on. -o
+    writes the ids of the rest, and, with people's labels of these as --rest, copies of the logs
+    with final scores.
     """
-    from urs_inspect.comparison._trust import Promise, read_judges, read_prices
-    from urs_inspect.comparison._trust import trust as find_trusted
+    from urs_inspect.comparison import _trust
     from urs_inspect.comparison._trust_report import report_trust
     from urs_inspect.reports.numbers._human_data import read_human_ratings
 
@@ -180,12 +180,12 @@ def trust(
     labels = read_human_ratings(human, scale)
     of_rest = None if rest is None else read_human_ratings(rest, scale)
     left_out = list[str]()
-    judges = read_judges(logs, scorer, task, left_out)
-    prices = read_prices(price, judges)
+    judges = _trust.read_judges(logs, scorer, task, left_out)
+    prices = _trust.read_prices(price, judges)
     if prices.keys() >= judges.keys():
         judges = {name: judges[name] for name in sorted(judges, key=prices.__getitem__)}
-    promise = Promise(**asked)
-    found = find_trusted(judges, labels, promise, of_rest)
+    promise = _trust.Promise(**asked)
+    found = _trust.trust(judges, labels, promise, of_rest)
     final = rest is not None
     about = (judges, promise, prices, left_out)
     return report_trust(found, *about, final=final, budget=budget, command=command)

@@ -14,8 +14,8 @@ from urs_inspect.comparison._samples import SampleScores, read_sample_scores
 from urs_inspect.comparison._scored_runs import headers_of_task, judge_of
 from urs_inspect.reports.numbers._agreement import unused
 from urs_inspect.reports.numbers._human_data import HumanRatings
-from urs_inspect.stats._bootstrap import Flags, Floats
-from urs_inspect.stats._trust import Trusted, find_trusted
+from urs_inspect.stats._bootstrap import Floats, Integers
+from urs_inspect.stats._trust import NOBODY, find_shown
 
 PERSON = "person"
 """Who gave a score, and whose price it is."""
@@ -23,9 +23,8 @@ TRUSTED = "trusted"
 """The final score in a log."""
 _GAP = 0.25
 """Weight of the mean gap to judges before, which may be weak; larger ones took less of LLMBar."""
-_OF_PEOPLE = ("human_rating", "human_choice", TRUSTED)
-_WHETHER_RIGHT = "pair_verdict"
-"""Scorer that says whether a judge's verdict is that of the data's label."""
+_NO_JUDGES = ("human_rating", "human_choice", TRUSTED, "pair_verdict")
+"""Scorers of people, and that which says whether a judge's verdict is that of the data's label."""
 
 
 @dataclass(frozen=True)
@@ -34,25 +33,22 @@ class Promise:
 
     at_least: float  # share with which people agree
     sure: float  # probability that this holds
-    within: float | None = None  # how far a score may be from a person's
-
-
-@dataclass(frozen=True)
-class Stage:
-    """What a judge may take of the answers that those before it left."""
-
-    found: Trusted
-    taken: Flags  # shape (N,)
+    within: float | None = None  # how far a score may be from a person's; None: see `_tolerance`
 
 
 @dataclass(frozen=True)
 class Escalation:
-    """Judges in their order, and who gives each answer its score."""
+    """Who gives each answer its score."""
 
-    judges: Mapping[str, Stage]
+    judges: pd.DataFrame
+    """Judge, taken (share of the answers) and, of the labelled answers whose score it takes, or of
+    all where it takes none, their number (labels) and with how many people agree (agreed)."""
+    by: Integers
+    """Number of the judge that may score each answer, or `NOBODY`."""
     answers: pd.DataFrame
     """Sample, model, by (the judge, the person, or empty) and value (NaN without)."""
     labelled: int
+    failed: tuple[int, int] | None  # agreed, of labelled ones, where the labels show no more
     notes: tuple[str, ...]
 
 
@@ -66,17 +62,15 @@ def read_judges(
     headers = headers_of_task(logs, task, left_out)
     given = list(scorers)
     for header in headers:
-        for score in () if scorers or header.results is None else header.results.scores:
-            if score.scorer not in (*given, *_OF_PEOPLE):
-                given.append(score.scorer)
-    read = dict[tuple[str, str], SampleScores]()
-    for scorer in given:
+        if header.results is not None and not scorers:
+            given += (score.scorer for score in header.results.scores)
+    judges = dict[str, SampleScores]()
+    for scorer in dict.fromkeys(given):
         name, _, key = scorer.partition(":")
-        if name == _WHETHER_RIGHT:
+        if name in _NO_JUDGES:
             left_out.append(
-                f"{name} was left out: logs of judge_pairwise and md_eval say whether a verdict was"
-                " right, not which it was; allowed: scores of answers, and verdicts on pairs in"
-                " logs of mad, as pair_choice:outcome."
+                f"{name} was left out: it is no judge's score of an answer; allowed of pairs:"
+                " pair_choice:outcome in logs of mad, not logs of judge_pairwise."
             )
             continue
         files = defaultdict[str, list[str]](list)
@@ -87,17 +81,13 @@ def read_judges(
                 scores = read_sample_scores(named, scorer=name, value=key or None, task=task)
             except InputError as error:
                 left_out.append(f"{scorer} was left out: {error.message}")
-            else:
-                left_out += scores.left_out
-                read[scorer, judge] = scores
-    if not read:
+                continue
+            left_out += scores.left_out
+            known = not judge or judge in judges
+            judges[f"{scorer} {judge}".strip() if known else judge] = scores
+    if not judges:
         raise InputError("\n".join(["scorer: no scores that are numbers", *left_out]))
-    judges = [judge for _, judge in read]
-    names = {}
-    for (scorer, judge), scores in read.items():
-        alone = judge and judges.count(judge) == 1
-        names[judge if alone else f"{scorer} {judge}".strip()] = scores
-    return names
+    return judges
 
 
 def read_prices(given: Sequence[str], judges: Collection[str]) -> dict[str, float]:
@@ -122,7 +112,7 @@ def trust(
 ) -> Escalation:
     """Find whose score each answer may have.
 
-    Thresholds come from the labels `human` alone, a random sample of the answers; labels of the
+    Rules are tested by the labels `human` alone, a random sample of the answers; labels of the
     `rest`, which are those of hard answers, only become scores.
     """
     tables = [read.table.set_index(["sample", "model"])["value"] for read in judges.values()]
@@ -132,65 +122,49 @@ def trust(
     if human.weighted:
         notes.append("Labels have weights: the promise holds only for labels drawn with one rate.")
     labels = _labels(values, human, notes)
-    within = _tolerance(labels, human.scale, promise.within)
-    agrees = np.full(scores.shape, np.nan)
-    for place, given in labels.items():
+    within = _tolerance(human.scale, promise.within)
+    places = np.array(list(labels))
+    agrees = np.zeros((len(scores), len(places)), dtype=bool)
+    for column, (place, given) in enumerate(labels.items()):
         near = np.abs(scores[:, [place]] - np.array(given)) <= within
-        agrees[:, place] = near.mean(axis=1) > 0.5
-    stages = dict(zip(judges, escalate(scores, agrees, human.scale, promise), strict=True))
+        agrees[:, column] = near.mean(axis=1) > 0.5
+    signs = signs_of(scores, human.scale)
+    found = find_shown(signs, places, agrees, at_least=promise.at_least, miss=1 - promise.sure)
+    rows = []
     answers = values.index.to_frame(index=False).assign(by="", value=np.nan)
-    for name, stage in stages.items():
-        answers.loc[stage.taken, "by"] = name
-        answers.loc[stage.taken, "value"] = values.loc[stage.taken, name].to_numpy()
+    for number, judge in enumerate(judges):
+        taken = found.by == number
+        answers.loc[taken, "by"] = judge
+        answers.loc[taken, "value"] = scores[number, taken]
+        tested = taken if taken.any() else ~np.isnan(scores[number])
+        of_judge = agrees[number, tested[places]]
+        rows.append((judge, taken.mean(), len(of_judge), of_judge.sum()))
     of_rest = {} if rest is None else _labels(values, rest, notes)
     for place, given in (labels | of_rest).items():
         answers.loc[place, ["by", "value"]] = PERSON, float(np.median(given))
-    return Escalation(stages, answers, len(labels), tuple(notes))
+    table = pd.DataFrame(rows, columns=["judge", "taken", "labels", "agreed"])
+    return Escalation(table, found.by, answers, len(labels), found.failed, tuple(notes))
 
 
-def escalate(
-    scores: Floats, agrees: Floats, scale: tuple[float, float], promise: Promise
-) -> list[Stage]:
-    """Let each judge take what it may of the answers that those before it left.
+def signs_of(scores: Floats, scale: tuple[float, float]) -> Floats:
+    """How sure each judge is of each answer, minus infinity without a score, shape (J, N).
 
-    How sure a judge is: how far its score is from the middle, which of a mean over epochs or orders
-    says how far they agree, less what the judges before it differ.
-
-    Args:
-        scores: Of each judge in order, NaN without, shape (J, N).
-        agrees: Whether people agree with them, 1 or 0, NaN without a label, shape (J, N).
-        scale: Lowest and highest score.
-        promise: What is to hold; its error is divided evenly between the judges.
-
-    Returns:
-        A stage of each judge.
+    It is how far its score is from the middle, which of a mean over epochs or orders says how far
+    they agree, less what the judges before it differ from it.
     """
     low, high = scale
-    left = np.ones(scores.shape[1], dtype=bool)
-    stages = []
-    for place, (own, right) in enumerate(zip(scores, agrees, strict=True)):
-        sure = np.abs(own - (low + high) / 2)
-        if place:
-            gaps = np.abs(scores[:place] - own)
-            sure -= _GAP * np.where(np.isnan(gaps), high - low, gaps).mean(axis=0)
-        signs = np.round(sure / (high - low), 6)
-        reached = left & ~np.isnan(own)
-        known = reached & ~np.isnan(right)
-        miss = (1 - promise.sure) / len(scores)
-        found = find_trusted(signs[known], right[known] == 1, at_least=promise.at_least, miss=miss)
-        taken = reached & (signs >= (np.inf if found.least is None else found.least))
-        left &= ~taken
-        stages.append(Stage(found, taken))
-    return stages
+    signs = np.abs(scores - (low + high) / 2)
+    for judge in range(1, len(scores)):
+        gaps = np.abs(scores[:judge] - scores[judge])
+        signs[judge] -= _GAP * np.where(np.isnan(gaps), high - low, gaps).mean(axis=0)
+    return np.where(np.isnan(signs), -np.inf, np.round(signs / (high - low), 6))
 
 
-def price_of(stages: Sequence[Stage], prices: Sequence[float], person: float) -> float:
+def price_of(by: Integers, prices: Sequence[float], person: float) -> float:
     """Price of a new answer, of which no judge is asked behind the last that takes any."""
-    shares = [float(stage.taken.mean()) for stage in stages]
-    cost = person * (1 - sum(shares))
-    for place, price in enumerate(prices):
-        if any(shares[place:]):
-            cost += price * (1 - sum(shares[:place]))
+    cost = person * float((by == NOBODY).mean())
+    for judge, price in enumerate(prices[: by.max() + 1]):
+        cost += price * float(((by == NOBODY) | (by >= judge)).mean())
     return cost
 
 
@@ -211,18 +185,15 @@ def _labels(values: pd.DataFrame, human: HumanRatings, notes: list[str]) -> dict
     return {places[sample, model]: list(given.values()) for sample, model, given in by_answer}
 
 
-def _tolerance(
-    labels: Mapping[int, Sequence[float]], scale: tuple[float, float], within: float | None
-) -> float:
+def _tolerance(scale: tuple[float, float], within: float | None) -> float:
     """How far a score may be from a person's to agree with it."""
-    low, high = scale
+    half = (scale[1] - scale[0]) / 2
     if within is None:
-        by_class = all({*given} <= {low, (low + high) / 2, high} for given in labels.values())
         # A mean over epochs counts as the verdict to which it is nearer.
-        within = 0.499 * (high - low) if by_class else 1.0
-    if not 0 <= within < (high - low) / 2:
+        return min(1.0, 0.998 * half)
+    if not 0 <= within < half:
         raise InputError(
-            f"within: must be at least 0 and below half of the scale, {(high - low) / 2:g}, got"
-            f" {within:g}; beyond that everything agrees"
+            f"within: must be at least 0 and below half of the scale, {half:g}, got {within:g};"
+            " beyond that everything agrees"
         )
     return within

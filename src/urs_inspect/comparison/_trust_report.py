@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -16,19 +15,18 @@ from urs_inspect.comparison._trust import PERSON, TRUSTED, Escalation, Promise, 
 from urs_inspect.logs._files import read_log
 from urs_inspect.logs._naming import whole_characters
 from urs_inspect.reports._texts import money, number, share
-from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
-from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Table, csv_text
-from urs_inspect.stats._trust import chance_to_show
-
-REST = "rest.csv"
-TRUST = ReportKind(
-    "urs-inspect trust",
-    1,
-    "urs-inspect trust",
-    "trust",
-    ("judges", "answers"),
-    (REST, f"{TRUSTED}_*.eval"),
+from urs_inspect.reports.layout._tables import (
+    Report,
+    ReportKind,
+    Section,
+    Table,
+    simulation_section,
 )
+from urs_inspect.stats._trust import chance_to_show, labels_needed
+
+_NAME = "urs-inspect trust"
+_TABLES = ("judges", "answers", "rest")
+TRUST = ReportKind(_NAME, 2, _NAME, "trust", _TABLES, (f"{TRUSTED}_*.eval",))
 
 
 def report_trust(
@@ -47,38 +45,45 @@ def report_trust(
     With copies of logs with the scores if these are `final`, or nothing is left for people.
     """
     rest = found.answers.loc[found.answers["by"] == "", ["sample", "model"]]
+    rest = rest.set_axis(["id", "model"], axis=1).assign(rating="")
     claim = _claim(found, promise)
-    about = (
+    notes = [
+        claim,
+        *found.notes,
         f"{counted(found.labelled, 'label')} of {counted(len(found.answers), 'answer')};"
-        f" {len(rest):,} are left for people, in {REST} with -o. This holds for answers like the"
+        f" {len(rest):,} are left for people, in rest.csv with -o. This holds for answers like the"
         " labelled ones, if these were drawn at random: another model, task or prompt needs labels"
-        " of its own."
+        " of its own.",
+        *_budget(found, promise, budget),
+        *_costs(found, prices),
+    ]
+    formats = {"taken": share, "labels": number(0), "agreed": number(0)}
+    legend = (
+        "A judge is sure where its score is far from the middle of the scale and judges before it"
+        " agree. labels, agreed: of the scores that it takes, or of all where it takes none."
     )
-    warnings = [SIMULATED_SCREEN] if any(read.simulated for read in judges.values()) else []
-    warnings += found.notes
-    notes = [*_needs(found, promise, budget), *_costs(found, prices)]
-    plain = number(0)
-    formats = {"taken": share, "labels": plain, "agreed": plain, "low": share}
-    headings = {"taken": "takes", "low": "at least"}
-    table = Table(_rows(found), formats, "judges", headings, ["judge", "sign", *formats])
+    table = Table(found.judges, formats, "judges", {"taken": "takes"}, legend=legend)
+    tables = [
+        Table(found.answers, name="answers", shown=()),
+        Table(rest, name="rest", shown=()),
+    ]
     sections = [
-        Section("Judges", [claim, about, *warnings, *notes], [table]),
-        Section("Answers", (), [Table(found.answers, name="answers", shown=())]),
+        *simulation_section(any(read.simulated for read in judges.values())),
+        Section("Judges", notes, [table], warnings=found.notes),
+        Section("Answers", (), tables),
     ]
     if left_out:
         sections.append(Section("Left out", left_out))
-    ids = rest.set_axis(["id", "model"], axis=1)
-    files = {REST: csv_text(ids.assign(rating=""))}
-    finals = dict[str, Callable[[], bytes]]()
-    models = set[str]()
-    for read in judges.values() if final or rest.empty else ():
-        new = {file: model for file, model in read.files.items() if model not in models}
-        models.update(new.values())
-        for file, model in new.items():
-            own = found.answers[found.answers["model"] == model].dropna()
-            # Logs in several folders may have one name.
-            name = f"{TRUSTED}_{len(finals) + 1}_{Path(file).stem}.eval"
-            finals[name] = partial(_final_log, file, own, claim)
+    files = dict[str, str]()  # of each model those that the first judge of it scored
+    for read in judges.values():
+        known = set(files.values())
+        files |= {file: model for file, model in read.files.items() if model not in known}
+    logs = dict[str, Callable[[], bytes]]()
+    for place, (file, model) in enumerate(files.items() if final or rest.empty else (), 1):
+        # Logs in several folders may have one name.
+        name = f"{TRUSTED}_{place}_{Path(file).stem}.eval"
+        own = found.answers[found.answers["model"] == model].dropna()
+        logs[name] = partial(_final_log, file, own, claim)
     facts = {
         "headline": claim,
         "labelled": found.labelled,
@@ -87,53 +92,44 @@ def report_trust(
         "command": command,
         "left_out": left_out,
     }
-    screen = FirstScreen(claim, warnings, [about], table, notes)
-    return Report(TRUST, "Trust or ask", sections, facts, {**files, **finals}, first=screen)
+    return Report(TRUST, "Trust or ask", sections, facts, logs)
 
 
 def _claim(found: Escalation, promise: Promise) -> str:
-    """What may be taken, and how sure that is."""
-    taken = sum(float(stage.taken.mean()) for stage in found.judges.values())
-    if not taken:
-        labels = counted(found.labelled, "label")
-        return f"None: {labels} do not show an agreement of {share(promise.at_least)} anywhere."
+    """What may be taken, and how sure that is; or how many labels might show that some may be."""
+    taken = found.judges["taken"].sum()
+    if taken:
+        return (
+            f"{share(taken)} of the answers need no person: people agree with at least"
+            f" {promise.at_least:.4g} of these scores, with {share(promise.sure)} certainty."
+        )
+    might = None
+    if found.failed is not None:
+        agreed, labelled = found.failed
+        might = labels_needed(agreed, labelled, promise.at_least, 1 - promise.sure)
+    more = "no number of labels is likely to"
+    if might is not None:
+        more = f"{might * found.labelled // labelled:,} might"
     return (
-        f"{share(taken)} of the answers need no person: people agree with at least"
-        f" {promise.at_least:.4g} of these scores, with {share(promise.sure)} certainty."
+        f"None: {counted(found.labelled, 'label')} do not show an agreement of"
+        f" {share(promise.at_least)} with {found.judges['judge'].iloc[-1]} anywhere; {more}."
     )
 
 
-def _rows(found: Escalation) -> pd.DataFrame:
-    rows = []
-    for place, (judge, stage) in enumerate(found.judges.items()):
-        sign = f"its own, less the gap to {place} before" if place else "its own score"
-        about = {"judge": judge, "sign": sign, "taken": float(stage.taken.mean())}
-        rows.append({**about, **asdict(stage.found)})
-    return pd.DataFrame(rows).rename(columns={"labelled": "labels"})
-
-
-def _needs(found: Escalation, promise: Promise, budget: int | None) -> Iterator[str]:
-    """How many labels might show what these do not."""
-    miss = (1 - promise.sure) / len(found.judges)
-    for judge, stage in found.judges.items():
-        seen = stage.found
-        if seen.least is not None or not seen.labelled:
-            continue
-        more = "no number of labels is likely to" if seen.might is None else f"{seen.might:,} might"
-        yield (
-            f"{judge}: {counted(seen.labelled, 'label')} do not show it for any of its scores;"
-            f" {more}, by the agreement seen."
-        )
-        if budget is not None:
-            chance = chance_to_show(seen.agreed, seen.labelled, budget, promise.at_least, miss)
-            yield f"{judge}: {budget:,} labels show it for all with {share(chance)} chance."
+def _budget(found: Escalation, promise: Promise, budget: int | None) -> Iterator[str]:
+    """The chance to show by so many labels what these do not."""
+    if budget is not None and found.failed is not None:
+        agreed, labelled = found.failed
+        number = budget * labelled // found.labelled
+        chance = chance_to_show(agreed, labelled, number, promise.at_least, 1 - promise.sure)
+        yield f"{budget:,} labels show more with {share(chance)} chance, by the agreement seen."
 
 
 def _costs(found: Escalation, prices: Mapping[str, float]) -> Iterator[str]:
     """What new answers like these cost, if all prices are known."""
-    if prices.keys() >= {*found.judges, PERSON}:
-        of_judges = [prices[judge] for judge in found.judges]
-        cost = 1000 * price_of(list(found.judges.values()), of_judges, prices[PERSON])
+    if prices.keys() >= {*found.judges["judge"], PERSON}:
+        of_judges = [prices[judge] for judge in found.judges["judge"]]
+        cost = 1000 * price_of(found.by, of_judges, prices[PERSON])
         yield (
             f"1,000 new answers of this kind cost {money(cost)} in place of"
             f" {money(1000 * prices[PERSON])} by people alone."
@@ -148,12 +144,8 @@ def _final_log(file: str, answers: pd.DataFrame, claim: str) -> bytes:
         name = whole_characters(str(sample.id))
         if name in given:
             value, by = given[name]
-            edit = ScoreEdit(
-                value=value,
-                explanation=f"by {by}",
-                metadata={"by": by},
-                provenance=ProvenanceData(author=by, reason=f"urs-inspect trust: {claim}"),
-            )
+            why = ProvenanceData(author=by, reason=f"urs-inspect trust: {claim}")
+            edit = ScoreEdit(value=value, metadata={"by": by}, provenance=why)
             edit_score(log, sample.id, TRUSTED, edit, recompute_metrics=False, epoch=sample.epoch)
     if log.results is not None and len(answers):
         mean = EvalMetric(name="mean", value=answers["value"].mean())

@@ -1,56 +1,101 @@
-"""Which verdicts of a judge may be taken without a person, by exact bounds on labelled ones.
+"""Which scores of judges need no person, by exact tests on labelled answers.
 
 Source: Jung, Brahman and Choi, "Trust or Escalate", 2024: thresholds on a judge's confidence are
-tested in a fixed order by exact binomial bounds. `docs/fidelity.md` says what differs.
+tested in a fixed order by exact binomial tests. `docs/fidelity.md` says what differs.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from urs_inspect.stats._bootstrap import Flags, Floats
+from urs_inspect.stats._bootstrap import Flags, Floats, Integers
 
+NOBODY = -1
+"""In place of a judge, where no judge may give the score."""
 _STEPS = 10
-"""Most thresholds that are tested: each one more is one more chance to stop early."""
-_STRICTEST = 1 / 3
-"""Share of the labels that the strictest threshold takes at most, if up to two may disagree."""
+"""Thresholds of a judge."""
+_DISAGREEMENTS = 3
+"""Most disagreements with which the labels could show the strictest threshold."""
 _POWER = 0.8
 _MOST_LABELS = 20_000
 
 
 @dataclass(frozen=True)
-class Trusted:
-    """The verdicts that may be taken: those whose sign is at least `least`.
+class Shown:
+    """Who may give each answer its score, by the last rule that the labels show.
 
-    `labelled` of the labelled items have such a sign, and people agree with `agreed` of these; they
-    agree with at least the share `low` of all such items (one-sided exact bound). Where none may be
-    taken, `least` is None, the counts are those of all labelled items, and `might` is how many
-    labels might show it, from the agreement seen; None if that is too low.
+    `by` is the number of the judge, or `NOBODY`, shape (N,). `failed` are the counts of the first
+    test that failed: with how many scores people agree, of how many; None if none failed.
     """
 
-    least: float | None
-    labelled: int
-    agreed: int
-    low: float
-    might: int | None = None
+    by: Integers
+    failed: tuple[int, int] | None = None
 
 
-def lower_bound(agreed: int, labelled: int, miss: float) -> float:
-    """Exact one-sided lower bound of a share (0 to 1), wrong with probability `miss` at most.
+def find_shown(
+    signs: Floats, places: Integers, agrees: Flags, *, at_least: float, miss: float
+) -> Shown:
+    """Find who may give each answer its score.
 
-    Source: Clopper and Pearson, "The use of confidence or fiducial limits", 1934.
+    `signs` say how sure each judge is of each answer, in any unit (minus infinity without a score),
+    shape (J, N); `places` are the numbers of the labelled answers, shape (L,); `agrees` says whether
+    people agree with the score of each judge of these, shape (J, L).
+
+    With a probability of 1 - `miss`, people agree with at least the share `at_least` of the scores
+    that each judge gives, and so of all that are given, if labelled answers are a random sample.
+
+    Rules are tested in an order that depends on no label: the last judge takes all answers from a
+    threshold on, which goes from strict to loose; then the judge before it takes such answers away
+    from it, and so on. A rule is shown if each of its judges passes an exact binomial test of error
+    `miss`; the first rule that is not shown is the last one tested.
+
+    Proof: a rule is broken if people agree too seldom with what one of its judges gives, and the
+    test of this judge passes with a probability of at most `miss`. A broken rule is used only if
+    the first broken rule in the order is shown, as all rules up to the used one are. Which one that
+    is depends on no label, so this has a probability of at most `miss`, whatever the signs mean and
+    however the judges depend on each other.
     """
-    from scipy.special import betaincinv
+    shown = np.full(signs.shape[1], NOBODY)
+    for by in _rules(signs, len(places), at_least, miss):
+        for judge in sorted({*by} - {NOBODY}):
+            given = agrees[judge][by[places] == judge]
+            agreed = int(given.sum())
+            if agreed < fewest_agreed(len(given), at_least, miss):
+                return Shown(shown, (agreed, len(given)))
+        shown = by
+    return Shown(shown)
 
-    return float(betaincinv(agreed, labelled - agreed + 1, miss)) if agreed else 0.0
+
+def _rules(signs: Floats, labels: int, at_least: float, miss: float) -> Iterator[Integers]:
+    """The judges of all answers, by one rule after the other."""
+    by = np.full(signs.shape[1], NOBODY)
+    for judge in reversed(range(len(signs))):
+        before = by
+        scored = signs[judge][signs[judge] > -np.inf]
+        if len(scored):
+            strictest = _strictest(labels * len(scored) / len(by), at_least, miss)
+            above = 1 - np.linspace(strictest, 1, _STEPS)
+            for threshold in np.unique(np.quantile(scored, above, method="lower"))[::-1]:
+                by = np.where(signs[judge] >= threshold, judge, before)
+                yield by
+
+
+def _strictest(labels: float, at_least: float, miss: float) -> float:
+    """Share of a judge's scores that the strictest threshold takes."""
+    for disagreements in range(_DISAGREEMENTS, -1, -1):
+        for number in range(disagreements + 1, int(labels) + 1):
+            if number - disagreements >= fewest_agreed(number, at_least, miss):
+                return number / labels
+    return 1.0
 
 
 @lru_cache(maxsize=10_000)
 def fewest_agreed(labelled: int, at_least: float, miss: float) -> int:
-    """How many of the labelled items must agree to show the share; one more than all if none can.
+    """With how many scores people must agree to show the share; one more than all if none can.
 
-    Agreement in fewer items than these would be no rare event where the share is just missed.
+    Where the share is just missed, so many agree with a probability of at most `miss`.
     """
     from scipy.special import bdtrc
 
@@ -58,73 +103,14 @@ def fewest_agreed(labelled: int, at_least: float, miss: float) -> int:
     return int(1 + (bdtrc(agreed, labelled, at_least) > miss).sum())
 
 
-def find_trusted(signs: Floats, agrees: Flags, *, at_least: float, miss: float) -> Trusted:
-    """The loosest sign by which verdicts may be taken.
-
-    With a probability of 1 - `miss`, people agree with at least the share `at_least` of the
-    verdicts that have such a sign, if the labelled items are a random sample of all: thresholds go
-    from strict to loose until one is not shown. Half of `miss` is for this sequence; the other half
-    shows, or fails to show, that all verdicts may be taken, and joins the first where the
-    sequence comes so far. With one sign for all, that is one exact test.
-
-    Args:
-        signs: How sure the judge is of each labelled item, in any unit, shape (N,); equal signs
-            are taken or left together.
-        agrees: Whether people agree with its verdict, shape (N,).
-        at_least: Share of agreement to be shown, between 0 and 1.
-        miss: Probability of a false promise, between 0 and 1.
-
-    Returns:
-        What may be taken.
-    """
-    if not len(signs):
-        return Trusted(None, 0, 0, 0.0)
-    thresholds = _thresholds(signs, at_least, miss)
-    least = None
-    labelled = len(signs)
-    agreed = int(agrees.sum())
-    needed = []
-    for_all = miss if len(thresholds) == 1 else miss / 2
-    level = miss - for_all
-    for threshold in thresholds:
-        count = int((signs >= threshold).sum())
-        right = int(agrees[signs >= threshold].sum())
-        if threshold == thresholds[-1]:
-            level += for_all
-        if level and right >= fewest_agreed(count, at_least, level):
-            least = float(threshold)
-            labelled = count
-            agreed = right
-        else:
-            level = 0.0
-            needed.append(labels_needed(right, count, at_least, for_all) * len(signs) / count)
-    might = None
-    if least is None and min(needed) <= _MOST_LABELS:
-        might = int(np.ceil(min(needed)))
-    return Trusted(least, labelled, agreed, lower_bound(agreed, labelled, miss), might)
-
-
-def _thresholds(signs: Floats, at_least: float, miss: float) -> Floats:
-    """Signs to be tested, the strictest first; which depends on no label."""
-    number = len(signs)
-    start = number
-    for disagreements, most in enumerate((number, number * _STRICTEST, number * _STRICTEST)):
-        for size in range(disagreements + 1, int(most) + 1):
-            if size - disagreements >= fewest_agreed(size, at_least, miss / 2):
-                start = size
-                break
-    places = np.linspace(start, number, min(_STEPS, number - start + 1)).astype(np.int64)
-    return np.unique(np.sort(signs)[-places])[::-1]
-
-
-def labels_needed(agreed: int, labelled: int, at_least: float, miss: float) -> float:
-    """How many labels show a share with 80% power, if people agree as seen; or infinity."""
+def labels_needed(agreed: int, labelled: int, at_least: float, miss: float) -> int | None:
+    """How many labels show a share with 80% power, if people agree as seen; None if too many."""
     number = 1
     while chance_to_show(agreed, labelled, number, at_least, miss) < _POWER:
         number = max(number + 1, int(number * 1.02))
         if number > _MOST_LABELS:
-            return np.inf
-    return float(number)
+            return None
+    return number
 
 
 def chance_to_show(agreed: int, labelled: int, number: int, at_least: float, miss: float) -> float:
