@@ -203,6 +203,9 @@ def studies_of(
     yield Study(bench, 300, 0.9)
     for judge in drawn.judges:
         yield Study(drawn.only(judge), 100, 0.9)
+    good, just, surer = drawn.judges[:3]
+    for judges in ((surer, good), (good, just)):
+        yield Study(drawn.only(*judges), 300, 0.9)
 
 
 def main() -> None:

@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from urs_inspect.stats._trust import (
-    NOBODY,
-    Shown,
-    chance_to_show,
-    fewest_agreed,
-    find_shown,
-    labels_needed,
-)
+from urs_inspect.stats._trust import NOBODY, Shown, fewest_agreed, find_shown
 
 TARGET = 0.9
 MISS = 0.1
@@ -52,14 +45,14 @@ def test_fewest_agreed_are_those_that_a_binomial_test_shows() -> None:
 def test_one_sign_for_all_is_one_exact_test(agreed: int, labels: int, taken: float) -> None:
     found = shown(np.ones(labels), right(agreed, labels))
     assert (found.by == 0).mean() == taken
-    assert found.failed == (None if taken else (agreed, labels))
+    assert (found.agreed, found.tested) == ((0, 0) if taken else (agreed, labels))
 
 
 def test_signs_that_tell_give_a_part() -> None:
     signs = np.repeat([2.0, 1.0], 100)
     found = shown(signs, np.concatenate([np.ones(100), np.arange(100) % 2]))
     assert (found.by == np.repeat([0, NOBODY], 100)).all()
-    assert found.failed == (150, 200)
+    assert (found.agreed, found.tested) == (150, 200)
 
 
 def test_a_cheaper_judge_takes_over_what_it_is_right_in() -> None:
@@ -67,7 +60,7 @@ def test_a_cheaper_judge_takes_over_what_it_is_right_in() -> None:
     half = np.concatenate([np.ones(100), np.arange(100) % 2])
     found = shown(signs, [half, np.ones(200)])
     assert (found.by == np.repeat([0, 1], 100)).all()
-    assert found.failed == (150, 200)
+    assert (found.agreed, found.tested) == (150, 200)
     # Whatever is better about the cheaper one: what the last judge keeps must be shown as well.
     assert (shown(signs, [np.ones(200), half]).by == NOBODY).all()
     keeps = np.concatenate([np.ones(100), right(88, 100)])
@@ -79,19 +72,20 @@ def test_answers_without_a_score_are_never_taken() -> None:
     found = shown(signs, np.ones(100))
     assert (found.by == np.repeat([0, NOBODY], 50)).all()
     nothing = shown(np.full(50, -np.inf), np.zeros(50))
-    assert (nothing.by == NOBODY).all() and nothing.failed is None
+    assert (nothing.by == NOBODY).all() and nothing.needed is None
 
 
 def test_labels_needed_give_the_power_that_they_promise() -> None:
-    number = labels_needed(958, 998, TARGET, MISS)  # 0.959 after the two that are added
-    assert number is not None
-    generator = np.random.default_rng(1)
-    agreed = generator.binomial(number, 0.959, 4000)
-    often = float((agreed >= fewest_agreed(number, TARGET, MISS)).mean())
+    """The test that failed was about a half of the labels."""
+    seen = Shown(np.zeros(1), TARGET, MISS, labels=1996, tested=998, agreed=958)
+    assert seen.needed is not None
+    tested = seen.needed // 2
+    agreed = np.random.default_rng(1).binomial(tested, 0.959, 4000)  # with the two that are added
+    often = float((agreed >= fewest_agreed(tested, TARGET, MISS)).mean())
     assert 0.77 < often < 0.9
-    assert chance_to_show(958, 998, number, TARGET, MISS) == pytest.approx(often, abs=0.02)
-    assert labels_needed(90, 100, TARGET, MISS) is None
-    assert labels_needed(0, 0, TARGET, MISS) is None
+    assert seen.chance(seen.needed) == pytest.approx(often, abs=0.02)
+    assert Shown(np.zeros(1), TARGET, MISS, labels=100, tested=100, agreed=90).needed is None
+    assert Shown(np.zeros(1), 0.3, MISS, labels=100).needed is None
 
 
 Chances = Callable[[Any], Any]

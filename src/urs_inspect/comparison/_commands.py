@@ -184,10 +184,9 @@ def trust(
     prices = _trust.read_prices(price, judges)
     if prices.keys() >= judges.keys():
         judges = {name: judges[name] for name in sorted(judges, key=prices.__getitem__)}
-    promise = _trust.Promise(**asked)
-    found = _trust.trust(judges, labels, promise, of_rest)
+    found = _trust.trust(judges, labels, of_rest, **asked)
     final = rest is not None
-    about = (judges, promise, prices, left_out)
+    about = (judges, prices, left_out)
     return report_trust(found, *about, final=final, budget=budget, command=command)
 
 

@@ -15,7 +15,7 @@ from urs_inspect.comparison._scored_runs import headers_of_task, judge_of
 from urs_inspect.reports.numbers._agreement import unused
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.stats._bootstrap import Floats, Integers
-from urs_inspect.stats._trust import NOBODY, find_shown
+from urs_inspect.stats._trust import NOBODY, Shown, find_shown
 
 PERSON = "person"
 """Who gave a score, and whose price it is."""
@@ -28,27 +28,15 @@ _NO_JUDGES = ("human_rating", "human_choice", TRUSTED, "pair_verdict")
 
 
 @dataclass(frozen=True)
-class Promise:
-    """What is to hold of the scores that are taken."""
-
-    at_least: float  # share with which people agree
-    sure: float  # probability that this holds
-    within: float | None = None  # how far a score may be from a person's; None: see `_tolerance`
-
-
-@dataclass(frozen=True)
 class Escalation:
     """Who gives each answer its score."""
 
+    shown: Shown
     judges: pd.DataFrame
     """Judge, taken (share of the answers) and, of the labelled answers whose score it takes, or of
     all where it takes none, their number (labels) and with how many people agree (agreed)."""
-    by: Integers
-    """Number of the judge that may score each answer, or `NOBODY`."""
     answers: pd.DataFrame
     """Sample, model, by (the judge, the person, or empty) and value (NaN without)."""
-    labelled: int
-    failed: tuple[int, int] | None  # agreed, of labelled ones, where the labels show no more
     notes: tuple[str, ...]
 
 
@@ -107,13 +95,17 @@ def read_prices(given: Sequence[str], judges: Collection[str]) -> dict[str, floa
 def trust(
     judges: Mapping[str, SampleScores],
     human: HumanRatings,
-    promise: Promise,
-    rest: HumanRatings | None = None,
+    rest: HumanRatings | None,
+    *,
+    at_least: float,
+    sure: float,
+    within: float | None,
 ) -> Escalation:
     """Find whose score each answer may have.
 
     Rules are tested by the labels `human` alone, a random sample of the answers; labels of the
-    `rest`, which are those of hard answers, only become scores.
+    `rest`, which are those of hard answers, only become scores. `within` is how far a score may be
+    from that of a person who agrees with it.
     """
     tables = [read.table.set_index(["sample", "model"])["value"] for read in judges.values()]
     values = pd.concat(tables, axis=1, keys=list(judges))
@@ -122,18 +114,18 @@ def trust(
     if human.weighted:
         notes.append("Labels have weights: the promise holds only for labels drawn with one rate.")
     labels = _labels(values, human, notes)
-    within = _tolerance(human.scale, promise.within)
+    within = _tolerance(human.scale, within)
     places = np.array(list(labels))
     agrees = np.zeros((len(scores), len(places)), dtype=bool)
     for column, (place, given) in enumerate(labels.items()):
         near = np.abs(scores[:, [place]] - np.array(given)) <= within
         agrees[:, column] = near.mean(axis=1) > 0.5
     signs = signs_of(scores, human.scale)
-    found = find_shown(signs, places, agrees, at_least=promise.at_least, miss=1 - promise.sure)
+    shown = find_shown(signs, places, agrees, at_least=at_least, miss=1 - sure)
     rows = []
     answers = values.index.to_frame(index=False).assign(by="", value=np.nan)
     for number, judge in enumerate(judges):
-        taken = found.by == number
+        taken = shown.by == number
         answers.loc[taken, "by"] = judge
         answers.loc[taken, "value"] = scores[number, taken]
         tested = taken if taken.any() else ~np.isnan(scores[number])
@@ -143,7 +135,7 @@ def trust(
     for place, given in (labels | of_rest).items():
         answers.loc[place, ["by", "value"]] = PERSON, float(np.median(given))
     table = pd.DataFrame(rows, columns=["judge", "taken", "labels", "agreed"])
-    return Escalation(table, found.by, answers, len(labels), found.failed, tuple(notes))
+    return Escalation(shown, table, answers, tuple(notes))
 
 
 def signs_of(scores: Floats, scale: tuple[float, float]) -> Floats:

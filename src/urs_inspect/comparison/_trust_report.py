@@ -11,7 +11,7 @@ from inspect_ai.scorer import ScoreEdit
 
 from urs_inspect._util import counted
 from urs_inspect.comparison._samples import SampleScores
-from urs_inspect.comparison._trust import PERSON, TRUSTED, Escalation, Promise, price_of
+from urs_inspect.comparison._trust import PERSON, TRUSTED, Escalation, price_of
 from urs_inspect.logs._files import read_log
 from urs_inspect.logs._naming import whole_characters
 from urs_inspect.reports._texts import money, number, share
@@ -22,7 +22,6 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
-from urs_inspect.stats._trust import chance_to_show, labels_needed
 
 _NAME = "urs-inspect trust"
 _TABLES = ("judges", "answers", "rest")
@@ -32,7 +31,6 @@ TRUST = ReportKind(_NAME, 2, _NAME, "trust", _TABLES, (f"{TRUSTED}_*.eval",))
 def report_trust(
     found: Escalation,
     judges: Mapping[str, SampleScores],
-    promise: Promise,
     prices: Mapping[str, float],
     left_out: Sequence[str],
     *,
@@ -46,31 +44,15 @@ def report_trust(
     """
     rest = found.answers.loc[found.answers["by"] == "", ["sample", "model"]]
     rest = rest.set_axis(["id", "model"], axis=1).assign(rating="")
-    claim = _claim(found, promise)
-    notes = [
-        claim,
-        *found.notes,
-        f"{counted(found.labelled, 'label')} of {counted(len(found.answers), 'answer')};"
-        f" {len(rest):,} are left for people, in rest.csv with -o. This holds for answers like the"
-        " labelled ones, if these were drawn at random: another model, task or prompt needs labels"
-        " of its own.",
-        *_budget(found, promise, budget),
-        *_costs(found, prices),
-    ]
+    claim = _claim(found)
+    notes = [claim, *found.notes, *_about(found, len(rest), prices, budget)]
     formats = {"taken": share, "labels": number(0), "agreed": number(0)}
-    legend = (
-        "A judge is sure where its score is far from the middle of the scale and judges before it"
-        " agree. labels, agreed: of the scores that it takes, or of all where it takes none."
-    )
-    table = Table(found.judges, formats, "judges", {"taken": "takes"}, legend=legend)
-    tables = [
-        Table(found.answers, name="answers", shown=()),
-        Table(rest, name="rest", shown=()),
-    ]
+    table = Table(found.judges, formats, "judges", {"taken": "takes"})
+    by_answer = [Table(found.answers, name="answers", shown=()), Table(rest, name="rest", shown=())]
     sections = [
         *simulation_section(any(read.simulated for read in judges.values())),
         Section("Judges", notes, [table], warnings=found.notes),
-        Section("Answers", (), tables),
+        Section("Answers", (), by_answer),
     ]
     if left_out:
         sections.append(Section("Left out", left_out))
@@ -84,56 +66,56 @@ def report_trust(
         name = f"{TRUSTED}_{place}_{Path(file).stem}.eval"
         own = found.answers[found.answers["model"] == model].dropna()
         logs[name] = partial(_final_log, file, own, claim)
+    shown = found.shown
     facts = {
         "headline": claim,
-        "labelled": found.labelled,
+        "promise": {"at_least": shown.at_least, "miss": shown.miss},
+        "labelled": shown.labels,
         "rest": len(rest),
-        "promise": promise,
         "command": command,
         "left_out": left_out,
     }
     return Report(TRUST, "Trust or ask", sections, facts, logs)
 
 
-def _claim(found: Escalation, promise: Promise) -> str:
+def _claim(found: Escalation) -> str:
     """What may be taken, and how sure that is; or how many labels might show that some may be."""
+    shown = found.shown
     taken = found.judges["taken"].sum()
     if taken:
         return (
             f"{share(taken)} of the answers need no person: people agree with at least"
-            f" {promise.at_least:.4g} of these scores, with {share(promise.sure)} certainty."
+            f" {share(shown.at_least)} of these scores, with {share(1 - shown.miss)} certainty."
         )
-    might = None
-    if found.failed is not None:
-        agreed, labelled = found.failed
-        might = labels_needed(agreed, labelled, promise.at_least, 1 - promise.sure)
-    more = "no number of labels is likely to"
-    if might is not None:
-        more = f"{might * found.labelled // labelled:,} might"
+    more = "no number is likely to" if shown.needed is None else f"{shown.needed:,} might"
     return (
-        f"None: {counted(found.labelled, 'label')} do not show an agreement of"
-        f" {share(promise.at_least)} with {found.judges['judge'].iloc[-1]} anywhere; {more}."
+        f"None: {counted(shown.labels, 'label')} do not show that people agree with"
+        f" {share(shown.at_least)} of any scores of {found.judges['judge'].iloc[-1]}; {more}."
     )
 
 
-def _budget(found: Escalation, promise: Promise, budget: int | None) -> Iterator[str]:
-    """The chance to show by so many labels what these do not."""
-    if budget is not None and found.failed is not None:
-        agreed, labelled = found.failed
-        number = budget * labelled // found.labelled
-        chance = chance_to_show(agreed, labelled, number, promise.at_least, 1 - promise.sure)
-        yield f"{budget:,} labels show more with {share(chance)} chance, by the agreement seen."
-
-
-def _costs(found: Escalation, prices: Mapping[str, float]) -> Iterator[str]:
-    """What new answers like these cost, if all prices are known."""
-    if prices.keys() >= {*found.judges["judge"], PERSON}:
-        of_judges = [prices[judge] for judge in found.judges["judge"]]
-        cost = 1000 * price_of(found.by, of_judges, prices[PERSON])
-        yield (
-            f"1,000 new answers of this kind cost {money(cost)} in place of"
-            f" {money(1000 * prices[PERSON])} by people alone."
-        )
+def _about(
+    found: Escalation, rest: int, prices: Mapping[str, float], budget: int | None
+) -> Iterator[str]:
+    """What a claim rests on, what it saves, and what more labels would show."""
+    yield (
+        f"{counted(found.shown.labels, 'label')} of {counted(len(found.answers), 'answer')};"
+        f" {rest:,} are left for people, in rest.csv with -o. What is shown holds for answers like"
+        " the labelled ones, if these were drawn at random: another model, task or prompt needs"
+        " labels of its own."
+    )
+    yield (
+        "A judge is sure where its score is far from the middle of the scale, as where orders and"
+        " repeats agree, and near to those of the judges above it."
+    )
+    if budget is not None:
+        chance = share(found.shown.chance(budget))
+        yield f"{budget:,} labels show more with {chance} chance, if people agree as often."
+    names = found.judges["judge"]
+    if prices.keys() >= {*names, PERSON}:
+        cost = price_of(found.shown.by, [prices[name] for name in names], prices[PERSON])
+        of_people = money(1000 * prices[PERSON])
+        yield f"1,000 new answers cost {money(1000 * cost)}, and {of_people} by people alone."
 
 
 def _final_log(file: str, answers: pd.DataFrame, claim: str) -> bytes:

@@ -5,7 +5,7 @@ tested in a fixed order by exact binomial tests. `docs/fidelity.md` says what di
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -24,14 +24,41 @@ _MOST_LABELS = 20_000
 
 @dataclass(frozen=True)
 class Shown:
-    """Who may give each answer its score, by the last rule that the labels show.
+    """Who may give each answer its score, by the last rule that labels show, and what comes next.
 
-    `by` is the number of the judge, or `NOBODY`, shape (N,). `failed` are the counts of the first
-    test that failed: with how many scores people agree, of how many; None if none failed.
+    `by` is the number of the judge, or `NOBODY`, shape (N,). Of the `labels`, the first test that
+    failed is about so many (`tested`), and people agree with `agreed` of these; 0 if none failed.
     """
 
     by: Integers
-    failed: tuple[int, int] | None = None
+    at_least: float
+    miss: float
+    labels: int
+    tested: int = 0
+    agreed: int = 0
+
+    def chance(self, labels: int) -> float:
+        """How likely so many labels pass the test that failed, if people agree as often as seen.
+
+        Two labels that agree as often as not are added to those seen, as few tell little.
+        """
+        from scipy.special import bdtrc
+
+        share = (self.agreed + 1) / (self.tested + 2)
+        if not self.tested or share <= self.at_least:
+            return 0.0
+        tested = labels * self.tested // self.labels
+        return float(bdtrc(fewest_agreed(tested, self.at_least, self.miss) - 1, tested, share))
+
+    @property
+    def needed(self) -> int | None:
+        """How many labels are likely to pass the test that failed; None if too many."""
+        labels = 1
+        while self.chance(labels) < _POWER:
+            labels = max(labels + 1, int(labels * 1.02))
+            if labels > _MOST_LABELS:
+                return None
+        return labels
 
 
 def find_shown(
@@ -40,8 +67,8 @@ def find_shown(
     """Find who may give each answer its score.
 
     `signs` say how sure each judge is of each answer, in any unit (minus infinity without a score),
-    shape (J, N); `places` are the numbers of the labelled answers, shape (L,); `agrees` says whether
-    people agree with the score of each judge of these, shape (J, L).
+    shape (J, N); `places` are the numbers of the labelled answers, shape (L,); `agrees` says with
+    the score of which judge people agree in these, shape (J, L).
 
     With a probability of 1 - `miss`, people agree with at least the share `at_least` of the scores
     that each judge gives, and so of all that are given, if labelled answers are a random sample.
@@ -57,15 +84,14 @@ def find_shown(
     is depends on no label, so this has a probability of at most `miss`, whatever the signs mean and
     however the judges depend on each other.
     """
-    shown = np.full(signs.shape[1], NOBODY)
+    shown = Shown(np.full(signs.shape[1], NOBODY), at_least, miss, len(places))
     for by in _rules(signs, len(places), at_least, miss):
         for judge in sorted({*by} - {NOBODY}):
             given = agrees[judge][by[places] == judge]
-            agreed = int(given.sum())
-            if agreed < fewest_agreed(len(given), at_least, miss):
-                return Shown(shown, (agreed, len(given)))
-        shown = by
-    return Shown(shown)
+            if given.sum() < fewest_agreed(len(given), at_least, miss):
+                return replace(shown, tested=len(given), agreed=int(given.sum()))
+        shown = replace(shown, by=by)
+    return shown
 
 
 def _rules(signs: Floats, labels: int, at_least: float, miss: float) -> Iterator[Integers]:
@@ -101,26 +127,3 @@ def fewest_agreed(labelled: int, at_least: float, miss: float) -> int:
 
     agreed = np.arange(labelled)
     return int(1 + (bdtrc(agreed, labelled, at_least) > miss).sum())
-
-
-def labels_needed(agreed: int, labelled: int, at_least: float, miss: float) -> int | None:
-    """How many labels show a share with 80% power, if people agree as seen; None if too many."""
-    number = 1
-    while chance_to_show(agreed, labelled, number, at_least, miss) < _POWER:
-        number = max(number + 1, int(number * 1.02))
-        if number > _MOST_LABELS:
-            return None
-    return number
-
-
-def chance_to_show(agreed: int, labelled: int, number: int, at_least: float, miss: float) -> float:
-    """How likely `number` labels show a share, if people agree as often as seen.
-
-    Two labels that agree as often as not are added to those seen, as few tell little.
-    """
-    from scipy.special import bdtrc
-
-    share = (agreed + 1) / (labelled + 2)
-    if share <= at_least:
-        return 0.0
-    return float(bdtrc(fewest_agreed(number, at_least, miss) - 1, number, share))
