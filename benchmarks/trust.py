@@ -140,11 +140,12 @@ def calibrate(study: Study, seed: int) -> tuple[bool, float, float]:
     items = study.items
     generator = np.random.default_rng((seed, study.labels))
     chosen = generator.integers(len(items.people), size=study.labels)
-    labels = (chosen, items.agrees[:, chosen])
-    target = {"at_least": study.at_least, "miss": 1 - study.sure}
-    by = find_shown(signs_of(items.scores, UNIT), *labels, **target).by
+    signs = signs_of(items.scores, UNIT)
+    agrees = items.agrees[:, chosen]
+    miss = 1 - study.sure
+    by = find_shown(signs, chosen, agrees, at_least=study.at_least, miss=miss).by
     kept = True
-    for judge in {*by} - {NOBODY}:
+    for judge in np.unique(by[by != NOBODY]):
         kept &= items.agrees[judge][by == judge].mean() >= study.at_least - 1e-9
     return kept, float((by != NOBODY).mean()), price_of(by, items.prices, PERSON)
 

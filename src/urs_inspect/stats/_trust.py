@@ -86,7 +86,7 @@ def find_shown(
     """
     shown = Shown(np.full(signs.shape[1], NOBODY), at_least, miss, len(places))
     for by in _rules(signs, len(places), at_least, miss):
-        for judge in sorted({*by} - {NOBODY}):
+        for judge in np.unique(by[by != NOBODY]):
             given = agrees[judge][by[places] == judge]
             if given.sum() < fewest_agreed(len(given), at_least, miss):
                 return replace(shown, tested=len(given), agreed=int(given.sum()))
