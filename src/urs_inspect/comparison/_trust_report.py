@@ -81,16 +81,17 @@ def report_trust(
 def _claim(found: Escalation) -> str:
     """What may be taken, and how sure that is; or how many labels might show that some may be."""
     shown = found.shown
+    target = f"{100 * shown.at_least:.4g}%"
     taken = found.judges["taken"].sum()
     if taken:
         return (
-            f"{share(taken)} of the answers need no person: people agree with at least"
-            f" {share(shown.at_least)} of these scores, with {share(1 - shown.miss)} certainty."
+            f"{share(taken)} of the answers need no person: people agree with at least {target} of"
+            f" each judge's scores there, with {100 - 100 * shown.miss:.4g}% certainty."
         )
     more = "no number is likely to" if shown.needed is None else f"{shown.needed:,} might"
     return (
-        f"None: {counted(shown.labels, 'label')} do not show that people agree with"
-        f" {share(shown.at_least)} of any scores of {found.judges['judge'].iloc[-1]}; {more}."
+        f"None: {counted(shown.labels, 'label')} do not show that people agree with {target} of any"
+        f" scores of {found.judges['judge'].iloc[-1]}; {more}."
     )
 
 
