@@ -151,8 +151,7 @@ def calibrate(study: Study, seed: int) -> tuple[bool, float, float]:
 
 
 def _listed(judges: Sequence[str]) -> str:
-    names = {NINE: "all nine", (*SMALL, "GPT-4"): "three small, GPT-4"}
-    return names.get(tuple(judges), ", ".join(judges))
+    return ", ".join(judges).replace(", ".join(SMALL), "three small")
 
 
 def promise_table(studies: Sequence[Study], seeds: range, workers: Workers) -> Iterator[str]:
@@ -193,20 +192,15 @@ def studies_of(
     for labels in (100, 300):
         for judges in (("GPT-4",), ("Llama3-70B", "GPT-4"), (*SMALL, "GPT-4")):
             yield Study(qa.only(*judges), labels, 0.9)
-    yield Study(qa, 300, 0.9)
     yield Study(qa.only("Llama3-70B", "GPT-4"), 300, 0.95)
     three = ("LLaMA2", "ChatGPT", "GPT-4")
     for judges in (("GPT-4",), three):
         yield Study(natural.only(*judges), 150, 0.9)
-    yield Study(natural.only("GPT-4"), 300, 0.95)
     for judges in (("GPT-4",), three):
         yield Study(every.only(*judges), 300, 0.9)
     yield Study(bench, 300, 0.9)
     for judge in drawn.judges:
         yield Study(drawn.only(judge), 100, 0.9)
-    good, just, surer = drawn.judges[:3]
-    for judges in ((surer, good), (good, just)):
-        yield Study(drawn.only(*judges), 300, 0.9)
 
 
 def main() -> None:

@@ -222,7 +222,8 @@ def test_what_is_refused(tmp_path: Path, refused: Said) -> None:
     logs = write_judges(tmp_path, judges)
     file = label_file(tmp_path, right, range(30))
     asked = ("trust", *logs, "--human", file, "--at-least", 0.9)
-    assert "lab/judge0" in refused(*asked, "--price", "nobody=1")
+    for price in ("nobody=1", "lab/judge0=-1", "lab/judge0=nan", "lab/judge0"):
+        assert "lab/judge0" in refused(*asked, "--price", price)
     assert "half" in refused(*asked, "--within", 1)
     numbers = labels(tmp_path, [(0, "m", 3)])
     error = refused("trust", *logs, "--human", numbers, "--human-scale", "1,5", "--at-least", 0.9)

@@ -1,8 +1,8 @@
 """Scores of judges and people's labels -> which scores need no person, and who gives the others."""
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,12 +83,11 @@ def read_prices(given: Sequence[str], judges: Collection[str]) -> dict[str, floa
     prices = {}
     for each in given:
         name, _, price = each.rpartition("=")
-        with suppress(ValueError):
-            prices[name] = float(price)
-        if name not in (*judges, PERSON) or not 0 <= prices.get(name, -1) < np.inf:
+        if name not in (*judges, PERSON) or not re.fullmatch(r"\d*\.?\d+", price):
             raise InputError(
                 f"price: must be NAME=DOLLARS of {choices([*judges, PERSON])}, got '{each}'"
             )
+        prices[name] = float(price)
     return prices
 
 

@@ -25,7 +25,7 @@ from urs_inspect.reports.layout._tables import (
 
 _NAME = "urs-inspect trust"
 _TABLES = ("judges", "answers", "rest")
-TRUST = ReportKind(_NAME, 2, _NAME, "trust", _TABLES, (f"{TRUSTED}_*.eval",))
+TRUST = ReportKind(_NAME, 1, _NAME, "trust", _TABLES, (f"{TRUSTED}_*.eval",))
 
 
 def report_trust(
@@ -49,11 +49,8 @@ def report_trust(
     formats = {"taken": share, "labels": number(0), "agreed": number(0)}
     table = Table(found.judges, formats, "judges", {"taken": "takes"})
     by_answer = [Table(found.answers, name="answers", shown=()), Table(rest, name="rest", shown=())]
-    sections = [
-        *simulation_section(any(read.simulated for read in judges.values())),
-        Section("Judges", notes, [table], warnings=found.notes),
-        Section("Answers", (), by_answer),
-    ]
+    sections = simulation_section(any(read.simulated for read in judges.values()))
+    sections.append(Section("Judges", notes, [table, *by_answer], warnings=found.notes))
     if left_out:
         sections.append(Section("Left out", left_out))
     files = dict[str, str]()  # of each model those that the first judge of it scored
@@ -66,15 +63,7 @@ def report_trust(
         name = f"{TRUSTED}_{place}_{Path(file).stem}.eval"
         own = found.answers[found.answers["model"] == model].dropna()
         logs[name] = partial(_final_log, file, own, claim)
-    shown = found.shown
-    facts = {
-        "headline": claim,
-        "promise": {"at_least": shown.at_least, "miss": shown.miss},
-        "labelled": shown.labels,
-        "rest": len(rest),
-        "command": command,
-        "left_out": left_out,
-    }
+    facts = {"headline": claim, "rest": len(rest), "command": command, "left_out": left_out}
     return Report(TRUST, "Trust or ask", sections, facts, logs)
 
 
@@ -83,7 +72,7 @@ def _claim(found: Escalation) -> str:
     shown = found.shown
     target = f"{100 * shown.at_least:.4g}%"
     taken = found.judges["taken"].sum()
-    if taken:
+    if taken > 0:
         return (
             f"{share(taken)} of the answers need no person: people agree with at least {target} of"
             f" each judge's scores there, with {100 - 100 * shown.miss:.4g}% certainty."
@@ -115,8 +104,8 @@ def _about(
     names = found.judges["judge"]
     if prices.keys() >= {*names, PERSON}:
         cost = price_of(found.shown.by, [prices[name] for name in names], prices[PERSON])
-        of_people = money(1000 * prices[PERSON])
-        yield f"1,000 new answers cost {money(1000 * cost)}, and {of_people} by people alone."
+        by_people = money(1000 * prices[PERSON])
+        yield f"1,000 new answers cost {money(1000 * cost)} in place of {by_people} by people."
 
 
 def _final_log(file: str, answers: pd.DataFrame, claim: str) -> bytes:
