@@ -113,12 +113,10 @@ def trust(
     if human.weighted:
         notes.append("Labels have weights: the promise holds only for labels drawn with one rate.")
     labels = _labels(values, human, notes)
-    within = _tolerance(human.scale, within)
-    places = np.array(list(labels))
-    agrees = np.zeros((len(scores), len(places)), dtype=bool)
-    for column, (place, given) in enumerate(labels.items()):
-        near = np.abs(scores[:, [place]] - np.array(given)) <= within
-        agrees[:, column] = near.mean(axis=1) > 0.5
+    near = np.abs(scores[:, labels.index] - labels.to_numpy()) <= _tolerance(human.scale, within)
+    of_most = pd.DataFrame(near.T).groupby(labels.index.to_numpy()).mean() > 0.5
+    places = of_most.index.to_numpy()
+    agrees = of_most.to_numpy().T
     signs = signs_of(scores, human.scale)
     shown = find_shown(signs, places, agrees, at_least=at_least, miss=1 - sure)
     rows = []
@@ -130,9 +128,10 @@ def trust(
         tested = taken if taken.any() else ~np.isnan(scores[number])
         of_judge = agrees[number, tested[places]]
         rows.append((judge, taken.mean(), len(of_judge), of_judge.sum()))
-    of_rest = {} if rest is None else _labels(values, rest, notes)
-    for place, given in (labels | of_rest).items():
-        answers.loc[place, ["by", "value"]] = PERSON, float(np.median(given))
+    of_people = labels if rest is None else pd.concat([labels, _labels(values, rest, notes)])
+    medians = of_people.groupby(level=0).median()
+    answers.loc[medians.index, "by"] = PERSON
+    answers.loc[medians.index, "value"] = medians
     table = pd.DataFrame(rows, columns=["judge", "taken", "labels", "agreed"])
     return Escalation(shown, table, answers, tuple(notes))
 
@@ -159,8 +158,8 @@ def price_of(by: Integers, prices: Sequence[float], person: float) -> float:
     return cost
 
 
-def _labels(values: pd.DataFrame, human: HumanRatings, notes: list[str]) -> dict[int, list[float]]:
-    """Ratings of answers, by the number of the answer; scores must lie on their scale."""
+def _labels(values: pd.DataFrame, human: HumanRatings, notes: list[str]) -> "pd.Series[float]":
+    """Ratings, by the number of the answer; scores must lie on their scale."""
     low, high = human.scale
     for judge, column in values.items():
         if beyond := int(((column < low) | (column > high)).sum()):
@@ -171,9 +170,10 @@ def _labels(values: pd.DataFrame, human: HumanRatings, notes: list[str]) -> dict
     frame = values.index.to_frame(index=False).assign(value=0.0)
     matched = match_answers(frame, {name: name for name in frame["model"]}, human)
     notes += unused(human, [matched])
-    places = {answer: place for place, answer in enumerate(values.index)}
-    by_answer = matched.answers[["question", "model", "ratings"]].itertuples(index=False)
-    return {places[sample, model]: list(given.values()) for sample, model, given in by_answer}
+    ratings = matched.answers.set_index(["question", "model"])["ratings"]
+    of_raters = [list(given.values()) for given in ratings]
+    places = values.index.get_indexer(ratings.index)
+    return pd.Series(of_raters, index=places).explode().astype(float)
 
 
 def _tolerance(scale: tuple[float, float], within: float | None) -> float:
