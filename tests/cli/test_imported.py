@@ -10,10 +10,13 @@ from tests.cli.conftest import Run, Said
 from tests.reports.json_files import write_rows
 from tests.telling import tells
 from urs_inspect.datasets._references import question_sha256
+from urs_inspect.logs._battles import read_human_battles
 from urs_inspect.logs._comparisons import read_comparisons, read_judge_prior
 from urs_inspect.logs._files import finished_logs
 from urs_inspect.logs._responses import read_pool
+from urs_inspect.reports.numbers._judge_bias import battle_biases
 from urs_inspect.reports.numbers._judges import read_judges
+from urs_inspect.reports.numbers._rankings import people_notes
 
 MODELS = ("lab/a", "lab/b")
 
@@ -311,3 +314,79 @@ def test_faults_of_many_rows_are_told_once(refused: Said, tmp_path: Path) -> Non
     output = refused("import", "verdicts", file, "-o", tmp_path / "out")
     assert tells(output, "lines 1, 2, 3 and 3 more ... winner ... 5 (3 times), 6 (3 times)")
     assert output.count("--verdicts") == 1
+
+
+# --- votes of people ---
+
+
+def vote(number: int, one: str, other: str, choice: str, **more: Any) -> dict[str, Any]:
+    """A vote of a person who has no name, on answers that differ in length."""
+    texts = {"response_a": f"{one} said", "response_b": f"{other} said"}
+    asked = {"question": f"Ask {number}", "model_a": one, "model_b": other}
+    return {**asked, **texts, "winner": choice, **more}
+
+
+def test_votes_of_people_decide_pairs(run: Run, tmp_path: Path) -> None:
+    """Any number on a pair, in either order; most votes win, and a blank one does not count."""
+    rows = [
+        vote(0, "x", "y", "model_a"),
+        vote(0, "x", "y", "model_a"),
+        vote(0, "y", "x", "model_a"),
+        vote(1, "x", "y", "tie"),
+        vote(1, "x", "y", "model_b"),
+        vote(1, "x", "y", ""),
+    ]
+    file = write_rows(tmp_path / "v.jsonl", *rows)
+    result = run("import", "verdicts", file, "--people", "-o", tmp_path / "people")
+    assert result.exit_code == 0, result.output
+    assert tells(result.output, "1 blank vote ... 5 votes ... 2 pairs")
+    read = {one.ballot.instruction: one for one in read_comparisons(str(tmp_path / "people"))}
+    votes = {asked: one.facts["votes"] for asked, one in read.items()}
+    assert votes["Ask 0"] == {"a": 2, "tie": 0, "b": 1, "cannot_tell": 0}
+    assert votes["Ask 1"] == {"a": 0, "tie": 1, "b": 1, "cannot_tell": 0}
+    assert [read[f"Ask {number}"].outcome for number in range(2)] == [1.0, 0.5]
+    people = read_human_battles(
+        [tmp_path / "people" / "people.eval"], [tmp_path / "people" / "votes.jsonl"]
+    )
+    assert (people.agreement.votes, people.agreement.compared, people.replaced) == (5, 2, 0)
+    assert list(people.battles.outcome) == [1.0, 0.5]
+    assert tells(" ".join(people_notes(people)), "5 votes of people on 2 of 2 comparisons")
+
+
+def test_votes_of_people_stand_beside_a_judge(run: Run, tmp_path: Path) -> None:
+    """They are in another log than the judge's verdicts on the same answers."""
+    votes = [vote(number, "x", "y", "model_a") for number in range(4) for _ in range(3)]
+    judged = [
+        vote(number, *order, "model_a", judge="j")
+        for number in range(4)
+        for order in (("x", "y"), ("y", "x"))
+    ]
+    for options, name, rows in (((), "judged", judged), (("--people",), "people", votes)):
+        file = write_rows(tmp_path / f"{name}.jsonl", *rows)
+        assert run("import", "verdicts", file, *options, "-o", tmp_path / name).exit_code == 0
+    places = [str(tmp_path / "judged"), str(tmp_path / "people")]
+    [found] = battle_biases(list(finished_logs(places, [])))
+    bias = found.judges["j"]
+    assert (found.labels, bias.pairs) == ("people", 4)
+    assert bias.judge["place"].value > 0.5
+    assert bias.people["place"].value == pytest.approx(0, abs=1e-9)
+    assert bias.people["place"].n == 24  # three votes a pair, in both orders of the judge
+
+
+def test_bad_votes_are_refused(refused: Said, run: Run, tmp_path: Path) -> None:
+    rows = [vote(0, "x", "y", "model_a", annotator="Ann") for _ in range(2)]
+    named = write_rows(tmp_path / "named.jsonl", *rows)
+    given = ("--people", "-o", tmp_path / "out")
+    output = refused("import", "verdicts", named, *given)
+    assert tells(output, "1 pair ... same person ... Ann on x and y ... allowed: one")
+    file = write_rows(tmp_path / "v.jsonl", vote(0, "x", "y", "model_a"))
+    copy = write_rows(tmp_path / "w.jsonl", vote(0, "x", "y", "model_a"))
+    output = refused("import", "verdicts", file, copy, *given)
+    assert tells(output, "w.jsonl ... same votes as ... v.jsonl")
+    many = write_rows(tmp_path / "m.jsonl", *(vote(0, "x", "y", "model_a") for _ in range(2)))
+    output = refused("import", "verdicts", many, "-o", tmp_path / "out")
+    assert tells(output, "no column for the judge")
+    scores = write_rows(tmp_path / "s.jsonl", score(0, "m", "j", 1))
+    assert tells(refused("import", "verdicts", scores, *given), "people ... pairs")
+    assert run("import", "verdicts", file, *given).exit_code == 0
+    assert tells(refused("import", "verdicts", file, *given), "people.eval ... already")

@@ -19,6 +19,8 @@ from urs_inspect.discrepancy._ballots import CHOICES, Ballot, Choice
 
 Side = Literal["a", "b"]
 
+UNNAMED = "?"
+"""Begins the names of people who have none; no name of an annotator may begin so."""
 _ANNOTATOR = re.compile(r"\w(?:[\w.\- ]{0,38}\w)?")
 _LONGEST_LINE = 10_000
 

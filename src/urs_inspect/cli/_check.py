@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
@@ -22,6 +22,9 @@ from urs_inspect.datasets._columns import ColumnGuess, columns_of, guess_kind
 from urs_inspect.datasets._rows import Row, read_table, refuse
 from urs_inspect.judging import PromptBuilder
 from urs_inspect.rubrics import Rubric, load_rubric
+
+if TYPE_CHECKING:
+    from urs_inspect.logs._importable import Importable
 
 _CORE_KINDS = {
     "rubric": (
@@ -141,6 +144,7 @@ class _Recognised:
     kind: str
     note: str = ""  # what it was recognised without, or why it was not
     guess: ColumnGuess | None = None  # what its columns have, where they have other names
+    importable: "Importable | None" = None  # what `urs-inspect import` makes of it
 
 
 def _of_kind(recognised: Mapping[str, _Recognised], wanted: str) -> list[str]:
@@ -163,6 +167,10 @@ def _check_file(
     """Read a file as its kind, under the names of columns that it has."""
     checked = _Checked(file, found.kind)
     guess = found.guess
+    if found.importable is not None:
+        checked.contents = dict(found.importable.contents)
+        checked.advice = _advice_on_import(found.importable)
+        return checked
     if found.kind not in kinds():
         checked.errors = [_without_file(found.note, file)]
         return checked
@@ -287,7 +295,14 @@ def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _R
     """What a file is of which nobody said what it is."""
     if best is not None and best.is_exact:
         return _Recognised(best.kind)
-    guess = guess_kind(_rows(path)) if path.suffix.lower() in _TABLES else None
+    rows = _rows(path) if path.suffix.lower() in _TABLES else []
+    guess = guess_kind(rows)
+    try:
+        imported = _importable(path, rows)
+    except InputError as error:
+        return _Recognised("answers", str(error))
+    if imported is not None and (imported.judged or guess is None or guess.kind == "answers"):
+        return _Recognised(imported.kind, importable=imported)
     if guess is not None and guess.kind == "answers":
         return _Recognised(guess.kind, _advice_on_answers(guess))
     if guess is not None:
@@ -300,6 +315,24 @@ def _recognised(path: Path, names: Collection[str], best: "_Match | None") -> _R
         note = f"recognised as {best.kind} without {lacking}; --kind names another"
         return _Recognised(best.kind, note)
     return _Recognised(best.kind)
+
+
+def _importable(path: Path, rows: Sequence[Row]) -> "Importable | None":
+    """What `urs-inspect import` makes of a table."""
+    if not rows:
+        return None
+    from urs_inspect.logs._importable import importable
+
+    return importable(path, rows)
+
+
+def _advice_on_import(found: "Importable") -> list[str]:
+    """The command that takes a file, and what to write in it."""
+    sentence = f"`{found.command}` makes logs of it"
+    if found.open:
+        told = choices(f"{word} ({meaning})" for word, meaning in found.open.items())
+        sentence += f"; fill in {told}"
+    return [f"{sentence}."]
 
 
 def _advice_on_answers(guess: ColumnGuess) -> str:

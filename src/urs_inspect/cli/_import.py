@@ -135,6 +135,11 @@ def answers(
     help="Column with people's labels, which go to labels.csv for `compare --human`.",
 )
 @click.option(
+    "--people",
+    is_flag=True,
+    help="The verdicts are votes of people, any number on a pair; judge may name the person.",
+)
+@click.option(
     "--answers",
     "answer_logs",
     multiple=True,
@@ -146,6 +151,7 @@ def verdicts(
     meanings: str | None,
     judges: str | None,
     label: str | None,
+    people: bool,
     answer_logs: tuple[str, ...],
     **naming: Any,
 ) -> None:
@@ -155,6 +161,10 @@ def verdicts(
     --answers), judge, verdict (a, b, tie, or a model), and perhaps label, first and reason. The
     answer named first was shown first; both orders are kept. `rank --prior` reads the log of a
     judge, `judges` that of labelled pairs.
+
+    Votes, with --people: the same, by choice without judge. The log people.eval holds who won each
+    pair, for `rank` and, beside logs of judges, `judges --only bias`; votes.jsonl holds the votes,
+    for `rank --votes`.
 
     Scores: question or question_id, model, judge and score, or a column for each of --judges. There
     is a log per model, and `compare --scorer JUDGE` reads these.
@@ -169,10 +179,12 @@ def verdicts(
     read = _of_all(files, lambda path: [named.read(path)])
     if all(file.has("model_b") or file.has("answer_b_id") for file in read):
         _refuse_options_of_scores(judges, label)
-        _write_pairs(read, means, known, output, notes)
+        write = _write_votes if people else _write_pairs
+        write(read, means, known, output, notes)
     else:
-        if meanings is not None:
-            raise InputError("verdicts: only of pairs; not all FILES have model_a and model_b")
+        for name, given in {"verdicts": meanings is not None, "people": people}.items():
+            if given:
+                raise InputError(f"{name}: only of pairs; not all FILES have model_a and model_b")
         _write_scores(read, columns, label, known, output, notes)
 
 
@@ -213,6 +225,48 @@ def _write_pairs(
     _say_logs(logs, write_logs(logs, output), output, notes)
 
 
+def _write_votes(
+    files: "list[ImportedFile]",
+    meanings: "Mapping[str, Preference | None]",
+    known: "KnownAnswers",
+    output: Path,
+    notes: list[str],
+) -> None:
+    """Write a log of the pairs that people decided, and a file of their votes."""
+    from urs_inspect.logs._battles import write_copy
+    from urs_inspect.logs._imported import log_places, sample_ids
+    from urs_inspect.logs._imported_verdicts import read_pairs_file
+    from urs_inspect.logs._imported_votes import ballot_votes, people_log, refuse_copies
+
+    paths = [file.path for file in files]
+    refuse_copies(paths)
+    pairs = _of_all(files, lambda file: read_pairs_file(file, meanings, known, people=True))
+    ids = sample_ids([pair.answers[0] for pair in pairs], notes)
+    votes = ballot_votes(pairs, ids)
+    if blank := len(pairs) - len(votes):
+        notes.append(f"{counted(blank, 'blank vote')}, left out.")
+    [place] = log_places(["people"], output)
+    file_of_votes = _beside(output, "votes.jsonl")
+    write_new_file(file_of_votes, "".join(f"{vote.to_line()}\n" for vote in votes))
+    write_copy(people_log(pairs, ids, paths, file_of_votes), place)
+    _say(notes)
+    ballots = counted(len({vote.ballot for vote in votes}), "pair")
+    click.echo(
+        f"{counted(len(votes), 'vote')} of people on {ballots} in {place}, one by one in"
+        f" {file_of_votes}"
+    )
+
+
+def _beside(output: Path, name: str) -> Path:
+    """The place of a further file, which must be free: in the folder of logs, or by a log."""
+    place = output / name
+    if output.suffix.lower() == ".eval":
+        place = output.with_suffix(f".{name}")
+    if place.exists():
+        raise InputError(f"output: there is a file '{place}' already; name another place")
+    return place
+
+
 def _write_scores(
     files: "list[ImportedFile]",
     judges: list[str],
@@ -231,13 +285,9 @@ def _write_scores(
     labels = [score for score in read if score.judge == label]
     scores = [score for score in read if score.judge != label]
     logs = score_logs(scores, ids, [file.path for file in files])
-    file_of_labels = output / "labels.csv"
-    if output.suffix.lower() == ".eval":
-        file_of_labels = output.with_suffix(".labels.csv")
-    if labels and file_of_labels.exists():
-        raise InputError(f"output: there is a file '{file_of_labels}' already; name another place")
+    file_of_labels = _beside(output, "labels.csv") if labels else None
     written = write_logs(logs, output)
-    if labels:
+    if file_of_labels:
         write_new_file(file_of_labels, _labels_csv(labels, ids))
         notes.append(f"{counted(len(labels), 'label')} of people in {file_of_labels}")
     _say_logs(logs, written, output, notes)

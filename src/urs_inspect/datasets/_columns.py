@@ -359,7 +359,7 @@ class ColumnGuess:
     @property
     def argument(self) -> str:
         """The mapping as it is given to a task."""
-        quoted = _flow(self.mapping).replace("'", "'\"'\"'")
+        quoted = in_one_line(self.mapping).replace("'", "'\"'\"'")
         return f"-T columns='{quoted}'"
 
 
@@ -367,12 +367,12 @@ def guess_columns(kind: str, rows: Sequence[Row]) -> ColumnGuess:
     """Guess which columns of a table have what, by their nearest names."""
     present = columns_of(rows)
     columns = {key: _nearest(known, present) for key, known in _ALIKE[kind].items()}
-    names = {_plain(name): name for name in present}
+    names = {plain_name(name): name for name in present}
     if "instruction" in names and columns[PROMPT] == (names["instruction"],) and "input" in names:
         columns[PROMPT] = (names["instruction"], names["input"])
     rated = {"pairs": LABEL, "ratings": RATING}.get(kind)
     if rated and columns[rated] == (_UNKNOWN,):
-        raters = tuple(name for name in present if _RATERS.fullmatch(_plain(name)))
+        raters = tuple(name for name in present if _RATERS.fullmatch(plain_name(name)))
         columns[rated] = raters or (_UNKNOWN,)
     labels = _guess_labels(columns[LABEL], rows) if kind == "pairs" else {}
     return ColumnGuess(kind, columns, labels)
@@ -389,14 +389,15 @@ def guess_kind(rows: Sequence[Row]) -> ColumnGuess | None:
 
 
 def _nearest(known: Sequence[str], present: Sequence[str]) -> tuple[str, ...]:
-    names = {_plain(name): name for name in present}
+    names = {plain_name(name): name for name in present}
     for name in known:
-        if _plain(name) in names:
-            return (names[_plain(name)],)
+        if plain_name(name) in names:
+            return (names[plain_name(name)],)
     return (_UNKNOWN,)
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A name of a column without what names of the same thing differ in."""
     return re.sub(r"[\W_]", "", name.lower())
 
 
@@ -410,9 +411,10 @@ def _guess_labels(columns: Sequence[str], rows: Sequence[Row]) -> dict[str, str]
     if all(label in _USUAL for label in written) or len(written) > _MOST_LABELS:
         return {}
     are_numbers = all(label.isdigit() for label in written)
-    return {
-        written[label]: _UNKNOWN if are_numbers else _meaning(label) for label in sorted(written)
-    }
+    meanings: dict[str, str] = {}
+    for label in sorted(written):
+        meanings[written[label]] = _UNKNOWN if are_numbers else guess_meaning(label)
+    return meanings
 
 
 def _guess_bounds(numbers: Collection[float]) -> dict[str, str]:
@@ -431,7 +433,8 @@ def _written(label: object) -> str:
     return label.strip() if isinstance(label, str) else label_key(label)
 
 
-def _meaning(label: str) -> str:
+def guess_meaning(label: str) -> str:
+    """What a label looks like: a, b or tie; `?` if like none."""
     squeezed = re.sub(r"\s*([<>=]+)\s*", r"\1", label)
     for meaning, pattern in _SIDES.items():
         if pattern.fullmatch(squeezed):
@@ -439,12 +442,16 @@ def _meaning(label: str) -> str:
     return _UNKNOWN
 
 
-def _flow(value: Any) -> str:
+def in_one_line(value: Any) -> str:
     """YAML on one line, without single quotes around texts, which the command line has."""
     if isinstance(value, dict):
-        return "{" + choices(f"{_flow(key)}: {_flow(part)}" for key, part in value.items()) + "}"
+        return (
+            "{"
+            + choices(f"{in_one_line(key)}: {in_one_line(part)}" for key, part in value.items())
+            + "}"
+        )
     if isinstance(value, list):
-        return "[" + choices(map(_flow, value)) + "]"
+        return "[" + choices(map(in_one_line, value)) + "]"
     text = str(value)
     is_plain = re.fullmatch(r"\w[\w.-]*", text) and label_key(yaml.safe_load(text)) == text.lower()
     return text if is_plain else json.dumps(text, ensure_ascii=False)

@@ -46,8 +46,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "question_id": ("question_id", "id"),
     "answer_id": ("answer_id",),
     "reference": ("reference", "reference_answer", "references", "target"),
-    "model_a": ("model_a", "model_1"),
-    "model_b": ("model_b", "model_2"),
+    "model_a": ("model_a", "model_1", "generator_1"),
+    "model_b": ("model_b", "model_2", "generator_2"),
     "answer_a": ("answer_a", "response_a", "response_1", "response1", "output_1"),
     "answer_b": ("answer_b", "response_b", "response_2", "response2", "output_2"),
     "answer_a_id": ("answer_a_id", "answer1_id"),
@@ -379,14 +379,12 @@ def made_log(
     return EvalLog(eval=spec, status="success", stats=stats, samples=list(samples))
 
 
-def write_logs(logs: Mapping[str, EvalLog], output: Path) -> list[Path]:
-    """Write named logs into a folder, or the only one to a file `.eval`; none of them if one is
-    there already.
-    """
+def log_places(names: Sequence[str], output: Path) -> list[Path]:
+    """Where named logs go: into a folder, or the only one to a file `.eval`; none may be there."""
     if output.suffix.lower() == ".eval":
-        if len(logs) > 1:
+        if len(names) > 1:
             raise InputError(
-                f"output: {len(logs)} logs are written ({choices(logs)}); name a folder"
+                f"output: {len(names)} logs are written ({choices(names)}); name a folder"
             )
         paths = [output]
     elif output.suffix.lower() in READABLE:
@@ -394,11 +392,17 @@ def write_logs(logs: Mapping[str, EvalLog], output: Path) -> list[Path]:
     else:
         check_folder(output, make=True)
         output.mkdir(parents=True, exist_ok=True)
-        paths = [output / f"{_UNSAFE.sub('_', name)}.eval" for name in logs]
+        paths = [output / f"{_UNSAFE.sub('_', name)}.eval" for name in names]
     if len(set(paths)) < len(paths):
-        raise InputError(f"output: two of these names are the same as files: {choices(logs)}")
+        raise InputError(f"output: two of these names are the same as files: {choices(names)}")
     for path in paths:
         check_new_file(path, ".eval")
+    return paths
+
+
+def write_logs(logs: Mapping[str, EvalLog], output: Path) -> list[Path]:
+    """Write named logs to their places; none of them if one is there already."""
+    paths = log_places(list(logs), output)
     for path, log in zip(paths, logs.values(), strict=True):
         write_copy(log, path)
     return paths

@@ -34,7 +34,7 @@ from urs_inspect.scorers import pair_choice, pair_verdict
 SCORES_TASK = "imported_scores"
 PAIRS_TASK = "imported_pairs"
 _LETTERS = ("C", "P", "I", "N")
-_VERDICTS: Mapping[str, Preference] = {
+VERDICTS: Mapping[str, Preference] = {
     "a": "a", "1": "a", "model_a": "a", "model_1": "a", "a>b": "a", "first": "a",
     "b": "b", "2": "b", "model_b": "b", "model_2": "b", "b>a": "b", "second": "b",
     "tie": "tie", "tie (bothbad)": "tie", "a=b": "tie",
@@ -59,11 +59,11 @@ class ImportedScore:
 
 @dataclass(frozen=True)
 class ImportedVerdict:
-    """What a judge said of two answers, a and b."""
+    """What a judge, or a person, said of two answers, a and b."""
 
     answers: tuple[ImportedAnswer, ImportedAnswer]
     first: First  # which answer was shown first
-    judge: str
+    judge: str  # of a vote the person, empty if it has no name
     verdict: Preference | None  # None where the file has none
     label: Preference | None  # that of people; None where the file has none
     reason: str
@@ -156,8 +156,8 @@ def read_scores_file(
     scores: dict[tuple[str, str, str], ImportedScore] = {}
 
     def build(fields: Fields) -> ImportedAnswer | None:
-        given = {name: _score(fields, name) for name in columns}
-        if not judges and (score := _score(fields, "score")) is not None:
+        given = {name: score_in(fields, name) for name in columns}
+        if not judges and (score := score_in(fields, "score")) is not None:
             given[needed_text(fields, "judge").strip()] = score
         values = {judge: value for judge, value in given.items() if value is not None}
         answer = known.of(fields) if values else None
@@ -175,7 +175,7 @@ def read_scores_file(
     return list(scores.values())
 
 
-def _score(fields: Fields, column: str) -> bool | float | str | None:
+def score_in(fields: Fields, column: str) -> bool | float | str | None:
     """A score as the log has it: a letter, a boolean or a number; None without one."""
     value = fields.values.get(column)
     if isinstance(value, str):
@@ -242,14 +242,20 @@ def _mean(judge: str, samples: Sequence[EvalSample]) -> EvalScore:
 
 
 def read_pairs_file(
-    file: ImportedFile, meanings: Mapping[str, Preference | None], known: KnownAnswers
+    file: ImportedFile,
+    meanings: Mapping[str, Preference | None],
+    known: KnownAnswers,
+    people: bool = False,
 ) -> list[ImportedVerdict]:
     """Read what judges said of pairs of answers; the answer named first was shown first, unless a
     column `first` says b or ba.
 
-    `meanings` says what further verdicts mean, by `label_key`.
+    `meanings` says what further verdicts mean, by `label_key`. `people` need no name.
     """
-    file.require("judge", "verdict")
+    if people:
+        file.require("verdict")
+    else:
+        file.require("judge", "verdict")
 
     def build(fields: Fields) -> ImportedVerdict | None:
         first = known.of(fields, "_a")
@@ -261,7 +267,7 @@ def read_pairs_file(
         one = ImportedVerdict(
             answers=(first, second),
             first="a" if fields.blank("first") else fields.label("first", _SHOWN_FIRST),
-            judge=needed_text(fields, "judge").strip(),
+            judge=fields.name("judge") if people else needed_text(fields, "judge").strip(),
             verdict=_better(fields, "verdict", meanings),
             label=_better(fields, "label", meanings),
             reason=fields.written("reason"),
@@ -283,15 +289,15 @@ def _better(
     if key in meanings:
         return meanings[key]
     models: Mapping[str, Preference] = {fields.name("model_b"): "b", fields.name("model_a"): "a"}
-    better = models.get(str(value).strip()) or _VERDICTS.get(key)
+    better = models.get(str(value).strip()) or VERDICTS.get(key)
     if better is None:
-        allowed = f"allowed: {choices(_VERDICTS)}, the name of a model"
+        allowed = f"allowed: {choices(VERDICTS)}, the name of a model"
         more = "--verdicts says what others mean"
         fields.note(column, f"unknown {column} {{value}}; {allowed}; {more}", shown(value))
     return better
 
 
-_Pairs = Mapping[str, tuple[Ballot, list[ImportedVerdict]]]
+Pairs = Mapping[str, tuple[Ballot, list[ImportedVerdict]]]
 """Id of a pair -> the pair, and what was said of it."""
 
 
@@ -306,15 +312,15 @@ def pair_logs(
         InputError: If a judge said two things of the same pair in the same order, or a pair has two
             labels.
     """
-    _refuse_two_labels(_pairs(verdicts, ids))
+    _refuse_two_labels(pairs_of(verdicts, ids))
     sources = sources_of(files)
     by_judge: dict[str, list[ImportedVerdict]] = defaultdict(list)
     for one in verdicts:
         by_judge[one.judge].append(one)
     logs: dict[str, EvalLog] = {}
     for judge, given in by_judge.items():
-        pairs = _pairs(given, ids)
-        samples = {name: _compared(ballot, said) for name, (ballot, said) in pairs.items()}
+        pairs = pairs_of(given, ids)
+        samples = {name: compared(ballot, said) for name, (ballot, said) in pairs.items()}
         _refuse_two_verdicts(judge, pairs, samples)
         roles = {"grader": ModelConfig(model=judge)}
         log = made_log(
@@ -330,7 +336,8 @@ def pair_logs(
     return logs
 
 
-def _pairs(verdicts: Iterable[ImportedVerdict], ids: Mapping[str, str]) -> _Pairs:
+def pairs_of(verdicts: Iterable[ImportedVerdict], ids: Mapping[str, str]) -> Pairs:
+    """What was said of each pair; `ids` are those of samples, by question."""
     pairs: dict[str, tuple[Ballot, list[ImportedVerdict]]] = {}
     for one in verdicts:
         question = one.answers[0].question
@@ -340,7 +347,7 @@ def _pairs(verdicts: Iterable[ImportedVerdict], ids: Mapping[str, str]) -> _Pair
     return pairs
 
 
-def _refuse_two_labels(pairs: _Pairs) -> None:
+def _refuse_two_labels(pairs: Pairs) -> None:
     """Refuse pairs that have different labels in different rows."""
     twice = []
     for ballot, given in pairs.values():
@@ -349,13 +356,13 @@ def _refuse_two_labels(pairs: _Pairs) -> None:
             twice.append(ballot)
     if twice:
         raise InputError(
-            f"{counted(len(twice), 'pair')} with two labels, such as {_named(twice[0])}; they are"
+            f"{counted(len(twice), 'pair')} with two labels, such as {named(twice[0])}; they are"
             f" in {_files(pairs, (ballot.id for ballot in twice))}; allowed: one label of a pair,"
             " in all of its rows"
         )
 
 
-def _refuse_two_verdicts(judge: str, pairs: _Pairs, samples: Mapping[str, EvalSample]) -> None:
+def _refuse_two_verdicts(judge: str, pairs: Pairs, samples: Mapping[str, EvalSample]) -> None:
     """Refuse pairs of which a judge said different things in the same order."""
     twice = [
         name
@@ -365,17 +372,18 @@ def _refuse_two_verdicts(judge: str, pairs: _Pairs, samples: Mapping[str, EvalSa
     if twice:
         raise InputError(
             f"{counted(len(twice), 'pair')} with two verdicts of {judge} in the same order, such as"
-            f" {_named(pairs[twice[0]][0])}; they are in {_files(pairs, twice)}; allowed: one in"
-            " each order, in all of FILES"
+            f" {named(pairs[twice[0]][0])}; they are in {_files(pairs, twice)}; allowed: one in"
+            " each order, in all of FILES; votes of people, several on a pair, need --people"
         )
 
 
-def _files(pairs: _Pairs, chosen: Iterable[str]) -> str:
+def _files(pairs: Pairs, chosen: Iterable[str]) -> str:
     """The files that say something of some pairs."""
     return choices(sorted({one.file for name in chosen for one in pairs[name][1]}))
 
 
-def _named(ballot: Ballot) -> str:
+def named(ballot: Ballot) -> str:
+    """A pair as messages call it."""
     return f"{ballot.model_a} and {ballot.model_b} on question '{ballot.instruction_id}'"
 
 
@@ -390,7 +398,7 @@ def _orders(sample: EvalSample) -> set[str]:
     return {reply["first"] for reply in sample.store[REPLIES]}
 
 
-def _compared(ballot: Ballot, given: Iterable[ImportedVerdict]) -> EvalSample:
+def compared(ballot: Ballot, given: Iterable[ImportedVerdict]) -> EvalSample:
     """A sample of `mad` with the verdicts on a pair, equal ones once."""
     replies: list[dict[str, Any]] = []
     for one in given:
@@ -412,7 +420,7 @@ def _compared(ballot: Ballot, given: Iterable[ImportedVerdict]) -> EvalSample:
     )
 
 
-def _labelled(pairs: _Pairs, samples: Mapping[str, EvalSample]) -> list[EvalSample]:
+def _labelled(pairs: Pairs, samples: Mapping[str, EvalSample]) -> list[EvalSample]:
     """The samples of pairs with a label, as `judge_pairwise` makes them."""
     labelled: list[EvalSample] = []
     for name, (ballot, given) in pairs.items():

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from urs_inspect._util import InputError, counted
+from urs_inspect.annotation._agreement import Agreement
+from urs_inspect.annotation._votes import UNNAMED
 from urs_inspect.datasets._rows import Row, number_of, read_table, shown
 from urs_inspect.logs._battles import HumanBattles, JudgeVerdicts
 from urs_inspect.stats import Battles, Estimate, Ranking, compare_leaderboard
@@ -23,9 +25,8 @@ from urs_inspect.stats._ranking import compare_rankings
 def people_notes(people: HumanBattles) -> list[str]:
     """How many ballots people decided and how far they agree."""
     found = people.agreement
-    voters = "1 person" if len(found.annotators) == 1 else f"{len(found.annotators)} people"
     notes = [
-        f"{counted(found.votes, 'vote')} of {voters} on {found.ballots} of"
+        f"{counted(found.votes, 'vote')} of {_voters(found)} on {found.ballots} of"
         f" {counted(len(people.asked), 'comparison')}; on a comparison with several votes the most"
         " frequent choice counts; if two are equally frequent it is a tie"
         f" ({counted(found.shared, 'comparison')})."
@@ -55,6 +56,13 @@ def people_notes(people: HumanBattles) -> list[str]:
         )
         notes.append(f"{counted(people.unknown, 'vote')} {are} not count.")
     return [*notes, *(f"Not a vote: {fault}" for fault in people.faults)]
+
+
+def _voters(found: Agreement) -> str:
+    """How many people voted; nobody knows where they have no names."""
+    if any(one.annotator.startswith(UNNAMED) for one in found.annotators):
+        return "people"
+    return counted(len(found.annotators), "person", "people")
 
 
 # --- rankings of groups of comparisons ---

@@ -1,0 +1,275 @@
+"""What `urs-inspect import` takes: the kind of a file by its columns and name, and the command."""
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from urs_inspect._util import choices
+from urs_inspect.datasets._columns import columns_of, guess_meaning, in_one_line, plain_name
+from urs_inspect.datasets._rows import Fields, Row, label_key
+from urs_inspect.logs._imported import ALIASES, Naming, read_answers_file
+from urs_inspect.logs._imported_verdicts import VERDICTS, score_in
+
+_PLACEHOLDERS = {
+    "QUESTIONS": "a file of question_id and question",
+    "ANSWERS": "the logs that `urs-inspect import answers` wrote",
+    "NAME": "a name",
+    '"?"': "a, b, tie or none",
+}
+"""What stands in a command where only a person knows -> what to write there."""
+_BETWEEN = "-vs-"
+_START = re.compile(r"(answer|response|output|model)s?[_-]")
+_PERSON = re.compile(r"human|people|person", re.IGNORECASE)
+_NO_SCORE = re.compile(
+    r"(^|_)(id|index|rank|epoch|seed|turn)$|len|token|time|price|cost|confidence", re.IGNORECASE
+)
+_MOST_VALUES = 12
+_THIRDS = ({"1", "2", "3"}, {"0", "1", "2"})
+"""Numbers as verdicts of which the one that is neither 1 nor 2 is a tie."""
+
+
+@dataclass(frozen=True)
+class Importable:
+    """What a file holds that `urs-inspect import` takes."""
+
+    kind: str  # answers, verdicts, votes of people, or scores
+    judged: bool  # whether a column names the judge
+    contents: Mapping[str, Any]  # what was counted
+    command: str  # that takes it
+    open: Mapping[str, str]  # placeholder in the command -> what to write there
+
+
+def importable(path: Path, rows: Sequence[Row]) -> Importable | None:
+    """What a file holds that `urs-inspect import` takes; None if it does not.
+
+    Raises:
+        InputError: If it holds answers of which some cannot be read.
+    """
+    table = _Table(path, rows, _names(columns_of(rows)))
+    return _pairs(table) or _scores(table) or _answers(table)
+
+
+def _names(present: Sequence[str]) -> dict[str, str]:
+    """The column of each thing that is read: its usual name, else the nearest; empty without."""
+    nearest = {plain_name(column): column for column in present}
+    names: dict[str, str] = {}
+    for what, aliases in ALIASES.items():
+        usual = [alias for alias in aliases if alias in present]
+        near = [nearest[key] for alias in aliases if (key := plain_name(alias)) in nearest]
+        names[what] = next(iter([*usual, *near]), "")
+    return names
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A file, and which of its columns are read."""
+
+    path: Path
+    rows: Sequence[Row]
+    names: Mapping[str, str]
+
+    def has(self, *what: str) -> bool:
+        """Whether there is a column for each."""
+        return all(self.names[name] for name in what)
+
+    def values(self, what: str) -> Iterator[Any]:
+        """The values of what has a column."""
+        column = self.names[what]
+        return (row.values.get(column) for row in self.rows if column)
+
+    def different(self, *what: str) -> list[str]:
+        """Different values of some columns, as texts."""
+        found = {str(value): None for name in what for value in self.values(name)}
+        return sorted(found)
+
+    @property
+    def asked(self) -> str:
+        """What says which question it is; empty if nothing does."""
+        return next((what for what in ("question", "question_id") if self.has(what)), "")
+
+    def renamed(self, *what: str) -> dict[str, str]:
+        """Columns that only `--columns` can name."""
+        return {
+            name: self.names[name]
+            for name in what
+            if self.has(name) and self.names[name] not in ALIASES[name]
+        }
+
+    def found(
+        self,
+        kind: str,
+        contents: Mapping[str, Any],
+        renamed: Mapping[str, str],
+        options: Sequence[str],
+    ) -> Importable:
+        """What the file holds, with the command."""
+        verb = "answers" if kind == "answers" else "verdicts"
+        parts = ["urs-inspect import", verb, shlex.quote(str(self.path))]
+        if renamed:
+            parts.append(f"--columns {shlex.quote(in_one_line(renamed))}")
+        command = " ".join([*parts, *options, f"-o {verb}/"])
+        waiting = {
+            word: meaning
+            for word, meaning in _PLACEHOLDERS.items()
+            if any(option.endswith(word) or '"?"' == word in option for option in options)
+        }
+        return Importable(kind, self.has("judge"), contents, command, waiting)
+
+
+# --- pairs ---
+
+
+def _pairs(table: _Table) -> Importable | None:
+    """Verdicts of a judge, or votes of people, on pairs."""
+    pattern = _name_pattern(table.path)
+    sides = next((pair for pair in _SIDES if table.has(*pair)), None)
+    if not table.asked or not table.has("verdict") or not (sides or pattern):
+        return None
+    given = Counter(label_key(value) for value in table.values("verdict"))
+    given.pop("", None)
+    known = {*VERDICTS, *(label_key(name) for name in table.different("model_a", "model_b"))}
+    unknown = sorted(given.keys() - known)
+    weighted = any("." in key for key in unknown)
+    if weighted or len(unknown) > _MOST_VALUES:
+        return None
+    people = _by_people(table, sides or ())
+    options = [] if sides else [f"--file-name {shlex.quote(pattern)}"]
+    if people:
+        options.append("--people")
+    elif not table.has("judge"):
+        options.append("--set judge=NAME")
+    if sides == _IDS or not table.has("question"):
+        options.append("--answers ANSWERS")
+    if unknown:
+        meanings = in_one_line({key: _meaning(key, set(given)) for key in unknown})
+        options.append(f"--verdicts {shlex.quote(meanings)}")
+    kind = "votes of people" if people else "verdicts"
+    contents: dict[str, Any] = {
+        "entries": len(table.rows),
+        "questions": len(table.different(table.asked)),
+    }
+    if sides == _MODELS:
+        contents["models"] = len(table.different(*_MODELS))
+    if table.has("judge"):
+        contents["judges"] = choices(table.different("judge"))
+    contents["verdict"] = dict(sorted(given.items()))
+    renamed = table.renamed(table.asked, "verdict", "judge", *(sides or ()))
+    return table.found(kind, contents, renamed, options)
+
+
+_MODELS = ("model_a", "model_b")
+_IDS = ("answer_a_id", "answer_b_id")
+_SIDES = (_IDS, _MODELS)
+
+
+def _name_pattern(path: Path) -> str:
+    """A pattern of the two models in a file's name; empty if it does not look like it."""
+    first, between, second = path.stem.partition(_BETWEEN)
+    if not between:
+        return ""
+    start = _START.match(first)
+    before = start[0] if start and second.startswith(start[0]) else ""
+    person = _PERSON.search(second)
+    end = re.escape(path.suffix)
+    if person and second[person.start() - 1] in "-_":
+        end = second[person.start() - 1 : person.end()]
+    return f"{before}(?P<model_a>.+){_BETWEEN}{before}(?P<model_b>.+){end}"
+
+
+def _by_people(table: _Table, sides: Sequence[str]) -> bool:
+    """Whether a file is named so, or says several things of a pair in an order without a judge."""
+    if _PERSON.search(table.path.stem):
+        return True
+    if table.has("judge"):
+        return False
+    columns = [map(str, table.values(what)) for what in (table.asked, *sides)]
+    shown = Counter(zip(*columns, strict=True))
+    return max(shown.values()) > 1
+
+
+def _meaning(key: str, given: set[str]) -> str:
+    """What a verdict may mean; `?` where only a person knows."""
+    if key in ("0", "3"):
+        return "tie" if any(given <= third for third in _THIRDS) else "?"
+    return guess_meaning(key)
+
+
+# --- scores ---
+
+
+def _scores(table: _Table) -> Importable | None:
+    """Scores of answers, by a column of the judge or a column of each judge."""
+    if not table.asked or not table.has("model"):
+        return None
+    contents: dict[str, Any] = {
+        "entries": len(table.rows),
+        "questions": len(table.different(table.asked)),
+        "models": len(table.different("model")),
+    }
+    named = table.has("judge", "score")
+    judges = table.different("judge") if named else []
+    options: list[str] = []
+    read = [table.asked, "model"]
+    if named:
+        read += ["judge", "score"]
+    else:
+        scored = list(_scored_columns(table))
+        label = next((column for column in scored if _PERSON.search(column)), "")
+        judges = [column for column in scored if column != label]
+        if not judges:
+            return None
+        options.append(f"--judges {shlex.quote(','.join(judges))}")
+        if label:
+            options.append(f"--label {shlex.quote(label)}")
+            contents["labels"] = label
+    contents["judges"] = choices(judges)
+    return table.found("scores", contents, table.renamed(*read), options)
+
+
+def _scored_columns(table: _Table) -> Iterator[str]:
+    """Columns in which each value is a score, and which are not read as anything else."""
+    read = {table.names[what] for what in ("question", "question_id", "model", "answer")}
+    for column in columns_of(table.rows):
+        values = [row.values.get(column) for row in table.rows]
+        given = {str(value).strip() for value in values if value is not None} - {""}
+        if column in read or _NO_SCORE.search(column) or not 0 < len(given) <= _MOST_VALUES:
+            continue
+        if all(_is_score(row, column) for row in table.rows):
+            yield column
+
+
+def _is_score(row: Row, column: str) -> bool:
+    """Whether a value is blank, or a score as `import verdicts` reads it."""
+    fields = Fields(row)
+    return fields.blank(column) or score_in(fields, column) is not None
+
+
+# --- answers ---
+
+
+def _answers(table: _Table) -> Importable | None:
+    """Answers of models; a file of questions with `answer` and no model may be anything."""
+    answer = table.names["answer"]
+    if not answer and table.has("model") and "text" in columns_of(table.rows):
+        answer = "text"
+    by_model = table.has("model")
+    if not table.asked or not answer or not (by_model or answer not in ("answer", "text")):
+        return None
+    renamed = table.renamed(table.asked, "model", "answer")
+    constants = {} if by_model else {"model": "NAME"}
+    asked = {} if table.has("question") else {name: name for name in table.different("question_id")}
+    read = read_answers_file(table.path, Naming(renamed, constants), asked, [])
+    contents: dict[str, Any] = {
+        "answers": len(read),
+        "questions": len({one.asked for one in read}),
+    }
+    if by_model:
+        contents["models"] = choices(table.different("model"))
+    options = [] if table.has("question") else ["--questions QUESTIONS"]
+    if not by_model:
+        options.append("--set model=NAME")
+    return table.found("answers", contents, renamed, options)
