@@ -11,19 +11,22 @@ of a ranking by these votes and of one with a judge as a prior (`urs-inspect ran
 person's vote and all a verdict; the truth is the ratings by all votes.
 """
 
-import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from benchmarks.judge_prior import with_prior
 from benchmarks.sample_efficiency import Pair, Workers, kendall, replay
 from urs_inspect.datasets._collections import fetch_collection
+from urs_inspect.datasets._columns import Preference
+from urs_inspect.discrepancy._ballots import OUTCOMES
 from urs_inspect.discrepancy._judge_prior import JudgePrior
+from urs_inspect.logs._imported import Naming, read_answers_file, read_questions
+from urs_inspect.logs._imported_verdicts import KnownAnswers, read_pairs_file
 from urs_inspect.stats._adjusted import FEATURES, JudgedBallots, rank_corrected
 from urs_inspect.stats._battles import Battle, Battles, battles_of
 from urs_inspect.stats._bootstrap import Floats
@@ -50,7 +53,8 @@ JUDGES = {
     "Vicuna-13B": "vicuna-13b",
 }
 """Judges of the five models -> the folder of their verdicts."""
-_SCORES = {1: 1.0, 2: 0.0, 3: 0.5}
+_MEANINGS: Mapping[str, Preference | None] = {"3": "tie", "-1": None}
+"""What scores mean beside 1 and 2; -1 is a reply that could not be read."""
 _ROUNDS = 1000
 
 Key = tuple[str, str, int]
@@ -78,34 +82,49 @@ def among(battles: Iterable[Battle], models: Sequence[str]) -> Battles:
 
 
 def read_vicuna80() -> Vicuna80:
-    """Read all of it; the files are fetched."""
+    """Read all of it as `urs-inspect import` does; the files are fetched."""
     published = fetch_collection("real_judges/vicuna80")
-    guanaco = fetch_collection("real_judges/guanaco_verdicts")
-    answers = {}
+    questions = read_questions(published["vicuna_questions.jsonl"])
+    answers: dict[tuple[str, int], str] = {}
     for path, file in published.items():
         if path.startswith("generations/"):
-            model = _model(Path(path).stem)
-            for row in _rows(file):
-                answers[model, row["question_id"]] = row["text"]
-    for path, file in fetch_collection("real_judges/guanaco_answers").items():
-        for row in _rows(file):
-            answers[_model(Path(path).stem), row["question_id"]] = row["generation"]
-    folders = {
-        name: [
-            (path, file)
-            for path, file in published.items()
-            if path.startswith(f"ratings-{folder}/answer_")
-        ]
-        for name, folder in {"people": "human", **JUDGES}.items()
-    }
-    found = {name: list(_battles(files)) for name, files in folders.items()}
+            answers |= _answers(file, questions)
+    for file in fetch_collection("real_judges/guanaco_answers").values():
+        answers |= _answers(file, questions)
+    found: dict[str, list[Battle]] = {}
+    for name, folder in {"people": "human", **JUDGES}.items():
+        found[name] = []
+        for path, file in published.items():
+            if path.startswith(f"ratings-{folder}/answer_"):
+                found[name] += _battles(file, folder)
     people = found.pop("people")
-    return Vicuna80(people, found, list(_battles(guanaco.items())), answers)
+    gpt4: list[Battle] = []
+    for file in fetch_collection("real_judges/guanaco_verdicts").values():
+        gpt4 += _battles(file, "gpt-4")
+    return Vicuna80(people, found, gpt4, answers)
 
 
-def _rows(file: Path) -> Iterator[dict[str, Any]]:
-    for line in file.read_text(encoding="utf-8").splitlines():
-        yield json.loads(line)
+def _answers(file: Path, questions: Mapping[str, str]) -> dict[tuple[str, int], str]:
+    """Answers of a file with the model's name, by model and question."""
+    naming = Naming(file_name=re.compile(r"(?P<model>.+)[.]jsonl"))
+    read = read_answers_file(file, naming, questions, [])
+    return {(_model(one.model), int(one.question_id)): one.text for one in read}
+
+
+def _battles(file: Path, judge: str) -> Iterator[Battle]:
+    """Verdicts, or votes of people, of a file with the names of both models and the judge."""
+    pattern = re.compile(rf"(?P<model_a>.+)-vs-(?P<model_b>.+)-{judge}-reviewer")
+    rows = Naming(constants={"judge": judge}, file_name=pattern).read(file)
+    for one in read_pairs_file(rows, _MEANINGS, KnownAnswers((), []), people=judge == "human"):
+        if one.verdict is None:
+            continue
+        first, second = (_model(answer.model) for answer in one.answers)
+        outcome = OUTCOMES[one.verdict]
+        question = one.answers[0].question_id
+        if one.first == "a":
+            yield Battle(first, second, outcome, question)
+        else:
+            yield Battle(second, first, 1 - outcome, question)
 
 
 def _model(name: str) -> str:
@@ -114,24 +133,6 @@ def _model(name: str) -> str:
         size = name.partition("-")[0]
         return f"guanaco-{'33b' if size == '30b' else size}"
     return name.removeprefix("answer_").removeprefix("answer-")
-
-
-def _battles(files: Iterable[tuple[str, Path]]) -> Iterator[Battle]:
-    """Verdicts of files whose names have the first and the second model."""
-    for path, file in files:
-        first, _, rest = Path(path).name.partition("-vs-")
-        second = next(end for end in map(_model, _starts(rest)) if end in {*FIVE, *EIGHT})
-        for row in _rows(file):
-            score = row["score"]
-            if score in _SCORES:
-                yield Battle(_model(first), second, _SCORES[score], str(row["question_id"]))
-
-
-def _starts(rest: str) -> Iterator[str]:
-    """Beginnings of a name that end at a hyphen, the longest first."""
-    parts = rest.split("-")
-    for end in range(len(parts), 0, -1):
-        yield "-".join(parts[:end])
 
 
 def longest(given: Vicuna80, models: Sequence[str]) -> list[Battle]:

@@ -96,6 +96,11 @@ def test_the_commands_of_reviews_and_votes_work_when_filled_in(run: Run, tmp_pat
         ("a-vs-b.jsonl", [VOTE, VOTE], "--people"),
         ("a-vs-b.jsonl", [VOTE, {**VOTE, "question_id": 2}], "judge=NAME"),
         ("a-vs-b.jsonl", [{**PAIR, "score": 0}, PAIR], "{0: tie}"),
+        (
+            "a-vs-b.jsonl",
+            [{**PAIR, "score": -1}, {**PAIR, "question_id": 2, "score": 3}],
+            '{"-1": none, 3: tie}',
+        ),
         ("a-vs-b.jsonl", [{**PAIR, "score": 0}, {**PAIR, "score": 9}], '{0: "?", 9: "?"}'),
         ("own.jsonl", [{"prompt": "Ask", "output": "So."}], "model=NAME"),
     ],

@@ -193,8 +193,10 @@ def _by_people(table: _Table, sides: Sequence[str]) -> bool:
 
 def _meaning(key: str, given: set[str]) -> str:
     """What a verdict may mean; `?` where only a person knows."""
+    if key == "-1":
+        return "none"  # FastChat's mark of a reply that it could not read
     if key in ("0", "3"):
-        return "tie" if any(given <= third for third in _THIRDS) else "?"
+        return "tie" if any(given - {"-1"} <= third for third in _THIRDS) else "?"
     return guess_meaning(key)
 
 
