@@ -68,9 +68,27 @@ def test_unknown_name_is_refused_with_those_that_exist(refused: Said) -> None:
 
 def test_the_name_of_a_label_set_stands_for_its_parts(run: Run) -> None:
     shown = verify(run, "judge_bench", 1)
+    assert shown.count("judge_bench: 0 of 2 files intact") == 1
     assert shown.count("judge_bench/gpt-4o-2024-05-13: not here") == 1
     assert shown.count("judge_bench/claude-3-5-sonnet-20240620: not here") == 1
     assert "critique_llm" not in shown
+
+
+@pytest.mark.data
+def test_a_set_has_one_line_and_each_wrong_file_its_own(
+    run: Run, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = [source for source in SOURCES.values() if source.name.startswith("case_study/")]
+    for source in sources:
+        copy = tmp_path / source.path
+        copy.parent.mkdir(parents=True)
+        shutil.copy(data_dir / source.path, copy)
+    monkeypatch.setenv("URS_INSPECT_DATA_DIR", str(tmp_path))
+    assert verify(run, "case_study", 0) == "case_study: 5 of 5 files intact\n"
+    (tmp_path / sources[2].path).unlink()
+    lines = verify(run, "case_study", 1).splitlines()
+    assert lines[0] == "case_study: 4 of 5 files intact"
+    assert [line.partition(": ")[0] for line in lines[1:]] == [sources[2].name]
 
 
 @pytest.mark.data

@@ -2,6 +2,8 @@
 reference answers.
 """
 
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -60,7 +62,7 @@ def _print_collection(console: Console, collection: Collection) -> None:
 def fetch_(names: tuple[str, ...]) -> None:
     """Download what is not here yet: all single files, or the files and folders NAMED."""
     console = Console(soft_wrap=True)
-    for source in _chosen(names):
+    for source in chain.from_iterable(_chosen(names).values()):
         console.print(f"{source.name}: {fetch(source)}", markup=False, highlight=False)
 
 
@@ -69,41 +71,65 @@ def fetch_(names: tuple[str, ...]) -> None:
 def verify(names: tuple[str, ...]) -> None:
     """Hash the copies again: all single files, or the files and folders NAMED.
 
-    Fails if one is missing or damaged.
+    One line says how many files of a set are intact; each other file has its own. Fails if one is
+    missing or damaged.
     """
     console = Console(soft_wrap=True)
-    errors = 0
-    for source in _chosen(names):
-        try:
-            path = locate(source)
-        except InputError as error:
-            path = None
-            state = str(error)
+    failed = False
+    for name, sources in _chosen(names).items():
+        states = [_verified(source) for source in sources]
+        failed = failed or any(state.failed for state in states)
+        intact = [state.told for state in states if state.intact]
+        told = [state.told for state in states if not state.intact]
+        if len(sources) == 1:
+            told += intact
         else:
-            state = _state(source, path)
-        errors += path is None
-        console.print(f"{source.name}: {state}", markup=False, highlight=False)
-    if errors:
+            told.insert(0, f"{name}: {len(intact)} of {len(sources)} files intact")
+        for line in told:
+            console.print(line, markup=False, highlight=False)
+    if failed:
         raise SystemExit(1)
 
 
-def _chosen(names: tuple[str, ...]) -> list[PinnedFile]:
-    """The files of these names, of label sets with parts and of folders; all single files by
-    default.
+@dataclass(frozen=True)
+class _Verified:
+    """What is known of a copy."""
+
+    told: str
+    intact: bool
+    failed: bool
+
+
+def _verified(source: PinnedFile) -> _Verified:
+    """Hash a copy again."""
+    try:
+        path = locate(source)
+    except InputError as error:
+        return _Verified(f"{source.name}: {error}", intact=False, failed=True)
+    intact = path is not None and is_pinned(source, path)
+    return _Verified(f"{source.name}: {_state(source, path)}", intact, failed=path is None)
+
+
+def _chosen(names: tuple[str, ...]) -> dict[str, list[PinnedFile]]:
+    """The files of these names, of label sets with parts and of folders, by set; all single files
+    by default.
     """
-    chosen: list[PinnedFile] = []
+    chosen: dict[str, list[PinnedFile]] = {}
     for name in names:
         parts = [source for part, source in SOURCES.items() if part.startswith(f"{name}/")]
         if name in COLLECTIONS:
-            chosen.extend(COLLECTIONS[name].files.values())
+            chosen[name] = list(COLLECTIONS[name].files.values())
         elif name in SOURCES:
-            chosen.append(SOURCES[name])
+            chosen[name] = [SOURCES[name]]
         elif parts:
-            chosen.extend(parts)
+            chosen[name] = parts
         else:
             allowed = choices([*SOURCES, *COLLECTIONS])
             raise InputError(f"unknown data '{name}'; allowed: {allowed}")
-    return chosen or list(SOURCES.values())
+    if not names:
+        for name, source in SOURCES.items():
+            chosen.setdefault(name.partition("/")[0], []).append(source)
+    return chosen
 
 
 def _state(source: PinnedFile, path: Path | None) -> str:
