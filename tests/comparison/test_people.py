@@ -182,13 +182,18 @@ def numbered(rows: Iterable[Row]) -> list[Row]:
 def test_logs_of_a_task_with_letters(tmp_path: Path, said: Said, facts: Callable[..., Any]) -> None:
     right, judge = truth_and_judge(5, 120, bias=(0.0, 0.0, 0.8))
     logs = write_runs(tmp_path, judge)
-    file = labels(tmp_path, numbered(rows_of(right, range(40), "ann")), "rater")
+    rows = numbered(rows_of(right, range(40), "ann"))
+    file = labels(tmp_path, rows, "rater")
     words = said("compare", *logs, "--human", file)
     assert "corrected by people" in words
     assert words.index("alpha") < words.index("gamma")
     read = facts("compare", *logs, "--human", file)
     assert read["raters"] == 1
-    assert "alpha" in read["headline"]
+    assert tells(read["headline"], "one person ... alpha")
+    two = [(*row[:-1], f"p{place // 3 % 2}") for place, row in enumerate(rows)]
+    (tmp_path / "two").mkdir()
+    by_two = labels(tmp_path / "two", two, "rater")
+    assert tells(said("compare", *logs, "--human", by_two), "these 2 people ... alpha")
     tables = {"corrected", "corrected_differences"}
     assert tables <= set(read["tables"])
     output = tmp_path / "out"

@@ -30,6 +30,8 @@ from urs_inspect.stats._paired import Pair
 
 FEWEST_RATED = 10
 """Fewest rated answers of a model for which there is a corrected mean."""
+_FEW_RATERS = 9
+"""Most raters whom a headline counts."""
 _UNLIKE_P = 0.01
 _UNLIKE = 0.1
 """Rated answers are unlike the others if their judge's scores differ with such a p-value and by as
@@ -555,7 +557,7 @@ def _headline(numbers: _Corrected, short: Mapping[str, str], mean: Format) -> st
     means = numbers.means["corrected"][: len(numbers.models)]
     best, *others = numbers.models
     rated = counted(_rated_answers(numbers), "answer")
-    text = f"By means corrected with people's ratings of {rated}, "
+    text = f"By means corrected with {_whose(numbers.raters, rated)}, "
     if others and not any(numbers.raters):
         text = (
             "If the same people rated all models, which a file without raters cannot show, then by"
@@ -574,6 +576,15 @@ def _headline(numbers: _Corrected, short: Mapping[str, str], mean: Format) -> st
     if unclear:
         text += f"; it is not significantly above {listed(unclear, 'or')}"
     return f"{text}."
+
+
+def _whose(raters: Sequence[str], rated: str) -> str:
+    """Whose ratings correct, since an interval is about few people and not about all."""
+    named = len([name for name in raters if name])
+    if not 0 < named <= _FEW_RATERS:
+        return f"people's ratings of {rated}"
+    people = "one person" if named == 1 else f"these {named} people"
+    return f"ratings of {rated} by {people}"
 
 
 def _how_many(beaten: int, others: Sequence[str]) -> str:
