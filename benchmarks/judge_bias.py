@@ -5,7 +5,8 @@
 
 Data: answers of five chat models to the 80 questions of Vicuna, verdicts of the same five as judges
 on all 20 ordered pairs of models, and people's votes on the pairs (Li, Patel and Du, "PRD: Peer Rank
-and Discussion Improve Large Language Model based Evaluations", 2023), which are fetched. First table: the coefficients of `judge_bias`, in logits. Second: each
+and Discussion Improve Large Language Model based Evaluations", 2023), which are fetched, and read as
+`urs-inspect import` does. First table: the coefficients of `judge_bias`, in logits. Second: each
 judge's less people's on the same pairs, in which questions and pairs that people did not see are
 left out. Third: the coefficients where ties are left out of the fit in place of counting half.
 
@@ -203,12 +204,12 @@ in the same way. A tie counts as half a win of each. Each coefficient and each s
 - Coefficients are in logits, with 95% intervals by question (clustered sandwich, Student's t; no error below half of that of independent verdicts).
 - *Own models* are the mean strength of the judge's own models less that of the others, and only what is above people's says anything.
 - Differences from people are over the pairs that both have. Their intervals hold jointly for the biases of a judge (Bonferroni). Those above 0 are marked, and the place also below 0.
-- A judge that decides more sharply than people has larger numbers in every column, without any taste of its own. The last lines of the simulations show what that does.
+- A judge that decides more sharply than people has larger numbers in every column, without any taste of its own. The last lines of the simulations show what that does. A few models say too little about how sharply a judge decides to divide it out: real tastes for length would be missed.
 
 ## Five judges and people
 
 Answers of five chat models to 80 questions, the same five as judges of all ordered pairs, and people's votes (Li, Patel and Du, "PRD: Peer Rank and Discussion Improve Large Language Model based Evaluations", 2023; `urs-inspect
-data fetch real_judges/vicuna80`). A model is its own family here.
+data fetch real_judges/vicuna80`), read as [`urs-inspect import`](../compare.md#answers-and-verdicts-that-exist) does. A model is its own family here.
 
 {coefficients}
 

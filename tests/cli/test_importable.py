@@ -127,3 +127,9 @@ def test_weighted_preferences_are_pairs_with_labels(run: Run, tmp_path: Path) ->
     }  # fmt: skip
     result = run("check", write_rows(tmp_path / "annotations.json", row))
     assert tells(result.output, "judge_pairwise ... label: preference ... entries 1 ... label b 1")
+
+
+def test_ratings_by_named_people_are_no_answers_to_import(run: Run, tmp_path: Path) -> None:
+    row = {"question": "Ask", "response": "So.", "human_score": 2, "annotator": "x", "model": "m"}
+    result = run("check", write_rows(tmp_path / "own.json", row))
+    assert tells(result.output, "ratings, error ... judge_rating ... rating: human_score")

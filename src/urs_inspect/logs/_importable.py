@@ -14,11 +14,12 @@ from urs_inspect.datasets._rows import Fields, Row, label_key
 from urs_inspect.logs._imported import ALIASES, Naming, read_answers_file
 from urs_inspect.logs._imported_verdicts import VERDICTS, score_in
 
+_UNKNOWN = '"?"'
 _PLACEHOLDERS = {
     "QUESTIONS": "a file of question_id and question",
     "ANSWERS": "the logs that `urs-inspect import answers` wrote",
     "NAME": "a name",
-    '"?"': "a, b, tie or none",
+    _UNKNOWN: "a, b, tie or none",
 }
 """What stands in a command where only a person knows -> what to write there."""
 _BETWEEN = "-vs-"
@@ -91,6 +92,16 @@ class _Table:
         """What says which question it is; empty if nothing does."""
         return next((what for what in ("question", "question_id") if self.has(what)), "")
 
+    def counted(self, *models: str) -> dict[str, Any]:
+        """How many rows and questions there are, and models where columns name them."""
+        counts: dict[str, Any] = {
+            "entries": len(self.rows),
+            "questions": len(self.different(self.asked)),
+        }
+        if models:
+            counts["models"] = len(self.different(*models))
+        return counts
+
     def renamed(self, *what: str) -> dict[str, str]:
         """Columns that only `--columns` can name."""
         return {
@@ -112,12 +123,16 @@ class _Table:
         if renamed:
             parts.append(f"--columns {shlex.quote(in_one_line(renamed))}")
         command = " ".join([*parts, *options, f"-o {verb}/"])
-        waiting = {
-            word: meaning
-            for word, meaning in _PLACEHOLDERS.items()
-            if any(option.endswith(word) or '"?"' == word in option for option in options)
-        }
-        return Importable(kind, self.has("judge"), contents, command, waiting)
+        judged = verb == "verdicts" and self.has("judge")
+        return Importable(kind, judged, contents, command, _waiting(options))
+
+
+def _waiting(options: Sequence[str]) -> dict[str, str]:
+    """Placeholders in options, and what they stand for."""
+    words = {option.rpartition(" ")[2].rpartition("=")[2] for option in options}
+    if any(_UNKNOWN in option for option in options):
+        words.add(_UNKNOWN)
+    return {word: meaning for word, meaning in _PLACEHOLDERS.items() if word in words}
 
 
 # --- pairs ---
@@ -148,12 +163,7 @@ def _pairs(table: _Table) -> Importable | None:
         meanings = in_one_line({key: _meaning(key, set(given)) for key in unknown})
         options.append(f"--verdicts {shlex.quote(meanings)}")
     kind = "votes of people" if people else "verdicts"
-    contents: dict[str, Any] = {
-        "entries": len(table.rows),
-        "questions": len(table.different(table.asked)),
-    }
-    if sides == _MODELS:
-        contents["models"] = len(table.different(*_MODELS))
+    contents = table.counted(*sides) if sides == _MODELS else table.counted()
     if table.has("judge"):
         contents["judges"] = choices(table.different("judge"))
     contents["verdict"] = dict(sorted(given.items()))
@@ -207,11 +217,7 @@ def _scores(table: _Table) -> Importable | None:
     """Scores of answers, by a column of the judge or a column of each judge."""
     if not table.asked or not table.has("model"):
         return None
-    contents: dict[str, Any] = {
-        "entries": len(table.rows),
-        "questions": len(table.different(table.asked)),
-        "models": len(table.different("model")),
-    }
+    contents = table.counted("model")
     named = table.has("judge", "score")
     judges = table.different("judge") if named else []
     options: list[str] = []
