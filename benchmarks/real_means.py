@@ -8,8 +8,6 @@ those of `urs-inspect compare --human` and `report --human` (prediction-powered 
 `benchmarks/real_judges.py` makes tables and the picture of it.
 """
 
-import csv
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.sample_efficiency import Workers
+from urs_inspect.logs._imported import Naming
+from urs_inspect.logs._imported_verdicts import KnownAnswers, read_scores_file
 from urs_inspect.stats._adjusted_means import RatedScores, powered_means
 from urs_inspect.stats._bootstrap import Estimate, Floats
 from urs_inspect.stats._means import contrast, mean_estimates
@@ -41,25 +41,27 @@ class Verdicts:
 
 
 def read_triviaqa(path: Path) -> Verdicts:
-    """Read the published table; rows without the person's verdict are left out."""
-    csv.field_size_limit(sys.maxsize)
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row[_PERSON]]
-    names = [name for name in rows[0] if name not in _NO_JUDGE and not name.startswith(_PERSON)]
-    models = tuple(dict.fromkeys(row["model"] for row in rows))
-    questions = list(dict.fromkeys(row["question"] for row in rows))
-    cells = {(row["question"], row["model"]): row for row in rows}
+    """Read the published table as `urs-inspect import verdicts` does.
 
-    def table(name: str) -> Floats:
-        return np.array(
-            [
-                [float(cells[question, model][name] == "True") for model in models]
-                for question in questions
-                if all((question, each) in cells for each in models)
-            ]
-        )
+    Questions are left out where the person's verdict on a model's answer is missing.
+    """
+    file = Naming().read(path)
+    judges = [name for name in file.columns if name not in _NO_JUDGE and _PERSON not in name]
+    scores = read_scores_file(file, judges, _PERSON, KnownAnswers((), []), [])
+    given = {score.key: float(score.value) for score in scores}
+    models = tuple(dict.fromkeys(score.answer.model for score in scores))
+    asked = dict.fromkeys(score.answer.asked for score in scores)
+    questions = [
+        question
+        for question in asked
+        if all((question, model, _PERSON) in given for model in models)
+    ]
 
-    return Verdicts(models, table(_PERSON), {name: table(name) for name in names})
+    def table(judge: str) -> Floats:
+        rows = [[given[question, model, judge] for model in models] for question in questions]
+        return np.array(rows)
+
+    return Verdicts(models, table(_PERSON), {judge: table(judge) for judge in judges})
 
 
 @dataclass(frozen=True)
