@@ -268,16 +268,39 @@ def test_the_answer_is_there_and_the_rest_unfolds(
 @pytest.mark.browser
 def test_a_link_to_a_folded_part_opens_it(browser: Browser, files: dict[str, Path]) -> None:
     with opened(browser, files["rich"], unfold=False, **_DESK) as found:
-        link = found.page.locator("nav .folded a").last
-        part = found.page.locator(str(link.get_attribute("href")))
+        part = found.page.locator("section:has(> details)").last
+        link = found.page.locator(f"nav a[href='#{part.get_attribute('id')}']")
         assert part.locator("> details").get_attribute("open") is None
         link.click()
         assert part.locator("> details").get_attribute("open") is not None
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("mode", ["light", "without scripts", "phone", "phone without scripts"])
+def test_every_part_is_reached_from_the_contents(
+    browser: Browser, files: dict[str, Path], mode: str
+) -> None:
+    with opened(browser, files["rich"], unfold=False, **_MODES[mode]) as found:
+        page = found.page
+        menu = page.locator("nav summary")
+        assert menu.is_visible() == ("phone" in mode)
+        if "phone" in mode:
+            assert not page.locator("nav a").first.is_visible()
+            menu.click()
+        links = page.locator("nav a")
+        assert links.count() == links.filter(visible=True).count() > 10
+        titles = page.locator("section > details h3").all_text_contents()
+        assert titles and set(titles) <= set(links.all_text_contents())
+        last = page.locator("nav a[href^='#']").last
+        part = page.locator(f"main > {last.get_attribute('href')}")
+        last.click()
+        assert part.evaluate("e => e.getBoundingClientRect().top") < page.evaluate("innerHeight")
+
+
+@pytest.mark.browser
 def test_fingers_find_what_they_press(browser: Browser, files: dict[str, Path]) -> None:
     with opened(browser, files["rich"], **_PHONE) as found:
+        found.page.locator("nav summary").click()
         pressed = found.page.locator("th button, summary, select, nav a").filter(visible=True)
         sizes = pressed.evaluate_all("all => all.map(e => e.getBoundingClientRect().height)")
         assert len(sizes) > 20 and min(sizes) >= 44
