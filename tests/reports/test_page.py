@@ -156,13 +156,21 @@ def _report(table: Table, **facts: object) -> Report:
 
 
 def test_answers_of_cards_are_escaped_and_sections_have_pages_of_their_own() -> None:
-    answer = Excerpt("1.00", "Leisure", "<b>asked</b>", "<script>answered</script>", "a/b.html#c")
+    answer = Excerpt(
+        "1.00",
+        "Leisure",
+        "<b>asked</b>",
+        "<script>answered</script>",
+        criteria="Clarity <2>",
+        reason="<i>why</i>",
+        link="a/b.html#c",
+    )
     card = Card("<i>", "mean 2", {"Worst answers": [answer]}, "a/b.html")
     own = Section("On its own", ["A note."], page="own.html")
     kind = ReportKind("format", 1, "command", "stem")
     report = Report(kind, "Title", [Section("Here", cards=[card]), own])
     text = render_page(report)
-    for part in (answer.question, answer.answer, card.title):
+    for part in (answer.question, answer.answer, answer.criteria, answer.reason, card.title):
         assert part not in text and str(escape(part)) in text
     assert 'href="a/b.html#c"' in text and 'href="own.html"' in text and "A note." not in text
     [(name, further)] = further_pages(report).items()

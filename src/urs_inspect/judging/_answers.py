@@ -25,6 +25,10 @@ from urs_inspect.judging._score_reply import explain, read_reply
 from urs_inspect.rubrics import FINAL, LOWEST, load_rubric
 
 _CUT_OFF = "**The answer was cut off at the token limit** and was judged as it is."
+BETWEEN_JUDGES = "\n\n---\n\n"
+"""Stands in an explanation between what two judges said."""
+OTHER_CRITERIA = "The remaining criteria have no score"
+"""How the sentence begins that says why."""
 Reason = Literal["scoring_failed", "grader_failed", "no_response"]
 
 
@@ -323,8 +327,8 @@ class AnswerJudging:
         }
         if len(records) < len(judgements):
             metadata["outcome"] = PARTIAL_PANEL
-        explained = "\n\n---\n\n".join(self._explained(j, case) for j in judgements)
-        explanation = f"{self._about_nan(case)}\n\n{explained}"
+        explained = BETWEEN_JUDGES.join(self._explained(j, case) for j in judgements)
+        explanation = f"{explained}\n\n{self._about_others(case)}"
         if cut_off:
             explanation = f"{_CUT_OFF}\n\n{explanation}"
         if not records:
@@ -352,7 +356,7 @@ class AnswerJudging:
         }
         explanation = (
             f"The answer is empty (stop reason: {stop_reason}): the lowest score, and no judge was"
-            f" called. {self._about_nan(case)}"
+            f" called. {self._about_others(case)}"
         )
         return Judged(self._value(scores), "no_response", explanation, metadata)
 
@@ -366,10 +370,10 @@ class AnswerJudging:
             key: sum(given) / len(given) if (given := scores.get(key)) else math.nan for key in keys
         }
 
-    def _about_nan(self, case: _Case) -> str:
-        """Why some criteria have no score."""
+    def _about_others(self, case: _Case) -> str:
+        """Why the criteria of other intents have no score."""
         label = self.rubric.intents[case.intent].label
-        return f"NaN: criteria by which answers to {label} are not judged."
+        return f"{OTHER_CRITERIA}, because answers to {label} are not judged by them."
 
     def _explained(self, judgement: Judgement, case: _Case) -> str:
         head = f"Judge: `{judgement.judge}`" + (

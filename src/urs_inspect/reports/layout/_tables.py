@@ -136,6 +136,8 @@ class Excerpt:
     about: str  # what kind of question it answers
     question: str
     answer: str = ""  # empty if the texts were not read
+    criteria: str = ""  # the scores by criterion
+    reason: str = ""  # the judge's, in short; empty if the texts were not read
     link: str = ""  # to the whole answer, relative to the page
 
 

@@ -40,6 +40,7 @@ from urs_inspect.reports.numbers._answers import CRITERION
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL, column_key
 from urs_inspect.reports.words._cards import extreme_answers, model_cards
+from urs_inspect.reports.words._judgements import judgement_markup
 from urs_inspect.reports.words._leaderboard import report_leaderboard
 from urs_inspect.rubrics import FINAL
 
@@ -412,6 +413,11 @@ def _texts(sample: EvalSample) -> tuple[str | None, ...]:
 # --- pages ---
 
 
+def _shown(text: str) -> str:
+    """A text with a picture for every character that a page would not show."""
+    return visible(text).translate(_PICTURES)
+
+
 def _pages(
     ranking: Ranking, place: int, model: str, table: pd.DataFrame, bundle: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
@@ -431,7 +437,8 @@ def _pages(
         "number": number(2),
         "address": lambda key=ALL: page_of(ranking, place, model, key).removeprefix("answers/"),
         "name": _name,
-        "text": lambda text: visible(text).translate(_PICTURES),
+        "text": _shown,
+        "judgement": lambda text: judgement_markup(_shown(text)),
         "criterion": CRITERION,
     }
     template = environment().get_template("answers.html.jinja")

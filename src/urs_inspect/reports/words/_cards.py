@@ -8,7 +8,9 @@ import pandas as pd
 from urs_inspect._util import counted, visible
 from urs_inspect.reports._texts import number, ranks_text
 from urs_inspect.reports.layout._tables import Card, Excerpt
+from urs_inspect.reports.numbers._answers import CRITERION
 from urs_inspect.reports.numbers._leaderboard import Ranking
+from urs_inspect.reports.words._judgements import reason_of
 from urs_inspect.rubrics import FINAL
 
 _EACH = 3
@@ -26,8 +28,8 @@ def model_cards(
 
     Args:
         ranking: The ranking.
-        texts: Model -> its `extreme_answers` with their `id`, `question`, `answer` and `page`; a
-            model that is not there is shown with the ids of its answers.
+        texts: Model -> its `extreme_answers` with their `id`, `question`, `answer`, `explanation`
+            and `page`; a model that is not there is shown with the ids of its answers.
         page: Gives the address of a model's page; None if there is none.
     """
     cards = []
@@ -58,7 +60,7 @@ def _without_texts(answers: pd.DataFrame) -> pd.DataFrame:
     """The worst and the best answers of a model, by their ids."""
     answers = answers.sort_values([FINAL, "question", "epoch"], kind="stable")
     named = extreme_answers(answers).rename(columns={"question": "id"})
-    return named.assign(question="", answer="", page="")
+    return named.assign(question="", answer="", explanation="", page="")
 
 
 def extreme_answers(answers: pd.DataFrame) -> pd.DataFrame:
@@ -81,8 +83,21 @@ def _excerpt(ranking: Ranking, row: Mapping[Any, Any]) -> Excerpt:
         about=", ".join(kind),
         question=_shortened(str(row["question"] or row["id"]), _QUESTION),
         answer=_shortened(str(row["answer"]), _ANSWER),
+        criteria=_criteria(ranking, row),
+        reason=visible(reason_of(str(row["explanation"]))),
         link=str(row["page"]),
     )
+
+
+def _criteria(ranking: Ranking, row: Mapping[Any, Any]) -> str:
+    """The scores by criterion, those that there are."""
+    columns = [CRITERION + name for name in ranking.criteria]
+    scores = [
+        f"{ranking.title(column)} {row[column]:g}"
+        for column in columns
+        if pd.notna(row.get(column))
+    ]
+    return ", ".join(scores)
 
 
 def _shortened(text: str, most: int) -> str:

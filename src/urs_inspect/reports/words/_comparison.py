@@ -171,18 +171,18 @@ def best_sentence(ranking: ComparedModels, key: str, most: int = _MOST_NAMED) ->
     if not any(pair.difference.n for pair in pairs):
         return f"No {ranking.noun} has a score of every ranked model."
     name = short[ranking.best(key)]
-    others = len(pairs)
     better = [short[pair.second] for pair in pairs if pair.significant]
-    if len(better) == others:
+    if len(better) == len(pairs):
         return f"{name} is best, significantly better than {_all_of(better)}."
     equal = [short[pair.second] for pair in pairs if round(pair.difference.value, DIGITS) == 0]
+    reasons = _why_none_is_best(ranking, key, equal, most)
     highest = "lowest" if ranking.lower_is_better else "highest"
-    have = f"{listed([name, *equal])} share" if equal else f"{name} has"
-    text = f"{have} the {highest} mean score"
-    if ranking.testable(key):
-        return f"{text}{_not_distinguished(ranking, pairs, equal, most)}."
-    over = counted(pairs[0].difference.n, ranking.noun)
-    return f"{text}; over {over} no difference between {others + 1} models can be significant."
+    mean = f"{listed([name, *equal])} share" if equal else f"{name} has"
+    mean += f" the {highest} mean score"
+    if better:
+        named = listed(better) if len(better) <= _MOST_IN_CLAIM else f"{len(better):,} others"
+        mean += f", significantly {_beyond(ranking)} {named}"
+    return f"No model is clearly best: {'; '.join([*reasons, mean])}."
 
 
 def _all_of(others: Sequence[str]) -> str:
@@ -191,36 +191,50 @@ def _all_of(others: Sequence[str]) -> str:
     return "both others" if len(others) == 2 else f"all {len(others)} others"
 
 
-def _not_distinguished(
-    ranking: ComparedModels, pairs: Sequence[Comparison], equal: Sequence[str], most: int
-) -> str:
-    """What is not known of the best model beside the others, of which some are equal to it."""
+def _beyond(ranking: ComparedModels) -> str:
+    """Where a better mean lies."""
+    return "below" if ranking.lower_is_better else "above"
+
+
+def _why_none_is_best(
+    ranking: ComparedModels, key: str, equal: Sequence[str], most: int
+) -> list[str]:
+    """Why the model with the best mean is not called the best, one clause for each reason.
+
+    The models with an `equal` mean are named elsewhere.
+    """
+    pairs = ranking.beside_best(key)
+    over = pairs[0].difference.n
+    if not ranking.testable(key):
+        questions = counted(over, ranking.noun)
+        models = len(pairs) + 1
+        return [f"over {questions} no difference between {models} models can be significant"]
+    name = ranking.short[ranking.best(key)]
     by_verdict: dict[str, list[str]] = {}
     for pair in pairs:
         by_verdict.setdefault(pair.verdict, []).append(ranking.short[pair.second])
-    above = "below" if ranking.lower_is_better else "above"
-    text = ""
-    if better := by_verdict.get("significant"):
-        named = listed(better) if len(better) <= _MOST_IN_CLAIM else f"{len(better):,} others"
-        text += f", significantly {above} {named}"
-    unclear = [name for name in by_verdict.get("not distinguishable", []) if name not in equal]
+    reasons = []
+    unclear = [other for other in by_verdict.get("not distinguishable", []) if other not in equal]
     if len(unclear) == len(pairs) > 1:
-        text += ", but cannot be distinguished from any other model"
+        reasons.append(f"{name} cannot be distinguished from any other model")
+    elif len(unclear) == 1:
+        reasons.append(f"{name} and {unclear[0]} cannot be distinguished")
     elif unclear:
-        text += f", but cannot be distinguished from {listed(unclear, 'or', most=most)}"
+        reasons.append(f"{name} cannot be distinguished from {listed(unclear, 'or', most=most)}")
     if partly := by_verdict.get("not significant over all questions"):
-        text += (
-            f"; it is significantly {above} {listed(partly)} only over the"
-            f" {counted(pairs[0].difference.n, f'common {ranking.noun}')}, not over all that were"
-            " asked"
+        common = counted(over, f"common {ranking.noun}")
+        reasons.append(
+            f"{name} is significantly {_beyond(ranking)} {listed(partly)} only over the {common},"
+            " not over all that were asked"
         )
     if depends := by_verdict.get("depends on unscored answers"):
         lacking = dict.fromkeys(chain.from_iterable(pair.depends_on for pair in pairs))
-        text += (
-            f"; whether it is better than {listed(depends)} depends on unscored answers of"
-            f" {listed([ranking.short[name] for name in lacking])}"
+        unscored = listed([ranking.short[lacks] for lacks in lacking])
+        reasons.append(
+            f"whether {name} is better than {listed(depends)} depends on unscored answers of"
+            f" {unscored}"
         )
-    return text
+    return reasons
 
 
 def best_claim(compared: ComparedModels, signed: Format) -> str:
@@ -230,7 +244,7 @@ def best_claim(compared: ComparedModels, signed: Format) -> str:
     if not pairs or not pairs[0].difference.n or round(pairs[0].difference.value, DIGITS) == 0:
         return sentence
     difference = signed(pairs[0].difference)
-    if len(pairs) == 1:
+    if len(pairs) == 1 and pairs[0].significant:
         return f"{sentence.removesuffix('.')}: {difference}."
     return f"{sentence} Ahead of {compared.short[pairs[0].second]}: {difference}."
 

@@ -1,0 +1,68 @@
+"""What a judge wrote about an answer: for a page to show, and in short for a card."""
+
+import re
+
+from markupsafe import Markup, escape
+
+from urs_inspect.judging._answers import BETWEEN_JUDGES, OTHER_CRITERIA
+
+_SENTENCES = 2
+_REASON = 200
+"""Characters of a reason in short."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_EARLIER = re.compile(r"NaN: criteria by which (answers to .+) are not judged\.")
+"""How earlier logs say which criteria have no score."""
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_HEADING = re.compile(r"#{1,6}\s+(.+)")
+_BOLD = re.compile(r"(?<![A-Za-z0-9])\*\*(?=\S)(.+?)(?<=\S)\*\*(?![A-Za-z0-9])")
+_CODE = re.compile(r"`([^`]+)`")
+_NUMBERED = re.compile(r".*\d\s*|.*: no whole number given\s*")
+"""A heading with the score of a criterion; that of the closing words has none."""
+_NO_REASON = re.compile(
+    rf"#|```|\{{|\[simulated|Judge: `|\*\*[^*]+\*\*$|(?:Score|分数|得分)\s*[:：]|{OTHER_CRITERIA}"
+)
+"""How lines begin that are no reason: headings, scores and what the scorer adds."""
+
+
+def judgement_markup(text: str) -> Markup:
+    """A judgement as text that is all escaped; headings, bold and code are marked as such."""
+    lines = []
+    in_code = False
+    for line in str(escape(_plain(text))).split("\n"):
+        if _FENCE.match(line):
+            in_code = not in_code
+        elif not in_code:
+            line = _marked(line)
+        lines.append(line)
+    return Markup("\n".join(lines))  # noqa: S704 (escaped above)
+
+
+def reason_of(judgement: str) -> str:
+    """The first sentences of a judge's reason: of its closing words, if it wrote some."""
+    first = _plain(judgement).split(BETWEEN_JUDGES)[0]
+    _, _, last = first.rpartition("\n### ")
+    heading, _, closing = last.partition("\n")
+    reason = "" if _NUMBERED.fullmatch(heading) else _reason_in(closing)
+    reason = reason or _reason_in(first)
+    sentences = _SENTENCE_END.split(reason)
+    short = " ".join(sentences[:_SENTENCES])
+    return short if len(short) <= _REASON else f"{short[:_REASON].rstrip()}…"
+
+
+def _reason_in(text: str) -> str:
+    """What a text says as a reason, on one line."""
+    lines = [line for line in text.splitlines() if not _NO_REASON.match(line.strip())]
+    return " ".join(_BOLD.sub(r"\1", " ".join(lines)).split())
+
+
+def _plain(text: str) -> str:
+    """A judgement of an earlier log in the words of now."""
+    return _EARLIER.sub(rf"{OTHER_CRITERIA}, because \1 are not judged by them.", text)
+
+
+def _marked(line: str) -> str:
+    """A line that is escaped already, with tags in the place of marks."""
+    heading = _HEADING.fullmatch(line)
+    if heading is not None:
+        return f"<b>{heading[1].replace('**', '')}</b>"
+    return _CODE.sub(r"<code>\1</code>", _BOLD.sub(r"<b>\1</b>", line))
