@@ -91,12 +91,11 @@ def _excerpt(ranking: Ranking, row: Mapping[Any, Any]) -> Excerpt:
 
 def _criteria(ranking: Ranking, row: Mapping[Any, Any]) -> str:
     """The scores by criterion, those that there are."""
-    columns = [CRITERION + name for name in ranking.criteria]
-    scores = [
-        f"{ranking.title(column)} {row[column]:g}"
-        for column in columns
-        if pd.notna(row.get(column))
-    ]
+    scores = []
+    for name in ranking.criteria:
+        column = CRITERION + name
+        if pd.notna(row.get(column)):
+            scores.append(f"{ranking.title(column)} {row[column]:g}")
     return ", ".join(scores)
 
 

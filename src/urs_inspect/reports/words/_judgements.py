@@ -31,9 +31,7 @@ def judgement_markup(text: str) -> Markup:
     for line in str(escape(_plain(text))).split("\n"):
         if _FENCE.match(line):
             in_code = not in_code
-        elif not in_code:
-            line = _marked(line)
-        lines.append(line)
+        lines.append(line if in_code else _marked(line))
     return Markup("\n".join(lines))  # noqa: S704 (escaped above)
 
 
