@@ -305,6 +305,25 @@ def test_every_part_is_reached_from_the_contents(
         assert part.evaluate("e => e.getBoundingClientRect().top") < page.evaluate("innerHeight")
 
 
+_TEXTS = """() => [...document.querySelectorAll(
+    'main :is(h2, h3, h4, li, p, td, th, blockquote, figcaption), nav a')]
+  .filter(e => e.checkVisibility() && !e.closest('.controls')).map(e => e.textContent.trim())"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("form", [_DESK, _PHONE])
+def test_without_scripts_a_page_shows_all_that_it_shows_with_them(
+    browser: Browser, files: dict[str, Path], form: dict[str, Any]
+) -> None:
+    shown = []
+    for scripts in (True, False):
+        options = form | {"java_script_enabled": scripts}
+        with opened(browser, files["rich"], **options) as found:
+            shown.append(found.page.evaluate(_TEXTS))
+    assert len(shown[0]) > 500
+    assert sorted(shown[0]) == sorted(shown[1])
+
+
 @pytest.mark.browser
 def test_fingers_find_what_they_press(browser: Browser, files: dict[str, Path]) -> None:
     with opened(browser, files["rich"], **_PHONE) as found:
