@@ -13,6 +13,7 @@ import argparse
 import os
 import shutil
 import tempfile
+from contextlib import chdir
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -40,16 +41,17 @@ PAGES = {
 
 def page(folder: Path) -> Path:
     """The page of a report about the simulated models."""
-    inspect_eval(
-        urs(),
-        model=[f"urs_simulation/quality-{quality}" for quality in QUALITIES],
-        model_roles={"grader": "urs_simulation/judge"},
-        limit=400,
-        log_dir=str(folder / "logs"),
-        display="none",
-    )
+    with chdir(folder):  # the page names the logs as they were given
+        inspect_eval(
+            urs(),
+            model=[f"urs_simulation/quality-{quality}" for quality in QUALITIES],
+            model_roles={"grader": "urs_simulation/judge"},
+            limit=400,
+            log_dir="logs",
+            display="none",
+        )
+        report = report_leaderboard(make_leaderboard(read_answers(["logs"])))
     file = folder / "report.html"
-    report = report_leaderboard(make_leaderboard(read_answers([str(folder / "logs")])))
     file.write_text(render_page(report), encoding="utf-8")
     return file
 
