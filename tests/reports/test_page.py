@@ -512,5 +512,7 @@ def test_paper_is_white_and_nothing_is_cut(
             page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         )
         assert page.locator("nav").is_hidden() and page.locator("figure .wide").first.is_visible()
+        titles = page.locator("main :is(h2, h3, h4), .card summary")
+        assert titles.count() == titles.filter(visible=True).count() > 20
         paper = page.pdf(format="A4", prefer_css_page_size=True)
         assert paper.startswith(b"%PDF") and 4 <= paper.count(b"/Type /Page\n") <= 28
