@@ -5,7 +5,9 @@ import pytest
 from tests.telling import tells
 from urs_inspect.reports.words._judgements import judgement_markup, reason_of
 
-_JUDGED = """Judge: `p/j`
+_JUDGED = """Criteria without a score: answers to Leisure are not judged by them.
+
+Judge: `p/j`
 
 **Final Score: 4**
 
@@ -18,8 +20,7 @@ Score: 5
 
 Off the subject. Too long. Rude.
 Score: 4
-
-The remaining criteria have no score, because answers to Leisure are not judged by them."""
+"""
 _CHINESE = """Judge: `p/j`
 
 **综合得分: 4**
@@ -83,4 +84,4 @@ def test_a_long_reason_is_shortened() -> None:
 
 def test_earlier_logs_say_in_plain_words_which_criteria_have_no_score() -> None:
     shown = judgement_markup("NaN: criteria by which answers to Ask for Advice are not judged.")
-    assert "NaN" not in shown and tells(shown, "no score ... answers to Ask for Advice")
+    assert "NaN" not in shown and tells(shown, "without a score ... answers to Ask for Advice")

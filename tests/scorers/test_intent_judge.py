@@ -147,8 +147,8 @@ def test_the_judge_gets_instructions_and_case_under_its_role_and_its_reasons_are
     [event] = [event for event in samples_of(log)[0].events if isinstance(event, ModelEvent)]
     assert event.role == "grader" and log.stats.role_usage["grader"].total_tokens == 2
     explanation = score_of(log).explanation or ""
-    judgement, about = explanation.rsplit("\n\n", 1)
-    assert "no score" in about and "Leisure" in about and "NaN" not in explanation
+    about, judgement = explanation.split("\n\n", 1)
+    assert "without a score" in about and "Leisure" in about and "NaN" not in explanation
     assert judgement.startswith("Judge: `mockllm/judge`\n\n**Final Score: 7**")
     assert "### User Satisfaction: 8\n\nOne film, and a fitting one." in explanation
     assert "### Engagement: 9\n\nwarm" in explanation and "{" not in explanation
@@ -440,7 +440,7 @@ def test_panel_of_which_one_fails_reports_the_mean_of_the_others_and_keeps_all(t
         "mockllm/c",
     ]
     assert metadata["judges"][1]["failure_mode"] == "unparseable"
-    explanation = score_of(log).explanation or ""
+    explanation = (score_of(log).explanation or "").split("\n\n", 1)[1]
     parts = explanation.split("\n\n---\n\n")
     assert [part.partition("\n")[0] for part in parts] == [
         f"Judge: `mockllm/{name}`" for name in "abc"

@@ -27,8 +27,8 @@ from urs_inspect.rubrics import FINAL, LOWEST, load_rubric
 _CUT_OFF = "**The answer was cut off at the token limit** and was judged as it is."
 BETWEEN_JUDGES = "\n\n---\n\n"
 """Stands in an explanation between what two judges said."""
-OTHER_CRITERIA = "The remaining criteria have no score"
-"""How the sentence begins that says why."""
+OTHER_CRITERIA = "Criteria without a score"
+"""How the sentence begins that says why there are some."""
 Reason = Literal["scoring_failed", "grader_failed", "no_response"]
 
 
@@ -328,7 +328,7 @@ class AnswerJudging:
         if len(records) < len(judgements):
             metadata["outcome"] = PARTIAL_PANEL
         explained = BETWEEN_JUDGES.join(self._explained(j, case) for j in judgements)
-        explanation = f"{explained}\n\n{self._about_others(case)}"
+        explanation = f"{self._about_others(case)}\n\n{explained}"
         if cut_off:
             explanation = f"{_CUT_OFF}\n\n{explanation}"
         if not records:
@@ -356,7 +356,7 @@ class AnswerJudging:
         }
         explanation = (
             f"The answer is empty (stop reason: {stop_reason}): the lowest score, and no judge was"
-            f" called. {self._about_others(case)}"
+            f" called.\n\n{self._about_others(case)}"
         )
         return Judged(self._value(scores), "no_response", explanation, metadata)
 
@@ -373,7 +373,7 @@ class AnswerJudging:
     def _about_others(self, case: _Case) -> str:
         """Why the criteria of other intents have no score."""
         label = self.rubric.intents[case.intent].label
-        return f"{OTHER_CRITERIA}, because answers to {label} are not judged by them."
+        return f"{OTHER_CRITERIA}: answers to {label} are not judged by them."
 
     def _explained(self, judgement: Judgement, case: _Case) -> str:
         head = f"Judge: `{judgement.judge}`" + (

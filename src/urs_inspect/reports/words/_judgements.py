@@ -55,7 +55,7 @@ def _reason_in(text: str) -> str:
 
 def _plain(text: str) -> str:
     """A judgement of an earlier log in the words of now."""
-    return _EARLIER.sub(rf"{OTHER_CRITERIA}, because \1 are not judged by them.", text)
+    return _EARLIER.sub(rf"{OTHER_CRITERIA}: \1 are not judged by them.", text)
 
 
 def _marked(line: str) -> str:
