@@ -18,7 +18,7 @@ from urs_inspect._util import InputError, choices, counted
 
 if TYPE_CHECKING:
     from urs_inspect.annotation import VoteReading
-    from urs_inspect.annotation._campaign import Campaign
+    from urs_inspect.annotation._campaign import Campaign, VotingPlan
     from urs_inspect.annotation._queue import BallotQueue
     from urs_inspect.annotation._rating_campaign import RatingCampaign
     from urs_inspect.annotation._ratings import RatingReading
@@ -206,17 +206,9 @@ def _voting(
         )
     ballots = load_ballots(Path(sources[0]))
     plan = load_plan(Path(sources[0]))
-    if plan is not None and shuffled:
-        raise InputError(
-            f"order: 'own' is not possible, since allocation={plan.allocation} of the log gives the"
-            " order"
-        )
+    if plan is not None:
+        _check_plan(plan, shuffled, questions)
     if questions is not None:
-        if plan is not None:
-            raise InputError(
-                f"questions-language: not with allocation={plan.allocation} of the log, which"
-                " chooses pairs"
-            )
         _check_language(questions, (ballot.language for ballot in ballots))
         ballots = tuple(ballot for ballot in ballots if ballot.language == questions)
     voting = Campaign(ballots, votes, () if report else annotators, shuffled=shuffled, plan=plan)
@@ -232,6 +224,20 @@ def _voting(
         _print_voting(voting.queue, console)
         voting.queue.on_change = partial(_print_voting, console=console)
     return None if report else voting
+
+
+def _check_plan(plan: "VotingPlan", shuffled: bool, questions: str | None) -> None:
+    """Refuse options about what an allocation decides: the order, and which pairs are shown."""
+    if shuffled:
+        raise InputError(
+            f"order: 'own' is not possible, since allocation={plan.allocation} of the log gives the"
+            " order"
+        )
+    if questions is not None:
+        raise InputError(
+            f"questions-language: not with allocation={plan.allocation} of the log, which chooses"
+            " pairs"
+        )
 
 
 def _rating(

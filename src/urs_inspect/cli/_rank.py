@@ -132,11 +132,13 @@ def rank(
     published = None if leaderboard is None else read_leaderboard(Path(leaderboard))
     features, coefficients = _style(control)
     people, battles, styles, groups = _read(sources, ballot_votes, features, columns, by)
-    verdicts = None if judge is None or people is None else _verdicts(people, judge)
+    compared = None
+    if judge is not None and people is not None:
+        compared = people, _verdicts(people, judge)
     # Before the ratings by Elo, which take longest, so that an error comes early.
     sections: list[_SectionOf] = []
-    if people is not None and verdicts is not None:
-        sections.append(_corrected(people, verdicts))
+    if compared is not None:
+        sections.append(_corrected(*compared))
     if features:
         sections.append(_controlled(battles, styles, features, coefficients))
     if prior is not None:
@@ -147,8 +149,8 @@ def rank(
     by_judge = None
     if by is not None:
         rankings = rankings_by(by, ranking, battles, groups, _ranked, published)
-        if people is not None and verdicts is not None:
-            by_judge = rankings_of_judge(by, people, verdicts, groups, _ranked)
+        if compared is not None:
+            by_judge = rankings_of_judge(by, *compared, groups, _ranked)
     adjusted = [section(ranking) for section in sections]
     report = ranking_report(ranking, agreement, people, adjusted, rankings, by_judge)
     if output is not None:

@@ -178,18 +178,8 @@ def refuse_other_task(base: str, new: str) -> None:
 
 def refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool) -> None:
     refuse_other_task(base.task, new.task)
-    if base.judge != new.judge and not equivalent:
-        judges = f"{base.judge or 'none named'} in BASE and {new.judge or 'none named'} in NEW"
-        raise InputError(
-            f"BASE and NEW: the judge is {judges}; scores of two judges compare with --equivalent"
-            " only"
-        )
-    if base.scored_by != new.scored_by and not equivalent:
-        gave = [choices(sorted(side.scored_by)) or "no judge" for side in (base, new)]
-        raise InputError(
-            f"BASE and NEW: of the panel of judges, {gave[0]} gave scores in BASE and {gave[1]} in"
-            " NEW; scores of two panels do not compare"
-        )
+    if not equivalent:
+        _refuse_other_judges(base, new)
     for fact in ("version", "dataset", "scorer", "higher_is_better"):
         facts = getattr(base, fact), getattr(new, fact)
         if facts[0] != facts[1] and not {"", None} & {*facts}:
@@ -200,6 +190,21 @@ def refuse_different(base: SampleScores, new: SampleScores, *, equivalent: bool)
             )
     if base.runs == new.runs:
         raise InputError(f"BASE and NEW are the same: {choices(run.log for run in base.runs)}")
+
+
+def _refuse_other_judges(base: SampleScores, new: SampleScores) -> None:
+    if base.judge != new.judge:
+        judges = f"{base.judge or 'none named'} in BASE and {new.judge or 'none named'} in NEW"
+        raise InputError(
+            f"BASE and NEW: the judge is {judges}; scores of two judges compare with --equivalent"
+            " only"
+        )
+    if base.scored_by != new.scored_by:
+        gave = [choices(sorted(side.scored_by)) or "no judge" for side in (base, new)]
+        raise InputError(
+            f"BASE and NEW: of the panel of judges, {gave[0]} gave scores in BASE and {gave[1]} in"
+            " NEW; scores of two panels do not compare"
+        )
 
 
 def common_samples(base: SampleScores, new: SampleScores) -> tuple[pd.DataFrame, list[str]]:

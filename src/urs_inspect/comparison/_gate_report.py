@@ -31,7 +31,7 @@ from urs_inspect.reports.layout._tables import (
     simulation_section,
 )
 from urs_inspect.stats import Estimate
-from urs_inspect.stats._bootstrap import Scale
+from urs_inspect.stats._bootstrap import Flags, Scale
 from urs_inspect.stats._power import FEWEST, POWER, score_slope
 
 _SIGNED = number(3, sign=True)
@@ -126,33 +126,14 @@ def _decision_section(
     decision: Decision,
     power: Power,
 ) -> Section:
-    rule = decision.rule
-    n = len(scores.base)
-    clusters = int(decision.bounds.clusters[0])
-    both = ~np.isnan(scores.base + scores.new)
-    missing = n - int(both.sum())
-    kind = (
-        f"{level_text(rule.level)} one-sided"
-        f" bounds{' valid at every look' if rule.sequential else ''}"
-    )
-    notes = [decision.reason, *_settling(power, n, decision)]
+    notes = [decision.reason, *_settling(power, len(scores.base), decision)]
     notes.append(
         f"Difference of the means, NEW less BASE: {_SIGNED(decision.estimate().value)}"
         f"{_bounds_text(decision, scores)}."
     )
     if decision.code == 0 and decision.high < 0:
         notes.append("NEW is significantly worse than BASE, but by less than the margin.")
-    if math.isnan(decision.low) and clusters >= FEWEST and scores.scale[0] == scores.scale[1]:
-        notes.append(
-            "No bounds: all scores are the same and no scale is known; --scale LOW,HIGH gives one."
-        )
-    elif math.isnan(decision.low):
-        notes.append(f"No bounds: too few clusters with scores of both sides ({clusters}).")
-    elif missing < n and not np.nan_to_num(scores.differences[:, 0]).any():
-        notes.append(
-            f"All {counted(n - missing, 'score')} are equal; the bounds allow for differences in"
-            " samples that were not drawn."
-        )
+    notes += _about_bounds(decision, scores)
     if base.structured != new.structured:
         notes.append(
             f"Structured output of the judge: {base.structured} in BASE, {new.structured} in NEW."
@@ -166,28 +147,63 @@ def _decision_section(
         f"Task {base.task}, score {base.scorer}. {scores.scale_note}",
         *dict.fromkeys((*base.notes, *new.notes)),
     ]
-    data: list[tuple[str, float | Estimate]] = [
-        (f"{name}: {side.runs[0].model}", float(values[both].mean()) if both.any() else math.nan)
-        for name, side, values in (("BASE", base, scores.base), ("NEW", new, scores.new))
-    ]
-    data += [
-        (case, decision.estimate(k))
-        for k, case in enumerate(CASES[: 3 if scores.incomplete else 1])
-    ]
-    cases = f", cases of missing scores over all {n:,}" if scores.incomplete else ""
-    among = "" if clusters == n - missing else f" in {counted(clusters, 'cluster')}"
-    table = Table(
+    table = _means_table(base, new, scores, decision)
+    return Section("Decision", notes, [table], warnings=notes[:1] if decision.code else ())
+
+
+def _scored_by_both(scores: PairedScores) -> Flags:
+    """Which samples have a score of both sides, shape (samples,)."""
+    return ~np.isnan(scores.base + scores.new)
+
+
+def _about_bounds(decision: Decision, scores: PairedScores) -> list[str]:
+    """Why there are no bounds, or what they mean where all scores are equal; else nothing."""
+    clusters = int(decision.bounds.clusters[0])
+    if math.isnan(decision.low):
+        if clusters >= FEWEST and scores.scale[0] == scores.scale[1]:
+            return [
+                "No bounds: all scores are the same and no scale is known; --scale LOW,HIGH gives"
+                " one."
+            ]
+        return [f"No bounds: too few clusters with scores of both sides ({clusters})."]
+    scored = int(_scored_by_both(scores).sum())
+    if scored and not np.nan_to_num(scores.differences[:, 0]).any():
+        return [
+            f"All {counted(scored, 'score')} are equal; the bounds allow for differences in"
+            " samples that were not drawn."
+        ]
+    return []
+
+
+def _means_table(
+    base: SampleScores, new: SampleScores, scores: PairedScores, decision: Decision
+) -> Table:
+    """The mean of each side, and their difference in each case of missing scores."""
+    both = _scored_by_both(scores)
+    scored = int(both.sum())
+    sides = {f"BASE: {base.runs[0].model}": scores.base, f"NEW: {new.runs[0].model}": scores.new}
+    data: list[tuple[str, float | Estimate]] = []
+    for side, values in sides.items():
+        data.append((side, float(values[both].mean()) if scored else math.nan))
+    cases = CASES if scores.incomplete else CASES[:1]
+    data += [(case, decision.estimate(place)) for place, case in enumerate(cases)]
+    title = f"Means over {counted(scored, 'sample')} with a score of both sides"
+    clusters = int(decision.bounds.clusters[0])
+    if clusters != scored:
+        title += f" in {counted(clusters, 'cluster')}"
+    if scores.incomplete:
+        title += f", cases of missing scores over all {len(both):,}"
+    title += f"; {level_text(decision.rule.level)} one-sided bounds"
+    if decision.rule.sequential:
+        title += " valid at every look"
+    return Table(
         pd.DataFrame(data, columns=["what", "mean"]),
         {"mean": lambda mean: (_SIGNED if isinstance(mean, Estimate) else _PLAIN)(mean)},
         "gate",
         {"what": "", "mean": "mean (one-sided bounds)"},
         main="mean",
-        title=(
-            f"Means over {counted(n - missing, 'sample')} with a score of both sides{among}{cases};"
-            f" {kind}"
-        ),
+        title=title,
     )
-    return Section("Decision", notes, [table], warnings=notes[:1] if decision.code else ())
 
 
 def _bounds_text(decision: Decision, scores: PairedScores) -> str:

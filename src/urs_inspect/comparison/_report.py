@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -99,22 +100,15 @@ def report_comparison(
         sections.append(_groups(compared, groups, formats, baseline))
     if scores.left_out:
         sections.append(Section("Left out", scores.left_out))
-    sections.append(
-        Section(
-            "Runs",
-            [f"This report was made by: {command}"] if command else (),
-            [runs],
-            appendix=True,
-        )
-    )
-    told = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
+    made_by = [f"This report was made by: {command}"] if command else []
+    sections.append(Section("Runs", made_by, [runs], appendix=True))
     facts = {
         "headline": first if by_people is None else claim,
         "baseline": baseline,
         "lower_is_better": compared.lower_is_better,
         "command": command,
-        **{name: getattr(scores, name) for name in told},
-        **{name: getattr(compared, name) for name in ("asked", "question_counts", "notes")},
+        **_facts_of(scores, _SCORES_FACTS),
+        **_facts_of(compared, _COMPARED_FACTS),
     }
     if corrected is not None:
         facts |= corrected.facts
@@ -125,6 +119,15 @@ def report_comparison(
         facts,
         first=_screen(compared, scores, claim, formats, corrected, difference),
     )
+
+
+_SCORES_FACTS = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
+_COMPARED_FACTS = ("asked", "question_counts", "notes")
+
+
+def _facts_of(result: SampleScores | ComparedModels, names: Sequence[str]) -> dict[str, Any]:
+    """Attributes of a result by name."""
+    return {name: getattr(result, name) for name in names}
 
 
 def _screen(

@@ -143,19 +143,27 @@ def scale_of(answers: Iterable[JudgedAnswer]) -> tuple[float, float]:
     return _UNIT if finals <= {0.0, 0.5, 1.0} else (min(finals), max(finals))
 
 
+_NO_ANSWERS = "it has no answers of a model"
+
+
 def _judging_of(log: EvalLog) -> Judging | str:
     """How the answers of a log were judged; why they cannot be judged again."""
+    has_model = log.eval.model != NO_MODEL
     if any(last_judgement(sample) is not None for sample in log.samples or []):
-        if log.eval.model == NO_MODEL:
-            return "it has no answers of a model"
-        return Judging(INTENT_JUDGE)
+        return Judging(INTENT_JUDGE) if has_model else _NO_ANSWERS
     scorers = {short(scorer.name): scorer for scorer in log.eval.scorers or []}
     if RATING_AGREEMENT in scorers:
         return Judging(RATING_AGREEMENT, scorers[RATING_AGREEMENT].options or {})
     if not _OF_PAIRS.isdisjoint(scorers):
         return "its judge compares pairs, and a twin is scored alone"
-    if log.eval.model == NO_MODEL:
-        return "it has no answers of a model"
+    if not has_model:
+        return _NO_ANSWERS
+    return _by_grader(log)
+
+
+def _by_grader(log: EvalLog) -> Judging | str:
+    """How a judge in the role grader, of a scorer of inspect-ai or another package, judged."""
+    scorers = {short(scorer.name): scorer for scorer in log.eval.scorers or []}
     has_grader = "grader" in role_models(log)
     for name, scorer in scorers.items():
         if name in MODEL_GRADED:

@@ -104,13 +104,7 @@ def _add(reading: _Reading, log: EvalLog) -> None:
             if tokens:
                 probabilities[model][str(sample.id)] = tokens
     if not answers:
-        why = "no answers"
-        if any(_phase(sample) == COMPARE for sample in log.samples or []):
-            why = (
-                "only comparisons; name the logs whose answers they compare. With the same k, seed,"
-                " pool_size, similarity and selection the comparisons are the same"
-            )
-        reading.notes.append(f"{file} was left out: it has {why}")
+        reading.notes.append(f"{file} was left out: it has {_instead_of_answers(log)}")
     for model, texts in answers.items():
         if model in reading.responses:
             reading.notes.append(
@@ -119,6 +113,16 @@ def _add(reading: _Reading, log: EvalLog) -> None:
         reading.responses[model] = texts
         reading.files[model] = file
         reading.probabilities[model] = probabilities[model]
+
+
+def _instead_of_answers(log: EvalLog) -> str:
+    """What a log without answers has."""
+    if any(_phase(sample) == COMPARE for sample in log.samples or []):
+        return (
+            "only comparisons; name the logs whose answers they compare. With the same k, seed,"
+            " pool_size, similarity and selection the comparisons are the same"
+        )
+    return "no answers"
 
 
 def _logs_of_earlier_answers(log: EvalLog) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
@@ -454,79 +455,89 @@ def report_assistants(
 
 
 def _sections(found: Comparison, key: int, title: str) -> list[Section]:
-    services = found.services
-    facts = found.block.conditions
-    judges = ", ".join(facts.judges)
-    references = f" References: {facts.references}." if facts.references else ""
-    lines = [
-        *(
-            f"Not compared with the first table of these cases: {reason}"
-            for reason in found.block.differs_from_first
-        ),
-        f"Judge: {judges or 'none'}.",
-        f"Data: {facts.data}. Rubric: {facts.rubric}. Prompts: {facts.prompts}.{references}",
-        *_in_common(found),
+    there = set(chain.from_iterable(found.services["became"]))
+    scores = (_scores_table(found.services, there), _scores_file(found, key))
+    outcomes = (_outcomes_table(found.services, there), _differences_file(found, key))
+    sections = [
+        Section(title, _about_comparison(found), scores),
+        Section("Outcomes of the answers", _about_answers(found, there), outcomes, 3),
     ]
     if found.pairs:
+        named = [("", pair) for pair in found.pairs]
+        pairs = pairs_table(found.compared, named, number(2, sign=True))
+        sections.append(Section("Differences on the common questions", tables=(pairs,), level=3))
+    return sections
+
+
+def _about_comparison(found: Comparison) -> list[str]:
+    """Under which conditions answers were judged, and which is best."""
+    facts = found.block.conditions
+    judges = ", ".join(facts.judges) or "none"
+    lines = []
+    for reason in found.block.differs_from_first:
+        lines.append(f"Not compared with the first table of these cases: {reason}")
+    about_data = f"Data: {facts.data}. Rubric: {facts.rubric}. Prompts: {facts.prompts}."
+    if facts.references:
+        about_data += f" References: {facts.references}."
+    lines += [f"Judge: {judges}.", about_data, *_in_common(found)]
+    if found.pairs:
         lines.append(best_sentence(found.compared, ALL))
-    rows: list[Any] = list(services.itertuples())
-    became = [row.became for row in rows]
-    there = {what for counts in became for what in counts}
-    shown = pd.DataFrame(
-        {
-            "answered by": services["service"],
-            "score": services["mean"],
-            "scored": [f"{row.scored} of {row.questions}" for row in rows],
-        }
-    )
+    return lines
+
+
+def _scores_table(services: pd.DataFrame, there: Collection[str]) -> Table:
+    """The mean score of each service; `there` are the outcomes of their answers."""
+    data = pd.DataFrame({"answered by": services["service"], "score": services["mean"]})
+    pairs = zip(services["scored"], services["questions"], strict=True)
+    data["scored"] = [f"{scored} of {questions}" for scored, questions in pairs]
+    formats: dict[str, Format] = {"score": number(2), "scored": str}
     if NOTHING in there:
-        shown["nothing = 1"] = services["with_nothing"]
-    formats: dict[str, Format] = {
-        "score": number(2),
-        "scored": str,
-        "nothing = 1": number(2),
-    }
-    kinds = [
-        what for what in (SCORED, EMPTY, NOTHING, NO_RESULT) if what in there or what == SCORED
-    ]
-    kinds += sorted(there - set(kinds))
-    ended = pd.DataFrame(
-        {
-            "answered by": services["service"],
-            "answers": [sum(counts.values()) for counts in became],
-        }
-    )
-    ended = ended.assign(**{what: [counts.get(what, 0) for counts in became] for what in kinds})
-    words = [", ".join(f"{what} {count}" for what, count in counts.items()) for counts in became]
-    numbers = services.assign(became=words).drop(columns="self_judged")
+        data["nothing = 1"] = services["with_nothing"]
+        formats["nothing = 1"] = number(2)
+    return Table(data, formats)
 
-    def csv(name: str, data: pd.DataFrame, main: str) -> Table:
-        same: dict[str, Any] = {
-            "comparison": key,
-            "cases": found.cases,
-            "judge": judges,
-        }
-        return Table(data.assign(**same)[[*same, *data]], name=name, shown=(), main=main)
 
+def _outcomes_table(services: pd.DataFrame, there: Collection[str]) -> Table:
+    """How many answers of each service had each outcome."""
+    became = list(services["became"])
+    kinds = [what for what in (EMPTY, NOTHING, NO_RESULT) if what in there]
+    kinds.insert(0, SCORED)
+    kinds += sorted(set(there) - set(kinds))
+    answers = [sum(counts.values()) for counts in became]
+    data = pd.DataFrame({"answered by": services["service"], "answers": answers})
+    for what in kinds:
+        data[what] = [counts.get(what, 0) for counts in became]
+    return Table(data, dict.fromkeys(["answers", *kinds], str))
+
+
+def _scores_file(found: Comparison, key: int) -> Table:
+    """The table `assistants`."""
+    words = []
+    for counts in found.services["became"]:
+        words.append(", ".join(f"{what} {count}" for what, count in counts.items()))
+    numbers = found.services.assign(became=words).drop(columns="self_judged")
+    return _file(found, key, "assistants", numbers, "mean")
+
+
+def _differences_file(found: Comparison, key: int) -> Table:
+    """The table `assistants_differences`."""
     tested = [
         (pair.first, pair.second, pair.difference, pair.p, pair.p_holm, pair.significant)
         for pair in found.pairs
     ]
-    differences = pd.DataFrame(
-        tested, columns=["first", "second", "difference", "p", "p_holm", "apart"]
-    )
-    outcomes = (
-        Table(ended, dict.fromkeys(["answers", *kinds], str)),
-        csv("assistants_differences", differences, "difference"),
-    )
-    pairs = pairs_table(found.compared, [("", pair) for pair in found.pairs], number(2, sign=True))
-    sections = [
-        Section(title, lines, (Table(shown, formats), csv("assistants", numbers, "mean"))),
-        Section("Outcomes of the answers", _about_answers(found, there), outcomes, 3),
-    ]
-    if found.pairs:
-        sections.append(Section("Differences on the common questions", tables=(pairs,), level=3))
-    return sections
+    columns = ["first", "second", "difference", "p", "p_holm", "apart"]
+    differences = pd.DataFrame(tested, columns=columns)
+    return _file(found, key, "assistants_differences", differences, "difference")
+
+
+def _file(found: Comparison, key: int, name: str, data: pd.DataFrame, main: str) -> Table:
+    """A table that is only written, with the comparison that it belongs to."""
+    same: dict[str, Any] = {
+        "comparison": key,
+        "cases": found.cases,
+        "judge": ", ".join(found.block.conditions.judges),
+    }
+    return Table(data.assign(**same)[[*same, *data]], name=name, shown=(), main=main)
 
 
 def _in_common(found: Comparison) -> list[str]:

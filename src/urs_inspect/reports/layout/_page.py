@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Real
@@ -26,7 +27,7 @@ from urs_inspect.reports.layout._figures import (
     svg,
 )
 from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN
-from urs_inspect.reports.layout._tables import SIMULATION, Report, Section, Table
+from urs_inspect.reports.layout._tables import SIMULATION, Report, Section, Table, TextTable
 from urs_inspect.stats import Estimate
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -46,24 +47,12 @@ def render_page(report: Report) -> str:
 
     Without the extra `viz` it has no figures and says so.
     """
-    # That a page is about simulated models is said at its top.
     read = [section for section in report.read if not section.page]
-    sections = []
-    for section in read:
-        if SIMULATION not in section.notes:
-            notes = [note for note in section.notes if note != SIMULATED_SCREEN]
-            sections.append(replace(section, notes=notes))
+    sections = _without_simulation(read)
     simulated = report.facts.get("simulated") or len(sections) < len(read)
     missing = missing_viz() if any(section.figures for section in sections) else ""
-    drawn: dict[str, Markup] = {}
-    specifications: dict[str, Specification] = {}
-    if not missing:
-        for section in sections:
-            for figure in section.figures:
-                for size, width in (("wide", WIDE), ("narrow", NARROW)):
-                    name = f"{figure.name}-{size}"
-                    specifications[name] = figure.draw(width)
-                    drawn[name] = Markup(svg(specifications[name]))  # noqa: S704 (vl-convert escapes text)
+    specifications = {} if missing else _specifications(sections)
+    drawn = {name: Markup(svg(drawing)) for name, drawing in specifications.items()}  # noqa: S704 (vl-convert escapes text)
     parts = [scripts(), _START] if drawn else [_START]
     page = (
         environment()
@@ -86,6 +75,26 @@ def render_page(report: Report) -> str:
     )
     # A log may hold lone surrogates, which no file can.
     return page.rstrip().encode("utf-8", "replace").decode("utf-8") + "\n"
+
+
+def _without_simulation(sections: Sequence[Section]) -> list[Section]:
+    """Sections without the note that models are simulated, which stands at the top of the page."""
+    kept = []
+    for section in sections:
+        if SIMULATION not in section.notes:
+            notes = [note for note in section.notes if note != SIMULATED_SCREEN]
+            kept.append(replace(section, notes=notes))
+    return kept
+
+
+def _specifications(sections: Sequence[Section]) -> dict[str, Specification]:
+    """Name of a drawing -> how it is drawn: each figure, wide and narrow."""
+    specifications: dict[str, Specification] = {}
+    for section in sections:
+        for figure in section.figures:
+            specifications[f"{figure.name}-wide"] = figure.draw(WIDE)
+            specifications[f"{figure.name}-narrow"] = figure.draw(NARROW)
+    return specifications
 
 
 def further_pages(report: Report) -> dict[str, Report]:
@@ -133,47 +142,53 @@ class _Grid:
 def _grid(table: Table) -> _Grid:
     text = table.text()
     columns = table.columns
-    for (row, name), address in table.links.items():
-        if not (
-            address
-            and _RELATIVE.fullmatch(address)
-            and name in columns
-            and 0 <= row < len(text.rows)
-        ):
-            raise InputError(
-                f"links: {address!r} of row {row}, column '{name}'; allowed: addresses relative to"
-                f" the page, of cells in {len(text.rows)} rows and the columns {choices(columns)}"
-            )
-    cells = []
-    for place, name in enumerate(columns):
-        numbers = [_bounds(cell) if place >= text.names else _UNKNOWN for cell in table.data[name]]
-        known = [value for value, _, _ in numbers if math.isfinite(value)]
-        lowest = min(known, default=0.0)
-        highest = max(known, default=0.0)
-        span = highest - lowest if table.relative and highest > lowest else math.nan
-        links = [table.links.get((row, name), "") for row in range(len(text.rows))]
-        shades = [(value - lowest) / span for value, _, _ in numbers]
-        cells.append([
-            _Cell(shown[place], (row, place) in text.marked, links[row], *numbers[row], shades[row])
-            for row, shown in enumerate(text.rows)
-        ])  # fmt: skip
+    _check_links(table, len(text.rows))
+    cells = [_column_cells(table, text, place) for place in range(len(columns))]
     bars = [columns.index(name) for name in table.bars]
-    axis, ticks = _axis(
-        [
-            end
-            for place in bars
-            for cell in cells[place]
-            for end in (cell.value, cell.low, cell.high)
-        ]
-    )
-    keys = [
-        name if any(isinstance(cell, Estimate) for cell in table.data[name]) else ""
-        for name in columns
-    ]
+    ends: list[float] = []
+    for place in bars:
+        for cell in cells[place]:
+            ends += (cell.value, cell.low, cell.high)
+    axis, ticks = _axis(ends)
+    keys = []
+    for name in columns:
+        has_estimates = any(isinstance(cell, Estimate) for cell in table.data[name])
+        keys.append(name if has_estimates else "")
     rows = list(zip(*cells, strict=True))
     return _Grid(
         table.title, text.headings, keys, text.names, rows, bars, axis, ticks, table.legend
     )
+
+
+def _check_links(table: Table, rows: int) -> None:
+    """Refuse links that leave the page's folder, or of cells that the table does not have."""
+    columns = table.columns
+    for (row, name), address in table.links.items():
+        is_cell = name in columns and 0 <= row < rows
+        if not (is_cell and address and _RELATIVE.fullmatch(address)):
+            raise InputError(
+                f"links: {address!r} of row {row}, column '{name}'; allowed: addresses relative to"
+                f" the page, of cells in {rows} rows and the columns {choices(columns)}"
+            )
+
+
+def _column_cells(table: Table, text: TextTable, place: int) -> list[_Cell]:
+    """The cells of a column; names have no numbers behind them."""
+    name = table.columns[place]
+    numbers = [_UNKNOWN] * len(text.rows)
+    if place >= text.names:
+        numbers = [_bounds(cell) for cell in table.data[name]]
+    known = [value for value, _, _ in numbers if math.isfinite(value)]
+    lowest = min(known, default=0.0)
+    highest = max(known, default=0.0)
+    span = highest - lowest if table.relative and highest > lowest else math.nan
+    cells = []
+    for row, (shown, bounds) in enumerate(zip(text.rows, numbers, strict=True)):
+        marked = (row, place) in text.marked
+        link = table.links.get((row, name), "")
+        shade = (bounds[0] - lowest) / span
+        cells.append(_Cell(shown[place], marked, link, *bounds, shade))
+    return cells
 
 
 def _bounds(cell: object) -> tuple[float, float, float]:

@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -263,8 +263,24 @@ def _differences(first: Sequence[GridLog], logs: Sequence[GridLog]) -> list[str]
 
 
 def _grid(logs: Sequence[GridLog]) -> Grid:
+    notes: list[str] = []
+    judgements = _latest_judgements(logs, notes)
+    axes = []
+    for axis in range(3):
+        names = chain.from_iterable(log.axes[axis] for log in logs)
+        axes.append(list(dict.fromkeys(names)))
+    clusters: dict[str, str] = {}
+    for log in logs:
+        clusters |= log.clusters
+    scores = _scores(judgements, clusters, *axes)
+    notes += _cluster_notes(scores)
+    notes += sentences(summed({BY_JUDGE: log.reply_counts} for log in logs))
+    return Grid(logs, judgements, _best_first(scores), notes)
+
+
+def _latest_judgements(logs: Sequence[GridLog], notes: list[str]) -> pd.DataFrame:
+    """The judgements of the last log of each cell; notes get a sentence on what it replaces."""
     counts: dict[tuple[str, ...], int] = {}  # cell -> place of the log that counts
-    notes = []
     for place, log in enumerate(logs):
         for key in dict.fromkeys(keys_of(log.judgements)):
             if key in counts:
@@ -273,39 +289,24 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
                     f" {log.name} count, not those of the earlier {logs[counts[key]].name}."
                 )
             counts[key] = place
-    kept = [
-        [counts[key] == place for key in keys_of(log.judgements)] for place, log in enumerate(logs)
-    ]
-    judgements = pd.concat(
-        [log.judgements[there] for log, there in zip(logs, kept, strict=True)], ignore_index=True
-    )
-    axes = [
-        list(dict.fromkeys(name for log in logs for name in log.axes[axis])) for axis in range(3)
-    ]
-    clusters: dict[str, str] = {}
-    for log in logs:
-        clusters |= log.clusters
-    scores = _scores(judgements, clusters, *axes)
-    notes += _cluster_notes(scores)
-    notes += sentences(
-        summed(
-            {
-                BY_JUDGE: log.reply_counts,
-            }
-            for log in logs
-        )
-    )
+    parts = []
+    for place, log in enumerate(logs):
+        kept = [counts[key] == place for key in keys_of(log.judgements)]
+        parts.append(log.judgements[kept])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _best_first(scores: Scores) -> Scores:
+    """The models in the order of their means over all settings; those without a mean last."""
 
     def worst_last(model: int) -> float:
         settings = scores.values[..., model].reshape(len(scores.values), -1).T
-        means = [mean for column in settings if not math.isnan(mean := _mean(column))]
+        means = [mean for mean in map(_mean, settings) if not math.isnan(mean)]
         return -math.fsum(means) / len(means) if means else math.inf
 
-    best = sorted(range(len(axes[2])), key=worst_last)
-    ordered = replace(
-        scores, models=[axes[2][model] for model in best], values=scores.values[..., best]
-    )
-    return Grid(logs, judgements, ordered, notes)
+    best = sorted(range(len(scores.models)), key=worst_last)
+    models = [scores.models[model] for model in best]
+    return replace(scores, models=models, values=scores.values[..., best])
 
 
 def rows_of(data: pd.DataFrame) -> list[Any]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Dataset, MemoryDataset, Sample
+from inspect_ai.log import EvalLog
 from inspect_ai.model import (
     ChatMessage,
     GenerateConfig,
@@ -238,9 +239,9 @@ def estimate_run(
         arguments = {**arguments, "evaluators": _evaluators(arguments.get("evaluators"), roles)}
     # In a thread no command is running, so that the task takes the names of models as they are.
     with ThreadPoolExecutor(1) as pool:
-        ledger, samples, run, ids, cells = pool.submit(
-            _run, task, make, arguments, roles, limit, counter
-        ).result()
+        run = pool.submit(_run, task, make, arguments, roles, limit, counter).result()
+    ledger = run.ledger
+    samples = run.samples
     called = {call.role for call in ledger.calls}
     _check_roles(task, models, roles, called)
     # Contestants and judges that are not under test judge once per model under test.
@@ -258,7 +259,7 @@ def estimate_run(
             for call in several
         ]
         made, sent, received = map(total, zip(*parts, strict=True))
-        run_samples = cells.get(name, samples) * epochs
+        run_samples = run.by_evaluator.get(name, samples) * epochs
         cost = prices.cost(name, sent, received)
         estimates.append(
             RoleEstimate(role, name, run_samples, len(by_model), made, sent, received, cost)
@@ -271,12 +272,23 @@ def estimate_run(
         tuple(estimates),
         total(priced) if priced else None,
         tuple(dict.fromkeys(role.model for role in estimates if role.cost is None)),
-        (counter.assumption, *_assumptions(ledger, lengths, roles, samples, run)),
-        ids,
+        (counter.assumption, *_assumptions(run, lengths, roles)),
+        run.ids,
     )
 
 
 _TESTED = "model-under-test"
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A task that was run with models that only count."""
+
+    ledger: _Ledger
+    samples: int  # that the task has
+    samples_run: int
+    ids: tuple[str, ...]  # of the samples
+    by_evaluator: Mapping[str, int]  # evaluator of a grid -> its samples
 
 
 def _run(
@@ -286,14 +298,11 @@ def _run(
     roles: Mapping[str, Sequence[str]],
     limit: int | None,
     counter: TokenCounter,
-) -> tuple[_Ledger, int, int, tuple[str, ...], Mapping[str, int]]:
-    """Run the task; returns the calls, how many samples it has and were run, their ids, and how
-    many each judge has.
-    """
+) -> _Run:
+    """Run the task, or an even selection of its samples."""
     with TemporaryDirectory() as folder:
-        if (
-            "output" in arguments or task_name == "evolve"
-        ):  # what models that only count have answered is not kept
+        if "output" in arguments or task_name == "evolve":
+            # What models that only count have answered is not kept.
             arguments = {**arguments, "output": str(Path(folder, "output.jsonl"))}
         task = make(arguments)
         samples = list(task.dataset)[:limit] if isinstance(task.dataset, Dataset) else []
@@ -301,47 +310,75 @@ def _run(
         if samples:
             task.dataset = MemoryDataset([sample for sample, _ in chosen], name=task.dataset.name)
         chosen.sort(key=lambda pair: -len(_text(pair[0])))
-        targets = [(sample, weight, str(sample.target)) for sample, weight in chosen]
-        questions = {
-            _text(sample): _Question(
-                _language(sample), counter.count(target) if target else None, weight
-            )
-            for sample, weight, target in targets
-        }
-        ledger = _Ledger(counter, questions)
-
-        def model(name: str, role: str) -> Model:
-            return get_model(f"{_ESTIMATE}/{name}", memoize=False, ledger=ledger, counted_role=role)
-
-        [log] = eval(
-            task,
-            model=model(_TESTED, UNDER_TEST),
-            # A model without a judge judges itself.
-            model_roles={
-                role: [model(name, role) for name in names] for role, names in roles.items()
-            }
-            | ({} if GRADER in roles else {GRADER: model(_TESTED, GRADER)}),
-            limit=None if samples else limit,
-            epochs=1,
-            log_dir=folder,
-            log_samples=False,
-            log_realtime=False,
-            display="none",
-            log_level="error",
-            score_display=False,
-        )
+        ledger = _Ledger(counter, _questions(chosen, counter))
+        log = _counted_log(task, ledger, roles, None if samples else limit, folder)
     if log.status != "success":
         raise InputError(log.error.message if log.error else "the task cannot be run")
-    number = len(samples) or (log.results.total_samples if log.results else 0)
-    ids = tuple(
-        str(sample.id).replace(f"{_ESTIMATE}/", "") for sample in samples if sample.id is not None
+    number = len(samples)
+    if not samples and log.results:
+        number = log.results.total_samples
+    return _Run(ledger, number, len(chosen) or number, _ids(samples), _by_evaluator(samples))
+
+
+def _questions(
+    chosen: Sequence[tuple[Sample, float]], counter: TokenCounter
+) -> dict[str, _Question]:
+    """Text of a sample -> what its answers and judgements are counted by."""
+    questions = {}
+    for sample, weight in chosen:
+        target = str(sample.target)
+        reference = counter.count(target) if target else None
+        questions[_text(sample)] = _Question(_language(sample), reference, weight)
+    return questions
+
+
+def _counted_log(
+    task: Task,
+    ledger: _Ledger,
+    roles: Mapping[str, Sequence[str]],
+    limit: int | None,
+    folder: str,
+) -> EvalLog:
+    """The log of a run with models that only write their calls to a ledger."""
+
+    def model(name: str, role: str) -> Model:
+        return get_model(f"{_ESTIMATE}/{name}", memoize=False, ledger=ledger, counted_role=role)
+
+    counted_roles: dict[str, Model | list[Model]] = {}
+    for role, names in roles.items():
+        counted_roles[role] = [model(name, role) for name in names]
+    if GRADER not in roles:  # a model without a judge judges itself
+        counted_roles[GRADER] = model(_TESTED, GRADER)
+    [log] = eval(
+        task,
+        model=model(_TESTED, UNDER_TEST),
+        model_roles=counted_roles,
+        limit=limit,
+        epochs=1,
+        log_dir=folder,
+        log_samples=False,
+        log_realtime=False,
+        display="none",
+        log_level="error",
+        score_display=False,
     )
-    cells = Counter(
-        str(found).removeprefix(f"{_ESTIMATE}/")
-        for s in samples
-        if (found := (s.metadata or {}).get("evaluator"))
-    )
-    return ledger, number, len(chosen) or number, ids, cells
+    return log
+
+
+def _ids(samples: Sequence[Sample]) -> tuple[str, ...]:
+    """The samples' ids, with evaluators by their own names."""
+    ids = [sample.id for sample in samples if sample.id is not None]
+    return tuple(str(sample_id).replace(f"{_ESTIMATE}/", "") for sample_id in ids)
+
+
+def _by_evaluator(samples: Sequence[Sample]) -> Counter[str]:
+    """How many samples each evaluator of a grid has."""
+    counts: Counter[str] = Counter()
+    for sample in samples:
+        evaluator = (sample.metadata or {}).get("evaluator")
+        if evaluator:
+            counts[str(evaluator).removeprefix(f"{_ESTIMATE}/")] += 1
+    return counts
 
 
 def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Sample, float]]:
@@ -381,11 +418,9 @@ def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Samp
 
 
 def _text(sample: Sample) -> str:
-    return (
-        sample.input
-        if isinstance(sample.input, str)
-        else "\n\n".join(message.text for message in sample.input)
-    )
+    if isinstance(sample.input, str):
+        return sample.input
+    return "\n\n".join(message.text for message in sample.input)
 
 
 def _language(sample: Sample) -> str:
@@ -405,13 +440,12 @@ def _evaluators(given: Any, roles: Mapping[str, Sequence[str]]) -> list[str]:
         raise InputError(
             f"--model-role: {choices(twice)} is there twice; each evaluator needs a name of its own"
         )
-    chosen = (
-        graders
-        if given in (None, "all")
-        else given.split(",")
-        if isinstance(given, str)
-        else list(given)
-    )
+    if given in (None, "all"):
+        chosen = graders
+    elif isinstance(given, str):
+        chosen = given.split(",")
+    else:
+        chosen = list(given)
     if unknown := sorted({name.strip() for name in map(str, chosen)} - set(graders)):
         raise InputError(
             f"-T evaluators: {choices(unknown)} has no role grader; allowed: {choices(graders)}"
@@ -445,16 +479,15 @@ def _tokens(
     """How often a model is called for a call that was counted, and all tokens that it is sent and
     that it returns.
     """
-    judgement = call.reply is None and not call.verdicts
+    times = Amount.exactly(1.0)
     if call.reply is not None:
         reply = _length(call.reply, model, lengths)
+    elif call.verdicts:
+        reply = lengths.verdict * float(call.verdicts)
     else:
-        reply = (
-            lengths.judgement(name, call.language)
-            if judgement
-            else lengths.verdict * float(call.verdicts)
-        )
-    often = (_AGAIN if judgement else Amount.exactly(1.0)) * (call.weight * epochs)
+        reply = lengths.judgement(name, call.language)
+        times = _AGAIN
+    often = times * (call.weight * epochs)
     sent = call.sent + total(_length(answer, model, lengths) for answer in call.answers)
     return often, sent * often, reply * often
 
@@ -468,30 +501,36 @@ def _length(answer: _Written, model: str, lengths: Lengths) -> Amount:
     )
 
 
-def _assumptions(
-    ledger: _Ledger, lengths: Lengths, roles: Mapping[str, Sequence[str]], samples: int, run: int
-) -> Iterable[str]:
+def _is_judgement(call: _Call) -> bool:
+    """Whether a judge is called that replies with scores."""
+    return call.reply is None and not call.verdicts
+
+
+def _assumptions(run: _Run, lengths: Lengths, roles: Mapping[str, Sequence[str]]) -> Iterable[str]:
     """Everything that was assumed, one sentence each."""
-    calls = ledger.calls
-    if any(call.reply is not None and call.reply.exact is None for call in calls):
+    calls = run.ledger.calls
+    called = {call.role for call in calls}
+    replies = [call.reply for call in calls if call.reply is not None]
+    verdicts = [call.verdicts for call in calls if call.verdicts]
+    if any(reply.exact is None for reply in replies):
         yield from lengths.about_answers
-    elif not any(call.verdicts or call.reply for call in calls):
+    elif not verdicts and not replies:
         yield (
             "Answers are those of the data or the logs: none is generated, and their tokens are"
             " counted as they are."
         )
-    if any(call.reply is None and not call.verdicts for call in calls):
+    if any(map(_is_judgement, calls)):
         yield from lengths.about_judgements
         yield _ABOUT_AGAIN
-    if any(call.verdicts for call in calls):
+    if verdicts:
         yield from lengths.about_verdicts
     yield _ABOUT_CACHES
-    if GRADER not in roles and any(call.role == GRADER for call in calls):
+    if GRADER in called and GRADER not in roles:
         yield _SELF_JUDGED
-    if run < samples:
+    if run.samples_run < run.samples:
         yield (
-            f"{run:,} of {samples:,} samples, an even selection by language and length, were run"
-            " with a model that only counts, and scaled up to the length of all."
+            f"{run.samples_run:,} of {run.samples:,} samples, an even selection by language and"
+            " length, were run with a model that only counts, and scaled up to the length of all."
         )
 
 

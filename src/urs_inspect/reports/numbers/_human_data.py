@@ -144,6 +144,13 @@ def read_human_ratings(path: Path, scale: Scale | None) -> HumanRatings:
             "human-scale: name the lowest and the highest rating that a person could give in"
             f" {path}, as 1,5; only letters such as C and I, yes and no need none"
         )
+    return _ratings_of_rows(path, rows, scale, errors)
+
+
+def _ratings_of_rows(
+    path: Path, rows: Sequence[Row], scale: Scale, errors: list[str]
+) -> HumanRatings:
+    """The ratings of the rows of a file; raise all errors, those of reading the rows first."""
     weighted = any(not Fields(row).blank("weight") for row in rows)
     read: list[HumanRating] = []
     values: list[str] = []

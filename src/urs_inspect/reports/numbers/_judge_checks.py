@@ -525,7 +525,6 @@ def verdict_of(fact: JudgeFact) -> str:
     if fact.result is None:
         return NOT_CHECKED if fact.source.startswith(COMMAND) else NOT_MEANT
     value = fact.result.value
-    low = fact.result.low
     if math.isnan(value):
         return UNKNOWN
     if fact.check == _REPEATS:
@@ -535,11 +534,16 @@ def verdict_of(fact: JudgeFact) -> str:
         return FAILED if is_outside else PASSED
     if fact.check in _EFFECTS:
         return _TWIN_VERDICTS.get(verdict_on(fact.result, _EFFECTS[fact.check]), UNCLEAR)
-    if math.isnan(low):
+    return _verdict_above(fact, fact.result)
+
+
+def _verdict_above(fact: JudgeFact, result: Estimate) -> str:
+    """A judge must be above its baseline, but not in what it prefers of its own."""
+    if math.isnan(result.low):
         return UNCLEAR
-    is_above = low > fact.baseline
+    is_above = result.low > fact.baseline
     if fact.check == _ITSELF:
         return FAILED if is_above else PASSED
     if is_above:
         return PASSED
-    return UNCLEAR if value > fact.baseline else FAILED
+    return UNCLEAR if result.value > fact.baseline else FAILED

@@ -164,36 +164,46 @@ def read_leaderboard(path: Path) -> dict[str, float]:
     best), a `.jsonl` or `.json` file with such rows, or a `.json` file with one object of ratings
     by model.
     """
-    is_json = path.suffix.lower() == ".json" and path.is_file()
-    if is_json and (ratings := _mapping(path)) is not None:
-        rows = [
-            Row(n, {_MODEL: model, _RATING: value}, "row")
-            for n, (model, value) in enumerate(ratings.items(), 1)
-        ]
-        errors: list[str] = []
-    else:
-        rows, errors = read_table(path, ((_MODEL,),))
-    if errors:
-        raise InputError(errors[0])
+    rows = _leaderboard_rows(path)
     present = {key for row in rows for key in row.values}
     column = next((name for name in (_RATING, _RANK) if name in present), None)
     if column is None:
         raise InputError(f"{path}: needs a column '{_RATING}' or '{_RANK}' beside '{_MODEL}'")
     board: dict[str, float] = {}
     for row in rows:
-        model = row.values.get(_MODEL)
-        value = _number(row.values.get(column))
-        if not isinstance(model, str) or not model.strip():
-            raise InputError(f"{path}: {row.place}: {_MODEL} must be text, is {shown(model)}")
-        if math.isnan(value):
-            raise InputError(
-                f"{path}: {row.place}: {column} must be a number, is"
-                f" {shown(row.values.get(column))}"
-            )
-        if model.strip() in board:
-            raise InputError(f"{path}: {row.place}: '{model.strip()}' is listed twice")
-        board[model.strip()] = -value if column == _RANK else value
+        model, value = _leaderboard_entry(path, row, column)
+        if model in board:
+            raise InputError(f"{path}: {row.place}: '{model}' is listed twice")
+        board[model] = -value if column == _RANK else value
     return board
+
+
+def _leaderboard_rows(path: Path) -> list[Row]:
+    """The rows of a table, or of an object of ratings by model."""
+    is_json = path.suffix.lower() == ".json" and path.is_file()
+    ratings = _mapping(path) if is_json else None
+    if ratings is not None:
+        rows = []
+        for number, (model, value) in enumerate(ratings.items(), 1):
+            rows.append(Row(number, {_MODEL: model, _RATING: value}, "row"))
+        return rows
+    rows, errors = read_table(path, ((_MODEL,),))
+    if errors:
+        raise InputError(errors[0])
+    return rows
+
+
+def _leaderboard_entry(path: Path, row: Row, column: str) -> tuple[str, float]:
+    """The model of a row, and its rating or rank."""
+    model = row.values.get(_MODEL)
+    value = _number(row.values.get(column))
+    if not isinstance(model, str) or not model.strip():
+        raise InputError(f"{path}: {row.place}: {_MODEL} must be text, is {shown(model)}")
+    if math.isnan(value):
+        raise InputError(
+            f"{path}: {row.place}: {column} must be a number, is {shown(row.values.get(column))}"
+        )
+    return model.strip(), value
 
 
 def read_coefficients(path: Path) -> dict[str, Coefficient]:

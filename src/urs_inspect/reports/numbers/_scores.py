@@ -1,8 +1,10 @@
 """Scores of models on the same questions: their order, and which differences are significant."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -340,30 +342,22 @@ def columns_of(facts: pd.DataFrame, rubric: Rubric, countries: int | None = None
     groups = in_order(facts["group"], [intent.group for intent in rubric.intents.values()])
     languages = in_order(facts["language"], rubric.languages)
     intents = in_order(facts["intent"], rubric.intents)
-    pairs = set(zip(facts["group"], facts["intent"], strict=True))
-    parts = {}
-    for group in groups:
-        if sum(first == group for first, _ in pairs) > 1:
-            for intent in intents:
-                if (group, intent) in pairs:
-                    parts[f"{group}: {intent}"] = (facts["group"] == group) & (
-                        facts["intent"] == intent
-                    )
+    parts = _parts(facts, groups, intents)
     masks = {ALL: facts["group"].notna()}
     masks |= {group: facts["group"] == group for group in groups}
     masks |= parts
     masks |= {language: facts["language"] == language for language in languages}
     cells = {}
-    for g in groups:
-        for c in languages:
-            if (masks[g] & masks[c]).any():
-                cells[f"{g}/{c}"] = masks[g] & masks[c]
+    for group, language in product(groups, languages):
+        cell = masks[group] & masks[language]
+        if cell.any():
+            cells[f"{group}/{language}"] = cell
     masks |= cells
-    shown = {
-        f"{name} (country)" if name in masks else name: members
-        for name, members in _countries(facts["country"], countries).items()
-    }
-    masks |= {name: facts["country"].isin(members) for name, members in shown.items()}
+    shown = {}
+    for name, members in _countries(facts["country"], countries).items():
+        title = f"{name} (country)" if name in masks else name
+        shown[title] = facts["country"].isin(members)
+    masks |= shown
     return Columns(
         groups=tuple(groups),
         parts=tuple(parts),
@@ -372,6 +366,19 @@ def columns_of(facts: pd.DataFrame, rubric: Rubric, countries: int | None = None
         countries=tuple(shown),
         questions={key: np.flatnonzero(mask.to_numpy()) for key, mask in masks.items()},
     )
+
+
+def _parts(
+    facts: pd.DataFrame, groups: Sequence[str], intents: Sequence[str]
+) -> dict[str, "pd.Series[bool]"]:
+    """`<group>: <intent>` -> its questions, of groups that several intents share."""
+    pairs = set(zip(facts["group"], facts["intent"], strict=True))
+    shared = Counter(group for group, _ in pairs)
+    parts = {}
+    for group, intent in product(groups, intents):
+        if shared[group] > 1 and (group, intent) in pairs:
+            parts[f"{group}: {intent}"] = (facts["group"] == group) & (facts["intent"] == intent)
+    return parts
 
 
 def column_key(group: str, language: str) -> str:

@@ -7,6 +7,7 @@ from itertools import pairwise, product
 from typing import Any
 
 import pandas as pd
+from inspect_ai.log import EvalLog
 
 from urs_inspect._util import InputError, counted
 from urs_inspect.datasets._references import DATASET
@@ -105,16 +106,8 @@ def report_crossval(
     """
     names = list(logs)
     skipped = list[str]()
-    read = list[GridLog]()
     headers = finished_headers(names, skipped)
-    for log in (header for header in headers if header.eval.task == TASK):
-        try:
-            read.append(read_grid_log(log))
-        except Exception as error:  # a damaged file may raise anything
-            reason = f"{type(error).__name__}: {error}"
-            skipped.append(
-                f"{short_name(log.location)} was left out: its judgements cannot be read: {reason}."
-            )
+    read = _read_grids([header for header in headers if header.eval.task == TASK], skipped)
     others = [local_path(log.location) for log in headers if log.eval.task != TASK]
     judged: list[JudgedRuns] = []
     if others:
@@ -130,6 +123,20 @@ def report_crossval(
     return crossval_report(
         grids_of(read), judged, how, [short_name(log.location) for log in headers], skipped, command
     )
+
+
+def _read_grids(logs: Iterable[EvalLog], skipped: list[str]) -> list[GridLog]:
+    """Logs of grids; `skipped` gets a sentence on each that is damaged."""
+    read = []
+    for log in logs:
+        try:
+            read.append(read_grid_log(log))
+        except Exception as error:  # a damaged file may raise anything
+            reason = f"{type(error).__name__}: {error}"
+            skipped.append(
+                f"{short_name(log.location)} was left out: its judgements cannot be read: {reason}."
+            )
+    return read
 
 
 def crossval_report(
@@ -168,24 +175,11 @@ def crossval_report(
         orders_of_grids.append((orders, pairs))
         figures[f"figure_4{suffix}.svg"] = partial(draw_best_two, means, *drawn)
         figures[f"figure_10{suffix}.svg"] = partial(draw_settings, means, biases, *drawn)
-        facts.append(
-            {
-                "conditions": grid.conditions,
-                "differs_from_first": grid.differs,
-                "notes": grid.notes,
-                **dict(zip(("evaluators", "sources", "models"), grid.scores.axes, strict=True)),
-                "copies": {model: len(cases) for model, cases in grid.copies.items()},
-                "outcomes": means[[*KEY, "outcomes"]].to_dict("records"),
-                "reversals": reversals_of(pairs),
-            }
-        )
+        facts.append(_grid_facts(grid, means, pairs))
     for runs, preference in zip(judged, preferences[len(grids) :], strict=True):
-        short = short_names([name for name in runs.scores.names if name])
-        shown = _preference_tables(preference, "runs", short, "judge", sources=False)
-        sections.append(
-            Section("Self-preference in ordinary runs", (*_about_runs(runs), _PREFERENCE), shown)
-        )
-    sections += [Section("Skipped", skipped)] if skipped else []
+        sections.append(_runs_section(runs, preference))
+    if skipped:
+        sections.append(Section("Skipped", skipped))
     sections += [Section("Method", _method(how, bool(grids))), Section("Logs", logs, appendix=True)]
     about = {
         **vars(how),
@@ -194,25 +188,36 @@ def crossval_report(
         "logs": logs,
         "skipped": skipped,
     }
-    runs_facts = [
-        {
-            **runs.facts,
-            "notes": runs.notes,
-        }
-        for runs in judged
-    ]
+    runs_facts = [{**runs.facts, "notes": runs.notes} for runs in judged]
     return Report(
         CROSSVAL,
         "Cross-validation",
         sections,
-        {
-            **about,
-            "grids": facts,
-            "runs": runs_facts,
-        },
+        {**about, "grids": facts, "runs": runs_facts},
         figures,
         first=_screen(grids, orders_of_grids, simulated),
     )
+
+
+def _grid_facts(grid: Grid, means: pd.DataFrame, pairs: pd.DataFrame) -> dict[str, Any]:
+    """What the JSON file says of a grid beside its tables."""
+    return {
+        "conditions": grid.conditions,
+        "differs_from_first": grid.differs,
+        "notes": grid.notes,
+        **dict(zip(("evaluators", "sources", "models"), grid.scores.axes, strict=True)),
+        "copies": {model: len(cases) for model, cases in grid.copies.items()},
+        "outcomes": means[[*KEY, "outcomes"]].to_dict("records"),
+        "reversals": reversals_of(pairs),
+    }
+
+
+def _runs_section(runs: JudgedRuns, preference: pd.DataFrame) -> Section:
+    """How much each judge prefers its own answers in ordinary runs."""
+    short = short_names([name for name in runs.scores.names if name])
+    shown = _preference_tables(preference, "runs", short, "judge", sources=False)
+    notes = (*_about_runs(runs), _PREFERENCE)
+    return Section("Self-preference in ordinary runs", notes, shown)
 
 
 def _screen(

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -219,12 +220,9 @@ def judges_report(
     sections += [twins_section(one) for one in twins]
     if skipped:
         sections.append(Section("Skipped", skipped))
-    everything = load_published()
-    names = [dataset.dataset for dataset in pairs] + [dataset.dataset for dataset in ratings]
-    tables = {"all": everything.tables, "matching": everything.about(names), "none": ()}[published]
-    if tables:
-        title = f"PUBLISHED, NOT MEASURED HERE: {everything.source}"
-        sections.append(Section(title, tables=[_published_table(table) for table in tables]))
+    datasets = [judged.dataset for judged in pairs]
+    datasets += [rated.dataset for rated in ratings]
+    sections += _published_section(published, datasets)
     bias = bias_sentence([*biases, *battles])
     first = None
     if pairs or ratings:
@@ -232,10 +230,25 @@ def judges_report(
     elif battles:
         first = _battles_screen(battles, bias)
     else:
-        judges = [judge for one in twins for judge in one.judges]
-        simulated = any(judge.startswith(SIMULATED) for judge in judges)
-        sections = [*simulation_section(simulated), *sections]
+        sections = [*_simulated_twins(twins), *sections]
     return Report(JUDGES, "Judges", sections, first=first)
+
+
+def _published_section(published: str, datasets: Sequence[str]) -> list[Section]:
+    """What others published: `all` tables, those about the same datasets (`matching`) or `none`."""
+    everything = load_published()
+    matching = everything.about(datasets)
+    tables = {"all": everything.tables, "matching": matching, "none": ()}[published]
+    if not tables:
+        return []
+    title = f"PUBLISHED, NOT MEASURED HERE: {everything.source}"
+    return [Section(title, tables=[_published_table(table) for table in tables])]
+
+
+def _simulated_twins(twins: Sequence[Twins]) -> Sequence[Section]:
+    """A warning where a judge of twins is simulated."""
+    judges = chain.from_iterable(own.judges for own in twins)
+    return simulation_section(any(judge.startswith(SIMULATED) for judge in judges))
 
 
 def _battles_section(found: DatasetBiases) -> Section:
@@ -335,23 +348,26 @@ def _beside_rule(
     standings: dict[str, list[str]] = {"better": [], "": [], "worse": []}
     for judge in judges:
         standings[_standing(judge, rule, dataset.tests)].append(judge.name)
-    [better, same, worse] = standings.values()
-    if len(judges) == 1:
-        start = f"{doing[0].upper()}{doing[1:]} is right on {right}"
-        if same:
-            return f"{start}, from which this judge cannot be distinguished."
-        return f"{start}, so this judge is {'better' if better else 'worse'} than that rule."
-    if not better and not worse:
-        none = "Neither" if len(judges) == 2 else "None"
-        return f"{none} is distinguishable from {doing}, {right}."
-    if not same and not (better and worse):
-        which = "Both" if len(judges) == 2 else "All"
-        return f"{which} are {'better' if better else 'worse'} than {doing}, {right}."
-    parts = []
-    for names, standing in ((better, "better"), (same, "not distinguishable"), (worse, "worse")):
-        if names:
-            parts.append(f"{standing}: {listed(names[:_MOST_JUDGES])}")
+    having = [standing for standing, names in standings.items() if names]
+    if len(having) == 1:
+        return _all_beside_rule(len(judges), having[0], doing, right)
+    titles = {"better": "better", "": "not distinguishable", "worse": "worse"}
+    parts = [f"{titles[own]}: {listed(standings[own][:_MOST_JUDGES])}" for own in having]
     return f"Beside {doing}, {right}: {'; '.join(parts)}."
+
+
+def _all_beside_rule(judges: int, standing: str, doing: str, right: str) -> str:
+    """That all judges are better or worse than a rule, or cannot be distinguished from it."""
+    if judges == 1:
+        start = f"{doing[0].upper()}{doing[1:]} is right on {right}"
+        if not standing:
+            return f"{start}, from which this judge cannot be distinguished."
+        return f"{start}, so this judge is {standing} than that rule."
+    if not standing:
+        none = "Neither" if judges == 2 else "None"
+        return f"{none} is distinguishable from {doing}, {right}."
+    which = "Both" if judges == 2 else "All"
+    return f"{which} are {standing} than {doing}, {right}."
 
 
 def _standing(

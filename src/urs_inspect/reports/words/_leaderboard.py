@@ -34,7 +34,7 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
-from urs_inspect.reports.numbers._alternatives import headline_of
+from urs_inspect.reports.numbers._alternatives import Alternative, headline_of
 from urs_inspect.reports.numbers._answers import CRITERION
 from urs_inspect.reports.numbers._leaderboard import WITHOUT, Leaderboard, Ranking, means_frame
 from urs_inspect.reports.numbers._scores import ALL, column_key
@@ -380,40 +380,58 @@ def _best(ranking: Ranking) -> Table:
 def _summary(ranking: Ranking) -> Table:
     models = ranking.models
     several = models["rank_from"].notna().sum() > 1
-    ranks_shown = (
-        {
-            "Rank": ranks_text(models),
-        }
-        if several
-        else {}
-    )
-    data = pd.DataFrame(
-        {
-            "Model": ranking.names,
-            **ranks_shown,
-            "Mean": ranking.means[ALL],
-        }
-    )
-    formats: dict[str, Format] = {
-        "Mean": _MEAN,
-        "Without a score": str,
-    }
+    columns: dict[str, Any] = {"Model": ranking.names}
+    if several:
+        columns["Rank"] = ranks_text(models)
+    columns["Mean"] = ranking.means[ALL]
+    data = pd.DataFrame(columns)
+    formats: dict[str, Format] = {"Mean": _MEAN}
     corrected = ranking.corrected
-    known = corrected is not None and corrected.over_all["rank_from"].notna().any()
+    if corrected is not None and not corrected.over_all["rank_from"].notna().any():
+        corrected = None
     bars = ["Mean"]
-    if corrected and known:
-        over_all = corrected.over_all.reindex(ranking.names)
-        ranks = f"Rank, {corrected.title.lower()}"
-        data[corrected.title] = list(over_all[corrected.name])
-        formats[corrected.title] = _MEAN
-        if several:
-            data[ranks] = ranks_text(over_all)
-            formats[ranks] = str
+    headings = {}
+    order = list(ranking.names)
+    if corrected is not None:
+        _add_corrected(data, formats, corrected, ranking.names, with_ranks=several)
         bars.append(corrected.title)
+        headings = {"Rank": "Rank by the judge", "Mean": "Judge's mean"}
+        ranked = list(models.index[models["rank_from"].notna()])
+        if corrected.over_all.loc[ranked, "rank_from"].notna().all():
+            order = list(corrected.over_all.index)
+    _add_facts(data, formats, models)
+    data = data.set_index("Model").loc[order].reset_index()
+    if corrected is not None:
+        data["Model"] = data["Model"].map(ranking.short)
+    marked = [(row, "Mean") for row, name in enumerate(order) if name in ranking.marked(ALL)]
+    return Table(data, formats, headings=headings, title="Leaderboard", marked=marked, bars=bars)
+
+
+def _add_corrected(
+    data: pd.DataFrame,
+    formats: dict[str, Format],
+    corrected: Alternative,
+    names: Sequence[str],
+    *,
+    with_ranks: bool,
+) -> None:
+    """Add the columns of means that people's ratings correct."""
+    over_all = corrected.over_all.reindex(names)
+    data[corrected.title] = list(over_all[corrected.name])
+    formats[corrected.title] = _MEAN
+    if with_ranks:
+        ranks = f"Rank, {corrected.title.lower()}"
+        data[ranks] = ranks_text(over_all)
+        formats[ranks] = str
+
+
+def _add_facts(data: pd.DataFrame, formats: dict[str, Format], models: pd.DataFrame) -> None:
+    """Add what else is known of models; columns in which nothing stands are left out."""
     if models["length_ratio"].notna().any() and len(models) > 1:
         data["Length"] = list(models["length_ratio"])
         formats["Length"] = times_text
     data["Without a score"] = [unscored_text(part) for part in models["unscored_share"]]
+    formats["Without a score"] = str
     if (models["unscored_share"] > 0).any():
         bounds = zip(
             models["unscored_share"], models["mean_lowest"], models["mean_highest"], strict=True
@@ -428,24 +446,6 @@ def _summary(ranking: Ranking) -> Table:
     if models["cost"].notna().any():
         data["Cost of 1,000 answers"] = list(_cost_of_1000(models))
         formats["Cost of 1,000 answers"] = money
-    order = list(ranking.names)
-    headings = {}
-    if corrected and known:
-        headings = {
-            "Rank": "Rank by the judge",
-            "Mean": "Judge's mean",
-        }
-        if (
-            corrected.over_all.loc[list(models.index[models["rank_from"].notna()]), "rank_from"]
-            .notna()
-            .all()
-        ):
-            order = list(corrected.over_all.index)
-    data = data.set_index("Model").loc[order].reset_index()
-    if corrected and known:
-        data["Model"] = data["Model"].map(ranking.short)
-    marked = [(row, "Mean") for row, name in enumerate(order) if name in ranking.marked(ALL)]
-    return Table(data, formats, headings=headings, title="Leaderboard", marked=marked, bars=bars)
 
 
 def _means(ranking: Ranking, keys: Sequence[str], title: str = "") -> Table:
