@@ -18,8 +18,8 @@ from urs_inspect._util import InputError, choices, counted
 
 if TYPE_CHECKING:
     from urs_inspect.annotation import VoteReading
-    from urs_inspect.annotation._campaign import Campaign, VotingPlan
-    from urs_inspect.annotation._queue import BallotQueue
+    from urs_inspect.annotation._campaign import Campaign
+    from urs_inspect.annotation._queue import BallotQueue, VotingPlan
     from urs_inspect.annotation._rating_campaign import RatingCampaign
     from urs_inspect.annotation._ratings import RatingReading
 

@@ -393,7 +393,7 @@ def _summary(ranking: Ranking) -> Table:
     headings = {}
     order = list(ranking.names)
     if corrected is not None:
-        _add_corrected(data, formats, corrected, ranking.names, with_ranks=several)
+        _add_corrected(data, formats, corrected, order, with_ranks=several)
         bars.append(corrected.title)
         headings = {"Rank": "Rank by the judge", "Mean": "Judge's mean"}
         ranked = list(models.index[models["rank_from"].notna()])
@@ -411,7 +411,7 @@ def _add_corrected(
     data: pd.DataFrame,
     formats: dict[str, Format],
     corrected: Alternative,
-    names: Sequence[str],
+    names: list[str],
     *,
     with_ranks: bool,
 ) -> None:
