@@ -53,6 +53,34 @@ def read_yaml(text: str) -> Any:
         raise yaml.YAMLError(f"a character that YAML does not allow ({where})") from error
 
 
+def parse_yaml(text: str, what: str) -> Any:
+    """What a text of an option says as YAML; `what` begins the error."""
+    from yaml import YAMLError
+
+    try:
+        return read_yaml(text)
+    except YAMLError as error:
+        raise InputError(f"{what}: {error}") from error
+
+
+def read_yaml_file(path: Path, what: str) -> Any:
+    """What a YAML file of a user says; `what` is the option that names it, and begins the error."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{what}: no file '{path}'") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{what}: cannot read '{path}' as UTF-8 text: {error}") from error
+    return parse_yaml(text, f"{what}: cannot read '{path}', which is not valid YAML")
+
+
+def read_yaml_or_file(given: str, option: str) -> Any:
+    """What an option says: YAML that begins with a brace, else the YAML file of this path."""
+    if given.lstrip().startswith("{"):
+        return parse_yaml(given, f"{option}: not valid YAML")
+    return read_yaml_file(Path(given).expanduser(), option)
+
+
 def _line(text: str, place: int) -> str:
     """Number and content of a line, cut short; `place` counts from 0."""
     lines = text.splitlines()

@@ -12,10 +12,10 @@ import click
 from rich.console import Console
 
 from urs_inspect._satellites import at, satellites
-from urs_inspect._util import InputError, choices, counted
+from urs_inspect._util import InputError, choices, counted, parse_yaml
 from urs_inspect.cli._first_screen import print_screen
 from urs_inspect.cli._output import PRICES_HELP, print_text_table
-from urs_inspect.cli._values import named_values, parse_yaml
+from urs_inspect.cli._values import named_values
 
 if TYPE_CHECKING:
     from inspect_ai import Task

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from urs_inspect._util import InputError, choices, counted, visible, write_new_file
+from urs_inspect._util import (
+    InputError,
+    choices,
+    counted,
+    read_yaml_or_file,
+    visible,
+    write_new_file,
+)
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -357,9 +364,7 @@ def _meanings(given: str | None) -> "Mapping[str, Preference | None]":
 
 def _mapping(given: str, option: str) -> dict[object, object]:
     """A mapping that is written in YAML, or in a file of YAML."""
-    from urs_inspect.datasets._rows import read_inline_or_file
-
-    mapping = read_inline_or_file(given, option)
+    mapping = read_yaml_or_file(given, option)
     if not isinstance(mapping, dict):
         raise InputError(f"{option}: must be a mapping such as {{name: value}}, got '{given}'")
     return mapping

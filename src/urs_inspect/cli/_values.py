@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-import yaml
-
-from urs_inspect._util import InputError, read_yaml
+from urs_inspect._util import InputError, parse_yaml
 
 
 def named_values(given: Iterable[str], option: str) -> dict[str, Any]:
@@ -20,11 +18,3 @@ def named_values(given: Iterable[str], option: str) -> dict[str, Any]:
             raise InputError(f"{option}: expected name=value, got '{text}'")
         values[name.replace("-", "_")] = parse_yaml(value, f"{option}: cannot read '{text}'")
     return values
-
-
-def parse_yaml(text: str, what: str) -> Any:
-    """What a text says as YAML; `what` begins the error."""
-    try:
-        return read_yaml(text)
-    except yaml.YAMLError as error:
-        raise InputError(f"{what}: {error}") from error

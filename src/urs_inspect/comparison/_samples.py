@@ -22,7 +22,7 @@ from urs_inspect.logs import _files as files
 from urs_inspect.logs._files import latest_runs, nothing_left, short_name
 from urs_inspect.logs._lm_eval_files import SAVED
 from urs_inspect.logs._naming import STRUCTURED, model_names
-from urs_inspect.scorers._metrics import CLUSTER, SCALE
+from urs_inspect.scorers._metrics import CLUSTER, scale_of_scorer
 from urs_inspect.stats._adjusted_means import FEWEST_BY_SAME_RATERS, ratings_by_same_raters
 
 NO_GROUP = "(none)"
@@ -54,10 +54,10 @@ class SampleScores:
     them the value is the mean of; other reducers give one).
     """
     task: str
-    scorer: str  # what was read: "match", "intent_judge: final", "exact_match,strict-match"
+    scorer: str  # what was read: "match", "judge: accuracy", "exact_match,strict-match"
     # sentences on how it was chosen, how epochs are reduced, and how runs differ
     notes: tuple[str, ...]
-    # (0, 1) where all values are letters or booleans, that of `intent_judge`, else unknown
+    # (0, 1) where all values are letters or booleans, else that of the scorer where it is known
     scale: tuple[float, float] | None
     # as lm-eval has it; None where it is not recorded, as by inspect-ai
     higher_is_better: bool | None
@@ -281,11 +281,11 @@ def _scale(scorer: str, runs: Sequence[ScoredRun]) -> tuple[float, float] | None
     """The possible scores; None if they are not known."""
     if all(run.table["is_unit"].all() for run in runs):
         return (0.0, 1.0)
-    if scorer.partition(":")[0] != "intent_judge":
+    scale = scale_of_scorer(scorer.partition(":")[0])
+    if scale is None:
         return None
-    low, high = SCALE
     values = pd.concat([run.table["value"] for run in runs]).dropna()
-    return SCALE if values.between(low, high).all() else None
+    return scale if values.between(*scale).all() else None
 
 
 def _names_clusters(task: str, runs: Sequence[ScoredRun]) -> bool:

@@ -13,15 +13,13 @@ from logging import getLogger
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import yaml
-
 from urs_inspect._util import (
     InputError,
     choices,
     counted,
     did_you_mean,
     file_kind,
-    read_yaml,
+    read_yaml_or_file,
 )
 from urs_inspect.datasets._sources import PinnedFile, fetch, is_pinned, sha256_of
 
@@ -101,24 +99,9 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
         csv.field_size_limit(before)
 
 
-def read_columns_file(path: Path, option: str = "columns") -> Any:
-    """Read a YAML file that says what columns mean; messages name the option that gave it."""
-    try:
-        return read_yaml(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError(f"{option}: no file '{path}'") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{option}: cannot read '{path}' as YAML in UTF-8: {error}") from error
-
-
 def read_inline_or_file(given: str, option: str = "columns") -> Any:
-    """Read YAML that begins with a brace, else the YAML file of this path."""
-    if not given.lstrip().startswith("{"):
-        return read_columns_file(Path(given).expanduser(), option)
-    try:
-        return read_yaml(given)
-    except yaml.YAMLError as error:
-        raise InputError(f"{option}: not valid YAML: {error}") from error
+    """Read what columns mean: YAML that begins with a brace, else the YAML file of this path."""
+    return read_yaml_or_file(given, option)
 
 
 def read_records(path: Path) -> tuple[list[Row], list[str]]:

@@ -22,12 +22,13 @@ from urs_inspect._util import (
     choices,
     counted,
     file_kind,
+    read_yaml_file,
     writing,
 )
 from urs_inspect.annotation._agreement import Agreement, agreement, majorities
 from urs_inspect.annotation._campaign import BALLOT_KEY, LOG_SUFFIXES, load_ballots
 from urs_inspect.annotation._votes import read_votes, vote_files
-from urs_inspect.datasets._rows import Row, read_columns_file, read_table, shown
+from urs_inspect.datasets._rows import Row, read_table, shown
 from urs_inspect.discrepancy._ballots import Ballot, collect_ballots
 from urs_inspect.logs._comparisons import choice_of, judged_by_people, judges_of, read_comparisons
 from urs_inspect.logs._files import (
@@ -142,7 +143,7 @@ AS_THEY_ARE = VoteColumns({}, {})
 
 def read_vote_columns(path: Path) -> VoteColumns:
     """Read a YAML file with the keys `columns` and `winners`, each optional."""
-    raw = read_columns_file(path)
+    raw = read_yaml_file(path, "columns")
     if not isinstance(raw, dict) or not raw.keys() <= {"columns", "winners"}:
         raise InputError(f"{path}: must hold a mapping with the keys columns and winners")
     columns = _texts(raw.get("columns"), f"{path}: columns")

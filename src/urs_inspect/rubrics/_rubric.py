@@ -11,10 +11,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from urs_inspect._util import InputError, choices, read_yaml
+from urs_inspect._util import InputError, choices, read_yaml_file
 
 FINAL = "final"
 """Key of the final score in every score dictionary."""
@@ -401,10 +400,7 @@ def _read_text(path: Path, what: str) -> str:
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        raw = read_yaml(_read_text(path, "rubric"))
-    except yaml.YAMLError as error:
-        raise InputError(f"rubric: '{path}' is not valid YAML: {error}") from error
+    raw = read_yaml_file(path, "rubric")
     if not isinstance(raw, dict):
         raise InputError(
             f"rubric: '{path}' must hold a mapping with keys such as name, version, intents,"

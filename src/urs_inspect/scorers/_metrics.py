@@ -25,6 +25,12 @@ CLUSTER = "cluster"
 HEADLINE = HeadlineMetric(scorer="intent_judge", metric=FINAL)
 """The row that stands for a run of `intent_judge`."""
 
+
+def scale_of_scorer(scorer: str) -> tuple[float, float] | None:
+    """The lowest and highest score of a scorer, where it is one of URS; else None."""
+    return SCALE if scorer == HEADLINE.scorer else None
+
+
 _UNKNOWN = "unknown"
 _UNSCORED = "unscored"
 _MOST_OUTCOMES = 3

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-from urs_inspect._util import InputError, choices
+from urs_inspect._util import InputError, choices, read_yaml_file
 from urs_inspect.datasets._cases import Vocabulary
-from urs_inspect.datasets._rows import SURROGATE, Fields, Row, read_columns_file, read_table, shown
+from urs_inspect.datasets._rows import SURROGATE, Fields, Row, read_table, shown
 from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.survey._case_file import (
     AMBIGUOUS_INTENT,
@@ -125,7 +125,7 @@ def read_mapping(path: Path) -> ColumnMap:
     """Read a YAML file with the keys `columns`, `intents`, `languages` and `attention`, each
     optional.
     """
-    raw = read_columns_file(path)
+    raw = read_yaml_file(path, "columns")
     if not isinstance(raw, dict):
         raise InputError(f"{path}: must hold a mapping with the keys {choices(_KEYS)}")
     if unknown := [key for key in raw if key not in _KEYS]:

@@ -9,11 +9,10 @@ from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
-import yaml
 from inspect_ai.log import read_eval_log_sample_summaries
 from inspect_ai.model import ModelCost, get_model_info
 
-from urs_inspect._util import InputError, choices, read_yaml
+from urs_inspect._util import InputError, choices, read_yaml_file
 from urs_inspect.logs._scores import Usage, usage_by_judge
 from urs_inspect.reports.numbers._answers import Answers, read_answers
 from urs_inspect.stats._bootstrap import student_interval
@@ -88,12 +87,7 @@ def load_prices(file: Path | None) -> Prices:
     """Read prices."""
     if file is None:
         return Prices({})
-    try:
-        raw = read_yaml(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"--prices: no file '{file}'") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"--prices: cannot read '{file}': {error}") from error
+    raw = read_yaml_file(file, "--prices")
     if not isinstance(raw, dict):
         raise InputError(
             f"--prices: {file}: the file must name models, each with its prices; {_PRICE}"

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
-from urs_inspect._util import InputError, choices, read_yaml
+from urs_inspect._util import InputError, choices, read_yaml_file
 from urs_inspect.rubrics import Rubric, normalise_key
 from urs_inspect.stats import Margin
 
@@ -77,14 +76,7 @@ def read_traffic(path: Path, rubric: Rubric, countries: Iterable[str] = ()) -> T
 
 
 def _mapping(path: Path) -> dict[Any, Any]:
-    try:
-        raw = read_yaml(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError(f"traffic: no file '{path}'") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"traffic: cannot read '{path}' as UTF-8 text: {error}") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"traffic: '{path}' is not valid YAML: {error}") from error
+    raw = read_yaml_file(path, "traffic")
     if not isinstance(raw, dict) or not raw:
         raise InputError(f"{path}: must hold a mapping with one or more of: {choices(_KINDS)}")
     return raw
