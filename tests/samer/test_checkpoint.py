@@ -25,6 +25,7 @@ from tests.samer.checkpoints import (
 from tests.samer.conftest import SMALL
 from tests.telling import tells
 from urs_inspect._util import InputError
+from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.samer import _checkpoint as module
 from urs_inspect.samer._checkpoint import (
     HEADS_FILE,
@@ -611,7 +612,7 @@ def test_a_large_file_is_read_once_until_it_changes(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    computed = module.sha256_of
+    computed = sha256_of
 
     def compute(path: Path) -> str:
         read.append(path.name)

@@ -15,9 +15,10 @@ import numpy as np
 from anyio import to_thread
 
 from urs_inspect._util import InputError, choices
+from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.rubrics._taxonomy import load_taxonomy
 from urs_inspect.samer._bulk_results import PartialResults, partial_path, remove_partial
-from urs_inspect.samer._checkpoint import fingerprint, sha256_of
+from urs_inspect.samer._checkpoint import fingerprint
 from urs_inspect.samer._engines.protocol import Engine, EngineFailure, QueryResponse, one_line
 from urs_inspect.samer._engines.vllm_server import ServerEngine
 from urs_inspect.samer._judgement import Judgement, engine_facts, judge, score_values, short

@@ -16,6 +16,7 @@ from typing import Any, Literal, cast, get_args
 import platformdirs
 
 from urs_inspect._util import InputError, choices
+from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.samer._conversation import Conversations, read_json
 from urs_inspect.samer._evaluation import HEAD_NAMES, Heads, WeightsAt, load_heads
 from urs_inspect.samer._reward import (
@@ -304,9 +305,3 @@ def _digest(path: Path) -> str:
         except OSError as error:  # it will be computed again
             _LOG.info("samer: cannot keep a digest in %s: %s", kept.parent, error.strerror)
     return digest
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from urs_inspect._util import InputError
+from urs_inspect.datasets._sources import sha256_of
 from urs_inspect.samer._bulk import (
     SUFFIXES,
     BulkInput,
@@ -27,7 +28,7 @@ from urs_inspect.samer._bulk import (
     score_file,
 )
 from urs_inspect.samer._bulk_results import difference, partial_path, remove_partial
-from urs_inspect.samer._checkpoint import fingerprint, sha256_of
+from urs_inspect.samer._checkpoint import fingerprint
 from urs_inspect.samer._engines.protocol import Engine, one_line, open_with_spec
 from urs_inspect.samer._engines.registry import engine_for, load_engine
 from urs_inspect.samer._engines.shared import EngineChoice

@@ -187,27 +187,33 @@ def _control(ballots: JudgedBallots) -> tuple[float, Floats, Floats]:
     """
     turned = ballots.first > ballots.second
     size = len(ballots.players)
-    sides = np.where(
-        turned, ballots.second * size + ballots.first, ballots.first * size + ballots.second
-    )
-    pair = np.unique(sides, return_inverse=True)[1]
-    vote, verdict = (np.where(turned, 1 - side, side) for side in (ballots.people, ballots.judge))
+    forward = ballots.first * size + ballots.second
+    backward = ballots.second * size + ballots.first
+    _, pair = np.unique(np.where(turned, backward, forward), return_inverse=True)
+    vote = np.where(turned, 1 - ballots.people, ballots.people)
+    verdict = np.where(turned, 1 - ballots.judge, ballots.judge)
     judged = ~np.isnan(verdict)
     both = judged & ~np.isnan(vote)
-    seen, verdicts = (np.bincount(pair, which).astype(np.float64)[pair] for which in (both, judged))
+
+    def number_in_pair(which: Flags) -> Floats:
+        return np.bincount(pair, which).astype(np.float64)[pair]
 
     def centred(values: Floats, which: Flags, count: Floats) -> Floats:
         known = np.where(which, values, 0.0)
-        return np.where(which, known - np.bincount(pair, known)[pair] / np.maximum(count, 1), 0.0)
+        means = np.bincount(pair, known)[pair] / np.maximum(count, 1)
+        return np.where(which, known - means, 0.0)
 
-    votes, seen_verdicts = (centred(values, both, seen) for values in (vote, verdict))
-    freedom = np.where((seen > 1) & (verdicts > seen), seen / np.maximum(seen - 1, 1), 0.0)
+    seen = number_in_pair(both)
+    verdicts = number_in_pair(judged)
+    votes = centred(vote, both, seen)
+    seen_verdicts = centred(verdict, both, seen)
+    unbiased = seen / np.maximum(seen - 1, 1)
+    freedom = np.where((seen > 1) & (verdicts > seen), unbiased, 0.0)
     variance = freedom @ seen_verdicts**2
-    weight = (
-        float(np.clip(freedom @ (votes * seen_verdicts) / variance, 0, 1))
-        if variance > 1e-9
-        else 0.0
-    )
+    weight = 0.0
+    if variance > 1e-9:
+        covariance = freedom @ (votes * seen_verdicts)
+        weight = float(np.clip(covariance / variance, 0, 1))
     excess = centred(verdict, judged, verdicts)
     return weight, np.where(turned, -excess, excess), seen / np.maximum(verdicts, 1)
 
@@ -238,11 +244,12 @@ def style_differences(responses: Iterable[Sequence[str]], features: Sequence[str
 
     Shape (N, K).
     """
-    counts = [
-        [[FEATURES[name](text) for text in texts] for name in features] for texts in responses
-    ]
+    counts = []
+    for texts in responses:
+        counts.append([[FEATURES[name](text) for text in texts] for name in features])
     table = np.array(counts, dtype=np.float64).reshape(len(counts), len(features), 2)
-    return np.asarray((table[..., 0] - table[..., 1]) / np.maximum(table.sum(axis=2), 1))
+    difference = table[..., 0] - table[..., 1]
+    return np.asarray(difference / np.maximum(table.sum(axis=2), 1))
 
 
 def rank_controlled(
@@ -382,20 +389,23 @@ def fit_design(
         alone = logistic(values)
         excess = weights * (outcome - chance)
         spread = weights * chance * (1 - chance)
-        information = (design.T @ design.multiply(spread[:, None])).toarray() + np.diag(
-            prior * alone * (1 - alone)
-        )
-        step = np.linalg.solve(information, design.T @ excess + prior * (0.5 - alone))
+        by_battles = (design.T @ design.multiply(spread[:, None])).toarray()
+        information = by_battles + np.diag(prior * alone * (1 - alone))
+        gradient = design.T @ excess + prior * (0.5 - alone)
+        step = np.linalg.solve(information, gradient)
         reach = float(max(np.abs(design @ step).max(), np.abs(step).max()))
-        values = values + step * (np.log1p(reach) / max(reach, 1e-300))
+        shortened = np.log1p(reach) / max(reach, 1e-300)
+        values = values + step * shortened
         if reach < _TOLERANCE or np.abs(values).max() > _INFINITE:
             break
     inverse = np.linalg.inv(information)
     leverage = np.asarray(design.multiply(design @ inverse).sum(axis=1))
     scores = excess / (1 - spread * leverage) + shared
-    numbers = np.unique(clusters, return_inverse=True)[1]
+    _, numbers = np.unique(clusters, return_inverse=True)
     size = len(outcome)
-    summed = csr_array((scores, (numbers, np.arange(size))), (numbers.max() + 1, size)) @ design
+    places = (numbers, np.arange(size))
+    by_cluster = csr_array((scores, places), (numbers.max() + 1, size))
+    summed = by_cluster @ design
     pull = inverse @ (prior * (0.5 - alone))
     return Fit(values, summed.toarray() @ inverse, pull, inverse)
 
@@ -411,9 +421,12 @@ def _placed(battles: Battles, fit: Fit, plain: Fit, how: Resampling) -> tuple[Pl
     """
     values = np.concatenate([fit.values, plain.values])
     influences = np.hstack([fit.influences, plain.influences])
-    draws = np.vstack([values, influence_draws(values, influences, how.rounds, how.seed)])
+    drawn = influence_draws(values, influences, how.rounds, how.seed)
+    draws = np.vstack([values, drawn])
     draws[1::2] -= np.concatenate([fit.pull, plain.pull])
-    fitted, effects, before = np.split(draws, [len(battles.players), len(fit.values)], axis=1)
+    ends = [len(battles.players), len(fit.values)]
+    fitted, effects, before = np.split(draws, ends, axis=1)
     ratings = on_scale(fitted)
-    before = on_scale(before)
-    return place(battles, ratings, ratings - before, how.level, how.seed), _POINTS * effects
+    difference = ratings - on_scale(before)
+    places = place(battles, ratings, difference, how.level, how.seed)
+    return places, _POINTS * effects

@@ -114,16 +114,20 @@ def rater_effects(shares: Floats, parts: Floats) -> RaterEffects:
     models = len(counts)
     by_model = counts.sum(axis=1)
     by_rater = counts.sum(axis=0)
-    inverse = np.linalg.pinv(
-        np.block([[np.diag(by_model), counts], [counts.T, np.diag(by_rater)]]), hermitian=True
-    )
-    solved = inverse @ np.concatenate([totals.sum(axis=1), totals.sum(axis=0)])
-    residuals = parts - shares * (solved[:models, None] + solved[None, models:])
-    influence = np.concatenate([residuals.sum(axis=2), residuals.sum(axis=1)], axis=1) @ inverse
+    of_models = [np.diag(by_model), counts]
+    of_raters = [counts.T, np.diag(by_rater)]
+    inverse = np.linalg.pinv(np.block([of_models, of_raters]), hermitian=True)
+    sums = np.concatenate([totals.sum(axis=1), totals.sum(axis=0)])
+    solved = inverse @ sums
+    fitted = solved[:models, None] + solved[None, models:]
+    residuals = parts - shares * fitted
+    by_question = np.concatenate([residuals.sum(axis=2), residuals.sum(axis=1)], axis=1)
+    influence = by_question @ inverse
     effects = solved[models:]
     drift = influence[:, models:]
     usual = by_rater / by_rater.sum()
-    return RaterEffects(effects - usual @ effects, drift - (drift @ usual)[:, None])
+    usual_drift = drift @ usual
+    return RaterEffects(effects - usual @ effects, drift - usual_drift[:, None])
 
 
 def ratings_by_same_raters(counts: Floats) -> Floats:
@@ -142,11 +146,9 @@ def ratings_by_same_raters(counts: Floats) -> Floats:
     inverse = np.linalg.inv(information + tiny * np.eye(len(counts)))
     own = np.diagonal(inverse)
     variance = own[:, None] + own[None] - 2 * inverse
-    return np.where(
-        variance > 0,
-        np.round(np.divide(2, variance, where=variance > 0, out=np.zeros_like(variance)), 6),
-        np.inf,
-    )
+    is_known = variance > 0
+    ratings = np.divide(2, variance, where=is_known, out=np.zeros_like(variance))
+    return np.where(is_known, np.round(ratings, 6), np.inf)
 
 
 def powered_means(
@@ -217,12 +219,9 @@ def powered_means(
         sums = np.hstack([residual * weight, adjusted.people[rated] * weight, weight])
         wanted.append(MeanColumn(chosen, expected.of_all(chosen)))
         wanted.append(MeanColumn(rated, sums))
-    influence = np.divide(
-        adjusted.influence,
-        shares[:, None],
-        out=np.zeros_like(adjusted.influence),
-        where=shares[:, None] > 0,
-    )
+    none = np.zeros_like(adjusted.influence)
+    share = shares[:, None]
+    influence = np.divide(adjusted.influence, share, out=none, where=share > 0)
     wanted.append(MeanColumn(everything, influence * shares.sum()))
     *draws, moved = bootstrap_means(
         wanted, questions, reweight=reweight, clusters=clusters, rounds=rounds, seed=seed
@@ -231,7 +230,8 @@ def powered_means(
     for (name, chosen), judged, sums_drawn in zip(
         columns.items(), draws[::2], draws[1::2], strict=True
     ):
-        n = np.array([int(effective_number(part) + _NO_SPREAD) for part in weights[chosen].T])
+        numbers = [effective_number(part) for part in weights[chosen].T]
+        n = np.array([int(number + _NO_SPREAD) for number in numbers])
         n = np.minimum(n, adjusted.most)
         drift = moved.draws @ adjusted.rated_by(weights, chosen).T
         unrated = 1 - known[chosen].mean(axis=0)
@@ -365,10 +365,10 @@ class _Adjusted:
 
         Shape (M, R).
         """
-        sums = (weights[chosen][:, :, None] * self.shares[chosen]).sum(axis=0)
-        return np.nan_to_num(
-            ratio(sums, np.broadcast_to(sums.sum(axis=1, keepdims=True), sums.shape))
-        )
+        weighted = weights[chosen][:, :, None] * self.shares[chosen]
+        sums = weighted.sum(axis=0)
+        totals = np.broadcast_to(sums.sum(axis=1, keepdims=True), sums.shape)
+        return np.nan_to_num(ratio(sums, totals))
 
 
 def _without_raters(scores: RatedScores, weights: Floats, predictions: Floats) -> _Adjusted:
@@ -397,15 +397,15 @@ def _fit(parts: Floats, people: Floats, weights: Floats) -> tuple[tuple[float, f
     squared = (weights / weights.max(initial=1.0)) ** 2
     total = squared.sum(axis=0)
     stacked = np.concatenate([parts, people[None]])
-    deviations = (
-        stacked
-        - np.nan_to_num(ratio((squared * stacked).sum(axis=1), np.tile(total, (3, 1))))[:, None, :]
-    )
+    sums = (squared * stacked).sum(axis=1)
+    means = np.nan_to_num(ratio(sums, np.tile(total, (3, 1))))
+    deviations = stacked - means[:, None, :]
     products = deviations[:, None] * deviations[None]  # shape (3, 3, Q, M)
     # Taking one answer out of a weighted sum of squares about the mean takes out more than its own
     # square.
     left = total - squared
-    taken = squared * np.divide(total, left, out=np.zeros_like(squared), where=left > _NO_SPREAD)
+    factors = np.divide(total, left, out=np.zeros_like(squared), where=left > _NO_SPREAD)
+    taken = squared * factors
     whole = (squared * products).sum(axis=(2, 3))
     without = whole[..., None] - (taken * products).sum(axis=3)
     first, second = _least_squares(whole[..., None])[:, 0].tolist()
@@ -424,9 +424,8 @@ def _least_squares(sums: Floats) -> Floats:
     for _ in range(_STEPS):
         before = found.copy()
         for part, other in ((0, 1), (1, 0)):
-            found[part] = np.clip(
-                (sums[part, 2] - sums[0, 1] * found[other]) * inverse[part], 0, most[part]
-            )
+            left = sums[part, 2] - sums[0, 1] * found[other]
+            found[part] = np.clip(left * inverse[part], 0, most[part])
         if np.abs(found - before).max(initial=0) < 1e-9:
             break
     return found

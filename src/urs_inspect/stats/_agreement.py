@@ -173,9 +173,12 @@ def wilson_interval(share: float, n: int, level: float = LEVEL) -> Estimate:
         return Estimate(math.nan, math.nan, math.nan, 0, 0, level, rounds=0)
     from scipy.special import ndtri
 
-    z2 = float(ndtri((1 + level) / 2)) ** 2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    margin = math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    z = float(ndtri((1 + level) / 2))
+    z2 = z**2
+    whole = 1 + z2 / n
+    variance = share * (1 - share) / n
+    centre = (share + z2 / (2 * n)) / whole
+    margin = math.sqrt(z2 * (variance + z2 / (4 * n**2))) / whole
     # The share lies within by algebra; rounding may put it outside at 0 and 1.
     low = max(0.0, min(share, centre - margin))
     high = min(1.0, max(share, centre + margin))
@@ -209,39 +212,48 @@ def effective_judges(errors: Floats, clusters: Clusters, level: float = LEVEL) -
     from scipy.special import stdtrit
 
     judges, items = errors.shape
+    others = judges - 1
     centred = errors - errors.mean(axis=1, keepdims=True)
     products = (centred[:, None] * centred).reshape(judges**2, items)
-    sums = cluster_counts(clusters, np.concatenate([np.ones((1, items)), centred, products]).T)
-
-    def correlations(counts: Floats) -> Floats:
-        """Mean correlation of each judge's errors with those of the others, shape (R, J)."""
-        _, means, squares = np.split(counts / counts[:, :1], [1, 1 + judges], axis=1)
-        covariance = squares.reshape(-1, judges, judges) - means[:, :, None] * means[:, None]
-        deviation = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0))
-        scale = deviation[:, :, None] * deviation[:, None]
-        correlation = np.divide(
-            covariance, scale, out=np.zeros_like(covariance), where=scale > 1e-12
-        )
-        return np.asarray(
-            (correlation * (1 - np.eye(judges))).sum(axis=2) / (judges - 1), dtype=np.float64
-        )
-
+    ones = np.ones((1, items))
+    sums = cluster_counts(clusters, np.concatenate([ones, centred, products]).T)
     total = sums.sum(axis=0, keepdims=True)
     n = len(sums)
-    each = correlations(total)[0]
-    without = correlations(total - sums).mean(axis=1)
+    each = _error_correlations(total, judges)[0]
+    without = _error_correlations(total - sums, judges).mean(axis=1)
     value = float(each.mean())
-    effects = np.log(np.maximum(1 + (judges - 1) * without, 1e-9))
-    margin = float(stdtrit(n - 1, (1 + level) / 2) * math.sqrt((n - 1) * effects.var()))
-    whole = 1 + (judges - 1) * value
-    low, high = (
-        (max(whole, 1e-9) * math.exp(side * margin) - 1) / (judges - 1) for side in (-1, 1)
-    )
-    votes, most, least = (judges / (1 + (judges - 1) * max(r, 0.0)) for r in (value, low, high))
+    effects = np.log(np.maximum(1 + others * without, 1e-9))
+    error = math.sqrt((n - 1) * effects.var())
+    margin = float(stdtrit(n - 1, (1 + level) / 2) * error)
+    whole = max(1 + others * value, 1e-9)
+    low = (whole * math.exp(-margin) - 1) / others
+    high = (whole * math.exp(margin) - 1) / others
+
+    def votes_of(correlation: float) -> float:
+        return float(judges / (1 + others * max(correlation, 0.0)))
+
     size = {"n": items, "clusters": n, "level": level, "rounds": 0}
-    return EffectiveJudges(
-        Estimate(votes, least, most, **size), Estimate(value, low, min(high, 1.0), **size), each
-    )
+    votes = Estimate(votes_of(value), votes_of(high), votes_of(low), **size)
+    correlation = Estimate(value, low, min(high, 1.0), **size)
+    return EffectiveJudges(votes, correlation, each)
+
+
+def _error_correlations(counts: Floats, judges: int) -> Floats:
+    """Mean correlation of each judge's errors with those of the others, shape (R, J).
+
+    `counts` are the number of items, sums of errors and sums of products, shape (R, 1 + J + J²).
+    """
+    shares = counts / counts[:, :1]
+    means = shares[:, 1 : 1 + judges]
+    squares = shares[:, 1 + judges :].reshape(-1, judges, judges)
+    covariance = squares - means[:, :, None] * means[:, None]
+    variance = np.diagonal(covariance, axis1=1, axis2=2)
+    deviation = np.sqrt(np.maximum(variance, 0))
+    scale = deviation[:, :, None] * deviation[:, None]
+    zeros = np.zeros_like(covariance)
+    correlation = np.divide(covariance, scale, out=zeros, where=scale > 1e-12)
+    of_others = correlation * (1 - np.eye(judges))
+    return np.asarray(of_others.sum(axis=2) / (judges - 1), dtype=np.float64)
 
 
 def panel_error(values: Floats, labels: Floats | None) -> float:
@@ -289,29 +301,16 @@ def best_panel(
         panels.extend(combinations(range(len(values)), size))
     rated = np.array([values[list(panel)].mean(axis=0) for panel in panels])
     columns: list[npt.NDArray[Any]] = [np.ones((1, values.shape[1])), rated > 0.5]
+    score = _accuracies
     if labels is not None:
         x = rated - rated.mean(axis=1, keepdims=True)
         y = (labels - labels.mean())[None]
         columns[1:] = [y, y**2, x, x**2, x * y]
+        score = _pearson_of_sums
     sums = cluster_counts(clusters, np.concatenate(columns).T)
-
-    def score(sums: Floats) -> Floats:
-        """Accuracy or Pearson's r of each panel, shape (halves, panels)."""
-        means = sums[:, 1:] / sums[:, :1]
-        if labels is None:
-            return np.asarray(means, dtype=np.float64)
-        y = means[:, :1]
-        y2 = means[:, 1:2]
-        x, x2, xy = np.split(means[:, 2:], 3, axis=1)
-        scale = np.sqrt(np.maximum((x2 - x**2) * (y2 - y**2), 0.0))
-        defined = scale > 1e-12
-        return np.asarray(
-            np.divide(xy - x * y, scale, out=np.full(x.shape, -1.0), where=defined),
-            dtype=np.float64,
-        )
-
-    order = np.random.default_rng(seed).permuted(np.tile(np.arange(len(sums)), (splits, 1)), axis=1)
-    half = order < len(sums) // 2
+    generator = np.random.default_rng(seed)
+    prompts = np.tile(np.arange(len(sums)), (splits, 1))
+    half = generator.permuted(prompts, axis=1) < len(sums) // 2
     scores = score(np.concatenate([half, ~half]) @ sums)
     others = np.roll(scores, splits, axis=0)
     rows = np.arange(2 * splits)
@@ -324,5 +323,32 @@ def best_panel(
     low, high = np.quantile(held_out - single, [0.025, 0.975])
     chosen = float((best == whole).mean())
     apparent = float(scores[rows, best].mean())
-    means = float(held_out.mean()), float(single.mean())
-    return HeldOutPanel(panels[whole], chosen, apparent, *means, (float(low), float(high)))
+    return HeldOutPanel(
+        panel=panels[whole],
+        chosen=chosen,
+        apparent=apparent,
+        held_out=float(held_out.mean()),
+        single=float(single.mean()),
+        gain=(float(low), float(high)),
+    )
+
+
+def _accuracies(sums: Floats) -> Floats:
+    """Accuracy of each panel, of the number of items and of right ones, shape (halves, panels)."""
+    return np.asarray(sums[:, 1:] / sums[:, :1], dtype=np.float64)
+
+
+def _pearson_of_sums(sums: Floats) -> Floats:
+    """Pearson's r of each panel, shape (halves, panels); -1 where it is not defined.
+
+    The sums are, of items: their number, y, y², and of each panel x, x² and xy.
+    """
+    means = sums[:, 1:] / sums[:, :1]
+    y = means[:, :1]
+    y2 = means[:, 1:2]
+    x, x2, xy = np.split(means[:, 2:], 3, axis=1)
+    variances = (x2 - x**2) * (y2 - y**2)
+    scale = np.sqrt(np.maximum(variances, 0.0))
+    undefined = np.full(x.shape, -1.0)
+    r = np.divide(xy - x * y, scale, out=undefined, where=scale > 1e-12)
+    return np.asarray(r, dtype=np.float64)

@@ -193,7 +193,8 @@ def standard_error(values: Sequence[float], clusters: Clusters | None = None) ->
     for value, cluster in zip(deviations, clusters, strict=True):
         sums[cluster] = sums.get(cluster, 0.0) + value
     squares = math.fsum(value**2 for value in sums.values())
-    return math.sqrt(len(sums) / (len(sums) - 1) * squares) / n
+    correction = len(sums) / (len(sums) - 1)
+    return math.sqrt(correction * squares) / n
 
 
 def pooled_deviation(groups: Sequence[Sequence[float]]) -> float:
@@ -246,12 +247,9 @@ def reported_bounds(
     if scale is not None:
         low = np.maximum(low, scale[0])
         high = np.minimum(high, scale[1])
-    none = (
-        (np.asarray(clusters) < fewest_clusters(level))
-        | np.isnan(low)
-        | np.isnan(high)
-        | (high - low <= _NO_WIDTH)
-    )
+    too_few = np.asarray(clusters) < fewest_clusters(level)
+    unknown = np.isnan(low) | np.isnan(high)
+    none = too_few | unknown | (high - low <= _NO_WIDTH)
     if scale is not None:
         none |= (low <= scale[0]) & (high >= scale[1])
     return np.where(none, np.nan, low), np.where(none, np.nan, high)
@@ -261,9 +259,9 @@ def ratio(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
     """Quotients, any shape; NaN where the divisor is not above 0."""
     above = np.asarray(above)
     below = np.asarray(below)
-    return np.asarray(
-        np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0), dtype=np.float64
-    )
+    unknown = np.full(above.shape, np.nan)
+    quotients = np.divide(above, below, out=unknown, where=below > 0)
+    return np.asarray(quotients, dtype=np.float64)
 
 
 def number_clusters(clusters: Clusters) -> Integers:
@@ -272,7 +270,8 @@ def number_clusters(clusters: Clusters) -> Integers:
     By rank, so that the order of the items does not change the resampling.
     """
     if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iu":
-        return np.unique(clusters, return_inverse=True)[1].astype(np.int64)
+        _, numbers_of = np.unique(clusters, return_inverse=True)
+        return numbers_of.astype(np.int64)
     names: list[Hashable] = list(clusters)
     numbers = {name: number for number, name in enumerate(sorted(set(names)))}  # type: ignore[type-var]
     return np.array([numbers[name] for name in names], dtype=np.int64)
@@ -420,9 +419,8 @@ def percentile_bounds(
     from scipy.special import ndtr, stdtrit
 
     size = np.maximum(clusters, 2).astype(np.float64)
-    return tail_bounds(
-        draws, ndtr(-stdtrit(size - 1, (1 + level) / 2) * np.sqrt(size / (size - 1)))
-    )
+    t = stdtrit(size - 1, (1 + level) / 2)
+    return tail_bounds(draws, ndtr(-t * np.sqrt(size / (size - 1))))
 
 
 def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -433,7 +431,8 @@ def tail_bounds(draws: npt.ArrayLike, tails: npt.ArrayLike) -> tuple[Floats, Flo
     `tails` is the share of the rounds below the lower bound and above the upper one, 0 to 0.5, one
     for all or shape (K,). Bounds are interpolated linearly; NaN if no round defines a statistic.
     """
-    ordered = np.sort(np.ascontiguousarray(np.asarray(draws, dtype=np.float64).T), axis=1)
+    by_statistic = np.asarray(draws, dtype=np.float64).T
+    ordered = np.sort(np.ascontiguousarray(by_statistic), axis=1)
     last = np.count_nonzero(~np.isnan(ordered), axis=1) - 1
     if not ordered.shape[1]:
         return np.full(len(ordered), np.nan), np.full(len(ordered), np.nan)

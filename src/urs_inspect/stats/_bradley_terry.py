@@ -90,11 +90,10 @@ def bootstrap_bradley_terry(
 def pair_counts(battles: Battles) -> PairCounts:
     """Sum battles by pair; one round."""
     first, second, pair, wins = _pairs(battles)
-    won, met = (
-        np.asarray(np.bincount(pair, values, len(first)), dtype=np.float64)[None, :]
-        for values in (wins, np.ones(len(battles)))
-    )
-    return PairCounts(first, second, won, met)
+    number = len(first)
+    won = np.asarray(np.bincount(pair, wins, number), dtype=np.float64)
+    met = np.asarray(np.bincount(pair, np.ones(len(battles)), number), dtype=np.float64)
+    return PairCounts(first, second, won[None, :], met[None, :])
 
 
 def fit_counts(counts: PairCounts, players: int, prior: float = PRIOR) -> Floats:
@@ -130,13 +129,17 @@ def _fit(counts: PairCounts, wins: Floats, battles: Floats, players: int, prior:
         excess[:, j, i] = -excess[:, i, j]
         gradient = excess.sum(axis=2) + prior * (0.5 - alone)
         curvature = np.zeros_like(excess)
-        curvature[:, i, j] = curvature[:, j, i] = -battles * chance * (1 - chance)
-        curvature[:, diagonal, diagonal] = prior * alone * (1 - alone) - curvature.sum(axis=2)
+        of_pairs = -battles * chance * (1 - chance)
+        curvature[:, i, j] = of_pairs
+        curvature[:, j, i] = of_pairs
+        own = prior * alone * (1 - alone)
+        curvature[:, diagonal, diagonal] = own - curvature.sum(axis=2)
         step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
-        reach = np.maximum(step.max(axis=1, initial=0), 0) - np.minimum(
-            step.min(axis=1, initial=0), 0
-        )
-        strengths += step * (np.log1p(reach) / np.maximum(reach, 1e-300))[:, None]
+        highest = np.maximum(step.max(axis=1, initial=0), 0)
+        lowest = np.minimum(step.min(axis=1, initial=0), 0)
+        reach = highest - lowest
+        shortened = np.log1p(reach) / np.maximum(reach, 1e-300)
+        strengths += step * shortened[:, None]
         if reach.max(initial=0) < _TOLERANCE:
             break
     return strengths
@@ -149,25 +152,29 @@ def _pairs(battles: Battles) -> tuple[Integers, Integers, Integers, Floats]:
     """
     low = np.minimum(battles.first, battles.second)
     high = np.maximum(battles.first, battles.second)
-    codes, pair = np.unique(low * len(battles.players) + high, return_inverse=True)
+    players = len(battles.players)
+    codes, pair = np.unique(low * players + high, return_inverse=True)
+    first, second = np.divmod(codes, max(1, players))
     wins = np.where(battles.first == low, battles.outcome, 1 - battles.outcome)
-    return *np.divmod(codes, max(1, len(battles.players))), pair.astype(np.int64), wins
+    return first, second, pair.astype(np.int64), wins
 
 
 def _resampled(battles: Battles, rounds: int, seed: int) -> Iterator[PairCounts]:
     from scipy.sparse import csr_array
 
     first, second, pair, wins = _pairs(battles)
-    clusters = np.unique(battles.clusters, return_inverse=True)[1]
-    shape = (len(first), int(clusters.max(initial=-1)) + 1)
+    _, clusters = np.unique(battles.clusters, return_inverse=True)
+    instructions = int(clusters.max(initial=-1)) + 1
+    shape = (len(first), instructions)
+    places = (pair, clusters)
     # Entries of the same pair and instruction are summed.
-    won, met = (
-        csr_array((values, (pair, clusters)), shape=shape)
-        for values in (wins, np.ones(len(battles)))
-    )
-    for weights in resample(shape[1], rounds, seed):
+    won = csr_array((wins, places), shape=shape)
+    met = csr_array((np.ones(len(battles)), places), shape=shape)
+    for weights in resample(instructions, rounds, seed):
         drawn = np.ascontiguousarray(weights.T)
-        yield PairCounts(first, second, np.asarray((won @ drawn).T), np.asarray((met @ drawn).T))
+        wins_drawn = np.asarray((won @ drawn).T)
+        battles_drawn = np.asarray((met @ drawn).T)
+        yield PairCounts(first, second, wins_drawn, battles_drawn)
 
 
 def logistic(values: Floats) -> Floats:

@@ -213,23 +213,26 @@ def _draws(
 
 def _correlations(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Pearson, Spearman and Kendall of items that occur `weights` times, shape (B, N) -> (B, 3)."""
-    sides = _Levels.of(x), _Levels.of(y)
-    spearman = _pearson(sides[0].ranks(weights), sides[1].ranks(weights), weights)
-    return np.stack(
-        [_pearson(x[None], y[None], weights), spearman, _kendall(x, y, sides, weights)], axis=1
-    )
+    of_x = _Levels.of(x)
+    of_y = _Levels.of(y)
+    pearson = _pearson(x[None], y[None], weights)
+    spearman = _pearson(of_x.ranks(weights), of_y.ranks(weights), weights)
+    kendall = _kendall(x, y, (of_x, of_y), weights)
+    return np.stack([pearson, spearman, kendall], axis=1)
 
 
 def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     total = weights.sum(axis=1, keepdims=True)
     dx = x - (weights * x).sum(axis=1, keepdims=True) / total
     dy = y - (weights * y).sum(axis=1, keepdims=True) / total
-    xx, yy, xy = ((weights * product).sum(axis=1) for product in (dx * dx, dy * dy, dx * dy))
+    xx = (weights * (dx * dx)).sum(axis=1)
+    yy = (weights * (dy * dy)).sum(axis=1)
+    xy = (weights * (dx * dy)).sum(axis=1)
     # Values that are all equal differ from their mean by rounding alone, some 1e-16 of their size.
-    varies = (xx > 1e-24 * (weights * x * x).sum(axis=1)) & (
-        yy > 1e-24 * (weights * y * y).sum(axis=1)
-    )
-    return np.where(varies, np.clip(ratio(xy, np.sqrt(xx) * np.sqrt(yy)), -1, 1), np.nan)
+    x_varies = xx > 1e-24 * (weights * x * x).sum(axis=1)
+    y_varies = yy > 1e-24 * (weights * y * y).sum(axis=1)
+    r = ratio(xy, np.sqrt(xx) * np.sqrt(yy))
+    return np.where(x_varies & y_varies, np.clip(r, -1, 1), np.nan)
 
 
 def _kendall(x: Floats, y: Floats, sides: "tuple[_Levels, _Levels]", weights: Floats) -> Floats:
@@ -237,14 +240,20 @@ def _kendall(x: Floats, y: Floats, sides: "tuple[_Levels, _Levels]", weights: Fl
     balance = np.zeros(len(weights))
     for start in range(0, len(x), _ITEMS_AT_ONCE):
         rows = slice(start, start + _ITEMS_AT_ONCE)
-        signs = np.sign(x[:, None] - x[None, rows]) * np.sign(y[:, None] - y[None, rows])
-        balance += (single_product(weights, signs) * weights[:, rows]).sum(axis=1) / 2
-    total = weights.sum(axis=1)
-    pairs = total * (total - 1) / 2
-    untied_x, untied_y = (
-        pairs - (sizes * (sizes - 1) / 2).sum(axis=1) for sizes in (s.sizes(weights) for s in sides)
-    )
+        x_signs = np.sign(x[:, None] - x[None, rows])
+        y_signs = np.sign(y[:, None] - y[None, rows])
+        products = single_product(weights, x_signs * y_signs)
+        balance += (products * weights[:, rows]).sum(axis=1) / 2
+    of_x, of_y = sides
+    pairs = _pairs_among(weights.sum(axis=1))
+    untied_x = pairs - _pairs_among(of_x.sizes(weights)).sum(axis=1)
+    untied_y = pairs - _pairs_among(of_y.sizes(weights)).sum(axis=1)
     return ratio(balance, np.sqrt(untied_x) * np.sqrt(untied_y))
+
+
+def _pairs_among(sizes: Floats) -> Floats:
+    """How many pairs so many items have."""
+    return np.asarray(sizes * (sizes - 1) / 2, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -257,9 +266,11 @@ class _Levels:
 
     @classmethod
     def of(cls, values: Floats) -> "_Levels":
-        level = np.unique(values, return_inverse=True)[1].astype(np.int64)
+        _, places = np.unique(values, return_inverse=True)
+        level = places.astype(np.int64)
         order = np.argsort(level, kind="stable")
-        return cls(np.flatnonzero(np.diff(level[order], prepend=-1)), order, level)
+        starts = np.flatnonzero(np.diff(level[order], prepend=-1))
+        return cls(starts, order, level)
 
     def sizes(self, weights: Floats) -> Floats:
         """How many items each level has, by `weights` of items, shape (B, N) -> (B, L)."""
@@ -268,7 +279,8 @@ class _Levels:
     def ranks(self, weights: Floats) -> Floats:
         """Mean rank of each item, shape (B, N)."""
         sizes = self.sizes(weights)
-        return np.asarray((np.cumsum(sizes, axis=1) - (sizes - 1) / 2)[:, self.level])
+        middle = np.cumsum(sizes, axis=1) - (sizes - 1) / 2
+        return np.asarray(middle[:, self.level])
 
     def centred_ranks(self, weights: Floats) -> tuple[Floats, Floats]:
         """Each item's mean rank less the mean of all, shape (B, N), and the sum of their squares.
@@ -278,7 +290,9 @@ class _Levels:
         sizes = self.sizes(weights)
         total = sizes.sum(axis=1, keepdims=True)
         middle = np.cumsum(sizes, axis=1) - sizes / 2 - total / 2
-        return middle[:, self.level], ((total[:, 0] ** 3) - (sizes**3).sum(axis=1)) / 12
+        whole = total[:, 0] ** 3
+        squares = (whole - (sizes**3).sum(axis=1)) / 12
+        return middle[:, self.level], squares
 
 
 def rank_correlation(
@@ -398,9 +412,9 @@ def correlate_means(
             f" {second.values.shape}"
         )
     points = len(first.values)
-    x, y = (np.round(side.values[None, :], _DIGITS) for side in (first, second))
-    known = points >= FEWEST_POINTS and bool(np.isfinite(x).all() and np.isfinite(y).all())
-    if not known or np.ptp(x) == 0 or np.ptp(y) == 0:
+    x = np.round(first.values[None, :], _DIGITS)
+    y = np.round(second.values[None, :], _DIGITS)
+    if points < FEWEST_POINTS or not _varies(x) or not _varies(y):
         nothing = Estimate(np.nan, np.nan, np.nan, points, clusters, level, len(first.draws), seed)
         return MeanCorrelation(nothing, math.nan, math.nan, (math.nan, math.nan))
     noise_x = _noise(first.draws)
@@ -414,10 +428,16 @@ def correlate_means(
     )
     if not math.isnan(pearson.low):
         pearson = replace(pearson, low=min(pearson.low, r), high=max(pearson.high, r))
-    differs = min(_left(x, noise_x)[0], _left(y, noise_y)[0]) > 0
-    without = float(_corrected(x, y, noise_x, noise_y)[0]) if differs else math.nan
+    without = math.nan
+    if _left(x, noise_x)[0] > 0 and _left(y, noise_y)[0] > 0:
+        without = float(_corrected(x, y, noise_x, noise_y)[0])
     rho = float(_corrected(_ranks(x), _ranks(y))[0])
     return MeanCorrelation(pearson, without, rho, fisher_interval(r, points, level))
+
+
+def _varies(values: Floats) -> bool:
+    """Whether all values are finite and not all are equal."""
+    return bool(np.isfinite(values).all() and np.ptp(values) > 0)
 
 
 def fisher_interval(correlation: float, points: int, level: float = LEVEL) -> tuple[float, float]:
@@ -453,7 +473,8 @@ def _corrected(x: Floats, y: Floats, noise_x: float = 0.0, noise_y: float = 0.0)
 
     NaN where a row has a NaN.
     """
-    dx, dy = (side - side.mean(axis=1, keepdims=True) for side in (x, y))
+    dx = x - x.mean(axis=1, keepdims=True)
+    dy = y - y.mean(axis=1, keepdims=True)
     above = (dx * dy).sum(axis=1) / (x.shape[1] - 1)
     left = _left(x, noise_x) * _left(y, noise_y)
     # Where noise could be all of a side's variance, r could be anything; it is then 1 with the sign

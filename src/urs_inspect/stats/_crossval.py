@@ -55,15 +55,20 @@ def order_of(
     cases, models = complete.shape
     drawn = None if clusters is None else number_clusters(clusters[kept])
     means = bootstrap_table(complete, clusters=drawn, rounds=how.rounds, seed=how.seed)
-    places = sorted(range(models), key=lambda model: (-means.values[model] if cases else 0, model))
-    ordered = means.draws[:, places]
-    several = cases > 1 if drawn is None else len(set(drawn.tolist())) > 1
-    share = float((ordered[:, :-1] >= ordered[:, 1:]).all(axis=1).mean()) if several else math.nan
-    tested = compare_means(complete[:, places], clusters=drawn, **options)
-    gaps = tuple(replace(gap, first=places[gap.first], second=places[gap.second]) for gap in tested)
-    return Order(
-        tuple(places), tuple(float(means.values[place]) for place in places), share, cases, gaps
-    )
+    places = list(range(models))
+    if cases:
+        places.sort(key=lambda model: -means.values[model])
+    units = cases if drawn is None else len(set(drawn.tolist()))
+    share = math.nan
+    if units > 1:
+        ordered = means.draws[:, places]
+        in_order = (ordered[:, :-1] >= ordered[:, 1:]).all(axis=1)
+        share = float(in_order.mean())
+    gaps = []
+    for gap in compare_means(complete[:, places], clusters=drawn, **options):
+        gaps.append(replace(gap, first=places[gap.first], second=places[gap.second]))
+    means_in_order = tuple(float(means.values[place]) for place in places)
+    return Order(tuple(places), means_in_order, share, cases, tuple(gaps))
 
 
 REFERENCE_SCORE = 8

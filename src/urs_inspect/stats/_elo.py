@@ -135,11 +135,18 @@ def _kinds_of(battles: Battles) -> _Kinds:
     low = np.minimum(battles.first, battles.second)
     high = np.maximum(battles.first, battles.second)
     outcome = np.where(battles.first == low, battles.outcome, 1 - battles.outcome)
-    kinds, of = np.unique(np.stack([low, high, outcome], axis=1), axis=0, return_inverse=True)
+    battle_rows = np.stack([low, high, outcome], axis=1)
+    kinds, of = np.unique(battle_rows, axis=0, return_inverse=True)
     nobody = len(battles.players)
-    first, second, won = np.concatenate([kinds, [[nobody, nobody, 0.5]]]).T
+    no_battle = [nobody, nobody, 0.5]
+    first, second, won = np.concatenate([kinds, [no_battle]]).T
     smallest = np.min_scalar_type(len(kinds))
-    return _Kinds(first.astype(np.int64), second.astype(np.int64), won, of.ravel().astype(smallest))
+    return _Kinds(
+        first=first.astype(np.int64),
+        second=second.astype(np.int64),
+        outcome=won,
+        of=of.ravel().astype(smallest),
+    )
 
 
 def _blocks(rows: npt.NDArray[Any], battles: int) -> Iterator[npt.NDArray[Any]]:

@@ -202,14 +202,14 @@ def mean_estimates(
     low, high = (np.where(unknown, np.nan, side) for side in sides)
     lows, highs = reported_bounds(low, high, found.clusters, level=level, scale=scale)
     rounds = len(found.draws)
-    return tuple(
-        Estimate(
+    means = []
+    rows = zip(found.values, lows, highs, found.n, found.clusters, strict=True)
+    for value, low, high, n, clusters in rows:
+        mean = Estimate(
             float(value), float(low), float(high), int(n), int(clusters), level, rounds, found.seed
         )
-        for value, low, high, n, clusters in zip(
-            found.values, lows, highs, found.n, found.clusters, strict=True
-        )
-    )
+        means.append(mean)
+    return tuple(means)
 
 
 def p_values(found: MeanDraws) -> Floats:
@@ -236,21 +236,17 @@ def p_values(found: MeanDraws) -> Floats:
     # All rounds equal are left to the share and to the sign-flip bound; their spread is noise of
     # rounding.
     spread = _spread(draws)
-    size = np.abs(
-        np.divide(
-            found.values,
-            spread,
-            out=np.zeros_like(spread),
-            where=spread > 1e-12 * np.abs(found.values),
-        )
-    )
-    tails = np.where((fewest == 0) & (size > 0), np.minimum(shares, 2 * ndtr(-size)), shares)
+    varies = spread > 1e-12 * np.abs(found.values)
+    none = np.zeros_like(spread)
+    size = np.abs(np.divide(found.values, spread, out=none, where=varies))
+    in_tail = (fewest == 0) & (size > 0)
+    tails = np.where(in_tail, np.minimum(shares, 2 * ndtr(-size)), shares)
     freedom = np.maximum(n - 1, 1)
-    expanded = 2 * stdtr(freedom, ndtri(tails / 2) * np.sqrt(freedom / np.maximum(n, 2)))
+    quantiles = ndtri(tails / 2) * np.sqrt(freedom / np.maximum(n, 2))
+    expanded = 2 * stdtr(freedom, quantiles)
     least = np.exp2(1 - np.minimum(n, 1000))
-    return np.where(
-        np.isnan(found.values) | (n < 2), np.nan, np.clip(np.maximum(expanded, least), 0, 1)
-    )
+    p = np.clip(np.maximum(expanded, least), 0, 1)
+    return np.where(np.isnan(found.values) | (n < 2), np.nan, p)
 
 
 @dataclass(frozen=True)
@@ -293,7 +289,9 @@ def _drawn_means(
 
 def _means(weights: Floats, column: _Prepared) -> Floats:
     used = weights if column.units is None else weights[:, column.units]
-    return ratio(used @ column.values, (used @ column.patterns)[:, column.pattern])
+    sums = used @ column.values
+    numbers = used @ column.patterns
+    return ratio(sums, numbers[:, column.pattern])
 
 
 def standard_errors(found: MeanDraws) -> Floats:
@@ -302,9 +300,8 @@ def standard_errors(found: MeanDraws) -> Floats:
     They are made wider by C / (C - 1) as of C drawn clusters.
     """
     clusters = np.asarray(found.clusters, dtype=np.float64)
-    return np.asarray(
-        _spread(found.draws) * np.sqrt(ratio(clusters, clusters - 1)), dtype=np.float64
-    )
+    wider = np.sqrt(ratio(clusters, clusters - 1))
+    return np.asarray(_spread(found.draws) * wider, dtype=np.float64)
 
 
 def _spread(draws: Floats) -> Floats:
@@ -312,9 +309,9 @@ def _spread(draws: Floats) -> Floats:
     known = ~np.isnan(draws)
     rounds = np.maximum(known.sum(axis=0), 1)
     centre = np.where(known, draws, 0.0).sum(axis=0) / rounds
-    return np.asarray(
-        np.sqrt((np.where(known, draws - centre, 0.0) ** 2).sum(axis=0) / rounds), dtype=np.float64
-    )
+    deviations = np.where(known, draws - centre, 0.0)
+    variance = (deviations**2).sum(axis=0) / rounds
+    return np.asarray(np.sqrt(variance), dtype=np.float64)
 
 
 def contrast(found: MeanDraws, weights: npt.ArrayLike) -> MeanDraws:
@@ -337,9 +334,10 @@ def contrast(found: MeanDraws, weights: npt.ArrayLike) -> MeanDraws:
     for place, column in enumerate(table.T):
         part = np.flatnonzero(column)
         if len(part):
-            values[place] = float(found.values[part] @ column[part])
+            used = column[part]
+            values[place] = float(found.values[part] @ used)
             n[place] = found.n[part].min()
-            draws[:, place] = found.draws[:, part] @ column[part]
+            draws[:, place] = found.draws[:, part] @ used
             if drawn is not None and found.drawn is not None:
                 drawn[place] = found.drawn[part].min()
     return MeanDraws(values, draws, n, found.seed, drawn)
@@ -392,9 +390,8 @@ def raking(margins: Sequence[Margin]) -> Reweight:
     def weights(counts: Floats) -> Floats:
         drawn = counts @ member
         fitted = _fitted(drawn, places, shares)
-        factors = np.divide(
-            fitted, drawn, out=np.where(np.isnan(fitted), np.nan, 0.0), where=drawn > 0
-        )
+        none = np.where(np.isnan(fitted), np.nan, 0.0)
+        factors = np.divide(fitted, drawn, out=none, where=drawn > 0)
         weighted = np.zeros_like(counts)
         weighted[:, used] = counts[:, used] * factors[:, cell_of.ravel()]
         return weighted

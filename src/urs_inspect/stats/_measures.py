@@ -358,12 +358,9 @@ def _item_counts(verdicts: Verdicts) -> Floats:
         habits["label_halo"] = _matches(verdicts.labels, verdicts.overall_labels, both=True)
     if verdicts.swapped is not None:
         read = combine_orders(verdicts.verdicts, verdicts.swapped) != UNREAD
-        habits["flips"] = read & (verdicts.verdicts != verdicts.swapped), read
-        counts[:, -1] = (
-            _sided(verdicts.verdicts)
-            & _sided(verdicts.swapped)
-            & (verdicts.verdicts != verdicts.swapped)
-        )
+        differs = verdicts.verdicts != verdicts.swapped
+        habits["flips"] = read & differs, read
+        counts[:, -1] = _sided(verdicts.verdicts) & _sided(verdicts.swapped) & differs
     for name, (hits, trials) in habits.items():
         column = _hits(name)
         counts[:, column] = hits

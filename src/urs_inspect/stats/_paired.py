@@ -132,23 +132,30 @@ def paired_p_values(differences: npt.ArrayLike, clusters: Integers | None = None
 
     sums, counts = cluster_sums(differences, clusters)
     found = clustered_means(differences, clusters)
-    size = np.abs(
-        ratio(
-            found.values, np.where(found.errors > 1e-12 * np.abs(found.values), found.errors, 0.0)
-        )
-    )
+    is_spread = found.errors > 1e-12 * np.abs(found.values)
+    size = np.abs(ratio(found.values, np.where(is_spread, found.errors, 0.0)))
     p = 2 * stdtr(np.maximum(found.clusters - 1, 1), -size)
     for column, there in enumerate(found.clusters):
         given = sums[counts[:, column] > 0, column]
         sizes = np.abs(given[np.abs(given) > 1e-9])
+        of_one_size = not len(sizes) or np.ptp(sizes) <= 1e-9 * sizes[0]
         if there < 2:
             p[column] = np.nan
-        elif there == found.n[column] and (not len(sizes) or np.ptp(sizes) <= 1e-9 * sizes[0]):
-            p[column] = mcnemar(int((given > 1e-9).sum()), int((given < -1e-9).sum()))
+        elif there == found.n[column] and of_one_size:
+            better = int((given > 1e-9).sum())
+            worse = int((given < -1e-9).sum())
+            p[column] = mcnemar(better, worse)
         elif there <= FEW:
-            signs = 1 - 2 * ((np.arange(2 ** len(sizes))[:, None] >> np.arange(len(sizes))) & 1)
-            p[column] = np.mean(np.abs(signs @ sizes) >= np.abs(given.sum()) - 1e-9)
+            p[column] = _sign_flip(sizes, given.sum())
     return p
+
+
+def _sign_flip(sizes: Floats, total: float) -> float:
+    """Share of all ways to set the signs of some sizes whose sum is at least as large."""
+    ways = np.arange(2 ** len(sizes))
+    is_negative = (ways[:, None] >> np.arange(len(sizes))) & 1
+    signs = 1 - 2 * is_negative
+    return float(np.mean(np.abs(signs @ sizes) >= np.abs(total) - 1e-9))
 
 
 Pair = tuple[int, int]

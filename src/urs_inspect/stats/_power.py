@@ -276,13 +276,11 @@ def score_slope(base: Floats, new: Floats, clusters: Integers) -> tuple[float, f
     if there < FEWEST or np.ptp(levels) < 1e-9:
         return math.nan, math.nan
     levels = levels - levels.mean()
-    slope = float(levels @ shifts) / float(levels @ levels)
-    parts, _ = cluster_sums(
-        (levels * (shifts - shifts.mean() - slope * levels))[:, None], clusters[known]
-    )
-    error = math.sqrt(there / (there - 1) * float((parts**2).sum())) / float(levels @ levels)
-    return slope, (
-        2 * float(stdtr(there - 1, -abs(slope) / error))
-        if error > 1e-12
-        else float(abs(slope) < 1e-9)
-    )
+    square = float(levels @ levels)
+    slope = float(levels @ shifts) / square
+    residuals = shifts - shifts.mean() - slope * levels
+    parts, _ = cluster_sums((levels * residuals)[:, None], clusters[known])
+    error = math.sqrt(there / (there - 1) * float((parts**2).sum())) / square
+    if error > 1e-12:
+        return slope, 2 * float(stdtr(there - 1, -abs(slope) / error))
+    return slope, float(abs(slope) < 1e-9)

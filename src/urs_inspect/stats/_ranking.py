@@ -233,16 +233,18 @@ def place(battles: Battles, ratings: Floats, extra: Floats, level: float, seed: 
     ordered = _reordered(battles, order)
     ratings = ratings[:, order]
     extra = extra[:, order]
+    points = ratings[0]
+    draws = ratings[1:]
     n, clusters = _support(ordered)
     comparable = ordered_by_votes(ordered)
     return Places(
-        ordered.players,
-        reported(ratings[0], ratings[1:], n, clusters, level, seed),
-        _ranks(ratings[0], ratings[1:], clusters, comparable, level),
-        _differences(
-            ordered.players, ratings[0], ratings[1:], n, clusters, comparable, level, seed
+        players=ordered.players,
+        ratings=reported(points, draws, n, clusters, level, seed),
+        ranks=_ranks(points, draws, clusters, comparable, level),
+        differences=_differences(
+            ordered.players, points, draws, n, clusters, comparable, level, seed
         ),
-        reported(extra[0], extra[1:], n, clusters, level, seed),
+        extra=reported(extra[0], extra[1:], n, clusters, level, seed),
     )
 
 
@@ -292,7 +294,8 @@ def _ranks(
     battles order two, shape (P, P).
     """
     known = clusters >= fewest_clusters(level)
-    comparable = comparable & np.outer(known, known) | np.eye(len(points), dtype=np.bool_)
+    itself = np.eye(len(points), dtype=np.bool_)
+    comparable = comparable & np.outer(known, known) | itself
     rounded = np.round(points, DIGITS)
     drawn = np.round(draws, DIGITS)
     best = np.empty_like(drawn)
@@ -302,12 +305,14 @@ def _ranks(
         others = drawn[:, linked]
         best[:, place] = 1 + (others > own).sum(axis=1)
         worst[:, place] = (others >= own).sum(axis=1)
-    lows = percentile_bounds(best, level, clusters)[0]
-    highs = percentile_bounds(worst, level, clusters)[1] + (~comparable).sum(axis=1)
-    return tuple(
-        Rank(1 + int((rounded > rating).sum()), math.floor(low), math.ceil(high))
-        for rating, low, high in zip(rounded, lows, highs, strict=True)
-    )
+    lows, _ = percentile_bounds(best, level, clusters)
+    _, highs = percentile_bounds(worst, level, clusters)
+    highs = highs + (~comparable).sum(axis=1)
+    ranks = []
+    for rating, low, high in zip(rounded, lows, highs, strict=True):
+        better = int((rounded > rating).sum())
+        ranks.append(Rank(1 + better, math.floor(low), math.ceil(high)))
+    return tuple(ranks)
 
 
 def _differences(
@@ -452,10 +457,11 @@ def _correlations(rows: Floats, ratings: Floats) -> Floats:
 
     rounded = np.round(rows, DIGITS)
     other = rankdata(ratings)
-    upper = np.triu_indices(len(ratings), 1)
-    signs = np.sign(rounded[:, upper[0]] - rounded[:, upper[1]])
+    first, second = np.triu_indices(len(ratings), 1)
+    signs = np.sign(rounded[:, first] - rounded[:, second])
+    other_signs = np.sign(ratings[first] - ratings[second])
     rho = _cosine(_centred_ranks(rows), other - other.mean())
-    tau = _cosine(signs, np.sign(ratings[upper[0]] - ratings[upper[1]]))
+    tau = _cosine(signs, other_signs)
     return np.stack([rho, tau], axis=1)
 
 

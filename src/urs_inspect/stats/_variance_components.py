@@ -107,7 +107,8 @@ def variance_components(scores: pd.DataFrame) -> VarianceComponents:
     `score`, never NaN.
     """
     n = len(scores)
-    scores = scores.assign(judgement=np.arange(n), score=scores["score"] - scores["score"].mean())
+    centred = scores["score"] - scores["score"].mean()
+    scores = scores.assign(judgement=np.arange(n), score=centred)
     cells = {columns: _Cells(scores, columns) for columns in _COLUMNS.values()}
     number = {name: len(cells[columns].counts) for name, columns in _COLUMNS.items()}
     epochs = number["answer"] > number["question"]
@@ -119,22 +120,25 @@ def variance_components(scores: pd.DataFrame) -> VarianceComponents:
 
     def expected(group: str, source: str) -> float:
         """Coefficient of a source's component in the sum of squares of a grouping."""
+        of_group = cells[_COLUMNS[group]]
+        of_source = cells[_COLUMNS[source]]
         both = cells[_COLUMNS[group] | _COLUMNS[source]]
-        return float(
-            (both.sizes / cells[_COLUMNS[group]].sizes - cells[_COLUMNS[source]].sizes / n).sum()
-        )
+        shares = both.sizes / of_group.sizes - of_source.sizes / n
+        return float(shares.sum())
 
     matrix = np.array([[expected(group, source) for source in wanted] for group in wanted])
     if number["question"] > 1 and np.linalg.matrix_rank(matrix) == len(wanted):
         score = scores["score"].to_numpy()
         squares = [cells[_COLUMNS[group]].squares(score) for group in wanted]
         solved = np.linalg.solve(matrix, squares)
-        solved[np.abs(solved) < 1e-12 * (score @ score)] = (
-            0  # rounding errors are no negative components
-        )
+        is_rounding = np.abs(solved) < 1e-12 * (score @ score)
+        solved[is_rounding] = 0  # rounding errors are no negative components
         components |= dict(zip(wanted, map(float, solved), strict=True))
-    epochs_of = np.bincount(cells[_COLUMNS["question"]].of[cells[_COLUMNS["answer"]].first])
-    judges_of = np.bincount(cells[_COLUMNS["answer"]].of[cells[_COLUMNS["answer_judge"]].first])
+    questions = cells[_COLUMNS["question"]]
+    answers = cells[_COLUMNS["answer"]]
+    judgings = cells[_COLUMNS["answer_judge"]]
+    epochs_of = np.bincount(questions.of[answers.first])
+    judges_of = np.bincount(answers.of[judgings.first])
     return VarianceComponents(
         number["question"], _harmonic(epochs_of), _harmonic(judges_of), components
     )
@@ -153,10 +157,9 @@ class _Cells:
     def __init__(self, scores: pd.DataFrame, columns: frozenset[str]) -> None:
         code = np.zeros(len(scores), dtype=np.int64)
         for column in sorted(columns):
-            code = (
-                code * (int(scores[column].max()) + 1 if len(scores) else 1)
-                + scores[column].to_numpy()
-            )
+            numbers = scores[column].to_numpy()
+            most = int(numbers.max()) + 1 if len(scores) else 1
+            code = code * most + numbers
         _, self.first, of, self.counts = np.unique(
             code, return_index=True, return_inverse=True, return_counts=True
         )
@@ -185,21 +188,25 @@ def difference_components(first: pd.DataFrame, second: pd.DataFrame) -> Variance
     common = np.intersect1d(first["question"], second["question"])
     parts = [scores[scores["question"].isin(common)] for scores in (first, second)]
     one, other = map(variance_components, parts)
-    means = [scores.groupby(["question", "judge"])["score"].mean() for scores in parts]
-    plus, minus = (
-        variance_components(both.dropna().rename("score").reset_index().assign(answer=0))
-        for both in (means[0] + means[1], means[0] - means[1])
-    )
+    mean, other_mean = (scores.groupby(["question", "judge"])["score"].mean() for scores in parts)
+    plus = _components_of_means(mean + other_mean)
+    minus = _components_of_means(mean - other_mean)
     pairs = {name: (one.components[name], other.components[name]) for name in COMPONENTS}
     if any(math.isnan(a) != math.isnan(b) for a, b in pairs.values()):
         return minus
-    shared = {name: (plus.components[name] - minus.components[name]) / 4 for name in COMPONENTS[:3]}
-    epochs, judges = (
-        2 / (1 / a + 1 / b) for a, b in ((one.epochs, other.epochs), (one.judges, other.judges))
-    )
+    components = {name: a + b for name, (a, b) in pairs.items()}
+    for name in COMPONENTS[:3]:
+        shared = (plus.components[name] - minus.components[name]) / 4
+        components[name] -= 2 * shared
     return VarianceComponents(
-        len(common),
-        epochs,
-        judges,
-        {name: a + b - 2 * shared.get(name, 0.0) for name, (a, b) in pairs.items()},
+        questions=len(common),
+        epochs=2 / (1 / one.epochs + 1 / other.epochs),
+        judges=2 / (1 / one.judges + 1 / other.judges),
+        components=components,
     )
+
+
+def _components_of_means(means: "pd.Series[float]") -> VarianceComponents:
+    """Components of means by question and judge, of one answer each."""
+    scores = means.dropna().rename("score").reset_index()
+    return variance_components(scores.assign(answer=0))

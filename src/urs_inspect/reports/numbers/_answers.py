@@ -18,7 +18,7 @@ from inspect_ai.scorer import Score
 from urs_inspect._util import InputError
 from urs_inspect.datasets._conversations import NOT_SHOWN, named_kinds
 from urs_inspect.judging._reply_counts import BY_JUDGE
-from urs_inspect.judging._scores import as_numbers
+from urs_inspect.judging._scores import as_number, as_numbers
 from urs_inspect.logs._files import (
     PACKAGE,
     finished_headers,
@@ -362,10 +362,10 @@ def answer_row(sample: EvalSampleSummary, log: EvalLog, whole: EvalSample | None
         "outcome": _outcome(score, error),
         "cut_off": cut_off(facts),
         **_judge_columns(facts, _earlier_scores(scores)),
-        "answer_length": _number(facts.get("answer_length")),
+        "answer_length": as_number(facts.get("answer_length")),
         "answer_digest": _answer_digest(sample),
         **_usage_columns(sample, log, judges, whole),
-        "seconds": _number(sample.working_time),
+        "seconds": as_number(sample.working_time),
         "error": error,
     }
     return with_whole_characters(row)
@@ -452,7 +452,7 @@ def _answer_digest(sample: EvalSampleSummary) -> str:
     """
     score = last_judgement(sample)
     text = (score.answer or "").strip() if score else ""
-    length = _number((score.metadata or {}).get("answer_length")) if score else math.nan
+    length = as_number((score.metadata or {}).get("answer_length")) if score else math.nan
     if not text or math.isnan(length):
         return ""
     if length >= _SHORTENED:
@@ -477,7 +477,7 @@ def _judge_finals(facts: Mapping[str, Any]) -> list[tuple[str, float]] | None:
     given = facts.get("judge_finals", [])
     if not isinstance(given, list):
         return None
-    return [(whole_characters(str(name)), _number(final)) for name, final in given]
+    return [(whole_characters(str(name)), as_number(final)) for name, final in given]
 
 
 def _earlier_scores(scores: Sequence[Score]) -> list[Score]:
@@ -511,10 +511,6 @@ def _temperatures(facts: Mapping[str, Any]) -> str:
         sent = judge.get("temperature_sent") is not None
         shown.append("default" if requested is None else f"{requested:g}{'' if sent else NOT_SENT}")
     return ", ".join(shown)
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) else math.nan
 
 
 # --- usage ---

@@ -13,6 +13,7 @@ from inspect_ai.log import read_eval_log_sample_summaries
 from inspect_ai.model import ModelCost, get_model_info
 
 from urs_inspect._util import InputError, choices, read_yaml_file
+from urs_inspect.datasets._rows import number_of
 from urs_inspect.logs._scores import Usage, usage_by_judge
 from urs_inspect.reports.numbers._answers import Answers, read_answers
 from urs_inspect.stats._bootstrap import student_interval
@@ -109,21 +110,12 @@ def _price(given: object, place: str) -> ModelCost:
     if missing := [part for part in ModelCost.model_fields if part not in given]:
         raise InputError(f"{place}: {choices(missing)} missing; {_PRICE}")
     for part in ModelCost.model_fields:
-        if not 0 <= _number(given[part]) < math.inf:
+        # YAML reads 1e-3 as a text.
+        if not 0 <= number_of(given[part]) < math.inf:
             raise InputError(
                 f"{place} / {part}: must be a number of at least 0, is {given[part]}; {_PRICE}"
             )
-    return ModelCost(**{part: _number(given[part]) for part in ModelCost.model_fields})
-
-
-def _number(given: object) -> float:
-    """A number, or a text with one, as which YAML reads 1e-3; NaN for anything else."""
-    if isinstance(given, bool) or not isinstance(given, int | float | str):
-        return math.nan
-    try:
-        return float(given)
-    except (ValueError, OverflowError):
-        return math.nan
+    return ModelCost(**{part: number_of(given[part]) for part in ModelCost.model_fields})
 
 
 def with_costs(answers: Answers, prices: Prices) -> Answers:
