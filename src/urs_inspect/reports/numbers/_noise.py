@@ -1,8 +1,7 @@
 """Where the noise of a ranking's means comes from, and what a panel of judges is worth."""
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import NamedTuple
@@ -10,32 +9,16 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from urs_inspect._util import counted
-from urs_inspect.reports.numbers._answers import JUDGE_AGAIN
 from urs_inspect.rubrics import FINAL
 from urs_inspect.scorers._metrics import CLUSTER
 from urs_inspect.stats._agreement import panel_error
 from urs_inspect.stats._bootstrap import Clusters, Floats
 from urs_inspect.stats._variance_components import (
-    COMPONENTS,
     VarianceComponents,
     difference_components,
     variance_components,
 )
 
-_NOT_MEASURED = {
-    "answer": (
-        "Answering again is not measured and counts as a part of the questions: run with"
-        " `--epochs 2`."
-    ),
-    "judge": (
-        "What another judge would change is not measured: run with `--model-role 'grader=[JUDGE,"
-        " OTHER]'`; logs of other judges are rankings of their own."
-    ),
-    "judgement": (
-        f"Judging again is not measured and counts as a part of the others: run `{JUDGE_AGAIN}`."
-    ),
-}
 SOURCES = {
     "question": ("Questions", ("question",)),
     "answering": ("Answering again", ("answer",)),
@@ -43,25 +26,16 @@ SOURCES = {
     "judging": ("Judging again", ("judgement",)),
 }
 """What noise comes from, its heading, and its components."""
-_NOTHING = (
-    "One answer to each question, judged once by one judge: what answering and judging add is a"
-    " part of the noise between questions. `--epochs 2`, a panel of judges, or judging the log"
-    " again would measure it."
-)
-_CLUSTERS = (
-    "The split takes questions as independent: that those of one cluster, such as a user, are alike"
-    " is no part of it. These half-widths may therefore be smaller than those of the intervals"
-    " above."
-)
 
 
 @dataclass(frozen=True)
 class Noise:
     """Variance components of means and of their differences from the best one."""
 
-    # kind, first, second, design, components, shares, half-widths; empty without anything to split
+    # kind, first, second, design, components (`variance_` and one of `COMPONENTS`), shares,
+    # half-widths; empty without anything to split
     table: pd.DataFrame
-    notes: tuple[str, ...]  # what cannot be split, and what a reader must know of the rest
+    clustered: bool  # whether questions belong to clusters, which the split does not know
     level: float
 
 
@@ -74,8 +48,9 @@ def noise_of(answers: pd.DataFrame, models: Sequence[str], level: float) -> Nois
     judges = list(dict.fromkeys(chain.from_iterable(scored["judge_finals"])))
     answered_again = scored.duplicated(["model", "question"]).any()
     judged_again = scored["earlier_judge_finals"].map(len).any()
+    clustered = bool((scored[CLUSTER] != "").any())
     if not models or not (answered_again or judged_again or len(judges) > 1):
-        return Noise(pd.DataFrame(), (_NOTHING,), level)
+        return Noise(pd.DataFrame(), clustered, level)
     judgements = _judgements(scored, judges)
     scores = {str(name): rows for name, rows in judgements.groupby("model")}
     best, *others = models
@@ -83,11 +58,8 @@ def noise_of(answers: pd.DataFrame, models: Sequence[str], level: float) -> Nois
     for name in others:
         split = difference_components(scores[best], scores[name])
         splits["difference", best, name] = split
-    notes = _about_splits([split.components for split in splits.values()])
-    if (scored[CLUSTER] != "").any():
-        notes.append(_CLUSTERS)
     rows = [_row(*row, split, level) for row, split in splits.items()]
-    return Noise(pd.DataFrame(rows), tuple(notes), level)
+    return Noise(pd.DataFrame(rows), clustered, level)
 
 
 def _judgements(scored: pd.DataFrame, judges: Sequence[str]) -> pd.DataFrame:
@@ -141,27 +113,6 @@ def _row(
 def _if_known(variance: float, margin: float) -> float:
     """A margin, NaN where the variance that it would lessen is not known."""
     return math.nan if math.isnan(variance) else margin
-
-
-def _about_splits(splits: Sequence[Mapping[str, float]]) -> list[str]:
-    """What the data do not measure, and which estimates are negative, by components of each row."""
-    notes = [
-        note
-        for name, note in _NOT_MEASURED.items()
-        if all(math.isnan(components[name]) for components in splits)
-    ]
-    negative: Counter[str] = Counter()
-    for components in splits:
-        negative.update(name for name in COMPONENTS if components[name] < 0)
-    named = [
-        f"{name.replace('_', ' by ')} ({counted(rows, 'row')})" for name, rows in negative.items()
-    ]
-    if named:
-        notes.append(
-            f"Negative estimates of components count as 0: {', '.join(named)}, of"
-            f" {counted(len(splits), 'row')}."
-        )
-    return notes
 
 
 # --- panels of judges ---

@@ -1,6 +1,7 @@
 """Words on where the noise of a ranking's means comes from, and what a panel of judges is worth."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import pandas as pd
 from urs_inspect._util import counted
 from urs_inspect.reports._texts import DASH, Format, level_text, listed, number, share
 from urs_inspect.reports.layout._tables import Section, Table
+from urs_inspect.reports.numbers._answers import JUDGE_AGAIN
 from urs_inspect.reports.numbers._noise import (
     FEWEST_JUDGES,
     MOST_JUDGES,
@@ -22,6 +24,7 @@ from urs_inspect.reports.numbers._noise import (
 )
 from urs_inspect.stats._agreement import best_panel, effective_judges
 from urs_inspect.stats._bootstrap import Clusters, Floats
+from urs_inspect.stats._variance_components import COMPONENTS
 
 _MORE = {
     "twice_the_questions": ("Twice the questions", "with twice the questions"),
@@ -36,6 +39,30 @@ _UNMEASURED = {
     "judged_once_more": "judging again",
 }
 """What more data are, where their effect is not known."""
+_NOT_MEASURED = {
+    "answer": (
+        "Answering again is not measured and counts as a part of the questions: run with"
+        " `--epochs 2`."
+    ),
+    "judge": (
+        "What another judge would change is not measured: run with `--model-role 'grader=[JUDGE,"
+        " OTHER]'`; logs of other judges are rankings of their own."
+    ),
+    "judgement": (
+        f"Judging again is not measured and counts as a part of the others: run `{JUDGE_AGAIN}`."
+    ),
+}
+"""Component -> what to do where the data do not measure it."""
+_NOTHING = (
+    "One answer to each question, judged once by one judge: what answering and judging add is a"
+    " part of the noise between questions. `--epochs 2`, a panel of judges, or judging the log"
+    " again would measure it."
+)
+_CLUSTERS = (
+    "The split takes questions as independent: that those of one cluster, such as a user, are alike"
+    " is no part of it. These half-widths may therefore be smaller than those of the intervals"
+    " above."
+)
 _READING = (
     "Intervals are about these judges, as all others of this report: how lenient they are on the"
     " whole is no noise. One more judge assumes one that differs from these as they differ from"
@@ -48,7 +75,7 @@ def noise_section(noise: Noise, short: Mapping[str, str], place: int, weighted: 
     title = "Where noise comes from"
     data = noise.table.copy()
     if data.empty:
-        return Section(title, noise.notes, level=3)
+        return Section(title, [_NOTHING], level=3)
     data.insert(0, "block", place)
     more = {name: heading for name, (heading, _) in _MORE.items() if data[name].notna().any()}
     notes = []
@@ -71,7 +98,29 @@ def noise_section(noise: Noise, short: Mapping[str, str], place: int, weighted: 
         " variance"
     )
     table = Table(data, formats, "noise", headings, list(headings), title=text)
-    return Section(title, [*notes, *noise.notes], [table], level=3)
+    return Section(title, [*notes, *_about_split(noise)], [table], level=3)
+
+
+def _about_split(noise: Noise) -> list[str]:
+    """What the data do not measure, which estimates are negative, and what the split leaves out."""
+    variances = noise.table[[f"variance_{name}" for name in COMPONENTS]].set_axis(
+        list(COMPONENTS), axis=1
+    )
+    notes = [note for name, note in _NOT_MEASURED.items() if variances[name].isna().all()]
+    negative: Counter[str] = Counter()
+    for row in variances.to_dict("records"):
+        negative.update(str(name) for name, variance in row.items() if variance < 0)
+    named = []
+    for name, rows in negative.items():
+        named.append(f"{name.replace('_', ' by ')} ({counted(rows, 'row')})")
+    if named:
+        notes.append(
+            f"Negative estimates of components count as 0: {', '.join(named)}, of"
+            f" {counted(len(variances), 'row')}."
+        )
+    if noise.clustered:
+        notes.append(_CLUSTERS)
+    return notes
 
 
 def _about_interval(row: "pd.Series[Any]", more: Sequence[str], short: Mapping[str, str]) -> str:
