@@ -32,6 +32,7 @@ from urs_inspect.reports.numbers._crossval import (
     Grid,
     GridLog,
     JudgedRuns,
+    OtherRun,
     bias_table,
     grids_of,
     mean_table,
@@ -42,7 +43,13 @@ from urs_inspect.reports.numbers._crossval import (
     reversals_of,
     with_holm,
 )
-from urs_inspect.reports.words._crossval import crossval_report, report_crossval, stability
+from urs_inspect.reports.words._crossval import (
+    crossval_report,
+    grid_notes,
+    report_crossval,
+    runs_notes,
+    stability,
+)
 from urs_inspect.scorers import intent_judge
 from urs_inspect.stats import Estimate, Resampling, holm
 
@@ -127,7 +134,7 @@ def test_another_evaluator_joins() -> None:
     [joined] = grids_of([one, other])
     assert joined.scores.evaluators == ["e", "f"]
     assert len(mean_table(joined, HOW)) == 2
-    assert not joined.differs and not joined.notes
+    assert not joined.differs and not grid_notes(joined)
 
 
 def test_of_the_same_cell_the_later_log_counts() -> None:
@@ -135,7 +142,7 @@ def test_of_the_same_cell_the_later_log_counts() -> None:
     other = grid_log({("e", "s", "m"): [4, 4, 4, 4]}, log="two.eval")
     [joined] = grids_of([one, other])
     assert joined.scores.values[0, 0, 0, 0] == 4
-    assert joined.notes == [Telling("e on m ... s: ... two.eval ... one.eval")]
+    assert grid_notes(joined) == [Telling("e on m ... s: ... two.eval ... one.eval")]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +215,7 @@ def test_replies_without_the_key_are_counted_by_evaluator(
     log = crossval(tmp_path, places, {"C": Script([final(7)] * 8)}, {"cases": 2, "folds": 1})
     [grid_of_log] = grids_of([read(log)])
     [judge] = grid_of_log.scores.evaluators
-    assert [note for note in grid_of_log.notes if tells(note, f"WARNING: {judge} left out")]
+    assert [note for note in grid_notes(grid_of_log) if tells(note, f"WARNING: {judge} left out")]
 
 
 def test_epochs_and_a_limit_that_leaves_cells_short(tmp_path: Path, places: dict[str, Any]) -> None:
@@ -395,7 +402,7 @@ def test_cases_of_one_user_are_one_cluster_in_the_intervals_and_tests_of_a_grid(
     missed = {True: 0, False: 0}
     for seed, named in product(range(runs), (True, False)):
         found = grid_of_users(seed, named)
-        assert any("8 clusters" in note for note in found.notes) == named
+        assert any("8 clusters" in note for note in grid_notes(found)) == named
         _, pairs = order_tables(found.scores, how)
         false[named] += bool(pairs["p"].iloc[0] < 0.05)
         mean = mean_table(found, how)["mean"].iloc[0]
@@ -535,7 +542,9 @@ def test_logs_that_were_judged_again_are_the_same_answers_and_another_run_has_ot
     assert set(found.scores.evaluators) == {"mockllm/A", "mockllm/X"}
     [row] = rows_of(preference_table(found.scores, HOW))
     assert row.preference.value == 2 and row.beyond.value == 1
-    assert found.notes == [Telling(f"{Path(again.location).name} of mockllm/A: other answers")]
+    assert runs_notes(found) == [
+        Telling(f"{Path(again.location).name} of mockllm/A: other answers")
+    ]
 
 
 @pytest.mark.parametrize("changed", [{"judge_language": "zh"}, {"references": "refs.jsonl"}])
@@ -577,7 +586,7 @@ def test_answers_that_are_their_own_references_take_no_part(
     for name in "AB":
         answers(tmp_path, name, GIVEN, references="refs.jsonl")
     [found], _ = judged_runs(tmp_path)
-    assert any(f"{CASES - 1} of {CASES} answers of mockllm/A" in note for note in found.notes)
+    assert any(f"{CASES - 1} of {CASES} answers of mockllm/A" in note for note in runs_notes(found))
     [own] = rows_of(preference_table(found.scores, HOW))
     assert own.preference.n == 1
 
@@ -636,7 +645,8 @@ def test_the_report_to_read() -> None:
     runs = JudgedRuns(
         {**facts, "judges": ["m/a", "m/x"], "models": ["m/a", "m/b"]},
         grid(scores).scores,
-        ["A note."],
+        [OtherRun("m/a", ["old.eval"])],
+        [],
     )
     second = replace(unstable(), differs=["Other data: x, not y."])
     made = crossval_report(

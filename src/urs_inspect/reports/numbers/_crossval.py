@@ -17,7 +17,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalSampleSummary, read_eval_log_sample_summaries
 
 from urs_inspect._util import counted
-from urs_inspect.judging._reply_counts import BY_JUDGE, Counts, sentences, summed
+from urs_inspect.judging._reply_counts import BY_JUDGE, Counts, summed
 from urs_inspect.logs._files import read_log, short_name
 from urs_inspect.logs._responses import ANSWERS_ONLY
 from urs_inspect.logs._scores import last_score, value_of
@@ -144,6 +144,17 @@ class GridLog:
 
 
 @dataclass(frozen=True)
+class Replaced:
+    """A cell of a log whose judgements do not count, because a later log has the cell as well."""
+
+    evaluator: str
+    source: str
+    model: str
+    log: str
+    by: str  # the later log
+
+
+@dataclass(frozen=True)
 class Grid:
     """Judgements of logs that may be read together.
 
@@ -153,8 +164,13 @@ class Grid:
     logs: Sequence[GridLog]
     judgements: pd.DataFrame
     scores: Scores
-    notes: Sequence[str]
+    replaced: Sequence[Replaced]
     differs: Sequence[str] = ()  # why it is not compared with the first grid
+
+    @property
+    def reply_counts(self) -> Counts:
+        """Counts of the evaluators' replies in all logs."""
+        return summed({BY_JUDGE: log.reply_counts} for log in self.logs)
 
     @property
     def conditions(self) -> Mapping[str, Any]:
@@ -243,8 +259,8 @@ def grids_of(logs: Iterable[GridLog]) -> list[Grid]:
     """Join logs, in the order in which they were made, that have the same cases, answers,
     references and conditions.
 
-    Of two logs with the same evaluator, source and model the later one counts, which a note
-    reports. The grid of most judged cases comes first.
+    Of two logs with the same evaluator, source and model the later one counts. The grid of most
+    judged cases comes first.
     """
     groups = comparable_groups(logs, lambda group, log: _differences(group, [log]))
     grids = sorted(
@@ -263,8 +279,7 @@ def _differences(first: Sequence[GridLog], logs: Sequence[GridLog]) -> list[str]
 
 
 def _grid(logs: Sequence[GridLog]) -> Grid:
-    notes: list[str] = []
-    judgements = _latest_judgements(logs, notes)
+    judgements, replaced = _latest_judgements(logs)
     axes = []
     for axis in range(3):
         names = chain.from_iterable(log.axes[axis] for log in logs)
@@ -273,27 +288,25 @@ def _grid(logs: Sequence[GridLog]) -> Grid:
     for log in logs:
         clusters |= log.clusters
     scores = _scores(judgements, clusters, *axes)
-    notes += _cluster_notes(scores)
-    notes += sentences(summed({BY_JUDGE: log.reply_counts} for log in logs))
-    return Grid(logs, judgements, _best_first(scores), notes)
+    return Grid(logs, judgements, _best_first(scores), replaced)
 
 
-def _latest_judgements(logs: Sequence[GridLog], notes: list[str]) -> pd.DataFrame:
-    """The judgements of the last log of each cell; notes get a sentence on what it replaces."""
+def _latest_judgements(logs: Sequence[GridLog]) -> tuple[pd.DataFrame, list[Replaced]]:
+    """The judgements of the last log of each cell, and those that they replace."""
     counts: dict[tuple[str, ...], int] = {}  # cell -> place of the log that counts
+    replaced = []
     for place, log in enumerate(logs):
         for key in dict.fromkeys(keys_of(log.judgements)):
             if key in counts:
-                notes.append(
-                    f"{key[0]} on {key[2]} with references by {key[1]}: the judgements in"
-                    f" {log.name} count, not those of the earlier {logs[counts[key]].name}."
-                )
+                evaluator, source, model = key
+                earlier = logs[counts[key]].name
+                replaced.append(Replaced(evaluator, source, model, earlier, log.name))
             counts[key] = place
     parts = []
     for place, log in enumerate(logs):
         kept = [counts[key] == place for key in keys_of(log.judgements)]
         parts.append(log.judgements[kept])
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts, ignore_index=True), replaced
 
 
 def _best_first(scores: Scores) -> Scores:
@@ -326,17 +339,6 @@ def _scores(judgements: pd.DataFrame, clusters: Mapping[str, str], *axes: Sequen
     evaluators, sources, models = axes
     shaped = values.reshape(len(cases), *map(len, axes))
     return Scores(evaluators, sources, models, shaped, _numbered(cases, clusters))
-
-
-def _cluster_notes(scores: Scores) -> list[str]:
-    """What intervals and tests are over, where some cases are named as one cluster."""
-    if scores.clusters is None:
-        return []
-    number = int(scores.clusters.max()) + 1
-    return [
-        f"The {counted(len(scores.values), 'case')} come from {counted(number, 'cluster')}, such as"
-        " their users: all intervals and tests are over clusters."
-    ]
 
 
 def _numbered(cases: Sequence[str], clusters: Mapping[str, str]) -> Integers | None:
@@ -535,6 +537,23 @@ def reversals_of(pairs: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
+class OtherRun:
+    """Logs of a run that does not count, because more judges have judged another of its model."""
+
+    model: str
+    logs: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Answers of a model in a log that are word for word its references, and do not count."""
+
+    model: str
+    copies: int
+    answers: int  # of the model in the log
+
+
+@dataclass(frozen=True)
 class JudgedRuns:
     """Ordinary runs under the same conditions: what they have in common, and their scores (one
     source).
@@ -542,7 +561,8 @@ class JudgedRuns:
 
     facts: Mapping[str, Any]
     scores: Scores
-    notes: Sequence[str]
+    others: Sequence[OtherRun]
+    copies: Sequence[Copies]
 
 
 def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
@@ -561,21 +581,12 @@ def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
         blocks.setdefault((same.key, same.prompts), (same, []))[1].append(_run_judgements(rows))
     found = []
     for same, tables in blocks.values():
-        kept, notes = _one_run_per_model(pd.concat(tables, ignore_index=True))
-        for (_, model), rows in kept.drop_duplicates(["log", "case", "epoch"]).groupby(
-            ["log", "model"], sort=False
-        ):
-            if copied := rows["copy"].sum():
-                notes.append(
-                    f"{copied} of {len(rows)} answers of {model} are word for word its references:"
-                    " their judgements are excluded, because a text would be compared with itself."
-                )
+        kept, others = _one_run_per_model(pd.concat(tables, ignore_index=True))
         judgements = _counted(kept)
         models = list(map(str, kept["model"].unique()))
         judges = list(map(str, judgements["evaluator"].unique()))
         if len(judges) > 1 and set(judges) & set(models):
             scores = _scores(judgements, clusters, judges, [""], models)
-            notes += _cluster_notes(scores)
             facts = {
                 "dataset": same.dataset,
                 "questions": len(scores.values),
@@ -587,7 +598,7 @@ def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
                 "judges": judges,
                 "models": models,
             }
-            found.append(JudgedRuns(facts, scores, notes))
+            found.append(JudgedRuns(facts, scores, others, _copies(kept)))
             continue
         lacking = "there is no other judge of the same answers to compare with"
         skipped.append(
@@ -629,21 +640,29 @@ def _counted(judgements: pd.DataFrame) -> pd.DataFrame:
     return judgements[~judgements["copy"] & (judgements["evaluator"] != "")]
 
 
-def _one_run_per_model(judgements: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+def _copies(judgements: pd.DataFrame) -> list[Copies]:
+    """The logs and models some of whose answers are word for word references."""
+    answers = judgements.drop_duplicates(["log", "case", "epoch"])
+    found = []
+    for (_, model), rows in answers.groupby(["log", "model"], sort=False):
+        copies = int(rows["copy"].sum())
+        if copies:
+            found.append(Copies(str(model), copies, len(rows)))
+    return found
+
+
+def _one_run_per_model(judgements: pd.DataFrame) -> tuple[pd.DataFrame, list[OtherRun]]:
     """The judgements of one run of each model: that which the most judges have judged, the last of
-    equal ones.
+    equal ones; and the other runs.
     """
     judges = _counted(judgements).groupby("run")["evaluator"].nunique()
     kept: list[pd.DataFrame] = []
-    notes: list[str] = []
+    others: list[OtherRun] = []
     for model, own in judgements.groupby("model", sort=False):
         runs = dict(list(own.groupby("run", sort=False)))
         best = max(reversed(runs), key=lambda run: judges.get(run, 0))
         kept.append(runs.pop(best))
         for other in runs.values():
-            names = ", ".join(map(short_name, other["log"].unique()))
-            notes.append(
-                f"{names} of {model}: other answers than those that more judges have judged;"
-                " skipped."
-            )
-    return pd.concat(kept), notes
+            logs = [short_name(log) for log in other["log"].unique()]
+            others.append(OtherRun(str(model), logs))
+    return pd.concat(kept), others

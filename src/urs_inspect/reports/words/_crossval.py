@@ -12,6 +12,7 @@ from inspect_ai.log import EvalLog
 from urs_inspect._util import InputError, counted
 from urs_inspect.datasets._references import DATASET
 from urs_inspect.judging._failures import PARTIAL_PANEL, SCORED_OUTCOMES
+from urs_inspect.judging._reply_counts import sentences
 from urs_inspect.logs._files import finished_headers, local_path, nothing_left, short_name
 from urs_inspect.logs._naming import short_names
 from urs_inspect.logs._scores import SIMULATED
@@ -188,7 +189,7 @@ def crossval_report(
         "logs": logs,
         "skipped": skipped,
     }
-    runs_facts = [{**runs.facts, "notes": runs.notes} for runs in judged]
+    runs_facts = [{**runs.facts, "notes": runs_notes(runs)} for runs in judged]
     return Report(
         CROSSVAL,
         "Cross-validation",
@@ -204,7 +205,7 @@ def _grid_facts(grid: Grid, means: pd.DataFrame, pairs: pd.DataFrame) -> dict[st
     return {
         "conditions": grid.conditions,
         "differs_from_first": grid.differs,
-        "notes": grid.notes,
+        "notes": grid_notes(grid),
         **dict(zip(("evaluators", "sources", "models"), grid.scores.axes, strict=True)),
         "copies": {model: len(cases) for model, cases in grid.copies.items()},
         "outcomes": means[[*KEY, "outcomes"]].to_dict("records"),
@@ -276,7 +277,46 @@ def _about(grid: Grid) -> list[str]:
             f" worth {facts['reference_score']:g}."
         ),
         f"Evaluators: {names[0]}. References by: {names[1]}. Tested models: {names[2]}.",
-        *grid.notes,
+        *grid_notes(grid),
+    ]
+
+
+def grid_notes(grid: Grid) -> list[str]:
+    """Which judgements do not count, what intervals are over, and how evaluators replied."""
+    notes = []
+    for cell in grid.replaced:
+        notes.append(
+            f"{cell.evaluator} on {cell.model} with references by {cell.source}: the judgements in"
+            f" {cell.by} count, not those of the earlier {cell.log}."
+        )
+    return [*notes, *_about_clusters(grid.scores), *sentences(grid.reply_counts)]
+
+
+def runs_notes(runs: JudgedRuns) -> list[str]:
+    """Which runs and answers do not count, and what intervals are over."""
+    notes = []
+    for other in runs.others:
+        notes.append(
+            f"{', '.join(other.logs)} of {other.model}: other answers than those that more judges"
+            " have judged; skipped."
+        )
+    for copied in runs.copies:
+        notes.append(
+            f"{copied.copies} of {copied.answers} answers of {copied.model} are word for word its"
+            " references: their judgements are excluded, because a text would be compared with"
+            " itself."
+        )
+    return [*notes, *_about_clusters(runs.scores)]
+
+
+def _about_clusters(scores: Scores) -> list[str]:
+    """What intervals and tests are over, where some cases are named as one cluster."""
+    if scores.clusters is None:
+        return []
+    number = int(scores.clusters.max()) + 1
+    return [
+        f"The {counted(len(scores.values), 'case')} come from {counted(number, 'cluster')}, such as"
+        " their users: all intervals and tests are over clusters."
     ]
 
 
@@ -289,7 +329,7 @@ def _about_runs(runs: JudgedRuns) -> list[str]:
             f" {facts['references'] or 'those of the data'}."
         ),
         f"Judges: {', '.join(facts['judges'])}. Answers of: {', '.join(sorted(facts['models']))}.",
-        *runs.notes,
+        *runs_notes(runs),
     ]
 
 
