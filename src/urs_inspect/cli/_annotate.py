@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from urs_inspect.annotation._queue import BallotQueue, VotingPlan
     from urs_inspect.annotation._rating_campaign import RatingCampaign
     from urs_inspect.annotation._ratings import RatingReading
+    from urs_inspect.discrepancy._ballots import Ballot
+    from urs_inspect.discrepancy._judge_prior import JudgePrior
 
 _RATING = (
     "ratings", "raters", "limit", "only", "final_only", "reference", "checks", "rubric", "output",
@@ -197,7 +199,6 @@ def _voting(
     """The campaign to serve; None where the command only reports."""
     from urs_inspect.annotation import load_ballots
     from urs_inspect.annotation._campaign import Campaign, load_plan
-    from urs_inspect.discrepancy._judge_prior import judges_among
 
     if len(sources) > 1:
         raise InputError(
@@ -215,15 +216,22 @@ def _voting(
     if report:
         _print_votes(voting, console)
     if plan is not None and plan.prior is not None:
-        models: set[str] = set()
-        for ballot in ballots:
-            models.update((ballot.model_a, ballot.model_b))
-        for sentence in judges_among(plan.prior.judges, sorted(models)):
-            console.print(f"Prior: {sentence}", markup=False)
+        _print_prior(plan.prior, ballots, console)
     if voting.queue is not None:
         _print_voting(voting.queue, console)
         voting.queue.on_change = partial(_print_voting, console=console)
     return None if report else voting
+
+
+def _print_prior(prior: "JudgePrior", ballots: "Iterable[Ballot]", console: Console) -> None:
+    """Print which of the compared models judged for the prior, if any did."""
+    from urs_inspect.discrepancy._judge_prior import judges_among
+
+    models: set[str] = set()
+    for ballot in ballots:
+        models.update((ballot.model_a, ballot.model_b))
+    for sentence in judges_among(prior.judges, sorted(models)):
+        console.print(f"Prior: {sentence}", markup=False)
 
 
 def _check_plan(plan: "VotingPlan", shuffled: bool, questions: str | None) -> None:

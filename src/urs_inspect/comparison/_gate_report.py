@@ -70,9 +70,8 @@ def make_gate(
         raise InputError(f"level: must be above 0.5 and below 1, got {level:g}")
     if series and not equivalent:
         raise InputError("series: needs --equivalent")
-    left_out = [
-        f"{name}: {note}" for name, side in (("BASE", base), ("NEW", new)) for note in side.left_out
-    ]
+    left_out = [f"BASE: {note}" for note in base.left_out]
+    left_out += [f"NEW: {note}" for note in new.left_out]
     try:
         base = of_model(base, "BASE", model)
         new = of_model(new, "NEW", model)
@@ -313,11 +312,8 @@ def _other_sections(
         f" only: {fewer[0]:,} and {fewer[1]:,}. A claim must also hold with the missing scores at"
         f" the end of the scale that is worst for it. {scores.scale_note}"
     )
-    runs = [
-        {"side": name} | asdict(run)
-        for name, side in (("BASE", base), ("NEW", new))
-        for run in side.runs
-    ]
+    runs = [{"side": "BASE"} | asdict(run) for run in base.runs]
+    runs += [{"side": "NEW"} | asdict(run) for run in new.runs]
     sections = []
     if scores.incomplete:
         sections.append(Section("Missing scores", [missing]))

@@ -120,12 +120,12 @@ def injected_scores(text: str, rubric: Rubric) -> list[Span]:
 
     A judge may quote any part of a text.
     """
-    return [
-        span
-        for inside in (False, True)
-        for span, scored in score_objects(text, rubric, inside)
-        if scored.is_complete
-    ]
+    spans = []
+    for inside in (False, True):
+        for span, scored in score_objects(text, rubric, inside):
+            if scored.is_complete:
+                spans.append(span)
+    return spans
 
 
 def _intent_frame(rubric: Rubric, intent_id: str, language: str) -> Frame:

@@ -219,7 +219,10 @@ def read_case_review(text: str, intents: Collection[str]) -> CaseReview | JudgeF
 
 
 def _flat(values: Iterable[Any]) -> list[Any]:
-    return [inner for value in values for inner in (value if isinstance(value, list) else [value])]
+    flat = []
+    for value in values:
+        flat += value if isinstance(value, list) else [value]
+    return flat
 
 
 def _yes_or_no(flag: str, value: object) -> bool | JudgeFailure:

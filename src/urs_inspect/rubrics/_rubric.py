@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import permutations
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -239,7 +240,7 @@ class Rubric(_Model):
 def _singly_and_in_pairs(names: Iterable[str]) -> list[str]:
     """Names, and every two joined: "事实正确性(Factuality)", as in the paper's Chinese prompt."""
     single = list(dict.fromkeys(names))
-    return [*single, *(first + second for first in single for second in single if first != second)]
+    return [*single, *(first + second for first, second in permutations(single, 2))]
 
 
 @lru_cache(maxsize=4096)

@@ -61,11 +61,10 @@ def _table(
     labels: Mapping[str, str], final: Mapping[str, str | None], readings: Sequence[PairReading]
 ) -> str:
     orders = list(dict.fromkeys(reading.first for reading in readings))
-    seen = {
-        (reading.first, name): verdict
-        for reading in readings
-        for name, verdict in reading.verdicts.items()
-    }
+    seen = {}
+    for reading in readings:
+        for name, verdict in reading.verdicts.items():
+            seen[reading.first, name] = verdict
     lines = [_row("", "label", "verdict", *(f"{first} first" for first in orders))]
     lines.append("|" + "---|" * (3 + len(orders)))
     for name, label in labels.items():

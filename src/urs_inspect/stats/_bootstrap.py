@@ -393,13 +393,13 @@ def bootstrap_statistic(
     """
     numbers = number_clusters(clusters)
     block = max(1, _BLOCK // max(1, len(numbers)))
-    return np.concatenate(
-        [
-            function(weights[start : start + block][:, numbers])
-            for weights in resample(int(numbers.max(initial=-1)) + 1, rounds, seed)
-            for start in range(0, len(weights), block)
-        ]
-    )
+    number = int(numbers.max(initial=-1)) + 1
+    found = []
+    for weights in resample(number, rounds, seed):
+        for start in range(0, len(weights), block):
+            counts = weights[start : start + block]
+            found.append(function(counts[:, numbers]))
+    return np.concatenate(found)
 
 
 def percentile_bounds(

@@ -86,14 +86,19 @@ def bootstrap_elo(
     random order. Where every instruction occurs once, this is the plain bootstrap of battles of the
     paper. A model that is not drawn is rated `start`.
     """
-    clusters = np.unique(battles.clusters, return_inverse=True)[1]
     generator = np.random.default_rng([seed, 1])  # not the stream that draws the instructions
-    weights = (
-        rows.astype(np.min_scalar_type(int(rows.max())))[:, clusters]
-        for drawn in resample(int(clusters.max(initial=-1)) + 1, rounds, seed)
-        for rows in _blocks(drawn, len(battles))
-    )
+    weights = _drawn_battles(battles, rounds, seed)
     return _play(battles, weights, generator, rounds, k, scale, start, progress)
+
+
+def _drawn_battles(battles: Battles, rounds: int, seed: int) -> Iterator[npt.NDArray[Any]]:
+    """How often each battle is played in some rounds, shape (B, N), in small integers."""
+    _, clusters = np.unique(battles.clusters, return_inverse=True)
+    instructions = int(clusters.max(initial=-1)) + 1
+    for drawn in resample(instructions, rounds, seed):
+        for rows in _blocks(drawn, len(battles)):
+            smallest = np.min_scalar_type(int(rows.max()))
+            yield rows.astype(smallest)[:, clusters]
 
 
 def shuffle_elo(

@@ -230,14 +230,10 @@ def _sections(
     runs = [runs[place] for place in order]
     models = list(data["model"])
     facts = runs[0].conditions
-    lengths = pd.DataFrame(
-        [
-            (place, name, *pair)
-            for name, run in zip(models, runs, strict=True)
-            for pair in _by_length(run).items()
-        ],
-        columns=["table", "model", "summands", "accuracy"],
-    )
+    of_lengths: list[tuple[Any, ...]] = []
+    for name, run in zip(models, runs, strict=True):
+        of_lengths += [(place, name, *pair) for pair in _by_length(run).items()]
+    lengths = pd.DataFrame(of_lengths, columns=["table", "model", "summands", "accuracy"])
     ended = (
         pd.DataFrame([dict(run.outcomes) for run in runs], columns=list(outcomes))
         .fillna(0)

@@ -152,13 +152,10 @@ def read_assistants(logs: Iterable[str]) -> AssistantAnswers:
     if not kept:
         raise nothing_left(f"no finished log of {TASK} with scored answers", names, skipped)
     shown = model_names([log.service for log in kept])
-    models = {name for log in kept for name in (log.log.eval.model, *log.conditions.judges)}
-    models |= {
-        name
-        for log in kept
-        for names_of_role in role_models(log.log).values()
-        for name in names_of_role
-    }
+    models: set[str] = set()
+    for log in kept:
+        models.update((log.log.eval.model, *log.conditions.judges))
+        models.update(*role_models(log.log).values())
     tables = [log.table.assign(model=name) for log, name in zip(kept, shown, strict=True)]
     simulated = any(name.startswith(SIMULATED) for name in models)
     return AssistantAnswers(pd.concat(tables, ignore_index=True), simulated, tuple(skipped))

@@ -195,7 +195,8 @@ def _choice_of_log(config: EvalConfig) -> tuple[int, tuple[str, ...]]:
 
 def _patterns(ids: Iterable[str]) -> tuple[str, ...]:
     """Ids with and without the task before the colon, with which the harness lets them begin."""
-    stripped = [name.strip() for name in ids if name.strip()]
-    return tuple(
-        dict.fromkeys(part for name in stripped for part in (name, name.partition(":")[2]) if part)
-    )
+    patterns: list[str] = []
+    for name in map(str.strip, ids):
+        _, _, without_task = name.partition(":")
+        patterns += [part for part in (name, without_task) if part]
+    return tuple(dict.fromkeys(patterns))

@@ -228,18 +228,16 @@ def read_grid_log(log: EvalLog) -> GridLog:
         "references by": facts["sources"],
         "answers of": facts["models"],
     }
+    conditions["task_version"] = version_number(str(log.eval.task_version))
+    all_hashes = {}
+    for what, hashes in named.items():
+        for name, value in hashes.items():
+            all_hashes[f"{what} {name}"] = value
     return GridLog(
         short_name(log.location),
-        conditions
-        | {
-            "task_version": version_number(str(log.eval.task_version)),
-        },
+        conditions,
         (list(facts["evaluators"]), list(facts["sources"]), list(facts["models"])),
-        {
-            f"{what} {name}": value
-            for what, hashes in named.items()
-            for name, value in hashes.items()
-        },
+        all_hashes,
         judgements,
         clusters,
         summed(replies),
@@ -609,6 +607,9 @@ def read_judged_runs(answers: Answers, skipped: list[str]) -> list[JudgedRuns]:
     return found
 
 
+_NO_JUDGE = {"": math.nan}
+
+
 def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
     """One row per answer of a log and judge, and one with an empty `evaluator` for an answer
     without a judge.
@@ -620,18 +621,14 @@ def _run_judgements(rows: pd.DataFrame) -> pd.DataFrame:
         for sample in read_log(same["log"], without=ANSWERS_ONLY).samples or []:
             if sample.output.completion.strip() == str(sample.target).strip():
                 copies.add((str(sample.id), sample.epoch))
-    judgements = [
-        (str(case), int(epoch), judge, float(final), (str(case), int(epoch)) in copies)
-        for case, epoch, finals in zip(
-            rows["question"], rows["epoch"], rows["judge_finals"], strict=True
-        )
-        for judge, final in (
-            finals
-            or {
-                "": math.nan,
-            }
-        ).items()
-    ]
+    judgements = []
+    answers = zip(rows["question"], rows["epoch"], rows["judge_finals"], strict=True)
+    for question, number, finals in answers:
+        case = str(question)
+        epoch = int(number)
+        is_copy = (case, epoch) in copies
+        for judge, final in (finals or _NO_JUDGE).items():
+            judgements.append((case, epoch, judge, float(final), is_copy))
     table = pd.DataFrame(judgements, columns=["case", "epoch", "evaluator", "final", "copy"])
     return table.assign(**same, run=spec.eval_id, source="")
 

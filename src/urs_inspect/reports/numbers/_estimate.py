@@ -253,11 +253,9 @@ def estimate_run(
     for (role, name), by_model in sorted(
         calls.items(), key=lambda group: group[0][0] != UNDER_TEST
     ):
-        parts = [
-            _tokens(call, name, model, epochs, lengths)
-            for model, several in by_model.items()
-            for call in several
-        ]
+        parts = []
+        for model, several in by_model.items():
+            parts += [_tokens(call, name, model, epochs, lengths) for call in several]
         made, sent, received = map(total, zip(*parts, strict=True))
         run_samples = run.by_evaluator.get(name, samples) * epochs
         cost = prices.cost(name, sent, received)
@@ -407,14 +405,12 @@ def _chosen(samples: Sequence[Sample], counter: TokenCounter) -> list[tuple[Samp
     missing = sizes.sum(axis=0) - weight * taken.sum(axis=0)
     # By language, number and tokens have their true totals (generalised regression: Deville and
     # Sarndal, 1992).
-    weights = weight * (
-        1 + taken @ np.linalg.lstsq(weight * taken.T @ taken, missing, rcond=None)[0]
-    )
-    return [
-        (sample, float(w))
-        for place, w in zip(places, weights, strict=True)
-        for sample in ordered[place]
-    ]
+    coefficients, *_ = np.linalg.lstsq(weight * taken.T @ taken, missing, rcond=None)
+    weights = weight * (1 + taken @ coefficients)
+    chosen: list[tuple[Sample, float]] = []
+    for place, own in zip(places, weights, strict=True):
+        chosen += [(sample, float(own)) for sample in ordered[place]]
+    return chosen
 
 
 def _text(sample: Sample) -> str:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -535,20 +536,14 @@ def means_frame(ranking: Ranking, place: int) -> pd.DataFrame:
     for key in ranking.comparisons:
         beside[key, ranking.best(key)] = "best"
         beside |= {(key, pair.second): pair.verdict for pair in ranking.beside_best(key)}
-    rows = [
-        [
-            place,
-            name,
-            kind,
-            key.removeprefix(CRITERION),
-            ranking.mean(name, key),
-            beside.get((key, name), ""),
-        ]
-        + (list(facts[name].values()) if kind == "all" else [None] * len(over_all))
-        for name in ranking.names
-        for kind, keys in kinds.items()
-        for key in keys
-    ]
+    nothing = dict.fromkeys(over_all)
+    columns_of_kinds = [(kind, key) for kind, keys in kinds.items() for key in keys]
+    rows: list[tuple[Any, ...]] = []
+    for name, (kind, key) in product(ranking.names, columns_of_kinds):
+        title = key.removeprefix(CRITERION)
+        mean = ranking.mean(name, key)
+        about = facts[name] if kind == "all" else nothing
+        rows.append((place, name, kind, title, mean, beside.get((key, name), ""), *about.values()))
     return pd.DataFrame(
         rows,
         columns=["block", "model", "kind", "column", "mean", "beside_best", *over_all],

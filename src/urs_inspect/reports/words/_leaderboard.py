@@ -457,12 +457,10 @@ def _means(ranking: Ranking, keys: Sequence[str], title: str = "") -> Table:
     headings = {
         key: ranking.title(key) + (f" ({counts[key]:,})" if key in counts else "") for key in keys
     }
-    marked = [
-        (row, key)
-        for key in keys
-        for row, name in enumerate(ranking.names)
-        if name in ranking.marked(key)
-    ]
+    marked: list[tuple[int, str]] = []
+    for key in keys:
+        best = ranking.marked(key)
+        marked += [(row, key) for row, name in enumerate(ranking.names) if name in best]
     data = pd.DataFrame(
         {
             "Model": ranking.names,
