@@ -81,10 +81,9 @@ class RatingSession(OwnItems[ToRate]):
         checks = [item for item in checkable if self._is_left(item)]
         yield from (item for item in checks if len(rated) - rated[item.answer.id] >= _BETWEEN)
         held = Counter(other.shown for other in self.campaign.sessions if other is not self)
-        yield from (
-            item for item in self.campaign.queue if self._is_left(item, held.get(item.id, 0))
-        )
-        yield from (item for item in self.campaign.queue if self._is_left(item))
+        queue = self.campaign.queue
+        yield from (item for item in queue if self._is_left(item, held.get(item.id, 0)))
+        yield from (item for item in queue if self._is_left(item))
         yield from checks
 
     def _is_left(self, item: ToRate, held: int = 0) -> bool:

@@ -98,9 +98,10 @@ def _of_model(intents: Iterable[Sequence[Answer]]) -> Iterator[ToRate]:
     keyed = []
     for group in intents:
         for place, answer in enumerate(group):
-            # uniform in (0, 1]
-            chance = (int.from_bytes(digest("within", answer.id)[:6]) + 1) / 2**48
-            key = -math.log((place + chance) / len(group)) / sampling_rate(answer)
+            number = int.from_bytes(digest("within", answer.id)[:6])
+            chance = (number + 1) / 2**48  # uniform in (0, 1]
+            share = (place + chance) / len(group)
+            key = -math.log(share) / sampling_rate(answer)
             keyed.append((key, answer))
     keyed.sort(key=itemgetter(0))
     for (_, answer), following in zip_longest(keyed, keyed[1:]):

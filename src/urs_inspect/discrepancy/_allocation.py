@@ -202,10 +202,12 @@ def adaptive(standing: Standing) -> Floats:
     shared = half[i] - half[j]
     gaps, deviations = posterior.gaps(standing.pairs)
     information = _AHEAD * posterior.information(standing.pairs)
-    shift = np.abs(shared) * np.sqrt(information / (1 + information * deviations**2))
+    per_shift = np.sqrt(information / (1 + information * deviations**2))
+    shift = np.abs(shared) * per_shift
     z = np.abs(gaps)[:, None] / np.maximum(shift, 1e-12)
     density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
-    return np.asarray((shift * (density - z * ndtr(-z))).sum(axis=0), dtype=np.float64)
+    worth = shift * (density - z * ndtr(-z))
+    return np.asarray(worth.sum(axis=0), dtype=np.float64)
 
 
 _RULES: dict[str, Allocation] = {"uniform": uniform, "adaptive": adaptive, "random": random}
@@ -407,8 +409,10 @@ class Allocator:
         worth = self._allocation(Standing(self._pairs, counts.copy(), posterior, draws))
         worth = np.where(counts < self._left, worth, -np.inf)
         # Worths that differ by rounding are equal: otherwise the order of the players would decide.
-        best = worth >= worth.max() - 1e-9 * np.abs(worth[np.isfinite(worth)]).max()
-        return int(self._shuffled[best[self._shuffled].argmax()])
+        rounding = 1e-9 * np.abs(worth[np.isfinite(worth)]).max()
+        is_best = worth >= worth.max() - rounding
+        first = is_best[self._shuffled].argmax()
+        return int(self._shuffled[first])
 
     def _aligned(self, battles: Battles | None) -> Battles:
         if battles is None:

@@ -394,17 +394,14 @@ class DistinctTexts:
         vectors = self._similarity.encode(texts)
         known = vectors @ self._room[: len(self)].T
         among = vectors @ vectors.T
-        nearest = known.argmax(axis=1) if len(self) else None
         refused: dict[str, NearDuplicate] = {}
         equal = dict(self._equal)
         taken = list[int]()
         for row, (name, text) in enumerate(zip(ids, texts, strict=True)):
-            near = (
-                []
-                if nearest is None
-                else [(float(known[row, nearest[row]]), self._ids[nearest[row]])]
-            )
-            near += [(float(among[row, other]), ids[other]) for other in taken]
+            near = [(float(among[row, other]), ids[other]) for other in taken]
+            if len(self):
+                nearest = int(known[row].argmax())
+                near.insert(0, (float(known[row, nearest]), self._ids[nearest]))
             similarity, best = max(near, key=lambda pair: pair[0], default=(-1.0, ""))
             if (same := equal.get(normalised(text))) is not None:
                 refused[name] = NearDuplicate(same, 1.0)

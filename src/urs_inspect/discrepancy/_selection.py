@@ -266,10 +266,10 @@ class Selector:
         """
         before = {self._known(pair): self._items(names) for pair, names in (given or {}).items()}
         candidates = {pair: self.candidates(pair) for pair in self.pairs}
-        left = {
-            pair: candidates[pair] - int(self._mask(pair)[items].sum())
-            for pair, items in before.items()
-        }
+        left = {}
+        for pair, items in before.items():
+            taken = int(self._mask(pair)[items].sum())
+            left[pair] = candidates[pair] - taken
         chosen = {pair: self._chosen(items) for pair, items in before.items()}
         found = merge(lambda now: [self.propose(now)], k, {**candidates, **left}, chosen)
         return Selection(found, candidates, self.lam, self.set_similarity, len(self.ids))
@@ -284,12 +284,11 @@ class Selector:
         with ThreadPoolExecutor(self._workers) as pool:
             found = dict(zip(states, pool.map(PairGreedy.propose, states.values()), strict=True))
         # Single rows of each pair bring in many pages of memory-mapped files.
-        sources = [
-            array for exact in self._exact.values() if isinstance(exact, tuple) for array in exact
-        ]
-        for array in {
-            id(array): array for array in (self._instructions.vectors, *sources)
-        }.values():
+        sources = [self._instructions.vectors]
+        for exact in self._exact.values():
+            if isinstance(exact, tuple):
+                sources += exact
+        for array in {id(array): array for array in sources}.values():
             give_back(array, 0, len(array))
         return found
 

@@ -75,9 +75,9 @@ def cosine_error(dimensions: int) -> float:
 def unit(vectors: Singles) -> Singles:
     """Vectors of length 1, shape (n, d); zero ones stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(
-        np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0), np.float32
-    )
+    zeros = np.zeros_like(vectors)
+    divided = np.divide(vectors, lengths, out=zeros, where=lengths > 0)
+    return np.asarray(divided, np.float32)
 
 
 def products(rows: Singles, targets: Singles) -> Singles:
@@ -161,9 +161,8 @@ def response_similarities(
     vectors = [responses[name] for name in models]
     values = np.empty((len(pairs), size), np.float32)
     unusable = np.empty((len(models), size), np.bool_)
-    first, second = (
-        np.array([models.index(pair[side]) for pair in pairs], np.intp) for side in (0, 1)
-    )
+    first = np.array([models.index(one) for one, _ in pairs], np.intp)
+    second = np.array([models.index(other) for _, other in pairs], np.intp)
     rows = max(1, min(_ANSWER_BLOCK // max(1, len(models) * width), _ANSWER_SHARE))
 
     def sweep(begin: int) -> None:
@@ -173,14 +172,8 @@ def response_similarities(
             stop = min(start + rows, end)
             block = buffer[: stop - start]
             _fill(block, vectors, start, stop)
-            with np.errstate(all="ignore"):
-                gram = np.matmul(block, block.transpose(0, 2, 1))
-                squares = np.diagonal(gram, axis1=1, axis2=2)
-                scales = 1.0 / np.sqrt(squares)
-                bad = ~(squares < MAX_SQUARE)
-                scales[bad | (squares == 0)] = np.nan
-                found = gram[:, first, second] * scales[:, first] * scales[:, second]
-            values[:, start:stop] = found.T
+            cosines, bad = _cosines(block, first, second)
+            values[:, start:stop] = cosines.T
             unusable[:, start:stop] = bad.T
         for array in vectors:
             give_back(array, begin, end)
@@ -188,6 +181,21 @@ def response_similarities(
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
         list(pool.map(sweep, range(0, size, _ANSWER_SHARE)))
     return ResponseSimilarities(tuple(pairs), values, unusable, models)
+
+
+def _cosines(block: Singles, first: Items, second: Items) -> tuple[Singles, Mask]:
+    """Cosine of each pair of models' vectors, NaN where there is none, and which are unusable.
+
+    Shapes (n, P) and (n, N), of vectors of shape (n, N, d).
+    """
+    with np.errstate(all="ignore"):
+        gram = np.matmul(block, block.transpose(0, 2, 1))
+        squares = np.diagonal(gram, axis1=1, axis2=2)
+        scales = 1.0 / np.sqrt(squares)
+        unusable = ~(squares < MAX_SQUARE)
+        scales[unusable | (squares == 0)] = np.nan
+        cosines = gram[:, first, second] * scales[:, first] * scales[:, second]
+    return cosines, unusable
 
 
 def _fill(block: Singles, vectors: Sequence[Vectors], start: int, stop: int) -> None:

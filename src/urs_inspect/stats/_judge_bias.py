@@ -167,9 +167,7 @@ def judge_bias(
     """
     check_level(level)
     if people:
-        common = {row.pair for row in judge} & {row.pair for row in people}
-        judge = [row for row in judge if row.pair in common]
-        people = [row for row in people if row.pair in common]
+        judge, people = _with_common_pairs(judge, people)
     if not judge:
         raise InputError("a judge's biases need a verdict on a pair, with people's label if given")
     models = _models([*judge, *people])
@@ -188,6 +186,16 @@ def judge_bias(
         beyond[name] = _estimate(less, len(judge), joint)
     theirs = {name: _estimate(found, len(people), level) for name, found in by_people.items()}
     return JudgeBias(single, theirs, beyond, pairs, bool(models))
+
+
+def _with_common_pairs(
+    judge: Sequence[ShownPair], people: Sequence[ShownPair]
+) -> tuple[list[ShownPair], list[ShownPair]]:
+    """The verdicts and the labels on pairs that both have."""
+    common = {row.pair for row in judge} & {row.pair for row in people}
+    verdicts = [row for row in judge if row.pair in common]
+    labels = [row for row in people if row.pair in common]
+    return verdicts, labels
 
 
 @dataclass(frozen=True)
