@@ -153,12 +153,13 @@ def rank(
             by_judge = rankings_of_judge(by, *compared, groups, _ranked)
     adjusted = [section(ranking) for section in sections]
     report = ranking_report(ranking, agreement, people, adjusted, rankings, by_judge)
+    written = []
     if output is not None:
         attach_votes(Path(sources[0]), ballot_votes, output)
+        written.append(f"Log with the votes as scores: {output}")
     if as_json:
         click.echo(json.dumps(report.facts, ensure_ascii=False, indent=2, allow_nan=False))
         return
-    written = [] if output is None else [f"Log with the votes as scores: {output}"]
     print_shown(report, Console(), Shown(every, only), written)
 
 
