@@ -95,7 +95,13 @@ def test_the_commands_of_reviews_and_votes_work_when_filled_in(run: Run, tmp_pat
     [
         ("a-vs-b.jsonl", [VOTE, VOTE], "--people"),
         ("a-vs-b.jsonl", [VOTE, {**VOTE, "question_id": 2}], "judge=NAME"),
-        ("a-vs-b.jsonl", [{**PAIR, "score": 0}, PAIR], "{0: tie}"),
+        ("a-vs-b.jsonl", [{**PAIR, "score": 0}, PAIR], '{0: "?"}'),
+        (
+            "a-vs-b.jsonl",
+            [{**PAIR, "question_id": n, "score": n} for n in range(3)],
+            "{0: tie}",
+        ),
+        ("humaneval-a-vs-b.jsonl", [PAIR], "judge=NAME"),
         (
             "a-vs-b.jsonl",
             [{**PAIR, "score": -1}, {**PAIR, "question_id": 2, "score": 3}],

@@ -1,5 +1,7 @@
 """What a judge wrote, as a page shows it."""
 
+import time
+
 import pytest
 
 from tests.telling import tells
@@ -67,11 +69,27 @@ def test_text_without_marks_stays(text: str) -> None:
         (_CHINESE, "不清楚。 太长。"),
         ("NaN: criteria by which answers to API are not judged.\n\nWrong.", "Wrong."),
         ("because of 0", "because of 0"),
+        ("Judge: `p/j`\n\n**No score: timeout.** slow\n\n---\n\nJudge: `p/k`\n\nBad.", "Bad."),
+        ("**The answer was cut off at the token limit** and was judged as it is.\n\nOh.", "Oh."),
+        ("Judge: `p/j`\n\nOne\n\n---\n\nand two. 1. Three. Four.", "One --- and two. 1. Three."),
         ("", ""),
     ],
 )
 def test_the_reason_in_short_is_the_judges(judgement: str, reason: str) -> None:
     assert reason_of(judgement) == reason
+
+
+@pytest.mark.parametrize("part", ["**a ", "** ", "`a", "NaN: criteria by which answers to ", "1 "])
+def test_a_hostile_judgement_takes_time_in_proportion_to_its_length(part: str) -> None:
+    def seconds(characters: int) -> float:
+        text = part * (characters // len(part))
+        start = time.perf_counter()
+        judgement_markup(text)
+        reason_of(text)
+        return time.perf_counter() - start
+
+    seconds(1_000)
+    assert seconds(80_000) < 1
 
 
 def test_bold_is_found_within_text_without_blanks() -> None:

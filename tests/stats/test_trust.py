@@ -45,7 +45,7 @@ def test_fewest_agreed_are_those_that_a_binomial_test_shows() -> None:
 def test_one_sign_for_all_is_one_exact_test(agreed: int, labels: int, taken: float) -> None:
     found = shown(np.ones(labels), right(agreed, labels))
     assert (found.by == 0).mean() == taken
-    assert (found.agreed, found.tested) == ((0, 0) if taken else (agreed, labels))
+    assert (found.agreed, found.tested) == ((0, None) if taken else (agreed, labels))
 
 
 def test_signs_that_tell_give_a_part() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from urs_inspect import judge_rating, judge_twins, urs
 from urs_inspect._util import InputError
 from urs_inspect.cli import main
 from urs_inspect.judging._twins import PADDED
-from urs_inspect.logs._judged import read_judged_answers
+from urs_inspect.logs._judged import JudgedAnswer, read_judged_answers
 from urs_inspect.reports.numbers._answers import read_answers
 from urs_inspect.reports.numbers._judge_checks import (
     FAILED,
@@ -102,23 +103,48 @@ def test_the_shift_of_each_kind_is_in_the_header_and_the_log(logs: Path, tmp_pat
     assert models == {"mockllm/one": 1, "mockllm/two": 11}  # the first writes more
 
 
-def test_the_model_that_writes_most_has_the_rest(logs: Path) -> None:
+@pytest.mark.parametrize(
+    ("answers", "n", "drawn"),
+    [
+        ((90, 90, 90), 60, (27, 27, 6)),
+        ((90, 20, 90), 60, (34, 20, 6)),
+        ((3, 90, 90), 60, (3, 51, 6)),
+        ((90, 3, 90), 60, (51, 3, 6)),
+        ((20, 20, 90), 60, (20, 20, 20)),
+        ((90, 90, 1), 60, (30, 29, 1)),
+        ((1, 1, 1), 60, (1, 1, 1)),
+        ((90, 90, 90), 2, (1, 1, 0)),
+        ((0, 0, 90), 60, (0, 0, 60)),
+    ],
+)
+def test_the_model_that_writes_most_has_a_tenth_and_what_others_lack(
+    logs: Path, answers: tuple[int, ...], n: int, drawn: tuple[int, ...]
+) -> None:
+    found = lengthy(logs, answers)
+    chosen = Counter(len(answer.text) for answer in draw_answers(found, n, seed=1))
+    assert tuple(chosen[length] for length in LENGTHS) == drawn
+
+
+LENGTHS = (20, 200, 900)
+
+
+def lengthy(logs: Path, answers: Sequence[int]) -> list[JudgedAnswer]:
+    """So many answers of a model of each length, with the scores 0, 1, 2 ..."""
     first, *_ = read_judged_answers([str(logs)], [])
-    sizes = {"long": (90, 900), "middle": (20, 200), "short": (90, 20)}
-    found = [
-        replace(first, model=model, id=str(place), text="x" * length, final=float(place))
-        for model, (number, length) in sizes.items()
+    return [
+        replace(first, model=str(length), id=str(place), text="x" * length, final=float(place))
+        for number, length in zip(answers, LENGTHS, strict=True)
         for place in range(number)
     ]
-    drawn = draw_answers(found, 60, seed=1)
-    assert Counter(answer.model for answer in drawn) == {"middle": 20, "short": 27, "long": 13}
-    thirds = Counter(answer.final // 30 for answer in drawn if answer.model == "short")
+
+
+def test_answers_are_spread_over_the_scores_of_a_model(logs: Path) -> None:
+    drawn = draw_answers(lengthy(logs, (90, 90, 90)), 60, seed=1)
+    thirds = Counter(answer.final // 30 for answer in drawn if len(answer.text) == 20)
     assert thirds == {0: 9, 1: 9, 2: 9}
-    alone = draw_answers(found[:90], 60, seed=1)
-    assert len({answer.id for answer in alone}) == 60
 
 
-def test_answers_are_spread_over_scores_and_the_same_seed_draws_the_same(logs: Path) -> None:
+def test_the_same_seed_draws_the_same(logs: Path) -> None:
     def drawn(seed: int) -> list[str]:
         task = judge_twins(answers=str(logs), n=10, seed=seed)
         return [str(sample.id) + str(sample.input) for sample in task.dataset]

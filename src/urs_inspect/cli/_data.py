@@ -71,8 +71,8 @@ def fetch_(names: tuple[str, ...]) -> None:
 def verify(names: tuple[str, ...]) -> None:
     """Hash the copies again: all single files, or the files and folders NAMED.
 
-    One line says how many files of a set are intact; each other file has its own. Fails if one is
-    missing or damaged.
+    Of a folder, one line says how many files are intact, and each file that is not has a line of
+    its own. Fails if a file is missing or damaged.
     """
     console = Console(soft_wrap=True)
     failed = False

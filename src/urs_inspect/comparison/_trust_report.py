@@ -77,7 +77,12 @@ def _claim(found: Escalation) -> str:
             f"{share(taken)} of the answers need no person: people agree with at least {target} of"
             f" each judge's scores there, with {100 - 100 * shown.miss:.4g}% certainty."
         )
-    more = "no number is likely to" if shown.needed is None else f"{shown.needed:,} might"
+    if shown.tested == 0:
+        more = "none of them is about an answer of which it is sure enough"
+    elif shown.needed is None:
+        more = "no number is likely to"
+    else:
+        more = f"{shown.needed:,} might"
     return (
         f"None: {counted(shown.labels, 'label')} do not show that people agree with {target} of any"
         f" scores of {found.judges['judge'].iloc[-1]}; {more}."

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 import yaml
 
-from urs_inspect._util import InputError, choices, counted, did_you_mean
+from urs_inspect._util import InputError, choices, counted, did_you_mean, read_yaml_or_file
 from urs_inspect.datasets._conversations import MESSAGES
 from urs_inspect.datasets._rows import (
     SURPLUS,
@@ -21,7 +21,6 @@ from urs_inspect.datasets._rows import (
     Row,
     label_key,
     number_of,
-    read_inline_or_file,
     shown,
 )
 
@@ -179,7 +178,7 @@ def read_column_map(given: str | Mapping[str, Any] | None, keys: Sequence[str]) 
 
 
 def _mapping(given: str | Mapping[str, Any]) -> Mapping[Any, Any]:
-    raw: Any = read_inline_or_file(given) if isinstance(given, str) else given
+    raw: Any = read_yaml_or_file(given, "columns") if isinstance(given, str) else given
     if not isinstance(raw, Mapping) or not raw:
         raise InputError(f"columns: must be {_FORM}; got {shown(raw)}")
     return raw

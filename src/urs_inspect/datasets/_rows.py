@@ -19,7 +19,6 @@ from urs_inspect._util import (
     counted,
     did_you_mean,
     file_kind,
-    read_yaml_or_file,
 )
 from urs_inspect.datasets._sources import PinnedFile, fetch, is_pinned, sha256_of
 
@@ -97,11 +96,6 @@ def read_table(path: Path, required: Iterable[Sequence[str]]) -> tuple[list[Row]
         return list(_csv_rows(path, text, required)), []
     finally:
         csv.field_size_limit(before)
-
-
-def read_inline_or_file(given: str, option: str = "columns") -> Any:
-    """Read what columns mean: YAML that begins with a brace, else the YAML file of this path."""
-    return read_yaml_or_file(given, option)
 
 
 def read_records(path: Path) -> tuple[list[Row], list[str]]:

@@ -24,7 +24,7 @@ from urs_inspect.judging._reply_counts import BY_JUDGE, REPLY_COUNTS, counts_of
 from urs_inspect.judging._score_reply import explain, read_reply
 from urs_inspect.rubrics import FINAL, LOWEST, load_rubric
 
-_CUT_OFF = "**The answer was cut off at the token limit** and was judged as it is."
+CUT_OFF_NOTE = "**The answer was cut off at the token limit** and was judged as it is."
 BETWEEN_JUDGES = "\n\n---\n\n"
 """Stands in an explanation between what two judges said."""
 OTHER_CRITERIA = "Criteria without a score"
@@ -330,7 +330,7 @@ class AnswerJudging:
         explained = BETWEEN_JUDGES.join(self._explained(j, case) for j in judgements)
         explanation = f"{self._about_others(case)}\n\n{explained}"
         if cut_off:
-            explanation = f"{_CUT_OFF}\n\n{explanation}"
+            explanation = f"{CUT_OFF_NOTE}\n\n{explanation}"
         if not records:
             mode = _most_common_failure(judgements)
             failed = {**metadata, "outcome": f"unscored_{mode}", "failure_mode": mode}

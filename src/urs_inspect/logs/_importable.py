@@ -24,13 +24,11 @@ _PLACEHOLDERS = {
 """What stands in a command where only a person knows -> what to write there."""
 _BETWEEN = "-vs-"
 _START = re.compile(r"(answer|response|output|model)s?[_-]")
-_PERSON = re.compile(r"human|people|person", re.IGNORECASE)
+_PERSON = re.compile(r"(?<![a-z])(human|people|person)s?(?![a-z])", re.IGNORECASE)
 _NO_SCORE = re.compile(
     r"(^|_)(id|index|rank|epoch|seed|turn)$|len|token|time|price|cost|confidence", re.IGNORECASE
 )
 _MOST_VALUES = 12
-_THIRDS = ({"1", "2", "3"}, {"0", "1", "2"})
-"""Numbers as verdicts of which the one that is neither 1 nor 2 is a tie."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +82,8 @@ class _Table:
 
     def different(self, *what: str) -> list[str]:
         """Different values of some columns, as texts."""
-        found = {str(value): None for name in what for value in self.values(name)}
-        return sorted(found)
+        values = (value for name in what for value in self.values(name))
+        return sorted({str(value) for value in values if value not in (None, "")})
 
     @property
     def asked(self) -> str:
@@ -192,10 +190,10 @@ def _name_pattern(path: Path) -> str:
 
 def _by_people(table: _Table, sides: Sequence[str]) -> bool:
     """Whether a file is named so, or says several things of a pair in an order without a judge."""
-    if _PERSON.search(table.path.stem):
-        return True
     if table.has("judge"):
         return False
+    if _PERSON.search(table.path.stem):
+        return True
     columns = [map(str, table.values(what)) for what in (table.asked, *sides)]
     shown = Counter(zip(*columns, strict=True))
     return max(shown.values()) > 1
@@ -205,8 +203,11 @@ def _meaning(key: str, given: set[str]) -> str:
     """What a verdict may mean; `?` where only a person knows."""
     if key == "-1":
         return "none"  # FastChat's mark of a reply that it could not read
-    if key in ("0", "3"):
-        return "tie" if any(given - {"-1"} <= third for third in _THIRDS) else "?"
+    numbers = given - {"-1"}
+    if key == "3":
+        return "tie" if numbers <= {"1", "2", "3"} else "?"
+    if key == "0":  # which beside 1 alone may as well be the second answer
+        return "tie" if numbers == {"0", "1", "2"} else "?"
     return guess_meaning(key)
 
 
@@ -244,7 +245,12 @@ def _scored_columns(table: _Table) -> Iterator[str]:
     for column in columns_of(table.rows):
         values = [row.values.get(column) for row in table.rows]
         given = {str(value).strip() for value in values if value is not None} - {""}
-        if column in read or _NO_SCORE.search(column) or not 0 < len(given) <= _MOST_VALUES:
+        if (
+            column in read
+            or "," in column
+            or _NO_SCORE.search(column)
+            or not 0 < len(given) <= _MOST_VALUES
+        ):
             continue
         if all(_is_score(row, column) for row in table.rows):
             yield column

@@ -26,15 +26,16 @@ _MOST_LABELS = 20_000
 class Shown:
     """Who may give each answer its score, by the last rule that labels show, and what comes next.
 
-    `by` is the number of the judge, or `NOBODY`, shape (N,). Of the `labels`, the first test that
-    failed is about so many (`tested`), and people agree with `agreed` of these; 0 if none failed.
+    `by` is the number of the judge, or `NOBODY`, shape (N,). There are so many `labels`; the first
+    test that failed is about `tested` of them, and people agree with `agreed` of these. `tested` is
+    None if no test failed.
     """
 
     by: Integers
     at_least: float
     miss: float
     labels: int
-    tested: int = 0
+    tested: int | None = None
     agreed: int = 0
 
     def chance(self, labels: int) -> float:
@@ -44,8 +45,10 @@ class Shown:
         """
         from scipy.special import bdtrc
 
+        if not self.tested:
+            return 0.0
         share = (self.agreed + 1) / (self.tested + 2)
-        if not self.tested or share <= self.at_least:
+        if share <= self.at_least:
             return 0.0
         tested = labels * self.tested // self.labels
         return float(bdtrc(fewest_agreed(tested, self.at_least, self.miss) - 1, tested, share))

@@ -338,17 +338,20 @@ def draw_answers(found: Sequence[JudgedAnswer], n: int, seed: int) -> list[Judge
 def _numbers(by_model: Mapping[str, Sequence[JudgedAnswer]], n: int) -> dict[str, int]:
     """How many answers of each model are drawn.
 
-    As many of each but the one that writes most, which has the rest, at least a tenth: whether a
-    model leads because it writes more is seen by what the judge pays others for writing more.
+    As many of each but the one that writes most, which has a tenth and what the others lack:
+    whether a model leads because it writes more is seen by what the judge pays others for length.
     """
     lengths = {model: median(len(answer.text) for answer in by_model[model]) for model in by_model}
     *others, longest = sorted(by_model, key=lambda model: (lengths[model], model))
-    left = n - n // _PART_OF_LONGEST if others else n
-    numbers = {}
+    others.sort(key=lambda model: len(by_model[model]))  # what one lacks, the next ones have
+    numbers = {longest: 0}
+    if others:
+        numbers[longest] = min(len(by_model[longest]), n // _PART_OF_LONGEST)
+    left = n - numbers[longest]
     for place, model in enumerate(others):
         numbers[model] = min(len(by_model[model]), math.ceil(left / (len(others) - place)))
         left -= numbers[model]
-    numbers[longest] = min(len(by_model[longest]), n - sum(numbers.values()))
+    numbers[longest] = min(len(by_model[longest]), numbers[longest] + left)
     return numbers
 
 

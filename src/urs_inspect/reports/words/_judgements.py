@@ -4,22 +4,24 @@ import re
 
 from markupsafe import Markup, escape
 
-from urs_inspect.judging._answers import BETWEEN_JUDGES, OTHER_CRITERIA
+from urs_inspect.judging._answers import BETWEEN_JUDGES, CUT_OFF_NOTE, OTHER_CRITERIA
 
 _SENTENCES = 2
 _REASON = 200
 """Characters of a reason in short."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
-_EARLIER = re.compile(r"NaN: criteria by which (answers to .+) are not judged\.")
+_SENTENCE_END = re.compile(r"(?<=[^\d\s][.!?])\s+|(?<=[。！？])")
+_EARLIER = re.compile(r"NaN: criteria by which (answers to .{1,200}) are not judged\.")
 """How earlier logs say which criteria have no score."""
+_NEXT_JUDGE = re.compile(rf"{BETWEEN_JUDGES}(?=Judge: )")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _HEADING = re.compile(r"#{1,6}\s+(.+)")
-_BOLD = re.compile(r"(?<![A-Za-z0-9])\*\*(?=\S)(.+?)(?<=\S)\*\*(?![A-Za-z0-9])")
+_BOLD = re.compile(r"(?<![A-Za-z0-9])\*\*(?=\S)([^*]+)(?<=\S)\*\*(?![A-Za-z0-9])")
 _CODE = re.compile(r"`([^`]+)`")
 _NUMBERED = re.compile(r".*\d\s*|.*: no whole number given\s*")
 """A heading with the score of a criterion; that of the closing words has none."""
 _NO_REASON = re.compile(
-    rf"#|```|\{{|\[simulated|Judge: `|\*\*[^*]+\*\*$|(?:Score|分数|得分)\s*[:：]|{OTHER_CRITERIA}"
+    rf"#|```|\{{|\[simulated|Judge: `|\*\*[^*]+\*\*$|(?:Score|分数|得分)\s*[:：]"
+    rf"|{OTHER_CRITERIA}|{re.escape(CUT_OFF_NOTE)}|\*\*No score: "
 )
 """How lines begin that are no reason: headings, scores and what the scorer adds."""
 
@@ -36,15 +38,20 @@ def judgement_markup(text: str) -> Markup:
 
 
 def reason_of(judgement: str) -> str:
-    """The first sentences of a judge's reason: of its closing words, if it wrote some."""
-    first = _plain(judgement).split(BETWEEN_JUDGES)[0]
-    _, _, last = first.rpartition("\n### ")
-    heading, _, closing = last.partition("\n")
-    reason = "" if _NUMBERED.fullmatch(heading) else _reason_in(closing)
-    reason = reason or _reason_in(first)
+    """The first sentences of the first judge's reason that has one."""
+    reasons = (_judge_reason(each) for each in _NEXT_JUDGE.split(_plain(judgement)))
+    reason = next(filter(None, reasons), "")
     sentences = _SENTENCE_END.split(reason)
     short = " ".join(sentences[:_SENTENCES])
     return short if len(short) <= _REASON else f"{short[:_REASON].rstrip()}…"
+
+
+def _judge_reason(judgement: str) -> str:
+    """What one judge says as a reason: its closing words, if it wrote some."""
+    _, _, last = judgement.rpartition("\n### ")
+    heading, _, closing = last.partition("\n")
+    reason = "" if _NUMBERED.fullmatch(heading) else _reason_in(closing)
+    return reason or _reason_in(judgement)
 
 
 def _reason_in(text: str) -> str:
