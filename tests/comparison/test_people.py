@@ -16,6 +16,7 @@ from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.comparison._compare import compare_with_people
 from urs_inspect.reports.numbers._human_data import HumanRatings, read_human_ratings
+from urs_inspect.reports.words._corrected import corrected_start, corrected_warnings
 
 Row = Sequence[Any]
 MODELS = ("lab/alpha", "lab/beta", "lab/gamma")
@@ -101,20 +102,23 @@ def test_answers_that_were_labelled_worst_first_make_no_headline(tmp_path: Path)
     right, judge = truth_and_judge(2, bias=(0.1, 0.1, 0.1))
     worst = np.argsort(judge[:, 1], kind="stable")[:60]
     rows = rows_of(right, worst)
-    _, corrected, _ = compare_with_people(frame(judge), read(tmp_path, rows), rounds=2000)
+    compared, corrected, _ = compare_with_people(frame(judge), read(tmp_path, rows), rounds=2000)
     assert not corrected.trusted
-    assert any("beta" in warning and "unlike" in warning for warning in corrected.warnings)
+    assert any(
+        "beta" in warning and "unlike" in warning
+        for warning in corrected_warnings(corrected, compared)
+    )
     # With weights the file says how it was drawn, and a warning is enough.
     weighted = [(*row, 1) for row in rows]
     people = read(tmp_path, weighted, "weight")
-    _, corrected, _ = compare_with_people(frame(judge), people, rounds=2000)
+    compared, corrected, _ = compare_with_people(frame(judge), people, rounds=2000)
     assert corrected.trusted
-    assert any("unlike" in warning for warning in corrected.warnings)
+    assert any("unlike" in warning for warning in corrected_warnings(corrected, compared))
     # A random sample raises neither.
     people = read(tmp_path, rows_of(right, range(60)))
-    _, corrected, _ = compare_with_people(frame(judge), people, rounds=400)
+    compared, corrected, _ = compare_with_people(frame(judge), people, rounds=400)
     assert corrected.trusted
-    assert not any("unlike" in warning for warning in corrected.warnings)
+    assert not any("unlike" in warning for warning in corrected_warnings(corrected, compared))
 
 
 def test_random_samples_are_rarely_called_unlike(tmp_path: Path) -> None:
@@ -131,10 +135,10 @@ def test_random_samples_are_rarely_called_unlike(tmp_path: Path) -> None:
 def test_half_of_the_models_labelled(tmp_path: Path) -> None:
     right, judge = truth_and_judge(3)
     rows = [row for row in rows_of(right, range(40)) if row[1] != "lab/beta"]
-    _, corrected, _ = compare_with_people(frame(judge), read(tmp_path, rows), rounds=400)
+    compared, corrected, _ = compare_with_people(frame(judge), read(tmp_path, rows), rounds=400)
     known = corrected.over_all["rank_from"].notna()
     assert known.to_dict() == {"lab/alpha": True, "lab/gamma": True, "lab/beta": False}
-    assert any("beta" in sentence for sentence in corrected.start)
+    assert any("beta" in sentence for sentence in corrected_start(corrected, compared))
 
 
 def test_labels_that_are_all_right_give_bounds(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,19 @@ from tests.reports.golden_files import check_golden
 from tests.telling import tells
 from urs_inspect._util import InputError
 from urs_inspect.reports.layout._tables import Section, Table
-from urs_inspect.reports.numbers._alternatives import Alternative
 from urs_inspect.reports.numbers._answers import Answers
+from urs_inspect.reports.numbers._corrected import CorrectedMeans, compare_means
 from urs_inspect.reports.numbers._human_data import read_human_ratings
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking, make_leaderboard
 from urs_inspect.reports.numbers._traffic import TrafficMix
+from urs_inspect.reports.words._corrected import (
+    corrected_section,
+    corrected_start,
+    corrected_warnings,
+)
 from urs_inspect.reports.words._leaderboard import report_leaderboard
-from urs_inspect.stats._bootstrap import Floats
+from urs_inspect.stats._bootstrap import Floats, Resampling
+from urs_inspect.stats._means import MeanDraws
 
 NAN = math.nan
 NAMES = [f"{('leisure', 'factual_qa')[number % 2]}-en-{number:03}" for number in range(120)]
@@ -68,18 +75,34 @@ def board(
     return make_leaderboard(found, human=read_human_ratings(path, scale), **{"rounds": 400, **how})
 
 
-def corrected_of(made: Leaderboard) -> tuple[Ranking, Alternative]:
+def corrected_of(made: Leaderboard) -> tuple[Ranking, CorrectedMeans]:
     [ranking] = made.rankings
     assert ranking.corrected is not None
     return ranking, ranking.corrected
 
 
-def row_of(corrected: Alternative, name: str) -> Any:
+def warnings_of(made: Leaderboard) -> list[str]:
+    ranking, corrected = corrected_of(made)
+    return corrected_warnings(corrected, ranking)
+
+
+def start_of(made: Leaderboard) -> list[str]:
+    ranking, corrected = corrected_of(made)
+    return corrected_start(corrected, ranking)
+
+
+def section_notes(made: Leaderboard) -> list[str]:
+    """Notes of the section about corrected means."""
+    ranking, corrected = corrected_of(made)
+    return list(corrected_section(corrected, ranking, 1).notes)
+
+
+def row_of(corrected: CorrectedMeans, name: str) -> Any:
     """Row of a model over all questions."""
     return corrected.over_all.loc[name]
 
 
-def names_of(corrected: Alternative) -> list[str]:
+def names_of(corrected: CorrectedMeans) -> list[str]:
     """The models with a corrected mean, the best first."""
     return list(corrected.over_all.index[corrected.over_all["rank_from"].notna()])
 
@@ -103,12 +126,10 @@ def leaderboard_of(made: Leaderboard) -> Table:
 
 
 @pytest.fixture(scope="module")
-def plain(scores: tuple[Floats, Floats], tmp_path_factory: pytest.TempPathFactory) -> Alternative:
+def plain(scores: tuple[Floats, Floats], tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     """Means corrected by the ratings as they are."""
     judge, people = scores
-    return corrected_of(
-        board(tmp_path_factory.mktemp("plain") / "a.csv", judged(judge), ratings_of(people))
-    )[1]
+    return board(tmp_path_factory.mktemp("plain") / "a.csv", judged(judge), ratings_of(people))
 
 
 @pytest.fixture(scope="module")
@@ -159,24 +180,25 @@ def test_corrected_means_are_near_what_all_people_would_say(
 def test_warnings_are_among_the_notes_and_every_rating_is_counted(made: Leaderboard) -> None:
     _, corrected = corrected_of(made)
     section = ranking_section(made)
-    assert len(corrected.warnings) > 1 and set(corrected.warnings) == set(section.warnings) <= set(
-        section.notes
-    )
+    warnings = warnings_of(made)
+    assert len(warnings) > 1 and set(warnings) == set(section.warnings) <= set(section.notes)
     # 3 times 40 and 5 rated answers, less those to the two questions that one model has no score
     # for.
     assert corrected.over_all["rated"].sum() == 125 - 4
 
 
 def test_another_scale_is_mapped_and_said(
-    scores: tuple[Floats, Floats], plain: Alternative, tmp_path: Path
+    scores: tuple[Floats, Floats], plain: Leaderboard, tmp_path: Path
 ) -> None:
     judge, people = scores
     halves = ratings_of((people - 1) / 9 * 4 + 1)
-    _, mapped = corrected_of(board(tmp_path / "b.csv", judged(judge), halves, scale=(1.0, 5.0)))
-    value, same = (row_of(found, "p/first")["corrected"].value for found in (mapped, plain))
+    mapped = board(tmp_path / "b.csv", judged(judge), halves, scale=(1.0, 5.0))
+    value, same = (
+        row_of(corrected_of(found)[1], "p/first")["corrected"].value for found in (mapped, plain)
+    )
     assert value == pytest.approx(same, abs=1e-3)
-    assert any("from 1 to 5 are mapped linearly" in note for note in mapped.start)
-    assert mapped.warnings == plain.warnings
+    assert any("from 1 to 5 are mapped linearly" in note for note in start_of(mapped))
+    assert warnings_of(mapped) == warnings_of(plain)
 
 
 def test_a_forgotten_scale_is_warned_of(scores: tuple[Floats, Floats], tmp_path: Path) -> None:
@@ -186,9 +208,7 @@ def test_a_forgotten_scale_is_warned_of(scores: tuple[Floats, Floats], tmp_path:
         (ratings_of(people), (0.0, 100.0), "1,10"),
     ):
         found = board(tmp_path / "a.csv", judged(judge), lines, scale=scale)
-        [warning] = [
-            text for text in corrected_of(found)[1].warnings if f"Is the scale {right}?" in text
-        ]
+        [warning] = [text for text in warnings_of(found) if f"Is the scale {right}?" in text]
         assert "of 125 ratings" in warning
         assert warning in notes_of(found)
 
@@ -203,12 +223,12 @@ def test_weights_undo_a_sample_that_favours_bad_answers(
         for number in np.flatnonzero(generator.random(120) < chance):
             lines.append(f"{NAMES[number]},{MODELS[model]},{people[number, model]:g}")
             weighted.append(f"{lines[-1]},{1 / chance[number]:g}")
-    _, even = corrected_of(board(tmp_path / "a.csv", judged(judge), lines, "id,model,rating"))
-    _, right = corrected_of(
-        board(tmp_path / "b.csv", judged(judge), weighted, "id,model,rating,weight")
-    )
-    assert tells(even.warnings[0], "unlike the others")
-    assert not any(tells(text, "unlike the others") for text in right.warnings)
+    plain = board(tmp_path / "a.csv", judged(judge), lines, "id,model,rating")
+    balanced = board(tmp_path / "b.csv", judged(judge), weighted, "id,model,rating,weight")
+    assert tells(warnings_of(plain)[0], "unlike the others")
+    assert not any(tells(text, "unlike the others") for text in warnings_of(balanced))
+    _, even = corrected_of(plain)
+    _, right = corrected_of(balanced)
     truth = people.mean(axis=0)[:3]
     for part in ("people", "corrected"):
         off, far = (
@@ -227,7 +247,7 @@ def test_too_few_ratings_make_no_claim(scores: tuple[Floats, Floats], tmp_path: 
     judge, people = scores
     found = board(tmp_path / "a.csv", judged(judge), ratings_of(people, every=120))
     _, corrected = corrected_of(found)
-    assert names_of(corrected) == [] and corrected.pairs.empty and corrected.warnings == ()
+    assert names_of(corrected) == [] and corrected.pairs.empty and warnings_of(found) == []
     notes = notes_of(found)
     assert tells(notes[0], "10 rated ... second 1, first 1, third 1, few 5 ... judge")
     sections = {section.title: section for section in report_leaderboard(found).sections}
@@ -307,7 +327,7 @@ def test_several_rankings_and_models_without_scores(
     none, other = np.full_like(judge, NAN), judged(judge)
     found = board(tmp_path / "a.csv", judged(none), ratings_of(people))
     assert names_of(corrected_of(found)[1]) == []
-    assert tells(corrected_of(found)[1].notes, "125 rated answers ... skipped")
+    assert tells(section_notes(found), "125 rated answers ... skipped")
     few = rows("p/few", dict(zip(NAMES, judge[:, 3].tolist(), strict=True)), judges="p/other")
     table = pd.concat(
         [other.table[other.table["model"] != "p/few"], pd.DataFrame(few)], ignore_index=True
@@ -321,19 +341,21 @@ def test_several_rankings_and_models_without_scores(
 
 
 def test_means_follow_the_traffic(
-    scores: tuple[Floats, Floats], plain: Alternative, tmp_path: Path
+    scores: tuple[Floats, Floats], plain: Leaderboard, tmp_path: Path
 ) -> None:
     judge, people = scores
     mix = TrafficMix("mix.yaml", {"intents": {"leisure": 1.0, "factual_qa": 0.0}})
     _, weighted = corrected_of(
         board(tmp_path / "a.csv", judged(judge), ratings_of(people), traffic=mix)
     )
-    leisure: Any = plain.means.set_index(["column", "model"]).loc[
-        ("Leisure", "p/first"), "corrected"
-    ]
+    leisure: Any = (
+        corrected_of(plain)[1]
+        .means.set_index(["column", "model"])
+        .loc[("Leisure", "p/first"), "corrected"]
+    )
     mean = row_of(weighted, "p/first")["corrected"]
     assert mean.value == pytest.approx(leisure.value, abs=0.15)
-    assert mean.value != pytest.approx(row_of(plain, "p/first")["corrected"].value)
+    assert mean.value != pytest.approx(row_of(corrected_of(plain)[1], "p/first")["corrected"].value)
 
 
 def test_equal_ratings_share_the_highest_mean_and_have_no_worth(
@@ -372,7 +394,7 @@ def test_ratings_of_an_answer_by_the_same_person_are_not_left_out(
         read_human_ratings(tmp_path / "a.csv", (1, 10)), repeats=("ann rated 2 answers twice.",)
     )
     found = make_leaderboard(judged(judge), human=human, rounds=200)
-    assert "ann rated 2 answers twice." in corrected_of(found)[1].notes
+    assert "ann rated 2 answers twice." in section_notes(found)
     assert found.skipped == ()
 
 
@@ -391,7 +413,7 @@ def test_the_table_is_in_the_order_of_corrected_means(
     assert list(table.data["Mean"]) == [ranking.mean(name) for name in names_of(corrected)]
     assert "Judge's mean" in table.text().headings
     assert [table.data["Model"][row] for row, _ in table.marked] == ["second"]
-    assert any(tells(text, "1 of them ... significant") for text in corrected.warnings)
+    assert any(tells(text, "1 of them ... significant") for text in warnings_of(found))
 
 
 # --- who rated what ---
@@ -440,7 +462,7 @@ def test_a_model_with_raters_of_its_own_is_not_ranked_with_the_others(
     made = board(tmp_path / "a.csv", equal, rated_by(raters))
     _, corrected = corrected_of(made)
     assert set(names_of(corrected)) == {second, third}
-    [warning] = [text for text in corrected.warnings if "confounded" in text]
+    [warning] = [text for text in warnings_of(made) if "confounded" in text]
     assert tells(warning, "first and the other") and warning in notes_of(made)
     assert math.isnan(row_of(corrected, first)["corrected"].value)
 
@@ -458,11 +480,9 @@ def test_leniency_is_taken_out_where_raters_rated_several_models(
         for n, line in enumerate(lines)
         if n % 3 == 0 or not ((first in line) ^ ("ann" in line))
     ]
-    _, blind = corrected_of(
-        board(
-            tmp_path / "a.csv", equal, [line.rsplit(",", 1)[0] for line in few], "id,model,rating"
-        )
-    )
+    nameless = [line.rsplit(",", 1)[0] for line in few]
+    without = board(tmp_path / "a.csv", equal, nameless, "id,model,rating")
+    _, blind = corrected_of(without)
     made = board(tmp_path / "b.csv", equal, few)
     _, known = corrected_of(made)
     gaps = [
@@ -475,5 +495,29 @@ def test_leniency_is_taken_out_where_raters_rated_several_models(
     [note] = [note for note in notes_of(made) if note.startswith("Intervals are about")]
     assert "3 people" in note and "taken out" in note
     assert known.facts["raters"] == 3
-    assert any("names no raters" in text for text in blind.start)
-    assert "file without raters" in blind.start[0]
+    assert any("names no raters" in text for text in start_of(without))
+    assert "file without raters" in start_of(without)[0]
+
+
+# --- pairs of models ---
+
+
+def means(values: list[float], n: list[int]) -> MeanDraws:
+    """Means with hardly any noise, over so many questions."""
+    noise = np.random.default_rng(0).normal(0, 0.01, (200, len(values)))
+    return MeanDraws(np.array(values), np.array(values) + noise, np.array(n), 0)
+
+
+@pytest.mark.parametrize(("worse", "significant"), [(20, True), (4, False)])
+def test_a_worst_case_rests_on_the_fewer_questions_of_both_models(
+    worse: int, significant: bool
+) -> None:
+    judged: Any = SimpleNamespace(leads=(("b", "a"),))
+    plain = means([1.0, 5.0], [20, 20])
+    worst = (means([0.5, 4.0], [worse, 20]), means([1.5, 6.0], [worse, 20]))
+    pairs, ranks = compare_means(plain, worst, ["a", "b"], judged, Resampling())
+    [row] = pairs.to_dict("records")
+    assert (row["first"], row["second"], row["better_by_judge"]) == ("b", "a", "b")
+    assert row["difference"].value == 4
+    assert (row["p_worst"] < 0.05) == significant  # four questions that agree: 2 / 2^4
+    assert ranks == (((2, 2), (1, 1)) if significant else ((1, 2), (1, 2)))

@@ -17,9 +17,8 @@ from urs_inspect.reports.numbers._agreement import (
     refuse_unmatched,
     unused,
 )
-from urs_inspect.reports.numbers._alternatives import Alternative
 from urs_inspect.reports.numbers._comparison import ROUNDS, ComparedModels, compare_table
-from urs_inspect.reports.numbers._corrected import correct_means
+from urs_inspect.reports.numbers._corrected import CorrectedMeans, correct_means
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._scores import (
     ALL,
@@ -96,7 +95,7 @@ def compare_with_people(
     rounds: int = ROUNDS,
     level: float = LEVEL,
     seed: int = SEED,
-) -> tuple[ComparedModels, Alternative, list[str]]:
+) -> tuple[ComparedModels, CorrectedMeans, list[str]]:
     """Compare models as `compare` does, and by means that people's labels of some answers correct.
 
     Returns also which labels are about none of the answers. Several epochs of a sample have the

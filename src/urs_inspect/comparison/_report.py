@@ -1,7 +1,7 @@
 """Compared models -> the report of `urs-inspect compare`."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import Any
@@ -29,10 +29,9 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
-from urs_inspect.reports.numbers._alternatives import Alternative, headline_of
 from urs_inspect.reports.numbers._comparison import ComparedModels, Comparison
+from urs_inspect.reports.numbers._corrected import CorrectedMeans, headline_of
 from urs_inspect.reports.numbers._scores import ALL
-from urs_inspect.reports.words._alternatives import alternative_section, corrected_screen_table
 from urs_inspect.reports.words._comparison import (
     ALERT,
     MATRIX,
@@ -45,6 +44,13 @@ from urs_inspect.reports.words._comparison import (
     screen_table,
     unscored_text,
     verdict_notes,
+)
+from urs_inspect.reports.words._corrected import (
+    corrected_headline,
+    corrected_screen_table,
+    corrected_section,
+    corrected_start,
+    corrected_warnings,
 )
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._power import POWER
@@ -64,7 +70,7 @@ _MOST_PAIRS = 45
 def report_comparison(
     compared: ComparedModels,
     scores: SampleScores,
-    corrected: Alternative | None = None,
+    corrected: CorrectedMeans | None = None,
     *,
     baseline: str | None = None,
     difference: float | None = None,
@@ -86,7 +92,7 @@ def report_comparison(
     claim = first if baseline else best_claim(compared, formats[1])
     by_people = headline_of(corrected)
     if by_people is not None:
-        claim = by_people.start[0]
+        claim = corrected_headline(by_people, compared.short)
     groups = [key for key in compared.means if key != ALL]
     runs = Table(pd.DataFrame(map(asdict, scores.runs)))
     sections = [
@@ -95,7 +101,7 @@ def report_comparison(
         _differences(compared, formats[1], difference),
     ]
     if corrected is not None:
-        sections.append(_by_people(corrected, scores, compared.short))
+        sections.append(_by_people(corrected, scores, compared))
     if groups:
         sections.append(_groups(compared, groups, formats, baseline))
     if scores.left_out:
@@ -135,13 +141,13 @@ def _screen(
     scores: SampleScores,
     claim: str,
     formats: tuple[Format, Format],
-    corrected: Alternative | None,
+    corrected: CorrectedMeans | None,
     difference: float | None,
 ) -> FirstScreen:
     """The answer on one screen."""
     warnings = [SIMULATED_SCREEN] if scores.simulated else []
     if corrected is not None:
-        warnings += corrected.warnings
+        warnings += corrected_warnings(corrected, compared)
     if (compared.models["unscored_share"] > UNSCORED_ALERT).any():
         warnings.append(ALERT)
     basis = [_about(compared, scores)]
@@ -187,11 +193,13 @@ def _needed_sentence(compared: ComparedModels, difference: float) -> str:
     )
 
 
-def _by_people(corrected: Alternative, scores: SampleScores, short: Mapping[str, str]) -> Section:
+def _by_people(
+    corrected: CorrectedMeans, scores: SampleScores, compared: ComparedModels
+) -> Section:
     """What people's labels say of the models."""
-    section = alternative_section(corrected, 1, short)
+    section = corrected_section(corrected, compared, 1)
     judge = scores.judge or f"the scorer, {scores.scorer}"
-    notes = [*corrected.start, f"The judge here is {judge}.", *section.notes]
+    notes = [*corrected_start(corrected, compared), f"The judge here is {judge}.", *section.notes]
     return replace(section, notes=notes)
 
 

@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from urs_inspect._util import counted
-from urs_inspect.reports._texts import DASH, Format, decimals, listed, number, p_value
 from urs_inspect.reports.numbers._agreement import Matched
-from urs_inspect.reports.numbers._alternatives import PAIRS, Alternative, compare, lost_leads
-from urs_inspect.reports.numbers._comparison import ComparedModels
+from urs_inspect.reports.numbers._comparison import ComparedModels, verdict_of
 from urs_inspect.reports.numbers._human_data import HumanRatings, on_scale_of_judge
 from urs_inspect.reports.numbers._scores import ALL, DIGITS, Columns, OrderedScores
-from urs_inspect.stats import Estimate, MeanColumn, MeanDraws, bootstrap_means, mean_estimates
+from urs_inspect.stats import (
+    Estimate,
+    MeanColumn,
+    MeanDraws,
+    bootstrap_means,
+    mean_estimates,
+    rank_intervals,
+)
 from urs_inspect.stats._adjusted_means import (
     FEWEST_BY_SAME_RATERS,
     ByRater,
@@ -26,28 +30,23 @@ from urs_inspect.stats._adjusted_means import (
 )
 from urs_inspect.stats._bootstrap import Floats, Integers, Resampling, Scale, ratio
 from urs_inspect.stats._means import contrast, effective_number, p_values
-from urs_inspect.stats._paired import Pair
+from urs_inspect.stats._paired import Pair, all_pairs, mean_differences, worst_p_values
 
 FEWEST_RATED = 10
 """Fewest rated answers of a model for which there is a corrected mean."""
-_FEW_RATERS = 9
-"""Most raters whom a headline counts."""
 _UNLIKE_P = 0.01
 _UNLIKE = 0.1
 """Rated answers are unlike the others if their judge's scores differ with such a p-value and by as
 many deviations.
 """
-_MOST_UNLIKE = 2
-"""Models whose rated answers are unlike the others that a warning names."""
 _NO_SPREAD = 1e-12
 """Variances below this are rounding errors."""
 _UNKNOWN = Estimate(math.nan, math.nan, math.nan, 0, 0)
-_NOT_COUNTED = {
-    "score": "without a score of the judge",
-    "column": "of models that are not ranked",
-    "row": "to questions for which not every ranked model has a score",
-}
-"""What rated answers lack that do not count -> the same in words."""
+_NEEDED = ("score", "column", "row")
+"""What rated answers need to count: a score of the judge, a ranked model, a question for which
+every ranked model has a score.
+"""
+_PAIRS = ["first", "second", "better_by_judge", "verdict", "difference", "p", "p_holm", "p_worst"]
 _COLUMNS = [
     "model",
     "column",
@@ -62,46 +61,8 @@ _COLUMNS = [
 ]
 
 
-def correct_means(
-    scores: OrderedScores,
-    columns: Columns,
-    human: HumanRatings,
-    matched: Matched,
-    judged: ComparedModels,
-    resampling: Resampling,
-) -> Alternative:
-    """Correct the means of ranked models by the ratings of a file that match answers of the logs.
-
-    Models stand by corrected mean, those with fewer than `FEWEST_RATED` rated answers last and
-    without one; then come intents for which enough answers were rated. `people` is the mean of the
-    ratings alone, `rated` the answers that count, `worth` how many of equal weight without a judge
-    give the same precision, and `more` how many further ones would halve the interval, NaN where
-    rating all answers would not. For p_worst each missing score of the first model is the lowest
-    and of the second the highest, by judge and people alike. Ratings are mapped to the scale of the
-    scores.
-    """
-    rated = _rated_scores(scores, columns, human, matched)
-    numbers = _corrected_means(scores, rated, judged, resampling)
-    return _alternative(numbers, _about_ratings(human, matched, rated), human, judged)
-
-
-# --- numbers ---
-
-
 @dataclass(frozen=True)
-class _Rated:
-    """Scores and ratings of the ranked models on the common questions."""
-
-    scores: RatedScores
-    raters: Sequence[str]  # one empty name where the file has none
-    skipped: Mapping[str, int]  # what rated answers lack that do not count -> how many
-    counts: Mapping[str, list[int]]  # column of means -> rated answers that count, by model
-    # column with enough of them -> its places among the common questions
-    questions: Mapping[str, Integers]
-
-
-@dataclass(frozen=True)
-class _FromAll:
+class FromAll:
     """How far the judge's scores of the rated answers are from those of all answers."""
 
     model: str  # empty for all models together
@@ -117,17 +78,120 @@ class _FromAll:
 
 
 @dataclass(frozen=True)
-class _Corrected:
-    """Means corrected by people's ratings, the tables as in `Alternative`."""
+class CorrectedMeans:
+    """Means of the models of a ranking corrected by people's ratings of some answers.
+
+    `means` has the columns model, column (`all` or an intent), rank_from and rank_to (over all
+    questions), mean (by the judge's scores), corrected, people, rated, worth and more, as
+    `correct_means` says. `pairs` has one row per pair of models over all questions: first (with the
+    higher mean), second, better_by_judge (which one is significantly better by the judge's scores,
+    or empty), verdict, difference, p, p_holm and p_worst.
+    """
 
     means: pd.DataFrame
     pairs: pd.DataFrame
     models: Sequence[str]  # with a corrected mean, the best first
-    confounded: Sequence[str]
-    raters: Sequence[str]
-    coefficients: tuple[float, float]
+    confounded: Sequence[str]  # models whose ratings cannot be told from their raters
+    raters: Sequence[str]  # one empty name where the file has none
+    coefficients: tuple[float, float]  # of the judge's scores: of questions, of models
     scale: Scale  # of the scores
-    from_all: Sequence[_FromAll]  # of all models and of each one; none without a corrected mean
+    from_all: Sequence[FromAll]  # of all models and of each one; none without a corrected mean
+    human: HumanRatings
+    matched: Matched
+    skipped: Mapping[str, int]  # as in `_Rated`
+
+    @property
+    def over_all(self) -> pd.DataFrame:
+        """The means over all questions, by model."""
+        return self.means[self.means["column"] == ALL].set_index("model")
+
+    @property
+    def trusted(self) -> bool:
+        """Whether a report may begin with these means."""
+        return self.human.weighted or not any(each.is_unlike for each in self.from_all)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What JSON files say beside the tables."""
+        return {
+            "coefficients_of_the_judge": self.coefficients,
+            "raters": len(self.raters),
+        }
+
+
+def headline_of(corrected: CorrectedMeans | None) -> CorrectedMeans | None:
+    """The corrected means, if there are any with which a report may begin."""
+    return corrected if corrected is not None and corrected.trusted else None
+
+
+def correct_means(
+    scores: OrderedScores,
+    columns: Columns,
+    human: HumanRatings,
+    matched: Matched,
+    judged: ComparedModels,
+    resampling: Resampling,
+) -> CorrectedMeans:
+    """Correct the means of ranked models by the ratings of a file that match answers of the logs.
+
+    Models stand by corrected mean, those with fewer than `FEWEST_RATED` rated answers last and
+    without one; then come intents for which enough answers were rated. `people` is the mean of the
+    ratings alone, `rated` the answers that count, `worth` how many of equal weight without a judge
+    give the same precision, and `more` how many further ones would halve the interval, NaN where
+    rating all answers would not. For p_worst each missing score of the first model is the lowest
+    and of the second the highest, by judge and people alike. Ratings are mapped to the scale of the
+    scores.
+    """
+    rated = _rated_scores(scores, columns, human, matched)
+    names = judged.names
+    lowest, highest = scores.table.scale
+    how: dict[str, Any] = {
+        "reweight": scores.common_weights.reweight,
+        "clusters": scores.common_clusters,
+        "rounds": resampling.rounds,
+        "seed": resampling.seed,
+    }
+    powered: dict[str, PoweredMeans] = {}
+    coefficients = (0.0, 0.0)
+    enough: list[int] = []
+    if rated.questions:
+        powered, coefficients = powered_means(
+            rated.scores, rated.questions, width=highest - lowest, **how
+        )
+        enough = [model for model, n in enumerate(rated.counts[ALL]) if n >= FEWEST_RATED]
+    confounded = _confounded(rated.scores, enough)
+    best = [model for model in enough if model not in confounded]
+    best.sort(key=lambda model: -round(float(powered[ALL].corrected.values[model]), DIGITS))
+    pairs, ranks = _compared(scores, powered, best, judged, resampling)
+    ranks_of = dict(zip(best, ranks, strict=True))
+    from_all: Sequence[FromAll] = ()
+    if best:
+        from_all = _from_all(scores, rated.scores, names, enough, how)
+    return CorrectedMeans(
+        means=_means_table(powered, ranks_of, rated, judged, resampling.level, scores.table.scale),
+        pairs=pairs,
+        models=[names[model] for model in best],
+        confounded=[names[model] for model in confounded],
+        raters=rated.raters,
+        coefficients=coefficients,
+        scale=scores.table.scale,
+        from_all=from_all,
+        human=human,
+        matched=matched,
+        skipped=rated.skipped,
+    )
+
+
+@dataclass(frozen=True)
+class _Rated:
+    """Scores and ratings of the ranked models on the common questions."""
+
+    scores: RatedScores
+    raters: Sequence[str]  # one empty name where the file has none
+    skipped: Mapping[str, int]  # what they lack (of `_NEEDED`) -> rated answers that do not count
+    counts: Mapping[str, list[int]]  # column of means -> rated answers that count, by model
+    # column with enough of them -> its places among the common questions
+    questions: Mapping[str, Integers]
 
 
 def _rated_scores(
@@ -143,7 +207,7 @@ def _rated_scores(
         people=[float(np.mean(list(by_rater.values()))) for by_rater in rated["ratings"]],
     )
     skipped = {}
-    for needed in _NOT_COUNTED:
+    for needed in _NEEDED:
         skipped[needed] = int(places[needed].isna().sum())
         places = places.dropna(subset=needed)
     judge = scores.comparable[:, : scores.ranked]
@@ -205,48 +269,6 @@ def _by_rater(
     return ByRater(shares, parts)
 
 
-def _corrected_means(
-    scores: OrderedScores, rated: _Rated, judged: ComparedModels, resampling: Resampling
-) -> _Corrected:
-    names = judged.names
-    lowest, highest = scores.table.scale
-    how: dict[str, Any] = {
-        "reweight": scores.common_weights.reweight,
-        "clusters": scores.common_clusters,
-        "rounds": resampling.rounds,
-        "seed": resampling.seed,
-    }
-    powered: dict[str, PoweredMeans] = {}
-    coefficients = (0.0, 0.0)
-    enough: list[int] = []
-    if rated.questions:
-        powered, coefficients = powered_means(
-            rated.scores, rated.questions, width=highest - lowest, **how
-        )
-        enough = [model for model, n in enumerate(rated.counts[ALL]) if n >= FEWEST_RATED]
-    confounded = _confounded(rated.scores, enough)
-    best = [model for model in enough if model not in confounded]
-    best.sort(key=lambda model: -round(float(powered[ALL].corrected.values[model]), DIGITS))
-    pairs, ranks = _compared(scores, powered, best, judged, resampling)
-    return _Corrected(
-        _means_table(
-            powered,
-            dict(zip(best, ranks, strict=True)),
-            rated,
-            judged,
-            resampling.level,
-            scores.table.scale,
-        ),
-        pairs,
-        [names[model] for model in best],
-        [names[model] for model in confounded],
-        rated.raters,
-        coefficients,
-        scores.table.scale,
-        _from_all(scores, rated.scores, names, enough, how) if best else (),
-    )
-
-
 def _means_table(
     powered: Mapping[str, PoweredMeans],
     ranks: Mapping[int, Pair],
@@ -255,7 +277,7 @@ def _means_table(
     level: float,
     scale: Scale,
 ) -> pd.DataFrame:
-    """`means` of an `Alternative`; ranks are those of the models with a corrected mean."""
+    """`CorrectedMeans.means`; ranks are those of the models with a corrected mean."""
     rows = []
     for key, part in powered.items():
         weights = rated.scores.weights[rated.questions[key]]
@@ -302,7 +324,7 @@ def _compared(
 ) -> tuple[pd.DataFrame, tuple[Pair, ...]]:
     """Compare the models with a corrected mean, the best first."""
     if not best:
-        return pd.DataFrame(columns=PAIRS), ()
+        return pd.DataFrame(columns=_PAIRS), ()
     means = contrast(powered[ALL].corrected, np.eye(scores.ranked)[:, best])
     missing = ratio(scores.table.missing.sum(axis=0), scores.table.asked.sum(axis=0))[best]
 
@@ -313,7 +335,7 @@ def _compared(
         return MeanDraws(values, draws, means.n, means.seed)
 
     lowest, highest = scores.table.scale
-    return compare(
+    return compare_means(
         means,
         (filled(lowest), filled(highest)),
         [scores.table.models[model] for model in best],
@@ -321,6 +343,52 @@ def _compared(
         resampling,
         (lowest - highest, highest - lowest),
     )
+
+
+def compare_means(
+    means: MeanDraws,
+    worst: tuple[MeanDraws, MeanDraws],
+    models: Sequence[str],
+    judged: ComparedModels,
+    resampling: Resampling,
+    scale: Scale | None = None,
+) -> tuple[pd.DataFrame, tuple[Pair, ...]]:
+    """Compare models by other means than those of the judge's scores.
+
+    Returns `CorrectedMeans.pairs` and the ranks that each model may have. `worst` are the means if
+    each missing score were the lowest, and the highest.
+    """
+    pairs = [
+        pair if means.values[pair[0]] >= means.values[pair[1]] else pair[::-1]
+        for pair in all_pairs(len(models))
+    ]
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    own = np.eye(len(models))
+    low, high = worst
+    least = MeanDraws(
+        low.values[first] - high.values[second],
+        low.draws[:, first] - high.draws[:, second],
+        np.minimum(low.n[first], high.n[second]),
+        means.seed,
+    )
+    differences = contrast(means, own[:, first] - own[:, second])
+    tested = mean_differences(
+        differences,
+        pairs,
+        resampling.level,
+        worst=worst_p_values(least.values, p_values(least)),
+        scale=scale,
+    )
+    better = {frozenset(lead): lead[0] for lead in judged.leads}
+    rows = []
+    for pair in tested:
+        names = (models[pair.first], models[pair.second])
+        tests = (pair.difference, pair.p, pair.p_holm, pair.p_worst)
+        rows.append((*names, better.get(frozenset(names), ""), verdict_of(pair), *tests))
+    ranks = rank_intervals(
+        len(models), [(pair.first, pair.second) for pair in tested if pair.significant]
+    )
+    return pd.DataFrame(rows, columns=_PAIRS), ranks
 
 
 def _worth(found: PoweredMeans, model: int, weights: Floats) -> tuple[float, float]:
@@ -348,7 +416,7 @@ def _from_all(
     names: Sequence[str],
     enough: Sequence[int],
     how: dict[str, Any],
-) -> list[_FromAll]:
+) -> list[FromAll]:
     """Compare the judge's scores of rated answers with those of all answers of the same models.
 
     Of all models together, and of each one with enough rated answers.
@@ -379,283 +447,5 @@ def _from_all(
     ):
         deviations = abs(difference.value) / spread if spread > 0 else 0.0
         least = _UNLIKE_P / len(enough) if name else _UNLIKE_P
-        found.append(_FromAll(name, difference, deviations, float(p), least))
+        found.append(FromAll(name, difference, deviations, float(p), least))
     return found
-
-
-# --- sentences ---
-
-
-def _alternative(
-    numbers: _Corrected,
-    notes: Sequence[str],
-    human: HumanRatings,
-    judged: ComparedModels,
-) -> Alternative:
-    """The corrected means and what is said of them."""
-    names = judged.names
-    short = judged.short
-    lowest, highest = numbers.scale
-    digits = decimals(highest - lowest)
-    confounded = _about_confounded(numbers, short)
-    alone = numbers.means[numbers.means["column"].eq(ALL) & numbers.means["rated"].lt(FEWEST_RATED)]
-    few = ", ".join(f"{short[name]} {n}" for name, n in alone[["model", "rated"]].to_numpy())
-    mapped = ""
-    if human.scale != numbers.scale:
-        low, high = human.scale
-        mapped = (
-            f"People's ratings from {low:g} to {high:g} are mapped linearly to the judge's"
-            f" scale, {lowest:g} to {highest:g}."
-        )
-    trusted = True
-    if not numbers.from_all:
-        headline = confounded or (
-            f"Fewer than {FEWEST_RATED} rated answers for every model ({few}), so nothing is"
-            " corrected. The judge's ranking is below."
-        )
-        about = [headline, *notes]
-        warnings = [confounded, human.doubt]
-        start = [headline, human.doubt, mapped]
-    else:
-        signed = number(digits, sign=True)
-        unlike = _about_unlike(numbers.from_all, signed, short, human.weighted)
-        trusted = human.weighted or not unlike
-        lacking = (
-            f"No corrected mean, because fewer than {FEWEST_RATED} rated answers count: {few}."
-        )
-        warnings = [
-            unlike,
-            confounded,
-            human.doubt,
-            lacking if few and not confounded else "",
-            _about_order(numbers, names, short),
-            *lost_leads(numbers.pairs, judged.leads, names, "people's ratings", digits),
-        ]
-        start = [
-            _headline(numbers, short, number(digits)),
-            *warnings,
-            _about_raters(numbers.raters),
-            _about_worth(numbers, short, human.weighted),
-            lacking if few and confounded else "",
-            mapped,
-        ]
-        about = [
-            *_explained(*numbers.coefficients),
-            *notes,
-            _about_sample(numbers.from_all[0], signed, human.weighted),
-        ]
-    return Alternative(
-        name="corrected",
-        title="Corrected by people",
-        means=numbers.means,
-        pairs=numbers.pairs,
-        notes=tuple(about),
-        start=tuple(filter(None, start)),
-        warnings=tuple(filter(None, warnings)),
-        facts={
-            "coefficients_of_the_judge": numbers.coefficients,
-            "raters": len(numbers.raters),
-        },
-        digits=digits,
-        trusted=trusted,
-    )
-
-
-def _about_ratings(human: HumanRatings, matched: Matched, rated: _Rated) -> list[str]:
-    """How many ratings there are, and which do not count."""
-    ratings = sum(map(len, matched.answers["ratings"]))
-    answers = len(matched.answers)
-    people = len(set().union(*matched.answers["ratings"]) - {""})
-    by = f" by {counted(people, 'person', 'people')}" if people else ""
-    notes = [
-        f"{counted(ratings, 'rating')}{by} of {counted(answers, 'answer')} in {human.path}.",
-        *matched.notes,
-        *human.repeats,
-    ]
-    if ratings > answers:
-        notes.append("Several ratings of an answer are averaged and count as one.")
-    for needed, number_of in rated.skipped.items():
-        if number_of:
-            notes.append(f"{counted(number_of, 'rated answer')} {_NOT_COUNTED[needed]}, skipped.")
-    return notes
-
-
-def _about_confounded(numbers: _Corrected, short: Mapping[str, str]) -> str:
-    """That ratings of some models cannot be told from their raters."""
-    names = [short[name] for name in numbers.confounded]
-    if not names:
-        return ""
-    whom = names
-    nothing = "Nothing is corrected"
-    if numbers.models:
-        whom = [*names, "the other models"]
-        nothing = f"No corrected mean of {listed(names)}"
-    return (
-        f"Raters and models are confounded: too few answers of {listed(whom)} were rated by the"
-        " same people, so that a better model cannot be told from a more lenient rater."
-        f" {nothing}."
-    )
-
-
-def _about_order(numbers: _Corrected, names: Sequence[str], short: Mapping[str, str]) -> str:
-    """How the order of the models is another than by the judge's means."""
-    order = numbers.models
-    before = sorted(order, key=names.index)
-    if order == before:
-        return ""
-    pairs = numbers.pairs
-    moved = pairs[pairs["first"].map(names.index) > pairs["second"].map(names.index)]
-    clear = int(moved["verdict"].eq("significant").sum())
-    top = ""
-    if order[0] != before[0]:
-        top = f"{short[order[0]]} is first, not {short[before[0]]}; "
-    return (
-        f"People's ratings change the order: {top}{len(moved):,} of"
-        f" {counted(len(pairs), 'pair')} of models change places, {clear or 'none'} of them"
-        f" with a significant difference. It is now {listed([short[name] for name in order])}."
-    )
-
-
-def _explained(about_question: float, about_model: float) -> tuple[str, ...]:
-    """How corrected means are to be read."""
-    return (
-        (
-            "A corrected mean estimates what people would give on average if they rated every"
-            " answer to the questions of this ranking: the judge's scores predict it, and people's"
-            " ratings of some answers correct the prediction (prediction-powered inference), so"
-            " that no bias of the judge moves it."
-        ),
-        (
-            f"A point of the judge predicts {about_question:.2f} points of people where it is about"
-            f" a question, and {about_model:.2f} where it is about a model beside the others on it;"
-            " at 0, people count alone."
-        ),
-        (
-            "Worth: how many ratings of equal weight without a judge give the same precision. More"
-            f" to halve: further rated answers that would halve the interval; {DASH} where rating"
-            " all answers would not."
-        ),
-    )
-
-
-def _about_raters(raters: Sequence[str]) -> str:
-    """Whom the intervals are about, and whether it is taken out how lenient each one is."""
-    if not any(raters):
-        return (
-            "The file names no raters: if other people rated one model than another, how lenient"
-            " they are counts as a difference of the models."
-        )
-    if len(raters) == 1:
-        return "Intervals are about this 1 person who rated; others may rate otherwise."
-    return (
-        f"Intervals are about these {len(raters):,} people who rated; others may rate otherwise."
-        " How lenient each one is beside the others on the same models is taken out."
-    )
-
-
-def _headline(numbers: _Corrected, short: Mapping[str, str], mean: Format) -> str:
-    means = numbers.means["corrected"][: len(numbers.models)]
-    best, *others = numbers.models
-    rated = counted(_rated_answers(numbers), "answer")
-    text = f"By means corrected with {_whose(numbers.raters, rated)}, "
-    if others and not any(numbers.raters):
-        text = (
-            "If the same people rated all models, which a file without raters cannot show, then by"
-            f" means corrected with their ratings of {rated} "
-        )
-    values = [round(each.value, DIGITS) for each in means]
-    equal = [name for name, value in zip(numbers.models, values, strict=True) if value == values[0]]
-    text += f"{listed([short[name] for name in equal])} {'share' if equal[1:] else 'has'} "
-    text += f"{'the highest mean, ' if others else 'a mean of '}{mean(means[0])}"
-    pairs = numbers.pairs
-    significant = pairs["verdict"].eq("significant") & pairs["first"].eq(best)
-    beaten = set(pairs.loc[significant, "second"])
-    if beaten:
-        text += f", significantly above {_how_many(len(beaten), [short[name] for name in others])}"
-    unclear = [short[name] for name in others if name not in {*beaten, *equal}]
-    if unclear:
-        text += f"; it is not significantly above {listed(unclear, 'or')}"
-    return f"{text}."
-
-
-def _whose(raters: Sequence[str], rated: str) -> str:
-    """Whose ratings correct, since an interval is about few people and not about all."""
-    named = len([name for name in raters if name])
-    if not 0 < named <= _FEW_RATERS:
-        return f"people's ratings of {rated}"
-    people = "one person" if named == 1 else f"these {named} people"
-    return f"ratings of {rated} by {people}"
-
-
-def _how_many(beaten: int, others: Sequence[str]) -> str:
-    """How many of the other models are meant, by name if there is only one."""
-    if len(others) == 1:
-        return others[0]
-    part = "all" if beaten == len(others) else f"{beaten} of"
-    return f"{part} {counted(len(others), 'other')}"
-
-
-def _rated_answers(numbers: _Corrected) -> int:
-    return int(numbers.means["rated"][: len(numbers.models)].sum())
-
-
-def _about_worth(numbers: _Corrected, short: Mapping[str, str], weighted: bool) -> str:
-    """What the judge added to the ratings, and what more of them would bring."""
-    means = numbers.means[: len(numbers.models)]
-    unknown = means.loc[means["worth"].isna(), "model"]
-    if len(unknown):
-        return (
-            "What ratings are worth is not computed, because those of"
-            f" {listed([short[name] for name in unknown])} do not vary."
-        )
-    top: Any = means.iloc[0]
-    more = "rating all of its answers would not halve its interval"
-    if not math.isnan(top["more"]):
-        more = f"{counted(top['more'], 'more rated answer')} of it would halve its interval"
-    even = " of equal weight" if weighted else ""
-    return (
-        f"{counted(_rated_answers(numbers), 'rated answer')} gave the precision of"
-        f" {means['worth'].sum():,.0f}{even} without the judge. For {short[top['model']]},"
-        f" {top['rated']:,} gave that of {top['worth']:,.0f}; {more}."
-    )
-
-
-def _figures(found: _FromAll, signed: Format) -> str:
-    """How the judge's scores of rated answers compare with those of all."""
-    return (
-        f"{signed(found.difference)} from that of all answers"
-        f" ({found.deviations:.2f} standard deviations, p {p_value(found.p)})"
-    )
-
-
-def _about_sample(found: _FromAll, signed: Format, weighted: bool) -> str:
-    sample = "count as a random sample, as the file has no column 'weight'"
-    if weighted:
-        sample = "are weighted by the column 'weight'"
-    return (
-        f"Rated answers {sample}; the judge's mean score of them is {_figures(found, signed)} of"
-        " the same models."
-    )
-
-
-def _about_unlike(
-    found: Sequence[_FromAll], signed: Format, short: Mapping[str, str], weighted: bool
-) -> str:
-    """A warning where the rated answers are no random sample."""
-    together, *by_model = found
-    unlike = [each for each in by_model if each.is_unlike]
-    if not unlike and not together.is_unlike:
-        return ""
-    even = ", even with their weights" if weighted else ""
-    whose = []
-    for each in unlike[:_MOST_UNLIKE]:
-        whose.append(f"of {short[each.model]} {_figures(each, signed)}")
-    if len(unlike) > _MOST_UNLIKE:
-        whose.append(f"and of {counted(len(unlike) - _MOST_UNLIKE, 'more model')}")
-    if not unlike:
-        whose = [f"of all models {_figures(together, signed)}"]
-    return (
-        f"The rated answers are unlike the others{even}: the judge's mean score of them is"
-        f" {'; '.join(whose)}. Corrected means assume a random sample; their intervals may miss"
-        " the truth."
-    )

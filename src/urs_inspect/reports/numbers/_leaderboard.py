@@ -15,11 +15,10 @@ from urs_inspect.logs._files import short_name
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports._texts import listed
 from urs_inspect.reports.numbers._agreement import Matched, match_blocks, unused
-from urs_inspect.reports.numbers._alternatives import Alternative
 from urs_inspect.reports.numbers._answers import CRITERION, ERROR, NOT_SENT, Answers, Run
 from urs_inspect.reports.numbers._comparison import ROUNDS, ComparedModels, compare_table
 from urs_inspect.reports.numbers._conditions import BlockAnswers, Conditions, blocks_of
-from urs_inspect.reports.numbers._corrected import correct_means
+from urs_inspect.reports.numbers._corrected import CorrectedMeans, correct_means
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._judge_checks import (
     JudgeFact,
@@ -108,7 +107,7 @@ class Ranking(ComparedModels):
     traffic: Traffic | None
     noise: Noise
     answers: pd.DataFrame  # rows of the table of answers that the ranking is about
-    corrected: Alternative | None = None  # by people's ratings, where they were given
+    corrected: CorrectedMeans | None = None  # by people's ratings, where they were given
     without_intents: tuple[
         WithoutIntent, ...
     ] = ()  # where a lead or the leader is another without one intent

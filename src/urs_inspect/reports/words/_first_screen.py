@@ -9,11 +9,10 @@ from urs_inspect._util import counted
 from urs_inspect.reports._texts import COMMAND, DASH, UNKNOWN, listed, money, number
 from urs_inspect.reports.layout._first_screen import SIMULATED_SCREEN, FirstScreen
 from urs_inspect.reports.layout._tables import Table
-from urs_inspect.reports.numbers._alternatives import headline_of
+from urs_inspect.reports.numbers._corrected import headline_of
 from urs_inspect.reports.numbers._judge_checks import NOT_CHECKED, OTHER_LABELS, PEOPLE, verdict_of
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._scores import ALL
-from urs_inspect.reports.words._alternatives import corrected_screen_table
 from urs_inspect.reports.words._cautions import first_cautions, more_cautions
 from urs_inspect.reports.words._comparison import (
     ALERT,
@@ -23,6 +22,11 @@ from urs_inspect.reports.words._comparison import (
     best_sentence,
     questions_to_tell,
     screen_table,
+)
+from urs_inspect.reports.words._corrected import (
+    corrected_headline,
+    corrected_screen_table,
+    corrected_warnings,
 )
 from urs_inspect.reports.words._judge_checks import failed_sentence
 from urs_inspect.reports.words._lengths import times_text
@@ -73,7 +77,7 @@ def _claim(ranking: Ranking) -> str:
     """The best model, and how far it is ahead; the mean of a single one."""
     by_people = headline_of(ranking.corrected)
     if by_people is not None:
-        return by_people.start[0]
+        return corrected_headline(by_people, ranking.short)
     return mean_of_one(ranking) or best_claim(ranking, _SIGNED)
 
 
@@ -96,7 +100,7 @@ def _warnings(ranking: Ranking) -> list[str]:
     warnings = [failed] if failed else []
     warnings += [*first_cautions(ranking), *more_cautions(ranking)]
     if ranking.corrected is not None:
-        warnings += ranking.corrected.warnings
+        warnings += corrected_warnings(ranking.corrected, ranking)
     if (ranking.models["unscored_share"] > UNSCORED_ALERT).any():
         warnings.append(ALERT)
     return warnings

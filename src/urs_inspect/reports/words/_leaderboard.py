@@ -34,11 +34,10 @@ from urs_inspect.reports.layout._tables import (
     Table,
     simulation_section,
 )
-from urs_inspect.reports.numbers._alternatives import Alternative, headline_of
 from urs_inspect.reports.numbers._answers import CRITERION
+from urs_inspect.reports.numbers._corrected import CorrectedMeans, headline_of
 from urs_inspect.reports.numbers._leaderboard import WITHOUT, Leaderboard, Ranking, means_frame
 from urs_inspect.reports.numbers._scores import ALL, column_key
-from urs_inspect.reports.words._alternatives import alternative_section
 from urs_inspect.reports.words._cards import model_cards
 from urs_inspect.reports.words._cautions import first_cautions, intent_notes, more_cautions
 from urs_inspect.reports.words._comparison import (
@@ -52,6 +51,13 @@ from urs_inspect.reports.words._comparison import (
     differences_table,
     unscored_text,
     verdict_notes,
+)
+from urs_inspect.reports.words._corrected import (
+    CORRECTED,
+    corrected_headline,
+    corrected_section,
+    corrected_start,
+    corrected_warnings,
 )
 from urs_inspect.reports.words._first_screen import leaderboard_screen, mean_of_one
 from urs_inspect.reports.words._judge_checks import (
@@ -201,7 +207,8 @@ def headline(ranking: Ranking) -> tuple[str, str]:
     by_people = headline_of(ranking.corrected)
     if by_people is None:
         return first, more
-    return by_people.start[0], f"{_BY_JUDGE}: {first} {more}".strip()
+    judged = f"{_BY_JUDGE}: {first} {more}".strip()
+    return corrected_headline(by_people, ranking.short), judged
 
 
 def _judged_headline(ranking: Ranking) -> tuple[str, str]:
@@ -328,12 +335,13 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
     ]
     notes += [judge_sentence(ranking), *intent_notes(ranking)]
     if corrected:
-        notes += corrected.start[1:] if corrected.trusted else corrected.start
+        start = corrected_start(corrected, ranking)
+        notes += start[1:] if corrected.trusted else start
     notes += [*_notes(ranking), *(text for text, holds in legend.items() if holds)]
     means = Table(means_frame(ranking, place), name="leaderboard", main="mean", shown=())
     warnings = [*first_cautions(ranking), *cautions]
     if corrected:
-        warnings += corrected.warnings
+        warnings += corrected_warnings(corrected, ranking)
     warnings += [judge_sentence(ranking)] if judge_failed(ranking) else []
     tables = [_summary(ranking), means, differences_table(ranking, place)]
     sections = [Section(title, list(filter(None, notes)), tables, warnings=warnings)]
@@ -345,7 +353,7 @@ def _ranking_sections(ranking: Ranking, place: int, board: Leaderboard) -> list[
         *_languages(ranking, place),
         _cost(ranking, place),
     ]
-    sections += [alternative_section(corrected, place, ranking.short)] if corrected else []
+    sections += [corrected_section(corrected, ranking, place)] if corrected else []
     sections += [*length_section(ranking, place, _axis(ranking)), _answers(ranking, place)]
     sections += [regression_section(ranking.regression, place)] if ranking.regression else []
     noise = noise_section(ranking.noise, ranking.short, place, ranking.traffic is not None)
@@ -394,7 +402,7 @@ def _summary(ranking: Ranking) -> Table:
     order = list(ranking.names)
     if corrected is not None:
         _add_corrected(data, formats, corrected, order, with_ranks=several)
-        bars.append(corrected.title)
+        bars.append(CORRECTED)
         headings = {"Rank": "Rank by the judge", "Mean": "Judge's mean"}
         ranked = list(models.index[models["rank_from"].notna()])
         if corrected.over_all.loc[ranked, "rank_from"].notna().all():
@@ -410,17 +418,17 @@ def _summary(ranking: Ranking) -> Table:
 def _add_corrected(
     data: pd.DataFrame,
     formats: dict[str, Format],
-    corrected: Alternative,
+    corrected: CorrectedMeans,
     names: list[str],
     *,
     with_ranks: bool,
 ) -> None:
     """Add the columns of means that people's ratings correct."""
     over_all = corrected.over_all.reindex(names)
-    data[corrected.title] = list(over_all[corrected.name])
-    formats[corrected.title] = _MEAN
+    data[CORRECTED] = list(over_all["corrected"])
+    formats[CORRECTED] = _MEAN
     if with_ranks:
-        ranks = f"Rank, {corrected.title.lower()}"
+        ranks = f"Rank, {CORRECTED.lower()}"
         data[ranks] = ranks_text(over_all)
         formats[ranks] = str
 
