@@ -20,7 +20,7 @@ from tests.reports.mad_logs import ballot, cast, judged, write_log
 from tests.telling import Telling, tells
 from urs_inspect._util import InputError
 from urs_inspect.discrepancy._ballots import write_ballots
-from urs_inspect.reports.layout._tables import Report
+from urs_inspect.reports.layout._tables import Report, Section
 from urs_inspect.reports.numbers._agreement import (
     AgreementBlock,
     CaseLevel,
@@ -789,7 +789,13 @@ def test_ratings_may_be_about_questions_that_not_all_models_attempted() -> None:
     assert block.cases.all.answers == 6
     # How questions were chosen is noted where means are over them.
     assert (block.notes, block.cases.notes) == ((), ())
-    assert tells(block.intents.notes[-1], "3 questions ... 2 models")
+    report = agreement_report([block], (), STATISTICS_HOW, {})
+    noted = [section.title for section in report.sections if _tells_of_three(section)]
+    assert noted == ["Score and satisfaction by intent"]
+
+
+def _tells_of_three(section: Section) -> bool:
+    return any(tells(note, "3 questions ... 2 models attempted") for note in section.notes)
 
 
 def test_ratings_that_another_block_used_are_not_skipped() -> None:
@@ -897,7 +903,7 @@ def test_every_number_is_a_row_of_the_csv(tmp_path: Path) -> None:
     block = made.facts["blocks"][0]
     pearson = found[1, "models", "all", "pearson"]
     assert (pearson.value, pearson.n, pearson.judge) == (
-        block.ratings.correlation.pearson.value,
+        block["ratings"]["correlation"].pearson.value,
         3,
         "p/judge",
     )

@@ -29,7 +29,7 @@ from urs_inspect.reports.numbers._scores import (
     order_models,
 )
 from urs_inspect.reports.numbers._traffic import TrafficMix
-from urs_inspect.reports.words._comparison import best_sentence
+from urs_inspect.reports.words._comparison import best_sentence, missing_notes
 from urs_inspect.reports.words._leaderboard import headline
 from urs_inspect.stats._bootstrap import Floats, Resampling
 
@@ -213,7 +213,8 @@ def test_means_ranks_and_tests_are_over_the_questions_that_all_ranked_models_hav
     ) == (2, 1, 1)
     assert ranking.comparisons["all"][0].difference.value == 2
     assert [one.mean_scored for one in models_of(ranking)] == [6, 2]
-    assert "2 of 8 answers" in ranking.notes[0] and "2 of 4 questions" in ranking.notes[0]
+    assert (ranking.missing.unscored, ranking.missing.answers) == (2, 8)
+    assert tells(missing_notes(ranking)[0], "2 of 8 answers ... 2 of 4 questions")
 
 
 def test_the_model_that_takes_questions_away_is_named() -> None:
@@ -222,7 +223,7 @@ def test_the_model_that_takes_questions_away_is_named() -> None:
         answers_of({name: [NAN] * count + [5.0] * (20 - count) for name, count in lost.items()})
     )
     assert ranking.questions == 14
-    [note] = [note for note in ranking.notes if note.startswith("b ")]
+    [note] = [note for note in missing_notes(ranking) if note.startswith("b ")]
     assert "19 questions" in note
 
 
@@ -242,7 +243,8 @@ def test_a_model_that_lacks_most_scores_is_not_ranked_and_takes_nothing_from_the
         "not comparable"
     }
     assert any(
-        tells(note, "few ... not ranked") and "9 questions" in note for note in ranking.notes
+        tells(note, "few ... not ranked") and "9 questions" in note
+        for note in missing_notes(ranking)
     )
 
 
@@ -407,7 +409,7 @@ def test_one_model_without_some_scores_is_not_said_to_be_compared() -> None:
         f"{model.mean_lowest:.2f} if they got 1" in more
         and f"{model.mean_highest:.2f} if they got 10" in more
     )
-    [note] = [note for note in ranking.notes if "no score" in note]
+    [note] = [note for note in missing_notes(ranking) if "no score" in note]
     assert "220 of 300" in note
     assert not any(word in note for word in ("every", "rank", "difference", "tests"))
     first, more = headline(ranking_of(answers_of({"alone": whole[:, 0]})))

@@ -10,6 +10,7 @@ import pytest
 from tests.reports.answer_rows import rows
 from tests.telling import Telling, tells
 from urs_inspect.reports.numbers._conditions import blocks_of
+from urs_inspect.reports.words._notes import unlike_notes
 
 ONE = {"leisure-en-1": 5.0, "leisure-en-2": 6.0, "leisure-zh-1": 7.0}
 
@@ -22,7 +23,7 @@ def test_models_under_the_same_conditions_stand_together() -> None:
     [block] = blocks_of(table(rows("a", ONE), rows("b", ONE), rows("c", ONE, task_version="1-B")))
     assert block.models == ("a", "b", "c")
     assert block.differs_from_first == ()
-    assert block.notes == ()
+    assert unlike_notes(block.unlike) == []
     assert len(block.table) == 9
     assert block.conditions.judges == ("p/judge",)
     assert block.conditions.rubric == "urs 1"
@@ -68,7 +69,7 @@ def test_models_are_ranked_over_the_questions_that_all_attempted() -> None:
     other = {"leisure-en-2": 1.0, "leisure-zh-1": 1.0, "leisure-en-9": 1.0}
     [block] = blocks_of(table(rows("a", ONE), rows("other", other), rows("b", ONE)))
     assert set(block.table["question"]) == {"leisure-en-2", "leisure-zh-1"}
-    [note] = block.notes
+    [note] = unlike_notes(block.unlike)
     assert tells(note, "2 questions ... 3 models attempted; ... a 3, b 3, other 3")
 
 
@@ -82,7 +83,7 @@ def test_a_model_that_was_asked_few_stands_apart_and_leaves_the_others_their_que
     first, second = blocks_of(table(asked("few", 0, 10), *whole))
     assert first.models == ("a", "b", "c")
     assert first.table["question"].nunique() == 100
-    assert first.notes == ()
+    assert unlike_notes(first.unlike) == []
     assert second.models == ("few",)
     assert second.differs_from_first == (Telling("10 of the 100 questions ... half"),)
 
@@ -125,8 +126,8 @@ def test_blocks_keep_half_of_the_questions_and_do_not_go_by_the_order_of_logs(se
         assert bool(block.differs_from_first) == (block is not found[0])
     drawn.shuffle(models)
     again = blocks_of(table(*models))
-    assert [(one.models, one.differs_from_first, one.notes) for one in again] == [
-        (one.models, one.differs_from_first, one.notes) for one in found
+    assert [(one.models, one.differs_from_first, one.unlike) for one in again] == [
+        (one.models, one.differs_from_first, one.unlike) for one in found
     ]
     for one, other in zip(found, again, strict=True):
         assert one.table.equals(other.table)
@@ -135,7 +136,7 @@ def test_blocks_keep_half_of_the_questions_and_do_not_go_by_the_order_of_logs(se
 def test_an_unscored_answer_was_attempted() -> None:
     # Of b every answer failed; it was asked all the same.
     [block] = blocks_of(table(rows("a", ONE), rows("b", dict.fromkeys(ONE, float("nan")))))
-    assert (len(block.table), block.notes) == (6, ())
+    assert (len(block.table), unlike_notes(block.unlike)) == (6, [])
 
 
 def test_a_model_without_a_common_question_stands_alone() -> None:
@@ -178,7 +179,7 @@ def test_models_judged_with_and_without_structured_output_stand_together_with_a_
     [block] = blocks_of(
         table(rows("a", ONE, structured=1.0), rows("b", ONE), rows("c", ONE, structured=math.nan))
     )
-    [note] = block.notes
+    [note] = unlike_notes(block.unlike)
     assert block.models == ("a", "b", "c")
     assert (
         "a 100 %" in note
@@ -189,4 +190,4 @@ def test_models_judged_with_and_without_structured_output_stand_together_with_a_
         [block] = blocks_of(
             table(rows("a", ONE, structured=share), rows("b", ONE, structured=share))
         )
-        assert block.notes == ()
+        assert unlike_notes(block.unlike) == []

@@ -20,8 +20,9 @@ from urs_inspect.comparison._samples import read_sample_scores
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
 from urs_inspect.reports.numbers._scores import ALL, compare_models, order_models, score_table
-from urs_inspect.reports.words._comparison import best_sentence
+from urs_inspect.reports.words._comparison import best_sentence, missing_notes
 from urs_inspect.reports.words._leaderboard import report_leaderboard
+from urs_inspect.reports.words._notes import ranking_notes
 from urs_inspect.stats._bootstrap import Flags, Floats, Resampling
 
 NAN = math.nan
@@ -146,7 +147,7 @@ def test_the_share_that_a_judge_did_not_score_is_shown_by_model_and_judge() -> N
     assert report.tables()["models"][f"without/{STRICT}"].tolist() == [
         1 / 3 if name == "a" else 0 for name in board.rankings[0].names
     ]
-    [note] = [note for note in board.rankings[0].notes if STRICT in note]
+    [note] = [note for note in missing_notes(board.rankings[0]) if STRICT in note]
     assert "a 33%" in note and "b 0%" in note and LENIENT not in note
     shown = next(section for section in report.sections if section.title == "Answers and judging")
     assert f"No score by {STRICT}" in shown.tables[0].text().headings
@@ -164,7 +165,7 @@ def test_a_judge_that_scored_nothing_is_said_to_be_no_part_of_the_ranking() -> N
     finals[:, :, 1] = NAN
     ranking = ranking_of(panel_answers(finals))
     assert ranking.comparisons["all"][0].verdict == "significant"
-    [note] = [note for note in ranking.notes if "scored no answer" in note]
+    [note] = [note for note in ranking_notes(ranking) if "scored no answer" in note]
     assert STRICT in note and LENIENT not in note
     assert model_of(ranking, "a").all.value == pytest.approx(finals[:, 0, 0].mean())
 

@@ -27,6 +27,7 @@ from urs_inspect._util import InputError
 from urs_inspect.reports.numbers._answers import Answers
 from urs_inspect.reports.numbers._leaderboard import Ranking, make_leaderboard
 from urs_inspect.reports.numbers._traffic import TrafficMix
+from urs_inspect.reports.words._notes import ranking_notes
 from urs_inspect.rubrics import Rubric, load_rubric
 from urs_inspect.stats._bootstrap import Resampling
 
@@ -118,7 +119,9 @@ def test_all_columns_agree_with_plain_means(seed: int) -> None:
     assert ranking.question_counts["Leisure/zh"] == sum(
         name.startswith("leisure-zh") for name in common
     )
-    assert ranking.columns.countries == () and not any("country" in note for note in ranking.notes)
+    assert ranking.columns.countries == () and not any(
+        "country" in note for note in ranking_notes(ranking)
+    )
 
 
 def test_the_order_of_logs_and_answers_changes_nothing() -> None:
@@ -227,7 +230,7 @@ def test_errors_and_unscored_answers_are_counted_and_never_a_score() -> None:
 )
 def test_what_must_be_known_of_answers_is_said(facts: dict[str, Any], said: list[str]) -> None:
     both = {"leisure-en-1": 5.0, "leisure-en-2": 5.0}
-    [note] = ranking_of(answers(rows("a", both, **facts), rows("b", both))).notes
+    [note] = ranking_notes(ranking_of(answers(rows("a", both, **facts), rows("b", both))))
     assert all(words in note for words in said)
 
 
@@ -319,7 +322,7 @@ def test_countries_have_columns_the_most_frequent_first() -> None:
         "Chile": 1.5,
         "Peru": 0,
     }
-    assert tells(ranking.notes[0], "1 of 7 questions ... country")
+    assert tells(ranking_notes(ranking)[0], "1 of 7 questions ... country")
 
 
 def test_the_rest_of_the_countries_is_pooled() -> None:
@@ -377,7 +380,7 @@ def test_shares_reweight_means_by_hand(skewed: Answers) -> None:
 def test_questions_without_a_share_do_not_count(skewed: Answers) -> None:
     ranking = ranking_of(skewed, traffic=mix(intents={"leisure": 1.0}))
     assert (ranking.questions, ranking.columns.groups) == (8, ("Leisure",))
-    assert tells(ranking.notes[0], "2 of 10 questions ... mix.yaml")
+    assert tells(ranking_notes(ranking)[0], "2 of 10 questions ... mix.yaml")
     assert model_of(ranking).answers == 8
 
 
@@ -491,8 +494,8 @@ def test_questions_of_one_user_are_one_cluster_in_means_and_tests_of_a_report() 
     assert ranking.mean("a").n == 96
     plain = ranking_of(of_users(0, named=False))
     assert pair.error > 1.5 * plain.comparisons["all"][0].error
-    assert any("96 questions come from 8 clusters" in note for note in ranking.notes)
-    assert not any("clusters" in note for note in plain.notes)
+    assert any("96 questions come from 8 clusters" in note for note in ranking_notes(ranking))
+    assert not any("clusters" in note for note in ranking_notes(plain))
 
 
 def test_clusters_count_under_a_mix_and_in_the_worst_case_too() -> None:
@@ -518,4 +521,4 @@ def test_questions_without_a_cluster_are_their_own(caplog: pytest.LogCaptureFixt
     assert ranking.mean("a").clusters == 7 + 12
     moved = found.table["cluster"].where(found.table["model"] != "b", "another")
     ranking = ranking_of(replace(found, table=found.table.assign(cluster=moved)))
-    assert any("different clusters for 96 questions" in note for note in ranking.notes)
+    assert any("different clusters for 96 questions" in note for note in ranking_notes(ranking))

@@ -193,17 +193,9 @@ def _compared(
     prepared: _Prepared, resampling: Resampling, *, lower_is_better: bool = False
 ) -> ComparedModels:
     columns = prepared.columns
-    table = prepared.ordered.table
     compared = compare_table(
         prepared.ordered, columns, list(columns), resampling, prepared.baseline, noun="sample"
     )
-    attempted = (table.asked > 0).sum(axis=0)
-    if attempted.min() < len(table.facts):
-        note = (
-            f"The models did not attempt the same samples ({_by_model(table.models, attempted)}):"
-            " only those count that all have."
-        )
-        compared = replace(compared, notes=(note, *compared.notes))
     compared = replace(compared, two_valued=prepared.two_valued)
     return _negated(compared) if lower_is_better else compared
 

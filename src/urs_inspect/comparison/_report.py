@@ -40,6 +40,7 @@ from urs_inspect.reports.words._comparison import (
     best_sentence,
     difference_matrix,
     differences_table,
+    missing_notes,
     pairs_table,
     screen_table,
     unscored_text,
@@ -115,6 +116,7 @@ def report_comparison(
         "command": command,
         **_facts_of(scores, _SCORES_FACTS),
         **_facts_of(compared, _COMPARED_FACTS),
+        "notes": missing_samples(compared),
     }
     if corrected is not None:
         facts |= corrected.facts
@@ -128,7 +130,7 @@ def report_comparison(
 
 
 _SCORES_FACTS = ("task", "scorer", "judge", "simulated", "chosen", "scale", "left_out", "runs")
-_COMPARED_FACTS = ("asked", "question_counts", "notes")
+_COMPARED_FACTS = ("asked", "question_counts")
 
 
 def _facts_of(result: SampleScores | ComparedModels, names: Sequence[str]) -> dict[str, Any]:
@@ -169,7 +171,21 @@ def _screen(
     if by_people is not None:
         findings = [f"By the scores alone: {best_sentence(compared, ALL)}"]
         table = corrected_screen_table(by_people, compared, "mean of the scores")
-    return FirstScreen(claim, warnings, [*basis, *compared.notes], table, findings)
+    return FirstScreen(claim, warnings, [*basis, *missing_samples(compared)], table, findings)
+
+
+def missing_samples(compared: ComparedModels) -> list[str]:
+    """What missing samples and scores take away, one sentence each."""
+    attempted = compared.missing.attempted
+    notes = missing_notes(compared)
+    if min(attempted.values()) < compared.asked:
+        by_model = ", ".join(f"{name} {count:,}" for name, count in attempted.items())
+        notes.insert(
+            0,
+            f"The models did not attempt the same samples ({by_model}): only those count that all"
+            " have.",
+        )
+    return notes
 
 
 def _over(compared: ComparedModels) -> str:
@@ -222,7 +238,7 @@ def _summary(
         notes.append(f"Judge: {scores.judge}.")
     if scores.chosen:
         notes.append(scores.chosen)
-    notes += compared.notes
+    notes += missing_samples(compared)
     if (models["unscored_share"] > UNSCORED_ALERT).any():
         notes.append(ALERT)
     data = pd.DataFrame({"Model": compared.names, "Rank": ranks_text(models), "Mean": means})

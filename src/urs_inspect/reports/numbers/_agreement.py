@@ -13,7 +13,7 @@ import pandas as pd
 from urs_inspect._util import InputError, choices, counted
 from urs_inspect.logs._scores import SIMULATED
 from urs_inspect.reports.numbers._answers import Answers
-from urs_inspect.reports.numbers._conditions import BlockAnswers, Conditions, blocks_of
+from urs_inspect.reports.numbers._conditions import BlockAnswers, Conditions, Unlike, blocks_of
 from urs_inspect.reports.numbers._human_data import (
     HumanRating,
     HumanRatings,
@@ -158,6 +158,7 @@ class AgreementBlock:
     intents: IntentLevel | None
     ratings: ModelLevel | None
     cases: CaseLevel | None
+    unlike: Unlike  # of intents and models; single answers are over questions of their own
     notes: tuple[str, ...]
 
 
@@ -669,9 +670,6 @@ def _agreement_block(block: BlockAnswers, levels: Mapping[str, Any]) -> Agreemen
     lacking = tuple(level for level in levels.values() if isinstance(level, str))
     known: dict[str, Any] = dict.fromkeys(("intents", "ratings", "cases"))
     known |= {name: level for name, level in levels.items() if not isinstance(level, str)}
-    for name in ("intents", "ratings"):  # single answers are over questions of their own
-        if known[name]:
-            known[name] = replace(known[name], notes=(*known[name].notes, *block.notes))
     names = (*block.models, *block.conditions.judges)
     return AgreementBlock(
         block.conditions,
@@ -679,5 +677,6 @@ def _agreement_block(block: BlockAnswers, levels: Mapping[str, Any]) -> Agreemen
         tuple(sorted(block.models)),
         any(name.startswith(SIMULATED) for name in names),
         **known,
+        unlike=block.unlike,
         notes=lacking,
     )

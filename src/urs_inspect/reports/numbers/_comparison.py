@@ -12,9 +12,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from urs_inspect._util import counted
 from urs_inspect.logs._naming import short_names
-from urs_inspect.reports._texts import share
 from urs_inspect.reports.numbers._scores import ALL, OrderedScores, columns_of_means, compare_models
 from urs_inspect.stats import Estimate, MeanDifference, rank_intervals
 from urs_inspect.stats._bootstrap import Integers, Resampling
@@ -25,10 +23,6 @@ ROUNDS = 10_000
 _FEWEST_TWO_VALUED = 50
 """Questions below which the power of McNemar's test depends more on how many scores differ than on
 the error.
-"""
-_SHRUNK = 0.9
-"""Below this share of the questions that were asked, a note names the model that takes most of them
-away.
 """
 Verdict = Literal[
     "significant",
@@ -70,6 +64,19 @@ class Comparison:
         return self.verdict == "significant"
 
 
+@dataclass(frozen=True)
+class Missing:
+    """What missing scores take away."""
+
+    unscored: int  # answers without a score
+    answers: int  # that models were asked for
+    attempted: dict[str, int]  # model -> questions that it was asked
+    scored: dict[str, int]  # model -> questions for which it has a score
+    without: dict[str, int]  # ranked model -> questions with a score of every other ranked one
+    # judge of a panel that failed -> model -> share of the model's answers without its score
+    failed: dict[str, dict[str, float]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ComparedModels:
     """Models compared on the same questions, those of a data frame or of a ranking of the report.
@@ -94,7 +101,7 @@ class ComparedModels:
         str, int
     ]  # key of a column -> number of questions that its means are over
     asked: int  # number of questions
-    notes: tuple[str, ...]  # what missing scores and questions take away, one sentence each
+    missing: Missing
     lower_is_better: bool = False
     noun: str = "question"  # what a question is called
     two_valued: bool = (
@@ -110,6 +117,11 @@ class ComparedModels:
     def short(self) -> dict[str, str]:
         """Model -> the shortest name that no other of the models has."""
         return short_names(self.names)
+
+    @property
+    def ranked(self) -> list[str]:
+        """The models that are ranked, the best first."""
+        return [str(name) for name in self.models.index[self.models["rank_from"].notna()]]
 
     @property
     def questions(self) -> int:
@@ -136,7 +148,7 @@ class ComparedModels:
         compared = self.comparisons.get(key, ())
         if key != ALL:
             return compared
-        ranked = set(self.models.index[self.models["rank_from"].notna()])
+        ranked = set(self.ranked)
         return tuple(
             pair for pair in compared if pair.first == self.names[0] and pair.second in ranked
         )
@@ -240,7 +252,7 @@ def compare_table(
             key: int(np.isin(scores.common, chosen).sum()) for key, chosen in columns.items()
         },
         asked=len(table.facts),
-        notes=tuple(_missing_notes(scores, noun)),
+        missing=_missing(scores),
         noun=noun,
     )
 
@@ -298,69 +310,35 @@ def _comparison(scores: OrderedScores, chosen: Integers, pair: MeanDifference) -
     )
 
 
-def _missing_notes(scores: OrderedScores, noun: str) -> list[str]:
-    """What missing scores take away, one sentence each."""
+def _missing(scores: OrderedScores) -> Missing:
     table = scores.table
-    asked = len(table.finals)
-    common = len(scores.common)
-    by_panel = _panel_notes(scores)
-    unscored = int(table.unscored.sum())
-    if not unscored:
-        return by_panel
-    lacking = f"{unscored:,} of {int(table.asked.sum()):,} answers have no score."
-    over = f"over the {common:,} of {asked:,} {noun}s for which"
-    notes = [
-        (
-            f"{lacking} Means, ranks and tests are {over} every ranked model has one, and a"
-            " difference is significant only if it is so in the worst case of the missing scores."
-            if scores.ranked > 1
-            else f"{lacking} Means are {over} {table.models[0]} has one."
-        )
-    ]
     there = ~np.isnan(table.finals)
-    without = [
-        int(np.delete(there[:, : scores.ranked], model, axis=1).all(axis=1).sum())
-        for model in range(scores.ranked)
-    ]
-    if scores.ranked > 1 and common < _SHRUNK * asked and max(without) > common:
-        most = int(np.argmax(without))
-        notes.append(
-            f"{table.models[most]} takes away most of the other {asked - common:,}: without its"
-            f" log, the ranking would be over {without[most]:,} {noun}s."
-        )
-    most_scored = int(there.sum(axis=0).max(initial=0))
-    notes += [
-        f"{name} is not ranked: it has a score for {counted(number, noun)}, fewer than half of the "
-        f"{most_scored:,} of the model with the most."
-        for name, number in zip(
-            table.models[scores.ranked :], there[:, scores.ranked :].sum(axis=0), strict=True
-        )
-    ]
-    return notes + by_panel
+    without = {}
+    for model, name in enumerate(table.models[: scores.ranked]):
+        others = np.delete(there[:, : scores.ranked], model, axis=1)
+        without[name] = int(others.all(axis=1).sum())
+    return Missing(
+        unscored=int(table.unscored.sum()),
+        answers=int(table.asked.sum()),
+        attempted=_by_model(table.models, (table.asked > 0).sum(axis=0)),
+        scored=_by_model(table.models, there.sum(axis=0)),
+        without=without,
+        failed=_failed_judges(scores),
+    )
 
 
-def _panel_notes(scores: OrderedScores) -> list[str]:
-    """Which judges of a panel failed on which share of each model's answers; what then counts."""
+def _by_model(models: Sequence[str], counts: Integers) -> dict[str, int]:
+    return dict(zip(models, counts.tolist(), strict=True))
+
+
+def _failed_judges(scores: OrderedScores) -> dict[str, dict[str, float]]:
     panel = scores.table.panel
     if panel is None:
-        return []
-    asked = scores.table.asked.sum(axis=0)
-    given = panel.scored.sum(axis=0)
-    failures = []
+        return {}
+    asked = np.maximum(scores.table.asked.sum(axis=0), 1)
+    failed = {}
     for place, judge in enumerate(panel.judges):
-        shares = 1 - given[:, place] / np.maximum(asked, 1)
+        shares = 1 - panel.scored[:, :, place].sum(axis=0) / asked
         if shares.any():
-            of_models = zip(scores.table.models, map(share, shares), strict=True)
-            failures.append(f"{judge} of {', '.join(map(' '.join, of_models))}")
-    return [
-        f"Some judges of the panel gave some answers no score: {'; '.join(failures)}.",
-        _SEVERAL_BY_PANEL if scores.ranked > 1 else _ONE_BY_PANEL,
-    ]
-
-
-_ONE_BY_PANEL = "An answer counts by the judges that scored it, at the level of the whole panel."
-_SEVERAL_BY_PANEL = (
-    "On each question only judges count that scored all ranked models, at the level of the"
-    " whole panel, so that no model gains by a strict judge that failed; in the worst case each"
-    " score that a judge did not give counts against the better model."
-)
+            failed[judge] = dict(zip(scores.table.models, shares.tolist(), strict=True))
+    return failed

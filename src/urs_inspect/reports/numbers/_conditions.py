@@ -177,6 +177,17 @@ run would decide over which questions all others are ranked.
 
 
 @dataclass(frozen=True)
+class Unlike:
+    """How models that are ranked together were not asked and judged alike."""
+
+    # model -> percent of its judgements with structured output; empty where all are alike
+    structured: dict[str, int]
+    # model -> number of questions that it attempted; empty where all are the same questions
+    attempted: dict[str, int]
+    common: int  # questions that all attempted
+
+
+@dataclass(frozen=True)
 class BlockAnswers:
     """Answers of models that may be ranked together."""
 
@@ -188,7 +199,7 @@ class BlockAnswers:
         pd.DataFrame
     )  # rows of the table of answers about the questions that all models attempted
     models: tuple[str, ...]
-    notes: tuple[str, ...]  # about the choice of questions
+    unlike: Unlike
 
 
 @dataclass(frozen=True)
@@ -286,42 +297,23 @@ def _answers(block: _Block, first: _Block) -> BlockAnswers:
         differs_from_first=() if block is first else tuple(_reasons(block, first)),
         table=table[table["question"].isin(block.questions)].reset_index(drop=True),
         models=tuple(entry.model for entry in block.entries),
-        notes=tuple(_notes(block)),
+        unlike=Unlike(_structured(block), _attempted(block), len(block.questions)),
     )
 
 
-def _notes(block: _Block) -> list[str]:
-    return [*_structured_note(block), *_attempted_note(block)]
-
-
-def _structured_note(block: _Block) -> list[str]:
-    """A note where not all models were judged alike, with structured output of the judge or
-    without.
-    """
-    shares: dict[str, int] = {}
+def _structured(block: _Block) -> dict[str, int]:
+    percent: dict[str, int] = {}
     for entry in block.entries:
         share = entry.table["structured"].mean()
         if share == share:
-            shares[entry.model] = round(100 * float(share))
-    if len(set(shares.values())) < 2:
-        return []
-    listed = ", ".join(f"{model} {share} %" for model, share in shares.items())
-    return [
-        "Judged with structured output in part: the same judge may score otherwise with it than"
-        f" without. Share of judgements with it: {listed}. Judge all models with `-T"
-        " structured=false`, or all with `true`, to compare them alike."
-    ]
+            percent[entry.model] = round(100 * float(share))
+    return percent if len(set(percent.values())) > 1 else {}
 
 
-def _attempted_note(block: _Block) -> list[str]:
+def _attempted(block: _Block) -> dict[str, int]:
     if all(entry.questions == block.questions for entry in block.entries):
-        return []
-    attempted = ", ".join(f"{entry.model} {len(entry.questions):,}" for entry in block.entries)
-    return [
-        f"Ranked over the {counted(len(block.questions), 'question')} that all {len(block.entries)}"
-        f" models attempted; attempted were: {attempted}. Leave out the log of a model that"
-        " attempted few to rank the others over more."
-    ]
+        return {}
+    return {entry.model: len(entry.questions) for entry in block.entries}
 
 
 def _reasons(block: _Block, first: _Block) -> list[str]:

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from urs_inspect._util import InputError, counted
+from urs_inspect._util import InputError
 from urs_inspect.judging._failures import NO_RESPONSE
 from urs_inspect.logs._files import short_name
 from urs_inspect.logs._scores import SIMULATED
-from urs_inspect.reports._texts import listed
 from urs_inspect.reports.numbers._agreement import Matched, match_blocks, unused
 from urs_inspect.reports.numbers._answers import CRITERION, ERROR, NOT_SENT, Answers, Run
 from urs_inspect.reports.numbers._comparison import ROUNDS, ComparedModels, compare_table
-from urs_inspect.reports.numbers._conditions import BlockAnswers, Conditions, blocks_of
+from urs_inspect.reports.numbers._conditions import BlockAnswers, Conditions, Unlike, blocks_of
 from urs_inspect.reports.numbers._corrected import CorrectedMeans, correct_means
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._judge_checks import (
@@ -88,6 +87,22 @@ class Traffic:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AboutAnswers:
+    """What must be known of the answers of a ranking."""
+
+    answers: int
+    without_share: int  # questions of kinds that have no share in the traffic
+    clusters: int  # that the questions come from, such as their users; 0 if none is named
+    in_several_clusters: int  # questions for which logs name different clusters
+    cut_off: dict[str, int]  # model -> answers cut off at the token limit
+    not_shown: dict[str, int]  # part of a question that the judge could not see -> answers
+    temperature_not_sent: int  # answers whose judge ran at its default temperature
+    temperatures: tuple[str, ...]  # of the judges
+    without_country: int  # questions
+    silent_judges: tuple[str, ...]  # of a panel, those that scored no answer while others did
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ranking(ComparedModels):
     """Models that may be ranked together; `models` has the facts of `_facts` as well.
 
@@ -107,6 +122,8 @@ class Ranking(ComparedModels):
     traffic: Traffic | None
     noise: Noise
     answers: pd.DataFrame  # rows of the table of answers that the ranking is about
+    unlike: Unlike
+    about_answers: AboutAnswers
     corrected: CorrectedMeans | None = None  # by people's ratings, where they were given
     without_intents: tuple[
         WithoutIntent, ...
@@ -217,9 +234,10 @@ def _ranking(
     control: str | None,
     twins: Sequence[TwinsOfLogs],
 ) -> Ranking:
-    notes = list(block.notes)
-    scores = order_models(with_shares(score_table(block.table, block.models), mix, notes), mix)
+    every = score_table(block.table, block.models)
+    scores = order_models(with_shares(every, mix), mix)
     table = scores.table
+    without_share = len(every.facts) - len(table.facts)
     names = table.models
     columns = columns_of(table.facts, rubric, countries)
     tested = [ALL, *columns.groups, *columns.languages]
@@ -245,19 +263,9 @@ def _ranking(
         human, matched = rated
         by_people = people_slope(matched, answers, human)
     paid = by_people if measured is None else measured.slope
-    facts = {
-        "models": _object_frame(models, names),
-        "notes": (
-            *notes,
-            *compared.notes,
-            *_cluster_notes(answers, table),
-            *_answer_notes(answers, table.facts),
-            *_silent_judges(answers, block.conditions.judges),
-        ),
-    }
     common = answers[answers["question"].isin(table.facts.index[scores.common])]
     return Ranking(
-        **vars(compared) | facts,
+        **vars(compared) | {"models": _object_frame(models, names)},
         conditions=block.conditions,
         differs_from_first=block.differs_from_first,
         lengths=pd.concat(
@@ -273,6 +281,8 @@ def _ranking(
         ),
         noise=noise_of(common, names[: scores.ranked], resampling.level),
         answers=answers,
+        unlike=block.unlike,
+        about_answers=_about_answers(answers, table, block.conditions.judges, without_share),
         corrected=correct_means(scores, columns, *rated, compared, resampling) if rated else None,
         without_intents=without_intents(scores, columns, compared, resampling),
         twins=measured,
@@ -351,23 +361,6 @@ def _without_judges(answers: pd.DataFrame, judges: Sequence[str]) -> dict[str, f
     return {f"{WITHOUT}{judge}": float(shares[judge]) for judge in judges if shares[judge] > 0}
 
 
-def _silent_judges(answers: pd.DataFrame, judges: Sequence[str]) -> list[str]:
-    """A sentence on judges of a panel that scored no answer at all, while others did."""
-    speaking = {
-        judge
-        for finals in answers["judge_finals"]
-        for judge, final in finals.items()
-        if final == final
-    }
-    silent = [judge for judge in judges if judge not in speaking]
-    if not silent or not speaking:
-        return []
-    return [
-        f"{listed(silent)} scored no answer: this ranking is by the other judges of the panel"
-        " alone."
-    ]
-
-
 def _judge_alpha(scored: pd.DataFrame) -> float:
     judges = dict.fromkeys(judge for finals in scored["judge_finals"] for judge in finals)
     if len(judges) < 2:
@@ -413,58 +406,38 @@ def _sum(values: "pd.Series[float]") -> float:
 # --- notes and titles ---
 
 
-def _cluster_notes(answers: pd.DataFrame, table: ScoreTable) -> list[str]:
-    """How many clusters the questions come from, where some are named."""
-    notes = []
-    if table.clusters is not None:
-        number = int(table.clusters.max()) + 1
-        questions = len(table.facts)
-        notes.append(
-            f"The {counted(questions, 'question')} come from {counted(number, 'cluster')}, such as"
-            " their users: all intervals and tests are over clusters."
-        )
+def _about_answers(
+    answers: pd.DataFrame, table: ScoreTable, judges: Sequence[str], without_share: int
+) -> AboutAnswers:
     several = answers[answers[CLUSTER] != ""].groupby("question")[CLUSTER].nunique() > 1
-    if several.any():
-        notes.append(
-            f"Logs name different clusters for {counted(int(several.sum()), 'question')}; for each,"
-            " one of them counts."
-        )
-    return notes
+    not_sent = answers["judge_temperatures"].str.contains(NOT_SENT, regex=False)
+    temperatures = {text.replace(NOT_SENT, "") for text in answers["judge_temperatures"].unique()}
+    return AboutAnswers(
+        answers=len(answers),
+        without_share=without_share,
+        clusters=0 if table.clusters is None else int(table.clusters.max()) + 1,
+        in_several_clusters=int(several.sum()),
+        cut_off=_counts(answers.loc[answers["cut_off"], "model"]),
+        not_shown=_counts(answers.loc[answers["not_shown"] != "", "not_shown"]),
+        temperature_not_sent=int(not_sent.sum()),
+        temperatures=tuple(sorted(temperatures - {""})),
+        without_country=int((table.facts["country"] == "").sum()),
+        silent_judges=_silent_judges(answers, judges),
+    )
 
 
-def _answer_notes(answers: pd.DataFrame, facts: pd.DataFrame) -> list[str]:
-    """What a reader must know about the answers of all models, one sentence each."""
-    notes = []
-    if cut := answers.loc[answers["cut_off"], "model"].value_counts().to_dict():
-        named = ", ".join(f"{model} {count:,}" for model, count in cut.items())
-        notes.append(
-            f"{sum(cut.values()):,} of {len(answers):,} answers were cut off at the token limit:"
-            f" {named}. --max-tokens gives a model more room."
-        )
-    if hidden := answers.loc[answers["not_shown"] != "", "not_shown"].value_counts().to_dict():
-        named = "; ".join(f"{what}: {count:,}" for what, count in hidden.items())
-        notes.append(
-            f"For {sum(hidden.values()):,} of {len(answers):,} answers the judge could not see a"
-            f" part of the question, which its prompt names ({named})."
-        )
-    if unsent := int(answers["judge_temperatures"].str.contains(NOT_SENT, regex=False).sum()):
-        notes.append(
-            f"For {unsent:,} of {len(answers):,} answers the temperature that was requested of a"
-            " judge was not sent by its provider's client: that judge ran at its default"
-            " temperature."
-        )
-    temperatures = {
-        text.replace(NOT_SENT, "") for text in answers["judge_temperatures"].unique()
-    } - {""}
-    if len(temperatures) > 1:
-        notes.append(f"Judges ran at different temperatures: {', '.join(sorted(temperatures))}.")
-    blank = int((facts["country"] == "").sum())
-    if 0 < blank < len(facts):
-        notes.append(
-            f"{blank:,} of {len(facts):,} questions name no country; they count everywhere but by"
-            " country."
-        )
-    return notes
+def _counts(values: "pd.Series[str]") -> dict[str, int]:
+    """How often each value occurs, the most frequent first."""
+    return {str(value): int(count) for value, count in values.value_counts().items()}
+
+
+def _silent_judges(answers: pd.DataFrame, judges: Sequence[str]) -> tuple[str, ...]:
+    speaking = set()
+    for finals in answers["judge_finals"]:
+        speaking |= {judge for judge, final in finals.items() if final == final}
+    if not speaking:
+        return ()
+    return tuple(judge for judge in judges if judge not in speaking)
 
 
 def _titles(

@@ -660,14 +660,9 @@ def columns_of_means(
     }
 
 
-def with_shares(table: ScoreTable, mix: TrafficMix | None, notes: list[str]) -> ScoreTable:
-    """Keep the questions that have a share; `notes` gets a sentence about the others."""
+def with_shares(table: ScoreTable, mix: TrafficMix | None) -> ScoreTable:
+    """Keep the questions that have a share."""
     if mix is None:
         return table
     used = np.all([margin.category >= 0 for margin in mix.margins(table.facts)], axis=0)
-    if not used.all():
-        notes.append(
-            f"{int((~used).sum()):,} of {len(used):,} questions are of kinds without a share in"
-            f" {mix.source} and do not count."
-        )
     return table.of(np.flatnonzero(used), range(len(table.models)))

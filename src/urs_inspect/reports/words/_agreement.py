@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -33,6 +34,7 @@ from urs_inspect.reports.numbers._human_data import (
 from urs_inspect.reports.numbers._noise import FEWEST_JUDGES
 from urs_inspect.reports.numbers._scores import clusters_of
 from urs_inspect.reports.words._noise import panel_section
+from urs_inspect.reports.words._notes import unlike_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST, load_rubric
 from urs_inspect.stats import (
     Estimate,
@@ -178,7 +180,7 @@ def agreement_report(
         sections.append(Section("Skipped", skipped))
     published = {"intents": PUBLISHED_INTENTS, "models": PUBLISHED_MODELS}
     facts = {
-        "blocks": blocks,
+        "blocks": [_block_facts(block) for block in blocks],
         "sources": sources,
         "notes": notes,
         "skipped": skipped,
@@ -196,6 +198,17 @@ def agreement_report(
         facts,
         first=_screen(blocks, notes, warnings),
     )
+
+
+def _block_facts(block: AgreementBlock) -> dict[str, Any]:
+    """What the JSON file says of a block."""
+    facts = dict(vars(block))
+    unlike = unlike_notes(facts.pop("unlike"))
+    for name in ("intents", "ratings"):
+        level = facts[name]
+        if level is not None:
+            facts[name] = {**vars(level), "notes": [*level.notes, *unlike]}
+    return facts
 
 
 def _screen(
@@ -246,11 +259,12 @@ def _sections(place: int, block: AgreementBlock) -> list[Section]:
     simulation = [_SIMULATION] if block.simulated else []
     differs = [f"Not compared with the first block: {reason}" for reason in block.apart_because]
     short = short_names(block.models)
+    unlike = unlike_notes(block.unlike)
     sections = [Section(title, (*simulation, *differs, *block.notes), warnings=simulation)]
     if block.intents:
-        sections.append(_intents(block.intents, short))
+        sections.append(_intents(block.intents, unlike, short))
     if block.ratings:
-        sections.append(_models(block.ratings, short))
+        sections.append(_models(block.ratings, unlike, short))
     if block.cases:
         sections.append(_cases(block.cases, short))
     return sections
@@ -288,7 +302,7 @@ def _correlation_numbers(
         yield level, scope, statistic, without_interval
 
 
-def _intents(level: IntentLevel, short: Mapping[str, str]) -> Section:
+def _intents(level: IntentLevel, unlike: Sequence[str], short: Mapping[str, str]) -> Section:
     points = pd.DataFrame(level.points)[["group", "questions", "score", "people", "satisfaction"]]
     formats = {
         **dict.fromkeys(("questions", "people"), number(0)),
@@ -302,7 +316,7 @@ def _intents(level: IntentLevel, short: Mapping[str, str]) -> Section:
     resampled = "questions, satisfaction taken as exact"
     if level.people_resampled:
         resampled = "questions and people"
-    notes = _about_means(level, "intents", resampled, PUBLISHED_INTENTS)
+    notes = (*_about_means(level, "intents", resampled, PUBLISHED_INTENTS), *unlike)
     of_models: dict[str, Format] = {"Pearson": _NUMBER, "without noise": str, "Spearman": _NUMBER}
     tables = (
         Table(points, formats, headings={"group": "intent"}),
@@ -311,7 +325,7 @@ def _intents(level: IntentLevel, short: Mapping[str, str]) -> Section:
     return Section("Score and satisfaction by intent", notes, tables, 3)
 
 
-def _models(level: ModelLevel, short: Mapping[str, str]) -> Section:
+def _models(level: ModelLevel, unlike: Sequence[str], short: Mapping[str, str]) -> Section:
     points = pd.DataFrame(level.points)
     points["model"] = points["model"].map(short)
     notes = (
@@ -321,6 +335,7 @@ def _models(level: ModelLevel, short: Mapping[str, str]) -> Section:
             f" over {counted(level.questions, 'question')}."
         ),
         *_about_means(level, "models", "instructions and questions", PUBLISHED_MODELS),
+        *unlike,
     )
     formats = {"score": _NUMBER, "rating": rating_text}
     table = Table(points, formats, headings={"rating": "Bradley-Terry"})

@@ -24,6 +24,16 @@ from urs_inspect.reports.numbers._scores import ALL, DIGITS
 UNSCORED_ALERT = 0.02
 """Share of answers without a score above which a report draws attention to it."""
 ALERT = f"! More than {UNSCORED_ALERT:.0%} of the answers have no score."
+_SHRUNK = 0.9
+"""Below this share of the questions that were asked, a note names the model that takes most of them
+away.
+"""
+_ONE_BY_PANEL = "An answer counts by the judges that scored it, at the level of the whole panel."
+_SEVERAL_BY_PANEL = (
+    "On each question only judges count that scored all ranked models, at the level of the"
+    " whole panel, so that no model gains by a strict judge that failed; in the worst case each"
+    " score that a judge did not give counts against the better model."
+)
 _MOST_NAMED = 4
 """Most models that a cell with the best of a column names."""
 _MOST_IN_CLAIM = 2
@@ -160,6 +170,64 @@ def verdict_notes(compared: ComparedModels) -> list[str]:
     pairs = chain.from_iterable(compared.comparisons.values())
     verdicts = {pair.verdict for pair in pairs}
     return [meaning for verdict, meaning in meanings.items() if verdict in verdicts]
+
+
+def missing_notes(compared: ComparedModels) -> list[str]:
+    """What missing scores take away, one sentence each."""
+    missing = compared.missing
+    notes = []
+    if missing.unscored:
+        notes = [_over_what(compared), *_who_takes_most(compared), *_unranked(compared)]
+    if missing.failed:
+        failures = []
+        for judge, shares in missing.failed.items():
+            of_models = [f"{name} {share(part)}" for name, part in shares.items()]
+            failures.append(f"{judge} of {', '.join(of_models)}")
+        notes += [
+            f"Some judges of the panel gave some answers no score: {'; '.join(failures)}.",
+            _SEVERAL_BY_PANEL if len(compared.ranked) > 1 else _ONE_BY_PANEL,
+        ]
+    return notes
+
+
+def _over_what(compared: ComparedModels) -> str:
+    """How many answers have no score, and what means are over."""
+    missing = compared.missing
+    lacking = f"{missing.unscored:,} of {missing.answers:,} answers have no score."
+    over = f"over the {compared.questions:,} of {compared.asked:,} {compared.noun}s for which"
+    if len(compared.ranked) < 2:
+        return f"{lacking} Means are {over} {compared.names[0]} has one."
+    return (
+        f"{lacking} Means, ranks and tests are {over} every ranked model has one, and a difference"
+        " is significant only if it is so in the worst case of the missing scores."
+    )
+
+
+def _who_takes_most(compared: ComparedModels) -> list[str]:
+    """The model without which many more questions would count, if there is one."""
+    if len(compared.ranked) < 2 or compared.questions >= _SHRUNK * compared.asked:
+        return []
+    without = compared.missing.without
+    name = max(without, key=lambda model: without[model])
+    if without[name] <= compared.questions:
+        return []
+    return [
+        f"{name} takes away most of the other {compared.asked - compared.questions:,}: without its"
+        f" log, the ranking would be over {without[name]:,} {compared.noun}s."
+    ]
+
+
+def _unranked(compared: ComparedModels) -> list[str]:
+    """Models that are not ranked because they lack most scores."""
+    scored = compared.missing.scored
+    most = max(scored.values(), default=0)
+    notes = []
+    for name in compared.names[len(compared.ranked) :]:
+        notes.append(
+            f"{name} is not ranked: it has a score for {counted(scored[name], compared.noun)},"
+            f" fewer than half of the {most:,} of the model with the most."
+        )
+    return notes
 
 
 def best_sentence(ranking: ComparedModels, key: str, most: int = _MOST_NAMED) -> str:

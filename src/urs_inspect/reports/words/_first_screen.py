@@ -30,6 +30,7 @@ from urs_inspect.reports.words._corrected import (
 )
 from urs_inspect.reports.words._judge_checks import failed_sentence
 from urs_inspect.reports.words._lengths import times_text
+from urs_inspect.reports.words._notes import ranking_notes
 from urs_inspect.rubrics import HIGHEST, LOWEST
 from urs_inspect.stats._power import POWER
 
@@ -50,7 +51,7 @@ def leaderboard_screen(board: Leaderboard) -> FirstScreen:
     if others:
         more = counted(others, "more ranking")
         ways.append(f"{more}, of runs that cannot be compared with this one: --all.")
-    basis += [*_total_cost(ranking), *ranking.notes]
+    basis += [*_total_cost(ranking), *ranking_notes(ranking)]
     findings: list[str] = []
     rest: list[str] = []
     if several:

@@ -73,6 +73,7 @@ from urs_inspect.reports.words._lengths import (
     times_text,
 )
 from urs_inspect.reports.words._noise import noise_section
+from urs_inspect.reports.words._notes import ranking_notes
 from urs_inspect.reports.words._published import PUBLISHED_PAGE, published_sections
 from urs_inspect.stats import Estimate
 from urs_inspect.stats._bootstrap import fewest_clusters
@@ -170,7 +171,8 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
     facts |= {
         "judge": judge_sentence(ranking),
         "models": ranking.names,
-        **{name: getattr(ranking, name) for name in (*same, "traffic", "notes")},
+        **{name: getattr(ranking, name) for name in (*same, "traffic")},
+        "notes": ranking_notes(ranking),
         **{
             name: getattr(ranking.columns, name)
             for name in ("groups", "parts", "languages", "countries")
@@ -260,7 +262,7 @@ def _notes(ranking: Ranking) -> list[str]:
             f" {counted(ranking.questions, 'question')} then say as much as"
             f" {traffic.effective_questions:,.0f} of equal weight."
         )
-    return [*notes, *ranking.notes]
+    return [*notes, *ranking_notes(ranking)]
 
 
 def _conditions(ranking: Ranking) -> Section:
