@@ -23,7 +23,13 @@ from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._leaderboard import Leaderboard, Ranking
 from urs_inspect.reports.numbers._lengths import LengthRegression, people_slope
 from urs_inspect.reports.words._leaderboard import report_leaderboard
-from urs_inspect.reports.words._lengths import REGRESSION_WARNING, length_sentence, times_text
+from urs_inspect.reports.words._lengths import (
+    REGRESSION_WARNING,
+    length_sentence,
+    regression_facts,
+    regression_section,
+    times_text,
+)
 from urs_inspect.stats._bootstrap import Resampling
 
 TRIPLED = math.log2(3)
@@ -74,7 +80,7 @@ def controlled(found: Answers) -> LengthRegression:
 
 
 def slope_of(found: LengthRegression) -> Any:
-    return found.facts["slope"]
+    return found.slope
 
 
 def report_of(ranking: Ranking) -> Report:
@@ -262,17 +268,17 @@ def test_empty_answers_take_no_part_in_the_slope() -> None:
     for place in range(5):
         tables[0][place] |= {"final": 1.0, "answer_length": 0.0, "outcome": "no_response"}
     found = controlled(answers(*tables))
-    assert found.facts["left_out"] == 5 and slope_of(found).n == 145
+    assert found.left_out == 5 and slope_of(found).n == 145
     assert slope_of(found).value == pytest.approx(before.value, abs=0.05)
-    assert any("5 questions" in note for note in found.notes)
+    assert any("5 questions" in note for note in regression_section(found, 1).notes)
 
 
 def test_a_model_whose_length_is_its_own_is_said_to_be_hard_to_separate() -> None:
     wide = controlled(
         answers(*judged({"p/plain": (6.0, 0.0), "p/long": (6.0, 3.0)}, likes=0.4, spread=0.3))
     )
-    assert wide.facts["by_model"] > 0.9
-    assert any(tells(note, "hardly be separated") for note in wide.notes)
+    assert wide.by_model > 0.9
+    assert any(tells(note, "hardly be separated") for note in regression_section(wide, 1).notes)
 
 
 @pytest.mark.parametrize(
@@ -286,7 +292,7 @@ def test_a_model_whose_length_is_its_own_is_said_to_be_hard_to_separate() -> Non
 )
 def test_what_no_regression_can_be_made_of_has_a_reason(found: Answers, reason: str) -> None:
     ranking = ranking_of(found, control="length")
-    assert tells(str(regression_of(ranking).facts["reason"]), reason)
+    assert tells(regression_facts(regression_of(ranking))["reason"], reason)
     report = report_of(ranking)
     assert "equal_length" not in report.tables()
     assert any(tells(note, reason) for section in report.sections for note in section.notes)

@@ -1,6 +1,6 @@
 """Can the judge of a ranking be trusted: what ratings and logs of judge tasks say.
 
-`_judge_checks_report` puts it in words.
+`words/_judge_checks.py` puts it in words.
 """
 
 import math

@@ -1,16 +1,14 @@
 """How much the ranked models write: ratios of lengths, scores by length, a regression on length."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from urs_inspect._util import counted
 from urs_inspect.judging._failures import NO_RESPONSE
-from urs_inspect.reports._texts import number, share
 from urs_inspect.reports.numbers._agreement import Matched
 from urs_inspect.reports.numbers._human_data import HumanRatings
 from urs_inspect.reports.numbers._scores import OrderedScores
@@ -25,11 +23,7 @@ FEWEST = 10
 """Fewest questions over which a regression on length is computed."""
 _LEAST_SPREAD = 0.1
 """Doublings that lengths must differ by within a model, as a deviation, to price length by them."""
-_COLLINEAR = 0.9
-"""Share of the variance of log length between models above which a note says that intervals are
-wide because of it.
-"""
-_SIGNED = number(2, sign=True)
+_NO_MEANS = pd.DataFrame(columns=["model", "length", "mean", "equal_length"])
 
 
 # --- how much each model writes ---
@@ -211,15 +205,18 @@ def _without_length(
 
 @dataclass(frozen=True)
 class LengthRegression:
-    """Means of the ranked models by a regression of scores on log length, or why there is none.
+    """Means of the ranked models by a regression of scores on log length.
 
     `means` has the columns model, length (how many times as long as the geometric mean of all
-    models), mean (by the judge's scores) and equal_length.
+    models), mean (by the judge's scores) and equal_length; no rows where there is no regression.
     """
 
     means: pd.DataFrame
-    notes: tuple[str, ...]
-    facts: Mapping[str, Any]  # what the JSON file says beside the table
+    models: int  # ranked ones
+    questions: int  # of which the length of every ranked model's answer is known
+    left_out: int = 0  # the other questions
+    by_model: float = 0.0  # share of the variance of log length that lies between models
+    slope: Estimate | None = None  # points for a doubling of length; None where there is none
 
 
 def length_regression(
@@ -234,14 +231,11 @@ def length_regression(
     table = scores.table
     ranked = scores.ranked
     if ranked < 2:
-        return _none("that takes two ranked models")
+        return LengthRegression(_NO_MEANS, ranked, 0)
     doublings = _doublings(scores, answers)[:, :ranked]
     used = int((~np.isnan(doublings).any(axis=1)).sum())
     if used < FEWEST:
-        return _none(
-            f"that takes {FEWEST} questions without an empty answer or an unknown length, and there"
-            f" are {used}"
-        )
+        return LengthRegression(_NO_MEANS, ranked, used)
     finals = scores.comparable[:, :ranked]
     [draws] = bootstrap_means(
         [length_column(finals, doublings)],
@@ -253,8 +247,7 @@ def length_regression(
     )
     control = control_length(draws)
     if math.isnan(control.slope.values[0]):
-        factor = " but for the same factor at every question" if control.by_model > 0 else ""
-        return _none(f"the models' answers to a question are equally long{factor}")
+        return LengthRegression(_NO_MEANS, ranked, used, by_model=control.by_model)
     names = list(table.models[:ranked])
     means = pd.DataFrame(
         {
@@ -265,28 +258,4 @@ def length_regression(
         }
     )
     [slope] = mean_estimates(control.slope, resampling.level)
-    notes = [
-        f"Doubling the length of an answer goes with {_SIGNED(slope)} points, question and model"
-        " held fixed. By the regression: the mean less this slope times how much longer the"
-        " model's answers are than those of all models to the same question."
-    ]
-    if control.by_model > _COLLINEAR:
-        notes.append(
-            f"{share(control.by_model)} of the variance of log length lies between models: length"
-            " and model can hardly be separated, so that intervals are wide."
-        )
-    if left_out := len(finals) - used:
-        notes.append(
-            f"{counted(left_out, 'question')} with an empty answer or an unknown length take no"
-            " part in the slope."
-        )
-    return LengthRegression(
-        means, tuple(notes), {"slope": slope, "by_model": control.by_model, "left_out": left_out}
-    )
-
-
-def _none(reason: str) -> LengthRegression:
-    columns = ["model", "length", "mean", "equal_length"]
-    return LengthRegression(
-        pd.DataFrame(columns=columns), (f"Nothing is computed: {reason}.",), {"reason": reason}
-    )
+    return LengthRegression(means, ranked, used, len(finals) - used, control.by_model, slope)

@@ -69,6 +69,7 @@ from urs_inspect.reports.words._judge_checks import (
 from urs_inspect.reports.words._lengths import (
     length_section,
     length_sentence,
+    regression_facts,
     regression_section,
     times_text,
 )
@@ -167,7 +168,7 @@ def _ranking_facts(ranking: Ranking, place: int) -> dict[str, Any]:
         "headline": " ".join(filter(None, _start(ranking))),
     }
     if ranking.regression:
-        facts["length"] = ranking.regression.facts
+        facts["length"] = regression_facts(ranking.regression)
     facts |= {
         "judge": judge_sentence(ranking),
         "models": ranking.names,

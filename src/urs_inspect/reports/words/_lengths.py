@@ -7,17 +7,21 @@ import pandas as pd
 
 from urs_inspect._util import counted
 from urs_inspect.logs._naming import short_names
-from urs_inspect.reports._texts import DASH, Format, listed, number
+from urs_inspect.reports._texts import DASH, Format, listed, number, share
 from urs_inspect.reports.layout._figures import Figure, length_plot
 from urs_inspect.reports.layout._tables import Section, Table
 from urs_inspect.reports.numbers._leaderboard import Ranking
-from urs_inspect.reports.numbers._lengths import LengthRegression
+from urs_inspect.reports.numbers._lengths import FEWEST, LengthRegression
 from urs_inspect.reports.numbers._scores import ALL
 
 _TASTE = (
     "These scores cannot tell taste from substance: whether the judge likes length, or more text"
     " serves users."
 )
+_COLLINEAR = 0.9
+"""Share of the variance of log length between models above which a note says that intervals are
+wide because of it.
+"""
 _MEAN = number(2)
 _COUNT = number(0)
 _SIGNED = number(2, sign=True)
@@ -203,6 +207,51 @@ REGRESSION_WARNING = (
 )
 
 
+def regression_facts(regression: LengthRegression) -> dict[str, Any]:
+    """What the JSON file says beside the table."""
+    if regression.slope is None:
+        return {"reason": _why_no_regression(regression)}
+    return {
+        "slope": regression.slope,
+        "by_model": regression.by_model,
+        "left_out": regression.left_out,
+    }
+
+
+def _why_no_regression(regression: LengthRegression) -> str:
+    if regression.models < 2:
+        return "that takes two ranked models"
+    if regression.questions < FEWEST:
+        return (
+            f"that takes {FEWEST} questions without an empty answer or an unknown length, and there"
+            f" are {regression.questions}"
+        )
+    factor = " but for the same factor at every question" if regression.by_model > 0 else ""
+    return f"the models' answers to a question are equally long{factor}"
+
+
+def _about_regression(regression: LengthRegression) -> list[str]:
+    """What the regression gave, or why there is none."""
+    if regression.slope is None:
+        return [f"Nothing is computed: {_why_no_regression(regression)}."]
+    notes = [
+        f"Doubling the length of an answer goes with {_SIGNED(regression.slope)} points, question"
+        " and model held fixed. By the regression: the mean less this slope times how much longer"
+        " the model's answers are than those of all models to the same question."
+    ]
+    if regression.by_model > _COLLINEAR:
+        notes.append(
+            f"{share(regression.by_model)} of the variance of log length lies between models:"
+            " length and model can hardly be separated, so that intervals are wide."
+        )
+    if regression.left_out:
+        notes.append(
+            f"{counted(regression.left_out, 'question')} with an empty answer or an unknown length"
+            " take no part in the slope."
+        )
+    return notes
+
+
 def regression_section(regression: LengthRegression, place: int) -> Section:
     """The table of a regression on length, and how to read it."""
     short = short_names(list(regression.means["model"]))
@@ -228,7 +277,7 @@ def regression_section(regression: LengthRegression, place: int) -> Section:
     tables = [] if data.empty else [shown, written]
     return Section(
         "Regression on length",
-        (REGRESSION_WARNING, *regression.notes),
+        (REGRESSION_WARNING, *_about_regression(regression)),
         tables,
         warnings=(REGRESSION_WARNING,),
     )
