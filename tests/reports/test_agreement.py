@@ -48,6 +48,8 @@ from urs_inspect.reports.words._agreement import (
     _about_correlation,
     _panel_of_blocks,
     agreement_report,
+    intent_notes,
+    model_notes,
 )
 from urs_inspect.stats import (
     Battle,
@@ -351,7 +353,7 @@ def test_intents_values_worked_out_by_hand() -> None:
         ("Leisure", 4, 2),
     ]
     assert [(p["questions"], p["people"]) for p in found.points] == [(3, 100), (2, 100), (2, 100)]
-    assert found.notes == (Telling("Intents ... skipped: Solve Problem"),)
+    assert intent_notes(found) == [Telling("Intents ... skipped: Solve Problem")]
     assert all(
         math.isnan(bound) for bound in found.correlation.over_points
     )  # three points have no such interval
@@ -469,7 +471,7 @@ def test_without_several_people_and_questions_for_every_intent_there_is_no_inter
             )
         )
     note = "s.csv ... several people ... exact"
-    assert (tells(found.notes, note)) == (said is MIXED)
+    assert (tells(intent_notes(found), note)) == (said is MIXED)
     single = [p["group"] for p in found.points if p["people"] == 1]  # whose mean has no interval
     assert all(math.isnan(p["satisfaction"].low) for p in found.points if p["group"] in single)
     assert said is not ONE_PERSON or single == ["Solve Problem"]
@@ -485,7 +487,7 @@ def test_answers_without_a_score_and_models_without_an_intent() -> None:
     said = satisfaction(a=2, b=4, c=3, d=1)
     found = intents_level(answers(rows("m", INTENTS_ONE), rows("n", partial)), said)
     assert set(found.by_model) == {"m"}
-    assert tells(found.notes[0], "some intent: n")
+    assert tells(intent_notes(found)[0], "some intent: n")
     assert found.correlation.pearson == found.by_model["m"].pearson
     assert not math.isnan(found.correlation.pearson.low)
 
@@ -591,7 +593,7 @@ def test_questions_of_one_user_are_one_cluster_of_means_over_intents_and_models(
             )
             missed[named] += not first["score"].low <= 5.5 <= first["score"].high
             assert first["score"].clusters == (8 if named else first["score"].n)
-            assert any("8 clusters" in note for note in found.notes) == named
+            assert found.about.clustered == (len(scores.facts), 8 if named else 0)
     # At 5%, more than 9 of 60 happen in one of a thousand such tests.
     assert missed[True] <= 9 < missed[False]
 
@@ -612,7 +614,7 @@ def test_values_are_those_of_the_means_and_the_ranking() -> None:
     )
     assert found.correlation.spearman == pytest.approx(1)
     assert (found.comparisons, found.instructions, found.ties, found.questions) == (17, 17, 0, 3)
-    assert found.notes == ()
+    assert model_notes(found) == []
 
 
 def test_models_the_interval_is_that_of_a_slow_resampling() -> None:
@@ -656,10 +658,10 @@ def test_models_of_one_side_are_left_out_and_named() -> None:
     fought = [*FOUGHT, ("x", "w", 1.0), ("w", "x", 1.0)]
     found = compared(votes(fought), **FINALS, v={"a1": 1, "a2": 1, "b1": 2})
     assert [point["model"] for point in found.points] == ["x", "y", "z"]
-    assert found.notes == (
+    assert model_notes(found) == [
         Telling("votes but ... score: w"),
         Telling("scores but ... votes: v"),
-    )
+    ]
 
 
 def test_a_bare_name_will_do_where_one_model_has_it() -> None:
@@ -679,7 +681,7 @@ def test_a_bare_name_will_do_where_one_model_has_it() -> None:
 
 def test_votes_that_do_not_link_all_models_are_said() -> None:
     found = compared(votes([("x", "y", 1.0), ("z", "w", 1.0)]), **FINALS, w=FINALS["x"])
-    assert tells(found.notes[0], "NOT ALL MODELS COMPARE: ")
+    assert tells(model_notes(found)[0], "NOT ALL MODELS COMPARE: ")
 
 
 def test_two_models_are_too_few() -> None:

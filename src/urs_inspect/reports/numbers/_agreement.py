@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,6 @@ from urs_inspect.stats import (
     Correlations,
     Estimate,
     MeanDraws,
-    Ranking,
     Resampling,
     clustered_mean,
     correlate,
@@ -62,6 +61,34 @@ Behind = Mapping[str, Mapping[str, int]]
 Point = Mapping[str, Any]
 
 
+class Clustered(NamedTuple):
+    """Questions, and the clusters that they come from, such as their users; 0 if none is named."""
+
+    questions: int
+    clusters: int
+
+
+@dataclass(frozen=True)
+class AboutIntents:
+    """What does not count in an `IntentLevel`, and what its intervals are over."""
+
+    without_satisfaction: Sequence[str]  # intents
+    without_score: Sequence[str]  # intents
+    partial: Sequence[str]  # models without a score on some intent
+    clustered: Clustered
+    means_of_several: str  # file whose satisfaction is in part that of several people; or empty
+
+
+@dataclass(frozen=True)
+class AboutModels:
+    """What does not count in a `ModelLevel`, and what its intervals are over."""
+
+    without_score: Sequence[str]  # models
+    without_votes: Sequence[str]  # models
+    clustered: Clustered
+    apart: str  # which models cannot be compared by the votes; or empty
+
+
 @dataclass(frozen=True)
 class IntentLevel:
     """Mean score against mean satisfaction by intent, as in Figure 5 of the URS paper.
@@ -80,7 +107,7 @@ class IntentLevel:
     # what an interval would need and is missing, in words; empty if there is one
     why_no_interval: str
     scale: Scale
-    notes: tuple[str, ...]
+    about: AboutIntents
 
 
 @dataclass(frozen=True)
@@ -99,7 +126,7 @@ class ModelLevel:
     ties: int
     questions: int
     why_no_interval: str
-    notes: tuple[str, ...]
+    about: AboutModels
 
 
 @dataclass(frozen=True)
@@ -437,7 +464,7 @@ def intent_level(
         people_resampled=satisfaction.by_respondent,
         why_no_interval=_why_no_interval(behind, resampling.level),
         scale=satisfaction.scale,
-        notes=tuple(_about_intents(table, scored, whole, satisfaction)),
+        about=_about_intents(table, scored, whole, satisfaction),
     )
 
 
@@ -449,26 +476,17 @@ def _resampled_people(satisfaction: Satisfaction, groups: Iterable[str]) -> dict
 
 def _about_intents(
     table: ScoreTable, scored: set[str], whole: Flags, satisfaction: Satisfaction
-) -> list[str]:
+) -> AboutIntents:
     """What does not count; `whole` are the models with a score on each intent that does."""
     groups = set(satisfaction.groups)
     partial = [name for name, complete in zip(table.models, whole, strict=True) if not complete]
-    notes = []
-    for what, names in (("satisfaction", scored - groups), ("a score", groups - scored)):
-        if names:
-            notes.append(f"Intents without {what} were skipped: {', '.join(sorted(names))}.")
-    if partial:
-        notes.append(
-            "Not in the mean over models, because they have no score on some intent:"
-            f" {', '.join(partial)}."
-        )
-    notes += _cluster_notes(table)
-    if satisfaction.mixed:
-        notes.append(
-            f"Some rows of {satisfaction.path} are means of several people: satisfaction counts as"
-            " exact."
-        )
-    return notes
+    return AboutIntents(
+        without_satisfaction=sorted(scored - groups),
+        without_score=sorted(groups - scored),
+        partial=partial,
+        clustered=_clustered(table),
+        means_of_several=str(satisfaction.path) if satisfaction.mixed else "",
+    )
 
 
 def _means_by_intent(
@@ -497,15 +515,9 @@ def _means_by_intent(
     )
 
 
-def _cluster_notes(table: ScoreTable) -> list[str]:
-    """What is resampled in place of questions, where some are named as clusters."""
-    if table.clusters is None:
-        return []
-    number = int(table.clusters.max()) + 1
-    return [
-        f"The {counted(len(table.facts), 'question')} come from {counted(number, 'cluster')}, such"
-        " as their users: clusters are resampled in place of questions."
-    ]
+def _clustered(table: ScoreTable) -> Clustered:
+    clusters = 0 if table.clusters is None else int(table.clusters.max()) + 1
+    return Clustered(len(table.facts), clusters)
 
 
 def _of(table: ScoreTable, group: str) -> Floats:
@@ -593,12 +605,12 @@ def model_level(
         behind["clusters of questions with a score of"] = dict(
             zip(models, scores.clusters.tolist(), strict=True)
         )
-    skipped = {
-        "votes but without a score": [
-            name for name in ranking.players if names.get(name) not in scored
-        ],
-        "scores but without votes": sorted(scored.difference(models)),
-    }
+    about = AboutModels(
+        without_score=[name for name in ranking.players if names.get(name) not in scored],
+        without_votes=sorted(scored.difference(models)),
+        clustered=_clustered(table),
+        apart=ranking.connectivity.message,
+    )
     means = zip(models, mean_estimates(scores, resampling.level), rated, strict=True)
     points = [
         {"model": model, "score": score.reported((LOWEST, HIGHEST)), "rating": rating}
@@ -612,20 +624,8 @@ def model_level(
         ties=ranking.ties,
         questions=_scored(table.finals[:, columns]),
         why_no_interval=_why_no_interval(behind, resampling.level),
-        notes=tuple(_about_models(table, ranking, skipped)),
+        about=about,
     )
-
-
-def _about_models(
-    table: ScoreTable, ranking: Ranking, skipped: Mapping[str, Sequence[str]]
-) -> list[str]:
-    notes = [
-        f"Skipped, with {what}: {', '.join(models)}." for what, models in skipped.items() if models
-    ]
-    notes += _cluster_notes(table)
-    if message := ranking.connectivity.message:
-        notes.append(f"NOT ALL MODELS COMPARE: {message}")
-    return notes
 
 
 def agreement_of(

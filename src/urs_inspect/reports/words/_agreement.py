@@ -17,6 +17,7 @@ from urs_inspect.reports.layout._tables import Report, ReportKind, Section, Tabl
 from urs_inspect.reports.numbers._agreement import (
     AgreementBlock,
     CaseLevel,
+    Clustered,
     IntentLevel,
     ModelLevel,
     agreement_of,
@@ -204,11 +205,68 @@ def _block_facts(block: AgreementBlock) -> dict[str, Any]:
     """What the JSON file says of a block."""
     facts = dict(vars(block))
     unlike = unlike_notes(facts.pop("unlike"))
-    for name in ("intents", "ratings"):
-        level = facts[name]
-        if level is not None:
-            facts[name] = {**vars(level), "notes": [*level.notes, *unlike]}
+    if block.intents:
+        facts["intents"] = _level_facts(block.intents, [*intent_notes(block.intents), *unlike])
+    if block.ratings:
+        facts["ratings"] = _level_facts(block.ratings, [*model_notes(block.ratings), *unlike])
     return facts
+
+
+def _level_facts(level: IntentLevel | ModelLevel, notes: Sequence[str]) -> dict[str, Any]:
+    facts = dict(vars(level))
+    del facts["about"]
+    return {**facts, "notes": notes}
+
+
+def intent_notes(level: IntentLevel) -> list[str]:
+    """Which intents and models do not count, and what intervals are over."""
+    about = level.about
+    notes = []
+    for what, names in (
+        ("satisfaction", about.without_satisfaction),
+        ("a score", about.without_score),
+    ):
+        if names:
+            notes.append(f"Intents without {what} were skipped: {', '.join(names)}.")
+    if about.partial:
+        notes.append(
+            "Not in the mean over models, because they have no score on some intent:"
+            f" {', '.join(about.partial)}."
+        )
+    notes += _about_clusters(about.clustered)
+    if about.means_of_several:
+        notes.append(
+            f"Some rows of {about.means_of_several} are means of several people: satisfaction"
+            " counts as exact."
+        )
+    return notes
+
+
+def model_notes(level: ModelLevel) -> list[str]:
+    """Which models do not count, and what intervals are over."""
+    about = level.about
+    notes = []
+    for what, names in (
+        ("votes but without a score", about.without_score),
+        ("scores but without votes", about.without_votes),
+    ):
+        if names:
+            notes.append(f"Skipped, with {what}: {', '.join(names)}.")
+    notes += _about_clusters(about.clustered)
+    if about.apart:
+        notes.append(f"NOT ALL MODELS COMPARE: {about.apart}")
+    return notes
+
+
+def _about_clusters(clustered: Clustered) -> list[str]:
+    """What is resampled in place of questions, where some are named as clusters."""
+    if not clustered.clusters:
+        return []
+    return [
+        f"The {counted(clustered.questions, 'question')} come from"
+        f" {counted(clustered.clusters, 'cluster')}, such as their users: clusters are resampled in"
+        " place of questions."
+    ]
 
 
 def _screen(
@@ -316,7 +374,8 @@ def _intents(level: IntentLevel, unlike: Sequence[str], short: Mapping[str, str]
     resampled = "questions, satisfaction taken as exact"
     if level.people_resampled:
         resampled = "questions and people"
-    notes = (*_about_means(level, "intents", resampled, PUBLISHED_INTENTS), *unlike)
+    about = _about_means(level, "intents", resampled, PUBLISHED_INTENTS)
+    notes = (*about, *intent_notes(level), *unlike)
     of_models: dict[str, Format] = {"Pearson": _NUMBER, "without noise": str, "Spearman": _NUMBER}
     tables = (
         Table(points, formats, headings={"group": "intent"}),
@@ -335,6 +394,7 @@ def _models(level: ModelLevel, unlike: Sequence[str], short: Mapping[str, str]) 
             f" over {counted(level.questions, 'question')}."
         ),
         *_about_means(level, "models", "instructions and questions", PUBLISHED_MODELS),
+        *model_notes(level),
         *unlike,
     )
     formats = {"score": _NUMBER, "rating": rating_text}
@@ -354,7 +414,7 @@ def _about_means(
         f" {published.pearson:.2f} over {published.points} {what}, from {published.basis}; no"
         f" interval is printed. Fisher's z puts it between {low} and {high} over other {what}."
     )
-    return (*about, printed, *level.notes)
+    return (*about, printed)
 
 
 def _cases(level: CaseLevel, short: Mapping[str, str]) -> Section:
