@@ -93,7 +93,8 @@ def test_the_commands_of_reviews_and_votes_work_when_filled_in(run: Run, tmp_pat
 @pytest.mark.parametrize(
     ("name", "rows", "option"),
     [
-        ("a-vs-b.jsonl", [VOTE, VOTE], "--people"),
+        ("a-vs-b-by-people.jsonl", [VOTE, VOTE], "--people"),
+        ("a-vs-b.jsonl", [VOTE, VOTE], "judge=NAME"),
         ("a-vs-b.jsonl", [VOTE, {**VOTE, "question_id": 2}], "judge=NAME"),
         ("a-vs-b.jsonl", [{**PAIR, "score": 0}, PAIR], '{0: "?"}'),
         (
@@ -123,6 +124,14 @@ def test_answers_that_cannot_be_read_are_an_error(run: Run, said: Said, tmp_path
     result = run("check", write_rows(tmp_path / "own.json", *rows))
     assert result.exit_code == 1
     assert tells(result.output, "answers, error: row 2 ... second answer")
+
+
+def test_rows_that_cannot_be_read_are_an_error(run: Run, tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "a-vs-b.jsonl", PAIR, {**PAIR, "question_id": 2})
+    path.write_text(path.read_text("utf-8") + '{"question_id": 3, "text": "cut', "utf-8")
+    result = run("check", path)
+    assert result.exit_code == 1
+    assert tells(result.output, "verdicts, error: line 3")
 
 
 def test_weighted_preferences_are_pairs_with_labels(run: Run, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from inspect_ai import Task
@@ -41,7 +42,7 @@ from urs_inspect.reports.numbers._judge_checks import (
     verdict_of,
 )
 from urs_inspect.reports.numbers._leaderboard import make_leaderboard
-from urs_inspect.reports.numbers._twins import read_twins
+from urs_inspect.reports.numbers._twins import read_twins, twins_of_rows
 from urs_inspect.reports.words._lengths import length_sentence
 from urs_inspect.tasks.judge_twins import draw_answers
 
@@ -84,23 +85,59 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_shift_of_each_kind_is_in_the_header_and_the_log(logs: Path, tmp_path: Path) -> None:
-    log = twins(tmp_path, logs, kinds="all", n=12)
+    log = twins(tmp_path, logs, kinds="all", n=14)
     rows = metric_values(log, "intent_judge")
     assert len(rows) <= 15
     assert rows["padded_double"] == rows["padded_half"] == 1.0
     assert rows["flattery"] == 0.0 and rows["per doubling"] > 0.8
     samples = log.samples or []
     kinds = Counter(str((sample.metadata or {})["twin"]) for sample in samples)
-    assert kinds["original"] == kinds["padded_double"] == 12
+    assert kinds["original"] == kinds["padded_double"] == 14
     found = read_twins(log)
     by_kind = {kind.kind: kind for kind in found.kinds}
-    assert by_kind["padded_double"].verdict == "no interval"  # all shifts are equal
+    assert by_kind["padded_double"].verdict == "adds"
     assert by_kind["flattery"].verdict == "adds nothing"
     assert by_kind["truncated"].verdict == "costs nothing"
-    assert found.answers == 12
+    assert found.answers == 14
     originals = [sample for sample in samples if (sample.metadata or {})["twin"] == "original"]
     models = Counter(str((sample.metadata or {})["model"]) for sample in originals)
-    assert models == {"mockllm/one": 1, "mockllm/two": 11}  # the first writes more
+    assert models == {"mockllm/one": 1, "mockllm/two": 13}  # the first writes more
+
+
+@pytest.mark.parametrize(
+    ("number", "scale", "high", "verdict"),
+    [
+        (10, (1, 10), 0.308, "cannot tell"),  # 1 - 0.025 ** (1 / 10)
+        (60, (1, 10), 0.060, "adds nothing"),
+        (60, (0, 1), 0.060, "cannot tell"),
+        (200, (0, 1), 0.018, "adds nothing"),
+        (200, (0, 0.5), 0.009, "adds nothing"),
+        (5, (1, 10), math.nan, "no interval"),
+    ],
+)
+def test_twins_without_any_shift_show_less_where_they_are_few(
+    logs: Path, tmp_path: Path, number: int, scale: tuple[float, float], high: float, verdict: str
+) -> None:
+    log = twins(tmp_path, logs, n=6)
+    assert log.eval.metadata is not None
+    log.eval.metadata["scale"] = list(scale)
+    rows = pd.DataFrame(
+        {
+            "kind": "padded_double",
+            "pair": range(number),
+            "question": [f"q{place}" for place in range(number)],
+            "model": "m",
+            "shift": 0.0,
+            "doublings": 1.0,
+        }
+    )
+    found = twins_of_rows(log, rows)
+    [kind] = found.kinds
+    assert kind.verdict == verdict
+    assert kind.shift.high == pytest.approx(high, abs=5e-4, nan_ok=True)
+    assert found.slope is not None
+    if verdict != "no interval":
+        assert found.slope.high == pytest.approx(kind.shift.high)
 
 
 @pytest.mark.parametrize(

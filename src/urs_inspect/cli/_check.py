@@ -170,6 +170,8 @@ def _check_file(
     if found.importable is not None:
         checked.contents = dict(found.importable.contents)
         checked.advice = _advice_on_import(found.importable)
+        _, errors = read_table(Path(file), ())
+        checked.errors = [_without_file(error, file) for error in errors]
         return checked
     if found.kind not in kinds():
         checked.errors = [_without_file(found.note, file)]

@@ -149,7 +149,7 @@ def _pairs(table: _Table) -> Importable | None:
     weighted = any("." in key for key in unknown)
     if weighted or len(unknown) > _MOST_VALUES:
         return None
-    people = _by_people(table, sides or ())
+    people = not table.has("judge") and bool(_PERSON.search(table.path.stem))
     options = [] if sides else [f"--file-name {shlex.quote(pattern)}"]
     if people:
         options.append("--people")
@@ -186,17 +186,6 @@ def _name_pattern(path: Path) -> str:
     if person and second[person.start() - 1] in "-_":
         end = second[person.start() - 1 : person.end()]
     return f"{before}(?P<model_a>.+){_BETWEEN}{before}(?P<model_b>.+){end}"
-
-
-def _by_people(table: _Table, sides: Sequence[str]) -> bool:
-    """Whether a file is named so, or says several things of a pair in an order without a judge."""
-    if table.has("judge"):
-        return False
-    if _PERSON.search(table.path.stem):
-        return True
-    columns = [map(str, table.values(what)) for what in (table.asked, *sides)]
-    shown = Counter(zip(*columns, strict=True))
-    return max(shown.values()) > 1
 
 
 def _meaning(key: str, given: set[str]) -> str:

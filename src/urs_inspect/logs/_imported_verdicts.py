@@ -91,6 +91,7 @@ class KnownAnswers:
     def __init__(self, logs: Sequence[str], notes: list[str]) -> None:
         self._by_id: dict[str, ImportedAnswer] = {}
         self._by_question: dict[tuple[str, str], ImportedAnswer] = {}
+        self._models: set[str] = set()
         for log in finished_logs(logs, notes, without=ANSWERS_ONLY) if logs else ():
             for sample in log.samples or []:
                 self._add(sample, log.eval.model)
@@ -101,9 +102,19 @@ class KnownAnswers:
         known = ImportedAnswer(text_of(sample), str(sample.id), model, text, facts=facts)
         if answer_id := str(facts.get("answer_id", "")):
             self._by_id[answer_id] = known
+        self._models.add(model.rpartition("/")[2])
         for name in (model.rpartition("/")[2], model):
             self._by_question[known.question_id, name] = known
             self._by_question[known.asked, name] = known
+
+    @property
+    def _of_others(self) -> str:
+        """What is wrong with a model that gave none of the answers."""
+        return (
+            f"the logs of --answers have no answer of '{{value}}'; they are of"
+            f" {choices(sorted(self._models))}. One name on both sides: import the answers with"
+            " --file-name or --set model=NAME"
+        )
 
     def of(self, fields: Fields, side: str = "") -> ImportedAnswer | None:
         """The answer that a row is about, on one `side` (`_a`, `_b`; empty where there is one).
@@ -123,6 +134,8 @@ class KnownAnswers:
                 text = fields.written(f"answer{side}")
                 asked = question or f"question {question_id}"
                 return ImportedAnswer(asked, question_id, model, text)
+            if model.rpartition("/")[2] not in self._models:
+                fields.note(f"model{side}", self._of_others, model)
             by_text = self._by_question.get((question, model))
             known = by_text or self._by_question.get((question_id, model))
         if known is None and not fields.faults:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import pandas as pd
@@ -91,8 +91,6 @@ def verdict_on(shift: Estimate, effect: Effect, small: float = SMALL) -> Verdict
         effect: What the change is for the user.
         small: Points within which a shift counts as none.
     """
-    if shift.value == 0.0 and shift.clusters >= FEWEST:  # all are 0: there is no interval
-        return "adds nothing" if effect == "nothing" else "costs nothing"
     if math.isnan(shift.low):
         return "no interval"
     if effect == "flaw":
@@ -125,10 +123,11 @@ def twins_of_rows(log: EvalLog, rows: pd.DataFrame) -> Twins:
     equal = {str(key): int(n) for key, n in about["equal_to_original"].items()}
     low, high = about.get(SCALE, _SCALE)
     small = SMALL * (high - low) / (_SCALE[1] - _SCALE[0])
+    step = min(1.0, high - low)
     kinds = []
     for kind, own in rows.groupby("kind", sort=False):
         left_out = sum(n for key, n in equal.items() if key.partition("/")[0] == kind)
-        kinds.append(_shift(str(kind), own, left_out, small))
+        kinds.append(_shift(str(kind), own, left_out, small, step))
     order = list(KINDS)
     kinds.sort(key=lambda each: order.index(each.kind) if each.kind in order else len(order))
     padded = rows[rows["kind"].isin(PADDED)]
@@ -137,7 +136,7 @@ def twins_of_rows(log: EvalLog, rows: pd.DataFrame) -> Twins:
         log=log.model_copy(update={"samples": None}),
         answers=rows["pair"].nunique(),
         kinds=tuple(kinds),
-        slope=_slope(padded) if len(padded) else None,
+        slope=_slope(padded, step) if len(padded) else None,
         scale=(float(low), float(high)),
         judged_by=str(about.get(JUDGED_BY, "")),
     )
@@ -182,12 +181,18 @@ def _final(sample: EvalSample) -> float:
     return math.nan
 
 
-def _shift(kind: str, rows: pd.DataFrame, equal: int, small: float) -> KindShift:
+def _shift(kind: str, rows: pd.DataFrame, equal: int, small: float, step: float) -> KindShift:
     shifts = list(rows["shift"])
     questions = list(rows["question"])
     shift = mean_interval(shifts, clusters=questions)
     clusters = len(set(questions))
-    error = standard_error(shifts, questions) if clusters > 1 else math.nan
+    if len(set(shifts)) == 1 and clusters >= FEWEST:
+        unseen = _unseen(clusters) * step
+        shift = replace(shift, low=shift.value - unseen, high=shift.value + unseen)
+        smallest = unseen
+    else:
+        error = standard_error(shifts, questions) if clusters > 1 else math.nan
+        smallest = smallest_difference(error, clusters, level=LEVEL)
     known = KINDS.get(kind)
     return KindShift(
         kind=kind,
@@ -195,16 +200,28 @@ def _shift(kind: str, rows: pd.DataFrame, equal: int, small: float) -> KindShift
         effect=known.effect if known else "nothing",
         shift=shift,
         gained=float((rows["shift"] > 0).mean()),
-        smallest=smallest_difference(error, clusters, level=LEVEL),
+        smallest=smallest,
         equal=equal,
         small=small,
     )
 
 
-def _slope(rows: pd.DataFrame) -> Estimate:
-    return slope_through_origin(
-        list(rows["doublings"]), list(rows["shift"]), list(rows["question"])
-    )
+def _slope(rows: pd.DataFrame, step: float) -> Estimate:
+    doublings = rows["doublings"]
+    slope = slope_through_origin(list(doublings), list(rows["shift"]), list(rows["question"]))
+    if (rows["shift"] == 0).all() and slope.clusters >= FEWEST:
+        unseen = _unseen(slope.clusters) * step * doublings.sum() / (doublings**2).sum()
+        return replace(slope, low=-unseen, high=unseen)
+    return slope
+
+
+def _unseen(clusters: int) -> float:
+    """Upper bound of the share of questions that would differ, where none of these does.
+
+    Where all twins shifted alike, intervals are as wide as if so many shifted by one step of the
+    scale more or less. Source: Clopper and Pearson, 1934, with both tails.
+    """
+    return 1 - math.pow((1 - LEVEL) / 2, 1 / clusters)
 
 
 def largest_log(found: Sequence[Twins], judges: frozenset[str]) -> Twins | None:
