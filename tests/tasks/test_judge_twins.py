@@ -225,6 +225,13 @@ def test_a_judge_that_pays_nothing_passes_and_the_lead_is_kept(logs: Path, tmp_p
     assert tells(output, "Padding moves mockllm/judge ... 40 answers")
 
 
+def test_why_nothing_was_scored_is_said(logs: Path, tmp_path: Path) -> None:
+    task = judge_twins(answers=str(logs), n=6)
+    run(task, tmp_path, model="none", grader=Script(lambda messages: "Well.").model("judge"))
+    output = CliRunner().invoke(main, ["judges", str(tmp_path)]).output
+    assert tells(output, "No score: 18 answers and twins, most often: ...")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

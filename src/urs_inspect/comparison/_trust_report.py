@@ -121,7 +121,8 @@ def _final_log(file: str, answers: pd.DataFrame, claim: str) -> bytes:
         name = whole_characters(str(sample.id))
         if name in given:
             value, by = given[name]
-            why = ProvenanceData(author=by, reason=f"urs-inspect trust: {claim}")
+            reason = "rated by people" if by == PERSON else claim
+            why = ProvenanceData(author=by, reason=f"urs-inspect trust: {reason}")
             edit = ScoreEdit(value=value, metadata={"by": by}, provenance=why)
             edit_score(log, sample.id, TRUSTED, edit, recompute_metrics=False, epoch=sample.epoch)
     if log.results is not None and len(answers):

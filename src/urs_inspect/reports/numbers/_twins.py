@@ -1,6 +1,7 @@
 """Logs of `judge_twins` -> what a judge pays for changes that add nothing, and for flaws."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -23,6 +24,8 @@ TWINS_TASK = PACKAGE + "judge_twins"
 SMALL = 0.25
 """Points within which a shift counts as none: a quarter of a step of the scale 1 to 10."""
 _SCALE = (float(LOWEST), float(HIGHEST))
+_FINALS = (("intent_judge", FINAL), ("judged_again", FINAL), ("rating_agreement", RATING))
+"""Scorers of twins, and their final score."""
 _UNUSED = frozenset({"events", "messages", "error_retries", "output", "store"})
 
 Verdict = Literal[
@@ -72,6 +75,8 @@ class Twins:
         slope: Points for each doubling of the length by padding; None without padded twins.
         scale: Lowest and highest score.
         judged_by: The scorer that asked the judge, with its arguments.
+        unscored: Texts, answers or twins, that have no score.
+        reason: Why one of these has none, in the words of its scorer; empty if not known.
     """
 
     judges: tuple[str, ...]
@@ -81,6 +86,8 @@ class Twins:
     slope: Estimate | None
     scale: tuple[float, float] = _SCALE
     judged_by: str = ""
+    unscored: int = 0
+    reason: str = ""
 
 
 def verdict_on(shift: Estimate, effect: Effect, small: float = SMALL) -> Verdict:
@@ -108,7 +115,11 @@ def read_twins(log: EvalLog) -> Twins:
     """Read a log of `judge_twins`; its samples are read if it is a header."""
     if log.samples is None:
         log = read_log(log.location, without=_UNUSED)
-    return twins_of_rows(log, _rows(log))
+    found = twins_of_rows(log, _rows(log))
+    without = [sample for sample in log.samples or [] if math.isnan(_final(sample))]
+    reasons = Counter(filter(None, map(_reason, without)))
+    usual = max(reasons, key=reasons.__getitem__, default="")
+    return replace(found, unscored=len(without), reason=usual)
 
 
 def twins_of_rows(log: EvalLog, rows: pd.DataFrame) -> Twins:
@@ -171,10 +182,17 @@ def _rows(log: EvalLog) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def _reason(sample: EvalSample) -> str:
+    """Why a sample has no score, in the words of its scorer or of its error."""
+    if sample.error is not None:
+        return sample.error.message
+    scores = (last_score(sample, scorer) for scorer, _ in _FINALS)
+    return next((score.explanation or "" for score in scores if score is not None), "")
+
+
 def _final(sample: EvalSample) -> float:
     """The score of a twin, by the scorer of the run; NaN if there is none."""
-    places = (("intent_judge", FINAL), ("judged_again", FINAL), ("rating_agreement", RATING))
-    for scorer, key in places:
+    for scorer, key in _FINALS:
         score = last_score(sample, scorer)
         if score is not None:
             return value_of(score, key)

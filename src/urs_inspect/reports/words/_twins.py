@@ -59,7 +59,7 @@ def twins_section(twins: Twins) -> Section:
         headings={"smallest": "detectable"},
         main="shift",
     )
-    notes = [padding_sentence(twins), *_NOTES, *_left_out(twins.kinds)]
+    notes = [padding_sentence(twins), _unscored(twins), *_NOTES, *_left_out(twins.kinds)]
     if not twins.kinds:
         notes.insert(0, "No twin and the answer that it is made of were both scored.")
     title = f"Twins of answers before {listed(twins.judges)}"
@@ -69,6 +69,16 @@ def twins_section(twins: Twins) -> Section:
         scores += f", by {_shortened(twins.judged_by)}"
     source = f"{scores}. Log: {short_name(twins.log.location)}."
     return Section(title, [*filter(None, notes), source], [shown])
+
+
+def _unscored(twins: Twins) -> str:
+    """How many texts have no score, and why, where any lacks one."""
+    if not twins.unscored:
+        return ""
+    without = f"No score: {counted(twins.unscored, 'answer or twin', 'answers and twins')}"
+    if not twins.reason:
+        return f"{without}."
+    return f"{without}, most often: {_shortened(' '.join(twins.reason.split()))}"
 
 
 def _shortened(text: str) -> str:
