@@ -137,6 +137,11 @@ Text = Annotated[str, Strict(), BeforeValidator(_not_blank), _must_be("a text")]
 Count = Annotated[int, Field(strict=True, ge=1), _must_be("a whole number of at least 1")]
 Natural = Annotated[int, Field(strict=True, ge=0), _must_be("a whole number of at least 0")]
 NotNegative = Annotated[float, Field(strict=True, ge=0), _must_be("a number of at least 0")]
+Positive = Annotated[  # a text as well, since YAML reads 1e-3 as one
+    float,
+    Field(strict=False, gt=0, allow_inf_nan=False),
+    _must_be("a number above 0"),
+]
 AtLeastOne = Annotated[float, Field(strict=True, ge=1), _must_be("a number of at least 1")]
 Confidence = Annotated[
     float,

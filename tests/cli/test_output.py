@@ -175,8 +175,8 @@ def test_paths_of_vectors_heads_and_pairs(run: Run, folder: Path) -> None:
         folder / "pairs.jsonl",
         "-S",
         "narrowing=64",
-        "--held-out",
-        "0",
+        "-S",
+        "held_out=0",
         "--epochs",
         "1",
     )

@@ -139,6 +139,11 @@ def test_type_and_reading_are_handed_on_and_said(rows: Path, tmp_path: Path) -> 
             ["-S", "engine=transformers", "-S", "folder=x"],
             "engine 'transformers' ... option 'folder'",
         ),
+        (
+            ["-S", "engine=transformers", "-S", "timeout=60"],
+            "engine 'transformers' ... option 'timeout'",
+        ),
+        (["-S", "timeout=0"], "timeout: ... above 0"),
         (["-S", "engine=onnx"], "unknown engine 'onnx'"),
         (["-S", "bos=none"], "bos: ... 'none'; allowed: single, double"),
         (["--model", "absent"], "no such folder"),

@@ -45,10 +45,10 @@ SETTINGS = (
     "narrowing=64",
     "--epochs",
     "3",
-    "--learning-rate",
-    "1e-3",
-    "--held-out",
-    "0.2",
+    "-S",
+    "learning_rate=1e-3",
+    "-S",
+    "held_out=0.2",
     "-S",
     "patience=0",
 )
@@ -141,7 +141,7 @@ def test_trained_weights_that_lose_to_equal_ones_are_warned_of(
     said = capsys.readouterr().out
     assert tells(said, f"overall {trained_weights:.1%}, ... 71.8%")
     assert (tells(said, "warning: equal weights")) is warned
-    assert ("--learning-rate 1e-3 --epochs 12" in said) is warned
+    assert ("-S learning_rate=1e-3 --epochs 12" in said) is warned
 
 
 def test_the_released_codes_losses_and_a_picture_that_fails(
@@ -181,7 +181,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def trained(data: Path, llama: Path, out: Path, *options: str) -> Result:
     result = call(
-        "train", data, "--out", out, "--backbone", llama, "--dtype", "float32", *SETTINGS, *options
+        "train", data, "--out", out, "--backbone", llama, "-S", "dtype=float32", *SETTINGS, *options
     )
     assert result.exit_code == 0, result.output
     return result
@@ -301,7 +301,7 @@ def test_pairs_without_a_usable_label_are_refused_before_anything_is_computed(
     result = call(*command)
     assert result.exit_code == 1 and tells(result.output, said)
     assert letters.texts == 0 and not (tmp_path / "out").exists()
-    result = call(*command, "--held-out", "0")
+    result = call(*command, "-S", "held_out=0")
     assert ("Heads of epoch 3" in result.output) is bool(labels["dimensions"])
 
 
@@ -325,7 +325,10 @@ def test_no_altair_is_said_before_and_costs_nothing(
     [
         (("--backbone", "word2vec"), "unknown similarity 'word2vec'"),
         (("--backbone", "llm/x"), "llm"),
-        (("--held-out", "0.999"), "none to fit"),
+        (("-S", "held_out=0.999"), "none to fit"),
+        (("-S", "held_out=1"), "held_out ... less than 1"),
+        (("-S", "learning_rate=0"), "learning_rate: ... above 0"),
+        (("-S", "layout=above"), "layout: ... beside, joined"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(

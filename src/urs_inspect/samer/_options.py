@@ -1,8 +1,10 @@
 """The argument `samer` of tasks: a model and how it is run; and settings of training."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from urs_inspect._arguments import Count, Natural, Options, Text
+from pydantic import Field
+
+from urs_inspect._arguments import Count, Natural, Options, Positive, Text
 from urs_inspect.samer._checkpoint import Dtype
 from urs_inspect.samer._conversation import Bos, Overlong
 from urs_inspect.samer._evaluation import WeightsAt
@@ -24,9 +26,26 @@ class SamerOptions(Options):
     engine_options: Any = None
 
 
-class TrainingSettings(Options):
+class BulkOptions(SamerOptions):
+    """A SaMer model and how it evaluates the rows of files."""
+
+    timeout: Positive | None = None  # seconds for one of five attempts at a row, of a server
+
+
+class VectorSettings(Options):
+    """How a backbone makes vectors."""
+
+    # of an embedding model: the vectors of query and response side by side, or one of both as text
+    layout: Literal["beside", "joined"] = "beside"
+    dtype: Literal["bfloat16", "float32"] = "bfloat16"  # of a Llama; its heads are served in it
+
+
+class TrainingSettings(VectorSettings):
     """Settings of training that are seldom changed; the defaults are the paper's."""
 
+    learning_rate: Positive = 5e-5
+    held_out: Annotated[float, Field(ge=0, lt=1)] = 0.1  # share of the prompts
+    seed: Natural = 0
     predictor_epochs: Natural = 1  # warm-up epochs of the predictor alone
     batch: Count = 32  # pairs a step
     narrowing: Count = 1  # divides the widths of the layers

@@ -4,7 +4,7 @@ import json
 import math
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, redirect_stdout
 from dataclasses import asdict
 from glob import has_magic
@@ -23,43 +23,9 @@ from urs_inspect.cli._values import named_values
 
 if TYPE_CHECKING:
     from urs_inspect.samer._bulk import BulkInput, BulkReport
-    from urs_inspect.samer._engines.shared import EngineChoice
     from urs_inspect.samer._export import Export
     from urs_inspect.samer._partitions import Partition, Scorer
     from urs_inspect.samer._report import DimensionScore, ScenarioWeights
-
-
-Option = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-
-def options(*given: Option) -> Option:
-    """Several options as one decorator."""
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(given):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def one_of(name: str, values: Sequence[str], default: str | None = None, **more: Any) -> Option:
-    """An option with fixed values."""
-    return click.option(
-        name, type=click.Choice(values), default=default, show_default=default is not None, **more
-    )
-
-
-def at_least(name: str, least: int, default: int | None = None, **more: Any) -> Option:
-    """An option for a whole number."""
-    kind = click.IntRange(min=least)
-    return click.option(name, type=kind, default=default, show_default=default is not None, **more)
-
-
-def above_0(name: str, default: float | None = None, **more: Any) -> Option:
-    """An option for a number above 0."""
-    kind = click.FloatRange(min=0, min_open=True)
-    return click.option(name, type=kind, default=default, show_default=default is not None, **more)
 
 
 def say(text: str, *, label: str = "", style: str = "", err: bool = False) -> None:
@@ -68,20 +34,14 @@ def say(text: str, *, label: str = "", style: str = "", err: bool = False) -> No
     Console(stderr=err).print(f"{line}{escape(text)}", highlight=False, soft_wrap=True)
 
 
-_description = click.option(
-    "--description", help="File that says what a reward model's outputs mean."
-)
-
-
 @click.command()
 @click.argument("folder", metavar="DIR")
-@_description
 @click.option(
     "--quick",
     is_flag=True,
     help="Read headers and heads only, and do not look for NaN in the backbone.",
 )
-def check(folder: str, quick: bool, description: str | None) -> None:
+def check(folder: str, quick: bool) -> None:
     """Check the checkpoint in DIR, of SaMer or a reward model, without loading it.
 
     Fails if something is wrong with it.
@@ -92,7 +52,7 @@ def check(folder: str, quick: bool, description: str | None) -> None:
 
     console = Console(soft_wrap=True)
     with console.status(f"reading {escape(folder)}"):
-        report = check_model(folder, description, values=not quick)
+        report = check_model(folder, values=not quick)
     if report.facts:
         facts = Table(show_header=False, box=None)
         for name, value in report.facts.items():
@@ -160,12 +120,9 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
     metavar="NAME=VALUE",
     help=(
         "How the model is run, as for the scorer samer: engine, dtype, weights_at, bos, overlong,"
-        " max_length, folder, description, engine_options. May be repeated."
+        " max_length, folder, description, engine_options; and timeout, for a server: seconds for"
+        " one of five attempts at a row (600). May be repeated."
     ),
-)
-@at_least("--block", 1, 512, help="Rows written together.")
-@above_0(
-    "--timeout", help="For a server: seconds for one of five attempts at a row; 600 if not given."
 )
 @click.option(
     "--keep-failures",
@@ -188,16 +145,18 @@ def print_export(done: "Export", *server_options: str, **facts: str) -> None:
         " the cluster that this machine belongs to."
     ),
 )
-@at_least(
-    "--workers", 1, 1, help="Engines on Ray, each with a GPU (vLLM) or its share of the CPUs."
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Engines on Ray, each with a GPU (vLLM) or its share of the CPUs.",
 )
 def score(
     source: Path,
     out: Path,
     model: str,
     settings: tuple[str, ...],
-    block: int,
-    timeout: float | None,
     keep_failures: bool,
     overwrite: bool,
     ray: str | None,
@@ -211,6 +170,7 @@ def score(
     be evaluated. If IN is a folder or a pattern in quotes, such as 'parts/*.parquet', OUT is a
     folder with one Parquet file for each.
     """
+    from urs_inspect.samer._engines.shared import EngineChoice
     from urs_inspect.samer._partitions import Scorer, arguments, find_partitions
 
     if workers > 1 and ray is None:
@@ -218,9 +178,11 @@ def score(
     many = ray is not None or _names_many(source)
     partitions = find_partitions(source, out) if many else ()
     rows = None if many else _rows_to_score(source, out, overwrite)
-    choice = _choice(model, settings, for_workers=many)
+    options = _options(model, settings, for_workers=many)
+    timeout = options.pop("timeout")
     more = {"timeout": timeout} if timeout else {}
-    how = {"block": block, "keep_failures": keep_failures}
+    choice = EngineChoice(**options)
+    how = {"keep_failures": keep_failures}
     console = Console(stderr=True, soft_wrap=True)
     with closing(Scorer(*arguments(choice, ray is not None, **more), how)) as scorer:
         if ray is None:
@@ -243,17 +205,15 @@ def _ray(address: str | None, workers: int) -> tuple[str | None, int] | None:
     return None if address == "local" else address, workers
 
 
-def _choice(model: str, settings: tuple[str, ...], *, for_workers: bool) -> "EngineChoice":
+def _options(model: str, settings: tuple[str, ...], *, for_workers: bool) -> dict[str, Any]:
     """The model, and how it is run; a folder's path is the same for every worker."""
     from urs_inspect._arguments import check as check_argument
-    from urs_inspect.samer._engines.shared import EngineChoice
-    from urs_inspect.samer._options import SamerOptions
+    from urs_inspect.samer._options import BulkOptions
 
     if for_workers and "://" not in model:
         model = str(Path(model).expanduser().absolute())
     given = {"model": model, **named_values(settings, "-S")}
-    options = check_argument("-S", given, SamerOptions)
-    return EngineChoice(**dict(options))
+    return dict(check_argument("-S", given, BulkOptions))
 
 
 def _score_rows(rows: "BulkInput", out: Path, scorer: "Scorer", console: Console) -> "BulkReport":

@@ -20,10 +20,6 @@ from urs_inspect.cli._values import named_values
 from urs_inspect.samer._checkpoint import BACKBONE_DTYPE, BACKBONE_FINGERPRINT, WEIGHTS_AT
 from urs_inspect.samer._export import HEADS_NAME
 from urs_inspect.samer._scoring_commands import (
-    above_0,
-    at_least,
-    one_of,
-    options,
     print_export,
     say,
 )
@@ -38,6 +34,10 @@ if TYPE_CHECKING:
 
 REPORT = "training.json"
 CURVES = "curves.svg"
+_VECTOR_SETTINGS = (
+    "layout (beside; or joined: an embedding model reads query and response as one text), dtype"
+    " (bfloat16, or float32, of a Llama; serve the heads in the same type)"
+)
 _BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
 
 
@@ -53,11 +53,8 @@ _BESIDES = 1 << 20  # bytes beside the weights: the file's header and the report
     show_default=True,
     help="Pairs that a scenario should have, and may have.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of the choice within a scenario.")
 @click.option("--overwrite", is_flag=True, help="Replace the file if it is there.")
-def annotate(
-    logs: tuple[str, ...], out: Path, per_scenario: str, seed: int, overwrite: bool
-) -> None:
+def annotate(logs: tuple[str, ...], out: Path, per_scenario: str, overwrite: bool) -> None:
     """Write the pairs that were kept in LOGS of samer_annotate as training data."""
     from urs_inspect.logs._files import finished_logs, nothing_left
     from urs_inspect.samer._report import read_annotations
@@ -70,7 +67,7 @@ def annotate(
     annotations = read_annotations(finished_logs(logs, skipped, "samer_annotate"))
     if not annotations.pairs:
         raise nothing_left("no log of samer_annotate", logs, skipped)
-    balanced = balance(annotations.kept, least=least, most=most, seed=seed)
+    balanced = balance(annotations.kept, least=least, most=most)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         count = write_training(out, balanced.pairs)
@@ -104,47 +101,40 @@ def _least_and_most(given: str) -> tuple[int, int]:
     return int(least), int(most)
 
 
-_backbone_options = options(
-    click.option(
-        "--backbone",
-        default="minilm",
-        show_default=True,
-        help=(
-            "What makes vectors: a directory with a Llama, or an embedding model as in `mad`"
-            " (minilm, bert/DIR, model2vec/NAME, sentence_transformers/NAME, openai/NAME)."
-        ),
-    ),
-    one_of(
-        "--layout",
-        ["beside", "joined"],
-        "beside",
-        help=(
-            "For an embedding model: the vectors of query and response side by side, or one of both"
-            " as one text."
-        ),
-    ),
-    one_of(
-        "--dtype",
-        ["bfloat16", "float32"],
-        "bfloat16",
-        help="For a Llama: type of its numbers; serve the heads in the same type.",
+_backbone = click.option(
+    "--backbone",
+    default="minilm",
+    show_default=True,
+    help=(
+        "What makes vectors: a directory with a Llama, or an embedding model as in `mad`"
+        " (minilm, bert/DIR, model2vec/NAME, sentence_transformers/NAME, openai/NAME)."
     ),
 )
 
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
-@_backbone_options
-def embed(data: Path, backbone: str, layout: str, dtype: str) -> None:
+@_backbone
+@click.option(
+    "-S",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help=f"A further setting: {_VECTOR_SETTINGS}. May be repeated.",
+)
+def embed(data: Path, backbone: str, settings: tuple[str, ...]) -> None:
     """Compute and keep the vectors of the pairs in DATA (training format).
 
     Stop it and start it again as you like.
     """
+    from urs_inspect._arguments import check as check_argument
     from urs_inspect.samer import load_taxonomy
+    from urs_inspect.samer._options import VectorSettings
     from urs_inspect.samer._training import read_training
 
+    given = check_argument("-S", named_values(settings, "-S"), VectorSettings)
     pairs = read_training(data, load_taxonomy())
-    cache, computed = _filled_cache(pairs, load_embedder(backbone, layout, dtype))
+    cache, computed = _filled_cache(pairs, load_embedder(backbone, given.layout, given.dtype))
     say(f"{computed} items computed; {len(cache)} vectors of width {cache.width} in {cache.folder}")
 
 
@@ -207,35 +197,30 @@ def _neural(module: str) -> Any:
     type=click.Path(path_type=Path),
     help="Directory to write; must be empty or new.",
 )
-@_backbone_options
-@one_of("--loss", ["paper", "released"], "paper")
-@at_least("--epochs", 1, 3)
-@above_0("--learning-rate", 5e-5)
+@_backbone
 @click.option(
-    "--held-out", type=click.FloatRange(0, 1, max_open=True), default=0.1, show_default=True
+    "--loss", type=click.Choice(["paper", "released"]), default="paper", show_default=True
 )
-@at_least("--seed", 0, 0)
+@click.option("--epochs", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option(
     "-S",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
     help=(
-        "A further setting: predictor_epochs (1, warm-up), batch (32), narrowing (1, divides the"
-        " widths of the layers), patience (2; 0 runs all epochs), weights_at (as --loss has it),"
-        " device (cpu). May be repeated."
+        "A further setting: learning_rate (5e-5), held_out (0.1), seed (0), predictor_epochs (1,"
+        " warm-up), batch (32), narrowing (1, divides the widths of the layers), patience (2; 0"
+        " runs all epochs), weights_at (as --loss has it), device (cpu),"
+        f" {_VECTOR_SETTINGS}. May be repeated."
     ),
 )
 def train(
     data: Path,
     out: Path,
     backbone: str,
-    layout: str,
-    dtype: str,
     loss: str,
-    held_out: float,
+    epochs: int,
     settings: tuple[str, ...],
-    **given: Any,
 ) -> None:
     """Train heads on the pairs in DATA (training format); missing vectors are computed first.
 
@@ -264,11 +249,13 @@ def train(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: already there; --out must be a new or empty directory")
     further = dict(check_argument("-S", named_values(settings, "-S"), TrainingSettings))
+    embedding = (further.pop("layout"), further.pop("dtype"))
+    held_out = further.pop("held_out")
     device = further.pop("device")
     patience = further.pop("patience") or None
     trainer = _neural("trainer")
     losses = trainer.loss_spec(loss, further.pop("weights_at"))
-    spec = trainer.TrainingSpec(loss=losses, patience=patience, **further, **given)
+    spec = trainer.TrainingSpec(loss=losses, epochs=epochs, patience=patience, **further)
     taxonomy = load_taxonomy()
     pairs = read_training(data, taxonomy)
     labels = label_pairs(pairs, taxonomy.dimensions)
@@ -282,7 +269,7 @@ def train(
             "no picture of the learning curves will be drawn, without Altair: pip install"
             " 'urs-inspect[viz]'"
         )
-    embedder = load_embedder(backbone, layout, dtype)
+    embedder = load_embedder(backbone, *embedding)
     cache, _ = _filled_cache(pairs, embedder)
     say(f"{len(fit)} pairs to fit, {len(held)} held out, no prompt in both")
     vectors = pair_vectors(pairs, cache)
@@ -350,7 +337,7 @@ def _say_equal_weights(overall: float, overall_with_equal_weights: float) -> Non
     if overall_with_equal_weights > overall:
         say(
             "equal weights do better than the trained ones; with few pairs more steps may help,"
-            " such as --learning-rate 1e-3 --epochs 12",
+            " such as -S learning_rate=1e-3 --epochs 12",
             label="warning:",
             style="yellow",
         )
