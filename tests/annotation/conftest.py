@@ -66,7 +66,7 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        words = ["urs-inspect", "annotate", *self.arguments, "--port", str(self.port)]
+        words = ["urs-inspect", "annotate", *self.arguments, f"--address=127.0.0.1:{self.port}"]
         environment = {**os.environ, "NO_COLOR": "1"}
         self.process = processes.start(words, environment, self.directory / "told")
         deadline = time.monotonic() + 60

@@ -55,9 +55,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def _serving(directory: Path, logs: Path, *options: str) -> Any:
-    return running(
-        directory, str(logs), "--rate", "--ratings", str(directory / "ratings"), *options
-    )
+    return running(directory, str(logs), "--rate", "--votes", str(directory / "ratings"), *options)
 
 
 def ratings(server: Server, *raters: str) -> list[Rating]:
@@ -150,7 +148,7 @@ def test_two_people_get_different_answers_and_go_on_after_a_crash(
     browser: Browser, tmp_path: Path
 ) -> None:
     with (
-        _serving(tmp_path, shown_logs(tmp_path / "logs"), "--final-only") as server,
+        _serving(tmp_path, shown_logs(tmp_path / "logs"), "--hide=criteria") as server,
         visiting(browser, server) as (page, watch),
         visiting(browser, server) as (other, _),
     ):
@@ -211,7 +209,7 @@ def expect_reference(page: Page, shown: bool) -> None:
 def test_who_cannot_tell_goes_on_without_a_score_and_without_a_reference(
     browser: Browser, tmp_path: Path
 ) -> None:
-    options = ("--annotator", "me", "--questions-language", "en", "--no-reference")
+    options = ("--annotator", "me", "--questions-language", "en", "--hide=reference")
     with (
         _serving(tmp_path, shown_logs(tmp_path / "logs"), *options) as server,
         visiting(browser, server, "/rate/me", **LAPTOP, color_scheme="light") as (page, watch),

@@ -464,7 +464,7 @@ def test_a_port_in_use_is_one_line() -> None:
             (
                 "127.0.0.1",
                 port,
-                f"cannot listen at 127.0.0.1 port {port}: .*choose another with --port",
+                f"cannot listen at 127.0.0.1 port {port}: .*choose another with --address",
             ),
             ("127.0.0.1", 99999, r"cannot listen at 127\.0\.0\.1 port 99999"),
             ("no.such.host.invalid", 0, r"cannot listen at no\.such\.host\.invalid"),

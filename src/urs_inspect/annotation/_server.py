@@ -243,7 +243,7 @@ def listen(host: str, port: int) -> socket.socket:
         [(family, _, _, _, address), *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         return socket.create_server((str(address[0]), port), family=family)
     except (OSError, UnicodeError, OverflowError) as error:
-        hint = "choose another with --port, or 0 for any free one"
+        hint = "choose another with --address HOST:PORT, or 0 for any free one"
         raise InputError(f"cannot listen at {host} port {port}: {error}; {hint}") from None
 
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from urs_inspect.discrepancy._judge_prior import JudgePrior
 
 _RATING = (
-    "ratings", "raters", "limit", "only", "final_only", "reference", "checks", "rubric", "output",
+    "raters", "limit", "only", "hide", "checks", "rubric", "output",
 )  # fmt: skip
-_VOTING = ("votes", "order")
+_VOTING = ("order",)
 
 
 @click.command()
@@ -41,21 +41,20 @@ _VOTING = ("votes", "order")
 )
 @click.option(
     "--votes",
-    default=Path("votes"),
-    show_default=True,
     type=click.Path(path_type=Path),
-    help="Directory of the votes.",
-)
-@click.option(
-    "--port", default=7580, show_default=True, help="Port of the page; 0 for any free one."
-)
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
     help=(
-        "Address to listen at. All but loopback addresses demand a token: that in"
-        " URS_INSPECT_TOKEN, or a new one."
+        "Directory of the votes, or of the ratings, which `agreement --human` reads.  [default:"
+        " votes; with --rate ratings]"
+    ),
+)
+@click.option(
+    "--address",
+    default="127.0.0.1:7580",
+    show_default=True,
+    metavar="HOST:PORT",
+    help=(
+        "Where the page is served; port 0 for any free one. All but loopback addresses demand a"
+        " token: that in URS_INSPECT_TOKEN, or a new one."
     ),
 )
 @click.option(
@@ -75,21 +74,11 @@ _VOTING = ("votes", "order")
     metavar="CODE",
     help="Only questions in this language, such as en or zh, for people who read no other.",
 )
-@click.option(
-    "--open/--no-open", "open_browser", default=False, help="Whether to open the page in a browser."
-)
 @click.option("--report", is_flag=True, help="Print how far the people agree, and end.")
 @click.option(
     "--rate",
     is_flag=True,
     help="Rate single answers of logs of urs, 1 to 10; the options below are for it.",
-)
-@click.option(
-    "--ratings",
-    default=Path("ratings"),
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="Directory of the ratings, which `agreement --human` reads.",
 )
 @click.option(
     "--raters",
@@ -109,15 +98,13 @@ _VOTING = ("votes", "order")
     help="Rate the answers of this file only: .csv with id, model, as `trust` writes its rest.",
 )
 @click.option(
-    "--final-only",
-    is_flag=True,
-    help="Ask for the final score alone, without the intent's criteria.",
-)
-@click.option(
-    "--reference/--no-reference",
-    default=True,
-    show_default=True,
-    help="Show the reference answer, of which the scale speaks. Without one the scale does not.",
+    "--hide",
+    multiple=True,
+    type=click.Choice(["criteria", "reference"]),
+    help=(
+        "Leave out the intent's criteria, and ask for the final score alone; or the reference"
+        " answer, of which the scale then does not speak. May be repeated."
+    ),
 )
 @click.option(
     "--checks",
@@ -138,13 +125,11 @@ _VOTING = ("votes", "order")
 def annotate(
     sources: tuple[str, ...],
     annotators: tuple[str, ...],
-    votes: Path,
-    port: int,
-    host: str,
+    votes: Path | None,
+    address: str,
     language: str | None,
     order: str,
     questions_language: str | None,
-    open_browser: bool,
     report: bool,
     rate: bool,
     **rating: Any,
@@ -164,11 +149,18 @@ def annotate(
     for name in unused:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise InputError(f"--{name.replace('_', '-')} is for {instead} --rate")
+    host, port = _host_and_port(address)
     console = Console(soft_wrap=True, highlight=False)
     campaign: Campaign | RatingCampaign | None
     if rate:
         campaign = _rating(
-            sources, annotators, report, console, questions=questions_language, **rating
+            sources,
+            annotators,
+            report,
+            console,
+            ratings=votes or Path("ratings"),
+            questions=questions_language,
+            **rating,
         )
     else:
         campaign = _voting(
@@ -176,14 +168,24 @@ def annotate(
             annotators,
             report,
             console,
-            votes,
+            votes or Path("votes"),
             shuffled=order == "own",
             questions=questions_language,
         )
     if campaign is not None:
         with contextlib.closing(campaign):
             _print_files(campaign, console)
-            _serve(campaign, host, port, language or campaign.language, open_browser, console)
+            _serve(campaign, host, port, language or campaign.language, console)
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    """The parts of HOST:PORT; the brackets of an address such as [::1] are left out."""
+    host, _, port = address.rpartition(":")
+    if not host or not (port.isascii() and port.isdecimal()):
+        raise InputError(
+            f"address: must be HOST:PORT, such as 127.0.0.1:7580 or [::1]:7580, got '{address}'"
+        )
+    return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 def _voting(
@@ -260,6 +262,7 @@ def _rating(
     rubric: str | None,
     output: Path | None,
     questions: str | None,
+    hide: tuple[str, ...],
     **options: Any,
 ) -> "RatingCampaign | None":
     """The campaign to serve; None where the command only reports or writes a copy of a log."""
@@ -280,7 +283,12 @@ def _rating(
         answers = tuple(answer for answer in answers if answer.language == questions)
     queue = draw(answers)[:limit]
     people = () if report else annotators
-    plan = RatingPlan(questions=questions or "", **options)
+    plan = RatingPlan(
+        final_only="criteria" in hide,
+        reference="reference" not in hide,
+        questions=questions or "",
+        **options,
+    )
     campaign = RatingCampaign(queue, loaded, ratings, people, plan)
     if report:
         _print_ratings(campaign, console)
@@ -489,7 +497,6 @@ def _serve(
     host: str,
     port: int,
     language: str,
-    open_browser: bool,
     console: Console,
 ) -> None:
     from urs_inspect.annotation._access import Guard, choose_token
@@ -517,8 +524,6 @@ def _serve(
                         "From another machine, put the name of this one in place of"
                         f" {escape(shown)}."
                     )
-            if open_browser:
-                click.launch(address)
             serve(app, listener)
     for session in campaign.sessions:
         console.print(f"{escape(session.annotator)}: {session.done} of {session.total} done")

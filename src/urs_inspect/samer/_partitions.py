@@ -187,8 +187,10 @@ class Scorer:
             # too
             stops = True
             self.load()
-            # else by a worker that was killed before it could say so
-            if _other((source, out), self.facts) != "":
+            if _other((source, out), self.facts) == "":
+                # by a worker that was killed before it could say so, or remove what it kept
+                remove_partial(partial_path(out))
+            else:
                 report = asdict(self.score(rows, out, wait=_WAIT, ahead=1))
         except Exception as problem:
             error = (
